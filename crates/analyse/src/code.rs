@@ -1,194 +1,145 @@
-//! The names of all findings.
+//! Codes of findings.
 
 use serde::{Deserialize, Serialize};
 
-/// Codes of findings, ordered by importance among findings of one severity, greatest first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Code {
+/// Declares the codes, so that `ALL` lists each of them.
+macro_rules! codes {
+    ($($(#[$doc:meta])+ $name:ident,)+) => {
+        /// Codes of findings, ordered by decreasing importance within a severity.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[serde(rename_all = "snake_case")]
+        pub enum Code {
+            $($(#[$doc])+ $name,)+
+        }
+
+        impl Code {
+            /// All codes, in order.
+            pub const ALL: [Self; [$(stringify!($name)),+].len()] = [$(Self::$name),+];
+        }
+    };
+}
+
+codes! {
     /// No operation completed.
     NothingMeasured,
     /// Operations failed.
     ErrorsSeen,
-    /// Blocks were written and not verified, although the job verifies.
+    /// The job verifies, but some written blocks were not checked.
     NotVerified,
-    /// Blocks that were checked are of more than one run.
+    /// The checked blocks were written by more than one run.
     SeveralRuns,
-    /// Reads came from the page cache and not from the device.
+    /// Reads were served by the page cache instead of the device.
     PageCacheMeasured,
-    /// Writes went to memory, and nothing made them durable.
+    /// Writes went to memory and were not made durable.
     BufferedWritesUnsynced,
-    /// Reads fell into parts of a file that were never written.
+    /// Reads hit parts of a file that were never written.
     HolesRead,
-    /// More was in flight than could be, or far less than is said, by Little's law.
+    /// By Little's law, more operations were in flight than possible, or far fewer than claimed.
     LittleContradicted,
-    /// Figures that follow from each other do not.
+    /// Figures that follow from each other do not match.
     FiguresDisagree,
-    /// Decimal and binary units were taken for each other.
+    /// Decimal and binary units were mistaken for each other.
     UnitsMixed,
-    /// Averages since the host was started, and so of no load in particular.
+    /// The figures are averages since boot and describe no particular load.
     SinceBoot,
-    /// Reads came back before the volume could answer: blocks that were never written, or a cache.
+    /// Reads completed faster than the volume can answer: unwritten blocks, or a cache.
     UnwrittenBlocks,
-    /// More than the volume can give at all.
+    /// The measurement exceeds what the volume can give at all.
     AboveExpectation,
-    /// Credits were still being spent: the figures are of the burst.
+    /// Burst credits were still being spent: the figures describe the burst.
     BurstRunning,
-    /// Enough was in flight, and the volume gave less than it should.
+    /// Enough operations were in flight, but the volume gave less than expected.
     BelowExpectation,
     /// Throughput did not settle.
     NotSteady,
-    /// The generator was so late that responses tell more of it than of the device.
+    /// The generator was so late that response times describe it more than the device.
     LatenessSignificant,
-    /// A depth was asked for that the engine cannot keep in flight.
+    /// The engine cannot keep the requested queue depth in flight.
     EngineNotAsynchronous,
-    /// The rate asked for was not reached.
+    /// The requested rate was not reached.
     RateNotReached,
-    /// The rate asked for needs more operations in flight than there could be.
+    /// The requested rate needs more operations in flight than were possible.
     QueueTooShallow,
-    /// The processor that generates the load was busy all the time.
+    /// The CPU that generates the load was busy all the time.
     GeneratorCpuBound,
-    /// The size of the volume is what its limit follows from.
+    /// The size of the volume determines its limit.
     SizeTooSmall,
-    /// The limit of the machine was reached before that of the volume.
+    /// The machine's limit was reached before the volume's.
     MachineCap,
-    /// The limit of what a machine may write over its network was reached.
+    /// The limit on the machine's network writes was reached.
     EgressCap,
-    /// Far more was in flight than it takes: the latency is that of waiting.
+    /// Far more operations were in flight than needed: most of the latency is queueing.
     BeyondKnee,
-    /// Fewer processors than the provider's rule asks for.
+    /// The host has fewer CPUs than the provider's rule requires.
     CpusShort,
-    /// A few operations took very much longer than all others, as a throttle makes them.
+    /// A few operations took far longer than the rest, as under throttling.
     Throttled,
-    /// Fewer operations were in flight than could have been.
+    /// Fewer operations were in flight than possible.
     QueueNotFilled,
-    /// One operation at a time: the time of one was the limit.
+    /// One operation at a time: its latency was the limit.
     LatencyBound,
-    /// At a greater depth it gave more: the depth was the limit.
+    /// A greater depth gave more: the depth was the limit.
     DepthBound,
-    /// At a greater depth it gave no more: the device was the limit.
+    /// A greater depth gave no more: the device was the limit.
     DeviceBound,
-    /// At a greater depth it gave a little more: the knee lies between.
+    /// A greater depth gave slightly more: the knee lies between the two depths.
     NearKnee,
-    /// The same depth gave another result once more: of that and of a greater depth nothing can be told.
+    /// The same depth gave a different result the second time, so a greater depth decides nothing.
     NotRepeated,
-    /// The queue was full and every operation took the same time at a steady pace: the sign of a limiter, or of a
-    /// very even device.
+    /// The queue was full and all operations took equally long at a steady pace: a limiter, or a very even device.
     DeviceFlat,
     /// The queue was full; one run cannot tell whether a greater depth gives more.
     QueueFull,
-    /// A modelled limit or queue held operations back.
+    /// A modelled limit or queue delayed operations.
     ModelHeldBack,
     /// No modelled limit was reached: latency and depth set the pace.
     ModelNotReached,
-    /// The volume's limit on operations was reached.
+    /// The volume's IOPS limit was reached.
     VolumeIopsCap,
-    /// The volume's limit on bytes was reached.
+    /// The volume's throughput limit was reached.
     VolumeThroughputCap,
-    /// A queue of the host or of the storage system was full.
+    /// A queue of the host or of the storage system was saturated.
     StationCap,
-    /// The limit on bytes was reached before that on operations, for the blocks are large.
+    /// Large blocks reached the throughput limit before the IOPS limit.
     BytesBeforeIops,
     /// Reads and writes drew on one budget.
     SharedBudget,
-    /// How many have to be in flight for a rate.
+    /// The number of operations in flight that a rate needs.
     DepthNeeded,
-    /// The rate asked for was kept.
+    /// The requested rate was kept.
     RateKept,
     /// Burst credits ran out during the run.
     BurstUsedUp,
-    /// The beginning was not like the rest, and was counted.
+    /// The warm-up differed from the rest and was included in the figures.
     WarmupCounted,
-    /// Throughput at the end was not what it was at the beginning.
+    /// Throughput at the end differed from throughput at the beginning.
     BurstOrDrift,
-    /// Too short to be representative.
+    /// The run was too short to be representative.
     ShortRun,
-    /// It was stopped before its end.
+    /// The run was stopped before its end.
     Interrupted,
-    /// There is no device behind the engine: the generator itself was measured.
+    /// The engine has no device: the generator itself was measured.
     NoDevice,
-    /// Latencies were not kept, so what limited the run cannot be told.
+    /// Latencies were not recorded, so the limit is unknown.
     LimitUnknown,
-    /// The device saw smaller requests than were asked for.
+    /// The device received smaller requests than the job issued.
     RequestsSplit,
-    /// The block size is not one that others use.
+    /// The block size is unusual.
     OddBlockSize,
-    /// A region so small that a cache may hold it, read over and over.
+    /// The region is small enough to fit a cache, and was read repeatedly.
     SmallRegion,
-    /// It behaves as a drive with one arm does.
+    /// The device behaves like a mechanical drive with a single actuator.
     MechanicalDisk,
-    /// A busy device is not a full one where it works on many at once.
+    /// A busy device that works on many requests at once is not a saturated one.
     UtilMisread,
-    /// A mean says nothing of the slow ones.
+    /// Only the mean is known, which hides slow operations.
     MeanWithoutSpread,
-    /// The figures agree with each other by Little's law.
+    /// The figures agree by Little's law.
     LittleHolds,
 }
 
 impl Code {
-    /// All of them, in order.
-    pub const ALL: [Self; 58] = [
-        Self::NothingMeasured,
-        Self::ErrorsSeen,
-        Self::NotVerified,
-        Self::SeveralRuns,
-        Self::PageCacheMeasured,
-        Self::BufferedWritesUnsynced,
-        Self::HolesRead,
-        Self::LittleContradicted,
-        Self::FiguresDisagree,
-        Self::UnitsMixed,
-        Self::SinceBoot,
-        Self::UnwrittenBlocks,
-        Self::AboveExpectation,
-        Self::BurstRunning,
-        Self::BelowExpectation,
-        Self::NotSteady,
-        Self::LatenessSignificant,
-        Self::EngineNotAsynchronous,
-        Self::RateNotReached,
-        Self::QueueTooShallow,
-        Self::GeneratorCpuBound,
-        Self::SizeTooSmall,
-        Self::MachineCap,
-        Self::EgressCap,
-        Self::BeyondKnee,
-        Self::CpusShort,
-        Self::Throttled,
-        Self::QueueNotFilled,
-        Self::LatencyBound,
-        Self::DepthBound,
-        Self::DeviceBound,
-        Self::NearKnee,
-        Self::NotRepeated,
-        Self::DeviceFlat,
-        Self::QueueFull,
-        Self::ModelHeldBack,
-        Self::ModelNotReached,
-        Self::VolumeIopsCap,
-        Self::VolumeThroughputCap,
-        Self::StationCap,
-        Self::BytesBeforeIops,
-        Self::SharedBudget,
-        Self::DepthNeeded,
-        Self::RateKept,
-        Self::BurstUsedUp,
-        Self::WarmupCounted,
-        Self::BurstOrDrift,
-        Self::ShortRun,
-        Self::Interrupted,
-        Self::NoDevice,
-        Self::LimitUnknown,
-        Self::RequestsSplit,
-        Self::OddBlockSize,
-        Self::SmallRegion,
-        Self::MechanicalDisk,
-        Self::UtilMisread,
-        Self::MeanWithoutSpread,
-        Self::LittleHolds,
-    ];
-
-    /// The name by which documents and scripts know it.
+    /// Returns the code's name in documents and scripts.
     #[must_use]
     pub fn name(self) -> String {
         let mut name = String::new();

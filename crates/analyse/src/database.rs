@@ -1,4 +1,4 @@
-//! Databases whose settings decide how many requests a volume has in flight.
+//! Databases whose settings determine how many requests they keep in flight.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,13 +10,13 @@ pub enum Database {
     PostgreSql,
     /// InnoDB in MySQL.
     MySql,
-    /// RocksDB, by itself or in another database.
+    /// RocksDB, standalone or embedded.
     RocksDb,
     /// etcd.
     Etcd,
 }
 
 impl Database {
-    /// All of them.
+    /// All databases.
     pub const ALL: [Self; 4] = [Self::PostgreSql, Self::MySql, Self::RocksDb, Self::Etcd];
 }

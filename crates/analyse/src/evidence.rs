@@ -15,305 +15,222 @@ pub struct Evidence {
     pub source: EvidenceSource,
 }
 
-/// The quantity of a figure.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Quantity {
-    /// Operations in flight, as asked for.
-    InFlightAsked,
-    /// Operations that the engine could have in flight.
-    InFlightPossible,
-    /// Operations that were in flight on average.
-    InFlightAchieved,
-    /// Operations that would have to be in flight for the rate asked for.
-    InFlightNeeded,
-    /// Operations per second.
-    Iops,
-    /// Mean service time.
-    ServiceMean,
-    /// Mean time of a sync.
-    SyncMean,
-    /// The median of service times.
-    ServiceP50,
-    /// Deviation over mean of service times.
-    ServiceVariation,
-    /// Deviation over mean of the throughput of intervals.
-    IntervalVariation,
-    /// Mean response time.
-    ResponseMean,
-    /// Mean lateness of the generator.
-    LatenessMean,
-    /// The rate asked for.
-    RateAsked,
-    /// The rate reached.
-    RateReached,
-    /// The same in bytes.
-    ByteRateAsked,
-    /// The same in bytes.
-    ByteRateReached,
-    /// The share of a processor that each worker kept busy.
-    CpuShare,
-    /// Workers that ran at the same time.
-    Workers,
-    /// Jobs in one result that ask for different things.
-    UnlikeJobs,
-    /// Processors of the host.
-    Cpus,
-    /// The depth of each worker while it was probed.
-    ProbeDepth,
-    /// Operations per second then.
-    ProbeIops,
-    /// The mean time of an operation then.
-    ProbeServiceMean,
-    /// Operations per second then over those before.
-    ProbeGain,
-    /// Operations per second at the depth of the run, measured again after that.
-    AgainIops,
-    /// Idle time between operations.
-    Thinktime,
-    /// The share of the files that was in the page cache when the run began.
-    CachedShare,
-    /// Bytes that the job transferred.
-    JobBytes,
-    /// Bytes that the devices transferred.
-    DeviceBytes,
-    /// Bytes of the files.
-    FileBytes,
-    /// Bytes of the files that were ever written.
-    WrittenBytes,
-    /// The share of operations that a part of a model held back longest.
-    DecidedShare,
-    /// How long it held each of all operations on average.
-    HeldMean,
-    /// How much of its capacity was used.
-    Utilisation,
-    /// How long was measured.
-    Runtime,
-    /// How many operations completed.
-    Operations,
-    /// How many operations failed.
-    Errors,
-    /// Blocks that a verifying job wrote.
-    BlocksWritten,
-    /// Blocks that were read back and compared.
-    BlocksChecked,
-    /// Runs that wrote the blocks that were checked.
-    RunsFound,
-    /// The number of the first error.
-    FirstError,
-    /// Operations per second in the first third.
-    EarlyIops,
-    /// Operations per second in the last third.
-    LateIops,
-    /// What was left in a bucket of credits for operations.
-    CreditsLeft,
-    /// How many of them were spent in a second beyond those that were earned.
-    CreditsSpent,
-    /// The same for credits in bytes.
-    ByteCreditsLeft,
-    /// The same for credits in bytes.
-    ByteCreditsSpent,
-    /// How long they last at this pace.
-    CreditsLast,
-    /// When there were none left, from the start.
-    CreditsGone,
-    /// Operations in flight that the figures imply.
-    InFlightImplied,
-    /// The least that they may imply, as exactly as they are known.
-    InFlightImpliedLow,
-    /// The most that they may imply.
-    InFlightImpliedHigh,
-    /// By which fraction that differs from the depth beyond the rounding of the figures; below 0 where it is less.
-    Apart,
-    /// Mean time of an operation from its start.
-    LatencyMean,
-    /// Throughput, as it was told.
-    BytesPerSecondTold,
-    /// Throughput that operations per second and block size make.
-    BytesPerSecondMade,
-    /// Between decimal and binary units.
-    UnitFactor,
-    /// A figure, as it was printed.
-    SumTold,
-    /// What the other figures make of it.
-    SumMade,
-    /// A time, as it was printed.
-    TimeTold,
-    /// What the other times make of it.
-    TimeMade,
-    /// Bytes of an operation.
-    BlockBytes,
-    /// Bytes of a request, as the device saw it.
-    RequestBytes,
-    /// Time for each operation when they are done one after the other.
-    TimeOfOne,
-    /// The share of time in which the device had at least one request.
-    BusyShare,
-    /// The fraction of the host's processor time that was in use.
-    HostCpuShare,
-    /// Operations per second that a cap lets through.
-    CapIops,
-    /// The same in bytes.
-    CapBytesPerSecond,
-    /// How far above that the measurement is, as a fraction.
-    AboveNominal,
-    /// How far above that the provider was measured to sustain, as a fraction.
-    Tolerance,
-    /// Operations per second that the next cap lets through.
-    NextCapIops,
-    /// Operations in flight that reach the limit.
-    KneeInFlight,
-    /// How many times as many were in flight.
-    KneeFactor,
-    /// Bytes of the volume.
-    VolumeBytes,
-    /// Bytes of a volume whose size does not limit.
-    LargerBytes,
-    /// Operations per second of that one.
-    LargerIops,
-    /// The block size that reaches both limits together.
-    BreakEvenBytes,
-    /// The share of reads.
-    ReadShare,
-    /// Operations per second while credits last.
-    BurstIops,
-    /// How long they last from a full bucket.
-    BurstLasts,
-    /// Operations per second that the model gives.
-    ExpectedIops,
-    /// Mean latency that the model gives.
-    ExpectedLatency,
-    /// Processors that should be free.
-    CpusNeeded,
-    /// Operations per second for each processor, by the provider's rule.
-    IopsPerCpu,
-    /// The time that most operations took.
-    FastMode,
-    /// The time that the slow ones took.
-    SlowMode,
-    /// The share of slow ones.
-    SlowShare,
-    /// The share of its time that a worker spent in handing operations over.
-    SubmissionShare,
-    /// When the pace changed, from the start.
-    ChangedAt,
-    /// Operations per second after the change over those before.
-    ChangeFactor,
-    /// How long the beginning lasted.
-    WarmupTime,
-    /// Operations per second without it.
-    SteadyIops,
-    /// Greatest less least of a window, over its mean.
-    IopsSpread,
-    /// Change of the trend over a window, over its mean.
-    IopsSlope,
+/// Declares the quantities with their units.
+macro_rules! quantities {
+    ($($(#[$doc:meta])+ $name:ident: $unit:ident,)+) => {
+        /// The quantity of a figure.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+        #[serde(rename_all = "snake_case")]
+        pub enum Quantity {
+            $($(#[$doc])+ $name,)+
+        }
+
+        impl Quantity {
+            /// Returns the unit of its values.
+            #[must_use]
+            pub const fn unit(self) -> EvidenceUnit {
+                match self { $(Self::$name => EvidenceUnit::$unit,)+ }
+            }
+        }
+    };
 }
 
-impl Quantity {
-    /// The unit of its values.
-    #[must_use]
-    pub const fn unit(self) -> EvidenceUnit {
-        match self {
-            Self::InFlightAsked
-            | Self::InFlightPossible
-            | Self::InFlightAchieved
-            | Self::InFlightNeeded
-            | Self::Workers
-            | Self::UnlikeJobs
-            | Self::ProbeDepth
-            | Self::Cpus
-            | Self::Operations
-            | Self::CreditsLeft
-            | Self::InFlightImplied
-            | Self::InFlightImpliedLow
-            | Self::InFlightImpliedHigh
-            | Self::KneeInFlight
-            | Self::CpusNeeded
-            | Self::BlocksWritten
-            | Self::BlocksChecked
-            | Self::RunsFound
-            | Self::Errors => EvidenceUnit::Count,
-            Self::Iops
-            | Self::RateAsked
-            | Self::RateReached
-            | Self::EarlyIops
-            | Self::LateIops
-            | Self::CapIops
-            | Self::NextCapIops
-            | Self::LargerIops
-            | Self::BurstIops
-            | Self::ExpectedIops
-            | Self::IopsPerCpu
-            | Self::SteadyIops
-            | Self::ProbeIops
-            | Self::AgainIops
-            | Self::CreditsSpent => EvidenceUnit::PerSecond,
-            Self::ByteRateAsked
-            | Self::ByteRateReached
-            | Self::ByteCreditsSpent
-            | Self::BytesPerSecondTold
-            | Self::CapBytesPerSecond
-            | Self::BytesPerSecondMade => EvidenceUnit::BytesPerSecond,
-            Self::ServiceMean
-            | Self::SyncMean
-            | Self::ServiceP50
-            | Self::ResponseMean
-            | Self::LatenessMean
-            | Self::Thinktime
-            | Self::HeldMean
-            | Self::CreditsLast
-            | Self::CreditsGone
-            | Self::LatencyMean
-            | Self::TimeTold
-            | Self::TimeMade
-            | Self::TimeOfOne
-            | Self::BurstLasts
-            | Self::ExpectedLatency
-            | Self::FastMode
-            | Self::SlowMode
-            | Self::ChangedAt
-            | Self::WarmupTime
-            | Self::ProbeServiceMean
-            | Self::Runtime => EvidenceUnit::Nanoseconds,
-            Self::ServiceVariation
-            | Self::IntervalVariation
-            | Self::CpuShare
-            | Self::CachedShare
-            | Self::DecidedShare
-            | Self::BusyShare
-            | Self::HostCpuShare
-            | Self::ReadShare
-            | Self::SlowShare
-            | Self::SubmissionShare
-            | Self::IopsSpread
-            | Self::IopsSlope
-            | Self::AboveNominal
-            | Self::Apart
-            | Self::Tolerance
-            | Self::Utilisation => EvidenceUnit::Share,
-            Self::JobBytes
-            | Self::SumTold
-            | Self::SumMade
-            | Self::BlockBytes
-            | Self::RequestBytes
-            | Self::VolumeBytes
-            | Self::LargerBytes
-            | Self::BreakEvenBytes
-            | Self::DeviceBytes
-            | Self::FileBytes
-            | Self::WrittenBytes
-            | Self::ByteCreditsLeft => EvidenceUnit::Bytes,
-            Self::UnitFactor | Self::ProbeGain | Self::KneeFactor | Self::ChangeFactor => EvidenceUnit::Factor,
-            Self::FirstError => EvidenceUnit::ErrorNumber,
-        }
-    }
+quantities! {
+    /// Operations in flight, as requested.
+    InFlightAsked: Count,
+    /// Operations that the engine could have in flight.
+    InFlightPossible: Count,
+    /// Mean number of operations in flight.
+    InFlightAchieved: Count,
+    /// Operations in flight that the requested rate would need.
+    InFlightNeeded: Count,
+    /// Operations per second.
+    Iops: PerSecond,
+    /// Mean service time.
+    ServiceMean: Nanoseconds,
+    /// Mean time of a sync.
+    SyncMean: Nanoseconds,
+    /// Median service time.
+    ServiceP50: Nanoseconds,
+    /// Coefficient of variation of service times.
+    ServiceVariation: Share,
+    /// Coefficient of variation of the throughput of intervals.
+    IntervalVariation: Share,
+    /// Mean response time.
+    ResponseMean: Nanoseconds,
+    /// Mean lateness of the generator.
+    LatenessMean: Nanoseconds,
+    /// Requested rate.
+    RateAsked: PerSecond,
+    /// Achieved rate.
+    RateReached: PerSecond,
+    /// Requested rate in bytes.
+    ByteRateAsked: BytesPerSecond,
+    /// Achieved rate in bytes.
+    ByteRateReached: BytesPerSecond,
+    /// Fraction of a CPU that each worker used.
+    CpuShare: Share,
+    /// Workers that ran at the same time.
+    Workers: Count,
+    /// Jobs with different settings in one result.
+    UnlikeJobs: Count,
+    /// CPUs of the host.
+    Cpus: Count,
+    /// Depth of each worker during the probe.
+    ProbeDepth: Count,
+    /// Operations per second during the probe.
+    ProbeIops: PerSecond,
+    /// Mean service time during the probe.
+    ProbeServiceMean: Nanoseconds,
+    /// Operations per second during the probe over those of the run.
+    ProbeGain: Factor,
+    /// Operations per second at the run's depth, measured again after the probe.
+    AgainIops: PerSecond,
+    /// Idle time between operations.
+    Thinktime: Nanoseconds,
+    /// Fraction of the files that was in the page cache when the run began.
+    CachedShare: Share,
+    /// Bytes that the job transferred.
+    JobBytes: Bytes,
+    /// Bytes that the devices transferred.
+    DeviceBytes: Bytes,
+    /// Bytes of the files.
+    FileBytes: Bytes,
+    /// Bytes of the files that were ever written.
+    WrittenBytes: Bytes,
+    /// Fraction of operations that a part of a model delayed longest.
+    DecidedShare: Share,
+    /// Mean delay by that part over all operations.
+    HeldMean: Nanoseconds,
+    /// Fraction of its capacity that was used.
+    Utilisation: Share,
+    /// Measured time.
+    Runtime: Nanoseconds,
+    /// Completed operations.
+    Operations: Count,
+    /// Failed operations.
+    Errors: Count,
+    /// Blocks that a verifying job wrote.
+    BlocksWritten: Count,
+    /// Blocks that were read back and compared.
+    BlocksChecked: Count,
+    /// Runs that wrote the checked blocks.
+    RunsFound: Count,
+    /// Error number of the first error.
+    FirstError: ErrorNumber,
+    /// Operations per second in the first third.
+    EarlyIops: PerSecond,
+    /// Operations per second in the last third.
+    LateIops: PerSecond,
+    /// Remaining credits of a bucket for operations.
+    CreditsLeft: Count,
+    /// Credits spent per second beyond those earned.
+    CreditsSpent: PerSecond,
+    /// Remaining credits in bytes.
+    ByteCreditsLeft: Bytes,
+    /// Credits in bytes spent per second beyond those earned.
+    ByteCreditsSpent: BytesPerSecond,
+    /// Time until the credits run out at this pace.
+    CreditsLast: Nanoseconds,
+    /// Time from the start at which the credits ran out.
+    CreditsGone: Nanoseconds,
+    /// Operations in flight that the figures imply.
+    InFlightImplied: Count,
+    /// Least number that they may imply, given their rounding.
+    InFlightImpliedLow: Count,
+    /// Greatest number that they may imply.
+    InFlightImpliedHigh: Count,
+    /// Fraction by which that differs from the depth beyond the rounding of the figures; below 0 where it is less.
+    Apart: Share,
+    /// Mean time of an operation from its start.
+    LatencyMean: Nanoseconds,
+    /// Throughput as reported.
+    BytesPerSecondTold: BytesPerSecond,
+    /// Throughput computed from operations per second and block size.
+    BytesPerSecondMade: BytesPerSecond,
+    /// Ratio of a decimal to a binary unit.
+    UnitFactor: Factor,
+    /// A figure as printed.
+    SumTold: Bytes,
+    /// The value that follows for it from other figures.
+    SumMade: Bytes,
+    /// A time as printed.
+    TimeTold: Nanoseconds,
+    /// The value that follows for it from other times.
+    TimeMade: Nanoseconds,
+    /// Bytes of an operation.
+    BlockBytes: Bytes,
+    /// Bytes of a request, as the device received it.
+    RequestBytes: Bytes,
+    /// Time of each operation if they ran one after the other.
+    TimeOfOne: Nanoseconds,
+    /// Fraction of time in which the device had at least one request.
+    BusyShare: Share,
+    /// Fraction of the host's CPU time that was in use.
+    HostCpuShare: Share,
+    /// Operations per second that a cap sustains.
+    CapIops: PerSecond,
+    /// Bytes per second that a cap sustains.
+    CapBytesPerSecond: BytesPerSecond,
+    /// Fraction by which the measurement exceeds the cap.
+    AboveNominal: Share,
+    /// Fraction by which the provider was measured to exceed the cap.
+    Tolerance: Share,
+    /// Operations per second that the next cap sustains.
+    NextCapIops: PerSecond,
+    /// Operations in flight that reach the limit.
+    KneeInFlight: Count,
+    /// Operations in flight over those at the knee.
+    KneeFactor: Factor,
+    /// Bytes of the volume.
+    VolumeBytes: Bytes,
+    /// Bytes of a volume whose size does not limit.
+    LargerBytes: Bytes,
+    /// Operations per second of that larger volume.
+    LargerIops: PerSecond,
+    /// Block size that reaches both limits at once.
+    BreakEvenBytes: Bytes,
+    /// Fraction of reads.
+    ReadShare: Share,
+    /// Operations per second while credits last.
+    BurstIops: PerSecond,
+    /// Time that credits last from a full bucket.
+    BurstLasts: Nanoseconds,
+    /// Operations per second that the model predicts.
+    ExpectedIops: PerSecond,
+    /// Mean latency that the model predicts.
+    ExpectedLatency: Nanoseconds,
+    /// CPUs that should be free.
+    CpusNeeded: Count,
+    /// Operations per second for each CPU, by the provider's rule.
+    IopsPerCpu: PerSecond,
+    /// Time that most operations took.
+    FastMode: Nanoseconds,
+    /// Time that the slow operations took.
+    SlowMode: Nanoseconds,
+    /// Fraction of slow operations.
+    SlowShare: Share,
+    /// Fraction of its time that a worker spent on submission.
+    SubmissionShare: Share,
+    /// Time from the start at which the pace changed.
+    ChangedAt: Nanoseconds,
+    /// Operations per second after the change over those before.
+    ChangeFactor: Factor,
+    /// Length of the warm-up.
+    WarmupTime: Nanoseconds,
+    /// Operations per second without the warm-up.
+    SteadyIops: PerSecond,
+    /// Range over a window, relative to its mean.
+    IopsSpread: Share,
+    /// Change of the trend over a window, relative to its mean.
+    IopsSlope: Share,
 }
 
 /// The unit of a figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EvidenceUnit {
-    /// A number of things.
+    /// A dimensionless count.
     Count,
     /// Operations per second.
     PerSecond,
@@ -321,13 +238,13 @@ pub enum EvidenceUnit {
     BytesPerSecond,
     /// Nanoseconds.
     Nanoseconds,
-    /// A share of one.
+    /// A fraction.
     Share,
     /// Bytes.
     Bytes,
-    /// How many times.
+    /// A ratio.
     Factor,
-    /// An error number of Linux.
+    /// A Linux error number.
     ErrorNumber,
 }
 
@@ -341,26 +258,26 @@ pub enum EvidenceSource {
     Counters,
     /// Histograms of latency.
     Histogram,
-    /// The series of intervals.
+    /// The interval series.
     Intervals,
-    /// Processor time of the workers.
+    /// CPU time of the workers.
     ProcessorTime,
-    /// The page cache, by `mincore`.
+    /// Page cache residency from `mincore`.
     PageCache,
-    /// The devices' own counters.
+    /// The devices' counters.
     DiskCounters,
-    /// The file system's account of the files.
+    /// Metadata of the files.
     Files,
     /// Little's law, from counters and mean times.
     LittlesLaw,
-    /// The host.
+    /// Facts about the host.
     Host,
     /// The model of a volume.
     Model,
-    /// A figure as it was printed for people, with so many digits.
+    /// A printed figure of limited precision.
     Printed,
-    /// `iostat`.
+    /// Output of `iostat`.
     Iostat,
-    /// A claim.
+    /// Figures of a claim.
     Claim,
 }

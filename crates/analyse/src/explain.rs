@@ -1,4 +1,4 @@
-//! Explains figures by themselves and against a modelled volume.
+//! Explanations of figures, by themselves and relative to a modelled volume.
 
 use record::Run;
 use serde::Serialize;
@@ -9,22 +9,22 @@ use crate::{Code, Evidence, Expectation, Finding, KnownFigure, Observation, Quan
 /// Findings about one job, one device or one claim.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Explanation {
-    /// Which: the name of the job or of the device.
+    /// Name of the job or device.
     pub subject: String,
-    /// The engine of the job, where there is one.
+    /// Engine of the job, if it is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub engine: Option<String>,
-    /// What is known of it, as far as it is.
+    /// Known figures.
     pub figures: Vec<Evidence>,
-    /// The findings, the more important ones first.
+    /// Findings, most important first.
     pub findings: Vec<Finding>,
-    /// What the expected volume's figures rest on, in words.
+    /// Assumptions behind the figures of the expected volume, in words.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }
 
-/// Explains the `index`-th result of a run. `seen` is what is known of it as an observation, `expectation` what its volume
-/// can do for its load, where that is known.
+/// Explains the `index`-th result of a run. `seen` is the result as an observation, `expectation` what a volume can
+/// sustain for its load.
 ///
 /// # Panics
 ///
@@ -34,47 +34,41 @@ pub fn explain_job(run: &Run, index: usize, seen: &Observation, expectation: Opt
     let job = &run.jobs[index];
     let mut findings = verdict::of_job(Facts { run, job });
     for finding in rules::observed(seen, expectation) {
-        // What the run's own rules have found they have found with more to go by.
+        // The run's own rules know more about it.
         if findings.iter().all(|known| known.code != finding.code || known.subject != finding.subject) {
             findings.push(finding);
         }
     }
-    settle(&mut findings);
+    remove_superseded(&mut findings);
     let engine = Some(job.declared.engine.clone()).filter(|engine| !engine.is_empty());
-    Explanation {
-        subject: job.name.clone(),
-        engine,
-        figures: figures(seen),
-        findings: verdict::in_order(findings),
-        notes: notes(expectation),
-    }
+    Explanation { engine, ..explanation(&job.name, seen, findings, expectation) }
 }
 
-/// Explains figures that are not of a run: counters of a device, or a claim.
+fn explanation(
+    subject: &str,
+    seen: &Observation,
+    findings: Vec<Finding>,
+    expectation: Option<&Expectation<'_>>,
+) -> Explanation {
+    let notes = expectation.map_or_else(Vec::new, |expectation| expectation.notes.clone());
+    let findings = verdict::in_order(findings);
+    Explanation { subject: subject.to_owned(), engine: None, figures: figures(seen), findings, notes }
+}
+
+/// Explains figures that do not belong to a run: device counters or a claim.
 #[must_use]
 pub fn explain_observation(subject: &str, seen: &Observation, expectation: Option<&Expectation<'_>>) -> Explanation {
     let mut findings = rules::observed(seen, expectation);
     findings.extend(rules::of_time(seen));
-    // One depth is advised and no other: that for what the volume can do.
+    // Only one depth is advised: the one for what the volume can do.
     if findings.iter().any(|finding| finding.code == Code::QueueTooShallow) {
         findings.retain(|finding| finding.code != Code::DepthNeeded);
     }
-    let findings = verdict::in_order(findings);
-    Explanation {
-        subject: subject.to_owned(),
-        engine: None,
-        figures: figures(seen),
-        findings,
-        notes: notes(expectation),
-    }
+    explanation(subject, seen, findings, expectation)
 }
 
-fn notes(expectation: Option<&Expectation<'_>>) -> Vec<String> {
-    expectation.map_or_else(Vec::new, |expectation| expectation.notes.clone())
-}
-
-/// Explains jobs that ran at the same time on one volume: it carries all of them together, and none by itself. Their own
-/// explanations are not asked again what this one answers.
+/// Explains jobs that ran at the same time on one volume, whose limits apply to all of them together. Removes from
+/// their own explanations the questions that this one answers.
 #[must_use]
 pub fn explain_together(
     subject: &str,
@@ -82,29 +76,28 @@ pub fn explain_together(
     expectation: &Expectation<'_>,
     jobs: &mut [Explanation],
 ) -> Explanation {
-    let findings = verdict::in_order(rules::against(seen, expectation));
-    if findings.iter().any(answers) {
-        jobs.iter_mut().for_each(|job| job.findings.retain(|finding| !asks(finding)));
+    let findings = rules::against(seen, expectation);
+    if findings.iter().any(names_limit) {
+        jobs.iter_mut().for_each(|job| job.findings.retain(|finding| !leaves_limit_open(finding)));
     }
-    let notes = expectation.notes.clone();
-    Explanation { subject: subject.to_owned(), engine: None, figures: figures(seen), findings, notes }
+    explanation(subject, seen, findings, Some(expectation))
 }
 
-/// One run alone cannot tell the limit of the device from that of the depth. Where a volume is known it can, and the
-/// question is not asked again.
-fn settle(findings: &mut Vec<Finding>) {
+/// Removes findings that others supersede. A run alone cannot distinguish the limit of the device from that of the
+/// depth; with a known volume it can.
+fn remove_superseded(findings: &mut Vec<Finding>) {
     let has = |code: Code| findings.iter().any(|finding| finding.code == code);
-    // The page cache is why reads were fast: blocks that were never written do not explain it.
+    // The page cache explains fast reads; unwritten blocks do not have to.
     let cached = has(Code::PageCacheMeasured);
-    if findings.iter().any(answers) {
-        findings.retain(|finding| !asks(finding));
+    if findings.iter().any(names_limit) {
+        findings.retain(|finding| !leaves_limit_open(finding));
     }
-    // A device that gives all it can has no time to spare, however the queue came to be.
+    // A device at its cap has no time to spare, whatever the queue.
     if findings.iter().any(is_cap) {
         findings.retain(|finding| finding.code != Code::QueueNotFilled);
     }
-    // What waited at submission was in flight by the engine's account alone, with which the figures agree, and why it
-    // gave less than the volume is known.
+    // Operations that waited at submission were in flight by the engine's count only. The figures agree with that, and
+    // it explains why the volume gave less.
     let waited = findings.iter().any(|finding| finding.value(Quantity::SubmissionShare).is_some());
     findings.retain(|finding| {
         let explained = matches!(finding.code, Code::LittleHolds | Code::BelowExpectation);
@@ -119,21 +112,21 @@ fn is_cap(finding: &Finding) -> bool {
     )
 }
 
-/// Whether it says what the limit was, as only a known volume can.
-fn answers(finding: &Finding) -> bool {
-    let told = matches!(
-        finding.code,
-        Code::QueueTooShallow | Code::BurstRunning | Code::AboveExpectation | Code::BelowExpectation
-    );
-    told || is_cap(finding)
+/// Reports whether a finding names the limit, which takes a known volume.
+fn names_limit(finding: &Finding) -> bool {
+    is_cap(finding)
+        || matches!(
+            finding.code,
+            Code::QueueTooShallow | Code::BurstRunning | Code::AboveExpectation | Code::BelowExpectation
+        )
 }
 
-/// Whether it leaves open what the limit was.
-fn asks(finding: &Finding) -> bool {
+/// Reports whether a finding leaves the limit open.
+fn leaves_limit_open(finding: &Finding) -> bool {
     matches!(finding.code, Code::QueueFull | Code::DeviceFlat | Code::LatencyBound | Code::ModelNotReached)
 }
 
-/// The figures that people compare.
+/// Returns the figures that users compare.
 fn figures(seen: &Observation) -> Vec<Evidence> {
     let known = [
         (Quantity::Iops, seen.iops),
@@ -144,8 +137,7 @@ fn figures(seen: &Observation) -> Vec<Evidence> {
         (Quantity::BusyShare, seen.busy),
     ];
     let evidence = |(quantity, known): (Quantity, Option<KnownFigure>)| {
-        let known = known?;
-        Some(Evidence { quantity, value: known.value(), unit: quantity.unit(), source: known.source })
+        known.map(|known| Evidence { quantity, value: known.value(), unit: quantity.unit(), source: known.source })
     };
     known.into_iter().filter_map(evidence).collect()
 }

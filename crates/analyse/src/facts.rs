@@ -1,12 +1,12 @@
-//! The input of the rules.
+//! The input of the rules for runs.
 
 use crate::Observation;
 use record::{DataKind, Declared, JobResult, Measured, Run, TargetKind};
 
-/// A processor counts as busy from this share of its time on.
+/// Fraction of its time from which a CPU counts as busy.
 const BUSY: f64 = 0.9;
 
-/// One job of a run, with the questions that several rules ask.
+/// One job of a run, with queries that several rules share.
 #[derive(Clone, Copy)]
 pub(crate) struct Facts<'a> {
     pub(crate) run: &'a Run,
@@ -14,7 +14,7 @@ pub(crate) struct Facts<'a> {
 }
 
 impl<'a> Facts<'a> {
-    /// The same as an observation, with what only a run knows: whether there is a device at all.
+    /// Returns the job as an observation that also reflects whether it has a device at all.
     pub(crate) fn seen(self) -> Observation {
         Observation { device: self.has_device(), ..Observation::of(self.run, self.job) }
     }
@@ -27,29 +27,29 @@ impl<'a> Facts<'a> {
         &self.job.result
     }
 
-    /// Whether a storage device stands behind the job's files.
+    /// Reports whether the job's files are on a storage device.
     pub(crate) fn has_device(self) -> bool {
         let targets = &self.job.evidence.targets;
         let in_memory = !targets.is_empty() && targets.iter().all(|target| target.kind == TargetKind::Memory);
         self.declared().device && !in_memory
     }
 
-    /// Whether the user chose between the page cache and the device rather than leave it to the default.
+    /// Reports whether the user chose between page cache and device instead of using the default.
     pub(crate) fn chose_cache(self) -> bool {
         self.run.was_given(self.job, "direct") || self.run.was_given(self.job, "buffered")
     }
 
-    /// The kind with the most operations.
+    /// Returns the kind with the most operations.
     pub(crate) fn main_kind(self) -> DataKind {
         DataKind::ALL.into_iter().max_by_key(|&kind| self.result().kind(kind).ios).unwrap_or(DataKind::Read)
     }
 
-    /// Deviation over mean of the service times of the main kind.
+    /// Returns the coefficient of variation of the main kind's service times.
     pub(crate) fn service_variation(self) -> Option<f64> {
         self.result().kind(self.main_kind()).service.variation()
     }
 
-    /// Whether the processor was busy with generating: each worker its own, or all of the host's.
+    /// Reports whether generating the load saturated each worker's CPU or all CPUs of the host.
     pub(crate) fn cpu_bound(self) -> bool {
         let used = |result: &Measured| result.cpu_share() * f64::from(result.workers);
         let together: f64 = self.run.in_group(self.job.group).map(|job| used(&job.result)).sum();
@@ -58,12 +58,12 @@ impl<'a> Facts<'a> {
         !self.declared().polled && (self.result().cpu_share() >= BUSY || all_busy)
     }
 
-    /// Operations in flight for each worker that make `total` over all of them.
+    /// Returns the depth of each worker that makes `total` over all workers.
     pub(crate) fn per_worker(self, total: f64) -> u64 {
         (total / f64::from(self.job.workers.max(1))).ceil().max(1.0) as u64
     }
 
-    /// Twice as many workers, if the host has processors for them.
+    /// Returns twice the number of workers, if the host has CPUs for them.
     pub(crate) fn more_workers(self) -> Option<u64> {
         let twice = 2 * u64::from(self.job.workers.max(1));
         (twice <= u64::from(self.run.host.cpus)).then_some(twice)

@@ -1,24 +1,24 @@
-//! The findings.
+//! Findings about jobs, and their remedies.
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Code, Database, Evidence, EvidenceSource, ExpectedPoint, Quantity};
+use crate::{Code, Database, Evidence, EvidenceSource, ExpectedPoint, KnownFigure, Quantity};
 
-/// One thing that was found about a job.
+/// A conclusion about a job.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Finding {
-    /// What.
+    /// Kind of the finding.
     pub code: Code,
-    /// How much it matters.
+    /// Severity.
     pub severity: Severity,
-    /// The part of a modelled volume it is about; `None` where it is about the whole.
+    /// Part of a modelled volume that the finding concerns; `None` for the whole.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subject: Option<String>,
-    /// The figures it rests on.
+    /// Figures that support the finding.
     pub evidence: Vec<Evidence>,
-    /// What to change; `None` where nothing is wrong or nothing would help.
+    /// Change to make; `None` if nothing is wrong or nothing would help.
     pub remedy: Option<Remedy>,
-    /// What would be measured then, where a model can tell.
+    /// Predicted result of that change, if a model can tell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub counterfactual: Option<ExpectedPoint>,
 }
@@ -28,8 +28,10 @@ impl Finding {
         Self { code, severity, subject: None, evidence: Vec::new(), remedy: None, counterfactual: None }
     }
 
-    pub(crate) fn with(mut self, quantity: Quantity, value: f64, source: EvidenceSource) -> Self {
-        self.evidence.push(Evidence { quantity, value, unit: quantity.unit(), source });
+    /// Adds a figure, if it is known.
+    pub(crate) fn with(mut self, quantity: Quantity, value: impl Into<Option<f64>>, source: EvidenceSource) -> Self {
+        let evidence = |value| Evidence { quantity, value, unit: quantity.unit(), source };
+        self.evidence.extend(value.into().map(evidence));
         self
     }
 
@@ -38,17 +40,10 @@ impl Finding {
         self
     }
 
-    pub(crate) fn with_known(self, quantity: Quantity, value: Option<f64>, source: EvidenceSource) -> Self {
-        match value {
-            Some(value) => self.with(quantity, value, source),
-            None => self,
-        }
-    }
-
-    /// A figure, if it is known, with who told it.
-    pub(crate) fn with_told(self, quantity: Quantity, told: Option<(f64, EvidenceSource)>) -> Self {
-        match told {
-            Some((value, source)) => self.with(quantity, value, source),
+    /// Adds a figure with its own source, if it is known.
+    pub(crate) fn with_figure(self, quantity: Quantity, known: impl Into<Option<KnownFigure>>) -> Self {
+        match known.into() {
+            Some(known) => self.with(quantity, known.value(), known.source),
             None => self,
         }
     }
@@ -63,22 +58,22 @@ impl Finding {
         self
     }
 
-    /// The value of one figure it rests on.
+    /// Returns the value of a figure that supports the finding.
     #[must_use]
     pub fn value(&self, quantity: Quantity) -> Option<f64> {
         self.evidence.iter().find(|evidence| evidence.quantity == quantity).map(|evidence| evidence.value)
     }
 }
 
-/// Severity of a finding, least first.
+/// Severity of a finding, in ascending order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
-    /// Good to know.
+    /// Informational.
     Info,
-    /// Another setting would tell or give more.
+    /// Another setting would give more, or tell more.
     Advice,
-    /// The run was not what was asked for.
+    /// The run was not what the user asked for.
     Warning,
     /// The numbers do not mean what they seem to: exit code 4.
     Distrust,
@@ -93,82 +88,82 @@ pub enum Remedy {
         /// `iodepth`.
         iodepth: u64,
     },
-    /// Raise the depth of each worker to this.
+    /// Raise the depth of each worker.
     RaiseDepth {
         /// `iodepth`.
         iodepth: u64,
     },
-    /// Run again at this depth for each worker: the comparison tells whether the device or the depth was the limit.
+    /// Run again at this depth for each worker: comparing the runs tells whether the device or the depth was the limit.
     CompareDepth {
         /// `iodepth`.
         iodepth: u64,
     },
-    /// Spread the load over this many workers.
+    /// Distribute the load over this many workers.
     AddWorkers {
         /// `numjobs`.
         numjobs: u64,
     },
-    /// Give each job a result of its own.
+    /// Report each job separately.
     SeparateResults,
     /// Bypass the page cache.
     Direct,
-    /// The same, where it is unknown whether the job did.
+    /// Bypass the page cache, unless the job already did.
     DirectUnlessGiven,
-    /// Count an `fsync` at the end, or bypass the page cache.
+    /// Include an `fsync` at the end, or bypass the page cache.
     SyncAtEnd,
-    /// The same, where it is unknown whether the job bypassed it.
+    /// Include an `fsync` at the end, unless the job bypassed the page cache.
     SyncAtEndUnlessDirect,
     /// Write the file first.
     WriteFirst,
-    /// Run for this many seconds.
+    /// Run longer.
     RunLonger {
-        /// `runtime`.
+        /// `runtime` in seconds.
         runtime_s: u64,
     },
-    /// Leave out the first seconds.
+    /// Exclude the first seconds.
     Ramp {
-        /// `ramp_time`.
+        /// `ramp_time` in seconds.
         ramp_s: u64,
     },
-    /// Lower the depth of each worker to this.
+    /// Lower the depth of each worker.
     LowerDepth {
         /// `iodepth`.
         iodepth: u64,
-        /// In flight over all workers then.
+        /// Operations in flight over all workers then.
         total: u64,
     },
-    /// Have this many workers, each with one operation in flight.
+    /// Use this many workers with one operation in flight each.
     FewerWorkers {
         /// `numjobs`.
         numjobs: u64,
     },
-    /// Use blocks of this many bytes.
+    /// Use another block size.
     BlockSize {
-        /// `bs`.
+        /// `bs` in bytes.
         bytes: u64,
     },
-    /// Have the kernel send requests of this many bytes.
+    /// Have the kernel send larger requests.
     LargerRequests {
         /// `max_sectors_kb`, in bytes.
         bytes: u64,
     },
-    /// Take a volume of this many bytes.
+    /// Use a larger volume.
     GrowVolume {
-        /// Its size.
+        /// Size in bytes.
         bytes: u64,
     },
     /// Have the application keep more requests in flight.
     MoreInFlight {
-        /// So many on average.
+        /// Mean number of requests in flight.
         in_flight: u64,
         /// Whether most of them are reads.
         reads: bool,
-        /// The database whose settings decide it, where it is known.
+        /// Database whose settings determine it, if known.
         #[serde(skip_serializing_if = "Option::is_none")]
         database: Option<Database>,
     },
-    /// Look at percentiles.
+    /// Examine percentiles.
     Percentiles,
-    /// Look at the settings of the host.
+    /// Check the host's settings.
     Doctor,
 }

@@ -1,17 +1,16 @@
-//! From numbers to findings.
+//! Analysis of results: from numbers to findings.
 //!
-//! [`analyse`] reads a [`record::Run`] and says for each job what limited it, whether its numbers may be trusted, and
-//! what to change: as data, each [`Finding`] with the figures it rests on and where they were read. The yardstick is
-//! Little's law: operations in flight = operations per second × mean time of one.
+//! [`analyse`] reads a [`record::Run`] and determines for each job what limited it, whether its numbers are trustworthy
+//! and what to change. The results are data: each [`Finding`] holds the figures that support it and their sources. The
+//! criterion is Little's law: operations in flight = operations per second × mean time of an operation.
 //!
-//! One run at one depth cannot tell a device at its limit from one that would give more at a greater depth. Where
-//! that is so, the finding says it and names the experiment that would tell; it does not guess.
+//! A single run at one depth cannot distinguish a saturated device from one that would give more at a greater depth. In
+//! that case the finding says so and names the experiment that would decide; it does not guess.
 //!
-//! [`doctor`] does the same for the settings of a host: figures of `/sys` and `/proc` in, findings out.
+//! [`doctor`] checks the settings of a host, from figures of `/sys` and `/proc`. [`compare`] compares a run, or repeats
+//! of it, with a baseline, and [`gate`] judges it by assertions.
 //!
-//! [`compare`] holds a run, or repeats of it, against a baseline, and [`gate`] against what is expected of it.
-//!
-//! What is *not* here: a sentence (`report` words findings), a file, or which run is whose baseline.
+//! This crate contains no prose (`report` words findings), accesses no files and does not choose baselines.
 
 mod code;
 pub mod compare;

@@ -1,4 +1,4 @@
-//! A load and its result, from any source: a run, device counters, a claim.
+//! Observations: a load and its result, from a run, device counters or a claim.
 
 use record::{
     Claim, Claimed, ClaimedKind, DataKind, Declared, Iostat, IostatCpu, IostatDevice, IostatKind, JobResult, Measured,
@@ -7,138 +7,140 @@ use record::{
 
 use crate::{Database, EvidenceSource};
 
-/// A figure as exactly as it is known: printed and quoted figures are rounded, and some are given as ranges.
+/// A figure with its uncertainty: printed and quoted figures are rounded, and some are ranges.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct KnownFigure {
-    /// It is at least this.
+    /// Lower bound.
     pub low: f64,
-    /// It is at most this.
+    /// Upper bound.
     pub high: f64,
-    /// What it is taken for: of a product that is the product of these, and not the middle of the two ends.
+    /// Best estimate. For a product it is the product of the estimates, not the middle of the bounds.
     pub middle: f64,
-    /// Who told it.
+    /// Source of the figure.
     pub source: EvidenceSource,
 }
 
 impl KnownFigure {
-    /// A figure that was counted.
+    /// Creates a figure that was counted.
     #[must_use]
     pub const fn exact(value: f64, source: EvidenceSource) -> Self {
         Self { low: value, high: value, middle: value, source }
     }
 
-    /// A figure that was printed, with `step` the unit of its last digit.
+    /// Creates a figure that was printed, with `step` the unit of its last digit.
     #[must_use]
     pub fn printed(value: f64, step: f64, source: EvidenceSource) -> Self {
         Self { middle: value, ..Self::between((value - step / 2.0).max(0.0), value + step / 2.0, source) }
     }
 
-    /// Anything between two figures.
+    /// Creates a figure within a range.
     #[must_use]
     pub const fn between(low: f64, high: f64, source: EvidenceSource) -> Self {
         Self { low, high, middle: (low + high) / 2.0, source }
     }
 
-    /// What it is taken for.
+    /// Returns the best estimate.
     #[must_use]
     pub const fn value(&self) -> f64 {
         self.middle
     }
 
-    /// The product of two, from Little's law.
+    /// Returns the product of two figures, by Little's law.
     #[must_use]
     pub fn times(&self, other: &Self) -> Self {
         let middle = self.middle * other.middle;
         Self { middle, ..Self::between(self.low * other.low, self.high * other.high, EvidenceSource::LittlesLaw) }
     }
 
-    /// The quotient of two, from Little's law.
+    /// Returns the quotient of two figures, by Little's law.
     #[must_use]
     pub fn over(&self, other: &Self) -> Self {
         let (low, high) = (self.low / other.high.max(1e-12), self.high / other.low.max(1e-12));
         Self { middle: self.middle / other.middle.max(1e-12), ..Self::between(low, high, EvidenceSource::LittlesLaw) }
     }
 
-    /// The sum of two of one source.
+    /// Returns the sum of two figures of one source.
     #[must_use]
     pub fn plus(&self, other: &Self) -> Self {
-        Self {
-            middle: self.middle + other.middle,
-            ..Self::between(self.low + other.low, self.high + other.high, self.source)
-        }
+        let middle = self.middle + other.middle;
+        Self { middle, ..Self::between(self.low + other.low, self.high + other.high, self.source) }
     }
 
-    /// The same in another unit.
+    /// Converts the figure to another unit.
     #[must_use]
     pub fn scaled(&self, factor: f64) -> Self {
         let middle = self.middle * factor;
         Self { middle, ..Self::between(self.low * factor, self.high * factor, self.source) }
     }
+
+    fn claimed(claimed: &Claimed, source: EvidenceSource) -> Self {
+        Self { middle: claimed.value(), ..Self::between(claimed.low(), claimed.high(), source) }
+    }
 }
 
-/// A load and what came of it. Every figure may be unknown.
+/// A load and its result. Any figure may be unknown.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Observation {
-    /// Operations completed per second, all kinds.
+    /// Completed operations per second, all kinds.
     pub iops: Option<KnownFigure>,
-    /// The share of reads among them, from 0 to 1.
+    /// Fraction of reads among them, from 0 to 1.
     pub read_share: Option<f64>,
     /// Bytes per second, all kinds.
     pub bytes_per_second: Option<KnownFigure>,
-    /// Bytes of one operation as it was asked for.
+    /// Bytes of one operation, as requested.
     pub block_bytes: Option<KnownFigure>,
-    /// Bytes of one request as the device saw it.
+    /// Bytes of one request, as seen by the device.
     pub request_bytes: Option<KnownFigure>,
-    /// Mean time of an operation in nanoseconds, from its start: the time that Little's law goes by.
+    /// Mean time of an operation from its start, in nanoseconds, as Little's law uses it.
     pub latency_ns: Option<KnownFigure>,
-    /// Whether anything is known of how single operations differ from that mean.
+    /// Whether the distribution around that mean is known.
     pub spread: bool,
-    /// Deviation over mean of the times of operations.
+    /// Coefficient of variation of the times of operations.
     pub variation: Option<f64>,
-    /// Operations that could be in flight: depth times workers.
+    /// Operations that could be in flight: depth × workers.
     pub depth: Option<KnownFigure>,
-    /// Whether the engine can have more than one in flight for each worker.
+    /// Whether the engine can keep more than one operation in flight for each worker.
     pub queues: Option<bool>,
-    /// How many workers that is spread over.
+    /// Number of workers.
     pub workers: Option<u64>,
-    /// Whether the next operation waited for nothing but a place in the queue, so that `depth` should be in flight.
+    /// Whether operations waited only for a free slot in the queue, so that `depth` should be in flight.
     pub closed: bool,
-    /// Operations that were in flight on average, as a device counted them (`aqu-sz`).
+    /// Mean number of operations in flight, as counted by a device (`aqu-sz`).
     pub in_flight: Option<KnownFigure>,
-    /// The share of time in which the device had at least one.
+    /// Fraction of time in which the device had at least one request.
     pub busy: Option<KnownFigure>,
     /// Whether offsets are random.
     pub random: Option<bool>,
-    /// Processors of the machine.
+    /// CPUs of the machine.
     pub cpus: Option<KnownFigure>,
-    /// How long was measured, in seconds.
+    /// Measured time in seconds.
     pub seconds: Option<f64>,
-    /// Bytes of the region in use.
+    /// Size of the accessed region in bytes.
     pub region_bytes: Option<u64>,
     /// Whether operations bypass the page cache.
     pub direct: Option<bool>,
-    /// Whether the figures are of a real or modelled device, not of the page cache or of no device.
+    /// Whether the figures describe a real or modelled device, instead of the page cache or no device.
     pub device: bool,
-    /// Operations per second of intervals that lasted their whole width, in their order.
+    /// Operations per second of complete intervals, in order.
     pub paces: Vec<f64>,
-    /// How long each of these intervals is, in nanoseconds.
+    /// Length of each of these intervals in nanoseconds.
     pub interval_ns: f64,
-    /// Whether they are of a model, which knows why its pace changes.
+    /// Whether the figures are those of a model, which knows why its throughput changes.
     pub modelled: bool,
-    /// Whether they are an average since the host was started, and so of no load in particular.
+    /// Whether the figures are averages since boot, which describe no particular load.
     pub since_boot: bool,
-    /// The fraction of the host's processor time that was in use, from 0 to 1.
+    /// Fraction of the host's CPU time that was in use, from 0 to 1.
     pub host_cpu: Option<f64>,
-    /// The database that made the load.
+    /// Database that generated the load.
     pub database: Option<Database>,
 }
 
 impl Observation {
-    /// What a run tells of one of its jobs.
+    /// Creates the observation of a job of a run.
     #[must_use]
     pub fn of(run: &Run, job: &JobResult) -> Self {
         let (declared, result) = (&job.declared, &job.result);
-        // Text for people is as exact as its digits, but what is computed here comes from its counts.
+        // Text output is as exact as its digits, but these figures are computed from its counts.
         let source = if job.quotes.is_empty() { EvidenceSource::Counters } else { EvidenceSource::Printed };
         let counted = |value: f64| (value > 0.0).then(|| KnownFigure::exact(value, source));
         let (iops, reads) = (result.iops(), result.read.ios as f64);
@@ -148,7 +150,6 @@ impl Observation {
             read_share: (result.ios() > 0).then(|| reads / result.ios() as f64),
             bytes_per_second: counted(result.bytes_per_second()),
             block_bytes: block_bytes(declared, result),
-            request_bytes: None,
             latency_ns: latency_ns(result).and_then(counted),
             spread: result.kinds().any(|(_, kind)| {
                 let service = &kind.service;
@@ -160,10 +161,7 @@ impl Observation {
             queues: Some(declared.queues),
             workers: Some(u64::from(job.workers.max(1))),
             closed: is_closed(declared, result),
-            in_flight: None,
-            busy: None,
             random: (!declared.rw.is_empty()).then(|| declared.rw.starts_with("rand")),
-            cpus: None,
             seconds: Some(result.wall_ns() / 1e9),
             region_bytes: declared.size,
             direct: declared.known_direct(),
@@ -171,14 +169,12 @@ impl Observation {
             paces: series.iops(),
             interval_ns: series.width_ns as f64,
             modelled: run.model.is_some(),
-            since_boot: false,
-            host_cpu: None,
-            database: None,
+            ..Self::default()
         }
     }
 
-    /// What `iostat` saw of one device, on average over the reports in which it was in use; the average since boot only
-    /// where there is nothing else.
+    /// Creates the observation of a device from `iostat`, averaged over the reports in which it was in use. The average
+    /// since boot is used only without other reports.
     #[must_use]
     pub fn of_device(iostat: &Iostat, name: &str) -> Self {
         let since_boot = iostat.intervals().next().is_none();
@@ -189,19 +185,19 @@ impl Observation {
             .collect();
         let device = mean_device(&reports.iter().map(|(_, device)| *device).collect::<Vec<_>>());
         let step = 0.1_f64.powi(device.decimals as i32);
-        let told = |value: Option<f64>, step: f64| {
+        let figure = |value: Option<f64>, step: f64| {
             value.filter(|value| *value > 0.0).map(|value| KnownFigure::printed(value, step, EvidenceSource::Iostat))
         };
         let (iops, reads) = (device.iops(), device.read.per_second.unwrap_or(0.0));
         let seconds = reports.iter().map(|(report, _)| report.seconds).sum::<Option<f64>>();
         Self {
-            iops: told(Some(iops), step),
+            iops: figure(Some(iops), step),
             read_share: (iops > 0.0).then(|| reads / iops),
-            bytes_per_second: told(Some(device.bytes_per_second()), 1024.0 * step),
-            request_bytes: told((iops > 0.0).then(|| device.bytes_per_second() / iops), 1024.0 * step),
-            latency_ns: told(mean_await_ns(&device), 1e6 * step),
-            in_flight: told(device.in_flight, step),
-            busy: told(device.util, step / 100.0),
+            bytes_per_second: figure(Some(device.bytes_per_second()), 1024.0 * step),
+            request_bytes: figure((iops > 0.0).then(|| device.bytes_per_second() / iops), 1024.0 * step),
+            latency_ns: figure(mean_await_ns(&device), 1e6 * step),
+            in_flight: figure(device.in_flight, step),
+            busy: figure(device.util, step / 100.0),
             cpus: iostat.cpus.map(|cpus| KnownFigure::exact(f64::from(cpus), EvidenceSource::Iostat)),
             seconds,
             device: true,
@@ -213,28 +209,23 @@ impl Observation {
         }
     }
 
-    /// A claim.
+    /// Creates the observation of a claim.
     #[must_use]
     pub fn of_claim(claim: &Claim) -> Self {
-        let told = |claimed: &Option<Claimed>| {
-            claimed.as_ref().map(|claimed| KnownFigure {
-                middle: claimed.value(),
-                ..KnownFigure::between(claimed.low(), claimed.high(), EvidenceSource::Claim)
-            })
+        let figure = |claimed: &Option<Claimed>| {
+            claimed.as_ref().map(|claimed| KnownFigure::claimed(claimed, EvidenceSource::Claim))
         };
-        let (block, bytes) = (told(&claim.block_bytes), told(&claim.bytes_per_second));
+        let (block, bytes) = (figure(&claim.block_bytes), figure(&claim.bytes_per_second));
         let made =
             bytes.zip(block).map(|(bytes, block)| KnownFigure { source: EvidenceSource::Claim, ..bytes.over(&block) });
-        let (depth, jobs) = (told(&claim.depth), told(&claim.jobs));
+        let (depth, jobs) = (figure(&claim.depth), figure(&claim.jobs));
         let one = KnownFigure::exact(1.0, EvidenceSource::Claim);
-        let in_all = depth.map(|depth| {
-            let jobs = jobs.unwrap_or(one);
-            KnownFigure { source: EvidenceSource::Claim, ..depth.times(&jobs) }
-        });
+        let in_all =
+            depth.map(|depth| KnownFigure { source: EvidenceSource::Claim, ..depth.times(&jobs.unwrap_or(one)) });
         let columns = Columns::of(claim);
         Self {
-            // Bytes per second and their block size make operations per second.
-            iops: told(&claim.iops).or(made).or(columns.iops),
+            // Bytes per second and block size also give operations per second.
+            iops: figure(&claim.iops).or(made).or(columns.iops),
             read_share: claim
                 .read_share
                 .as_ref()
@@ -244,38 +235,39 @@ impl Observation {
             bytes_per_second: bytes.or(columns.bytes_per_second),
             block_bytes: block,
             request_bytes: columns.request_bytes,
-            latency_ns: told(&claim.latency_ns).or(columns.await_ns),
+            latency_ns: figure(&claim.latency_ns).or(columns.await_ns),
             in_flight: columns.in_flight,
             busy: columns.busy,
             spread: !claim.percentiles_ns.is_empty(),
             depth: in_all,
             workers: jobs.map(|jobs| jobs.value().round().max(1.0) as u64),
-            // A device's counters do not say whether a queue was kept full.
+            // Device counters do not tell whether a queue was kept full.
             closed: depth.is_some() || !columns.any(),
             random: claim.rw.map(|rw| rw.starts_with("rand")),
-            cpus: told(&claim.vcpus).or_else(|| told(&claim.cpus)),
+            cpus: figure(&claim.vcpus).or_else(|| figure(&claim.cpus)),
             seconds: claim.time_ns.as_ref().map(|time| time.value() / 1e9),
             device: true,
             ..Self::default()
         }
     }
 
-    /// Several at the same time on one device. What holds for only some of them is not known of all.
+    /// Combines observations of loads that ran at the same time on one device. A property that not all of them share is
+    /// unknown.
     #[must_use]
     pub fn together(all: &[Self]) -> Self {
-        // One that did nothing had no part in it.
+        // An idle load does not count.
         let all: Vec<&Self> = all.iter().filter(|one| one.iops.is_some()).collect();
         let sum = |of: fn(&Self) -> Option<KnownFigure>| -> Option<KnownFigure> {
             let known: Vec<KnownFigure> = all.iter().map(|one| of(one)).collect::<Option<_>>()?;
             known.into_iter().reduce(|a, b| a.plus(&b))
         };
         let iops = sum(|one| one.iops);
-        // Of all operations, so that a job counts by as many as it did.
-        let share = |of: fn(&Self) -> Option<f64>| -> Option<f64> {
+        // Weighted by operations.
+        let weighted = |of: fn(&Self) -> Option<f64>| -> Option<f64> {
             let parts: Option<f64> = all.iter().map(|one| Some(of(one)? * one.iops?.value())).sum();
             Some(parts? / iops?.value())
         };
-        let alike = |of: fn(&Self) -> Option<bool>| {
+        let shared = |of: fn(&Self) -> Option<bool>| {
             let first = all.first().and_then(|one| of(one));
             first.filter(|_| all.iter().all(|one| of(one) == first))
         };
@@ -283,26 +275,26 @@ impl Observation {
         let mean_ns = sum(Self::implied_in_flight).zip(iops).map(|(in_flight, iops)| in_flight.over(&iops).scaled(1e9));
         Self {
             iops,
-            read_share: share(|one| one.read_share),
+            read_share: weighted(|one| one.read_share),
             bytes_per_second: sum(|one| one.bytes_per_second),
             block_bytes: block.filter(|_| all.iter().all(|one| one.block_bytes == block)),
             latency_ns: mean_ns
                 .map(|mean| KnownFigure { source: iops.map_or(mean.source, |iops| iops.source), ..mean }),
             depth: sum(|one| one.depth),
-            queues: alike(|one| one.queues),
+            queues: shared(|one| one.queues),
             workers: all.iter().map(|one| one.workers).sum(),
             closed: all.iter().all(|one| one.closed),
-            random: alike(|one| one.random),
+            random: shared(|one| one.random),
             cpus: all.first().and_then(|one| one.cpus),
             seconds: all.iter().filter_map(|one| one.seconds).reduce(f64::max),
-            direct: alike(|one| one.direct),
+            direct: shared(|one| one.direct),
             device: all.iter().all(|one| one.device),
             modelled: all.iter().any(|one| one.modelled),
             ..Self::default()
         }
     }
 
-    /// With what the user says about the load, where this does not know it: depth, workers, block size, kind.
+    /// Fills in unknown properties of the load from what the user says about it.
     #[must_use]
     pub fn completed_by(self, said: &Self) -> Self {
         Self {
@@ -318,37 +310,38 @@ impl Observation {
         }
     }
 
-    /// Bytes of an operation on average: of those that `iops` counts, which are requests where a device counted them.
+    /// Returns the mean size of what `iops` counts, in bytes: device requests if a device counted them, else
+    /// operations.
     #[must_use]
     pub fn mean_bytes(&self) -> Option<KnownFigure> {
         let moved = || Some(self.bytes_per_second?.over(&self.iops?));
         self.request_bytes.or(self.block_bytes).or_else(moved)
     }
 
-    /// Operations in flight as Little's law has it: operations per second × time of one.
+    /// Returns the operations in flight by Little's law: operations per second × time of an operation.
     #[must_use]
     pub fn implied_in_flight(&self) -> Option<KnownFigure> {
         Some(self.iops?.times(&self.latency_ns?.scaled(1e-9)))
     }
 
-    /// Whether the counters of a device are all that tells how many were in flight: no job and no claim names a depth.
+    /// Reports whether only device counters tell how many requests were in flight: no job and no claim names a depth.
     #[must_use]
     pub fn is_counted(&self) -> bool {
         let counted = |known: Option<KnownFigure>| known.is_some_and(|known| known.source == EvidenceSource::Iostat);
         self.depth.is_none() && (counted(self.in_flight) || counted(self.iops))
     }
 
-    /// Operations in flight, from the best source: the device, Little's law, what was asked for.
+    /// Returns the operations in flight from the best source: the device, Little's law, the requested depth.
     #[must_use]
     pub fn in_flight(&self) -> Option<KnownFigure> {
         self.in_flight.or_else(|| self.implied_in_flight()).or(self.depth)
     }
 }
 
-/// Whether the queue was to be kept full. Text for people says neither rates nor pauses: there a queue that was full tells,
-/// or submissions that waited for the device, which a pace does not explain.
+/// Reports whether the queue was meant to be kept full. Text output mentions neither rates nor pauses. There a full
+/// queue shows it, or submissions that waited for the device, which a rate does not explain.
 fn is_closed(declared: &Declared, result: &Measured) -> bool {
-    // Between operations that are synced one waits for syncs, which are none of them.
+    // Syncs between operations take time, but they are not operations.
     if result.sync.sum_ns() > 0.1 * result.runtime_ns as f64 {
         return false;
     }
@@ -360,7 +353,7 @@ fn is_closed(declared: &Declared, result: &Measured) -> bool {
     full || submission.count > 0 && submission.mean_ns > 0.5 * latency.mean_ns
 }
 
-/// The share of reads of `rw` by fio's name, where the name tells.
+/// Returns the fraction of reads of fio's `rw`, if its name determines it.
 fn reads(rw: &str) -> Option<f64> {
     match rw.trim_start_matches("rand") {
         "read" => Some(1.0),
@@ -369,7 +362,7 @@ fn reads(rw: &str) -> Option<f64> {
     }
 }
 
-/// Combined columns of `iostat` in a claim.
+/// The `iostat` columns of a claim, combined over kinds.
 struct Columns {
     iops: Option<KnownFigure>,
     read_share: Option<f64>,
@@ -387,7 +380,7 @@ impl Columns {
             (Some(a), Some(b)) => Some(a.plus(&b)),
             (a, b) => a.or(b),
         };
-        let iops = sum(|kind| kind.per_second);
+        let iops = above_zero(sum(|kind| kind.per_second));
         let rate = |kind: &ClaimedKind| kind.per_second.map_or(0.0, |rate| rate.value());
         let total = rate(reads) + rate(writes);
         let read_share = (total > 0.0).then(|| rate(reads) / total);
@@ -395,7 +388,6 @@ impl Columns {
             above_zero(mean_of_kinds(column(of(reads)), column(of(writes)), read_share))
         };
         let bytes_per_second = above_zero(sum(|kind| kind.bytes_per_second));
-        let iops = above_zero(iops);
         let sizes = above_zero(column(claim.request_bytes)).or_else(|| mean(|kind| kind.request_bytes));
         let made = || Some(KnownFigure { source: EvidenceSource::Iostat, ..bytes_per_second?.over(&iops?) });
         Self {
@@ -409,7 +401,7 @@ impl Columns {
         }
     }
 
-    /// Whether the claim has any.
+    /// Reports whether the claim has any of these columns.
     fn any(&self) -> bool {
         let known = [self.iops, self.bytes_per_second, self.request_bytes, self.await_ns, self.in_flight, self.busy];
         known.iter().any(Option::is_some)
@@ -417,17 +409,14 @@ impl Columns {
 }
 
 fn column(claimed: Option<Claimed>) -> Option<KnownFigure> {
-    claimed.map(|claimed| KnownFigure {
-        middle: claimed.value(),
-        ..KnownFigure::between(claimed.low(), claimed.high(), EvidenceSource::Iostat)
-    })
+    claimed.map(|claimed| KnownFigure::claimed(&claimed, EvidenceSource::Iostat))
 }
 
 fn above_zero(known: Option<KnownFigure>) -> Option<KnownFigure> {
     known.filter(|known| known.middle > 0.0)
 }
 
-/// The mean over reads and writes; anything between the two where the fraction of reads is unknown.
+/// Returns the mean over reads and writes; the range between them if the fraction of reads is unknown.
 fn mean_of_kinds(
     reads: Option<KnownFigure>,
     writes: Option<KnownFigure>,
@@ -438,20 +427,20 @@ fn mean_of_kinds(
         (Some(reads), Some(writes), None) => {
             Some(KnownFigure::between(reads.low.min(writes.low), reads.high.max(writes.high), reads.source))
         }
-        // One kind stands for all only where the other had no requests.
+        // One kind represents all only if the other had no requests.
         (reads, None, share) => reads.filter(|_| share.is_none_or(|share| share == 1.0)),
         (None, writes, share) => writes.filter(|_| share.is_none_or(|share| share == 0.0)),
     }
 }
 
-/// The fraction of the processors' time that was in use, on average over reports.
+/// Returns the mean fraction of CPU time that was in use.
 fn host_cpu(reports: &[IostatCpu]) -> Option<f64> {
-    // Waiting for a device is idle time of a processor.
+    // Time spent waiting for a device counts as idle.
     let used = |cpu: &IostatCpu| (cpu.user + cpu.nice + cpu.system + cpu.steal).clamp(0.0, 1.0);
     (!reports.is_empty()).then(|| reports.iter().map(used).sum::<f64>() / reports.len() as f64)
 }
 
-/// Rates and times of one device, averaged over reports.
+/// Averages rates and times of one device over reports.
 fn mean_device(reports: &[&IostatDevice]) -> IostatDevice {
     let mean = |of: &dyn Fn(&IostatDevice) -> Option<f64>| {
         let known: Vec<f64> = reports.iter().filter_map(|device| of(device)).collect();
@@ -481,7 +470,7 @@ fn mean_device(reports: &[&IostatDevice]) -> IostatDevice {
     }
 }
 
-/// The mean time of a request over all kinds.
+/// Returns the mean time of a request over all kinds.
 fn mean_await_ns(device: &IostatDevice) -> Option<f64> {
     let kinds = [device.read, device.write, device.discard];
     let known = || kinds.iter().filter_map(|kind| Some((kind.per_second?, kind.await_ns?)));
@@ -490,12 +479,12 @@ fn mean_await_ns(device: &IostatDevice) -> Option<f64> {
     each.or(device.all.await_ns)
 }
 
-/// The results of the kind with the most operations.
+/// Returns the results of the kind with the most operations.
 fn main(result: &Measured) -> &record::DirectionResult {
     DataKind::ALL.map(|kind| result.kind(kind)).into_iter().max_by_key(|kind| kind.ios).unwrap_or(&result.read)
 }
 
-/// The block size, where all operations have the same.
+/// Returns the block size, if all operations have the same.
 fn block_bytes(declared: &Declared, result: &Measured) -> Option<KnownFigure> {
     let used: Vec<_> =
         DataKind::ALL.into_iter().filter(|&kind| result.kind(kind).ios > 0).map(|kind| declared.sizes(kind)).collect();
@@ -504,7 +493,7 @@ fn block_bytes(declared: &Declared, result: &Measured) -> Option<KnownFigure> {
     one.then(|| KnownFigure::exact(f64::from(first.min), EvidenceSource::Job))
 }
 
-/// The mean of total latencies; of service times where those were not kept.
+/// Returns the mean total latency, or else the mean service time.
 fn latency_ns(result: &Measured) -> Option<f64> {
     let mean = |of: fn(&record::DirectionResult) -> &record::LatencyStats| {
         let count: u64 = result.kinds().map(|(_, kind)| of(kind).count).sum();

@@ -1,34 +1,34 @@
-//! Variation between runs of the same jobs.
+//! Variation between repeated runs.
 
 use record::{Figure, FigureQuantity, JobResult, Run, RunOutcome};
 use serde::Serialize;
 
-/// The figures of one job in all runs.
+/// The figures of one job over all runs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct JobSpread {
-    /// The job's name.
+    /// Name of the job.
     pub job: String,
-    /// Its figures: of each kind in use and, where there are several, throughput of all together.
+    /// Figures of each kind in use and, if there are several, throughput of all kinds together.
     pub figures: Vec<Spread>,
 }
 
-/// One figure in all runs.
+/// One figure over all runs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Spread {
-    /// Which.
+    /// The figure.
     pub figure: Figure,
-    /// The value in the middle or, of an even number, the mean of the two in the middle.
+    /// Median.
     pub median: f64,
-    /// The least.
+    /// Minimum.
     pub min: f64,
-    /// The greatest.
+    /// Maximum.
     pub max: f64,
-    /// The value of each run in their order; `null` where it has none.
+    /// Value of each run in order; `null` if it has none.
     pub values: Vec<Option<f64>>,
 }
 
 impl Spread {
-    /// Greatest less least, as a share of the median.
+    /// Returns the range relative to the median.
     #[must_use]
     pub fn range(&self) -> f64 {
         if self.median > 0.0 { (self.max - self.min) / self.median } else { 0.0 }
@@ -43,20 +43,17 @@ const QUANTITIES: [FigureQuantity; 5] = [
     FigureQuantity::LatencyP99,
 ];
 
-/// How the figures of each job of the first run are spread over all of them. What was interrupted has no say where
-/// another run is whole.
+/// Returns the variation of each job of the first run over all runs. Interrupted runs are ignored if another run is
+/// complete.
 #[must_use]
-pub fn repeats(runs: &[&Run]) -> Vec<JobSpread> {
+pub fn repeats<'a>(runs: &[&'a Run]) -> Vec<JobSpread> {
     let Some(first) = runs.first() else { return Vec::new() };
-    let is_whole = |run: &Run| run.outcome != RunOutcome::Interrupted;
-    let any_whole = runs.iter().any(|run| is_whole(run));
-    let of = |place: usize, name: &str| -> Vec<Option<&JobResult>> {
-        let said = runs.iter().map(|&run| (!any_whole || is_whole(run)).then_some(run));
-        said.map(|run| run?.jobs.get(place).filter(|job| job.name == name)).collect()
-    };
-    let spread = |(place, job): (usize, &JobResult)| JobSpread {
-        job: job.name.clone(),
-        figures: figures(&of(place, &job.name)),
+    let is_complete = |run: &Run| run.outcome != RunOutcome::Interrupted;
+    let any_complete = runs.iter().any(|run| is_complete(run));
+    let spread = |(index, first): (usize, &JobResult)| {
+        let of_run = |run: &&'a Run| if any_complete && !is_complete(run) { None } else { run.jobs.get(index) };
+        let jobs: Vec<_> = runs.iter().map(|run| of_run(run).filter(|job| job.name == first.name)).collect();
+        JobSpread { job: first.name.clone(), figures: figures(&jobs) }
     };
     first.jobs.iter().enumerate().map(spread).collect()
 }
@@ -65,12 +62,10 @@ fn figures(jobs: &[Option<&JobResult>]) -> Vec<Spread> {
     let kinds = record::DataKind::ALL.map(Some).into_iter().chain([None]);
     let all = kinds.flat_map(|kind| QUANTITIES.map(|quantity| Figure { kind, quantity }));
     let spreads: Vec<Spread> = all.filter_map(|figure| spread(figure, jobs)).collect();
-    let several = spreads
-        .iter()
-        .filter(|spread| spread.figure.kind.is_some())
-        .any(|a| spreads.iter().any(|b| b.figure.kind.is_some() && b.figure.kind != a.figure.kind));
-    let says_more = |spread: &Spread| spread.figure.kind.is_some() || several && !spread.figure.quantity.is_latency();
-    spreads.into_iter().filter(says_more).collect()
+    let mut kinds: Vec<_> = spreads.iter().filter_map(|spread| spread.figure.kind).collect();
+    kinds.dedup();
+    let adds = |figure: Figure| figure.kind.is_some() || kinds.len() > 1 && !figure.quantity.is_latency();
+    spreads.into_iter().filter(|spread| adds(spread.figure)).collect()
 }
 
 fn spread(figure: Figure, jobs: &[Option<&JobResult>]) -> Option<Spread> {
@@ -95,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn the_median_is_in_the_middle_of_whole_runs() {
+    fn median_ignores_interrupted_runs() {
         let iops = |runs: &[Run]| {
             let spreads = repeats(&runs.iter().collect::<Vec<_>>());
             assert!(spreads[0].figures.iter().all(|spread| spread.figure.kind.is_some()), "{spreads:?}");
@@ -108,7 +103,7 @@ mod tests {
         assert_eq!(iops(&[run(30, whole), run(10, whole)]).median, 20.0);
         let cut = iops(&[run(30, whole), run(2, RunOutcome::Interrupted)]);
         assert_eq!((cut.median, cut.values), (30.0, vec![Some(30.0), None]));
-        assert_eq!(iops(&[run(2, RunOutcome::Interrupted)]).median, 2.0, "better than nothing");
+        assert_eq!(iops(&[run(2, RunOutcome::Interrupted)]).median, 2.0, "the only run counts");
         assert!(repeats(&[]).is_empty());
     }
 }

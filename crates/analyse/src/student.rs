@@ -3,14 +3,14 @@
 /// Degrees of freedom from which the expansion is exact to four figures.
 const MANY: f64 = 20.0;
 
-/// The 97.5 % quantile of Student's distribution of `free` degrees of freedom, at least one.
+/// Returns the 97.5 % quantile of Student's distribution with `free` degrees of freedom, at least one.
 pub(crate) fn student(free: f64) -> f64 {
     let free = free.max(1.0);
-    if free < MANY { of_few(free) } else { of_many(free) }
+    if free < MANY { by_integration(free) } else { by_expansion(free) }
 }
 
-/// Cornish and Fisher's expansion about the normal quantile.
-fn of_many(v: f64) -> f64 {
+/// The Cornish-Fisher expansion about the normal quantile.
+fn by_expansion(v: f64) -> f64 {
     let z: f64 = 1.959_964;
     let terms = [
         z,
@@ -21,9 +21,9 @@ fn of_many(v: f64) -> f64 {
     terms.iter().sum()
 }
 
-/// With `t = √v tan θ` the density is that of `cos^(v-1) θ`, which is smooth and ends at a right angle: the quantile is
-/// where 95 % of one side are passed.
-fn of_few(v: f64) -> f64 {
+/// Numerical integration. With `t = √v tan θ` the density is that of `cos^(v-1) θ`, which is smooth on a bounded
+/// interval; the quantile is where 95 % of one side are reached.
+fn by_integration(v: f64) -> f64 {
     const STEPS: usize = 1000;
     let width = std::f64::consts::FRAC_PI_2 / STEPS as f64;
     let density = |step: f64| (step * width).cos().max(0.0).powf(v - 1.0);
@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn quantiles_are_those_of_the_tables() {
+    fn quantiles_match_the_tables() {
         let table = [
             (1.0, 12.7062),
             (2.0, 4.302_65),
@@ -62,6 +62,6 @@ mod tests {
             assert!((student(free) / quantile - 1.0).abs() < 5e-5, "{free}: {}", student(free));
         }
         assert_eq!(student(f64::NAN), student(1.0));
-        assert!((of_few(MANY) - of_many(MANY)).abs() < 1e-4);
+        assert!((by_integration(MANY) - by_expansion(MANY)).abs() < 1e-4);
     }
 }

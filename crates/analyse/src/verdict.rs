@@ -1,4 +1,4 @@
-//! All findings of a run, in order.
+//! The findings about a run, in order of importance.
 
 use record::Run;
 use serde::Serialize;
@@ -9,34 +9,34 @@ use crate::{Code, Finding, Quantity, Severity, rules};
 /// Findings about one result of a run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Verdict {
-    /// Which one, as an index into [`Run::jobs`].
+    /// Index into [`Run::jobs`].
     pub job: usize,
-    /// The finding that matters most.
+    /// Most important finding.
     pub headline: Finding,
-    /// The others, the more important ones first.
+    /// Other findings, most important first.
     pub others: Vec<Finding>,
 }
 
 impl Verdict {
-    /// All findings, the more important ones first.
+    /// Iterates over all findings, most important first.
     pub fn findings(&self) -> impl Iterator<Item = &Finding> {
         std::iter::once(&self.headline).chain(&self.others)
     }
 
-    /// Whether the numbers do not mean what they seem to.
+    /// Reports whether the numbers do not mean what they seem to.
     #[must_use]
     pub fn distrusted(&self) -> bool {
         self.headline.severity == Severity::Distrust
     }
 }
 
-/// Whether any result should not be trusted: exit code 4.
+/// Reports whether any result should not be trusted: exit code 4.
 #[must_use]
 pub fn distrusted(verdicts: &[Verdict]) -> bool {
     verdicts.iter().any(Verdict::distrusted)
 }
 
-/// A verdict on each result of a run, in their order.
+/// Returns a verdict on each result of a run, in order.
 #[must_use]
 pub fn analyse(run: &Run) -> Vec<Verdict> {
     run.jobs.iter().enumerate().map(|(index, job)| verdict(index, Facts { run, job })).collect()
@@ -48,16 +48,16 @@ fn verdict(job: usize, facts: Facts<'_>) -> Verdict {
     Verdict { job, headline, others: findings }
 }
 
-/// All that is found about one result, at least one thing.
+/// Returns the findings about one result, at least one.
 pub(crate) fn of_job(facts: Facts<'_>) -> Vec<Finding> {
     let mut findings: Vec<Finding> = rules::ALL.iter().filter_map(|rule| rule(facts)).collect();
     findings.extend(rules::of_time(&facts.seen()));
-    // A change at one instant says more than that the end is not the beginning.
+    // A sudden change explains why the end differs from the beginning.
     if findings.iter().any(|finding| finding.code == Code::BurstUsedUp) {
         findings.retain(|finding| finding.code != Code::BurstOrDrift);
     }
     let limit = rules::limit(facts);
-    // A queue that only the account of its engine kept full is not full.
+    // A queue that is full only by the engine's own count is not full.
     let waited = findings.iter().any(|finding| finding.value(Quantity::SubmissionShare).is_some());
     if !(waited && matches!(limit.code, Code::QueueFull | Code::DeviceFlat)) {
         findings.push(limit);
@@ -65,7 +65,7 @@ pub(crate) fn of_job(facts: Facts<'_>) -> Vec<Finding> {
     findings
 }
 
-/// The more important ones first.
+/// Sorts findings, most important first.
 pub(crate) fn in_order(mut findings: Vec<Finding>) -> Vec<Finding> {
     findings.sort_by_key(|finding| (std::cmp::Reverse(finding.severity), finding.code));
     findings

@@ -1,4 +1,4 @@
-//! Comparisons: how often they err, what they find, and what they refuse.
+//! Comparisons: false alarms, detected changes and refusals.
 
 #![allow(clippy::disallowed_macros, reason = "calibrations print what they found")]
 
@@ -13,23 +13,23 @@ use loads::{SECOND_NS, Wander, latency, queue_full};
 use record::{IntervalRecord, ModelCredits, ModelRecord, ModelStage, Run};
 use units::random::Random;
 
-/// What a run's seconds are like.
+/// Properties of a run's seconds.
 #[derive(Clone, Copy)]
-struct Course {
-    seconds: usize,
-    /// How alike neighbours are.
+struct Seconds {
+    count: usize,
+    /// Autocorrelation of neighbouring seconds.
     phi: f64,
-    /// Deviation of a second, as a share.
+    /// Relative standard deviation of a second.
     noise: f64,
     iops: f64,
 }
 
 /// A run of reads with 32 in flight all the time.
-fn run(course: Course, random: &mut Random) -> Run {
-    let Course { seconds, phi, noise, iops } = course;
-    let mut course = Wander::new(phi, random);
+fn run(seconds: Seconds, random: &mut Random) -> Run {
+    let Seconds { count, phi, noise, iops } = seconds;
+    let mut wander = Wander::new(phi, random);
     let mut second = || {
-        let ios = (iops * (1.0 + noise * course.next(random))).max(1.0) as u64;
+        let ios = (iops * (1.0 + noise * wander.next(random))).max(1.0) as u64;
         IntervalRecord {
             ios: [ios, 0, 0],
             bytes: [ios * 4096, 0, 0],
@@ -37,8 +37,8 @@ fn run(course: Course, random: &mut Random) -> Run {
             ..IntervalRecord::default()
         }
     };
-    // One more, for the last is taken for cut short.
-    let intervals: Vec<IntervalRecord> = (0..=seconds).map(|_| second()).collect();
+    // One more, because the last interval is assumed to be incomplete.
+    let intervals: Vec<IntervalRecord> = (0..=count).map(|_| second()).collect();
     let mut run = queue_full(32, 1_000_000);
     let result = &mut run.jobs[0].result;
     result.runtime_ns = intervals.len() as u64 * SECOND_NS;
@@ -70,8 +70,8 @@ fn judged(row: &FigureComparison) -> &'static str {
     }
 }
 
-/// Of 1,000 pairs: intervals of the change without zero, verdicts of better or worse, of same, and undecided.
-fn shares(a: Course, b: Course, seed: u64) -> [f64; 4] {
+/// Fractions of 1,000 pairs: intervals of the change without zero, verdicts of better or worse, of same, and undecided.
+fn fractions(a: Seconds, b: Seconds, seed: u64) -> [f64; 4] {
     let mut random = Random::new(seed, 1);
     let mut counts = [0; 4];
     for _ in 0..1000 {
@@ -88,78 +88,78 @@ fn shares(a: Course, b: Course, seed: u64) -> [f64; 4] {
     counts.map(|count| f64::from(count) / 1000.0)
 }
 
-const EVEN: Course = Course { seconds: 300, phi: 0.0, noise: 0.03, iops: 10_000.0 };
+const EVEN: Seconds = Seconds { count: 300, phi: 0.0, noise: 0.03, iops: 10_000.0 };
 
 #[test]
-fn equal_runs_are_told_apart_no_more_often_than_is_said() {
+fn false_alarms_stay_below_the_stated_rate() {
     let seed = 71;
-    for seconds in [60, 300] {
+    for count in [60, 300] {
         for phi in [0.0, 0.5, 0.8] {
             for noise in [0.03, 0.1] {
-                let course = Course { seconds, phi, noise, ..EVEN };
-                let [real, alarms, same, undecided] = shares(course, course, seed);
+                let seconds = Seconds { count, phi, noise, ..EVEN };
+                let [real, alarms, same, undecided] = fractions(seconds, seconds, seed);
                 println!(
-                    "seed {seed}, n {seconds}, phi {phi}, noise {noise}: interval without zero {real}, better or worse \
+                    "seed {seed}, n {count}, phi {phi}, noise {noise}: interval without zero {real}, better or worse \
                      {alarms}, same {same}, undecided {undecided}"
                 );
-                // A minute of alike seconds is little to tell their likeness from.
-                let most = if seconds == 300 { 0.07 } else { 0.09 };
-                assert!(real <= most && alarms <= real, "seed {seed}, n {seconds}, phi {phi}: {real}, {alarms}");
+                // A minute of correlated seconds barely suffices to estimate their correlation.
+                let most = if count == 300 { 0.07 } else { 0.09 };
+                assert!(real <= most && alarms <= real, "seed {seed}, n {count}, phi {phi}: {real}, {alarms}");
             }
         }
     }
 }
 
 #[test]
-fn a_change_of_three_per_cent_is_found_in_five_minutes() {
+fn three_percent_change_is_found_in_five_minutes() {
     let seed = 72;
     for (iops, verdict) in [(10_300.0, "better"), (9_700.0, "worse")] {
-        let [real, found, same, undecided] = shares(EVEN, Course { iops, ..EVEN }, seed);
+        let [real, found, same, undecided] = fractions(EVEN, Seconds { iops, ..EVEN }, seed);
         println!("seed {seed}, {verdict}: real {real}, found {found}, same {same}, undecided {undecided}");
         assert!(found >= 0.8, "seed {seed}: {verdict} in {found}");
     }
 }
 
 #[test]
-fn same_is_said_only_where_the_whole_interval_lies_within_the_threshold() {
+fn same_requires_the_whole_interval_within_the_threshold() {
     let mut random = Random::new(73, 0);
-    let mut said = 0;
+    let mut count = 0;
     for turn in 0..400 {
         let noise = 0.01 + 0.001 * f64::from(turn % 80);
         let (a, b) =
-            (Course { noise, seconds: 80, ..EVEN }, Course { iops: 10_000.0 + f64::from(turn), noise, ..EVEN });
+            (Seconds { noise, count: 80, ..EVEN }, Seconds { iops: 10_000.0 + f64::from(turn), noise, ..EVEN });
         let comparison = compared(&run(a, &mut random), &run(b, &mut random));
         for found in &comparison.jobs[0].figures {
             let Some(change) = found.change else { continue };
             let within = change.low_percent >= -2.0 && change.high_percent <= 2.0;
             assert_eq!(found.judgement == Judgement::Same, within, "seed 73, turn {turn}: {found:?}");
-            said += u32::from(within);
+            count += u32::from(within);
         }
     }
-    assert!((100..1100).contains(&said), "{said}");
+    assert!((100..1100).contains(&count), "{count}");
 }
 
 #[test]
-fn less_latency_is_better_and_its_interval_is_that_of_the_throughput() {
+fn lower_latency_is_better_with_the_interval_of_throughput() {
     let mut random = Random::new(74, 0);
-    let (a, b) = (run(EVEN, &mut random), run(Course { iops: 11_000.0, ..EVEN }, &mut random));
+    let (a, b) = (run(EVEN, &mut random), run(Seconds { iops: 11_000.0, ..EVEN }, &mut random));
     let comparison = compared(&a, &b);
     let (iops, mean) = (row(&comparison, "read.iops"), row(&comparison, "read.latency_mean"));
     assert_eq!((judged(&iops), judged(&mean)), ("better", "better"));
     let (iops, mean) = (iops.change.unwrap(), mean.change.unwrap());
-    // With as many in flight the latency is the reciprocal.
+    // With the same number in flight, latency is inversely proportional to throughput.
     assert!((mean.percent - 100.0 * (1.0 / (1.0 + iops.percent / 100.0) - 1.0)).abs() < 0.05, "{iops:?} {mean:?}");
     assert!(!comparison.is_worse() && compared(&b, &a).is_worse());
 }
 
 #[test]
-fn percentiles_are_told_by_repeats_alone() {
+fn percentiles_without_blocks_need_repeats() {
     let mut random = Random::new(75, 0);
     let (a, b) = (run(EVEN, &mut random), run(EVEN, &mut random));
     let alone = row(&compared(&a, &b), "read.latency_p99");
     assert_eq!((alone.change, alone.judgement), (None, Judgement::Undecided { more: Some(More::Repeats(4)) }));
     let repeats =
-        |iops, random: &mut Random| -> Vec<Run> { (0..5).map(|_| run(Course { iops, ..EVEN }, random)).collect() };
+        |iops, random: &mut Random| -> Vec<Run> { (0..5).map(|_| run(Seconds { iops, ..EVEN }, random)).collect() };
     let (a, b) = (repeats(10_000.0, &mut random), repeats(8_000.0, &mut random));
     let comparison =
         compare(&a.iter().collect::<Vec<_>>(), &b.iter().collect::<Vec<_>>(), &ComparisonSettings::default());
@@ -170,9 +170,9 @@ fn percentiles_are_told_by_repeats_alone() {
 }
 
 #[test]
-fn runs_that_differ_among_themselves_hide_what_seconds_would_show() {
+fn variation_between_repeats_hides_a_change_between_single_runs() {
     let mut random = Random::new(76, 0);
-    let mut repeats = |levels: [f64; 3]| levels.map(|iops| run(Course { iops, ..EVEN }, &mut random));
+    let mut repeats = |levels: [f64; 3]| levels.map(|iops| run(Seconds { iops, ..EVEN }, &mut random));
     let (a, b) = (repeats([9_000.0, 10_000.0, 11_000.0]), repeats([9_400.0, 10_400.0, 11_400.0]));
     assert_eq!(judged(&row(&compared(&a[0], &b[0]), "read.iops")), "better");
     let comparison = compare(&[&a[0], &a[1], &a[2]], &[&b[0], &b[1], &b[2]], &ComparisonSettings::default());
@@ -183,41 +183,41 @@ fn runs_that_differ_among_themselves_hide_what_seconds_would_show() {
 }
 
 #[test]
-fn the_seconds_that_are_asked_for_decide() {
+fn recommended_seconds_decide() {
     let seed = 77;
     let mut random = Random::new(seed, 0);
-    let short = Course { seconds: 60, noise: 0.1, ..EVEN };
-    let (mut asked, mut decided) = (0, 0);
+    let short = Seconds { count: 60, noise: 0.1, ..EVEN };
+    let (mut undecided, mut decided) = (0, 0);
     for _ in 0..100 {
         let (a, b) = (run(short, &mut random), run(short, &mut random));
         let found = row(&compared(&a, &b), "read.iops").judgement;
         let Judgement::Undecided { more: Some(More::Seconds(more)) } = found else { continue };
-        let long = Course { seconds: 60 + more as usize, ..short };
+        let long = Seconds { count: 60 + more as usize, ..short };
         let again = row(&compared(&run(long, &mut random), &run(long, &mut random)), "read.iops");
-        asked += 1;
+        undecided += 1;
         decided += u32::from(judged(&again) != "undecided");
     }
-    println!("seed {seed}: asked {asked}, decided {decided}");
-    assert!(asked > 50 && decided * 5 > asked * 3, "seed {seed}: {decided} of {asked}");
+    println!("seed {seed}: undecided {undecided}, decided {decided}");
+    assert!(undecided > 50 && decided * 5 > undecided * 3, "seed {seed}: {decided} of {undecided}");
 }
 
 #[test]
 fn equal_runs_without_noise_are_the_same() {
     let mut random = Random::new(78, 0);
-    let even = run(Course { noise: 0.0, seconds: 10, ..EVEN }, &mut random);
+    let even = run(Seconds { noise: 0.0, count: 10, ..EVEN }, &mut random);
     let comparison = compared(&even, &even);
     assert_eq!(judged(&row(&comparison, "read.iops")), "same");
     assert!(comparison.is_comparable() && comparison.mismatches.is_empty());
 }
 
 #[test]
-fn what_was_done_differently_is_told_with_both_sides() {
+fn different_conditions_are_reported_with_both_values() {
     let mut random = Random::new(79, 0);
     let baseline = run(EVEN, &mut random);
     let mut other = baseline.clone();
     other.tool.version = "2".to_owned();
     other.host.kernel = "6.1".to_owned();
-    assert!(compared(&baseline, &other).is_comparable(), "a version is a note, and an unknown kernel nothing");
+    assert!(compared(&baseline, &other).is_comparable(), "a version is a note, and an unknown kernel is ignored");
     assert_eq!(compared(&baseline, &other).mismatches.len(), 1);
     let job = &mut other.jobs[0];
     job.declared.rw = "randwrite".to_owned();
@@ -236,10 +236,10 @@ fn what_was_done_differently_is_told_with_both_sides() {
 }
 
 #[test]
-fn jobs_are_matched_by_name_and_then_by_place() {
+fn jobs_are_paired_by_name_and_then_by_order() {
     let mut random = Random::new(80, 0);
     let mut baseline = run(EVEN, &mut random);
-    baseline.jobs.push(run(Course { iops: 5_000.0, ..EVEN }, &mut random).jobs.remove(0));
+    baseline.jobs.push(run(Seconds { iops: 5_000.0, ..EVEN }, &mut random).jobs.remove(0));
     baseline.jobs[1].name = "slow".to_owned();
     let mut swapped = baseline.clone();
     swapped.jobs.swap(0, 1);
@@ -252,15 +252,15 @@ fn jobs_are_matched_by_name_and_then_by_place() {
     renamed.jobs.remove(1);
     renamed.jobs[0].name = "slow".to_owned();
     let comparison = compared(&baseline, &renamed);
-    let lonely: Vec<_> = comparison.mismatches.iter().map(|one| (one.aspect, one.candidate.clone())).collect();
-    assert_eq!(lonely, [(Aspect::Job, MismatchValue::Nothing)]);
+    let unpaired: Vec<_> = comparison.mismatches.iter().map(|one| (one.aspect, one.candidate.clone())).collect();
+    assert_eq!(unpaired, [(Aspect::Job, MismatchValue::Nothing)]);
     assert_eq!(comparison.jobs[0].job, "slow");
 }
 
 #[test]
-fn credits_that_ran_out_on_one_side_and_unsteady_runs_are_told() {
+fn exhausted_credits_and_unsteady_runs_raise_cautions() {
     let mut random = Random::new(81, 0);
-    let baseline = run(Course { seconds: 40, ..EVEN }, &mut random);
+    let baseline = run(Seconds { count: 40, ..EVEN }, &mut random);
     let mut spent = baseline.clone();
     let credits = ModelCredits { empty_at_ns: Some(SECOND_NS), ..ModelCredits::default() };
     let stage = ModelStage { credits: Some(credits), ..ModelStage::default() };
@@ -274,22 +274,22 @@ fn credits_that_ran_out_on_one_side_and_unsteady_runs_are_told() {
     }
     let cautions = compared(&falling, &baseline).jobs.remove(0).cautions;
     let codes = [Code::BurstUsedUp, Code::NotSteady, Code::BurstOrDrift];
-    let told =
+    let found =
         |caution: &Caution| matches!(caution, Caution::Found { side: Side::Baseline, code } if codes.contains(code));
-    assert!(cautions.iter().any(told), "{cautions:?}");
+    assert!(cautions.iter().any(found), "{cautions:?}");
 }
 
 #[test]
-fn courses_that_wander_are_told() {
+fn correlated_intervals_raise_a_caution() {
     let mut random = Random::new(82, 0);
-    let wandering = run(Course { phi: 0.98, noise: 0.1, ..EVEN }, &mut random);
+    let wandering = run(Seconds { phi: 0.98, noise: 0.1, ..EVEN }, &mut random);
     let cautions = compared(&wandering, &wandering).jobs.remove(0).cautions;
     assert!(cautions.iter().any(|one| matches!(one, Caution::Correlated { .. })), "{cautions:?}");
 }
 
-/// Intervals know the time of all kinds together.
+/// Intervals sum the time of all kinds.
 #[test]
-fn the_latency_of_one_kind_of_a_mix_is_told_by_repeats_alone() {
+fn latency_of_one_kind_of_a_mix_needs_repeats() {
     let mut random = Random::new(83, 0);
     let mut mixed = run(EVEN, &mut random);
     let result = &mut mixed.jobs[0].result;
@@ -305,7 +305,7 @@ fn the_latency_of_one_kind_of_a_mix_is_told_by_repeats_alone() {
 }
 
 #[test]
-fn nothing_to_compare_is_no_comparison() {
+fn empty_comparison_has_no_jobs() {
     let empty = Run::default();
     assert_eq!(compare(&[], &[], &ComparisonSettings::default()), Comparison::default());
     assert!(compared(&empty, &empty).jobs.is_empty());

@@ -1,4 +1,4 @@
-//! Outputs of fio as people published them raise no doubt about their figures.
+//! Figures of published fio outputs raise no doubts.
 
 #![expect(clippy::disallowed_methods, reason = "the outputs are files of the tests")]
 
@@ -7,7 +7,7 @@ use std::path::Path;
 use analyse::{Code, Observation, Quantity, explain_job};
 use record::{Input, Run, read_inputs};
 
-/// The runs in the outputs of `crates/record/tests/corpus`, by file and line.
+/// Reads the runs in the outputs of `crates/record/tests/corpus`, with file and line.
 fn runs() -> Vec<(String, Run)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../record/tests/corpus");
     let mut files: Vec<_> = std::fs::read_dir(folder).expect("the corpus").map(|file| file.unwrap().path()).collect();
@@ -25,7 +25,7 @@ fn runs() -> Vec<(String, Run)> {
 }
 
 #[test]
-fn no_published_output_is_taken_for_edited() {
+fn published_outputs_raise_no_doubts() {
     let runs = runs();
     assert!(runs.len() >= 200, "{}", runs.len());
     let mut doubts = Vec::new();

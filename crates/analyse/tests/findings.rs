@@ -1,4 +1,4 @@
-//! Each finding, from a run that shows it and from one that does not.
+//! Findings about runs, each with a run that raises it and one that does not.
 
 mod loads;
 
@@ -15,7 +15,7 @@ fn finding(run: &Run, code: Code) -> Option<Finding> {
 }
 
 #[test]
-fn a_full_queue_leaves_the_question_open_and_says_how_to_settle_it() {
+fn full_queue_recommends_the_deciding_experiment() {
     let headline = verdict(&queue_full(32, 1_000_000)).headline;
     assert_eq!((headline.code, headline.severity), (Code::QueueFull, Severity::Info));
     assert_eq!(headline.remedy, Some(Remedy::CompareDepth { iodepth: 64 }));
@@ -24,7 +24,7 @@ fn a_full_queue_leaves_the_question_open_and_says_how_to_settle_it() {
 }
 
 #[test]
-fn equal_times_at_a_steady_pace_are_a_limiters_mark() {
+fn equal_latencies_at_a_steady_pace_indicate_a_limiter() {
     let mut run = queue_full(32, 1_000_000);
     run.jobs[0].result.read.service.stddev_ns = 60_000.0;
     assert_eq!(verdict(&run).headline.code, Code::DeviceFlat);
@@ -32,9 +32,9 @@ fn equal_times_at_a_steady_pace_are_a_limiters_mark() {
     assert_eq!(verdict(&run).headline.code, Code::QueueFull);
 }
 
-/// On 4 in flight of 1,527 operations a single pause of the host for 90 ms was reported as a limiter.
+/// With 4 in flight and 1,527 operations, a single pause of the host for 90 ms was reported as a limiter.
 #[test]
-fn a_single_pause_of_the_host_is_no_throttle() {
+fn single_pause_of_the_host_is_not_throttling() {
     let slow = |pauses: u64| {
         let mut run = queue_full(4, 25_000_000);
         let service = &mut run.jobs[0].result.read.service;
@@ -45,9 +45,9 @@ fn a_single_pause_of_the_host_is_no_throttle() {
     assert_eq!([1, 3, 4, 30].map(slow), [false, false, true, true]);
 }
 
-/// `group_reporting` described two unlike jobs by one of them, and advised a depth for it.
+/// `group_reporting` described two different jobs by one of them, and recommended a depth for it.
 #[test]
-fn unlike_jobs_in_one_result_get_no_advice_for_one_of_them() {
+fn different_jobs_in_one_result_get_no_common_advice() {
     let mut run = queue_full(32, 1_000_000);
     let declared = &mut run.jobs[0].declared;
     (declared.iodepth, declared.iodepth_effective) = (32, 1);
@@ -61,14 +61,14 @@ fn unlike_jobs_in_one_result_get_no_advice_for_one_of_them() {
 }
 
 #[test]
-fn one_at_a_time_is_bound_by_latency() {
+fn depth_one_is_latency_bound() {
     let headline = verdict(&queue_full(1, 100_000)).headline;
     assert_eq!(headline.code, Code::LatencyBound);
     assert_eq!(headline.remedy, Some(Remedy::RaiseDepth { iodepth: 32 }));
 }
 
 #[test]
-fn a_depth_that_the_engine_cannot_keep_is_a_warning() {
+fn unsupported_depth_is_a_warning() {
     let mut run = queue_full(1, 100_000);
     let declared = &mut run.jobs[0].declared;
     (declared.iodepth, declared.in_flight_asked, declared.queues) = (32, 32, false);
@@ -78,9 +78,9 @@ fn a_depth_that_the_engine_cannot_keep_is_a_warning() {
     assert_eq!(finding(&run, Code::LatencyBound).unwrap().remedy, None);
 }
 
-/// 31 of 32 were in flight by fio's account, and one at the device.
+/// fio counted 31 of 32 in flight, but the device had one.
 #[test]
-fn an_engine_that_waits_at_submission_is_told_by_its_time_there() {
+fn waiting_at_submission_is_detected_by_submission_time() {
     let mut run = queue_full(32, 1_900_000);
     let ios = run.jobs[0].result.read.ios;
     let submitting = |run: &mut Run, mean_ns: u64| {
@@ -91,17 +91,17 @@ fn an_engine_that_waits_at_submission_is_told_by_its_time_there() {
     assert_eq!(submitting(&mut run, 58_000).unwrap().remedy, Some(Remedy::QueueingEngine { iodepth: 32 }));
     run.jobs[0].declared.direct = false;
     assert_eq!(submitting(&mut run, 58_000).unwrap().remedy, Some(Remedy::Direct));
-    // Eight at a time wait for eight times as long, and for as much as before together.
+    // Batches of eight wait eight times as long, which is the same time in total.
     run.jobs[0].result.submit = record::Shares::of([0, 0, ios / 8, 0, 0, 0, 0]);
     assert_eq!(submitting(&mut run, 58_000), None);
     let share = submitting(&mut run, 8 * 58_000).unwrap().value(Quantity::SubmissionShare).unwrap();
     assert!((0.8..=1.0).contains(&share), "{share}");
     run.jobs[0].result.cpu.user_ns = 25 * SECOND_NS;
-    assert_eq!(submitting(&mut run, 8 * 58_000), None, "copying from memory is work and no waiting");
+    assert_eq!(submitting(&mut run, 8 * 58_000), None, "copying from memory is work, not waiting");
 }
 
 #[test]
-fn a_busy_processor_is_the_limit_unless_it_polls() {
+fn busy_cpu_is_the_limit_unless_it_polls() {
     let mut run = queue_full(32, 1_000_000);
     run.jobs[0].result.cpu.user_ns = 28 * SECOND_NS;
     let headline = verdict(&run).headline;
@@ -111,7 +111,7 @@ fn a_busy_processor_is_the_limit_unless_it_polls() {
 }
 
 #[test]
-fn all_processors_busy_together_are_the_limit_and_more_workers_no_help() {
+fn all_cpus_busy_get_no_advice_for_more_workers() {
     let mut run = queue_full(32, 1_000_000);
     run.host.cpus = 1;
     run.jobs[0].result.cpu.user_ns = 14 * SECOND_NS;
@@ -122,7 +122,7 @@ fn all_processors_busy_together_are_the_limit_and_more_workers_no_help() {
 }
 
 #[test]
-fn a_queue_that_is_not_kept_full_is_told_apart() {
+fn partly_filled_queue_is_reported() {
     let mut run = queue_full(16, 1_000_000);
     (run.jobs[0].declared.iodepth_effective, run.jobs[0].declared.in_flight_possible) = (32, 32);
     assert_eq!(verdict(&run).headline.code, Code::QueueNotFilled);
@@ -136,7 +136,7 @@ fn little_needs_service_times() {
 }
 
 #[test]
-fn a_device_that_is_not_there_answers_in_no_time() {
+fn missing_device_is_reported_without_latencies() {
     let mut run = queue_full(16, 1_000_000);
     run.jobs[0].result.read.service = LatencyStats::default();
     run.jobs[0].declared.device = false;
@@ -146,7 +146,7 @@ fn a_device_that_is_not_there_answers_in_no_time() {
 }
 
 #[test]
-fn nothing_at_all_is_distrusted() {
+fn run_without_operations_is_distrusted() {
     let mut run = queue_full(16, 1_000_000);
     run.jobs[0].result.read = DirectionResult::default();
     assert_eq!(verdict(&run).headline.code, Code::NothingMeasured);
@@ -154,7 +154,7 @@ fn nothing_at_all_is_distrusted() {
 }
 
 #[test]
-fn without_a_device_the_generator_was_measured() {
+fn run_without_device_measures_the_generator() {
     let mut run = queue_full(16, 1_000_000);
     run.jobs[0].declared.device = false;
     assert_eq!(verdict(&run).headline.code, Code::NoDevice);
@@ -164,20 +164,20 @@ fn without_a_device_the_generator_was_measured() {
 }
 
 #[test]
-fn a_rate_is_kept_or_needs_a_deeper_queue() {
+fn rate_is_reached_or_needs_a_deeper_queue() {
     let mut run = queue_full(8, 1_000_000);
     run.jobs[0].declared.rate_iops = DeclaredPerKind { read: Some(8_000), ..DeclaredPerKind::default() };
     assert_eq!(verdict(&run).headline.code, Code::RateKept);
     run.jobs[0].declared.rate_iops.read = Some(20_000);
     let headline = verdict(&run).headline;
     assert_eq!((headline.code, headline.severity), (Code::QueueTooShallow, Severity::Warning));
-    // 20,000 per second at 1 ms each are 20 in flight on average; twice that leaves room.
+    // 20,000 per second at 1 ms each are 20 in flight on average; the remedy is twice that.
     assert!((headline.value(Quantity::InFlightNeeded).unwrap() - 20.0).abs() < 0.01);
     assert_eq!(headline.remedy, Some(Remedy::RaiseDepth { iodepth: 40 }));
 }
 
 #[test]
-fn a_rate_in_bytes_counts_bytes() {
+fn rate_in_bytes_is_checked_in_bytes() {
     let mut run = queue_full(8, 1_000_000);
     run.jobs[0].declared.rate_bytes = DeclaredPerKind { read: Some(8_000 * 4096), ..DeclaredPerKind::default() };
     assert_eq!(verdict(&run).headline.code, Code::RateKept);
@@ -187,7 +187,7 @@ fn a_rate_in_bytes_counts_bytes() {
 }
 
 #[test]
-fn a_late_generator_is_not_to_be_trusted() {
+fn late_generator_is_distrusted() {
     let mut run = queue_full(8, 1_000_000);
     run.jobs[0].declared.rate_iops = DeclaredPerKind { read: Some(8_000), ..DeclaredPerKind::default() };
     run.jobs[0].result.read.response = latency(1000, 1_000_000, 0);
@@ -200,14 +200,14 @@ fn a_late_generator_is_not_to_be_trusted() {
 }
 
 #[test]
-fn buffered_reads_that_the_device_never_saw_came_from_the_page_cache() {
+fn buffered_reads_missing_from_device_counters_came_from_the_page_cache() {
     let mut run = queue_full(1, 2_000);
     run.jobs[0].declared.direct = false;
     run.disks = vec![DiskUse { name: "vda".to_owned(), read_ios: 3, read_sectors: 24, ..DiskUse::default() }];
     let headline = verdict(&run).headline;
     assert_eq!((headline.code, headline.severity), (Code::PageCacheMeasured, Severity::Distrust));
     assert_eq!(headline.value(Quantity::DeviceBytes), Some(24.0 * 512.0));
-    // Who says direct=0 means it.
+    // An explicit direct=0 is intended.
     run.jobs[0].echo = vec![("direct".to_owned(), "0".to_owned())];
     assert_eq!(finding(&run, Code::PageCacheMeasured).unwrap().severity, Severity::Warning);
     // The device's counters outweigh the speed.
@@ -216,7 +216,7 @@ fn buffered_reads_that_the_device_never_saw_came_from_the_page_cache() {
 }
 
 #[test]
-fn without_counters_the_cached_share_or_the_speed_tells() {
+fn cached_fraction_or_speed_replaces_missing_counters() {
     let mut run = queue_full(1, 80_000);
     run.jobs[0].declared.direct = false;
     assert_eq!(finding(&run, Code::PageCacheMeasured), None);
@@ -225,13 +225,13 @@ fn without_counters_the_cached_share_or_the_speed_tells() {
     let mut run = queue_full(1, 2_000);
     run.jobs[0].declared.direct = false;
     assert!(finding(&run, Code::PageCacheMeasured).unwrap().value(Quantity::ServiceP50).unwrap() < 2_100.0);
-    // Read-ahead makes reads in sequence as fast.
+    // Readahead makes sequential reads as fast.
     run.jobs[0].declared.rw = "read".to_owned();
     assert_eq!(finding(&run, Code::PageCacheMeasured), None);
 }
 
 #[test]
-fn buffered_writes_need_a_sync_or_a_device_that_saw_them() {
+fn buffered_writes_need_a_sync_or_device_writes() {
     let mut run = queue_full(1, 80_000);
     let job = &mut run.jobs[0];
     job.declared.direct = false;
@@ -245,9 +245,9 @@ fn buffered_writes_need_a_sync_or_a_device_that_saw_them() {
     assert_eq!(finding(&run, Code::BufferedWritesUnsynced), None);
 }
 
-/// Text for people does not say `direct`; writes past the cache were called writes to memory.
+/// Text output does not mention `direct`; writes that bypassed the cache were reported as writes to memory.
 #[test]
-fn what_a_header_does_not_say_is_not_held_against_it() {
+fn options_missing_from_text_output_are_unknown() {
     let mut run = queue_full(1, 80_000);
     let job = &mut run.jobs[0];
     (job.declared.direct, job.declared.header_only) = (false, true);
@@ -261,7 +261,7 @@ fn what_a_header_does_not_say_is_not_held_against_it() {
 
 /// Submissions that wait for the device are those of `libaio` through the page cache.
 #[test]
-fn text_tells_an_engine_that_waits_by_its_submissions() {
+fn waiting_at_submission_is_detected_in_text_output() {
     let mut run = queue_full(1, 1_000_000);
     let job = &mut run.jobs[0];
     (job.declared.header_only, job.declared.iodepth) = (true, 32);
@@ -271,13 +271,13 @@ fn text_tells_an_engine_that_waits_by_its_submissions() {
         let found = explain_job(run, 0, &Observation::of(run, &run.jobs[0]), None).findings;
         found.iter().any(|finding| finding.code == Code::EngineNotAsynchronous)
     };
-    assert!(!waits(&run), "a pace may keep a queue empty");
+    assert!(!waits(&run), "a rate may leave a queue empty");
     run.jobs[0].result.read.submission = latency(30_000, 990_000, 0);
     assert!(waits(&run));
 }
 
 #[test]
-fn holes_are_not_the_device() {
+fn reads_of_holes_do_not_measure_the_device() {
     let mut run = queue_full(32, 1_000_000);
     file(&mut run).allocated = Some(0);
     let headline = verdict(&run).headline;
@@ -287,7 +287,7 @@ fn holes_are_not_the_device() {
 }
 
 #[test]
-fn errors_are_distrusted_unless_they_were_expected() {
+fn errors_are_distrusted_unless_tolerated() {
     let mut run = queue_full(32, 1_000_000);
     (run.jobs[0].result.errors, run.jobs[0].result.first_error) = (3, 5);
     assert_eq!(verdict(&run).headline.code, Code::ErrorsSeen);
@@ -298,18 +298,18 @@ fn errors_are_distrusted_unless_they_were_expected() {
 }
 
 #[test]
-fn a_run_of_two_halves_is_told() {
+fn sudden_change_is_reported_once() {
     let mut run = queue_full(32, 1_000_000);
     run.jobs[0].result.series.intervals[15..].iter_mut().for_each(|interval| interval.ios[0] /= 3);
     let found = finding(&run, Code::BurstUsedUp).unwrap();
     let ratio = found.value(Quantity::EarlyIops).unwrap() / found.value(Quantity::LateIops).unwrap();
     assert!((ratio - 3.0).abs() < 0.01);
     assert_eq!(found.value(Quantity::ChangedAt), Some(15e9));
-    assert_eq!(finding(&run, Code::BurstOrDrift), None, "one change is told once");
+    assert_eq!(finding(&run, Code::BurstOrDrift), None, "one change is reported once");
 }
 
 #[test]
-fn a_slow_decline_is_told() {
+fn slow_decline_is_reported() {
     let mut run = queue_full(32, 1_000_000);
     let intervals = &mut run.jobs[0].result.series.intervals;
     (0..).zip(intervals.iter_mut()).for_each(|(at, interval)| interval.ios[0] -= at * interval.ios[0] / 60);
@@ -317,18 +317,18 @@ fn a_slow_decline_is_told() {
 }
 
 #[test]
-fn short_and_interrupted_runs_are_told() {
+fn short_and_interrupted_runs_are_reported() {
     let mut run = queue_full(32, 1_000_000);
     assert_eq!((finding(&run, Code::ShortRun), finding(&run, Code::Interrupted)), (None, None));
     run.outcome = RunOutcome::Interrupted;
     run.jobs[0].result.runtime_ns = SECOND_NS;
     assert_eq!(finding(&run, Code::ShortRun).unwrap().remedy, Some(Remedy::RunLonger { runtime_s: 30 }));
     assert_eq!(finding(&run, Code::Interrupted).unwrap().severity, Severity::Info);
-    assert_eq!(verdict(&run).headline.code, Code::QueueFull, "what limited a run matters more than how long it was");
+    assert_eq!(verdict(&run).headline.code, Code::QueueFull, "the limit matters more than the duration");
 }
 
 #[test]
-fn the_headline_is_what_matters_most() {
+fn headline_is_the_most_important_finding() {
     let mut run = queue_full(1, 2_000);
     let job = &mut run.jobs[0];
     job.declared.direct = false;
@@ -339,7 +339,7 @@ fn the_headline_is_what_matters_most() {
     assert!(severities.is_sorted_by(|a, b| a >= b), "{severities:?}");
 }
 
-/// A run on a volume whose bucket of credits pays for its burst.
+/// A run on a volume that bursts on credits.
 fn bursting(empty_at_ns: Option<u64>) -> record::Run {
     let mut run = queue_full(32, 1_000_000);
     let held = |name: &str, delayed: u64| record::ModelStage {
@@ -352,7 +352,7 @@ fn bursting(empty_at_ns: Option<u64>) -> record::Run {
         ..record::ModelStage::default()
     };
     let credits = record::ModelCredits { bytes: false, most: 5.4e6, left: 5.39e6, spent_per_sec: 2_700.0, empty_at_ns };
-    // Neither held more than half back, both together nearly all.
+    // Neither delayed more than half of the operations; together they delayed nearly all.
     let (bucket, burst) = if empty_at_ns.is_some() { (490_000, 480_000) } else { (0, 900_000) };
     let base = record::ModelStage { utilisation: 10.0, credits: Some(credits), ..held("volume IOPS", bucket) };
     run.model =
@@ -361,7 +361,7 @@ fn bursting(empty_at_ns: Option<u64>) -> record::Run {
 }
 
 #[test]
-fn a_burst_says_how_long_its_credits_last() {
+fn burst_reports_how_long_its_credits_last() {
     let found = finding(&bursting(None), Code::ModelHeldBack).unwrap();
     assert_eq!(found.subject.as_deref(), Some("burst IOPS"));
     assert_eq!(found.value(Quantity::CreditsLeft), Some(5.39e6));
@@ -369,9 +369,9 @@ fn a_burst_says_how_long_its_credits_last() {
     assert!((found.value(Quantity::CreditsLast).unwrap() / 1e9 - 1996.3).abs() < 0.1);
 }
 
-/// It was told to go deeper for a limit that was used up.
+/// More depth was recommended although the limit was reached.
 #[test]
-fn a_limit_that_is_used_up_at_the_knee_is_the_limit() {
+fn limit_reached_at_the_knee_is_reported() {
     let of = |utilisation: f64| {
         let mut run = queue_full(2, 1_000_000);
         let stage = record::ModelStage { requests: 1000, utilisation, ..record::ModelStage::default() };
@@ -382,7 +382,7 @@ fn a_limit_that_is_used_up_at_the_knee_is_the_limit() {
 }
 
 #[test]
-fn credits_that_ran_out_are_why_the_pace_changed() {
+fn exhausted_credits_explain_a_change_of_throughput() {
     let mut run = bursting(Some(15 * SECOND_NS));
     run.jobs[0].result.series.intervals[15..].iter_mut().for_each(|interval| interval.ios[0] /= 3);
     let found = finding(&run, Code::BurstOrDrift).unwrap();

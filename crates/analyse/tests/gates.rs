@@ -1,4 +1,4 @@
-//! Expectations: how they are read, what is refused and where, and how runs stand to them.
+//! Assertions: parsing, errors and judgement.
 
 mod loads;
 
@@ -10,10 +10,10 @@ use record::Run;
 use units::random::Random;
 
 fn parsed(text: &str) -> Assertion {
-    Assertion::parse(text).unwrap_or_else(|fault| panic!("{text}: {fault:?}"))
+    Assertion::parse(text).unwrap_or_else(|error| panic!("{text}: {error:?}"))
 }
 
-fn fault(text: &str) -> AssertionError {
+fn parse_error(text: &str) -> AssertionError {
     Assertion::parse(text).expect_err(text)
 }
 
@@ -23,7 +23,7 @@ fn judged(text: &str, run: &Run, baseline: Option<&Run>) -> JudgedAssertion {
 }
 
 #[test]
-fn units_and_short_names_come_to_the_same() {
+fn units_and_short_names_are_equivalent() {
     let same = [
         ("read.iops>=150k", "read.iops>=150000"),
         ("read.iops >= 1.5e5", "read.iops>=150000"),
@@ -49,7 +49,7 @@ fn units_and_short_names_come_to_the_same() {
 }
 
 #[test]
-fn faults_are_told_with_their_place_and_what_to_write() {
+fn errors_have_a_place_and_a_remedy() {
     let cases = [
         ("read.iosp>=1", "read.iosp", "no figure", "`read.iops`"),
         ("write.lat.p9>=1ms", "write.lat.p9", "no figure", "did you mean `write.lat.p9"),
@@ -75,14 +75,14 @@ fn faults_are_told_with_their_place_and_what_to_write() {
         ("read.iops>=é", "é", "a number", "150k"),
     ];
     for (text, place, what, remedy) in cases {
-        let fault = fault(text);
-        assert_eq!(&text[fault.at.clone()], place, "{text}: {fault:?}");
-        assert!(fault.what.contains(what) && fault.remedy.contains(remedy), "{text}: {fault:?}");
+        let error = parse_error(text);
+        assert_eq!(&text[error.at.clone()], place, "{text}: {error:?}");
+        assert!(error.what.contains(what) && error.remedy.contains(remedy), "{text}: {error:?}");
     }
 }
 
 #[test]
-fn a_run_is_held_against_values_with_its_margin() {
+fn run_is_judged_by_values_with_a_margin() {
     let run = queue_full(32, 1_000_000);
     let passed = judged("read.iops>=30k", &run, None);
     assert_eq!((passed.outcome, passed.measured, passed.bound), (GateOutcome::Passed, Some(32_000.0), Some(30_000.0)));
@@ -90,16 +90,15 @@ fn a_run_is_held_against_values_with_its_margin() {
     let failed = judged("read.lat.p99<=500us", &run, None);
     assert_eq!(failed.outcome, GateOutcome::Failed);
     assert!((failed.margin_percent.unwrap() + 100.0).abs() < 1.0, "{failed:?}");
-    let bound = "read.bytes_per_second";
     let bytes = judged("read.bw>125MiB", &run, None);
-    assert_eq!(bytes.outcome, GateOutcome::Failed, "{bound} is exactly that: {bytes:?}");
+    assert_eq!(bytes.outcome, GateOutcome::Failed, "throughput is exactly that: {bytes:?}");
     assert_eq!(judged("read.bw==125MiB/s", &run, None).outcome, GateOutcome::Passed);
     assert_eq!(judged("read.bw!=125MiB/s", &run, None).outcome, GateOutcome::Failed);
     assert_eq!(judged("read.bw<1GB", &run, None).outcome, GateOutcome::Passed);
 }
 
 #[test]
-fn a_run_is_held_against_its_baseline() {
+fn run_is_judged_by_its_baseline() {
     let (run, baseline) = (queue_full(32, 1_000_000), queue_full(32, 980_000));
     let passed = judged("read.iops>=0.97*baseline", &run, Some(&baseline));
     assert_eq!(passed.outcome, GateOutcome::Passed, "{passed:?}");
@@ -115,8 +114,8 @@ fn a_run_is_held_against_its_baseline() {
 /// A run of so many seconds whose throughput wanders by a tenth.
 fn wandering(iops: f64, seconds: usize, random: &mut Random) -> Run {
     let mut run = queue_full(32, 1_000_000);
-    let (mut course, result) = (loads::Wander::new(0.3, random), &mut run.jobs[0].result);
-    let ios: Vec<u64> = (0..seconds).map(|_| (iops * (1.0 + 0.1 * course.next(random))) as u64).collect();
+    let (mut wander, result) = (loads::Wander::new(0.3, random), &mut run.jobs[0].result);
+    let ios: Vec<u64> = (0..seconds).map(|_| (iops * (1.0 + 0.1 * wander.next(random))) as u64).collect();
     result.series.intervals =
         ios.iter().map(|&ios| record::IntervalRecord { ios: [ios, 0, 0], ..Default::default() }).collect();
     result.runtime_ns = seconds as u64 * loads::SECOND_NS;
@@ -125,7 +124,7 @@ fn wandering(iops: f64, seconds: usize, random: &mut Random) -> Run {
 }
 
 #[test]
-fn a_share_of_the_baseline_fails_only_where_chance_does_not_explain_it() {
+fn fraction_of_the_baseline_fails_only_beyond_noise() {
     let seed = 92;
     let mut random = Random::new(seed, 0);
     let judge = |text: &str, run: &Run, baseline: &Run| {
@@ -147,7 +146,7 @@ fn a_share_of_the_baseline_fails_only_where_chance_does_not_explain_it() {
         }
         assert!(judged.more.is_none() || judged.outcome == GateOutcome::WithinNoise, "seed {seed}: {judged:?}");
     }
-    // 1 % below is seen by the figures alone in about a third of equal pairs.
+    // About a third of equal pairs miss the bound of 99 % by chance.
     assert!(counts[1] > 60 && counts[2] <= 10, "seed {seed}: {counts:?}");
     let (slow, baseline) = (wandering(9_000.0, 60, &mut random), wandering(10_000.0, 60, &mut random));
     assert_eq!(judge("read.iops>=97%", &slow, &baseline).outcome, GateOutcome::Failed);
@@ -157,21 +156,21 @@ fn a_share_of_the_baseline_fails_only_where_chance_does_not_explain_it() {
 }
 
 #[test]
-fn repeats_are_judged_by_their_mean_and_by_the_run_with_most_findings() {
+fn repeats_are_judged_by_their_mean_and_maximum_of_findings() {
     let (fast, mut slow) = (queue_full(32, 1_000_000), queue_full(1, 100_000));
     let declared = &mut slow.jobs[0].declared;
     (declared.iodepth, declared.in_flight_asked, declared.queues) = (32, 32, false);
     let verdicts = [analyse(&fast), analyse(&slow)];
     let runs: Vec<(&Run, &[analyse::Verdict])> = vec![(&fast, &verdicts[0]), (&slow, &verdicts[1])];
-    let bench = GateInputs { runs: &runs, baseline: &[&fast, &slow], comparison: None };
-    assert_eq!(parsed("read.iops>0").judge(&bench).measured, Some(21_000.0));
-    assert_eq!(parsed("read.iops>=baseline").judge(&bench).bound, Some(21_000.0));
-    let one = parsed("findings.engine_not_asynchronous==1").judge(&bench);
+    let inputs = GateInputs { runs: &runs, baseline: &[&fast, &slow], comparison: None };
+    assert_eq!(parsed("read.iops>0").judge(&inputs).measured, Some(21_000.0));
+    assert_eq!(parsed("read.iops>=baseline").judge(&inputs).bound, Some(21_000.0));
+    let one = parsed("findings.engine_not_asynchronous==1").judge(&inputs);
     assert_eq!(one.measured, Some(1.0), "{one:?}");
 }
 
 #[test]
-fn what_cannot_be_told_is_no_pass() {
+fn unknown_values_do_not_pass() {
     let run = queue_full(32, 1_000_000);
     assert_eq!(judged("write.iops<=1", &run, None).outcome, GateOutcome::Unknown(UnknownReason::NotMeasured));
     assert_eq!(judged("job(other).read.iops<=1", &run, None).outcome, GateOutcome::Unknown(UnknownReason::NoSuchJob));
@@ -180,7 +179,7 @@ fn what_cannot_be_told_is_no_pass() {
 }
 
 #[test]
-fn a_job_is_held_by_itself() {
+fn named_job_is_judged_alone() {
     let mut run = queue_full(32, 1_000_000);
     run.jobs.push(queue_full(32, 2_000_000).jobs.remove(0));
     run.jobs[1].name = "slow".to_owned();
@@ -191,7 +190,7 @@ fn a_job_is_held_by_itself() {
 }
 
 #[test]
-fn findings_are_counted_by_severity_and_by_name() {
+fn findings_are_counted_by_severity_and_by_code() {
     let mut run = queue_full(1, 100_000);
     assert_eq!(judged("findings.warnings==0", &run, None).outcome, GateOutcome::Passed);
     let declared = &mut run.jobs[0].declared;
@@ -209,7 +208,7 @@ fn findings_are_counted_by_severity_and_by_name() {
     assert_eq!(judged("findings.warnings>0", &run, None).measured, Some(severe + 1.0));
 }
 
-/// Pieces that expectations are made of, whole and broken.
+/// Valid and invalid tokens to build assertions from.
 const PIECES: &[&str] = &[
     "read",
     "write",
@@ -260,7 +259,7 @@ const PIECES: &[&str] = &[
 ];
 
 #[test]
-fn whatever_is_written_is_read_or_refused_at_a_place_and_read_again_as_it_was() {
+fn random_assertions_round_trip_or_fail_at_a_place() {
     let seed = 91;
     let mut random = Random::new(seed, 0);
     let mut read = 0;
@@ -268,16 +267,16 @@ fn whatever_is_written_is_read_or_refused_at_a_place_and_read_again_as_it_was() 
         let count = 1 + random.below(9);
         let text: String = (0..count).map(|_| PIECES[random.below(PIECES.len() as u64) as usize]).collect();
         match Assertion::parse(&text) {
-            Ok(expectation) => {
-                let again = Assertion::parse(&expectation.to_string());
-                assert_eq!(again, Ok(expectation), "seed {seed}, turn {turn}: `{text}`");
+            Ok(assertion) => {
+                let again = Assertion::parse(&assertion.to_string());
+                assert_eq!(again, Ok(assertion), "seed {seed}, turn {turn}: `{text}`");
                 read += 1;
             }
-            Err(fault) => {
-                assert!(text.get(fault.at.clone()).is_some(), "seed {seed}, turn {turn}: `{text}`: {fault:?}");
-                assert!(!fault.what.is_empty() && !fault.remedy.is_empty(), "`{text}`");
+            Err(error) => {
+                assert!(text.get(error.at.clone()).is_some(), "seed {seed}, turn {turn}: `{text}`: {error:?}");
+                assert!(!error.what.is_empty() && !error.remedy.is_empty(), "`{text}`");
             }
         }
     }
-    assert!(read > 20, "seed {seed}: {read} were read");
+    assert!(read > 20, "seed {seed}: only {read} were valid");
 }

@@ -1,4 +1,4 @@
-//! Each finding, from the smallest input that raises it and from a near miss that does not.
+//! Findings, each with the smallest input that raises it and a near miss that does not.
 
 mod loads;
 
@@ -12,39 +12,39 @@ use record::{
     Unchecked, Verified,
 };
 
-/// What is found in a run.
+/// Returns the findings about a run.
 fn of(run: &Run) -> Vec<Code> {
     explain_job(run, 0, &Observation::of(run, &run.jobs[0]), None).findings.iter().map(|finding| finding.code).collect()
 }
 
-/// What is found in a run after a change.
+/// Returns the findings about a run after a change.
 fn changed(change: impl FnOnce(&mut Run)) -> Vec<Code> {
     let mut run = queue_full(32, 1_000_000);
     change(&mut run);
     of(&run)
 }
 
-/// What is found in an observation, held against the volume below.
+/// Returns the findings about an observation, compared with the volume below.
 fn seen(change: impl FnOnce(&mut Observation)) -> Vec<Code> {
     against(change, |_| ())
 }
 
-/// 10,000 random reads of 4 KiB a second at 1.6 ms, 16 in flight of 16: at the knee of the volume.
+/// 10,000 random reads of 4 KiB per second at 1.6 ms, 16 in flight of 16: at the knee of the volume.
 fn against(change: impl FnOnce(&mut Observation), alter: impl FnOnce(&mut Expectation<'_>)) -> Vec<Code> {
     found(change, alter).iter().map(|finding| finding.code).collect()
 }
 
-/// The same as findings.
+/// Returns findings instead of codes.
 fn found(change: impl FnOnce(&mut Observation), alter: impl FnOnce(&mut Expectation<'_>)) -> Vec<Finding> {
-    let told = |value: f64| Some(KnownFigure::exact(value, EvidenceSource::Claim));
+    let claimed = |value: f64| Some(KnownFigure::exact(value, EvidenceSource::Claim));
     let mut observation = Observation {
-        iops: told(10_000.0),
+        iops: claimed(10_000.0),
         read_share: Some(1.0),
-        bytes_per_second: told(40_960_000.0),
-        block_bytes: told(4096.0),
-        latency_ns: told(1_600_000.0),
+        bytes_per_second: claimed(40_960_000.0),
+        block_bytes: claimed(4096.0),
+        latency_ns: claimed(1_600_000.0),
         spread: true,
-        depth: told(16.0),
+        depth: claimed(16.0),
         workers: Some(1),
         closed: true,
         random: Some(true),
@@ -82,7 +82,7 @@ fn found(change: impl FnOnce(&mut Observation), alter: impl FnOnce(&mut Expectat
     explain_observation("claim", &observation, Some(&expectation)).findings
 }
 
-/// Full credits let the volume do as many for a minute.
+/// Lets the volume burst to `burst_iops` for a minute on full credits.
 fn bursts(volume: &mut Expectation<'_>, burst_iops: f64) {
     (volume.burst_iops, volume.burst_secs) = (burst_iops, Some(60.0));
     volume.caps[0].burst_secs = Some(60.0);
@@ -93,13 +93,13 @@ fn exactly(value: f64) -> Option<KnownFigure> {
     Some(KnownFigure::exact(value, EvidenceSource::Claim))
 }
 
-/// A run of which a model says how much of its operations a stage held back.
+/// Returns the findings about a run on a model with a stage that delayed this many of 1,000 operations.
 fn modelled(delayed: u64) -> Vec<Code> {
     let stage = ModelStage { requests: 1000, delayed, decided: delayed, utilisation: 0.5, ..ModelStage::default() };
     changed(|run| run.model = Some(ModelRecord { stages: vec![stage], ..ModelRecord::default() }))
 }
 
-/// What is found where the operations of each second are these.
+/// Returns the findings about a run with these operations in each second.
 fn seconds(ios: impl Fn(u64) -> u64) -> Vec<Code> {
     changed(|run| {
         let intervals = &mut run.jobs[0].result.series.intervals;
@@ -107,7 +107,7 @@ fn seconds(ios: impl Fn(u64) -> u64) -> Vec<Code> {
     })
 }
 
-/// What is found in a run at a rate.
+/// Returns the findings about a run at a rate.
 fn paced(rate: u64, possible: u64) -> Vec<Code> {
     changed(|run| {
         run.jobs[0].declared.rate_iops = DeclaredPerKind { read: Some(rate), ..DeclaredPerKind::default() };
@@ -115,7 +115,7 @@ fn paced(rate: u64, possible: u64) -> Vec<Code> {
     })
 }
 
-/// What is found where some operations took much longer than the others.
+/// Returns the findings about a run with some operations that took much longer.
 fn slow_ones(count: u64, slow_ns: u64) -> Vec<Code> {
     changed(|run| {
         let service = &mut run.jobs[0].result.read.service;
@@ -164,7 +164,7 @@ fn capped(kind: CapKind, iops: f64) -> Vec<Code> {
 
 type Pair = (Vec<Code>, Vec<Code>);
 
-/// What raises a finding, and the near miss. A match, so that no finding is added without them.
+/// Returns the findings of an input that raises a code and of a near miss. The match covers every code.
 fn pair(code: Code) -> Pair {
     match code {
         Code::NothingMeasured | Code::ErrorsSeen | Code::PageCacheMeasured | Code::BufferedWritesUnsynced => {
@@ -196,7 +196,7 @@ fn pair(code: Code) -> Pair {
     }
 }
 
-/// What is found where a job has written and checked so many blocks.
+/// Returns the findings about a job that wrote and checked these blocks.
 fn verified(written: u64, checked: u64, unchecked: Option<Unchecked>, nonces: &[u32]) -> Vec<Code> {
     let verified = Verified { written, checked, unchecked, nonces: nonces.to_vec(), ..Verified::default() };
     changed(|run| run.jobs[0].verified = Some(verified))
@@ -209,9 +209,9 @@ fn verification(code: Code) -> Pair {
     }
 }
 
-/// f52613e said nothing of a job that had verified nothing.
+/// f52613e reported nothing about a job that had verified nothing.
 #[test]
-fn only_what_a_job_chose_may_stay_unverified() {
+fn only_blocks_left_out_by_choice_may_stay_unverified() {
     let distrusted = |written, checked, unchecked| {
         let mut run = queue_full(32, 1_000_000);
         run.jobs[0].verified = Some(Verified { written, checked, unchecked, ..Verified::default() });
@@ -244,7 +244,7 @@ fn trust(code: Code) -> Pair {
         Code::LimitUnknown => {
             (changed(|run| run.jobs[0].result.read.service = LatencyStats::default()), changed(|_| ()))
         }
-        // Waves that five rounds see: 22 % from least to most, and 18 %.
+        // Waves of 22 % and 18 % from minimum to maximum over five rounds.
         Code::NotSteady => {
             let wave = |high: u64| seconds(move |at| if (at / 3) % 2 == 0 { 1000 } else { high });
             (wave(1250), wave(1190))
@@ -257,7 +257,7 @@ fn trust(code: Code) -> Pair {
             let fall = |to: u64| seconds(move |at| if at < 15 { 1000 + at % 2 } else { to + at % 2 });
             (fall(880), fall(920))
         }
-        // A slow decline, to 75 % and to 85 % of what it was.
+        // Slow declines, to 75 % and to 85 %.
         _ => {
             let decline = |by: u64| seconds(move |at| 10_000 - at * by);
             (decline(120), decline(60))
@@ -381,11 +381,11 @@ fn load(code: Code) -> Pair {
         Code::LatencyBound => (of(&queue_full(1, 100_000)), of(&queue_full(2, 100_000))),
         Code::DeviceFlat => (even(90_000.0), even(110_000.0)),
         Code::QueueFull => (even(110_000.0), even(90_000.0)),
-        // By twice the depth: 1.5 times the operations is the depth's limit, 1.1 times the device's.
+        // At twice the depth, 1.5 times the operations mean the depth was the limit, 1.1 times the device.
         Code::DepthBound => (probed(64, 1.51), probed(64, 1.49)),
         Code::NearKnee => (probed(64, 1.49), probed(64, 1.51)),
         Code::DeviceBound => (probed(64, 1.09), probed(64, 1.11)),
-        // The same depth again gave a fifth less.
+        // The second measurement at the same depth was a fifth lower.
         Code::NotRepeated => (probed_again(0.79), probed_again(0.81)),
         Code::Throttled => (slow_ones(2_000, 90_000_000), slow_ones(1_900, 90_000_000)),
         Code::ModelHeldBack => (modelled(500), modelled(499)),
@@ -394,12 +394,12 @@ fn load(code: Code) -> Pair {
     }
 }
 
-/// What is found of a full queue of 32 that gave so many times the operations at another depth.
+/// Returns the findings about a full queue of 32 that gave this multiple of its IOPS at another depth.
 fn probed(iodepth: u32, gain: f64) -> Vec<Code> {
     with_probe(iodepth, gain, None)
 }
 
-/// The same of twice the depth, where the depth of the run itself gave so many times the operations again.
+/// The same at twice the depth, where the run's own depth gave this multiple of its IOPS the second time.
 fn probed_again(again: f64) -> Vec<Code> {
     with_probe(64, 1.0, Some(again))
 }
@@ -414,7 +414,7 @@ fn with_probe(iodepth: u32, gain: f64, again: Option<f64>) -> Vec<Code> {
 }
 
 #[test]
-fn every_finding_has_an_input_that_raises_it_and_a_near_miss() {
+fn every_code_has_an_input_that_raises_it_and_a_near_miss() {
     for code in Code::ALL {
         let (raised, near) = pair(code);
         assert!(raised.contains(&code), "{code:?} is not raised; found: {raised:?}");
@@ -423,21 +423,21 @@ fn every_finding_has_an_input_that_raises_it_and_a_near_miss() {
 }
 
 #[test]
-fn the_list_of_findings_has_each_once_and_in_order() {
+fn codes_are_listed_once_and_in_order() {
     assert!(Code::ALL.is_sorted_by(|a, b| a < b));
     assert_eq!(Code::BeyondKnee.name(), "beyond_knee");
     let json = serde_json::to_string(&Code::ALL[..]).unwrap();
     let names: Vec<String> = serde_json::from_str(&json).unwrap();
-    assert_eq!(names, Code::ALL.map(Code::name).to_vec(), "names are those of JSON");
+    assert_eq!(names, Code::ALL.map(Code::name).to_vec(), "names match the JSON");
 }
 
-/// What makes figures those of a text for people.
+/// A quote, which marks figures as those of text output.
 fn quote() -> Quote {
     Quote { what: Quoted::Iops, kind: Some(DataKind::Read), value: 1.0, step: 1.0, line: 1, of: None }
 }
 
 #[test]
-fn an_engine_that_cannot_queue_is_not_told_to_queue_deeper() {
+fn engine_that_cannot_queue_gets_another_engine_instead_of_depth() {
     let alone = |queues: bool| {
         let found = found(
             |seen| {
@@ -453,7 +453,7 @@ fn an_engine_that_cannot_queue_is_not_told_to_queue_deeper() {
 }
 
 #[test]
-fn more_workers_than_reach_the_limit_are_to_be_fewer() {
+fn fewer_workers_are_recommended_if_there_are_more_than_the_knee() {
     let remedy = |workers: u64| {
         let found = found(
             |seen| (seen.workers, seen.depth, seen.latency_ns) = (Some(workers), exactly(64.0), exactly(6_400_000.0)),
@@ -466,7 +466,7 @@ fn more_workers_than_reach_the_limit_are_to_be_fewer() {
 }
 
 #[test]
-fn what_reaches_the_limit_is_not_below_it() {
+fn throughput_at_the_limit_is_not_below_expectation() {
     let found = against(
         |seen| (seen.iops, seen.latency_ns) = (exactly(9_990.0), exactly(6_400_000.0)),
         |volume| volume.at = &|in_flight| Some(ExpectedPoint { in_flight, iops: 12_000.0, latency_ns: 5_300_000.0 }),
@@ -475,15 +475,15 @@ fn what_reaches_the_limit_is_not_below_it() {
 }
 
 #[test]
-fn a_product_of_told_figures_is_the_product_that_is_shown() {
-    let told = |value: f64, step: f64| KnownFigure::printed(value, step, EvidenceSource::Claim);
-    let in_flight = told(5_000.0, 1_000.0).times(&told(1e6, 1e6).scaled(1e-9));
+fn product_of_rounded_figures_is_the_product_of_their_estimates() {
+    let rounded = |value: f64, step: f64| KnownFigure::printed(value, step, EvidenceSource::Claim);
+    let in_flight = rounded(5_000.0, 1_000.0).times(&rounded(1e6, 1e6).scaled(1e-9));
     assert!((in_flight.value() - 5.0).abs() < 1e-9, "5k IOPS x 1 ms, and not 5.25: {in_flight:?}");
     assert!((in_flight.low - 2.25).abs() < 1e-9 && (in_flight.high - 8.25).abs() < 1e-9, "{in_flight:?}");
 }
 
 #[test]
-fn syncs_are_part_of_the_turn_that_an_operation_takes() {
+fn syncs_are_part_of_the_cycle_of_an_operation() {
     let found = |sync_ns: f64| {
         let mut run = queue_full(1, 12_000);
         let count = run.jobs[0].result.read.ios;
@@ -499,9 +499,9 @@ fn syncs_are_part_of_the_turn_that_an_operation_takes() {
     assert_eq!(found(0.0), (Some(true), false));
 }
 
-/// Five microseconds in the kernel before each of ten on the device: one was in flight all the time.
+/// Five microseconds in the kernel before each ten on the device: one was in flight all the time.
 #[test]
-fn one_at_a_time_counts_the_time_of_handing_over() {
+fn submission_time_counts_at_depth_one() {
     let mut run = queue_full(1, 10_000);
     let read = &mut run.jobs[0].result.read;
     read.latency = LatencyStats { mean_ns: 15_000.0, ..read.service.clone() };
@@ -511,7 +511,7 @@ fn one_at_a_time_counts_the_time_of_handing_over() {
 }
 
 #[test]
-fn counters_of_a_run_too_short_to_be_counted_say_nothing() {
+fn device_counters_of_very_short_runs_are_ignored() {
     let codes = |wall_ns: u64| {
         let mut run = queue_full(32, 1_000_000);
         run.tool.name = "fio".to_owned();
@@ -521,11 +521,11 @@ fn counters_of_a_run_too_short_to_be_counted_say_nothing() {
         of(&run)
     };
     assert!(codes(5 * SECOND_NS).contains(&Code::PageCacheMeasured));
-    assert!(!codes(SECOND_NS / 20).contains(&Code::PageCacheMeasured), "fio had not looked yet");
+    assert!(!codes(SECOND_NS / 20).contains(&Code::PageCacheMeasured), "fio had not sampled them yet");
 }
 
 #[test]
-fn what_waited_at_submission_does_not_agree_with_its_depth() {
+fn waiting_at_submission_does_not_confirm_the_depth() {
     let mut run = queue_full(32, 1_000_000);
     let job = &mut run.jobs[0];
     (job.declared.direct, job.declared.header_only) = (false, true);
@@ -540,7 +540,7 @@ fn what_waited_at_submission_does_not_agree_with_its_depth() {
 }
 
 #[test]
-fn one_depth_is_advised_and_no_other() {
+fn only_one_depth_is_recommended() {
     let shallow = |seen: &mut Observation| {
         (seen.iops, seen.depth, seen.bytes_per_second) = (exactly(5_000.0), None, exactly(5_000.0 * 4096.0));
     };
@@ -550,9 +550,10 @@ fn one_depth_is_advised_and_no_other() {
     assert!(!found.contains(&Code::QueueTooShallow) && found.contains(&Code::DepthNeeded), "{found:?}");
 }
 
-/// The lowest limit in the long run was named, though credits suspended it, and 10 % above nominal was a cache.
+/// The lowest sustained limit was reported although credits suspended it, and 10 % above nominal was reported as a
+/// cache.
 #[test]
-fn the_limit_of_the_highest_use_is_named_within_its_tolerance() {
+fn most_utilized_limit_is_reported_within_its_tolerance() {
     let named = |iops: f64, change: &dyn Fn(&mut Expectation<'_>)| -> Vec<(Code, Option<String>)> {
         let found = found(|seen| (seen.iops, seen.depth, seen.bytes_per_second) = (exactly(iops), None, None), change);
         let of_volume = |finding: &Finding| {
@@ -565,7 +566,7 @@ fn the_limit_of_the_highest_use_is_named_within_its_tolerance() {
     assert_eq!(named(10_900.0, &|_| ()), above());
     assert_eq!(named(10_900.0, &|volume| volume.caps[0].tolerance = 0.1), volume_cap());
     assert_eq!(named(11_100.0, &|volume| volume.caps[0].tolerance = 0.1), above());
-    // At equal use the volume before its machine, whatever their order.
+    // At equal utilization the volume comes before its machine, whatever their order.
     let machine = || vec![(Code::MachineCap, Some("machine IOPS".to_owned()))];
     let swapped = |machine_iops: f64| {
         move |volume: &mut Expectation<'_>| {
@@ -575,7 +576,7 @@ fn the_limit_of_the_highest_use_is_named_within_its_tolerance() {
     };
     assert_eq!(named(10_000.0, &swapped(9_990.0)), volume_cap());
     assert_eq!(named(10_000.0, &swapped(9_900.0)), machine());
-    // A machine's baseline is no limit while its credits last.
+    // A machine's baseline is not a limit while its credits last.
     let baseline = |volume: &mut Expectation<'_>| {
         (volume.burst_iops, volume.burst_secs) = (10_000.0, Some(1_800.0));
         (volume.caps[1].iops, volume.caps[1].burst_secs) = (5_000.0, Some(1_800.0));
@@ -587,7 +588,7 @@ fn the_limit_of_the_highest_use_is_named_within_its_tolerance() {
 }
 
 #[test]
-fn a_run_that_saw_the_burst_end_is_not_to_be_as_long_again() {
+fn run_longer_than_the_burst_needs_no_longer_run() {
     let remedy = |iops: f64, seconds: f64| {
         let found = found(
             |seen| (seen.iops, seen.seconds, seen.bytes_per_second) = (exactly(iops), Some(seconds), None),
@@ -600,7 +601,7 @@ fn a_run_that_saw_the_burst_end_is_not_to_be_as_long_again() {
 }
 
 #[test]
-fn no_depth_is_advised_to_a_modelled_job_that_idles() {
+fn idling_modelled_job_gets_no_depth_advice() {
     let codes = |thinktime_ns: u64| {
         let stage = ModelStage { requests: 1000, utilisation: 0.02, ..ModelStage::default() };
         changed(|run| {
@@ -613,7 +614,7 @@ fn no_depth_is_advised_to_a_modelled_job_that_idles() {
 }
 
 #[test]
-fn a_drive_without_caps_is_no_faster_than_its_full_queue() {
+fn drive_without_caps_is_limited_by_its_full_queue() {
     let codes = |iops: f64| {
         against(
             |seen| (seen.iops, seen.bytes_per_second) = (exactly(iops), None),
@@ -626,8 +627,8 @@ fn a_drive_without_caps_is_no_faster_than_its_full_queue() {
 }
 
 #[test]
-fn jobs_on_one_volume_are_held_against_it_together() {
-    // Four jobs of four in flight each: none of them reaches the limit, and all together do.
+fn jobs_on_one_volume_are_compared_with_it_together() {
+    // Four jobs with four in flight each, which reach the limit only together.
     let mut run = queue_full(4, 1_600_000);
     run.jobs = vec![run.jobs[0].clone(); 4];
     let seen: Vec<Observation> = run.jobs.iter().map(|job| Observation::of(&run, job)).collect();
@@ -662,5 +663,5 @@ fn jobs_on_one_volume_are_held_against_it_together() {
     let whole = explain_together("4 jobs together", &together, &volume, &mut jobs);
     assert_eq!(whole.findings.iter().map(|finding| finding.code).collect::<Vec<_>>(), [Code::VolumeIopsCap]);
     let open = jobs.iter().flat_map(|job| &job.findings).filter(|finding| finding.code == Code::QueueFull);
-    assert_eq!(open.count(), 0, "it is no question any more");
+    assert_eq!(open.count(), 0, "the limit is known");
 }

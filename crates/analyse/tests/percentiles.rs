@@ -1,4 +1,4 @@
-//! Percentiles of single runs compared: how often equal runs are told apart, and what is found.
+//! Comparisons of percentiles between single runs: false alarms and detected changes.
 
 #![allow(clippy::disallowed_macros, reason = "calibrations print what they found")]
 
@@ -9,38 +9,38 @@ use loads::{SECOND_NS, Wander, meter_bucket, queue_full};
 use record::{DeclaredPerKind, LatencyBlock, LatencyStats, Run};
 use units::random::Random;
 
-/// What a run's seconds are like.
+/// Properties of a run's seconds.
 #[derive(Clone, Copy)]
-struct Course {
-    seconds: usize,
-    /// How alike neighbours are.
+struct Seconds {
+    count: usize,
+    /// Autocorrelation of neighbouring seconds.
     phi: f64,
-    /// Deviation of a second's latencies, as a share; that of its tail is three times as large.
+    /// Relative standard deviation of a second's latencies; that of its tail is three times as large.
     noise: f64,
     mean_ns: f64,
     ios: u64,
 }
 
-const EVEN: Course = Course { seconds: 300, phi: 0.0, noise: 0.03, mean_ns: 1e6, ios: 10_000 };
+const EVEN: Seconds = Seconds { count: 300, phi: 0.0, noise: 0.03, mean_ns: 1e6, ios: 10_000 };
 
-/// Shares of operations and their latencies as multiples of the mean: a body with 96 of 100, and a tail.
+/// Fractions of operations with their latencies as multiples of the mean: a body of 96 % and a tail.
 fn shape() -> Vec<(f64, f64, bool)> {
     let body = (0..48).map(|step| (0.02, 0.8 + f64::from(step) * 0.008, false));
     let tail = (0..16).map(|step| (0.0025, 1.3 + f64::from(step) * 0.1, true));
     body.chain(tail).collect()
 }
 
-/// A run of reads whose median and whose tail wander, each by itself.
-fn run(course: Course, shape: &[(f64, f64, bool)], random: &mut Random) -> Run {
-    let (mut body, mut tail) = (Wander::new(course.phi, random), Wander::new(course.phi, random));
+/// A run of reads whose median and tail wander independently.
+fn run(seconds: Seconds, shape: &[(f64, f64, bool)], random: &mut Random) -> Run {
+    let (mut body, mut tail) = (Wander::new(seconds.phi, random), Wander::new(seconds.phi, random));
     let mut all = vec![0; 1856];
     let mut block = |second: usize| {
-        let (body, tail) = (course.noise * body.next(random), 3.0 * course.noise * tail.next(random));
+        let (body, tail) = (seconds.noise * body.next(random), 3.0 * seconds.noise * tail.next(random));
         let mut buckets: Vec<(u32, u64)> = Vec::with_capacity(shape.len());
-        for (share, multiple, in_tail) in shape {
+        for (fraction, multiple, in_tail) in shape {
             let scale = 1.0 + body + if *in_tail { tail } else { 0.0 };
-            let bucket = meter_bucket((course.mean_ns * multiple * scale) as u64);
-            let count = (share * course.ios as f64) as u64;
+            let bucket = meter_bucket((seconds.mean_ns * multiple * scale) as u64);
+            let count = (fraction * seconds.ios as f64) as u64;
             all[bucket] += count;
             match buckets.iter_mut().find(|(known, _)| *known == bucket as u32) {
                 Some((_, known)) => *known += count,
@@ -51,14 +51,14 @@ fn run(course: Course, shape: &[(f64, f64, bool)], random: &mut Random) -> Run {
         let latency = DeclaredPerKind { read: buckets, ..DeclaredPerKind::default() };
         LatencyBlock { end_ns: (second as u64 + 1) * SECOND_NS, latency }
     };
-    let blocks: Vec<LatencyBlock> = (0..course.seconds).map(&mut block).collect();
+    let blocks: Vec<LatencyBlock> = (0..seconds.count).map(&mut block).collect();
     let mut run = queue_full(32, 1_000_000);
     let result = &mut run.jobs[0].result;
     let buckets: Vec<(usize, u64)> = all.into_iter().enumerate().filter(|(_, count)| *count > 0).collect();
     let count = buckets.iter().map(|(_, count)| count).sum();
     result.read.service = LatencyStats { count, max_ns: u64::MAX, buckets, ..LatencyStats::default() };
     (result.read.ios, result.blocks) = (count, blocks);
-    result.runtime_ns = course.seconds as u64 * SECOND_NS;
+    result.runtime_ns = seconds.count as u64 * SECOND_NS;
     result.read.runtime_ns = result.runtime_ns;
     run
 }
@@ -71,8 +71,8 @@ fn row(a: &Run, b: &Run, name: &str) -> FigureComparison {
 
 const NAMES: [&str; 2] = ["read.latency_p50", "read.latency_p99"];
 
-/// Of so many pairs, how many have an interval without zero and how many are better or worse: of p50 and of p99.
-fn shares(a: Course, b: Course, pairs: usize, seed: u64) -> [[f64; 2]; 2] {
+/// Fractions of pairs with an interval without zero, and with a verdict of better or worse: for p50 and for p99.
+fn fractions(a: Seconds, b: Seconds, pairs: usize, seed: u64) -> [[f64; 2]; 2] {
     let (mut random, shape) = (Random::new(seed, 1), shape());
     let mut counts = [[0; 2]; 2];
     for _ in 0..pairs {
@@ -88,87 +88,87 @@ fn shares(a: Course, b: Course, pairs: usize, seed: u64) -> [[f64; 2]; 2] {
 }
 
 #[test]
-fn percentiles_of_equal_runs_are_told_apart_no_more_often_than_is_said() {
+fn false_alarms_of_percentiles_stay_below_the_stated_rate() {
     let seed = 61;
-    for (seconds, phi, pairs) in [(300, 0.0, 150), (300, 0.5, 150), (300, 0.8, 1000), (60, 0.8, 150)] {
-        let course = Course { seconds, phi, ..EVEN };
-        let found = shares(course, course, pairs, seed);
+    for (count, phi, pairs) in [(300, 0.0, 150), (300, 0.5, 150), (300, 0.8, 1000), (60, 0.8, 150)] {
+        let seconds = Seconds { count, phi, ..EVEN };
+        let found = fractions(seconds, seconds, pairs, seed);
         println!(
-            "seed {seed}, n {seconds}, phi {phi}: [interval without zero, better or worse] of p50 and p99: {found:?}"
+            "seed {seed}, n {count}, phi {phi}: [interval without zero, better or worse] of p50 and p99: {found:?}"
         );
-        // Of few pairs the share is itself a matter of chance.
+        // The fraction of few pairs is itself uncertain.
         let most = if pairs >= 1000 { 0.07 } else { 0.1 };
         for (name, [real, alarms]) in NAMES.iter().zip(found) {
-            assert!(real <= most && alarms <= most, "seed {seed}, n {seconds}, phi {phi}, {name}: {real}, {alarms}");
+            assert!(real <= most && alarms <= most, "seed {seed}, n {count}, phi {phi}, {name}: {real}, {alarms}");
         }
     }
 }
 
 #[test]
-fn a_true_change_of_a_percentile_is_found() {
+fn true_change_of_a_percentile_is_found() {
     let seed = 62;
-    let slower = Course { mean_ns: 1.03e6, ..EVEN };
-    let found = shares(EVEN, slower, 100, seed);
+    let slower = Seconds { mean_ns: 1.03e6, ..EVEN };
+    let found = fractions(EVEN, slower, 100, seed);
     println!("seed {seed}: 3 % more: [interval without zero, worse] of p50 and p99: {found:?}");
-    assert!(found.iter().all(|[_, told]| *told >= 0.8), "seed {seed}: {found:?}");
+    assert!(found.iter().all(|[_, worse]| *worse >= 0.8), "seed {seed}: {found:?}");
 }
 
 #[test]
-fn the_seconds_that_are_asked_for_decide_percentiles_too() {
+fn recommended_seconds_decide_percentiles() {
     let (seed, shape) = (63, shape());
     let mut random = Random::new(seed, 0);
-    let short = Course { seconds: 40, noise: 0.1, ..EVEN };
-    let (mut asked, mut decided) = (0, 0);
+    let short = Seconds { count: 40, noise: 0.1, ..EVEN };
+    let (mut undecided, mut decided) = (0, 0);
     for _ in 0..400 {
         let (a, b) = (run(short, &shape, &mut random), run(short, &shape, &mut random));
         let found = row(&a, &b, NAMES[0]).judgement;
         let Judgement::Undecided { more: Some(More::Seconds(more)) } = found else { continue };
-        let long = Course { seconds: 40 + more as usize, ..short };
+        let long = Seconds { count: 40 + more as usize, ..short };
         let again = row(&run(long, &shape, &mut random), &run(long, &shape, &mut random), NAMES[0]);
-        asked += 1;
+        undecided += 1;
         decided += u32::from(!matches!(again.judgement, Judgement::Undecided { .. }));
     }
-    println!("seed {seed}: asked {asked}, decided {decided}");
-    assert!(asked > 20 && decided * 5 > asked * 3, "seed {seed}: {decided} of {asked}");
+    println!("seed {seed}: undecided {undecided}, decided {decided}");
+    assert!(undecided > 20 && decided * 5 > undecided * 3, "seed {seed}: {decided} of {undecided}");
 }
 
 #[test]
-fn a_tail_of_few_operations_is_not_told_and_says_how_long_it_takes() {
+fn tail_of_few_operations_needs_a_longer_run() {
     let (mut random, shape) = (Random::new(64, 0), shape());
-    // 400 operations a second over 30 s: 12 beyond p99.9.
-    let few = Course { seconds: 30, ios: 400, ..EVEN };
+    // 400 operations per second over 30 s: 12 beyond p99.9.
+    let few = Seconds { count: 30, ios: 400, ..EVEN };
     let found = row(&run(few, &shape, &mut random), &run(few, &shape, &mut random), "read.latency_p99.9");
     let Judgement::Undecided { more: Some(More::Seconds(more)) } = found.judgement else { panic!("{found:?}") };
     assert!(found.change.is_none() && (20..=21).contains(&more), "{found:?}");
 }
 
 #[test]
-fn equal_runs_are_the_same_and_one_bucket_is_known_no_better_than_its_width() {
+fn percentiles_are_no_more_exact_than_a_bucket() {
     let (mut random, shape) = (Random::new(65, 0), shape());
     let a = run(EVEN, &shape, &mut random);
     assert_eq!(row(&a, &a, NAMES[1]).judgement, Judgement::Same);
     let constant =
-        |ns: f64| run(Course { noise: 0.0, mean_ns: ns, ..EVEN }, &[(1.0, 1.0, false)], &mut Random::new(1, 0));
-    // Two neighbouring buckets: what lies between their middles is too small to matter.
+        |ns: f64| run(Seconds { noise: 0.0, mean_ns: ns, ..EVEN }, &[(1.0, 1.0, false)], &mut Random::new(1, 0));
+    // Two neighbouring buckets, whose difference is insignificant.
     let found = row(&constant(1_015_800.0), &constant(1_015_810.0), NAMES[0]);
-    assert!(!found.change.expect("it is known").is_real(), "{found:?}");
+    assert!(!found.change.expect("a change").is_real(), "{found:?}");
     let found = row(&constant(1_000_000.0), &constant(1_100_000.0), NAMES[0]);
     assert_eq!(found.judgement, Judgement::Worse, "{found:?}");
     assert!(matches!(found.basis, Some(Basis::Intervals { .. })));
 }
 
 #[test]
-fn the_same_seed_tells_the_same() {
+fn equal_seeds_give_equal_comparisons() {
     let (mut random, shape) = (Random::new(66, 0), shape());
     let (a, b) = (run(EVEN, &shape, &mut random), run(EVEN, &shape, &mut random));
     let options = |seed| ComparisonSettings { seed, ..ComparisonSettings::default() };
-    let told = |seed| compare(&[&a], &[&b], &options(seed));
-    assert_eq!(told(7), told(7));
-    assert_ne!(told(7), told(8), "only errors differ");
+    let with_seed = |seed| compare(&[&a], &[&b], &options(seed));
+    assert_eq!(with_seed(7), with_seed(7));
+    assert_ne!(with_seed(7), with_seed(8), "errors differ");
 }
 
 #[test]
-fn blocks_that_do_not_belong_to_a_record_are_not_used() {
+fn blocks_that_do_not_match_the_record_are_ignored() {
     let (mut random, shape) = (Random::new(67, 0), shape());
     let whole = run(EVEN, &shape, &mut random);
     let mut cut = whole.clone();

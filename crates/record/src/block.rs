@@ -6,30 +6,30 @@ use serde::{Deserialize, Serialize};
 
 use crate::{DataKind, DeclaredPerKind};
 
-/// Buckets that are not empty, in rising order: index (as [`meter::bucket_of`] gives it) and count.
+/// Non-empty buckets in ascending order: index (of [`meter::bucket_of`]) and count.
 pub type Buckets = Vec<(u32, u64)>;
 
-/// The least value that a bucket counts and the least that the next one counts, in nanoseconds.
+/// Returns the range of a bucket in nanoseconds: its first value and that of the next bucket.
 #[must_use]
 pub const fn bucket_range_ns(bucket: u32) -> (u64, u64) {
     meter::range_of(bucket as usize)
 }
 
-/// Latencies of one stretch of time. It begins where the one before ended, the first with the measurement.
+/// Latency histograms of one block of time, which begins at the end of the previous block, or with the measurement.
 ///
-/// In JSON the buckets of a kind are one text: `228:5,7,9 240:1` are 5, 7 and 9 in the buckets 228, 229 and 230, and 1
-/// in 240.
+/// In JSON the buckets of a kind are a string: `228:5,7,9 240:1` means 5, 7 and 9 in buckets 228, 229 and 230, and 1 in
+/// 240.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(into = "StoredLatencyBlock", try_from = "StoredLatencyBlock")]
 pub struct LatencyBlock {
-    /// When it ended, in nanoseconds from the start of measurement on.
+    /// End of the block in nanoseconds from the start of measurement.
     pub end_ns: u64,
-    /// Responses of each kind: from the intended instant under a rate, without one service times.
+    /// Buckets of each kind: response times under a rate, otherwise service times.
     pub latency: DeclaredPerKind<Buckets>,
 }
 
 impl LatencyBlock {
-    /// The buckets of one kind.
+    /// Returns the buckets of one kind.
     #[must_use]
     pub fn of(&self, kind: DataKind) -> &[(u32, u64)] {
         match kind {
@@ -60,7 +60,7 @@ struct StoredLatencyBlock {
 
 impl From<LatencyBlock> for StoredLatencyBlock {
     fn from(block: LatencyBlock) -> Self {
-        let text = |kind| written(block.of(kind));
+        let text = |kind| format_buckets(block.of(kind));
         Self {
             end_ns: block.end_ns,
             read: text(DataKind::Read),
@@ -75,13 +75,13 @@ impl TryFrom<StoredLatencyBlock> for LatencyBlock {
 
     fn try_from(text: StoredLatencyBlock) -> Result<Self, String> {
         let [read, write, trim] = [&text.read, &text.write, &text.trim].map(|text| {
-            read_back(text).ok_or_else(|| format!("`{text}` are no buckets: they rise, as in `228:5,7,9 240:1`"))
+            parse_buckets(text).ok_or_else(|| format!("`{text}` are no buckets: they rise, as in `228:5,7,9 240:1`"))
         });
         Ok(Self { end_ns: text.end_ns, latency: DeclaredPerKind { read: read?, write: write?, trim: trim? } })
     }
 }
 
-fn written(buckets: &[(u32, u64)]) -> String {
+fn format_buckets(buckets: &[(u32, u64)]) -> String {
     let mut text = String::new();
     let mut next = None;
     for &(bucket, count) in buckets {
@@ -93,8 +93,8 @@ fn written(buckets: &[(u32, u64)]) -> String {
     text.trim_start().to_owned()
 }
 
-/// `None` of what [`written`] does not write.
-fn read_back(text: &str) -> Option<Buckets> {
+/// Parses the output of [`format_buckets`].
+fn parse_buckets(text: &str) -> Option<Buckets> {
     let mut buckets: Buckets = Vec::new();
     for group in text.split_whitespace() {
         let (first, counts) = group.split_once(':')?;
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn buckets_are_written_short_and_read_back() {
+    fn buckets_round_trip_in_short_form() {
         let text = serde_json::to_string(&block()).unwrap();
         assert_eq!(text, r#"{"end_ns":1000000000,"read":"0:1 228:5,7 231:9","write":"1855:2"}"#);
         assert_eq!(serde_json::from_str::<LatencyBlock>(&text).unwrap(), block());
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_list_of_buckets_is_refused() {
+    fn invalid_buckets_are_refused() {
         for bad in [
             "5",
             "5:",

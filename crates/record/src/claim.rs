@@ -1,8 +1,8 @@
-//! Figures of a claim: `iops=10000,lat=3ms,qd=4,jobs=4,bs=4k`, or columns of `iostat -x`: `r/s=3500,r_await=1.00,aqu-sz=3.5`.
+//! Figures of a claim: `iops=10000,lat=3ms,qd=4,jobs=4,bs=4k`, or columns of `iostat -x`:
+//! `r/s=3500,r_await=1.00,aqu-sz=3.5`.
 //!
-//! A claim says no more than its digits: each figure carries its step. Decimal and binary units are told apart; where
-//! people use one and mean the other, as in `40MB` for MiB or `4kB` for a block, it is what is written that counts, or
-//! nothing.
+//! A claim is as exact as its digits, so each figure carries its step. Decimal and binary units differ. Ambiguous units
+//! such as `40M` for throughput or `4kB` for a block are refused instead of guessed.
 
 mod keys;
 mod value;
@@ -16,92 +16,92 @@ use keys::{ClaimColumn, ClaimKey, NamedKey};
 /// Source of claims in diagnostics.
 const SOURCE: &str = "--claim";
 
-/// A claim.
+/// Figures that a user claims about a workload.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Claim {
     /// Operations per second.
     pub iops: Option<Claimed>,
     /// Mean latency in nanoseconds.
     pub latency_ns: Option<Claimed>,
-    /// Percentiles of latency, in the order they were claimed: per cent and nanoseconds.
+    /// Latency percentiles in the order of the claim, in percent and nanoseconds.
     pub percentiles_ns: Vec<(f64, Claimed)>,
     /// Operations in flight for each job.
     pub depth: Option<Claimed>,
-    /// How many jobs.
+    /// Number of jobs.
     pub jobs: Option<Claimed>,
     /// Bytes of an operation.
     pub block_bytes: Option<Claimed>,
     /// Bytes per second.
     pub bytes_per_second: Option<Claimed>,
-    /// The share of reads, from 0 to 1.
+    /// Fraction of reads, from 0 to 1.
     pub read_share: Option<Claimed>,
-    /// Processors that were kept busy.
+    /// CPUs that were kept busy.
     pub cpus: Option<Claimed>,
-    /// Processors of the virtual machine.
+    /// CPUs of the virtual machine.
     pub vcpus: Option<Claimed>,
-    /// How long it was measured, in nanoseconds.
+    /// Measured time in nanoseconds.
     pub time_ns: Option<Claimed>,
     /// `rw`, by fio's name.
     pub rw: Option<&'static str>,
-    /// What `iostat` counted of reads.
+    /// `iostat` columns of reads.
     pub reads: ClaimedKind,
-    /// What `iostat` counted of writes.
+    /// `iostat` columns of writes.
     pub writes: ClaimedKind,
-    /// Mean size of a request, reads and writes together, in bytes (`areq-sz`, formerly `avgrq-sz`).
+    /// Mean request size of reads and writes in bytes (`areq-sz`, formerly `avgrq-sz`).
     pub request_bytes: Option<Claimed>,
-    /// Requests in flight on average (`aqu-sz`, formerly `avgqu-sz`).
+    /// Mean number of requests in flight (`aqu-sz`, formerly `avgqu-sz`).
     pub in_flight: Option<Claimed>,
-    /// The fraction of time with at least one request in flight, from 0 to 1 (`%util`).
+    /// Fraction of time with at least one request in flight, from 0 to 1 (`%util`).
     pub busy: Option<Claimed>,
-    /// Keys and values as they were written, without blanks.
+    /// Keys and values as written, without whitespace.
     written: Vec<(String, String)>,
 }
 
-/// Columns of `iostat` for one kind of operation.
+/// `iostat` columns of one kind of operation.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ClaimedKind {
     /// Requests per second (`r/s`).
     pub per_second: Option<Claimed>,
     /// Bytes per second (`rkB/s`).
     pub bytes_per_second: Option<Claimed>,
-    /// Mean time of a request in nanoseconds (`r_await`).
+    /// Mean request time in nanoseconds (`r_await`).
     pub await_ns: Option<Claimed>,
-    /// Mean size of a request in bytes (`rareq-sz`).
+    /// Mean request size in bytes (`rareq-sz`).
     pub request_bytes: Option<Claimed>,
 }
 
 /// One figure of a claim.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Claimed {
-    /// The value, or the least of a range.
+    /// Value, or lower end of a range.
     pub min: f64,
-    /// The value, or the greatest of a range.
+    /// Value, or upper end of a range.
     pub max: f64,
-    /// What one more in the last digit would add; zero of counts and sizes, which are exact. At least a fifth of what
-    /// begins with `~`, which is to say ten per cent up and down.
+    /// Unit of the last digit; zero for counts and sizes, which are exact. At least a fifth of an approximation with
+    /// `~`, which stands for ten percent up and down.
     pub step: f64,
-    /// Whether its unit was a binary one (`MiB`).
+    /// Whether the unit was binary (`MiB`).
     pub binary: bool,
-    /// The character at which it begins, from 1.
+    /// Column of its first character, from 1.
     pub column: usize,
-    /// How many characters it takes.
+    /// Length in characters.
     pub length: usize,
 }
 
 impl Claimed {
-    /// The middle of what was claimed.
+    /// Returns the middle of the claimed range.
     #[must_use]
     pub fn value(&self) -> f64 {
         f64::midpoint(self.min, self.max)
     }
 
-    /// The least that it may mean.
+    /// Returns the least value that the claim may mean.
     #[must_use]
     pub fn low(&self) -> f64 {
         (self.min - self.step / 2.0).max(0.0)
     }
 
-    /// The greatest that it may mean.
+    /// Returns the greatest value that the claim may mean.
     #[must_use]
     pub fn high(&self) -> f64 {
         self.max + self.step / 2.0
@@ -109,12 +109,12 @@ impl Claimed {
 }
 
 impl Claim {
-    /// Reads a claim: `key=value` pairs with commas between them. Ranges are `2.7ms-3.2ms` or `2.7-3.2ms`,
-    /// approximations `~10k`.
+    /// Parses a claim of comma-separated `key=value` pairs. Ranges are `2.7ms-3.2ms` or `2.7-3.2ms`, approximations
+    /// `~10k`.
     ///
     /// # Errors
     ///
-    /// Everything that is wrong with it, each with its column.
+    /// Returns all problems with their columns.
     pub fn parse(text: &str) -> Result<Self, Vec<Diagnostic>> {
         let mut claim = Self::default();
         let mut problems = Vec::new();
@@ -133,7 +133,7 @@ impl Claim {
                 Ok((key, value)) => {
                     seen.push(key);
                     claim.set(key, value);
-                    claim.written.extend(part.text.split_once('=').map(|(key, value)| (bare(key), bare(value))));
+                    claim.written.extend(part.text.split_once('=').map(|(key, value)| (compact(key), compact(value))));
                 }
                 Err(problem) => problems.push(*problem),
             }
@@ -186,7 +186,7 @@ impl Claim {
     }
 }
 
-/// As it was written, without blanks.
+/// Formats the claim as written, without whitespace.
 impl fmt::Display for Claim {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (index, (key, value)) in self.written.iter().enumerate() {
@@ -207,11 +207,11 @@ impl std::str::FromStr for Claim {
 
 const EXAMPLE: &str = "`iops=10k,lat=3ms,qd=32,jobs=4,bs=4k`";
 
-fn bare(text: &str) -> String {
+fn compact(text: &str) -> String {
     text.split_whitespace().collect()
 }
 
-/// A pair, without the blanks around it, and the column at which it begins.
+/// A trimmed pair and the column of its first character.
 #[derive(Clone, Copy, Debug)]
 struct ClaimPart<'a> {
     text: &'a str,
@@ -226,7 +226,7 @@ fn parts(line: &str) -> impl Iterator<Item = ClaimPart<'_>> {
         column += text.chars().count() + 1;
         part
     });
-    // A comma at the end is no mistake.
+    // A trailing comma is allowed.
     parts.filter(|part| !part.text.is_empty())
 }
 

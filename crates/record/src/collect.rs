@@ -1,39 +1,39 @@
-//! Collects results from workers.
+//! Collects the results of workers.
 
 use job::Job;
 
 use crate::declared::Mixed;
 use crate::{Declared, JobEvidence, JobResult, Measured, Verified};
 
-/// One worker at the end of its work, or in the middle for a status report.
+/// The state of one worker, at its end or during a status report.
 #[derive(Clone, Debug)]
 pub struct WorkerRecord<'a> {
-    /// Its job.
+    /// Job of the worker.
     pub job: &'a Job,
-    /// Its number, counted over all jobs from zero.
+    /// Worker number over all jobs, from zero.
     pub number: u32,
-    /// Its reporting group.
+    /// Reporting group.
     pub group: u32,
-    /// The process or thread.
+    /// Process or thread ID.
     pub pid: u32,
-    /// When its first operation began, in milliseconds since 1970.
+    /// Start of its first operation, in milliseconds since 1970.
     pub started_unix_ms: u64,
-    /// Seconds since the program began, rounded up.
+    /// Seconds since the program started, rounded up.
     pub elapsed_s: u64,
-    /// Seconds it will still take.
+    /// Estimated remaining seconds.
     pub eta_s: u64,
-    /// The error number that ended it, zero for none.
+    /// Error number that ended it; zero for none.
     pub error: i32,
-    /// What is known of its surroundings.
+    /// Facts about its environment.
     pub evidence: JobEvidence,
-    /// What it verified.
+    /// Verification results.
     pub verified: Option<Verified>,
-    /// What it measured.
+    /// Measured results.
     pub summary: meter::Summary,
 }
 
-/// The results of workers, in their order. A worker whose job has `group_reporting` is merged with the result before
-/// it if that is of the same group.
+/// Returns the results of workers in order. A worker of a job with `group_reporting` is merged into the previous result
+/// if that has the same group.
 ///
 /// As in fio, a merged result has the name and description of its first worker, and the options of its last.
 #[must_use]
@@ -44,7 +44,7 @@ pub fn collect(workers: &[WorkerRecord<'_>]) -> Vec<JobResult> {
     results.into_iter().map(|together| result(together, block_bytes)).collect()
 }
 
-/// The most bytes that blocks of all results take together; written they are about half as long again.
+/// Maximum memory of the blocks of all results in bytes; in JSON they take half as much again.
 const BLOCK_BYTES_MAX: usize = 256 << 10;
 
 fn result(together: &[WorkerRecord<'_>], block_bytes: usize) -> JobResult {
@@ -76,19 +76,16 @@ fn result(together: &[WorkerRecord<'_>], block_bytes: usize) -> JobResult {
     result.declared.mixed = Mixed::all(together.iter().map(|worker| worker.job));
     summary.blocks.shrink_to(block_bytes);
     for worker in together {
-        add_targets(&mut result.evidence, &worker.evidence);
+        let targets = &mut result.evidence.targets;
+        for target in &worker.evidence.targets {
+            if targets.iter().all(|known| known.path != target.path) {
+                targets.push(target.clone());
+            }
+        }
         if let Some(more) = &worker.verified {
             result.verified.get_or_insert_default().merge(more);
         }
     }
     result.result = (&summary).into();
     result
-}
-
-fn add_targets(all: &mut JobEvidence, more: &JobEvidence) {
-    for target in &more.targets {
-        if all.targets.iter().all(|known| known.path != target.path) {
-            all.targets.push(target.clone());
-        }
-    }
 }

@@ -1,47 +1,47 @@
-//! The series of a run, resampled for readers.
+//! Time series of a run, resampled for display.
 
 use crate::{DataKind, IntervalRecord, Measured};
 
-/// One interval of a series, or several that follow each other.
+/// One or more consecutive intervals of a series.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Stretch {
-    /// When it began, in nanoseconds from the start of measurement.
+    /// Start in nanoseconds from the start of measurement.
     pub from_ns: u64,
-    /// When it ended.
+    /// End in nanoseconds from the start of measurement.
     pub to_ns: u64,
-    /// Reads, writes and trims.
+    /// Throughput of reads, writes and trims.
     pub flows: [Flow; 3],
-    /// Mean service time over all kinds in nanoseconds; `None` where nothing completed or none was kept.
+    /// Mean service time over all kinds in nanoseconds; `None` if no operation completed or none was recorded.
     pub service_mean_ns: Option<f64>,
-    /// The longest service time in nanoseconds.
+    /// Maximum service time in nanoseconds.
     pub service_max_ns: u64,
 }
 
 /// Throughput of one kind in an interval.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Flow {
-    /// Operations a second.
+    /// Operations per second.
     pub iops: Level,
-    /// Bytes a second.
+    /// Bytes per second.
     pub bytes_per_second: Level,
 }
 
-/// A rate over a stretch, and the least and the greatest of its intervals.
+/// A rate over several intervals, with the extremes among them.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Level {
-    /// Over the whole stretch.
+    /// Mean.
     pub mean: f64,
-    /// Of the slowest interval.
+    /// Rate of the slowest interval.
     pub min: f64,
-    /// Of the fastest interval.
+    /// Rate of the fastest interval.
     pub max: f64,
 }
 
-/// An interval that lasted for a smaller share of its width than this says more of when it was cut than of the device.
+/// Reciprocal of the fraction of its width that the last interval must have lasted to describe the device.
 const CUT: u64 = 4;
 
 impl Stretch {
-    /// What of one kind went through.
+    /// Returns the throughput of one kind.
     #[must_use]
     pub const fn flow(&self, kind: DataKind) -> &Flow {
         &self.flows[kind as usize]
@@ -49,28 +49,29 @@ impl Stretch {
 }
 
 impl Measured {
-    /// The series in stretches of at least `stretch_ns`, each of whole intervals; empty where no series was kept.
+    /// Returns the series in groups of whole intervals of at least `stretch_ns`; empty without a series.
     #[must_use]
     pub fn course(&self, stretch_ns: u64) -> Vec<Stretch> {
         let width = self.series.width_ns;
         if width == 0 {
             return Vec::new();
         }
-        let each = stretch_ns.div_ceil(width).max(1) as usize;
+        let group_size = stretch_ns.div_ceil(width).max(1) as usize;
         let whole = self.whole_ns();
         let lasted: Vec<(IntervalRecord, u64)> = (0..)
             .zip(&self.series.intervals)
-            .map(|(index, interval)| (*interval, cut(index * width, width, whole)))
+            .map(|(index, interval)| (*interval, duration(index * width, width, whole)))
             .collect();
         let short = lasted.len() > 1 && lasted.last().is_some_and(|(_, ns)| *ns < width / CUT);
         let kept = &lasted[..lasted.len() - usize::from(short)];
-        let stretch = |(number, part): (usize, &[(IntervalRecord, u64)])| stretch((number * each) as u64 * width, part);
-        kept.chunks(each).enumerate().map(stretch).collect()
+        let stretch =
+            |(number, part): (usize, &[(IntervalRecord, u64)])| stretch((number * group_size) as u64 * width, part);
+        kept.chunks(group_size).enumerate().map(stretch).collect()
     }
 }
 
-/// Length of the interval at `from` in a run of `whole`; intervals beyond the end have full length.
-fn cut(from: u64, width: u64, whole: u64) -> u64 {
+/// Returns the duration of the interval at `from` in a run of `whole`; intervals beyond its end have full width.
+fn duration(from: u64, width: u64, whole: u64) -> u64 {
     if whole > from { (whole - from).min(width) } else { width }
 }
 
@@ -120,18 +121,18 @@ mod tests {
     }
 
     #[test]
-    fn stretches_keep_every_operation_and_the_extremes_of_their_intervals() {
+    fn groups_keep_totals_and_extremes_of_their_intervals() {
         let course = measured(&[100, 300, 200, 0, 50], 4_500_000_000).course(2_000_000_000);
         let read: Vec<Level> = course.iter().map(|stretch| stretch.flow(DataKind::Read).iops).collect();
         assert_eq!(read[0], Level { mean: 200.0, min: 100.0, max: 300.0 });
         assert_eq!(read[1], Level { mean: 100.0, min: 0.0, max: 200.0 });
-        // Half a second of fifty.
+        // Half a second with fifty operations.
         assert_eq!((read[2].mean, course[2].from_ns, course[2].to_ns), (100.0, 4_000_000_000, 4_500_000_000));
         assert_eq!((course[0].service_mean_ns, course[0].service_max_ns), (Some(500.0), 300));
     }
 
     #[test]
-    fn what_was_cut_to_next_to_nothing_is_left_out() {
+    fn very_short_last_interval_is_dropped() {
         assert_eq!(measured(&[10, 10, 1], 2_010_000_000).course(1).len(), 2);
         assert_eq!(measured(&[10], 10_000_000).course(1)[0].flow(DataKind::Read).iops.mean, 1_000.0);
         assert!(Measured::default().course(1).is_empty());

@@ -1,4 +1,4 @@
-//! Settings of a job as requested.
+//! Settings that a job requests.
 
 use job::{Direction, Engine, Job, OpenSync, Paced, Size};
 use serde::{Deserialize, Serialize};
@@ -6,16 +6,16 @@ use units::{Bytes, Nanos, Rate};
 
 use crate::DataKind;
 
-/// Settings of a job, as far as its results have to be read against them.
+/// Requested settings that the results of a job have to be read against.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Declared {
-    /// The engine, by fio's name.
+    /// Engine, by fio's name.
     pub engine: String,
-    /// Whether there is a device at all behind the engine.
+    /// Whether the engine has a device at all.
     pub device: bool,
-    /// Whether the engine can have more than one operation in flight.
+    /// Whether the engine can keep more than one operation in flight.
     pub queues: bool,
-    /// Operations in flight for each worker, as asked for.
+    /// Requested operations in flight for each worker.
     pub iodepth: u32,
     /// Operations that the engine can have in flight for each worker.
     pub iodepth_effective: u32,
@@ -23,78 +23,78 @@ pub struct Declared {
     pub in_flight_asked: u64,
     /// `iodepth_effective` summed over the workers in this result.
     pub in_flight_possible: u64,
-    /// How many workers the job asked for.
+    /// Requested number of workers.
     pub numjobs: u32,
     /// `rw`, as fio prints it: `randread`, `rw`, …
     pub rw: String,
     /// Block sizes.
     pub block_sizes: DeclaredPerKind<DeclaredSizes>,
-    /// Past the page cache.
+    /// Whether operations bypass the page cache.
     pub direct: bool,
-    /// Completions are polled for, so a busy processor means nothing.
+    /// Whether completions are polled for, which keeps a CPU busy.
     pub polled: bool,
     /// fio's choice between threads and processes.
     pub thread: bool,
-    /// Bytes of the region, where they were given.
+    /// Size of the region in bytes, if given.
     pub size: Option<u64>,
-    /// The time limit in nanoseconds; zero for none.
+    /// Time limit in nanoseconds; zero for none.
     pub runtime_ns: u64,
-    /// Operations per second asked for, summed over the workers in this result; where sizes vary, `rate_iops` asks for
-    /// bytes, so many times the smallest block.
+    /// Requested operations per second, summed over the workers in this result. With varying block sizes, `rate_iops`
+    /// limits bytes, at that many times the smallest block.
     pub rate_iops: DeclaredPerKind<Option<u64>>,
-    /// Bytes per second asked for, summed over the workers in this result.
+    /// Requested bytes per second, summed over the workers in this result.
     pub rate_bytes: DeclaredPerKind<Option<u64>>,
-    /// Arrivals follow a Poisson process.
+    /// Whether arrivals follow a Poisson process.
     pub poisson: bool,
     /// Idle time after each block of operations, in nanoseconds.
     pub thinktime_ns: u64,
-    /// Writes are made durable: by `fsync` or `fdatasync` along the way or at the end, or by the way files are opened.
+    /// Whether writes are made durable: by periodic or final `fsync` or `fdatasync`, or by open flags.
     pub syncs: bool,
-    /// Syncs along the way are `fdatasync` and never `fsync`; fio leaves those out of its count of syncs.
+    /// Whether periodic syncs are all `fdatasync`, which fio does not count as syncs.
     pub only_data_syncs: bool,
-    /// Written blocks are read back and checked.
+    /// Whether written blocks are read back and checked.
     pub verify: bool,
-    /// Which percentiles are printed, in per cent.
+    /// Printed percentiles, in percent.
     pub percentiles: Vec<f64>,
-    /// Which latencies are kept and printed.
+    /// Recorded and printed latencies.
     pub kept: KeptLatencies,
-    /// The job goes on after errors of some kind.
+    /// Whether the job continues after some kinds of errors.
     pub continue_on_error: bool,
-    /// The device's own counters are reported.
+    /// Whether device counters are reported.
     pub disk_util: bool,
-    /// 1024 or 1000: the base of sizes in fio's normal output.
+    /// Base of sizes in fio's normal output: 1024 or 1000.
     pub kb_base: u32,
-    /// 0, 1 or 8: whether fio's normal output prints bits.
+    /// Unit of rates in fio's normal output: 0 (automatic), 1 (bits) or 8 (bytes).
     pub unit_base: u32,
-    /// Only what fio's normal output prints of a job is known; options beyond `rw`, block sizes, engine, depth and
-    /// number of workers are defaults that say nothing.
+    /// Whether only the options that fio's normal output prints are known: `rw`, block sizes, engine, depth and number
+    /// of workers. The others are meaningless defaults.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub header_only: bool,
-    /// With `header_only`: `direct` is known all the same, because the command line or the job file stands in the same text.
+    /// With `header_only`, whether `direct` is known because the text also holds the command line or the job file.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub direct_told: bool,
-    /// What each of several unlike jobs asks for that are merged in this result, where `group_reporting` merged any. Of
-    /// what stands above, only sums over workers describe such a result.
+    /// Settings of each of several different jobs that `group_reporting` merged into this result. Of the other fields,
+    /// only sums over workers describe such a result.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub mixed: Vec<Mixed>,
 }
 
-/// Settings of one of several unlike jobs in one result.
+/// Settings of one of several different jobs in one result.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Mixed {
-    /// The job's name.
+    /// Name of the job.
     pub name: String,
-    /// Its workers in the result.
+    /// Number of its workers in the result.
     pub workers: u32,
-    /// The engine, by fio's name.
+    /// Engine, by fio's name.
     pub engine: String,
     /// `rw`, as fio prints it.
     pub rw: String,
-    /// Operations in flight for each worker, as asked for.
+    /// Requested operations in flight for each worker.
     pub iodepth: u32,
     /// Block sizes.
     pub block_sizes: DeclaredPerKind<DeclaredSizes>,
-    /// Past the page cache.
+    /// Whether operations bypass the page cache.
     pub direct: bool,
 }
 
@@ -111,17 +111,17 @@ impl Mixed {
         }
     }
 
-    /// Whether the other asks for the same, whatever its name.
-    fn is_like(&self, other: &Self) -> bool {
+    /// Reports whether two jobs have equal settings, apart from their names.
+    fn has_same_settings(&self, other: &Self) -> bool {
         *self == Self { name: self.name.clone(), workers: self.workers, ..other.clone() }
     }
 
-    /// The unlike ones among what workers ask for, with the name of the first of each; none where all are alike.
+    /// Returns the different settings of workers, each with the name of its first job; none if all are equal.
     pub(crate) fn all<'a>(workers: impl Iterator<Item = &'a Job>) -> Vec<Self> {
         let mut all: Vec<Self> = Vec::new();
         for job in workers {
             let one = Self::of(&job.name, &Declared::of(job));
-            match all.iter_mut().find(|known| known.is_like(&one)) {
+            match all.iter_mut().find(|known| known.has_same_settings(&one)) {
                 Some(known) => known.workers += 1,
                 None => all.push(one),
             }
@@ -130,7 +130,7 @@ impl Mixed {
     }
 }
 
-/// Three values, for reads, writes and trims.
+/// One value each for reads, writes and trims.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DeclaredPerKind<T> {
     /// For reads.
@@ -142,7 +142,7 @@ pub struct DeclaredPerKind<T> {
 }
 
 impl<T: Copy> DeclaredPerKind<T> {
-    /// The value of one kind.
+    /// Returns the value of one kind.
     pub const fn of(&self, kind: DataKind) -> T {
         match kind {
             DataKind::Read => self.read,
@@ -153,14 +153,14 @@ impl<T: Copy> DeclaredPerKind<T> {
 }
 
 impl DeclaredPerKind<Option<u64>> {
-    /// The sum over kinds; `None` where none is set.
+    /// Returns the sum over kinds; `None` if none is set.
     #[must_use]
     pub fn sum(&self) -> Option<u64> {
         let set = [self.read, self.write, self.trim];
         set.iter().any(Option::is_some).then(|| set.iter().flatten().sum())
     }
 
-    /// Adds the values of another, kind by kind.
+    /// Adds other values kind by kind.
     pub(crate) fn add(&mut self, other: &Self) {
         let sum = |a: Option<u64>, b: Option<u64>| a.map_or(b, |a| Some(a.saturating_add(b.unwrap_or(0))));
         self.read = sum(self.read, other.read);
@@ -169,16 +169,16 @@ impl DeclaredPerKind<Option<u64>> {
     }
 }
 
-/// The least and the greatest of some sizes, in bytes.
+/// A range of sizes in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DeclaredSizes {
-    /// The least.
+    /// Minimum.
     pub min: u32,
-    /// The greatest.
+    /// Maximum.
     pub max: u32,
 }
 
-/// Which latencies are kept and printed.
+/// Recorded and printed latencies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KeptLatencies {
     /// Submission latency.
@@ -209,7 +209,7 @@ impl Default for KeptLatencies {
 }
 
 impl Declared {
-    /// Returns the load of a job in short: `randread 4 KiB`.
+    /// Returns a summary of a job's load: `randread 4 KiB`.
     #[must_use]
     pub fn load_of(job: &Job) -> String {
         let declared = Self::of(job);
@@ -222,7 +222,7 @@ impl Declared {
         }
     }
 
-    /// What one worker of `job` is asked for.
+    /// Returns the settings of one worker of a job.
     #[must_use]
     pub fn of(job: &Job) -> Self {
         let engine = job.engine.engine;
@@ -244,14 +244,8 @@ impl Declared {
             thread: job.grouping.thread,
             size: region_bytes(job),
             runtime_ns: job.extent.runtime.get(),
-            rate_iops: rates(job, |paced| match paced {
-                Paced::Operations(rate) => Some(rate),
-                Paced::Bytes(_) => None,
-            }),
-            rate_bytes: rates(job, |paced| match paced {
-                Paced::Bytes(rate) => Some(rate),
-                Paced::Operations(_) => None,
-            }),
+            rate_iops: rates(job, |paced| if let Paced::Operations(rate) = paced { Some(rate) } else { None }),
+            rate_bytes: rates(job, |paced| if let Paced::Bytes(rate) = paced { Some(rate) } else { None }),
             poisson: job.pace.process == job::Arrivals::Poisson,
             thinktime_ns: idle(job).get(),
             syncs: syncs(job),
@@ -269,25 +263,25 @@ impl Declared {
         }
     }
 
-    /// The sizes of blocks of one kind.
+    /// Returns the block sizes of one kind.
     #[must_use]
     pub const fn sizes(&self, kind: DataKind) -> DeclaredSizes {
         self.block_sizes.of(kind)
     }
 
-    /// Whether operations bypass the page cache; `None` where the source does not say.
+    /// Reports whether operations bypass the page cache; `None` if the source does not say.
     #[must_use]
     pub fn known_direct(&self) -> Option<bool> {
         (!self.header_only || self.direct_told).then_some(self.direct)
     }
 
-    /// Whether arrivals follow a schedule.
+    /// Reports whether arrivals follow a schedule.
     #[must_use]
     pub fn is_paced(&self) -> bool {
         self.rate_iops.sum().is_some() || self.rate_bytes.sum().is_some()
     }
 
-    /// Adds what another worker of the same result asks for.
+    /// Adds the settings of another worker of the same result.
     pub(crate) fn add(&mut self, other: &Self) {
         self.in_flight_asked += other.in_flight_asked;
         self.in_flight_possible += other.in_flight_possible;
@@ -318,7 +312,7 @@ fn per_kind<T, U>(values: &units::PerKind<T>, convert: impl Fn(&T) -> U) -> Decl
     DeclaredPerKind { read: convert(&values.read), write: convert(&values.write), trim: convert(&values.trim) }
 }
 
-/// The rates of the kinds that are issued: one value in a job file sets them all.
+/// Returns the rates of the kinds that the job issues, because one value in a job file sets all kinds.
 fn rates(job: &Job, pick: impl Fn(Paced) -> Option<Rate>) -> DeclaredPerKind<Option<u64>> {
     let (direction, paced) = (job.pattern.direction, job.paced());
     let rate = |used: bool, paced: Option<Paced>| paced.filter(|_| used).and_then(&pick).map(Rate::get);
@@ -334,18 +328,12 @@ fn block_sizes(job: &Job) -> DeclaredPerKind<DeclaredSizes> {
 }
 
 fn region_bytes(job: &Job) -> Option<u64> {
-    match job.extent.size {
-        Some(Size::Bytes(bytes)) => Some(bytes.get()),
-        _ => None,
-    }
+    if let Some(Size::Bytes(bytes)) = job.extent.size { Some(bytes.get()) } else { None }
 }
 
 fn idle(job: &Job) -> Nanos {
-    if job.pace.thinktime_blocks > 0 || job.pace.thinktime_iotime > Nanos::ZERO {
-        job.pace.thinktime
-    } else {
-        Nanos::ZERO
-    }
+    let idles = job.pace.thinktime_blocks > 0 || job.pace.thinktime_iotime > Nanos::ZERO;
+    if idles { job.pace.thinktime } else { Nanos::ZERO }
 }
 
 fn syncs(job: &Job) -> bool {

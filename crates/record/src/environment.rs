@@ -1,44 +1,44 @@
-//! Where a run took place, by which words, and what its files and devices are: what tells two runs apart that their
+//! The environment of a run: the command line, the host and the storage under its files. It tells runs apart whose
 //! results do not.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{HostRecord, Run, SCHEMA, TargetFacts, Tool};
 
-/// The surroundings of a run.
+/// The environment of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct EnvironmentRecord {
-    /// The version of this layout, [`crate::SCHEMA`].
+    /// Version of this layout, [`crate::SCHEMA`].
     pub schema: u32,
-    /// What carried it out.
+    /// Program that carried out the run.
     pub tool: Tool,
-    /// The command line, a word each.
+    /// Command line, one word each.
     pub command_line: Vec<String>,
-    /// The directory in which it was given; empty where it is unknown.
+    /// Working directory; empty if unknown.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub directory: String,
-    /// What everything random was derived from.
+    /// Seed of all random choices.
     pub seed: Option<u64>,
-    /// The host, also where time was virtual.
+    /// Host, also for runs in virtual time.
     pub host: HostRecord,
-    /// Memory of the host in bytes; zero where it is unknown.
+    /// Memory of the host in bytes; zero if unknown.
     #[serde(default)]
     pub memory_bytes: u64,
-    /// When it began, in milliseconds since 1970, also where time was virtual.
+    /// Start of the run in milliseconds since 1970, also for runs in virtual time.
     pub started_unix_ms: u64,
-    /// The host's distance from UTC in seconds, east positive.
+    /// Offset of the host's clock from UTC in seconds, east positive.
     pub utc_offset_s: i32,
     /// Files and devices, each once.
     pub targets: Vec<TargetFacts>,
-    /// The disks whose counters were read, as in `/sys/block`.
+    /// Disks whose counters were read, as named in `/sys/block`.
     pub disks: Vec<String>,
-    /// What files and devices stand on, as far as this host shows it.
+    /// Storage under the files and devices, as far as the host exposes it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub grounds: Vec<TargetEnvironment>,
 }
 
 impl EnvironmentRecord {
-    /// As much as a run tells by itself.
+    /// Returns the part of the environment that a run itself contains.
     #[must_use]
     pub fn of(run: &Run) -> Self {
         let mut targets: Vec<TargetFacts> = run.jobs.iter().flat_map(|job| &job.evidence.targets).cloned().collect();
@@ -64,72 +64,72 @@ impl EnvironmentRecord {
 /// The storage under a file or device.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TargetEnvironment {
-    /// The path of the file or device.
+    /// Path of the file or device.
     pub path: String,
-    /// The filesystem of a file.
+    /// Filesystem of a file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub filesystem: Option<FilesystemRecord>,
-    /// The block devices under it, the highest first.
+    /// Block devices under it, top layer first.
     pub devices: Vec<DeviceRecord>,
 }
 
-/// A filesystem that is mounted.
+/// A mounted filesystem.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FilesystemRecord {
-    /// Its type, such as `ext4`.
+    /// Type, such as `ext4`.
     pub kind: String,
-    /// Where it is mounted.
+    /// Mount point.
     pub at: String,
-    /// What is mounted: a device's path for most.
+    /// Mount source, usually the path of a device.
     pub source: String,
-    /// The options of the mount and of the filesystem.
+    /// Options of the mount and of the filesystem.
     pub options: Vec<String>,
 }
 
-/// A block device. What the host does not tell is `None`.
+/// A block device. Facts that the host does not expose are `None`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct DeviceRecord {
-    /// Its name in `/dev`.
+    /// Name in `/dev`.
     pub name: String,
     /// `disk`, `partition`, `mapping`, `raid` or `loop`.
     pub kind: String,
-    /// Its size in bytes.
+    /// Size in bytes.
     pub bytes: u64,
-    /// What its maker calls it.
+    /// Model name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// What tells it from others of its model: its serial number, or else its world-wide name or UUID.
+    /// Serial number, or else the world-wide name or UUID.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub serial: Option<String>,
-    /// The version of its firmware.
+    /// Firmware version.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub firmware: Option<String>,
-    /// The file behind a loop device.
+    /// Backing file of a loop device.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub backing_file: Option<String>,
-    /// The scheduler that is chosen.
+    /// Active I/O scheduler.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scheduler: Option<String>,
-    /// Requests that may wait in each hardware queue.
+    /// Requests that each hardware queue can hold.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nr_requests: Option<u64>,
-    /// Commands that it takes at a time, of SCSI devices only.
+    /// Queue depth of a SCSI device.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub device_depth: Option<u64>,
-    /// How many hardware queues it has.
+    /// Number of hardware queues.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hardware_queues: Option<u32>,
-    /// Whether it has moving parts.
+    /// Whether the device reports moving parts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rotational: Option<bool>,
     /// `write back` or `write through`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub write_cache: Option<String>,
-    /// The least size of an operation in bytes.
+    /// Logical block size in bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub logical_block_bytes: Option<u64>,
-    /// The size of the blocks of the medium in bytes.
+    /// Physical block size in bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub physical_block_bytes: Option<u64>,
 }

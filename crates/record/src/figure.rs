@@ -1,4 +1,4 @@
-//! One figure of a run, by its name: `read.iops`, `all.latency_p99`.
+//! Figures of a run by name: `read.iops`, `all.latency_p99`.
 
 use std::fmt;
 
@@ -6,42 +6,42 @@ use serde::{Deserialize, Serialize};
 
 use crate::{DataKind, DirectionResult, JobResult, LatencyStats, Measured, Run};
 
-/// Which figure of a run is meant.
+/// The name of a figure of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub struct Figure {
-    /// Reads, writes or trims alone; `None` for all together.
+    /// Kind of operation; `None` for all kinds together.
     pub kind: Option<DataKind>,
-    /// What of them.
+    /// Quantity.
     pub quantity: FigureQuantity,
 }
 
 /// Quantities of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FigureQuantity {
-    /// Operations a second.
+    /// Operations per second.
     Iops,
-    /// Bytes a second.
+    /// Bytes per second.
     BytesPerSecond,
-    /// The mean time of an operation, in nanoseconds.
+    /// Mean latency in nanoseconds.
     LatencyMean,
-    /// The time within which 50 % of the operations were done, in nanoseconds.
+    /// Median latency in nanoseconds.
     LatencyP50,
-    /// The same of 90 %.
+    /// 90th percentile of latency in nanoseconds.
     LatencyP90,
-    /// The same of 99 %.
+    /// 99th percentile of latency in nanoseconds.
     LatencyP99,
-    /// The same of 99.9 %.
+    /// 99.9th percentile of latency in nanoseconds.
     LatencyP999,
-    /// The mean time from the instant at which an operation was due under a rate, in nanoseconds.
+    /// Mean response time from the scheduled start of an operation, in nanoseconds.
     ResponseMean,
-    /// The time within which 50 % of the operations were done after they were due, in nanoseconds.
+    /// Median response time in nanoseconds.
     ResponseP50,
-    /// The same of 90 %.
+    /// 90th percentile of response time in nanoseconds.
     ResponseP90,
-    /// The same of 99 %.
+    /// 99th percentile of response time in nanoseconds.
     ResponseP99,
-    /// The same of 99.9 %.
+    /// 99.9th percentile of response time in nanoseconds.
     ResponseP999,
 }
 
@@ -60,7 +60,7 @@ const QUANTITIES: [(&str, FigureQuantity); 12] = [
     ("response_p99.9", FigureQuantity::ResponseP999),
 ];
 
-/// Shorter names for those who type them.
+/// Shorter names that are easier to type.
 const SHORT: [(&str, FigureQuantity); 13] = [
     ("bw", FigureQuantity::BytesPerSecond),
     ("lat", FigureQuantity::LatencyMean),
@@ -78,23 +78,18 @@ const SHORT: [(&str, FigureQuantity); 13] = [
 ];
 
 impl FigureQuantity {
-    /// All there are, throughput first.
-    pub const ALL: [Self; 12] = [
-        Self::Iops,
-        Self::BytesPerSecond,
-        Self::LatencyMean,
-        Self::LatencyP50,
-        Self::LatencyP90,
-        Self::LatencyP99,
-        Self::LatencyP999,
-        Self::ResponseMean,
-        Self::ResponseP50,
-        Self::ResponseP90,
-        Self::ResponseP99,
-        Self::ResponseP999,
-    ];
+    /// All quantities, throughput first.
+    pub const ALL: [Self; QUANTITIES.len()] = {
+        let mut all = [Self::Iops; QUANTITIES.len()];
+        let mut index = 0;
+        while index < all.len() {
+            all[index] = QUANTITIES[index].1;
+            index += 1;
+        }
+        all
+    };
 
-    /// Of a percentile, the share of operations in per cent; `None` of other figures.
+    /// Returns the percent of a percentile; `None` for other quantities.
     #[must_use]
     pub const fn percent(self) -> Option<f64> {
         match self {
@@ -106,7 +101,7 @@ impl FigureQuantity {
         }
     }
 
-    /// The unit of [`Figure::of`], as it is written.
+    /// Returns the unit of [`Figure::of`], as written in text.
     #[must_use]
     pub const fn base_unit(self) -> &'static str {
         match self {
@@ -116,7 +111,7 @@ impl FigureQuantity {
         }
     }
 
-    /// Whether it is counted from the instant at which an operation was due, which takes a rate.
+    /// Reports whether the quantity is a response time, which requires a rate.
     #[must_use]
     pub const fn is_response(self) -> bool {
         matches!(
@@ -125,7 +120,7 @@ impl FigureQuantity {
         )
     }
 
-    /// The latency of a kind that it is a figure of.
+    /// Returns the latency statistics that the quantity belongs to.
     #[must_use]
     pub const fn latency(self, of: &DirectionResult) -> &LatencyStats {
         match self {
@@ -135,7 +130,7 @@ impl FigureQuantity {
         }
     }
 
-    /// Whether it is a time, of which less is better.
+    /// Reports whether the quantity is a time, of which less is better.
     #[must_use]
     pub const fn is_latency(self) -> bool {
         !matches!(self, Self::Iops | Self::BytesPerSecond)
@@ -143,7 +138,7 @@ impl FigureQuantity {
 }
 
 impl Figure {
-    /// All names that are read, the shorter ones among them.
+    /// Returns all accepted names, including the shorter ones.
     #[must_use]
     pub fn names() -> Vec<String> {
         let kinds = ["read", "write", "trim", "all"];
@@ -151,7 +146,7 @@ impl Figure {
         kinds.iter().flat_map(|kind| quantities().map(move |name| format!("{kind}.{name}"))).collect()
     }
 
-    /// The figure of this name.
+    /// Returns the figure with this name.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         let (kind, quantity) = name.split_once('.')?;
@@ -163,14 +158,14 @@ impl Figure {
         Some(Self { kind, quantity })
     }
 
-    /// Its value over all results of a run, per second, in bytes per second or in nanoseconds; `None` where nothing of
-    /// the kind was done. A percentile of several results is that of the worst.
+    /// Returns the value over all results of a run, per second, in bytes per second or in nanoseconds; `None` without
+    /// operations of the kind. A percentile over several results is the worst of them.
     #[must_use]
     pub fn of(&self, run: &Run) -> Option<f64> {
         self.of_jobs(&run.jobs.iter().collect::<Vec<_>>())
     }
 
-    /// Its value over some results of a run.
+    /// Returns the value over some results of a run.
     #[must_use]
     pub fn of_jobs(&self, jobs: &[&JobResult]) -> Option<f64> {
         let wanted = |kind: DataKind| self.kind.is_none_or(|only| only == kind);
@@ -226,9 +221,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_name_is_read_back() {
+    fn all_names_round_trip() {
         for name in Figure::names() {
-            let figure = Figure::named(&name).unwrap_or_else(|| panic!("{name} is not read"));
+            let figure = Figure::named(&name).unwrap_or_else(|| panic!("{name} is not accepted"));
             assert_eq!(Figure::named(&figure.to_string()), Some(figure));
             let base = figure.quantity.base_unit();
             assert!(figure.quantity.units().contains(&(base, 1.0)), "{name} in {base}");
@@ -241,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn figures_are_those_of_all_results_together() {
+    fn figures_combine_all_results() {
         let kind = |ios, mean_ns| DirectionResult {
             ios,
             bytes: ios * 4096,

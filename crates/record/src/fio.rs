@@ -1,8 +1,8 @@
-//! Import of fio's JSON.
+//! Import of fio's JSON output.
 //!
-//! Reads `json` and `json+` of fio 3.x as they are on disk: notes before the document, terse and normal output around
-//! it, repeated documents of `--status-interval` (the last one counts). What fio does not print cannot be had:
-//! imported runs have no intervals, no lateness and no response times, and without `bins` only fio's own percentiles.
+//! Reads `json` and `json+` output of fio 3.x as found on disk: with notes before the document, terse and normal output
+//! around it, and repeated documents of `--status-interval`, of which the last one counts. Imported runs lack what fio
+//! does not print: intervals, lateness and response times, and without `bins` all but fio's own percentiles.
 
 mod depth;
 mod document;

@@ -1,9 +1,8 @@
-//! Any input, recognized by its content: our record, fio's output, `iostat -x`.
+//! Reads any input, recognized by its content: a record of ours, fio's output, `iostat -x`.
 //!
-//! A document that was cut off is refused, even where parts of it are whole: half of an account is not an account.
-//! Only what a program prints for each device at its very end may be missing, for nothing tells that it should be there.
+//! A truncated document is refused, even if some of its parts are complete. Only a missing device at the very end
+//! cannot be detected.
 
-mod accounts;
 mod binary;
 mod command;
 mod foreign;
@@ -12,6 +11,7 @@ mod json;
 mod json_error;
 mod normal;
 mod prefix;
+mod reports;
 mod terse;
 mod text;
 
@@ -21,35 +21,35 @@ use job::{Diagnostic, Place};
 
 use crate::Run;
 use crate::printable::{may_hide, printable};
-use accounts::ClaimFormat;
 pub use iostat::{Iostat, IostatCpu, IostatDevice, IostatKind, IostatReport};
+use reports::InputFormat;
 use text::InputText;
 
 /// A recognized input.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Input {
-    /// A run of ours or of fio's.
+    /// A run of Fathom or fio.
     Run(Box<Run>),
-    /// What the kernel counted while something ran.
+    /// Device counters recorded during a run.
     Iostat(Iostat),
 }
 
-/// An input error with its place.
+/// An error in an input.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub struct InputError {
-    /// The name it was given under.
+    /// Name of the input.
     pub name: String,
-    /// The line, from 1.
+    /// Line, from 1.
     pub line: usize,
-    /// The character in the line, from 1.
+    /// Character in the line, from 1.
     pub column: usize,
-    /// How many characters are meant; 0 for a place alone.
+    /// Length in characters; 0 for a position.
     pub length: usize,
-    /// The line itself, without colours and cut to 240 characters.
+    /// Content of the line, without colours and cut to 240 characters.
     pub text: String,
-    /// What is wrong, in one sentence without a full stop.
+    /// Description of the error, one sentence without a full stop.
     pub what: String,
-    /// What to do instead.
+    /// Suggested correction.
     pub remedy: String,
 }
 
@@ -72,78 +72,83 @@ impl From<InputError> for Diagnostic {
     }
 }
 
-/// One of the accounts in an input.
+/// One run or set of reports in an input.
 #[derive(Clone, Debug, PartialEq)]
 pub struct InputResult {
-    /// The line on which it begins, from 1.
+    /// Line on which it begins, from 1.
     pub line: usize,
-    /// What was read.
+    /// Content.
     pub input: Input,
 }
 
-/// All that is in an input.
+/// The content of an input.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct InputResults {
-    /// What was read, in the order of the input.
+    /// Readable parts, in the order of the input.
     pub parts: Vec<InputResult>,
-    /// What is in it too, and cannot be read.
+    /// Parts that cannot be read.
     pub unreadable: Vec<InputError>,
 }
 
-/// Reads all runs, or what `iostat` saw, by what is in the bytes; `name` is for errors alone.
+/// Reads all runs, or the reports of `iostat`, from any known format; `name` is used in errors only.
 ///
-/// These are known: Fathom's record, one run or the repeats of `--repeat`; fio's `json` and `json+`, with other text around them; fio's normal output of
-/// versions 2 and 3; its terse output from version 3 of that format; `iostat -x` as text, with most of its options and in any locale, and as JSON. Where
-/// fio printed several accounts of one run (`--status-interval`), the last one counts and a note says so; where it printed
-/// one account in several formats, the one with the most in it counts.
+/// Known formats: Fathom's records, single runs or repeats of `--repeat`; fio's `json` and `json+`, with other text
+/// around them; fio's normal output of versions 2 and 3; its terse output from version 3 of that format; `iostat -x` as
+/// text, with most of its options and in any locale, and as JSON. Of several reports on one run (`--status-interval`),
+/// the last one counts and a note says so; of one report in several formats, the most detailed one counts.
 ///
 /// # Errors
 ///
-/// [`InputError`] where nothing can be read, which says where, why, and how to make something that can be.
+/// Returns an [`InputError`] if nothing can be read, with place, reason and remedy.
 pub fn read_inputs(name: &str, bytes: &[u8]) -> Result<InputResults, InputError> {
     let text = InputText::of(name, bytes)?;
     few_enough(&text, text.whole.matches("\"jobname\"").count() + normal::results(&text), RESULTS_MAX, "results")?;
     let (mut found, mut unreadable) = (Vec::new(), Vec::new());
-    let mut add = |format: ClaimFormat, line: usize, read: Result<Input, InputError>| match read {
+    let mut add = |format: InputFormat, line: usize, read: Result<Input, InputError>| match read {
         Ok(input) => found.push((format, InputResult { line: line + 1, input })),
-        // Beside documents that were read, a part of another format is an excerpt of them.
+        // Next to readable documents, a part in another format is an excerpt of them.
         Err(error) if found.iter().all(|(read, _)| *read == format) => unreadable.push(error),
         Err(_) => {}
     };
     for document in json::find(&text) {
         match json::read(&text, document) {
-            Ok(inputs) => inputs.into_iter().for_each(|input| add(ClaimFormat::Json, document.line, Ok(input))),
-            Err(error) => add(ClaimFormat::Json, document.line, Err(error)),
+            Ok(inputs) => inputs.into_iter().for_each(|input| add(InputFormat::Json, document.line, Ok(input))),
+            Err(error) => add(InputFormat::Json, document.line, Err(error)),
         }
     }
     let mut above = 0;
     for lines in normal::runs(&text) {
         let around = above..lines.end;
         above = normal::end_of_results(&text, lines.clone());
-        let told = |run| of_run(command::told(&text, around, run));
-        add(ClaimFormat::Normal, lines.start, normal::read(&text, lines).map(told));
+        let complete = |run| of_run(command::add_options(&text, around, run));
+        add(InputFormat::Normal, lines.start, normal::read(&text, lines).map(complete));
     }
     for lines in terse::runs(&text) {
-        add(ClaimFormat::Terse, lines.start, terse::read(&text, lines).map(of_run));
+        add(InputFormat::Terse, lines.start, terse::read(&text, lines).map(of_run));
     }
     if found.is_empty() && unreadable.is_empty() && iostat::is_in(&text) {
         match iostat::read_text(&text).and_then(|iostat| few_devices(&text, iostat)) {
-            Ok(iostat) => found.push((ClaimFormat::Iostat, InputResult { line: 1, input: Input::Iostat(iostat) })),
+            Ok(iostat) => found.push((InputFormat::Iostat, InputResult { line: 1, input: Input::Iostat(iostat) })),
             Err(error) => unreadable.push(error),
         }
     }
-    let mut parts = accounts::of_their_own(found);
+    let mut parts = reports::of_distinct_runs(found);
     if parts.is_empty() {
         return Err(if unreadable.is_empty() { foreign::refuse(&text) } else { unreadable.swap_remove(0) });
     }
     parts.sort_by_key(|part| part.line);
     if may_hide(&text.whole) {
-        parts.iter_mut().for_each(show);
+        for part in &mut parts {
+            if let Input::Run(run) = &mut part.input {
+                **run = printable(std::mem::take(&mut **run));
+            }
+        }
     }
     Ok(InputResults { parts, unreadable })
 }
 
-/// Results of jobs in one input, and devices in one report: each takes kilobytes, and is held against the others.
+/// Maximum numbers of job results in an input and of devices in a report: each takes kilobytes and is compared with the
+/// others.
 const RESULTS_MAX: usize = 10_000;
 const DEVICES_MAX: usize = 4_096;
 
@@ -152,7 +157,7 @@ fn few_enough(text: &InputText, count: usize, most: usize, what: &str) -> Result
         return Ok(());
     }
     let remedy = format!("give a part of it, with at most {most} of them");
-    Err(text.fault(0, "", format!("there are {count} {what} in it, more than {most}"), remedy))
+    Err(text.error(0, "", format!("there are {count} {what} in it, more than {most}"), remedy))
 }
 
 pub(in crate::input) fn few_devices(text: &InputText, iostat: Iostat) -> Result<Iostat, InputError> {
@@ -161,22 +166,15 @@ pub(in crate::input) fn few_devices(text: &InputText, iostat: Iostat) -> Result<
     Ok(iostat)
 }
 
-fn of_run(run: Run) -> Input {
+pub(in crate::input) fn of_run(run: Run) -> Input {
     Input::Run(Box::new(run))
 }
 
-/// Makes texts such that a terminal shows them as they are.
-fn show(part: &mut InputResult) {
-    if let Input::Run(run) = &mut part.input {
-        **run = printable(std::mem::take(&mut **run));
-    }
-}
-
-/// Reads the one account in an input, or the one with a number, from 1.
+/// Reads the only part of an input, or the one with a number, from 1.
 ///
 /// # Errors
 ///
-/// As of [`read_inputs`]; and where there are several and none was chosen, or no one with that number.
+/// Fails as [`read_inputs`], and if there are several parts without a choice, or none with that number.
 pub fn read_input(name: &str, bytes: &[u8], number: Option<usize>) -> Result<Input, InputError> {
     let InputResults { mut parts, mut unreadable } = read_inputs(name, bytes)?;
     let count = parts.len();
@@ -188,7 +186,7 @@ pub fn read_input(name: &str, bytes: &[u8], number: Option<usize>) -> Result<Inp
         return Err(unreadable.swap_remove(0));
     }
     let mut lines: Vec<String> = parts.iter().map(|part| part.line.to_string()).collect();
-    // Repeats are in one document.
+    // Repeats share one document.
     lines.dedup();
     let lines = if lines.len() == 1 { format!("line {}", lines[0]) } else { format!("lines {}", lines.join(", ")) };
     Err(InputError {
@@ -202,6 +200,6 @@ pub fn read_input(name: &str, bytes: &[u8], number: Option<usize>) -> Result<Inp
     })
 }
 
-/// Remedy: how to produce readable input.
+/// Remedy for unreadable input.
 const MAKE: &str =
     "give fio's output (`fio --output-format=json`), a record of `fathom run`, or `iostat -x -o JSON 1 30`";

@@ -1,4 +1,4 @@
-//! The result of a job.
+//! Results of jobs.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,65 +7,65 @@ use crate::{Declared, Measured, Quote, Verified};
 /// The result of one worker, or of several that report together.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct JobResult {
-    /// The job's name; of several, the first one's.
+    /// Name of the job; for several jobs, of the first.
     pub name: String,
-    /// Its description.
+    /// Description of the job.
     pub description: Option<String>,
-    /// The reporting group, from zero.
+    /// Reporting group, from zero.
     pub group: u32,
-    /// The number of the worker, from zero; of several, the first one's.
+    /// Worker number, from zero; for several workers, of the first.
     pub number: u32,
-    /// The error number that ended it, zero for none.
+    /// Error number that ended the job; zero for none.
     pub error: i32,
-    /// Seconds it will still take, zero at the end.
+    /// Estimated remaining seconds; zero at the end.
     pub eta_s: u64,
-    /// Seconds since the program began.
+    /// Seconds since the program started.
     pub elapsed_s: u64,
-    /// When its first operation began, in milliseconds since 1970.
+    /// Start of the first operation, in milliseconds since 1970.
     pub started_unix_ms: u64,
-    /// The process or thread that ran it.
+    /// Process or thread ID.
     pub pid: u32,
-    /// How many workers are in here.
+    /// Number of workers in the result.
     pub workers: u32,
-    /// Options set for this job alone, as typed: name and text.
+    /// Options set for this job alone, as typed: name and value.
     pub echo: Vec<(String, String)>,
-    /// What it asked for.
+    /// Requested settings.
     pub declared: Declared,
-    /// What was measured.
+    /// Measured results.
     pub result: Measured,
-    /// What it verified; `None` of jobs that do not verify, and of runs of other programs.
+    /// Verification results; `None` for jobs that do not verify, and for runs of other programs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verified: Option<Verified>,
-    /// What the same job did for a moment at another depth.
+    /// Short run of the same job at another depth.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub probe: Option<ProbeRecord>,
-    /// What is known of its surroundings.
+    /// Facts about the job's environment.
     pub evidence: JobEvidence,
-    /// What another program printed, with its resolution; empty where figures are exact.
+    /// Figures printed by another program, with their resolution; empty if all figures are exact.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub quotes: Vec<Quote>,
 }
 
 impl JobResult {
-    /// How many syncs fio would count: it leaves out those of data alone.
+    /// Returns the number of syncs that fio counts, which excludes `fdatasync`.
     #[must_use]
     pub const fn fio_syncs(&self) -> u64 {
         if self.declared.only_data_syncs { 0 } else { self.result.sync.count }
     }
 }
 
-/// A short run of the same job at another depth, right after it.
+/// A short run of the same job at another depth, right after the job.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ProbeRecord {
     /// `iodepth` of each worker.
     pub iodepth: u32,
-    /// How long was measured, in nanoseconds.
+    /// Measured time in nanoseconds.
     pub runtime_ns: u64,
-    /// Operations per second, of all kinds.
+    /// Operations per second over all kinds.
     pub iops: f64,
-    /// The mean time of an operation in nanoseconds.
+    /// Mean service time in nanoseconds.
     pub service_mean_ns: f64,
-    /// Operations per second of as short a run at the job's own depth right after that; `None` where it was not made.
+    /// Operations per second of an equally short run at the job's own depth after that; `None` if it was not made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub again_iops: Option<f64>,
 }
@@ -73,24 +73,24 @@ pub struct ProbeRecord {
 /// Facts about a job's environment.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct JobEvidence {
-    /// The files and devices it used, each once.
+    /// Used files and devices, each once.
     pub targets: Vec<TargetFacts>,
 }
 
-/// A file or device.
+/// Facts about a file or device.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TargetFacts {
-    /// Its path.
+    /// Path.
     pub path: String,
-    /// What it is.
+    /// Kind of target.
     pub kind: TargetKind,
-    /// Its size in bytes.
+    /// Size in bytes.
     pub size: u64,
-    /// Bytes that have a place on the device; less than the size where a file has holes.
+    /// Allocated bytes; less than the size if a file has holes.
     pub allocated: Option<u64>,
-    /// The share of it that was in the page cache when the run began, from 0 to 1.
+    /// Fraction in the page cache when the run began, from 0 to 1.
     pub cached_before: Option<f64>,
-    /// The share of it that was in the page cache when the run ended.
+    /// Fraction in the page cache when the run ended, from 0 to 1.
     pub cached_after: Option<f64>,
 }
 

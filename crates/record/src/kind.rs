@@ -15,10 +15,10 @@ pub enum DataKind {
 }
 
 impl DataKind {
-    /// All of them, in fio's order.
+    /// All kinds, in fio's order.
     pub const ALL: [Self; 3] = [Self::Read, Self::Write, Self::Trim];
 
-    /// The lower-case name.
+    /// Returns the lower-case name.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

@@ -1,4 +1,4 @@
-//! Latency statistics of one kind.
+//! Latency statistics of one kind of operation.
 
 use std::collections::BTreeMap;
 
@@ -6,30 +6,30 @@ use serde::{Deserialize, Serialize};
 
 use crate::{DataKind, LatencyBlock, bucket_range_ns};
 
-/// Figures of one kind of latency, in nanoseconds.
+/// Statistics of one kind of latency, in nanoseconds.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LatencyStats {
-    /// How many were counted.
+    /// Number of values.
     pub count: u64,
-    /// The least; zero of nothing.
+    /// Minimum; zero without values.
     pub min_ns: u64,
-    /// The greatest.
+    /// Maximum.
     pub max_ns: u64,
-    /// The mean; zero of nothing.
+    /// Mean; zero without values.
     pub mean_ns: f64,
-    /// The deviation of a sample; zero of fewer than two.
+    /// Sample standard deviation; zero for fewer than two values.
     pub stddev_ns: f64,
-    /// Buckets that are not empty, in rising order: index (as [`meter::bucket_of`] gives it) and count.
+    /// Non-empty buckets in ascending order: index (of [`meter::bucket_of`]) and count.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub buckets: Vec<(usize, u64)>,
-    /// Percentiles that another program printed, for want of buckets: per cent and nanoseconds, in rising order.
+    /// Percentiles that another program printed instead of buckets: percent and nanoseconds, in ascending order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub quoted: Vec<(f64, u64)>,
 }
 
 impl LatencyStats {
-    /// The value of one percentile in nanoseconds, within 0.8 % and never beyond the extremes; `None` where nothing was
-    /// counted or no histogram was kept.
+    /// Returns a percentile in nanoseconds, within 0.8 % and never beyond the extremes; `None` without values or
+    /// histogram.
     #[must_use]
     pub fn percentile_ns(&self, percent: f64) -> Option<u64> {
         if self.buckets.is_empty() {
@@ -38,8 +38,8 @@ impl LatencyStats {
         self.histogram().percentile(percent).map(|ns| ns.get().max(self.min_ns).min(self.max_ns))
     }
 
-    /// The values of several percentiles as fio prints them: per cent and nanoseconds, by the buckets alone, so that
-    /// they may lie a little beyond the extremes. Empty where none is known.
+    /// Returns percentiles as fio prints them, in percent and nanoseconds. They are based on buckets alone, so they may
+    /// lie slightly beyond the extremes. Empty if none is known.
     #[must_use]
     pub fn fio_percentiles_ns(&self, percents: &[f64]) -> Vec<(f64, u64)> {
         if self.buckets.is_empty() {
@@ -50,13 +50,13 @@ impl LatencyStats {
         percents.iter().filter_map(|&percent| value(percent)).collect()
     }
 
-    /// The buckets as fio's `bins`: the value that stands for each in nanoseconds, and its count.
+    /// Returns the buckets as fio's `bins`: representative value in nanoseconds, and count.
     pub fn bins(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         self.buckets.iter().map(|&(bucket, count)| (meter::value_of(bucket), count))
     }
 
-    /// How they are distributed: shares from 0 to 1 in rising order, each with the time in nanoseconds within which so many
-    /// were done. The last is the greatest, at the share of all but half an operation, since no count tells more.
+    /// Returns the cumulative distribution: fractions from 0 to 1 in ascending order, each with its quantile in
+    /// nanoseconds. The last point is the maximum, at all but half an operation, which is the resolution of the counts.
     #[must_use]
     pub fn distribution(&self) -> Vec<(f64, u64)> {
         if self.buckets.is_empty() {
@@ -67,8 +67,8 @@ impl LatencyStats {
         let mut points = vec![(0.0, self.min_ns)];
         for (ns, count) in self.bins() {
             below += count;
-            let share = (below as f64 / total as f64).min(1.0 - 0.5 / total as f64);
-            points.push((share, ns.clamp(self.min_ns, self.max_ns)));
+            let fraction = (below as f64 / total as f64).min(1.0 - 0.5 / total as f64);
+            points.push((fraction, ns.clamp(self.min_ns, self.max_ns)));
         }
         if let Some(last) = points.last_mut() {
             last.1 = self.max_ns;
@@ -76,7 +76,7 @@ impl LatencyStats {
         points
     }
 
-    /// What blocks of a run counted of some kinds together; the extremes and the mean are those of their buckets.
+    /// Sums the blocks of a run over some kinds; extremes and mean are computed from buckets.
     #[must_use]
     pub fn of_blocks(blocks: &[LatencyBlock], kinds: &[DataKind]) -> Self {
         let mut counts: BTreeMap<u32, u64> = BTreeMap::new();
@@ -96,13 +96,13 @@ impl LatencyStats {
         all
     }
 
-    /// Deviation over mean; `None` of fewer than two values.
+    /// Returns the coefficient of variation; `None` for fewer than two values.
     #[must_use]
     pub fn variation(&self) -> Option<f64> {
         (self.count > 1 && self.mean_ns > 0.0).then(|| self.stddev_ns / self.mean_ns)
     }
 
-    /// The time that all of them took together, in nanoseconds.
+    /// Returns the sum of all values in nanoseconds.
     #[must_use]
     pub fn sum_ns(&self) -> f64 {
         self.mean_ns * self.count as f64
@@ -134,7 +134,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_distribution_rises_from_the_least_to_the_greatest() {
+    fn distribution_rises_from_minimum_to_maximum() {
         let mut histogram = meter::Histogram::default();
         [1_000, 1_000, 5_000, 90_000].into_iter().for_each(|ns| histogram.add_at(meter::bucket_of(ns), 1));
         let latency = LatencyStats {

@@ -1,20 +1,19 @@
-//! What a run leaves behind.
+//! Records of runs.
 //!
-//! A [`Run`] says what was asked for, what was measured, on which host and with which outcome. It is all that
-//! `analyse` and `report` ever see, and what is written to disk: its types are twins of those in `job` and `meter`,
-//! versioned by [`SCHEMA`] and free to stay as they are while the others change. The types of `job` and `meter` are
-//! never serialised.
+//! A [`Run`] contains what was requested, what was measured, on which host, and the outcome. It is the only input of
+//! `analyse` and `report`, and it is what is written to disk. Its types mirror those of `job` and `meter`, but are
+//! versioned by [`SCHEMA`] and stay stable while the others change. Types of `job` and `meter` are never serialized.
 //!
-//! Results are merged in one place only, [`meter::Summary::merge`], before they become a record: sums of squares
-//! merge exactly, printed deviations do not. [`collect()`] knows which workers belong together.
+//! Results are merged only in [`meter::Summary::merge`], before they become a record, because sums of squares merge
+//! exactly and printed deviations do not. [`collect()`] decides which workers belong together.
 //!
-//! Statistics derived from what was counted (a share, a percentile, operations in flight) are methods here, so that
-//! every reader derives them alike.
+//! Derived statistics (a fraction, a percentile, operations in flight) are methods here, so that all readers compute
+//! them alike.
 //!
-//! What others leave behind is read by [`read_input`], whichever program made it, and what a user claims by
-//! [`Claim`]. Printed figures are rounded; each keeps its resolution, as a [`Quote`] or as a [`Claimed`].
+//! [`read_input`] reads the output of other programs, and [`Claim`] the figures that a user claims. Printed figures are
+//! rounded; each keeps its resolution, as a [`Quote`] or as a [`Claimed`].
 //!
-//! What is *not* here: files (the caller has the bytes), judgement (`analyse`), and words (`report`).
+//! This crate accesses no files (callers pass bytes), judges nothing (`analyse`) and words nothing (`report`).
 
 mod block;
 mod claim;

@@ -5,15 +5,15 @@ use crate::DataKind;
 /// One line of a log of latency, bandwidth or IOPS.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LogLine {
-    /// When, in milliseconds from the start of measurement.
+    /// Time in milliseconds from the start of measurement.
     pub at_ms: u64,
-    /// Nanoseconds, KiB/s or operations per second, by the log.
+    /// Value in nanoseconds, KiB/s or operations per second, depending on the log.
     pub value: u64,
-    /// Read, write or trim.
+    /// Kind of operation.
     pub kind: DataKind,
-    /// Bytes of the operation; zero in an average over different sizes.
+    /// Size of the operation in bytes; zero for an average over different sizes.
     pub block_size: u32,
-    /// Where the operation began, in bytes.
+    /// Offset of the operation in bytes.
     pub offset: u64,
 }
 

@@ -1,4 +1,4 @@
-//! Measured results of a job.
+//! Measured results.
 
 use std::borrow::Cow;
 
@@ -16,7 +16,7 @@ impl From<meter::SummaryDirection> for DataKind {
     }
 }
 
-/// Everything that was measured of a job, or of several that report together.
+/// Everything measured for one job, or for several that report together.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Measured {
     /// Reads.
@@ -27,37 +27,37 @@ pub struct Measured {
     pub trim: DirectionResult,
     /// Syncs.
     pub sync: LatencyStats,
-    /// Depths seen at submission: 1, 2–3, 4–7, 8–15, 16–31, 32–63, 64 and more.
+    /// Depths at submission: 1, 2–3, 4–7, 8–15, 16–31, 32–63, 64 and more.
     pub depth: Shares,
     /// Sizes of submissions: 0, 1–4, 5–8, 9–16, 17–32, 33–64, more than 64.
     pub submit: Shares,
     /// Sizes of completions, in the same classes.
     pub complete: Shares,
-    /// How much later than it could have been the generator was ready to issue, under a rate.
+    /// Delay of the generator under a rate: how much later than possible it was ready to issue.
     pub lateness: LatencyStats,
     /// Counts of each interval.
     pub series: SeriesRecord,
-    /// Latencies of stretches of time, one after the other, as long as intervals or longer; empty where no histograms
-    /// were kept, and in older records.
+    /// Latency histograms of consecutive blocks of time, each at least one interval long; empty without histograms, and
+    /// in older records.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub blocks: Vec<LatencyBlock>,
-    /// Time in use, added up over workers, in nanoseconds.
+    /// Active time summed over workers, in nanoseconds.
     pub runtime_ns: u64,
-    /// What the processor did.
+    /// CPU usage.
     pub cpu: CpuUseRecord,
-    /// How many operations failed.
+    /// Number of failed operations.
     pub errors: u64,
-    /// The error number of the first failure, zero for none.
+    /// Error number of the first failure; zero for none.
     pub first_error: i32,
-    /// How many workers are in here.
+    /// Number of workers in the result.
     pub workers: u32,
-    /// Shares of service times as another program printed them; `None` to derive them from histograms.
+    /// Distribution of service times as printed by another program; `None` to compute it from histograms.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quoted_shares: Option<LatencyShares>,
 }
 
 impl Measured {
-    /// The results of one kind.
+    /// Returns the results of one kind.
     #[must_use]
     pub const fn kind(&self, kind: DataKind) -> &DirectionResult {
         match kind {
@@ -67,7 +67,7 @@ impl Measured {
         }
     }
 
-    /// The result of one kind, to fill in.
+    /// Returns the results of one kind for filling in.
     pub(crate) const fn kind_mut(&mut self, kind: DataKind) -> &mut DirectionResult {
         match kind {
             DataKind::Read => &mut self.read,
@@ -76,50 +76,50 @@ impl Measured {
         }
     }
 
-    /// Reads, writes and trims.
+    /// Iterates over reads, writes and trims.
     pub fn kinds(&self) -> impl Iterator<Item = (DataKind, &DirectionResult)> {
         DataKind::ALL.into_iter().map(|kind| (kind, self.kind(kind)))
     }
 
-    /// Operations of all kinds, without syncs.
+    /// Returns the operations of all kinds, without syncs.
     #[must_use]
     pub fn ios(&self) -> u64 {
         self.kinds().map(|(_, result)| result.ios).sum()
     }
 
-    /// Bytes of all kinds.
+    /// Returns the bytes of all kinds.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.kinds().map(|(_, result)| result.bytes).sum()
     }
 
-    /// Operations per second of all kinds, each over its own runtime.
+    /// Returns the operations per second over all kinds.
     #[must_use]
     pub fn iops(&self) -> f64 {
-        per_second(self.kinds().map(|(_, result)| result.ios).sum(), self.whole_ns())
+        per_second(self.ios(), self.whole_ns())
     }
 
-    /// Bytes per second of all kinds.
+    /// Returns the bytes per second over all kinds.
     #[must_use]
     pub fn bytes_per_second(&self) -> f64 {
-        per_second(self.kinds().map(|(_, result)| result.bytes).sum(), self.whole_ns())
+        per_second(self.bytes(), self.whole_ns())
     }
 
-    /// The time over which all kinds together are counted, in nanoseconds: that of the kind in use for longest,
-    /// or more where one followed the other, as reading back follows writing.
+    /// Returns the time over which all kinds are counted, in nanoseconds: that of the kind with the longest runtime, or
+    /// more if one kind followed another, as reading back follows writing.
     pub(crate) fn whole_ns(&self) -> u64 {
         let longest = self.kinds().map(|(_, result)| result.runtime_ns).max().unwrap_or(0);
         longest.max(self.wall_ns() as u64)
     }
 
-    /// The time a worker was in use, on average, in nanoseconds.
+    /// Returns the mean active time of a worker in nanoseconds.
     #[must_use]
     pub fn wall_ns(&self) -> f64 {
         self.runtime_ns as f64 / f64::from(self.workers.max(1))
     }
 
-    /// Operations in flight on average, by Little's law: the time that operations and syncs spent at the device over
-    /// the time that passed. `None` where service times were not kept.
+    /// Returns the mean number of operations in flight by Little's law: service times of operations and syncs over
+    /// elapsed time. `None` without service times.
     #[must_use]
     pub fn in_flight(&self) -> Option<f64> {
         let service_ns: f64 = self.kinds().map(|(_, result)| result.service.sum_ns()).sum();
@@ -127,7 +127,7 @@ impl Measured {
         counted.then(|| (service_ns + self.sync.sum_ns()) / self.wall_ns())
     }
 
-    /// Mean service time over all kinds in nanoseconds; `None` where none was kept.
+    /// Returns the mean service time over all kinds in nanoseconds; `None` without service times.
     #[must_use]
     pub fn service_mean_ns(&self) -> Option<f64> {
         let count: u64 = self.kinds().map(|(_, result)| result.service.count).sum();
@@ -135,32 +135,32 @@ impl Measured {
         (count > 0).then(|| sum / count as f64)
     }
 
-    /// Processor time for each operation in nanoseconds; `None` of nothing.
+    /// Returns the CPU time per operation in nanoseconds; `None` without operations.
     #[must_use]
     pub fn cpu_per_io_ns(&self) -> Option<f64> {
         let ios = self.ios();
         (ios > 0).then(|| self.cpu.busy_ns() as f64 / ios as f64)
     }
 
-    /// The share of one processor that a worker kept busy on average: 1 is a whole one.
+    /// Returns the mean fraction of a CPU that a worker used.
     #[must_use]
     pub fn cpu_share(&self) -> f64 {
         if self.runtime_ns == 0 { 0.0 } else { self.cpu.busy_ns() as f64 / self.runtime_ns as f64 }
     }
 
-    /// [`Self::runtime_ns`] in whole milliseconds.
+    /// Returns [`Self::runtime_ns`] in whole milliseconds.
     #[must_use]
     pub const fn runtime_ms(&self) -> u64 {
         self.runtime_ns / 1_000_000
     }
 
-    /// A time as a share of the runtime of all workers, in per cent.
+    /// Returns a time in percent of the runtime of all workers.
     #[must_use]
     pub fn cpu_percent(&self, ns: u64) -> f64 {
         if self.runtime_ms() == 0 { 0.0 } else { ns as f64 / 1e4 / self.runtime_ms() as f64 }
     }
 
-    /// The share of service times below 2 µs in per cent of all operations: one class in fio's terse lines.
+    /// Returns the percentage of operations with service times below 2 µs, which is one class in fio's terse output.
     #[must_use]
     pub fn percent_below_2us(&self) -> f64 {
         let services = || self.kinds().map(|(_, result)| &result.service);
@@ -172,7 +172,7 @@ impl Measured {
         }
     }
 
-    /// How service times divide over fio's classes, in per cent of all operations.
+    /// Returns the distribution of service times over fio's classes, in percent of all operations.
     #[must_use]
     pub fn latency_shares(&self) -> LatencyShares {
         self.quoted_shares
@@ -180,67 +180,67 @@ impl Measured {
     }
 }
 
-/// Results of reads, writes or trims.
+/// Results of one kind of operation.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct DirectionResult {
-    /// Operations completed.
+    /// Completed operations.
     pub ios: u64,
-    /// Bytes transferred.
+    /// Transferred bytes.
     pub bytes: u64,
-    /// Operations that at first transferred less than they asked for.
+    /// Operations that were short at first.
     pub short_ios: u64,
-    /// Operations that were given up.
+    /// Operations that were dropped.
     pub drop_ios: u64,
-    /// How long this kind was in use, in nanoseconds: the longest of the workers.
+    /// Longest runtime of this kind among the workers, in nanoseconds.
     pub runtime_ns: u64,
-    /// From the start of an operation to its submission (fio's `slat`).
+    /// Time from the start of an operation to its submission (fio's `slat`).
     pub submission: LatencyStats,
-    /// From submission to completion (fio's `clat`).
+    /// Time from submission to completion (fio's `clat`).
     pub service: LatencyStats,
-    /// From the start of an operation to its completion (fio's `lat`).
+    /// Time from the start of an operation to its completion (fio's `lat`).
     pub latency: LatencyStats,
-    /// From the intended instant to completion, under a rate.
+    /// Time from the scheduled start to completion, under a rate.
     pub response: LatencyStats,
-    /// Bandwidth in KiB/s, a sample for each window.
+    /// Bandwidth in KiB/s, one sample per window.
     pub bandwidth_kib: SampleRecord,
-    /// Operations per second, a sample for each window.
+    /// Operations per second, one sample per window.
     pub iops_samples: SampleRecord,
 }
 
 impl DirectionResult {
-    /// What [`Measured::blocks`] hold of this kind: the response under a rate, without one the service time, and where
-    /// that was not kept the latency.
+    /// Returns the latency that [`Measured::blocks`] count: the response time under a rate, otherwise the service time
+    /// or, without it, the total latency.
     #[must_use]
     pub fn in_blocks(&self) -> &LatencyStats {
         let kept = [&self.response, &self.service].into_iter().find(|stats| !stats.buckets.is_empty());
         kept.unwrap_or(&self.latency)
     }
 
-    /// Operations per second over the whole runtime.
+    /// Returns the operations per second over the whole runtime.
     #[must_use]
     pub fn iops(&self) -> f64 {
         per_second(self.ios, self.runtime_ns)
     }
 
-    /// Bytes per second over the whole runtime.
+    /// Returns the bytes per second over the whole runtime.
     #[must_use]
     pub fn bytes_per_second(&self) -> f64 {
         per_second(self.bytes, self.runtime_ns)
     }
 
-    /// Runtime in whole milliseconds, the unit of fio's figures; at least one where anything was done.
+    /// Returns the runtime in whole milliseconds, fio's unit; at least one if the kind was used.
     #[must_use]
     pub fn runtime_ms(&self) -> u64 {
         (self.runtime_ns / 1_000_000).max(u64::from(self.runtime_ns > 0))
     }
 
-    /// Bytes per second as fio computes them: from whole milliseconds, and cut to a whole number.
+    /// Returns the bytes per second as fio computes them: from whole milliseconds, truncated.
     #[must_use]
     pub fn fio_bytes_per_second(&self) -> u64 {
         scaled(self.bytes, 1_000, self.runtime_ms())
     }
 
-    /// Operations per second as fio computes them: from whole milliseconds.
+    /// Returns the operations per second as fio computes them: from whole milliseconds.
     #[must_use]
     pub fn fio_iops(&self) -> f64 {
         if self.runtime_ms() == 0 { 0.0 } else { 1000.0 * self.ios as f64 / self.runtime_ms() as f64 }
@@ -251,29 +251,29 @@ fn per_second(n: u64, runtime_ns: u64) -> f64 {
     if runtime_ns == 0 { 0.0 } else { n as f64 * 1e9 / runtime_ns as f64 }
 }
 
-/// `n × by / over`, cut to a whole number; zero where `over` is zero.
+/// Returns `n × by / over` truncated; zero if `over` is zero.
 fn scaled(n: u64, by: u64, over: u64) -> u64 {
     let quotient = (u128::from(n) * u128::from(by)).checked_div(u128::from(over)).unwrap_or(0);
     u64::try_from(quotient).unwrap_or(u64::MAX)
 }
 
-/// Figures of samples that are not latencies.
+/// Statistics of samples other than latencies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SampleRecord {
-    /// How many.
+    /// Number of samples.
     pub count: u64,
-    /// The least.
+    /// Minimum.
     pub min: f64,
-    /// The greatest.
+    /// Maximum.
     pub max: f64,
-    /// Their mean.
+    /// Mean.
     pub mean: f64,
-    /// Their deviation.
+    /// Standard deviation.
     pub stddev: f64,
 }
 
 impl SampleRecord {
-    /// The mean as a share of a whole, in per cent and at most 100.
+    /// Returns the mean in percent of a total, at most 100.
     #[must_use]
     pub fn percent_of(&self, whole: u64) -> f64 {
         if whole == 0 || self.count == 0 { 0.0 } else { (self.mean * 100.0 / whole as f64).min(100.0) }
@@ -289,34 +289,35 @@ pub struct CpuUseRecord {
     pub system_ns: u64,
     /// Context switches.
     pub context_switches: u64,
-    /// Page faults that read from a disk.
+    /// Page faults that required I/O.
     pub major_faults: u64,
     /// Page faults that did not.
     pub minor_faults: u64,
 }
 
 impl CpuUseRecord {
-    /// Time in user mode and in the kernel, in nanoseconds.
+    /// Returns the time in user mode and in the kernel, in nanoseconds.
     #[must_use]
     pub const fn busy_ns(&self) -> u64 {
         self.user_ns.saturating_add(self.system_ns)
     }
 }
 
-/// Counts of intervals of equal length, from the start of measurement on.
+/// Counts of intervals of equal width, from the start of measurement.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SeriesRecord {
-    /// How long each interval is, in nanoseconds.
+    /// Width of an interval in nanoseconds.
     pub width_ns: u64,
-    /// The least time by which steadiness is judged, where intervals are shorter: chance would be taken for change.
+    /// Minimum width in nanoseconds for judging steadiness; shorter intervals vary by chance. Zero if intervals are
+    /// wide enough.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub pace_ns: u64,
-    /// The intervals in order; the last one may have been cut short.
+    /// Intervals in order; the last one may be incomplete.
     pub intervals: Vec<IntervalRecord>,
 }
 
 impl SeriesRecord {
-    /// The same in intervals that are long enough to judge steadiness by.
+    /// Returns the series in intervals that are wide enough to judge steadiness.
     #[must_use]
     pub fn paced(&self) -> Cow<'_, Self> {
         if self.width_ns == 0 || self.pace_ns <= self.width_ns {
@@ -328,7 +329,7 @@ impl SeriesRecord {
         Cow::Owned(Self { width_ns: self.width_ns.saturating_mul(each), pace_ns: 0, intervals })
     }
 
-    /// Operations per second of each of the [paced](SeriesRecord::paced) intervals that lasted its whole width.
+    /// Returns the operations per second of each complete [paced](SeriesRecord::paced) interval.
     #[must_use]
     pub fn iops(&self) -> Vec<f64> {
         let paced = self.paced();
@@ -337,7 +338,7 @@ impl SeriesRecord {
         paced.intervals[..whole].iter().map(per_second).collect()
     }
 
-    /// Deviation over mean of operations per second; `None` of fewer than five whole intervals.
+    /// Returns the coefficient of variation of operations per second; `None` for fewer than five complete intervals.
     #[must_use]
     pub fn variation(&self) -> Option<f64> {
         let iops = self.iops();
@@ -349,7 +350,8 @@ impl SeriesRecord {
         Some((squares / (iops.len() - 1) as f64).sqrt() / mean)
     }
 
-    /// Mean operations per second of the first and of the last third; `None` of fewer than nine whole intervals.
+    /// Returns the mean operations per second of the first and last third; `None` for fewer than nine complete
+    /// intervals.
     #[must_use]
     pub fn early_and_late(&self) -> Option<(f64, f64)> {
         let iops = self.iops();
@@ -367,21 +369,21 @@ fn mean(values: &[f64]) -> f64 {
     if values.is_empty() { 0.0 } else { values.iter().sum::<f64>() / values.len() as f64 }
 }
 
-/// Counts of one interval: reads, writes, trims.
+/// Counts of one interval, each for reads, writes and trims.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IntervalRecord {
-    /// Operations completed.
+    /// Completed operations.
     pub ios: [u64; 3],
-    /// Bytes transferred.
+    /// Transferred bytes.
     pub bytes: [u64; 3],
     /// Sum of service times in nanoseconds.
     pub service_ns: u64,
-    /// The longest service time in nanoseconds.
+    /// Maximum service time in nanoseconds.
     pub service_ns_max: u64,
 }
 
 impl IntervalRecord {
-    /// With the one that follows it.
+    /// Combines the interval with the next one.
     #[must_use]
     fn joined(self, next: &Self) -> Self {
         Self {

@@ -1,27 +1,27 @@
-//! Results that only modelled volumes have.
+//! Results specific to modelled volumes.
 
 use serde::{Deserialize, Serialize};
 
 use crate::JobResult;
 
-/// The modelled side of a run.
+/// The modelled part of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ModelRecord {
-    /// Whether time was virtual; otherwise the models answered at their own pace.
+    /// Whether time was virtual; otherwise the models ran in real time.
     pub virtual_time: bool,
-    /// How much of it passed, in nanoseconds.
+    /// Elapsed time of the models in nanoseconds.
     pub elapsed_ns: u64,
-    /// The volumes, each once.
+    /// Volumes, each once.
     pub volumes: Vec<ModelledVolume>,
-    /// What held requests back, in the order in which they met it.
+    /// Limits and queues in the order in which requests pass them.
     pub stages: Vec<ModelStage>,
-    /// The page caches of machines on which jobs were not `direct=1`.
+    /// Page caches of machines with jobs that were not `direct=1`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub page_caches: Vec<ModelPageCache>,
 }
 
 impl ModelRecord {
-    /// The stages before the volumes that a job used. Records of old do not say, and mean all of them.
+    /// Iterates over the stages before the volumes that a job used; over all stages in older records, which do not say.
     pub fn stages_of<'a>(&'a self, job: &JobResult) -> impl Iterator<Item = &'a ModelStage> + Clone + use<'a> {
         let workers = job.number..job.number + job.workers.max(1);
         let used: Vec<bool> = self
@@ -36,9 +36,8 @@ impl ModelRecord {
         self.stages.iter().filter(concerns)
     }
 
-    /// How long a job's requests waited at each stage on average, the longest first, then what the volume itself took.
-    /// That remainder of the service time is `None` where a page cache answered in the volume's place, or nothing was
-    /// kept of the service time.
+    /// Returns the mean wait of a job's requests at each stage, longest first, and the rest of the service time, spent
+    /// at the volume. The rest is `None` if a page cache answered requests, or without service times.
     #[must_use]
     pub fn waits_of<'a>(&'a self, job: &JobResult) -> (Vec<StageWait<'a>>, Option<f64>) {
         let passed = self.stages_of(job).filter(|stage| stage.requests > 0);
@@ -54,26 +53,26 @@ impl ModelRecord {
 /// Wait of requests at one stage.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StageWait<'a> {
-    /// Where.
+    /// Stage.
     pub stage: &'a ModelStage,
-    /// On average over all that passed it, in nanoseconds.
+    /// Mean wait of all requests that passed the stage, in nanoseconds.
     pub mean_ns: f64,
 }
 
 /// One modelled volume.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ModelledVolume {
-    /// The path by which the jobs know it; `None` for the volume that carries their files.
+    /// Path that the jobs use; `None` for the volume that carries their files.
     pub path: Option<String>,
-    /// As it can be asked for again.
+    /// Name by which it can be selected again.
     pub name: String,
-    /// In the provider's words.
+    /// Name in the provider's terms.
     pub title: String,
-    /// Its size in bytes.
+    /// Size in bytes.
     pub bytes: u64,
-    /// Limits of the model that users should know.
+    /// Limitations of the model that users should know.
     pub notes: Vec<String>,
-    /// The numbers of the workers that used it.
+    /// Numbers of the workers that used it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub workers: Vec<u32>,
 }
@@ -81,106 +80,107 @@ pub struct ModelledVolume {
 /// Activity of a machine's page cache.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ModelPageCache {
-    /// The machine's name.
+    /// Name of the machine.
     pub host: String,
-    /// Its memory in bytes.
+    /// Memory of the machine in bytes.
     pub memory_bytes: u64,
-    /// Reads that went through it.
+    /// Reads through the cache.
     pub reads: u64,
-    /// Those that did not wait for a volume.
+    /// Reads that did not wait for a volume.
     pub read_hits: u64,
-    /// Bytes that jobs read from it.
+    /// Bytes that jobs read from the cache.
     pub read_bytes: u64,
-    /// Bytes that it read from volumes.
+    /// Bytes that the cache read from volumes.
     pub fetched_bytes: u64,
-    /// Writes that went through it.
+    /// Writes through the cache.
     pub writes: u64,
-    /// Those that waited because too much was dirty.
+    /// Writes that were throttled because too much was dirty.
     pub writes_held: u64,
-    /// How long they waited for that, all together, in nanoseconds.
+    /// Total time of that throttling in nanoseconds.
     pub held_ns: u64,
-    /// Bytes that jobs wrote to it.
+    /// Bytes that jobs wrote to the cache.
     pub written_bytes: u64,
-    /// Bytes that it wrote to volumes.
+    /// Bytes that the cache wrote to volumes.
     pub written_back_bytes: u64,
-    /// Bytes that were still to be written at the end.
+    /// Bytes still dirty at the end.
     pub unwritten_bytes: u64,
 }
 
-/// A limit or a queue on the way of requests, and what it did to them while jobs behind it were measured.
+/// A limit or queue that requests pass, and its effect on them while the jobs behind it were measured.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ModelStage {
-    /// `volume IOPS`, `vCPUs`.
+    /// Name, such as `volume IOPS` or `vCPUs`.
     pub name: String,
-    /// Whose it is: a volume's or a machine's name.
+    /// Name of the volume or machine that it belongs to.
     pub owner: String,
-    /// The volumes before which it stands, by their places among [`ModelRecord::volumes`].
+    /// Volumes behind the stage, as indices into [`ModelRecord::volumes`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub volumes: Vec<usize>,
-    /// What it is.
+    /// Kind of stage.
     pub kind: ModelStageKind,
-    /// The rule it follows.
+    /// Rule that the stage follows.
     pub rule: String,
-    /// Requests that passed it.
+    /// Requests that passed the stage.
     pub requests: u64,
-    /// Those it held back.
+    /// Requests that the stage delayed.
     pub delayed: u64,
-    /// Those whose start it set: nothing held them longer.
+    /// Requests whose start the stage determined, because no other stage delayed them longer.
     pub decided: u64,
-    /// How long it held them back beyond what was before it, all together, in nanoseconds.
+    /// Total delay beyond that of previous stages, in nanoseconds.
     pub delay_ns: u64,
-    /// How much of its capacity was used in that time, from 0 to 1; more than 1 while a bucket of credits is spent.
+    /// Used fraction of its capacity, from 0 to 1; more than 1 while burst credits are spent.
     pub utilisation: f64,
-    /// Its bucket of credits; `None` where it has none.
+    /// Burst credits, if any.
     pub credits: Option<ModelCredits>,
-    /// What its jitter spared operations; `None` where it has none, and where operations waited for one another.
+    /// Effect of its jitter on operations; `None` without jitter, and where operations waited for each other.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub early: Option<ModelEarly>,
-    /// What it made of operations that continued others; `None` where there were none.
+    /// Merging of sequential operations; `None` if there were none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub merging: Option<ModelMerging>,
-    /// How full that was in the course of time: nanoseconds from the start, and what was left.
+    /// Remaining credits over time: nanoseconds from the start, and credits.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub levels: Vec<(u64, f64)>,
 }
 
-/// Sequential operations before a limit that merges them.
+/// Sequential operations at a limit that merges them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ModelMerging {
-    /// Those that continued others and were counted with them.
+    /// Operations that were merged with the previous ones.
     pub merged: u64,
-    /// Those that continued others and were counted each, because they were too small.
+    /// Operations that were counted separately because they were too small.
     pub unmerged: u64,
 }
 
-/// What the jitter of a limit spared operations. Waits are those at this limit alone, and without jitter those of the same
+/// The effect of a limit's jitter on operations. Waits are at this limit alone; those without jitter are for the same
 /// arrivals.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ModelEarly {
-    /// How far ahead of an even schedule the limit admits operations, in nanoseconds.
+    /// Time by which the limit admits operations ahead of an even schedule, in nanoseconds.
     pub jitter_ns: u64,
-    /// Where that is from: `assumed`, `given` or `stated`.
+    /// Basis of that figure: `assumed`, `given` or `stated`.
     pub basis: String,
-    /// Operations that were admitted ahead of the schedule.
+    /// Operations admitted ahead of the schedule.
     pub requests: u64,
-    /// The wait that 99 % of all operations did not exceed, in nanoseconds.
+    /// 99th percentile of the wait over all operations, in nanoseconds.
     pub p99_wait_ns: u64,
-    /// The same without jitter.
+    /// 99th percentile of the wait without jitter, in nanoseconds.
     pub p99_wait_without_ns: u64,
 }
 
 /// Burst credits of a limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ModelCredits {
-    /// Whether they are bytes; otherwise operations.
+    /// Whether credits count bytes instead of operations.
     pub bytes: bool,
-    /// What the bucket holds at most.
+    /// Capacity of the bucket.
     pub most: f64,
-    /// What is left at the end; below zero after an operation that was larger than that.
+    /// Remaining credits at the end; negative after an operation larger than that.
     pub left: f64,
-    /// How much more was spent than earned in a second, on average over the run.
+    /// Mean credits spent per second beyond those earned.
     pub spent_per_sec: f64,
-    /// When it was first too empty for an operation, in nanoseconds from the start; `None` where it never was.
+    /// Time from the start when the bucket was first too empty for an operation, in nanoseconds; `None` if it never
+    /// was.
     pub empty_at_ns: Option<u64>,
 }
 
@@ -188,7 +188,7 @@ pub struct ModelCredits {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ModelStageKind {
-    /// A limit: so much a second.
+    /// A rate limit.
     #[default]
     Limit,
     /// Servers with a queue.

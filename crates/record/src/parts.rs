@@ -3,22 +3,22 @@
 use crate::{JobResult, ModelRecord, ModelledVolume, Note, RequestedRun, Run, RunOutcome};
 
 impl Run {
-    /// One run whose results are those of all parts, each in a reporting group of its own and named after its part, with
-    /// the name of its job behind a slash where a part has several.
+    /// Merges runs into one. Each part forms a reporting group whose results are named after the part or, if it has
+    /// several jobs, `part/job`.
     ///
-    /// What devices and modelled stages counted belongs to parts alone and is left out.
+    /// Counters of devices and modelled stages belong to individual parts and are omitted.
     #[must_use]
     pub fn of_parts(parts: impl IntoIterator<Item = (String, Self)>) -> Self {
         let mut whole: Option<Self> = None;
         for (name, part) in parts {
             let is_alone = part.asked.len().max(part.jobs.len()) <= 1;
-            let called = |job: &str| if is_alone { name.clone() } else { format!("{name}/{job}") };
-            whole.get_or_insert_with(|| part.without_results()).add(called, part);
+            let rename = |job: &str| if is_alone { name.clone() } else { format!("{name}/{job}") };
+            whole.get_or_insert_with(|| part.without_results()).add(rename, part);
         }
         whole.unwrap_or_default()
     }
 
-    /// One run of two that followed each other: the results of both, and how the later one ended.
+    /// Appends a later run: the results of both, with the outcome of the later one.
     #[must_use]
     pub fn then(mut self, later: Self) -> Self {
         let outcome = later.outcome;
@@ -27,7 +27,7 @@ impl Run {
         self
     }
 
-    /// What is the same of all parts.
+    /// Copies what all parts have in common.
     fn without_results(&self) -> Self {
         Self {
             schema: self.schema,
@@ -38,31 +38,31 @@ impl Run {
             seed: self.seed,
             host: self.host.clone(),
             globals: self.globals.clone(),
-            model: self
-                .model
-                .as_ref()
-                .map(|model| ModelRecord { virtual_time: model.virtual_time, ..ModelRecord::default() }),
+            model: self.model.as_ref().map(|model| {
+                let virtual_time = model.virtual_time;
+                ModelRecord { virtual_time, ..ModelRecord::default() }
+            }),
             ..Self::default()
         }
     }
 
-    fn add(&mut self, called: impl Fn(&str) -> String, part: Self) {
+    fn add(&mut self, rename: impl Fn(&str) -> String, part: Self) {
         let groups = self.asked.iter().map(|asked| asked.group).chain(self.jobs.iter().map(|job| job.group));
         let first_group = groups.max().map_or(0, |last| last + 1);
         let first_number = self.jobs.last().map_or(0, |job| job.number + job.workers.max(1));
         self.asked.extend(part.asked.into_iter().map(|asked| RequestedRun {
-            name: called(&asked.name),
+            name: rename(&asked.name),
             group: first_group + asked.group,
             ..asked
         }));
         self.jobs.extend(part.jobs.into_iter().map(|job| JobResult {
-            name: called(&job.name),
+            name: rename(&job.name),
             group: first_group + job.group,
             number: first_number + job.number,
             ..job
         }));
         for Note { job, text } in part.notes {
-            let note = Note { job: job.map(|job| called(&job)), text };
+            let note = Note { job: job.map(|job| rename(&job)), text };
             if self.notes.iter().all(|known| known.text != note.text) {
                 self.notes.push(note);
             }
@@ -111,7 +111,7 @@ mod tests {
                 .iter()
                 .map(|name| RequestedRun { name: (*name).to_owned(), ..RequestedRun::default() })
                 .collect(),
-            notes: vec![Note { job: Some(jobs[0].to_owned()), text: "the same of all".to_owned() }],
+            notes: vec![Note { job: Some(jobs[0].to_owned()), text: "common to all parts".to_owned() }],
             model: Some(ModelRecord { elapsed_ns: 5, volumes: vec![volume], ..ModelRecord::default() }),
             outcome,
             ..Run::default()
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn each_part_is_a_group_under_its_name() {
+    fn parts_become_groups_with_their_names() {
         let parts = [("qd1", part(&["a"], RunOutcome::Completed)), ("qd2", part(&["a", "b"], RunOutcome::Interrupted))];
         let whole = Run::of_parts(parts.map(|(name, run)| (name.to_owned(), run)));
         let jobs: Vec<_> = whole.jobs.iter().map(|job| (job.name.as_str(), job.group, job.number)).collect();

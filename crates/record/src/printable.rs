@@ -1,24 +1,24 @@
-//! Makes strings of a record safe to print.
+//! Makes the strings of a record safe to print.
 
 use serde_json::Value;
 use units::is_hidden;
 
 use crate::Run;
 
-/// The same run without characters that cannot be shown: each is written as `\u001b`, line breaks too, so that no name
-/// begins a line of its own in a report.
+/// Returns the run with unprintable characters escaped as `\u001b`. Line breaks are escaped too, so that a name cannot
+/// begin a line of its own in a report.
 #[must_use]
 pub fn printable(run: Run) -> Run {
     let Ok(mut value) = serde_json::to_value(&run) else { return run };
     if clean(&mut value) { serde_json::from_value(value).unwrap_or(run) } else { run }
 }
 
-/// Whether a document of JSON may hold such characters: as themselves, or behind a backslash.
+/// Reports whether a JSON document may contain such characters, literally or escaped.
 pub(crate) fn may_hide(document: &str) -> bool {
     document.contains('\\') || document.chars().any(|letter| is_hidden(letter) && !matches!(letter, '\n' | '\r' | '\t'))
 }
 
-/// Cleans all strings; says whether any had to be.
+/// Escapes all strings; returns whether any was changed.
 fn clean(value: &mut Value) -> bool {
     match value {
         Value::String(text) if text.chars().any(is_hidden) => {

@@ -1,39 +1,39 @@
-//! Figures as another program printed them, with their resolution.
+//! Figures as printed by another program, with their resolution.
 
 use serde::{Deserialize, Serialize};
 
 use crate::DataKind;
 
-/// A figure as it was printed.
+/// A printed figure.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Quote {
-    /// What it is.
+    /// Quantity.
     pub what: Quoted,
-    /// Of which kind of operation; `None` where of all, or of none.
+    /// Kind of operation; `None` for all kinds, or none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<DataKind>,
-    /// Its value, in the unit of [`Quoted`].
+    /// Value in the unit of [`Quoted`].
     pub value: f64,
-    /// What one more in the last printed digit would add, in the same unit. Some programs cut, others round: what was
-    /// meant lies less than one step away.
+    /// Unit of the last printed digit, in the same unit. Some programs truncate, others round, so the exact value is
+    /// less than one step away.
     pub step: f64,
-    /// Where it was printed, from 1.
+    /// Line on which it was printed, from 1.
     pub line: u32,
-    /// The device or the reporting group that it is of; `None` for the job that it stands with.
+    /// Device or reporting group; `None` for the job that holds the quote.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub of: Option<String>,
 }
 
 impl Quote {
-    /// Whether a value is what was printed, as far as its digits tell.
+    /// Reports whether a value equals the printed one within its digits.
     #[must_use]
     pub fn agrees_with(&self, value: f64) -> bool {
-        // Binary fractions of decimal steps are off by a little.
+        // Decimal steps are not exact in binary.
         (self.value - value).abs() <= self.step * (1.0 + 1e-9)
     }
 }
 
-/// Kinds of printed figures.
+/// Quantities of printed figures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -42,11 +42,11 @@ pub enum Quoted {
     Iops,
     /// Bytes per second.
     BytesPerSecond,
-    /// Bytes transferred.
+    /// Transferred bytes.
     Bytes,
     /// Runtime in nanoseconds.
     RuntimeNs,
-    /// Operations, as they were issued.
+    /// Issued operations.
     Operations,
     /// Syncs.
     Syncs,
@@ -58,21 +58,21 @@ pub enum Quoted {
     LatencyMeanNs,
     /// Mean latency of syncs in nanoseconds.
     SyncMeanNs,
-    /// Mean of samples of bandwidth, in bytes per second.
+    /// Mean of bandwidth samples in bytes per second.
     SampledBytesPerSecond,
-    /// Mean of samples of IOPS.
+    /// Mean of IOPS samples.
     SampledIops,
-    /// Operations that a device counted.
+    /// Operations counted by a device.
     DeviceOperations,
-    /// Time that a device's operations took together, in nanoseconds.
+    /// Total time of a device's operations in nanoseconds.
     DeviceTicksNs,
-    /// Time weighted by the number in flight at a device, in nanoseconds.
+    /// Time weighted by the number of operations in flight at a device, in nanoseconds.
     DeviceInQueueNs,
-    /// Share of time in which a device was in use, from 0 to 1.
+    /// Fraction of time in which a device was busy, from 0 to 1.
     DeviceUtilisation,
     /// Bytes per second of a reporting group.
     GroupBytesPerSecond,
-    /// Bytes transferred by a reporting group.
+    /// Transferred bytes of a reporting group.
     GroupBytes,
     /// Shortest and longest runtime of a reporting group, in nanoseconds.
     GroupRuntimeNs,

@@ -1,4 +1,4 @@
-//! A run as a whole.
+//! Runs.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,44 +7,44 @@ use crate::{DataKind, Declared, DirectionResult, JobResult, ModelRecord, Quote, 
 /// The record of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Run {
-    /// The version of this layout, [`crate::SCHEMA`].
+    /// Version of this layout, [`crate::SCHEMA`].
     pub schema: u32,
-    /// What made it.
+    /// Program that created the record.
     pub tool: Tool,
-    /// When it began, in milliseconds since 1970.
+    /// Start of the run in milliseconds since 1970.
     pub started_unix_ms: u64,
-    /// When this account was taken: at the end, or in the middle for a status report.
+    /// Time of this record in milliseconds since 1970: the end of the run, or the time of a status report.
     pub taken_unix_ms: u64,
-    /// The host's distance from UTC in seconds, east positive.
+    /// Offset of the host's clock from UTC in seconds, east positive.
     pub utc_offset_s: i32,
-    /// The command line, a word each.
+    /// Command line, one word each.
     pub command_line: Vec<String>,
-    /// What everything random was derived from.
+    /// Seed of all random choices.
     pub seed: Option<u64>,
-    /// Where it ran.
+    /// Host of the run.
     pub host: HostRecord,
-    /// Options set for all jobs, as typed: name and text.
+    /// Options set for all jobs, as typed: name and value.
     pub globals: Vec<(String, String)>,
-    /// What was asked for, a job each.
+    /// Requested jobs.
     pub asked: Vec<RequestedRun>,
-    /// Results in the order of jobs; those that report together are one.
+    /// Results in the order of jobs; jobs that report together share one.
     pub jobs: Vec<JobResult>,
-    /// What the devices themselves counted.
+    /// Counters of devices.
     pub disks: Vec<DiskUse>,
-    /// What users should know that is not in the numbers.
+    /// Remarks for users that the numbers do not express.
     pub notes: Vec<Note>,
-    /// What modelled volumes have to say; `None` where the run was on real ones.
+    /// Results of modelled volumes; `None` for real ones.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<ModelRecord>,
-    /// What another program printed of reporting groups and devices; empty for runs of ours.
+    /// Figures of reporting groups and devices that another program printed; empty for runs of Fathom.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub quotes: Vec<Quote>,
-    /// How it ended.
+    /// Outcome.
     pub outcome: RunOutcome,
-    /// Operations that the run ended without; empty where all completed.
+    /// Operations that had not completed when the run ended.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stuck: Vec<StuckOperation>,
-    /// Which repeat of a series it is; `None` where it was done once.
+    /// Position in a series of repeats; `None` for a single run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repeat: Option<Repeat>,
 }
@@ -52,16 +52,16 @@ pub struct Run {
 /// One of several runs of the same jobs.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Repeat {
-    /// What all of them are called together.
+    /// Name of the series.
     pub series: String,
-    /// Which of them it is, from 1.
+    /// Number of this run, from 1.
     pub number: u32,
-    /// How many were to be done.
+    /// Planned number of runs.
     pub of: u32,
 }
 
 impl Run {
-    /// The numbers of the reporting groups, in rising order.
+    /// Returns the numbers of the reporting groups in ascending order.
     #[must_use]
     pub fn groups(&self) -> Vec<u32> {
         let mut groups: Vec<u32> = self.jobs.iter().map(|job| job.group).collect();
@@ -70,14 +70,14 @@ impl Run {
         groups
     }
 
-    /// The results of one reporting group.
+    /// Iterates over the results of one reporting group.
     pub fn in_group(&self, group: u32) -> impl Iterator<Item = &JobResult> {
         self.jobs.iter().filter(move |job| job.group == group)
     }
 
-    /// What the results of one reporting group make together for one kind; `None` where none has used it.
+    /// Returns the totals of a reporting group for one kind; `None` if no job used the kind.
     ///
-    /// As fio computes it: from whole milliseconds, bandwidth from the bytes of all over the longest runtime.
+    /// They are computed as in fio: from whole milliseconds, with bandwidth as total bytes over the longest runtime.
     #[must_use]
     pub fn group_totals(&self, group: u32, kind: DataKind) -> Option<GroupTotals> {
         let used = || self.in_group(group).map(|job| job.result.kind(kind)).filter(|result| result.runtime_ns > 0);
@@ -96,7 +96,7 @@ impl Run {
         })
     }
 
-    /// Whether an option was given to one job or to all, by its canonical name.
+    /// Reports whether an option was set for a job or for all jobs, by its canonical name.
     #[must_use]
     pub fn was_given(&self, job: &JobResult, option: &str) -> bool {
         job.echo.iter().chain(&self.globals).any(|(name, _)| name == option)
@@ -106,23 +106,23 @@ impl Run {
 /// Totals of a reporting group for one kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GroupTotals {
-    /// Bytes transferred.
+    /// Transferred bytes.
     pub bytes: u64,
-    /// Bytes per second of all together.
+    /// Bytes per second of the group.
     pub bytes_per_second: u64,
-    /// Bytes per second of the slowest.
+    /// Bytes per second of the slowest result.
     pub bytes_per_second_min: u64,
-    /// Bytes per second of the fastest.
+    /// Bytes per second of the fastest result.
     pub bytes_per_second_max: u64,
-    /// The shortest runtime in milliseconds.
+    /// Shortest runtime in milliseconds.
     pub runtime_ms_min: u64,
-    /// The longest runtime in milliseconds.
+    /// Longest runtime in milliseconds.
     pub runtime_ms_max: u64,
 }
 
 impl GroupTotals {
-    /// The share of the group's bandwidth that samples make, in per cent and at most 100; fio cuts their mean to
-    /// whole KiB/s.
+    /// Returns the mean of bandwidth samples in percent of the group's bandwidth, at most 100; fio truncates the mean
+    /// to whole KiB/s.
     #[must_use]
     pub fn share_percent(&self, bandwidth_kib: &SampleRecord) -> f64 {
         if self.bytes_per_second == 0 || bandwidth_kib.count == 0 {
@@ -132,31 +132,31 @@ impl GroupTotals {
     }
 }
 
-/// A job as it was asked for, whatever became of its workers.
+/// A job as requested, whatever its workers did.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RequestedRun {
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// Its reporting group.
+    /// Reporting group.
     pub group: u32,
-    /// What it asked for.
+    /// Requested settings.
     pub declared: Declared,
 }
 
 impl RequestedRun {
-    /// What `job` in reporting group `group` asks for.
+    /// Describes a job in reporting group `group`.
     #[must_use]
     pub fn of(job: &job::Job, group: u32) -> Self {
         Self { name: job.name.clone(), group, declared: Declared::of(job) }
     }
 }
 
-/// The program that made a record.
+/// The program that created a record.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tool {
     /// `fathom`, or `fio` for an import.
     pub name: String,
-    /// Its version.
+    /// Version.
     pub version: String,
 }
 
@@ -171,61 +171,61 @@ impl Tool {
 /// The host of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HostRecord {
-    /// Its name.
+    /// Host name.
     pub hostname: String,
-    /// The kernel's version.
+    /// Kernel release.
     pub kernel: String,
-    /// Processors online; zero where it is unknown.
+    /// Online CPUs; zero if unknown.
     pub cpus: u32,
 }
 
-/// How a run ended.
+/// The outcome of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RunOutcome {
-    /// Everything was done.
+    /// The run is complete.
     #[default]
     Completed,
-    /// It was asked to stop; results are those until then.
+    /// The run was stopped; results cover the time until then.
     Interrupted,
-    /// At least one worker failed; the results of the others are whole.
+    /// At least one worker failed; results of the others are complete.
     Failed,
-    /// It was going on when this account was taken.
+    /// The run was in progress when the record was made.
     Running,
 }
 
-/// Something that users should know.
+/// A remark for users.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Note {
-    /// The job it is about; `None` for the run.
+    /// Job that it concerns; `None` for the run.
     pub job: Option<String>,
-    /// The text, a sentence without the job's name.
+    /// One sentence without the job's name.
     pub text: String,
 }
 
 /// Counters of a device during the run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct DiskUse {
-    /// Its name, as in `/sys/block`.
+    /// Name, as in `/sys/block`.
     pub name: String,
-    /// Reads completed.
+    /// Completed reads.
     pub read_ios: u64,
-    /// Writes completed.
+    /// Completed writes.
     pub write_ios: u64,
-    /// Sectors of 512 bytes read.
+    /// Read sectors of 512 bytes.
     pub read_sectors: u64,
-    /// Sectors of 512 bytes written.
+    /// Written sectors of 512 bytes.
     pub write_sectors: u64,
-    /// Reads merged with neighbours.
+    /// Reads merged with adjacent ones.
     pub read_merges: u64,
-    /// Writes merged with neighbours.
+    /// Writes merged with adjacent ones.
     pub write_merges: u64,
-    /// Milliseconds that reads took together.
+    /// Total time of reads in milliseconds.
     pub read_ticks_ms: u64,
-    /// Milliseconds that writes took together.
+    /// Total time of writes in milliseconds.
     pub write_ticks_ms: u64,
-    /// Milliseconds weighted by the number in flight.
+    /// Milliseconds weighted by the number of requests in flight.
     pub in_queue_ms: u64,
-    /// The share of time in which at least one was in flight, in per cent.
+    /// Percentage of time with at least one request in flight.
     pub util_percent: f64,
 }

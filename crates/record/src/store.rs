@@ -1,29 +1,29 @@
-//! The JSON form of a run.
+//! JSON form of a run.
 
 use serde::Deserialize;
 
 use crate::Run;
 use crate::printable::{may_hide, printable};
 
-/// The version of the layout that this program writes.
+/// Layout version that this program writes.
 pub const SCHEMA: u32 = 1;
 
 /// Reason why a record cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
-    /// A later version of the program wrote it.
-    #[error("written with schema {found}, but this program reads schemas up to {SCHEMA}\nhelp: use a newer fathom")]
+    /// It was written by a newer version of the program.
+    #[error("written with schema {found}, but this program reads schemas up to {SCHEMA}: use a newer fathom")]
     TooNew {
-        /// The schema it was written with.
+        /// Schema of the record.
         found: u32,
     },
-    /// It carries no schema.
+    /// It has no schema.
     #[error("not a record of a run: no \"schema\" in it")]
     NoSchema,
-    /// It is no fio output that carries JSON.
+    /// It is not fio output with JSON.
     #[error("no JSON document that begins a line with \"{{\"")]
     NoDocument,
-    /// It is not JSON, or not of the layout that it claims.
+    /// It is not JSON, or does not match its schema.
     #[error("{0}")]
     Malformed(#[from] serde_json::Error),
 }
@@ -33,18 +33,18 @@ struct VersionedRun {
     schema: Option<u32>,
 }
 
-/// A run as JSON, on one line.
+/// Serializes a run as JSON on one line.
 #[must_use]
 pub fn to_json(run: &Run) -> String {
-    // Strings for keys, and numbers that serde_json prints as null where they are not finite: nothing can fail.
+    // Serialization cannot fail: all keys are strings, and non-finite numbers become null.
     serde_json::to_string(run).unwrap_or_default()
 }
 
-/// Reads a run back. Documents with more in them than a run are accepted.
+/// Parses a run. Unknown fields are ignored.
 ///
 /// # Errors
 ///
-/// [`ReadError::TooNew`] where a later version wrote it, otherwise what is wrong with the text.
+/// Returns [`ReadError::TooNew`] for a record of a newer version, or an error for an invalid one.
 pub fn from_json(text: &str) -> Result<Run, ReadError> {
     match serde_json::from_str::<VersionedRun>(text)?.schema {
         None => Err(ReadError::NoSchema),

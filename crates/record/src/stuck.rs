@@ -2,24 +2,24 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A call that a target had not answered when the run ended without it.
+/// A call that had not returned when the run ended.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StuckOperation {
-    /// The job's name.
+    /// Name of the job.
     pub job: String,
-    /// The file, device or export; empty where it is not known.
+    /// File, device or export; empty if unknown.
     pub file: String,
-    /// What it was to do.
+    /// Kind of operation.
     pub kind: StuckKind,
-    /// Where it begins, in bytes from the start of the file.
+    /// Offset in bytes from the start of the file.
     pub offset: u64,
-    /// How many bytes it was to transfer; zero where it transfers none.
+    /// Length in bytes; zero for operations without data.
     pub length: u32,
-    /// How long it had been waiting, in nanoseconds.
+    /// Time it had been waiting, in nanoseconds.
     pub waited_ns: u64,
 }
 
-/// The kind of a stuck operation.
+/// Kinds of stuck operations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum StuckKind {
@@ -28,22 +28,22 @@ pub enum StuckKind {
     Read,
     /// Write.
     Write,
-    /// Give space back.
+    /// Trim.
     Trim,
     /// `fsync`.
     Fsync,
     /// `fdatasync`.
     Fdatasync,
-    /// Open a file.
+    /// Open.
     Open,
-    /// Close files.
+    /// Close.
     Close,
-    /// Not known: the worker's thread does not answer.
+    /// Unknown, because the worker's thread does not respond.
     Unknown,
 }
 
 impl StuckKind {
-    /// Its name, as in JSON.
+    /// Returns the name as in JSON.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

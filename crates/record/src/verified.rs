@@ -5,23 +5,22 @@ use serde::{Deserialize, Serialize};
 /// Counts of verified blocks.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Verified {
-    /// Blocks written by this run: one for each write, or for all writes to a block between two read-backs where offsets
-    /// may repeat. Zero for jobs that check what an earlier run wrote.
+    /// Blocks written by this run: one per write or, if offsets may repeat, one for all writes to a block between two
+    /// read-backs. Zero for jobs that check an earlier run.
     pub written: u64,
     /// Blocks read back and compared.
     pub checked: u64,
-    /// Checked blocks that are not what was written.
+    /// Checked blocks whose content was wrong.
     pub mismatches: u64,
-    /// The nonces in the headers of the blocks, in rising order: one, unless they are of several runs; none where
-    /// blocks have no headers.
+    /// Nonces in the block headers in ascending order: one, unless blocks belong to several runs; none without headers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub nonces: Vec<u32>,
-    /// Why not all was checked; `None` where all was.
+    /// Reason why some blocks were not checked; `None` if all were.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unchecked: Option<Unchecked>,
 }
 
-/// Reason why written blocks were not checked, in rising order of severity.
+/// Reason why written blocks were not checked, in ascending order of severity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Unchecked {
@@ -31,17 +30,17 @@ pub enum Unchecked {
     NullMethod,
     /// `ioengine=null`, which keeps no data.
     NullEngine,
-    /// Blocks were read back while a cache that could not be emptied held them.
+    /// Blocks were read from a cache that could not be dropped.
     Cached,
     /// A modelled volume, which keeps no data.
     Model,
-    /// The job wrote no block, and checks none of an earlier run.
+    /// The job wrote no blocks, and does not check an earlier run.
     Unwritten,
     /// There was nothing to read.
     Nothing,
-    /// Reads failed, or the job did.
+    /// Reads or the job failed.
     Failed,
-    /// Other workers write the same blocks, so that a lost write cannot be told from one that was overwritten.
+    /// Other workers write the same blocks, so a lost write cannot be distinguished from an overwritten one.
     Overwritten,
     /// The runtime was over.
     Runtime,
@@ -50,7 +49,7 @@ pub enum Unchecked {
 }
 
 impl Unchecked {
-    /// Whether the job asked for it.
+    /// Reports whether the job chose not to check.
     #[must_use]
     pub const fn is_chosen(self) -> bool {
         matches!(self, Self::DoVerify | Self::NullMethod | Self::NullEngine | Self::Model)
@@ -58,7 +57,7 @@ impl Unchecked {
 }
 
 impl Verified {
-    /// Adds what another worker verified.
+    /// Adds the counts of another worker.
     pub fn merge(&mut self, other: &Self) {
         self.written += other.written;
         self.checked += other.checked;

@@ -1,4 +1,4 @@
-//! Claims: what is read of them, and what is said of those that cannot be.
+//! Claims: accepted values and reported problems.
 
 use record::{Claim, Claimed};
 use units::random::Random;
@@ -22,7 +22,7 @@ fn figure(claimed: Option<Claimed>) -> Option<(f64, f64)> {
 }
 
 #[test]
-fn figures_have_their_units_and_steps() {
+fn figures_have_units_and_steps() {
     let all = claim(
         "iops=10000,lat=3ms,qd=4,jobs=4,bs=4k,bw=40MiB/s,read=70%,p99=8.5ms,cpus=1.5,vcpus=8,time=60s,rw=randread",
     );
@@ -41,8 +41,8 @@ fn figures_have_their_units_and_steps() {
     assert_eq!((iops.low(), iops.high(), iops.column, iops.length), (9_500.0, 10_500.0, 6, 3));
     let latency = claim("lat=3.00ms").latency_ns.unwrap();
     assert!((latency.high() - 3.005e6).abs() < 1e-3, "{latency:?}");
-    let about = claim("iops=~10000").iops.unwrap();
-    assert_eq!((about.low(), about.high()), (9_000.0, 11_000.0));
+    let approximate = claim("iops=~10000").iops.unwrap();
+    assert_eq!((approximate.low(), approximate.high()), (9_000.0, 11_000.0));
 }
 
 #[test]
@@ -54,7 +54,7 @@ fn ranges_have_one_unit_or_two() {
 }
 
 #[test]
-fn decimal_and_binary_units_are_told_apart() {
+fn decimal_and_binary_units_differ() {
     let bytes = |text: &str| claim(text).bytes_per_second.map(|claimed| (claimed.value(), claimed.binary)).unwrap();
     assert_eq!((bytes("bw=40MiB/s"), bytes("bw=40MB/s")), ((40.0 * 1_048_576.0, true), (40e6, false)));
     assert_eq!((bytes("throughput=8Gbit/s"), bytes("bw=1GB")), ((1e9, false), (1e9, false)));
@@ -65,7 +65,7 @@ fn decimal_and_binary_units_are_told_apart() {
 }
 
 #[test]
-fn aliases_mean_the_same() {
+fn aliases_are_equivalent() {
     let short = claim("lat=1ms,qd=2,jobs=3,bw=4MB/s,bs=8k,time=5s");
     let long = claim("latency=1ms,iodepth=2,numjobs=3,throughput=4MB/s,blocksize=8KiB,runtime=5sec");
     let values = |claim: &Claim| {
@@ -76,7 +76,7 @@ fn aliases_mean_the_same() {
 }
 
 #[test]
-fn everything_wrong_is_said_at_once_and_where() {
+fn all_problems_are_reported_with_their_columns() {
     let found = problems("iops=10k, latt=3ms,qd=x,qd=4,qd=5,lat=3,frob=1,10,read=70,jobs=1.5");
     let places: Vec<_> = found.iter().map(|(column, code, _)| (*column, *code)).collect();
     assert_eq!(
@@ -109,7 +109,7 @@ fn everything_wrong_is_said_at_once_and_where() {
 }
 
 #[test]
-fn what_is_printed_is_read_back() {
+fn printed_claims_round_trip() {
     let claim = claim(" IOPS = ~10k , lat=2.7ms - 3.2ms,p99.9=8ms ,rw=RandRead,");
     assert_eq!(claim.to_string(), "IOPS=~10k,lat=2.7ms-3.2ms,p99.9=8ms,rw=RandRead");
     let again: Claim = claim.to_string().parse().unwrap();
@@ -117,10 +117,10 @@ fn what_is_printed_is_read_back() {
     assert_eq!((figure(again.iops), figure(again.latency_ns)), (figure(claim.iops), figure(claim.latency_ns)));
 }
 
-/// Pairs put together at random, half of them with something in the way: read, or refused with places inside the
-/// text; what is read survives being printed.
+/// Random pairs, half of them with an inserted word, are parsed or refused with places inside the text. Parsed claims
+/// survive printing.
 #[test]
-fn claims_of_any_words_are_read_or_refused() {
+fn random_claims_are_parsed_or_refused() {
     const KEYS: &[&str] = &["iops", "lat", "qd", "bs", "bw", "read", "p99", "p50", "time", "cpus", "mean", "frob"];
     const VALUES: &[&str] =
         &["10", "3.5", "4k", "3ms", "~2us", "40MiB/s", "8MB/s", "70%", "1-2ms", "1..4", "5s", "1.25h", "9", "0.001s"];
@@ -150,12 +150,12 @@ fn claims_of_any_words_are_read_or_refused() {
             }
         }
     }
-    assert!((1_000..19_000).contains(&read), "seed {SEED}: {read} claims were read");
+    assert!((1_000..19_000).contains(&read), "seed {SEED}: {read} claims were parsed");
 }
 
-/// Columns of `iostat -x` were refused, although a row of it is what a database administrator has at hand.
+/// Columns of `iostat -x` were refused, although its rows are what database administrators have at hand.
 #[test]
-fn columns_of_iostat_are_claimed_by_their_names_and_in_their_units() {
+fn iostat_columns_are_claimed_by_name_in_their_units() {
     let all = claim(
         "r/s=1214.68,rkB/s=15124.92,r_await=2.74,rareq-sz=12.45,w/s=490.86,wkB/s=9880.95,w_await=2.01,wareq-sz=20.13,\
          aqu-sz=4.31,%util=43.40",
@@ -168,8 +168,8 @@ fn columns_of_iostat_are_claimed_by_their_names_and_in_their_units() {
     assert_eq!(values(all.writes), [490.86, 9880.95 * 1024.0, 2.01 * 1e6, 20.13 * 1024.0]);
     let near = |claimed: Option<Claimed>, value: f64| (claimed.unwrap().value() - value).abs() < 1e-12;
     assert!(near(all.in_flight, 4.31) && near(all.busy, 0.434), "{all:?}");
-    assert!((all.reads.await_ns.unwrap().step - 1e4).abs() < 1e-6, "two digits of a millisecond");
-    // Names of other versions, units that are written, and what a device did not do.
+    assert!((all.reads.await_ns.unwrap().step - 1e4).abs() < 1e-6, "two decimals of a millisecond");
+    // Names of other versions, explicit units, and zeros for idle kinds.
     let old = claim("tps=334,await=9.01,avgrq-sz=16.00,avgqu-sz=2.97,util=100.00,rMB/s=2.61,w/s=0,w_await=0.00");
     assert_eq!((figure(old.iops).unwrap().0, figure(old.latency_ns).unwrap().0), (334.0, 9.01e6));
     assert_eq!((old.request_bytes.unwrap().value(), old.in_flight.unwrap().value()), (8192.0, 2.97));
@@ -178,7 +178,7 @@ fn columns_of_iostat_are_claimed_by_their_names_and_in_their_units() {
     let units = claim("r_await=850us,rkB/s=40MiB/s,R/S=3.5k,%util=42%");
     assert_eq!((units.reads.await_ns.unwrap().value(), units.reads.per_second.unwrap().value()), (850e3, 3500.0));
     assert_eq!(units.busy.unwrap().value(), 0.42);
-    // A time of Fathom's own key still needs its unit: only iostat says milliseconds by leaving it out.
+    // A time for one of Fathom's own keys still needs its unit; only iostat omits milliseconds.
     assert!(problems("lat=9.01")[0].2.contains("ms"));
     assert_eq!(problems("r_awit=3")[0].2, "did you mean `r_await`?");
     assert_eq!(problems("aqu-sz=3,avgqu-sz=3")[0].1, "claimed-twice");

@@ -1,4 +1,4 @@
-//! From workers to results.
+//! Results collected from workers.
 
 use job::{Dialect, Job, Nowhere, parse_file_text};
 use meter::{Meter, MeterOptions, Sample, Summary, SummaryDirection};
@@ -35,9 +35,9 @@ fn names_and_workers(results: &[JobResult]) -> Vec<(&str, u32)> {
     results.iter().map(|result| (result.name.as_str(), result.workers)).collect()
 }
 
-/// The same file given to fio 3.33 has results a (4 workers), d, e and f.
+/// With the same file, fio 3.33 reports a (4 workers), d, e and f.
 #[test]
-fn workers_join_the_result_before_them_as_in_fio() {
+fn workers_join_the_previous_result_as_in_fio() {
     let text = "[global]\nioengine=null\nsize=1m\n[a]\n[b]\ngroup_reporting\n[c]\ngroup_reporting\nnumjobs=2\n[d]\n[e]\n\
                 group_reporting\nstonewall\n[f]\n";
     let jobs = jobs(text);
@@ -48,12 +48,12 @@ fn workers_join_the_result_before_them_as_in_fio() {
     let results = collect(&workers);
     assert_eq!(names_and_workers(&results), [("a", 4), ("d", 1), ("e", 1), ("f", 1)]);
     assert_eq!(results[0].result.read.ios, 10 + 11 + 12 + 13);
-    assert_eq!(results[0].declared.numjobs, 2, "options are those of the last");
+    assert_eq!(results[0].declared.numjobs, 2, "options are those of the last worker");
     assert_eq!((results[0].pid, results[1].number), (100, 4));
 }
 
 #[test]
-fn a_merged_result_sums_what_was_asked_for_and_keeps_the_first_error() {
+fn merged_result_sums_requests_and_keeps_the_first_error() {
     let jobs =
         jobs("[a]\nioengine=libaio\niodepth=8\nnumjobs=2\ngroup_reporting\nrate_iops=100\nsize=1m\nrw=randread\n");
     let mut workers = [worker(&jobs[0], 0, 0), worker(&jobs[0], 1, 0)];
@@ -71,14 +71,14 @@ fn a_merged_result_sums_what_was_asked_for_and_keeps_the_first_error() {
     let results = collect(&workers);
     let result = &results[0];
     assert_eq!((result.declared.in_flight_asked, result.declared.iodepth), (16, 8));
-    assert_eq!(result.declared.rate_iops.sum(), Some(200), "of reads alone, for there are no writes");
+    assert_eq!(result.declared.rate_iops.sum(), Some(200), "reads only, because there are no writes");
     assert_eq!(result.error, 5);
     let paths: Vec<&str> = result.evidence.targets.iter().map(|target| target.path.as_str()).collect();
     assert_eq!(paths, ["x", "y", "z"]);
 }
 
 #[test]
-fn a_result_of_unlike_jobs_tells_what_each_asks_for() {
+fn result_of_different_jobs_lists_the_settings_of_each() {
     let text = "[global]\nioengine=null\nsize=1m\ngroup_reporting\n[reads]\nrw=randread\niodepth=8\nnumjobs=2\n\
                 [more_reads]\nrw=randread\niodepth=8\n[writes]\nrw=write\nbs=128k\n";
     let jobs = jobs(text);
@@ -86,32 +86,32 @@ fn a_result_of_unlike_jobs_tells_what_each_asks_for() {
     let collected = |jobs: &[&Job]| {
         let workers: Vec<WorkerRecord<'_>> = jobs.iter().zip(0..).map(|(job, number)| worker(job, number, 0)).collect();
         let [result] = &collect(&workers)[..] else { panic!("several results") };
-        let told = |one: &record::Mixed| (one.name.clone(), one.workers, one.rw.clone(), one.iodepth);
-        result.declared.mixed.iter().map(told).collect::<Vec<_>>()
+        let settings = |one: &record::Mixed| (one.name.clone(), one.workers, one.rw.clone(), one.iodepth);
+        result.declared.mixed.iter().map(settings).collect::<Vec<_>>()
     };
-    let told = |name: &str, workers, rw: &str, iodepth| (name.to_owned(), workers, rw.to_owned(), iodepth);
+    let expected = |name: &str, workers, rw: &str, iodepth| (name.to_owned(), workers, rw.to_owned(), iodepth);
     assert_eq!(
         collected(&[reads, reads, more, writes]),
-        [told("reads", 3, "randread", 8), told("writes", 1, "write", 1)]
+        [expected("reads", 3, "randread", 8), expected("writes", 1, "write", 1)]
     );
     assert_eq!(collected(&[reads, reads, more]), []);
 }
 
 #[test]
-fn what_was_measured_comes_through_unchanged() {
+fn measurements_are_preserved() {
     let jobs = jobs("[a]\nioengine=psync\niodepth=4\nsize=1m\n");
     let results = collect(&[worker(&jobs[0], 0, 0)]);
     let (declared, read) = (&results[0].declared, &results[0].result.read);
     assert_eq!((declared.iodepth, declared.iodepth_effective, declared.queues), (4, 1, false));
     assert_eq!((read.service.count, read.service.mean_ns, read.service.stddev_ns), (10, 1_000.0, 0.0));
     assert_eq!(read.service.percentile_ns(50.0), Some(1_000), "never beyond the extremes");
-    assert_eq!(read.service.fio_percentiles_ns(&[50.0]), [(50.0, 1_004)], "the value that stands for the bucket");
+    assert_eq!(read.service.fio_percentiles_ns(&[50.0]), [(50.0, 1_004)], "the representative value of the bucket");
     // 10 operations of 1 µs in a second.
     assert!((results[0].result.in_flight().unwrap() - 1e-5).abs() < 1e-12);
 }
 
 #[test]
-fn a_rate_of_operations_of_varied_size_is_told_in_bytes() {
+fn rate_of_varying_block_sizes_is_in_bytes() {
     let declared = |options: &str| {
         let text = format!("[a]\nioengine=null\nsize=1m\nrw=randread\nrate_iops=100\n{options}\n");
         let declared = Declared::of(&jobs(&text)[0]);
@@ -123,7 +123,7 @@ fn a_rate_of_operations_of_varied_size_is_told_in_bytes() {
     assert_eq!(declared("bsrange=8k-64k\nrate_process=poisson"), (Some(100), None));
 }
 
-/// What a worker has counted in so many seconds whose latencies scatter.
+/// A worker's summary after a number of seconds with scattered latencies.
 fn scattered(seconds: u64) -> Summary {
     let mut meter = Meter::new(MeterOptions::default());
     meter.begin(Nanos::ZERO);
@@ -143,7 +143,7 @@ fn scattered(seconds: u64) -> Summary {
 }
 
 #[test]
-fn blocks_of_workers_that_report_together_are_merged_and_all_are_bounded() {
+fn blocks_are_merged_per_result_and_bounded_over_all() {
     let text = "[a]\nioengine=null\nsize=1m\n";
     let (apart, together) = (jobs(text), jobs(&format!("{text}group_reporting\n")));
     let summary = scattered(100);
@@ -162,5 +162,5 @@ fn blocks_of_workers_that_report_together_are_merged_and_all_are_bounded() {
     let many = collected(&apart, 30);
     let written: usize = many.iter().map(|job| serde_json::to_string(&job.result.blocks).unwrap().len()).sum();
     assert!(written < 1_000_000 && counted(&many[7].result) == 20_000, "{written} bytes");
-    assert!(collected(&apart, 1_000).iter().all(|job| job.result.blocks.is_empty()), "nothing is left to be told");
+    assert!(collected(&apart, 1_000).iter().all(|job| job.result.blocks.is_empty()), "no space is left");
 }

@@ -1,8 +1,8 @@
-//! Published outputs of fio, of many versions and in all formats: the reader must find the figures in
-//! `corpus/figures.json`, which were read independently, by the documentation of each version.
+//! Published outputs of many versions of fio in all formats. The reader must find the figures in `corpus/figures.json`,
+//! which were determined independently, by the documentation of each version.
 //!
-//! That file names the repository and path of each output. In text outputs, `(other text)` replaces lines that fio did not
-//! print.
+//! That file names the repository and path of each output. In text outputs, `(other text)` replaces lines that fio did
+//! not print.
 
 #![expect(clippy::disallowed_methods, reason = "the outputs are files of the tests")]
 
@@ -37,7 +37,7 @@ fn published() -> Vec<Published> {
     serde_json::from_slice(&figures).expect("a list of figures")
 }
 
-/// What is wrong with what is read of one.
+/// Returns the differences between the figures of one output and those of the reader.
 fn differences(published: &Published) -> Vec<String> {
     let bytes = std::fs::read(folder().join(&published.file)).expect("a file of the corpus");
     let read = match read_inputs(&published.file, &bytes) {
@@ -67,7 +67,7 @@ fn differences(published: &Published) -> Vec<String> {
 
 fn job_differences(read: &JobResult, job: &Job, form: &str) -> Vec<String> {
     let mut differences = Vec::new();
-    // A client puts the server in front of the name.
+    // A client prefixes the name with the server.
     if !read.name.ends_with(&job.name) {
         differences.push(format!("the job is called {}, not {}", read.name, job.name));
     }
@@ -80,7 +80,7 @@ fn job_differences(read: &JobResult, job: &Job, form: &str) -> Vec<String> {
             continue;
         };
         let percentile = |percent| result.service.percentile_ns(percent).map(|ns| ns as f64);
-        // Text prints three or four digits and cuts IOPS; percentiles are of the form with the most of them.
+        // Text prints three or four digits and truncates IOPS; percentiles were taken from the most exact format.
         let coarse = form == "terse";
         for (figure, value, share, least) in [
             ("iops", Some(result.iops()), 0.02, 1.5),
@@ -103,7 +103,7 @@ fn job_differences(read: &JobResult, job: &Job, form: &str) -> Vec<String> {
 }
 
 #[test]
-fn published_outputs_of_all_versions_are_read_as_they_were_printed() {
+fn published_outputs_of_all_versions_are_read_correctly() {
     let published = published();
     let versions: BTreeSet<&str> = published.iter().filter_map(|one| one.version.as_deref()).collect();
     let forms: BTreeSet<&str> = published.iter().map(|one| one.form.as_str()).collect();

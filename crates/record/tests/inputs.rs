@@ -1,4 +1,4 @@
-//! Inputs of all kinds: what is read of them, and that nothing that was cut off is taken for whole.
+//! Inputs of all kinds: correct figures, and no truncated input taken for complete.
 
 use record::{DataKind, Input, InputError, Iostat, Quote, Quoted, Run, read_input, read_inputs};
 use units::random::Random;
@@ -43,7 +43,7 @@ fn quotes(quotes: &[Quote], what: Quoted) -> Vec<(f64, f64, u32)> {
 const MIB: f64 = 1_048_576.0;
 
 #[test]
-fn a_printed_first_try_is_read_figure_by_figure() {
+fn figures_of_normal_output_are_read() {
     let run = run(FIRST_TRY);
     assert_eq!((run.tool.name.as_str(), run.tool.version.as_str()), ("fio", "3.35"));
     assert_eq!(run.taken_unix_ms, 1_774_799_656_000);
@@ -80,7 +80,7 @@ fn a_printed_first_try_is_read_figure_by_figure() {
     assert_eq!(quotes(&run.quotes, Quoted::DeviceTicksNs), [(913_000e6, 1e6, 25)]);
     assert_eq!(quotes(&run.quotes, Quoted::DeviceOperations), [(722_944.0, 1.0, 25)]);
     assert_eq!(quotes(&run.quotes, Quoted::GroupBytes), [(2823.0 * MIB, MIB, 22)]);
-    // The sums that do not add up are left as they are: operations times size are 2824 MiB.
+    // Sums that do not match are preserved: operations × size are 2824 MiB.
     let bytes = job.quotes.iter().find(|quote| quote.what == Quoted::Bytes).unwrap();
     assert!(bytes.agrees_with(722_944.0 * 4096.0) && !bytes.agrees_with(722_944.0 * 4096.0 + 4096.0));
     let disk = &run.disks[0];
@@ -89,7 +89,7 @@ fn a_printed_first_try_is_read_figure_by_figure() {
 }
 
 #[test]
-fn groups_and_clones_are_told_apart() {
+fn groups_and_clones_are_distinguished() {
     let run = run(FIO_GROUPS);
     let [mix, two] = &run.jobs[..] else { panic!("{:?}", run.jobs) };
     assert_eq!((mix.group, mix.workers, mix.declared.numjobs, mix.declared.in_flight_asked), (0, 2, 2, 16));
@@ -114,22 +114,22 @@ fn version_2_counts_in_1024() {
     assert_eq!(job.declared.block_sizes.write.max, 4096);
     assert_eq!(job.result.latency_shares().us[8], 80.0);
     let names: Vec<&str> = run.disks.iter().map(|disk| disk.name.as_str()).collect();
-    assert_eq!(names, ["dm-0", "sda"], "a device over another one has a line of its own");
+    assert_eq!(names, ["dm-0", "sda"], "a device below another one has a line of its own");
     assert_eq!((run.disks[0].in_queue_ms, run.disks[1].in_queue_ms), (31_700, 31_500));
 }
 
 #[test]
-fn of_several_accounts_the_last_one_counts_and_a_note_says_so() {
+fn last_of_several_reports_counts_with_a_note() {
     let results = FIRST_TRY.split_once("\n\n").unwrap().1;
     let later = results.replace("total=722944", "total=722945");
     let run = run(&format!("{FIRST_TRY}\n{later}"));
     assert_eq!(run.jobs[0].result.read.ios, 722_945);
-    assert_eq!(run.jobs[0].declared.iodepth, 32, "by the header before the first");
+    assert_eq!(run.jobs[0].declared.iodepth, 32, "by the header before the first report");
     assert!(run.notes[0].text.contains("of 2 accounts"), "{:?}", run.notes);
 }
 
 #[test]
-fn columns_of_iostat_become_plain_units() {
+fn iostat_columns_are_converted_to_base_units() {
     let stat = iostat(IOSTAT_11);
     assert_eq!((stat.host.as_deref(), stat.cpus, stat.reports.len()), (Some("stein"), Some(4), 2));
     let [first, second] = &stat.reports[..] else { panic!() };
@@ -149,7 +149,7 @@ fn columns_of_iostat_become_plain_units() {
 }
 
 #[test]
-fn text_and_json_of_iostat_have_the_same_columns() {
+fn text_and_json_of_iostat_agree() {
     let (text, json) = (iostat(IOSTAT_12), iostat(IOSTAT_12_JSON));
     assert_eq!((text.reports.len(), json.reports.len()), (3, 2));
     assert_eq!((&text.host, text.cpus), (&json.host, json.cpus));
@@ -169,9 +169,9 @@ fn text_and_json_of_iostat_have_the_same_columns() {
     }
 }
 
-/// Every prefix of every sample is refused, or says of what it holds what the whole says.
+/// Each prefix of each sample is refused, or agrees with the whole sample as far as it goes.
 #[test]
-fn no_prefix_is_taken_for_something_else() {
+fn prefixes_are_not_misread() {
     let own = record::to_json(&run(FIO_JSON));
     for text in [FIRST_TRY, FIO_GROUPS, FIO_2, FIO_JSON, IOSTAT_12, IOSTAT_12_JSON, IOSTAT_11, &own] {
         let whole = read_input("input", text.as_bytes(), None).unwrap();
@@ -195,9 +195,9 @@ fn no_prefix_is_taken_for_something_else() {
 
 const DAMAGE: &[u8] = b"0123456789.,=()[]/%-kM \n\r\x1b{}\"x\xff";
 
-/// Samples with something taken out, put twice or changed: an answer or an error in the text, never a panic.
+/// Samples with removed, repeated or changed bytes give a result or an error within the text, never a panic.
 #[test]
-fn damaged_inputs_are_answered() {
+fn damaged_inputs_do_not_panic() {
     const SEED: u64 = 0xda3a_9ed0;
     let mut random = Random::new(SEED, 0);
     let mut below = |bound: usize| random.below(bound.max(1) as u64) as usize;
@@ -248,7 +248,7 @@ fn is_part(prefix: &Input, whole: &Input) -> bool {
 }
 
 #[test]
-fn foreign_inputs_are_named_and_say_what_to_do() {
+fn foreign_inputs_are_recognized_with_a_remedy() {
     let cases: &[(&str, &str, &str)] = &[
         ("", "nothing in it", "iostat -x"),
         (" \n\t\n", "nothing in it", "iostat -x"),
@@ -295,24 +295,24 @@ fn broken_figures_are_located() {
     let line = FIO_JSON.lines().position(|line| line.contains("\"error\" : 0")).unwrap() + 1;
     assert_eq!(error.line, line, "{error}");
     let broken = refused("{\n \"fio version\" : \"fio-3.33\",\n \"time\" : \"Sat\n");
-    assert_eq!((broken.line, broken.column), (3, 15), "a string that goes on beyond its line: {broken}");
+    assert_eq!((broken.line, broken.column), (3, 15), "a string without an end on its line: {broken}");
     let diagnostic = job::Diagnostic::from(error);
     assert_eq!(diagnostic.place.map(|place| place.line), Some(line));
 }
 
 #[test]
-fn too_few_and_too_fine_columns_of_iostat_are_refused_with_a_remedy() {
+fn short_and_human_readable_iostat_output_is_refused() {
     let short = "Device             tps      kB/s    rqm/s   await  areq-sz  aqu-sz  %util\nvda 1 2 3 4 5 6 7\n";
     assert!(refused(short).what.contains("-s"));
     let short =
         r#"{"sysstat": {"hosts": [{"statistics": [{"disk": [{"disk_device": "vda", "tps": 1.0, "aqu-sz": 1}]}]}]}}"#;
     assert!(refused(short).what.contains("-s"));
-    let people = "     r/s     rkB/s   rrqm/s  %rrqm r_await rareq-sz Device\n 2139.82     14.6M    90.49   4.1%    0.37     7.0k vda\n";
-    assert!(refused(people).remedy.contains("-h"));
+    let human_readable = "     r/s     rkB/s   rrqm/s  %rrqm r_await rareq-sz Device\n 2139.82     14.6M    90.49   4.1%    0.37     7.0k vda\n";
+    assert!(refused(human_readable).remedy.contains("-h"));
 }
 
 #[test]
-fn terminals_leave_no_traces() {
+fn terminal_effects_are_removed() {
     let coloured = IOSTAT_11.replace("sda  ", "\u{1b}[32;22msda  \u{1b}[0m\u{1b}[34;1m").replace('\n', "\r\n");
     assert_eq!(iostat(&coloured), iostat(IOSTAT_11));
     let eta = FIRST_TRY.replace("Jobs: 1", "Jobs: 1 (f=1): [r(1)][50.0%]\rJobs: 1");
@@ -322,19 +322,19 @@ fn terminals_leave_no_traces() {
 }
 
 #[test]
-fn the_report_since_the_boot_is_known_by_what_precedes_it() {
+fn report_since_boot_is_recognized_by_the_preceding_lines() {
     let without_first = IOSTAT_12.replacen("\n\n", "\n\n\n", 1);
-    assert!(!iostat(&without_first).reports[0].since_boot, "`-y` leaves one more line");
+    assert!(!iostat(&without_first).reports[0].since_boot, "`-y` prints one more line");
     let twice = format!("{IOSTAT_12}{IOSTAT_12}");
     let since: Vec<bool> = iostat(&twice).reports.iter().map(|report| report.since_boot).collect();
     assert_eq!(since, [true, false, false, true, false, false]);
     let excerpt = IOSTAT_12.split_once("\n\n").unwrap().1;
-    assert!(!iostat(excerpt).reports[0].since_boot, "nothing tells");
+    assert!(!iostat(excerpt).reports[0].since_boot, "an interval by default");
 }
 
-/// What a run told on standard error stands before or behind its record in the log of a container.
+/// In the log of a container, standard error output of a run precedes or follows its record.
 #[test]
-fn messages_behind_a_record_are_not_part_of_it() {
+fn messages_around_a_record_are_ignored() {
     let own = format!("{}\n", record::to_json(&run(FIO_JSON)));
     let messages = "left behind: 1 MiB; remove it with: rm data\nkept as a; fathom report last\n";
     assert_eq!(run(&format!("{own}{messages}")), run(&own));
@@ -346,7 +346,7 @@ fn messages_behind_a_record_are_not_part_of_it() {
 }
 
 #[test]
-fn records_and_fios_json_are_read_by_their_content() {
+fn records_and_fio_json_are_recognized_by_content() {
     let fio = run(FIO_JSON);
     assert_eq!(run(&format!("note: something\n{FIO_JSON}j: (groupid=0, jobs=1)")).jobs, fio.jobs);
     assert_eq!(run(&record::to_json(&fio)), fio);
@@ -358,18 +358,18 @@ fn records_and_fios_json_are_read_by_their_content() {
     assert_eq!(run(FIO_GROUPS).jobs[0].result.kind(DataKind::Trim).ios, 0);
 }
 
-/// A direction as fio 2 has it: KiB, microseconds, no numbers of latencies, and places that no percentile uses.
-fn of_fio_2(figures: &str, clat: &str, lat: &str, percentiles: &str) -> String {
+/// Formats a direction as in fio 2: KiB, microseconds, no numbers of latencies, and unused percentile slots.
+fn fio_2_direction(figures: &str, clat: &str, lat: &str, percentiles: &str) -> String {
     format!(
         "{{{figures}, \"slat\":{{\"min\":0,\"max\":0,\"mean\":0.00,\"stddev\":0.00}}, \
          \"clat\":{{{clat},\"percentile\":{{{percentiles},\"0.00\":0,\"0.00\":0}}}}, \"lat\":{{{lat}}}}}"
     )
 }
 
-/// Figures of real outputs of 2.2.10 and of 2.1.4, which were read as bytes and nanoseconds, or not at all.
+/// Figures of real outputs of 2.2.10 and 2.1.4, which were read as bytes and nanoseconds, or not at all.
 #[test]
-fn json_of_fio_2_was_read_as_bytes_and_without_latencies() {
-    let write = of_fio_2(
+fn json_of_fio_2_is_read_in_kib_and_microseconds() {
+    let write = fio_2_direction(
         "\"io_bytes\":37500272,\"bw\":62499,\"iops\":15624.70,\"runtime\":600008,\"total_ios\":9374944",
         "\"min\":964,\"max\":261110,\"mean\":8151.19,\"stddev\":3262.83",
         "\"min\":989,\"max\":261142,\"mean\":8182.26,\"stddev\":3262.73",
@@ -387,7 +387,7 @@ fn json_of_fio_2_was_read_as_bytes_and_without_latencies() {
     assert_eq!(write.service.quoted, [(1.0, 1_752_000), (50.0, 8_160_000), (99.0, 8_640_000)]);
     assert!(run.jobs[0].declared.kept.lat && !run.jobs[0].declared.kept.slat);
 
-    let read = of_fio_2(
+    let read = fio_2_direction(
         "\"io_bytes\":44920,\"bw\":21,\"iops\":5,\"runtime\":2127550",
         "\"min\":0,\"max\":1684,\"mean\":11.34,\"stddev\":31.27",
         "\"min\":0,\"max\":1684,\"mean\":11.58,\"stddev\":31.32",
@@ -399,8 +399,9 @@ fn json_of_fio_2_was_read_as_bytes_and_without_latencies() {
     assert_eq!((read.ios, read.bytes, read.latency.count), (10_638, 44_920 * 1024, 10_638));
 }
 
+/// All runs of a log but the last one were dropped.
 #[test]
-fn all_but_the_last_run_of_a_log_were_dropped() {
+fn all_runs_of_a_log_are_read() {
     let log = format!("{FIRST_TRY}\n{FIO_GROUPS}\n{FIO_2}");
     let read = read_inputs("log", log.as_bytes()).unwrap();
     let versions: Vec<&str> = read.parts.iter().map(|part| version(&part.input)).collect();
@@ -415,10 +416,14 @@ fn all_but_the_last_run_of_a_log_were_dropped() {
     assert_eq!(second, read.parts[1].input);
     assert!(read_input("log", log.as_bytes(), Some(4)).is_err() && read_input("log", log.as_bytes(), Some(0)).is_err());
     let twice = format!("{FIO_JSON}\n{FIO_JSON}");
-    assert_eq!(read_inputs("log", twice.as_bytes()).unwrap().parts.len(), 2, "equal figures are no proof of one run");
+    assert_eq!(read_inputs("log", twice.as_bytes()).unwrap().parts.len(), 2, "equal figures do not prove equal runs");
     let cut = format!("{FIRST_TRY}\n{}", &FIO_GROUPS[..FIO_GROUPS.len() / 2]);
     let read = read_inputs("log", cut.as_bytes()).unwrap();
-    assert_eq!((read.parts.len(), read.unreadable.len()), (1, 1), "what cannot be read is told beside what can");
+    assert_eq!(
+        (read.parts.len(), read.unreadable.len()),
+        (1, 1),
+        "unreadable parts are reported next to readable ones"
+    );
 }
 
 fn version(input: &Input) -> &str {
@@ -430,7 +435,7 @@ fn version(input: &Input) -> &str {
 
 /// Versions before 3.26 lose the carry of a fraction that is rounded up: 19.97 is printed as `19.0`.
 #[test]
-fn a_carry_that_fio_lost_was_taken_for_another_figure() {
+fn lost_carry_of_fio_is_corrected() {
     let line = "  read: IOPS=2043, BW=2043MiB/s (2142MB/s)(19.0GiB/10001msec)";
     let text = FIRST_TRY.replace("  read: IOPS=24.1k, BW=94.1MiB/s (98.7MB/s)(2823MiB/30001msec)", line);
     assert_ne!(text, FIRST_TRY);
@@ -442,7 +447,7 @@ fn a_carry_that_fio_lost_was_taken_for_another_figure() {
 }
 
 #[test]
-fn terse_lines_are_read_by_their_fields() {
+fn terse_fields_are_read() {
     let latency = "10;900;100.500000;20.250000";
     let percentiles = (0..20).map(|slot| if slot == 0 { "99.000000%=800".to_owned() } else { "0%=0".to_owned() });
     let percentiles = percentiles.collect::<Vec<_>>().join(";");
@@ -459,14 +464,15 @@ fn terse_lines_are_read_by_their_fields() {
     let read = &job.result.read;
     assert_eq!((read.bytes, read.runtime_ns, read.latency.mean_ns), (40 << 20, 10_000_000_000, 100_500.0));
     assert_eq!(read.service.percentile_ns(99.0), Some(800_000));
-    assert!((read.iops() - 1024.5).abs() < 0.1, "cut to a whole number");
+    assert!((read.iops() - 1024.5).abs() < 0.1, "truncated to an integer");
     assert_eq!(job.declared.in_flight_possible, 1);
     assert_eq!(read_inputs("log", format!("{line}\n{line}\n").as_bytes()).unwrap().parts.len(), 2);
     assert!(refused(line.split_at(300).0).what.contains("cut off"));
 }
 
+/// A megabyte of results took gigabytes of memory.
 #[test]
-fn a_megabyte_of_results_took_gigabytes() {
+fn numbers_of_results_and_devices_are_limited() {
     let entries = vec!["{\"jobname\":\"a\",\"read\":{\"iops\":1}}"; 10_001].join(",");
     let wide = format!("{{\"fio version\":\"fio-3.33\",\"jobs\":[{entries}]}}");
     assert!(refused(&wide).what.contains("10001 results"), "{}", refused(&wide));

@@ -1,5 +1,4 @@
-//! The installed `iostat` is the oracle of its formats: whatever its options, the same columns come out in the same
-//! units.
+//! The installed `iostat` as reference: all options must give the same columns in the same units.
 
 #![allow(clippy::disallowed_methods, clippy::disallowed_macros, reason = "tests run iostat and say what they skip")]
 
@@ -7,7 +6,7 @@ use std::process::Command;
 
 use record::{Input, InputError, Iostat, IostatDevice, IostatReport, read_input};
 
-/// What `iostat` prints, or `None` after saying that the test is skipped.
+/// Returns the output of `iostat`, or `None` after printing that the test is skipped.
 fn printed(words: &str) -> Option<String> {
     let words: Vec<&str> = words.split(' ').collect();
     let variables = words.iter().take_while(|word| word.contains('=') && !word.starts_with('-')).count();
@@ -37,7 +36,7 @@ fn read(words: &str) -> Option<Iostat> {
     answer(words).map(|answer| answer.unwrap_or_else(|error| panic!("{words}: {error}")))
 }
 
-/// The device of the report since the boot that has read most, by its name.
+/// Returns the device with the most reads per second since boot.
 fn busiest(iostat: &Iostat) -> &IostatDevice {
     let devices = &iostat.reports[0].devices;
     devices.iter().max_by(|a, b| a.read.per_second.partial_cmp(&b.read.per_second).unwrap()).unwrap()
@@ -47,9 +46,9 @@ fn device<'a>(report: &'a IostatReport, name: &str) -> &'a IostatDevice {
     report.devices.iter().find(|device| device.name == name).unwrap_or_else(|| panic!("no {name} in {report:?}"))
 }
 
-/// The counters since the boot hardly move between two calls, so that every format has to say the same of them.
+/// Averages since boot hardly change between two calls, so all formats must agree.
 #[test]
-fn all_formats_say_the_same_since_the_boot() {
+fn all_formats_agree_since_boot() {
     let Some(plain) = read("-x 1 1") else { return };
     let known = busiest(&plain);
     let options = [
@@ -91,7 +90,7 @@ fn all_formats_say_the_same_since_the_boot() {
     }
 }
 
-/// Within two per cent, or within what the last digit leaves open.
+/// Checks equality within two percent, or within the last digit.
 #[track_caller]
 fn near(words: &str, found: Option<f64>, known: Option<f64>, digit: f64) {
     assert_eq!(found.is_some(), known.is_some(), "{words}");
@@ -100,7 +99,7 @@ fn near(words: &str, found: Option<f64>, known: Option<f64>, digit: f64) {
 }
 
 #[test]
-fn reports_are_of_the_boot_or_of_intervals() {
+fn reports_are_averages_since_boot_or_of_intervals() {
     for (words, since_boot) in [
         ("-x -t 1 2", &[true, false][..]),
         ("-x -t -y 1 2", &[false, false]),
@@ -117,7 +116,7 @@ fn reports_are_of_the_boot_or_of_intervals() {
 }
 
 #[test]
-fn what_says_too_little_is_refused() {
+fn output_without_extended_statistics_is_refused() {
     for words in ["-x -s", "-d", "-x -s -o JSON", "-x -h", "-x --pretty", "-c"] {
         let Some(answer) = answer(words) else { return };
         let error = answer.expect_err(words);

@@ -1,4 +1,4 @@
-//! Records as text, and fio's text as records.
+//! Records in JSON form, and conversion of fio's output.
 
 use record::{LatencyStats, Measured, ReadError, Run, SCHEMA, Shares, from_json, to_json};
 
@@ -31,13 +31,13 @@ a: (groupid=0, jobs=1): err= 0: pid=1: Sat Nov 21 12:38:56 2026
 "#;
 
 #[test]
-fn a_run_survives_its_text() {
+fn run_round_trips_through_json() {
     let run = record::fio::from_fio(FIO).unwrap();
     assert_eq!(from_json(&to_json(&run)).unwrap(), run);
 }
 
 #[test]
-fn later_layouts_are_refused_and_say_what_to_do() {
+fn newer_layouts_are_refused_with_a_remedy() {
     let run = Run { schema: SCHEMA + 1, ..Run::default() };
     let error = from_json(&to_json(&run)).unwrap_err();
     assert!(matches!(error, ReadError::TooNew { found } if found == SCHEMA + 1));
@@ -47,22 +47,26 @@ fn later_layouts_are_refused_and_say_what_to_do() {
 }
 
 #[test]
-fn fios_options_and_figures_are_read() {
+fn fio_options_and_figures_are_read() {
     let run = record::fio::from_fio(FIO).unwrap();
     let job = &run.jobs[0];
     assert_eq!((run.tool.version.as_str(), run.utc_offset_s), ("3.33", 7200));
-    assert_eq!((job.declared.rw.as_str(), job.declared.engine.as_str()), ("randwrite", "psync"), "the last one counts");
+    assert_eq!(
+        (job.declared.rw.as_str(), job.declared.engine.as_str()),
+        ("randwrite", "psync"),
+        "the last value counts"
+    );
     assert_eq!((job.declared.iodepth, job.declared.in_flight_possible), (4, 1));
     let sizes = job.declared.block_sizes;
     assert_eq!((sizes.read.max, sizes.write.max, sizes.trim.max), (4096, 8192, 8192));
-    assert_eq!(job.declared.rate_iops.sum(), Some(100), "of writes alone, for there are no reads");
+    assert_eq!(job.declared.rate_iops.sum(), Some(100), "writes only, because there are no reads");
     assert_eq!(job.result.cpu.user_ns, 125_000_000);
     let service = &job.result.write.service;
     assert_eq!((service.percentile_ns(50.0), service.percentile_ns(95.0)), (Some(402), None));
 }
 
 #[test]
-fn split_sizes_and_pauses_are_read() {
+fn bssplit_and_thinktime_are_read() {
     let options = r#""bssplit" : "4k/50:64k/30:1m/20,8k/100", "thinktime" : "1ms""#;
     let run = record::fio::from_fio(&FIO.replace(r#""bs" : "4k,8k""#, options)).unwrap();
     let declared = &run.jobs[0].declared;
@@ -70,23 +74,23 @@ fn split_sizes_and_pauses_are_read() {
     assert_eq!((declared.block_sizes.write.min, declared.block_sizes.write.max), (8192, 8192));
     assert_eq!(declared.thinktime_ns, 1_000_000);
     let run = record::fio::from_fio(&FIO.replace(r#""bs" : "4k,8k""#, r#""thinktime" : "250""#)).unwrap();
-    assert_eq!(run.jobs[0].declared.thinktime_ns, 250_000, "of microseconds where no unit is named");
+    assert_eq!(run.jobs[0].declared.thinktime_ns, 250_000, "microseconds without a unit");
 }
 
 #[test]
-fn of_several_documents_the_last_one_counts() {
+fn last_of_several_documents_counts() {
     let twice = format!("{FIO}{}", FIO.replace("\"total_ios\" : 10,", "\"total_ios\" : 20,"));
     assert_eq!(record::fio::from_fio(&twice).unwrap().jobs[0].result.write.ios, 20);
 }
 
 #[test]
-fn what_is_not_fios_is_refused() {
+fn output_of_other_programs_is_refused() {
     assert!(matches!(record::fio::from_fio("fio: no jobs\n"), Err(ReadError::NoDocument)));
     assert!(matches!(record::fio::from_fio("{\n  \"fio version\" : \"fio-3.33\",\n"), Err(ReadError::Malformed(_))));
 }
 
 #[test]
-fn service_times_divide_over_fios_classes() {
+fn service_times_are_distributed_over_fio_classes() {
     let mut result = Measured::default();
     result.read.ios = 4;
     let bucket = |ns| (meter::bucket_of(ns), 1);
@@ -98,6 +102,6 @@ fn service_times_divide_over_fios_classes() {
     let shares = result.latency_shares();
     assert_eq!((shares.ns[1], shares.us[0], shares.us[1], shares.ms[11]), (25.0, 25.0, 25.0, 25.0));
     assert_eq!(result.percent_below_2us(), 50.0);
-    // Depths are counted at syncs too, but are a share of transfers: more than all of them.
+    // Depths are also counted at syncs but relate to transfers, so they may exceed 100 %.
     assert_eq!(Shares { counts: [17, 0, 0, 0, 0, 0, 0], total: 16 }.percent()[0], 106.25);
 }

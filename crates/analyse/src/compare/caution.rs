@@ -1,60 +1,61 @@
-//! Reservations about a comparison.
+//! Cautions about a comparison.
 
 use record::Figure;
 use serde::Serialize;
 
-use super::side::{Side, SidePart};
+use super::side::{Side, SideJob};
 use super::{Basis, ComparedSample};
 use crate::{Code, Severity};
 
-/// With so many values for each independent one, even intervals that allow for it are too narrow.
+/// Number of values per independent value from which even corrected intervals are too narrow.
 const CORRELATED: f64 = 20.0;
-/// So many repeated runs make a trustworthy comparison.
+/// Number of repeated runs that make a comparison trustworthy.
 pub(super) const ENOUGH_RUNS: usize = 5;
 
-/// A reservation about a comparison.
+/// A reason to doubt a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "caution")]
 pub enum Caution {
-    /// A finding says that the numbers of this side are not those of a steady state, or not to be trusted.
+    /// A finding says that a side's figures are not trustworthy or not of a steady state.
     Found {
-        /// Where.
+        /// The affected side.
         side: Side,
         /// The finding.
         code: Code,
     },
-    /// Burst credits ran out on this side alone.
+    /// Burst credits ran out on one side only.
     CreditsRanOut {
-        /// Where.
+        /// The affected side.
         side: Side,
     },
-    /// Neighbouring intervals are so alike that the interval of the change is still too narrow: measure in repeats.
+    /// Neighbouring intervals are so correlated that the interval of the change is too narrow even so; repeats avoid
+    /// that.
     Correlated {
-        /// Where.
+        /// The affected side.
         side: Side,
-        /// Of which figure.
+        /// The affected figure.
         figure: Figure,
-        /// Intervals.
+        /// Number of intervals.
         values: usize,
-        /// How many independent ones would tell as much.
+        /// Number of independent values with the same information.
         independent: f64,
     },
-    /// Fewer than five repeats: an unlike pair of runs goes unnoticed.
+    /// Fewer than five repeats, which cannot reveal an atypical pair of runs.
     FewRepeats {
-        /// Where.
+        /// The affected side.
         side: Side,
-        /// How many there are.
+        /// Number of runs.
         runs: usize,
     },
-    /// Repeats on one side alone: how much runs differ among themselves is not allowed for.
+    /// Only one side has repeats, so the variation between runs is not accounted for.
     RepeatsOnOneSide,
 }
 
-/// Findings after which a mean is not that of a steady state.
+/// Findings that exclude a steady state.
 const UNSTEADY: [Code; 6] =
     [Code::NotSteady, Code::BurstRunning, Code::BurstUsedUp, Code::WarmupCounted, Code::BurstOrDrift, Code::ShortRun];
 
-pub(super) fn of_parts(baseline: &SidePart<'_>, candidate: &SidePart<'_>) -> Vec<Caution> {
+pub(super) fn of_parts(baseline: &SideJob<'_>, candidate: &SideJob<'_>) -> Vec<Caution> {
     let sides = [(Side::Baseline, baseline), (Side::Candidate, candidate)];
     let mut cautions = Vec::new();
     if baseline.credits_ran_out() != candidate.credits_ran_out() {
@@ -62,7 +63,7 @@ pub(super) fn of_parts(baseline: &SidePart<'_>, candidate: &SidePart<'_>) -> Vec
         cautions.push(Caution::CreditsRanOut { side });
     }
     for (side, part) in sides {
-        cautions.extend(found(side, part));
+        cautions.extend(from_findings(side, part));
     }
     let runs = sides.map(|(side, part)| (side, part.runs()));
     if runs.iter().all(|(_, runs)| *runs > 1) {
@@ -74,7 +75,7 @@ pub(super) fn of_parts(baseline: &SidePart<'_>, candidate: &SidePart<'_>) -> Vec
     cautions
 }
 
-fn found(side: Side, part: &SidePart<'_>) -> impl Iterator<Item = Caution> {
+fn from_findings(side: Side, part: &SideJob<'_>) -> impl Iterator<Item = Caution> {
     let matters = |severity, code| severity == Severity::Distrust || UNSTEADY.contains(&code);
     let mut codes: Vec<Code> =
         part.findings().filter(|one| matters(one.severity, one.code)).map(|one| one.code).collect();
@@ -85,7 +86,6 @@ fn found(side: Side, part: &SidePart<'_>) -> impl Iterator<Item = Caution> {
 
 pub(super) fn of_sample(figure: Figure, side: Side, sample: &ComparedSample, basis: Basis) -> Option<Caution> {
     let ComparedSample { mean, values } = *sample;
-    let alike = values as f64 / mean.effective.max(1.0) >= CORRELATED;
-    let told = alike && matches!(basis, Basis::Intervals { .. });
-    told.then_some(Caution::Correlated { side, figure, values, independent: mean.effective })
+    let correlated = values as f64 / mean.effective.max(1.0) >= CORRELATED && matches!(basis, Basis::Intervals { .. });
+    correlated.then_some(Caution::Correlated { side, figure, values, independent: mean.effective })
 }

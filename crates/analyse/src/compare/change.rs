@@ -5,25 +5,25 @@ use serde::Serialize;
 
 use crate::knee::steady::Mean;
 
-/// Of fewer independent values the correlation of neighbours is itself so uncertain that intervals are too narrow.
+/// Below this many independent values their autocorrelation is so uncertain that intervals come out too narrow.
 pub(super) const FEW: f64 = 20.0;
-/// Factor by which intervals are widened then.
+/// Factor by which such intervals are widened.
 const WIDER: f64 = 2.0;
-/// So much narrower than the room there is, an interval lies within it four times out of five wherever chance puts it.
+/// If an interval is narrower than its margin by this factor, it lies within the margin in four cases out of five.
 const POWER: f64 = 1.43;
-/// More measuring than this is never advised: the change is at the threshold.
-const TOO_MUCH: f64 = 100.0;
+/// Maximum factor of additional measurement to recommend; beyond it the change is at the threshold.
+const FACTOR_MAX: f64 = 100.0;
 
-/// The change from baseline to candidate, in per cent of the baseline.
+/// The change from baseline to candidate, in percent of the baseline.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Change {
-    /// The change; above zero where the candidate has more.
+    /// Estimated change; positive if the candidate has more.
     pub percent: f64,
-    /// The least that it may be, at 95 %.
+    /// Lower bound of the 95 % confidence interval.
     pub low_percent: f64,
-    /// The most.
+    /// Upper bound of the interval.
     pub high_percent: f64,
-    /// The interval is twice as wide as Student's, for there were fewer than 20 independent values on a side.
+    /// Whether the interval is twice as wide as Student's because a side has fewer than 20 independent values.
     pub widened: bool,
 }
 
@@ -31,54 +31,54 @@ pub struct Change {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "verdict")]
 pub enum Judgement {
-    /// More than chance and at least the threshold, for the better.
+    /// A statistically significant improvement of at least the threshold.
     Better,
-    /// The same for the worse.
+    /// A statistically significant degradation of at least the threshold.
     Worse,
-    /// The whole interval lies within the threshold.
+    /// The whole interval is within the threshold.
     Same,
-    /// None of these can be said yet.
+    /// The measurement decides none of these.
     Undecided {
-        /// What would decide; `None` where the change is so near to the threshold that nothing reasonable does.
+        /// Measurement that would decide; `None` if the change is too near to the threshold for any reasonable amount.
         #[serde(skip_serializing_if = "Option::is_none")]
         more: Option<More>,
     },
 }
 
-/// Additional measurement that would decide, on each side.
+/// Additional measurement on each side that would decide.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum More {
-    /// Seconds in one run.
+    /// Additional seconds in one run.
     Seconds(u64),
-    /// Repeated runs.
+    /// Additional repeated runs.
     Repeats(u64),
 }
 
-/// The basis of the means of a figure.
+/// The samples that a figure's means are computed from.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "of")]
 pub enum Basis {
-    /// Intervals of one run, which are alike to their neighbours.
+    /// Intervals of one run, which are correlated with their neighbours.
     Intervals {
         /// Seconds of the shorter side.
         seconds: f64,
     },
-    /// Repeated runs, which know nothing of each other.
+    /// Independent repeated runs.
     Repeats {
-        /// Runs of the side that has fewer.
+        /// Number of runs on the side that has fewer.
         runs: usize,
     },
 }
 
 impl Change {
-    /// `None` where the baseline is nothing.
+    /// Returns `None` if the baseline is zero.
     pub(super) fn between(baseline: &Mean, candidate: &Mean, basis: Basis) -> Option<Self> {
         if baseline.value <= 0.0 {
             return None;
         }
         let ratio = candidate.value / baseline.value;
-        // What is uncertain in the baseline is uncertain in all that is a share of it.
+        // The uncertainty of the baseline also affects every fraction of it.
         let half = baseline.scaled(ratio).difference_half_width(candidate) / baseline.value;
         let correlated = matches!(basis, Basis::Intervals { .. });
         let widened = correlated && baseline.effective.min(candidate.effective) < FEW;
@@ -87,12 +87,12 @@ impl Change {
         Some(Self { percent, low_percent: percent - 100.0 * half, high_percent: percent + 100.0 * half, widened })
     }
 
-    /// Half the width of its interval.
+    /// Returns half the width of the interval.
     fn half(&self) -> f64 {
         (self.high_percent - self.low_percent) / 2.0
     }
 
-    /// Whether it is more than chance allows.
+    /// Reports whether the change is statistically significant.
     #[must_use]
     pub fn is_real(&self) -> bool {
         self.low_percent > 0.0 || self.high_percent < 0.0
@@ -113,22 +113,18 @@ impl Change {
             let more = self.percent > 0.0;
             return if more == quantity.is_latency() { Judgement::Worse } else { Judgement::Better };
         }
-        Judgement::Undecided { more: self.more(threshold_percent, independent, basis) }
-    }
-
-    /// What would decide if the change stayed what it is: intervals shrink by the root of what is measured.
-    fn more(&self, threshold_percent: f64, independent: f64, basis: Basis) -> Option<More> {
+        // What would decide if the estimate stayed the same: intervals shrink with the root of the measured time.
         let size = self.percent.abs();
-        let room = if size >= threshold_percent { size } else { threshold_percent - size };
-        self.what_tells(room, independent, basis)
+        let margin = if size >= threshold_percent { size } else { threshold_percent - size };
+        Judgement::Undecided { more: self.measurement_needed(margin, independent, basis) }
     }
 
-    /// What would make the interval so narrow that it has room within this many per cent.
-    pub(super) fn what_tells(&self, room: f64, independent: f64, basis: Basis) -> Option<More> {
+    /// Returns the measurement that narrows the interval to within this margin in percent.
+    pub(super) fn measurement_needed(&self, margin: f64, independent: f64, basis: Basis) -> Option<More> {
         let half = self.half() / if self.widened { WIDER } else { 1.0 };
         let enough = if self.widened { FEW / independent } else { 1.0 };
-        let factor = (POWER * half / room.abs()).powi(2).max(enough);
-        if factor.is_nan() || factor > TOO_MUCH {
+        let factor = (POWER * half / margin.abs()).powi(2).max(enough);
+        if factor.is_nan() || factor > FACTOR_MAX {
             return None;
         }
         Some(match basis {

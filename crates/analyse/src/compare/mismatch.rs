@@ -1,24 +1,24 @@
-//! Whether runs are comparable: differences in conditions.
+//! Differences in conditions that make runs incomparable.
 
 use record::{DataKind, DeclaredSizes, JobResult, Run, RunOutcome, TargetKind};
 use serde::Serialize;
 
-/// Runs that differ in length by more than this factor are told apart, and by more than the second are not comparable.
+/// Factors between run times from which a difference is reported, and from which runs are not comparable.
 const RUNTIME: (f64, f64) = (1.25, 2.0);
 
-/// Something in which two runs differ.
+/// A condition in which two runs differ.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ConditionMismatch {
-    /// What differs.
+    /// The differing condition.
     pub aspect: Aspect,
-    /// The job, by its name in the baseline; `None` where it is the run.
+    /// Name of the job in the baseline; `None` if the condition belongs to the run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub job: Option<String>,
-    /// What the baseline has.
+    /// Value in the baseline.
     pub baseline: MismatchValue,
-    /// What the candidate has.
+    /// Value in the candidate.
     pub candidate: MismatchValue,
-    /// Whether figures mean nothing beside each other.
+    /// Whether the difference makes the figures incomparable.
     pub blocking: bool,
 }
 
@@ -27,15 +27,15 @@ pub struct ConditionMismatch {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Aspect {
-    /// The job is in one of them only.
+    /// The job exists in only one run.
     Job,
-    /// Simulated, or measured.
+    /// Whether the run is simulated.
     Simulated,
-    /// The modelled volumes.
+    /// Modelled volumes.
     Volume,
-    /// The block devices.
+    /// Block devices.
     Device,
-    /// Regular files, block devices, files in memory.
+    /// Regular files, block devices or files in memory.
     TargetKind,
     /// `rw`.
     Rw,
@@ -45,39 +45,39 @@ pub enum Aspect {
     Engine,
     /// `iodepth` of each worker.
     Depth,
-    /// How many workers.
+    /// Number of workers.
     Workers,
     /// `direct`.
     Direct,
-    /// Whether writes are made durable.
+    /// Whether the job syncs its writes.
     Syncs,
-    /// Bytes of the region.
+    /// Size of the region in bytes.
     Size,
-    /// Operations per second asked for, over all kinds.
+    /// Requested operations per second over all kinds.
     RateIops,
-    /// Bytes per second asked for, over all kinds.
+    /// Requested bytes per second over all kinds.
     RateBytes,
     /// Idle time between blocks of operations.
     Thinktime,
     /// Whether written blocks are read back.
     Verify,
-    /// How long was measured.
+    /// Measured time.
     Runtime,
-    /// How it ended.
+    /// Outcome of the run.
     Outcome,
-    /// The name of the machine.
+    /// Name of the host.
     Host,
-    /// Its processors.
+    /// CPUs of the host.
     Cpus,
-    /// Its kernel.
+    /// Kernel release of the host.
     Kernel,
-    /// What measured, with its version.
+    /// Measuring program with its version.
     Tool,
 }
 
 impl Aspect {
-    /// Whether a difference makes the figures mean nothing beside each other. The name of a machine tells nothing of
-    /// its storage: those of containers change with every start.
+    /// Reports whether a difference makes the figures incomparable. Host names do not: containers get a new one with
+    /// every start.
     const fn blocks(self) -> bool {
         !matches!(self, Self::Outcome | Self::Host | Self::Cpus | Self::Kernel | Self::Tool)
     }
@@ -87,29 +87,25 @@ impl Aspect {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MismatchValue {
-    /// Nothing of the kind.
+    /// No value.
     Nothing,
-    /// A word.
+    /// A string.
     Word(String),
-    /// Yes or no.
+    /// A boolean.
     Yes(bool),
-    /// A number of things, or of things per second.
+    /// A count, or a count per second.
     Count(u64),
     /// Bytes, or bytes per second.
     Bytes(u64),
-    /// The least and the greatest size in bytes.
+    /// Minimum and maximum in bytes.
     BytesRange(u64, u64),
-    /// A time in nanoseconds.
+    /// A duration in nanoseconds.
     Nanoseconds(u64),
 }
 
 impl MismatchValue {
-    fn count(value: Option<u64>) -> Self {
-        value.map_or(Self::Nothing, Self::Count)
-    }
-
-    fn bytes(value: Option<u64>) -> Self {
-        value.map_or(Self::Nothing, Self::Bytes)
+    fn of(value: Option<u64>, to_value: fn(u64) -> Self) -> Self {
+        value.map_or(Self::Nothing, to_value)
     }
 
     fn words<'a>(words: impl Iterator<Item = &'a str>) -> Self {
@@ -120,10 +116,10 @@ impl MismatchValue {
     }
 }
 
-/// A condition and its value in a run or job; `None` where its record lacks it.
-type Trait = (Aspect, Option<MismatchValue>);
+/// A condition and its value in a run or job; `None` if the record lacks it.
+type ConditionValue = (Aspect, Option<MismatchValue>);
 
-/// Everything in which two runs differ, jobs by the places of their pairs.
+/// Returns all differences in conditions between two runs; `pairs` are indices of corresponding jobs.
 #[must_use]
 pub fn mismatches(baseline: &Run, candidate: &Run, pairs: &[(usize, usize)]) -> Vec<ConditionMismatch> {
     let mut found = differences(None, of_run(baseline), of_run(candidate));
@@ -132,12 +128,17 @@ pub fn mismatches(baseline: &Run, candidate: &Run, pairs: &[(usize, usize)]) -> 
         found.extend(differences(Some(&a.name), of_job(a), of_job(b)));
         found.extend(runtimes(a, b));
     }
-    found.extend(lonely(baseline, &pairs.iter().map(|pair| pair.0).collect::<Vec<_>>(), true));
-    found.extend(lonely(candidate, &pairs.iter().map(|pair| pair.1).collect::<Vec<_>>(), false));
+    let (in_baseline, in_candidate): (Vec<usize>, Vec<usize>) = pairs.iter().copied().unzip();
+    found.extend(unpaired(baseline, &in_baseline, true));
+    found.extend(unpaired(candidate, &in_candidate, false));
     found
 }
 
-fn differences(job: Option<&str>, baseline: Vec<Trait>, candidate: Vec<Trait>) -> Vec<ConditionMismatch> {
+fn differences(
+    job: Option<&str>,
+    baseline: Vec<ConditionValue>,
+    candidate: Vec<ConditionValue>,
+) -> Vec<ConditionMismatch> {
     let both = baseline.into_iter().zip(candidate).filter_map(|((aspect, a), (_, b))| Some((aspect, a?, b?)));
     both.filter(|(_, a, b)| a != b)
         .map(|(aspect, baseline, candidate)| ConditionMismatch {
@@ -150,23 +151,21 @@ fn differences(job: Option<&str>, baseline: Vec<Trait>, candidate: Vec<Trait>) -
         .collect()
 }
 
-/// Jobs without a partner.
-fn lonely(run: &Run, paired: &[usize], of_baseline: bool) -> Vec<ConditionMismatch> {
-    let alone = run.jobs.iter().enumerate().filter(|(index, _)| !paired.contains(index));
-    alone
-        .map(|(_, job)| {
-            let here = MismatchValue::Word(job.name.clone());
-            let (baseline, candidate) =
-                if of_baseline { (here, MismatchValue::Nothing) } else { (MismatchValue::Nothing, here) };
-            ConditionMismatch { aspect: Aspect::Job, job: Some(job.name.clone()), baseline, candidate, blocking: true }
-        })
-        .collect()
+/// Lists jobs without a counterpart in the other run.
+fn unpaired(run: &Run, paired: &[usize], of_baseline: bool) -> Vec<ConditionMismatch> {
+    let jobs = run.jobs.iter().enumerate().filter(|(index, _)| !paired.contains(index));
+    let mismatch = |(_, job): (usize, &JobResult)| {
+        let (name, none) = (MismatchValue::Word(job.name.clone()), MismatchValue::Nothing);
+        let (baseline, candidate) = if of_baseline { (name, none) } else { (none, name) };
+        ConditionMismatch { aspect: Aspect::Job, job: Some(job.name.clone()), baseline, candidate, blocking: true }
+    };
+    jobs.map(mismatch).collect()
 }
 
-fn of_run(run: &Run) -> Vec<Trait> {
+fn of_run(run: &Run) -> Vec<ConditionValue> {
     let simulated = run.model.as_ref().is_some_and(|model| model.virtual_time);
-    // In virtual time the machine has no part in it, and some records do not know theirs.
-    let known = |known: bool, told: MismatchValue| (!simulated && known).then_some(told);
+    // In virtual time the host does not matter, and some records do not know their host.
+    let known = |known: bool, value: MismatchValue| (!simulated && known).then_some(value);
     let word = |word: &str| known(!word.is_empty(), MismatchValue::Word(word.to_owned()));
     let host = &run.host;
     vec![
@@ -193,40 +192,40 @@ const fn outcome(outcome: RunOutcome) -> &'static str {
     }
 }
 
-/// The devices under the jobs' files, and those that are named themselves.
+/// Returns the devices under the jobs' files or, without any, the block devices named as targets.
 fn devices(run: &Run) -> Option<MismatchValue> {
     let counted = run.disks.iter().map(|disk| disk.name.as_str());
     let targets = run.jobs.iter().flat_map(|job| &job.evidence.targets);
     let named = targets.filter(|target| target.kind == TargetKind::Block).map(|target| target.path.as_str());
-    let told = if run.disks.is_empty() { MismatchValue::words(named) } else { MismatchValue::words(counted) };
-    (told != MismatchValue::Nothing).then_some(told)
+    let devices = if run.disks.is_empty() { MismatchValue::words(named) } else { MismatchValue::words(counted) };
+    (devices != MismatchValue::Nothing).then_some(devices)
 }
 
-fn of_job(job: &JobResult) -> Vec<Trait> {
+fn of_job(job: &JobResult) -> Vec<ConditionValue> {
     let declared = &job.declared;
-    let mut traits = vec![
+    let mut conditions = vec![
         (Aspect::Rw, Some(MismatchValue::Word(declared.rw.clone()))),
         (Aspect::Engine, Some(MismatchValue::Word(declared.engine.clone()))),
         (Aspect::Depth, Some(MismatchValue::Count(declared.iodepth.into()))),
         (Aspect::Workers, Some(MismatchValue::Count(job.workers.max(1).into()))),
         (Aspect::TargetKind, target_kinds(job)),
     ];
-    traits.extend(DataKind::ALL.map(|kind| (Aspect::BlockSize(kind), block_sizes(job, kind))));
-    // Text for people leaves out the other options.
-    let known = |told: MismatchValue| (!declared.header_only).then_some(told);
-    traits.extend([
+    conditions.extend(DataKind::ALL.map(|kind| (Aspect::BlockSize(kind), block_sizes(job, kind))));
+    // Text output for people omits the other options.
+    let known = |value: MismatchValue| (!declared.header_only).then_some(value);
+    conditions.extend([
         (Aspect::Direct, declared.known_direct().map(MismatchValue::Yes)),
         (Aspect::Syncs, known(MismatchValue::Yes(declared.syncs))),
-        (Aspect::Size, known(MismatchValue::bytes(region(job)))),
-        (Aspect::RateIops, known(MismatchValue::count(declared.rate_iops.sum()))),
-        (Aspect::RateBytes, known(MismatchValue::bytes(declared.rate_bytes.sum()))),
+        (Aspect::Size, known(MismatchValue::of(region(job), MismatchValue::Bytes))),
+        (Aspect::RateIops, known(MismatchValue::of(declared.rate_iops.sum(), MismatchValue::Count))),
+        (Aspect::RateBytes, known(MismatchValue::of(declared.rate_bytes.sum(), MismatchValue::Bytes))),
         (Aspect::Thinktime, known(MismatchValue::Nanoseconds(declared.thinktime_ns))),
         (Aspect::Verify, known(MismatchValue::Yes(declared.verify))),
     ]);
-    traits
+    conditions
 }
 
-/// As it was given; else that of its files.
+/// Returns the declared size, or else the total size of the files.
 fn region(job: &JobResult) -> Option<u64> {
     let targets = &job.evidence.targets;
     let whole = || (!targets.is_empty()).then(|| targets.iter().map(|target| target.size).sum());
@@ -240,11 +239,11 @@ fn target_kinds(job: &JobResult) -> Option<MismatchValue> {
         TargetKind::Memory => "file in memory",
         TargetKind::Other => "other",
     };
-    let told = MismatchValue::words(job.evidence.targets.iter().map(|target| name(target.kind)));
-    (told != MismatchValue::Nothing).then_some(told)
+    let kinds = MismatchValue::words(job.evidence.targets.iter().map(|target| name(target.kind)));
+    (kinds != MismatchValue::Nothing).then_some(kinds)
 }
 
-/// Of kinds that were used.
+/// Returns `None` for kinds without operations.
 fn block_sizes(job: &JobResult, kind: DataKind) -> Option<MismatchValue> {
     let DeclaredSizes { min, max } = job.declared.sizes(kind);
     (job.result.kind(kind).ios > 0 && max > 0).then_some(MismatchValue::BytesRange(min.into(), max.into()))
@@ -262,8 +261,8 @@ fn runtimes(baseline: &JobResult, candidate: &JobResult) -> Option<ConditionMism
     })
 }
 
-/// Which job of one run is which of another, by their places: by name, the first of a name with the first; where no name
-/// is in both and there are as many, by order.
+/// Pairs jobs of two runs by their indices: by name, equal names in order; if no name matches and the numbers of jobs
+/// are equal, by order.
 #[must_use]
 pub fn pairs(baseline: &Run, candidate: &Run) -> Vec<(usize, usize)> {
     let mut free: Vec<usize> = (0..candidate.jobs.len()).collect();

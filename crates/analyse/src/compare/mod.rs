@@ -1,10 +1,10 @@
-//! Two runs, or two sets of repeated runs, side by side: by how much each figure changed, how sure that is, and whether
-//! it is a change that matters.
+//! Comparison of two runs, or of two sets of repeated runs: the change of each figure, its confidence interval and
+//! whether it exceeds the threshold.
 //!
-//! Neighbouring seconds of a run are alike, and tests that take them for independent find a difference between equal
-//! runs in every second case. So the means of two runs are compared by Welch's test on their effective numbers of
-//! values, and where both sides have repeats, by the means of the runs. Percentiles of single runs have their errors from
-//! a bootstrap over blocks of time; of records without blocks only repeats can tell.
+//! Neighbouring seconds of a run are correlated. Tests that assume independence find a difference between equal runs in
+//! every second case. So means of two runs are compared by Welch's test with effective sample sizes or, with repeats on
+//! both sides, by the means of the runs. Percentiles of single runs get their errors from a bootstrap over blocks of
+//! time; records without blocks need repeats.
 
 mod blocks;
 mod caution;
@@ -22,14 +22,14 @@ pub use mismatch::{Aspect, ConditionMismatch, MismatchValue, mismatches, pairs};
 pub use side::Side;
 
 use crate::knee::steady::Mean;
-use side::{JudgedSide, SidePart};
+use side::{AnalysedRun, SideJob};
 
 /// Settings of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct ComparisonSettings {
     /// Changes smaller than this are ignored, in per cent.
     pub threshold_percent: f64,
-    /// What blocks of time are drawn by.
+    /// Seed of the bootstrap.
     pub seed: u64,
 }
 
@@ -42,61 +42,63 @@ impl Default for ComparisonSettings {
 /// The result of a comparison.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Comparison {
-    /// In what the runs differ besides their figures, the graver first: all of them from the first of the baseline, its
-    /// own repeats too.
+    /// Differences in conditions, blocking ones first. All runs are compared with the first run of the baseline,
+    /// including its own repeats.
     pub mismatches: Vec<ConditionMismatch>,
-    /// The jobs that both sides have, in the order of the baseline.
+    /// Jobs of both sides, in the order of the baseline.
     pub jobs: Vec<JobComparison>,
 }
 
-/// One job in both.
+/// The comparison of one job.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct JobComparison {
-    /// Its name in the baseline.
+    /// Name in the baseline.
     pub job: String,
-    /// Its figures: of each kind in use and, where there are several, of all together.
+    /// Figures of each kind in use and, if there are several, of all kinds together.
     pub figures: Vec<FigureComparison>,
-    /// What to keep in mind.
+    /// Reasons to doubt the comparison.
     pub cautions: Vec<Caution>,
 }
 
-/// One figure in both.
+/// The comparison of one figure.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct FigureComparison {
-    /// Which.
+    /// The compared figure.
     pub figure: Figure,
-    /// Its value in the baseline, the mean of its runs.
+    /// Value in the baseline: the mean of its runs.
     pub baseline: f64,
-    /// Its value in the candidate.
+    /// Value in the candidate: the mean of its runs.
     pub candidate: f64,
-    /// The change with its interval; `None` where only repeats can tell.
+    /// Change with its interval; `None` if it takes repeats to know it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub change: Option<Change>,
-    /// What the interval rests on.
+    /// Basis of the interval.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub basis: Option<Basis>,
-    /// How many independent values tell as much as those of the side that has fewer; zero where only repeats can tell.
+    /// Effective sample size of the side that has fewer values; zero without an interval.
     pub independent: f64,
-    /// What it comes to.
+    /// Verdict on the change.
     #[serde(flatten)]
     pub judgement: Judgement,
 }
 
 impl FigureComparison {
-    /// What would tell a change that is so many per cent away from something from being there.
-    pub(crate) fn what_tells(&self, away_percent: f64) -> Option<More> {
-        self.change.zip(self.basis).and_then(|(change, basis)| change.what_tells(away_percent, self.independent, basis))
+    /// Returns the measurement that would distinguish the change from a value this many percent away.
+    pub(crate) fn measurement_needed(&self, margin: f64) -> Option<More> {
+        self.change
+            .zip(self.basis)
+            .and_then(|(change, basis)| change.measurement_needed(margin, self.independent, basis))
     }
 }
 
 impl Comparison {
-    /// Whether figures may be read beside each other.
+    /// Reports whether the figures are comparable.
     #[must_use]
     pub fn is_comparable(&self) -> bool {
         self.mismatches.iter().all(|mismatch| !mismatch.blocking)
     }
 
-    /// Whether a figure of any job became worse.
+    /// Reports whether a figure of any job became worse.
     #[must_use]
     pub fn is_worse(&self) -> bool {
         let figures = self.jobs.iter().flat_map(|job| &job.figures);
@@ -104,14 +106,14 @@ impl Comparison {
     }
 }
 
-/// A mean of one side and how many values it was taken from.
+/// A mean of one side and the number of values it was computed from.
 #[derive(Clone, Copy)]
 struct ComparedSample {
     mean: Mean,
     values: usize,
 }
 
-/// Holds the candidate against the baseline: a run each, or repeats of one.
+/// Compares the candidate with the baseline: one run each, or repeats of one.
 #[must_use]
 pub fn compare(baseline: &[&Run], candidate: &[&Run], options: &ComparisonSettings) -> Comparison {
     let Some((&first, others)) = baseline.split_first() else { return Comparison::default() };
@@ -121,10 +123,10 @@ pub fn compare(baseline: &[&Run], candidate: &[&Run], options: &ComparisonSettin
     }
     let places = |runs: &[&Run]| -> Vec<_> { runs.iter().map(|run| mismatch::pairs(first, run)).collect() };
     let (of_baseline, of_candidate) = (places(baseline), places(candidate));
-    let (baseline, candidate) = (JudgedSide::of(baseline), JudgedSide::of(candidate));
+    let (baseline, candidate) = (AnalysedRun::of(baseline), AnalysedRun::of(candidate));
     let job = |index: usize| {
-        let baseline = SidePart::of(&baseline, of_baseline.iter().map(|pairs| partner(pairs, index)));
-        let candidate = SidePart::of(&candidate, of_candidate.iter().map(|pairs| partner(pairs, index)));
+        let baseline = SideJob::of(&baseline, of_baseline.iter().map(|pairs| partner(pairs, index)));
+        let candidate = SideJob::of(&candidate, of_candidate.iter().map(|pairs| partner(pairs, index)));
         (candidate.runs() > 0).then(|| compare_job(&first.jobs[index].name, &baseline, &candidate, options))
     };
     Comparison { mismatches: in_order(mismatches), jobs: (0..first.jobs.len()).filter_map(job).collect() }
@@ -134,7 +136,7 @@ fn partner(pairs: &[(usize, usize)], index: usize) -> Option<usize> {
     pairs.iter().find(|(first, _)| *first == index).map(|(_, other)| *other)
 }
 
-/// The graver first, each once.
+/// Sorts blocking mismatches first and removes duplicates.
 fn in_order(mut mismatches: Vec<ConditionMismatch>) -> Vec<ConditionMismatch> {
     mismatches.sort_by_key(|mismatch| !mismatch.blocking);
     let mut once: Vec<ConditionMismatch> = Vec::new();
@@ -148,8 +150,8 @@ fn in_order(mut mismatches: Vec<ConditionMismatch>) -> Vec<ConditionMismatch> {
 
 fn compare_job(
     name: &str,
-    baseline: &SidePart<'_>,
-    candidate: &SidePart<'_>,
+    baseline: &SideJob<'_>,
+    candidate: &SideJob<'_>,
     options: &ComparisonSettings,
 ) -> JobComparison {
     let mut cautions = caution::of_parts(baseline, candidate);
@@ -165,23 +167,23 @@ fn compare_job(
     JobComparison { job: name.to_owned(), figures, cautions }
 }
 
-fn figures_of(baseline: &SidePart<'_>, candidate: &SidePart<'_>) -> impl Iterator<Item = Figure> {
+fn figures_of(baseline: &SideJob<'_>, candidate: &SideJob<'_>) -> impl Iterator<Item = Figure> {
     let used = |kind: &DataKind| baseline.uses(*kind) && candidate.uses(*kind);
     let mut kinds: Vec<Option<DataKind>> = DataKind::ALL.into_iter().filter(used).map(Some).collect();
     if kinds.len() > 1 {
         kinds.push(None);
     }
     let of_kind = |kind| FigureQuantity::ALL.map(|quantity| Figure { kind, quantity });
-    // A percentile of several kinds is that of the worst, which has its own row.
+    // A percentile over several kinds is that of the worst kind, which has its own row.
     let has_row = |figure: &Figure| figure.kind.is_some() || figure.quantity.percent().is_none();
     kinds.into_iter().flat_map(of_kind).filter(has_row)
 }
 
-/// `None` where a side does not have the figure at all.
+/// Returns `None` if a side lacks the figure.
 fn compare_figure(
     figure: Figure,
-    baseline: &SidePart<'_>,
-    candidate: &SidePart<'_>,
+    baseline: &SideJob<'_>,
+    candidate: &SideJob<'_>,
     options: &ComparisonSettings,
 ) -> Option<(FigureComparison, Option<[ComparedSample; 2]>)> {
     let (a, b) = (baseline.of_each_run(figure), candidate.of_each_run(figure));
@@ -193,7 +195,8 @@ fn compare_figure(
     } else {
         of_courses(figure, baseline, candidate, options.seed)
     };
-    let more = samples.err().flatten().or_else(|| Some(more_runs(a.len().min(b.len()))));
+    let missing_runs = caution::ENOUGH_RUNS.saturating_sub(a.len().min(b.len())).max(1);
+    let more = samples.err().flatten().or(Some(More::Repeats(missing_runs as u64)));
     let known = samples.ok().and_then(|([a, b], basis)| Some((Change::between(&a.mean, &b.mean, basis)?, a, b, basis)));
     let independent = known.map_or(0.0, |(_, a, b, _)| a.mean.effective.min(b.mean.effective));
     let judgement = match &known {
@@ -212,23 +215,19 @@ fn compare_figure(
     Some((row, known.map(|(_, a, b, _)| [a, b])))
 }
 
-fn more_runs(runs: usize) -> More {
-    More::Repeats(caution::ENOUGH_RUNS.saturating_sub(runs).max(1) as u64)
-}
-
 fn of_runs(a: &[f64], b: &[f64]) -> ([ComparedSample; 2], Basis) {
     let sample = |values: &[f64]| ComparedSample { mean: Mean::of_independent(values), values: values.len() };
     ([sample(a), sample(b)], Basis::Repeats { runs: a.len().min(b.len()) })
 }
 
-/// What the course of single runs in time tells; without one, what would tell.
+/// Compares the time series of single runs; without them, returns the measurement that would decide.
 fn of_courses(
     figure: Figure,
-    baseline: &SidePart<'_>,
-    candidate: &SidePart<'_>,
+    baseline: &SideJob<'_>,
+    candidate: &SideJob<'_>,
     seed: u64,
 ) -> Result<([ComparedSample; 2], Basis), Option<More>> {
-    let Some(((a, a_seconds), (b, b_seconds))) = baseline.course(figure).zip(candidate.course(figure)) else {
+    let Some(((a, a_seconds), (b, b_seconds))) = baseline.time_series(figure).zip(candidate.time_series(figure)) else {
         return of_blocks(figure, baseline, candidate, seed);
     };
     let seconds = (a.len() as f64 * a_seconds).min(b.len() as f64 * b_seconds);
@@ -238,15 +237,16 @@ fn of_courses(
 
 fn of_blocks(
     figure: Figure,
-    baseline: &SidePart<'_>,
-    candidate: &SidePart<'_>,
+    baseline: &SideJob<'_>,
+    candidate: &SideJob<'_>,
     seed: u64,
 ) -> Result<([ComparedSample; 2], Basis), Option<More>> {
     let (a, b) = baseline.blocks(figure).zip(candidate.blocks(figure)).ok_or(None)?;
     let seconds = a.seconds.min(b.seconds);
     let percent = figure.quantity.percent();
-    let lacking = percent.and_then(|percent| a.lacking(percent).into_iter().chain(b.lacking(percent)).reduce(f64::max));
-    if let Some(times) = lacking {
+    let missing = percent
+        .and_then(|percent| a.missing_factor(percent).into_iter().chain(b.missing_factor(percent)).reduce(f64::max));
+    if let Some(times) = missing {
         return Err(Some(More::Seconds(((times - 1.0) * seconds).ceil().max(1.0) as u64)));
     }
     let sample = |blocks: &blocks::ComparedBlocks, seed| ComparedSample {

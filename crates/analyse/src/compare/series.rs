@@ -1,12 +1,12 @@
-//! One figure of one job over time.
+//! Time series of one figure of one job.
 
 use record::{DataKind, Figure, FigureQuantity, IntervalRecord, JobResult};
 
-/// The values of a figure for each whole interval in which it was in use; `None` where the record does not keep its
-/// course: percentiles, and the latency of one kind where others were in use, for intervals know the time of all kinds.
-pub(super) fn course(job: &JobResult, figure: Figure) -> Option<Vec<f64>> {
+/// Returns the figure's value in each whole interval in use. `None` if the record has no such series: for percentiles,
+/// and for the latency of one kind among several, because intervals sum the time of all kinds.
+pub(super) fn time_series(job: &JobResult, figure: Figure) -> Option<Vec<f64>> {
     let series = job.result.series.paced();
-    // The last one may have been cut short.
+    // The last interval may be incomplete.
     let whole = &series.intervals[..series.intervals.len().saturating_sub(1)];
     let used = in_use(whole, figure.kind);
     let seconds = series.width_ns as f64 / 1e9;
@@ -21,7 +21,7 @@ pub(super) fn course(job: &JobResult, figure: Figure) -> Option<Vec<f64>> {
     }
 }
 
-/// Without the intervals before its first operation and after its last one.
+/// Strips the intervals before the first operation and after the last one.
 fn in_use(intervals: &[IntervalRecord], kind: Option<DataKind>) -> &[IntervalRecord] {
     let busy = |one: &IntervalRecord| sum(&one.ios, kind) > 0.0;
     let Some(first) = intervals.iter().position(busy) else { return &[] };
@@ -36,13 +36,13 @@ fn sum(counts: &[u64; 3], kind: Option<DataKind>) -> f64 {
     }
 }
 
-/// Whether the kind is the only one in use.
+/// Reports whether the kind is the only one in use.
 fn is_alone(job: &JobResult, kind: Option<DataKind>) -> bool {
     kind.is_none_or(|kind| job.result.kinds().all(|(other, result)| other == kind || result.ios == 0))
 }
 
-/// Values whose mean is that of all operations, slow intervals counted by how many operations they had, and whose
-/// deviation is that of this mean (a ratio of sums, linearised).
+/// Returns values whose mean is the mean over all operations and whose deviation is that of this mean (a linearised
+/// ratio of sums): intervals weigh by their number of operations.
 fn latency(intervals: &[IntervalRecord]) -> Option<Vec<f64>> {
     let count = |one: &IntervalRecord| one.ios.iter().sum::<u64>() as f64;
     let ios: f64 = intervals.iter().map(count).sum();

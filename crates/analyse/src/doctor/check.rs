@@ -1,27 +1,27 @@
-//! All checks, each with its source document.
+//! The checks, each with its source document.
 
 use serde::Serialize;
 
-/// Declares the checks with their names and sources, so that none can be without.
+/// Declares the checks, each with a name and a source.
 macro_rules! checks {
     ($($name:ident $id:literal $source:literal $doc:literal;)+) => {
-        /// A thing that is looked at.
+        /// A check of the host or of a device.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
         pub enum Check {
             $(#[doc = $doc] #[serde(rename = $id)] $name,)+
         }
 
         impl Check {
-            /// All of them, in the order in which they are shown.
+            /// All checks, in display order.
             pub const ALL: &[Self] = &[$(Self::$name),+];
 
-            /// Its name for programs and links.
+            /// Returns the name for programs and links.
             #[must_use]
             pub const fn id(self) -> &'static str {
                 match self { $(Self::$name => $id,)+ }
             }
 
-            /// The document that it is from.
+            /// Returns the document that the check is based on.
             #[must_use]
             pub const fn source(self) -> &'static str {
                 match self { $(Self::$name => $source,)+ }
@@ -32,73 +32,73 @@ macro_rules! checks {
 
 checks! {
     CgroupLimits "cgroup-limits" "kernel: admin-guide/cgroup-v2.rst, cgroup-v1/blkio-controller.rst"
-        "Limits that the cgroups of this process set on a device.";
+        "Limits that the process's cgroups set on a device.";
     Scheduler "scheduler" "Google: Optimizing persistent disk and local SSD performance; kernel: block/switching-sched.rst"
-        "The I/O scheduler.";
+        "I/O scheduler.";
     NrRequests "nr-requests" "kernel: ABI/stable/sysfs-block; From 2K to 160K fio IOPS (queue depths)"
-        "Requests that may wait for a device.";
+        "Requests that may be queued for a device.";
     DeviceDepth "device-depth" "kernel: scsi/scsi_mid_low_api.rst"
-        "Commands that a SCSI device takes at a time.";
+        "Queue depth of a SCSI device.";
     HardwareQueues "hardware-queues" "Google: Optimizing persistent disk and local SSD performance (multi-queue SCSI); kernel: block/blk-mq.rst"
-        "Hardware queues against processors.";
+        "Number of hardware queues relative to CPUs.";
     QueueSpread "queue-spread" "kernel: block/blk-mq.rst"
-        "How processors share the hardware queues.";
+        "Distribution of CPUs over hardware queues.";
     InterruptSpread "interrupt-spread" "Google: Optimizing persistent disk and local SSD performance (guest environment); kernel: core-api/irq/irq-affinity.rst"
-        "Processors that handle the interrupts of the queues.";
+        "CPUs that handle the queues' interrupts.";
     RqAffinity "rq-affinity" "kernel: ABI/stable/sysfs-block"
-        "Processors that handle completions.";
+        "CPUs that handle completions.";
     Rotational "rotational" "kernel: ABI/stable/sysfs-block; IOPS and latency are not related - HDD performance explored"
         "Moving parts.";
     WriteCache "write-cache" "Google: Optimizing persistent disk and local SSD performance (cache flushing); kernel: block/writeback_cache_control.rst"
-        "The device's write cache, and writes that go past it.";
+        "Write cache of the device, and writes that bypass it.";
     MaxSectors "max-request" "kernel: ABI/stable/sysfs-block"
-        "The largest request.";
+        "Maximum request size.";
     NoMerges "merges" "kernel: ABI/stable/sysfs-block"
-        "Whether neighbouring requests are merged.";
+        "Whether adjacent requests are merged.";
     BlockSize "block-size" "kernel: ABI/stable/sysfs-block"
-        "Logical and physical blocks.";
+        "Logical and physical block size.";
     Alignment "alignment" "kernel: ABI/stable/sysfs-block (alignment_offset, optimal_io_size)"
-        "Whether partitions and devices begin where blocks do.";
+        "Alignment of partitions and devices to blocks.";
     DiscardSupport "discard-support" "kernel: ABI/stable/sysfs-block"
-        "Whether the device takes discards.";
+        "Whether the device supports discards.";
     IoStats "iostats" "kernel: ABI/stable/sysfs-block, admin-guide/iostats.rst"
-        "Whether operations are counted.";
+        "Whether the kernel counts operations.";
     Polling "polling" "kernel: ABI/stable/sysfs-block (io_poll)"
         "Queues that can be polled.";
     NumaNode "numa-node" "kernel: ABI/stable/sysfs-devices-node"
-        "The memory node of the device.";
+        "NUMA node of the device.";
     Raid "raid" "kernel: admin-guide/md.rst"
-        "Missing disks of a RAID.";
+        "Missing disks of a RAID array.";
     LoopDirect "loop-direct" "man 8 losetup"
         "Whether a loop device bypasses the page cache.";
     ReadAhead "read-ahead" "Google: Optimizing persistent disk and local SSD performance (readahead cache)"
-        "How far the kernel reads ahead.";
+        "Readahead of the kernel.";
     DiscardOption "discard" "Google: Optimizing persistent disk and local SSD performance (DISCARD commands)"
         "Whether the filesystem discards free blocks.";
     LazyInit "lazy-init" "Google: Optimizing persistent disk and local SSD performance (lazy initialization); kernel: admin-guide/ext4.rst"
-        "Whether a lazily made filesystem is still being made.";
+        "Whether lazy initialization of a filesystem is still running.";
     Barrier "barriers" "Google: Optimizing persistent disk and local SSD performance (cache flushing); kernel: admin-guide/ext4.rst"
-        "Whether the filesystem flushes the device's cache.";
+        "Whether the filesystem flushes the device's write cache.";
     AccessTimes "access-times" "man 8 mount"
-        "Whether reads cause writes.";
+        "Whether reads cause writes of access times.";
     SyncOption "synchronous" "man 8 mount; kernel: admin-guide/ext4.rst"
-        "Whether the mount waits for, or doubles, every write.";
+        "Whether mount options make every write synchronous, or double it.";
     Stripe "stripe" "kernel: admin-guide/ext4.rst (stripe)"
-        "Whether the filesystem knows the stripe of the RAID under it.";
+        "Whether the filesystem knows the stripe size of the RAID below it.";
     Fullness "fullness" "kernel: filesystems/ext4/allocators.rst"
-        "Room in the filesystem.";
+        "Free space in the filesystem.";
     Kernel "kernel" "Google: Optimizing persistent disk and local SSD performance (multi-queue since 3.19); man 7 io_uring"
-        "The kernel's release.";
+        "Kernel release.";
     FreeCpus "free-cpus" "Google: Optimizing persistent disk and local SSD performance (free CPUs)"
-        "Processors that are free.";
+        "Idle CPUs.";
     Governor "governor" "kernel: admin-guide/pm/cpufreq.rst"
-        "The governor of the processors' frequency.";
+        "CPU frequency governor.";
     NativeAio "libaio" "kernel: admin-guide/sysctl/fs.rst (aio-nr, aio-max-nr)"
-        "Room for operations of libaio.";
+        "Free slots for libaio operations.";
     IoUring "io-uring" "kernel: admin-guide/sysctl/kernel.rst (io_uring_disabled)"
         "Permission to use io_uring.";
     DirtyPages "dirty-pages" "kernel: admin-guide/sysctl/vm.rst"
-        "Written pages that may wait in memory.";
+        "Dirty pages that may accumulate in memory.";
     Swap "swap" "kernel: admin-guide/sysctl/vm.rst"
-        "Memory that was swapped out.";
+        "Memory that has been swapped out.";
 }

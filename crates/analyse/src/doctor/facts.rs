@@ -2,208 +2,208 @@
 
 use serde::Serialize;
 
-/// A figure, or why it is not known.
+/// A fact, or the reason why it is unknown.
 pub type Known<T> = Result<T, UnreadFact>;
 
-/// Reason why a figure is unknown.
+/// Reason why a fact is unknown.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct UnreadFact {
-    /// The file that would tell.
+    /// Path of the file that holds the fact.
     pub path: String,
-    /// Why it does not.
+    /// Cause.
     #[serde(flatten)]
     pub why: UnreadCause,
 }
 
-/// Reason why a file could not be read.
+/// Cause of a failed read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "why", content = "text")]
 pub enum UnreadCause {
-    /// There is none of that name.
+    /// The file does not exist.
     Missing,
-    /// This user may not read it.
+    /// The user lacks permission to read it.
     Denied,
-    /// There is nothing in it.
+    /// The file is empty.
     Empty,
-    /// It holds something else than it should; this is its beginning.
+    /// The content is invalid; this is its beginning.
     Foreign(String),
-    /// It leads out of the directory that stands for the host.
+    /// The path leads out of the directory that represents the host.
     Outside,
-    /// The system's refusal.
+    /// Another error of the system.
     Failed(String),
-    /// Only the running host can tell, and a copy of its files was asked.
+    /// Only a running host has the fact, and a copy of its files was examined.
     Copy,
 }
 
-/// The number of a device: major and minor.
+/// Major and minor device number.
 pub type Number = (u32, u32);
 
-/// The storage stack under a name: a filesystem and the devices under it, or what there is instead.
+/// The storage stack of a path: filesystems and the devices below them, or what replaces a device.
 #[derive(Clone, Debug, Default)]
 pub struct DoctorSubject {
-    /// The name as it was asked for.
+    /// Path as given by the user.
     pub asked: String,
-    /// The filesystem that it is in, or those that are mounted from the device.
+    /// The filesystem that contains the path, or those mounted from the device.
     pub filesystems: Vec<FilesystemFacts>,
-    /// The devices, the highest first.
+    /// Devices, top layer first.
     pub layers: Vec<LayerFacts>,
-    /// The partitions of a disk that was asked for itself.
+    /// Partitions of the disk, if the path names one.
     pub parts: Vec<LayerFacts>,
-    /// How far the kernel reads ahead of buffered readers of the highest device, in bytes.
+    /// Readahead of the top device for buffered reads, in bytes.
     pub read_ahead_bytes: Option<Known<u64>>,
-    /// What is there in place of a block device.
+    /// What the stack ends in instead of a block device.
     pub bottom: Option<Bottom>,
 }
 
-/// The lowest layer of a stack, if it is no block device.
+/// The lowest layer of a stack without a block device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Bottom {
-    /// Files are in memory.
+    /// Memory.
     Memory,
-    /// Files are on another host.
+    /// A network filesystem.
     Network,
-    /// Files are those of the host of this virtual machine, or of a program.
+    /// Files of the virtual machine's host, or of a program.
     Elsewhere,
-    /// Files are made up by the kernel.
+    /// Files that the kernel generates.
     Kernel,
-    /// A pool of its own kind of devices, as of ZFS.
+    /// A pool with its own kind of devices, such as ZFS.
     Pool,
-    /// Layers of other filesystems that cannot be seen from here.
+    /// Overlaid filesystems that are not visible here.
     Layers,
-    /// A device that the host does not show.
+    /// A device that the host does not expose.
     Hidden,
 }
 
 /// A mounted filesystem.
 #[derive(Clone, Debug)]
 pub struct FilesystemFacts {
-    /// Where it is mounted.
+    /// Mount point.
     pub at: String,
-    /// Its type, such as `ext4`.
+    /// Type, such as `ext4`.
     pub kind: String,
-    /// The options of the mount and of the filesystem.
+    /// Options of the mount and of the filesystem.
     pub options: Vec<String>,
-    /// All options in force, those that are defaults too; of ext4 only.
+    /// All options in force including defaults; ext4 only.
     pub ext4_options: Option<Known<Vec<String>>>,
-    /// Whether inode tables of ext4 filesystems are still being filled.
+    /// Whether ext4 inode tables are still being initialized.
     pub initialising: Known<bool>,
-    /// Whether filesystems are trimmed from time to time.
+    /// Whether filesystems are trimmed periodically.
     pub trimmed_regularly: bool,
-    /// Its size in bytes, and how much of it is free.
+    /// Total and free bytes.
     pub capacity_bytes: Known<(u64, u64)>,
 }
 
-/// A device.
+/// One device of a stack.
 #[derive(Clone, Debug)]
 pub struct LayerFacts {
-    /// Its name in `/dev`.
+    /// Name in `/dev`.
     pub name: String,
-    /// Its number.
+    /// Device number.
     pub number: Number,
-    /// Its size in bytes.
+    /// Size in bytes.
     pub bytes: u64,
-    /// What it is, with what matters of its kind.
+    /// Kind, with the facts specific to it.
     pub kind: FactLayerKind,
 }
 
 /// A kind of device.
 #[derive(Clone, Debug)]
 pub enum FactLayerKind {
-    /// A part of a disk.
+    /// A partition of a disk.
     Partition {
-        /// The disk.
+        /// Name of the disk.
         disk: String,
-        /// Its first sector of 512 bytes.
+        /// First sector, in units of 512 bytes.
         first_sector: Known<u64>,
     },
-    /// Made by the device mapper.
+    /// A device of the device mapper.
     Mapping {
-        /// What it is called there.
+        /// Name in the device mapper.
         name: String,
-        /// The kind of mapping: `LVM`, `CRYPT`; may be empty.
+        /// Kind of mapping: `LVM`, `CRYPT`; may be empty.
         kind: String,
     },
-    /// Made by the RAID driver: the level, and how many disks are missing.
+    /// A device of the RAID driver: its level and the number of missing disks.
     Raid(Known<(String, u64)>),
-    /// A file as a device.
+    /// A loop device.
     Loop {
-        /// The file.
+        /// Backing file.
         file: String,
         /// Whether it bypasses the page cache.
         direct: Known<bool>,
-        /// Where the data begin in the file, in bytes.
+        /// Offset of the data in the file, in bytes.
         offset_bytes: Known<u64>,
     },
-    /// A disk, as far as the host can see.
+    /// A disk, as the host sees it.
     Disk(Box<DiskFacts>),
 }
 
-/// A disk and its queue. The figures are those of the kernel's `Documentation/ABI/stable/sysfs-block`.
+/// A disk and its queue. The attributes are those of the kernel's `Documentation/ABI/stable/sysfs-block`.
 #[derive(Clone, Debug)]
 pub struct DiskFacts {
-    /// Its name in `/dev`.
+    /// Name in `/dev`.
     pub name: String,
-    /// What its maker calls it; may be empty.
+    /// Model; may be empty.
     pub model: String,
-    /// Its driver; may be empty.
+    /// Driver; may be empty.
     pub driver: String,
-    /// The scheduler that is chosen, and all that can be.
+    /// Active scheduler and all available ones.
     pub scheduler: Known<(String, Vec<String>)>,
-    /// Requests that may wait in each hardware queue.
+    /// Requests that each hardware queue can hold.
     pub nr_requests: Known<u64>,
-    /// Commands that a SCSI device takes at a time.
+    /// Queue depth of a SCSI device.
     pub device_depth: Known<u64>,
-    /// The least size of an operation in bytes.
+    /// Logical block size in bytes.
     pub logical_block_bytes: Known<u64>,
-    /// The size of the blocks of the medium in bytes.
+    /// Physical block size in bytes.
     pub physical_block_bytes: Known<u64>,
-    /// The size at which it works best in bytes; zero where it does not tell.
+    /// Optimal I/O size in bytes; zero if the device reports none.
     pub optimal_io_bytes: Known<u64>,
-    /// How far it is from being aligned itself, in bytes.
+    /// Misalignment of the device in bytes.
     pub alignment_offset_bytes: Known<i64>,
-    /// Whether it says that it has moving parts.
+    /// Whether the device reports moving parts.
     pub rotational: Known<bool>,
     /// `write back` or `write through`.
     pub write_cache: Known<String>,
-    /// Whether single writes can be made durable.
+    /// Whether the device supports forced unit access.
     pub fua: Known<bool>,
-    /// On which processor completions are handled.
+    /// Placement of completions on CPUs.
     pub rq_affinity: Known<u64>,
-    /// Whether requests are merged.
+    /// Restriction of merging; 0 if requests are merged.
     pub nomerges: Known<u64>,
-    /// The largest request in KiB.
+    /// Maximum request size in KiB.
     pub max_sectors_kb: Known<u64>,
-    /// The largest request that the device takes in KiB.
+    /// Maximum request size that the hardware supports, in KiB.
     pub max_hw_sectors_kb: Known<u64>,
-    /// The largest discard in bytes.
+    /// Maximum discard size in bytes.
     pub discard_max_bytes: Known<u64>,
-    /// The largest discard that the device takes in bytes.
+    /// Maximum discard size that the hardware supports, in bytes.
     pub discard_max_hw_bytes: Known<u64>,
-    /// The unit of discards in bytes.
+    /// Granularity of discards in bytes.
     pub discard_granularity_bytes: Known<u64>,
-    /// Whether operations are counted.
+    /// Whether the kernel counts operations.
     pub iostats: Known<bool>,
-    /// Whether there are queues that can be polled.
+    /// Whether the device has queues that can be polled.
     pub polls: Known<bool>,
-    /// The processors of each hardware queue.
+    /// CPUs of each hardware queue.
     pub hardware_queues: Known<Vec<Vec<u32>>>,
-    /// The interrupts of its queues.
+    /// Interrupts of the queues.
     pub interrupts: Known<Vec<InterruptFacts>>,
-    /// The memory node that it is attached to; `None` where there is no such notion.
+    /// NUMA node; `None` if the device belongs to none.
     pub node: Known<Option<u32>>,
 }
 
 /// An interrupt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InterruptFacts {
-    /// Its number.
+    /// Interrupt number.
     pub number: u32,
-    /// The processors that handle it.
+    /// CPUs that handle it.
     pub cpus: Vec<u32>,
 }
 
-/// Words in the models of disks that are not there: those of cloud providers and of hypervisors.
+/// Substrings in the models of virtual disks of cloud providers and hypervisors.
 const VIRTUAL_MODELS: [&str; 11] = [
     "persistent",
     "nvme_card-pd",
@@ -219,7 +219,7 @@ const VIRTUAL_MODELS: [&str; 11] = [
 ];
 
 impl DiskFacts {
-    /// Whether a hypervisor or a provider made it, so that what it says of its parts need not be so.
+    /// Reports whether the disk is virtual, so that what it reports about its hardware may be wrong.
     #[must_use]
     pub fn is_virtual(&self) -> bool {
         let model = self.model.to_lowercase();
@@ -230,47 +230,47 @@ impl DiskFacts {
             || VIRTUAL_MODELS.iter().any(|word| model.contains(word))
     }
 
-    /// Whether it speaks NVMe.
+    /// Reports whether the disk is an NVMe device.
     #[must_use]
     pub fn is_nvme(&self) -> bool {
         self.name.starts_with("nvme") || self.driver.starts_with("nvme")
     }
 
-    /// Whether it has moving parts, by what it says and by what else is known of it.
+    /// Reports whether the disk really has moving parts.
     #[must_use]
     pub fn is_mechanical(&self) -> bool {
         self.rotational == Ok(true) && !self.is_virtual() && !self.is_nvme()
     }
 }
 
-/// The host.
+/// Facts about the host.
 #[derive(Clone, Debug)]
 pub struct HostFacts {
-    /// The release of its kernel.
+    /// Kernel release.
     pub kernel: Known<String>,
-    /// The processors that run.
+    /// Online CPUs.
     pub online_cpus: Known<Vec<u32>>,
-    /// The processors that this process may use.
+    /// CPUs that this process may use.
     pub allowed_cpus: Known<Vec<u32>>,
-    /// The mean number of tasks that ran or waited during the last minute.
+    /// Load average of the last minute.
     pub load: Known<f64>,
-    /// The share of the last minute in which tasks waited for a processor.
+    /// Fraction of the last minute in which tasks waited for a CPU.
     pub cpu_pressure: Known<f64>,
-    /// The memory nodes with the processors of each.
+    /// NUMA nodes with their CPUs.
     pub nodes: Known<Vec<(u32, Vec<u32>)>>,
-    /// The governors of the processors' frequency and their driver.
+    /// CPU frequency governors and their driver.
     pub governors: Known<(Vec<String>, String)>,
-    /// Operations of libaio that are asked room for, and the most that may be.
+    /// Reserved libaio operations and their system-wide maximum.
     pub native_operations: Known<(u64, u64)>,
-    /// Who may use io_uring.
+    /// Restrictions of io_uring.
     pub rings: Known<RingFacts>,
-    /// Whether a filter of system calls is on this process.
+    /// Whether a system call filter applies to this process.
     pub filtered: bool,
-    /// From how many dirty bytes on the kernel writes back, and from how many on writers wait.
+    /// Dirty bytes from which the kernel writes back, and from which writers are throttled.
     pub dirty: Known<(u64, u64)>,
-    /// What memory is swapped to.
+    /// Swap devices and files.
     pub swaps: Known<Vec<SwapFacts>>,
-    /// Limits on I/O of the cgroup of this process and of those above.
+    /// I/O limits of this process's cgroup and its ancestors.
     pub io_limits: Known<Vec<IoLimitFacts>>,
 }
 
@@ -283,25 +283,25 @@ pub struct RingFacts {
     pub member: bool,
 }
 
-/// Swap devices and files.
+/// A swap device or file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SwapFacts {
-    /// The device or file.
+    /// Path of the device or file.
     pub path: String,
-    /// Its size in bytes.
+    /// Size in bytes.
     pub bytes: u64,
-    /// How much of it is in use.
+    /// Used bytes.
     pub used_bytes: u64,
 }
 
-/// A limit on I/O that a cgroup sets (`Documentation/admin-guide/cgroup-v2.rst`, `cgroup-v1/blkio-controller.rst`).
+/// An I/O limit of a cgroup (`Documentation/admin-guide/cgroup-v2.rst`, `cgroup-v1/blkio-controller.rst`).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IoLimitFacts {
-    /// The file that sets it.
+    /// File that sets the limit.
     pub file: String,
-    /// Which device; `None` for all.
+    /// Device; `None` for all devices.
     pub device: Option<Number>,
-    /// What is limited, in the kernel's words.
+    /// The kernel's key for the limited quantity.
     pub key: String,
     /// The limit.
     pub value: u64,

@@ -1,27 +1,27 @@
-//! The result of a check, the wanted setting and the change, as data.
+//! Results of checks: what was found, what is wanted and what to change.
 
 use serde::Serialize;
 
 use super::check::Check;
 use super::facts::{Number, UnreadFact};
 
-/// The outcome of one check of one thing.
+/// The result of one check of one device, mount or host.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct DoctorFinding {
-    /// Which check.
+    /// The check.
     pub check: Check,
-    /// The device or the mount that it is about; empty for the host.
+    /// Checked device or mount point; empty for the host.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub about: String,
-    /// What of several things that the check can say.
+    /// Variant of the result, which selects its wording.
     pub case: DoctorCase,
-    /// What was found; empty where it is not known.
+    /// Figures found; empty if unknown.
     pub found: Vec<DoctorFigure>,
-    /// For many small operations.
+    /// Verdict for many small operations.
     pub iops: PurposeVerdict,
-    /// For large and sequential ones.
+    /// Verdict for large or sequential operations.
     pub throughput: PurposeVerdict,
-    /// Why it is not known.
+    /// Reason why the result is unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unknown: Option<UnreadFact>,
 }
@@ -29,11 +29,11 @@ pub struct DoctorFinding {
 /// The verdict for one purpose.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PurposeVerdict {
-    /// How good it is.
+    /// State of the setting.
     pub state: CheckState,
-    /// What would be good.
+    /// Recommended value.
     pub wanted: Want,
-    /// What to change, in this order.
+    /// Changes to make, in this order.
     pub changes: Vec<SettingChange>,
 }
 
@@ -41,30 +41,30 @@ pub struct PurposeVerdict {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CheckState {
-    /// As it should be.
+    /// As recommended.
     Good,
-    /// The host does not tell.
+    /// The host does not expose the setting.
     Unknown,
-    /// Another setting would give more, or the same with less.
+    /// Another setting would perform better, or equally well at less cost.
     CouldBeBetter,
-    /// It holds the device back.
+    /// The setting limits the device.
     Problem,
 }
 
-/// The purpose of a device.
+/// What a device is used for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Purpose {
     /// Many small operations.
     Iops,
-    /// Large and sequential ones.
+    /// Large or sequential operations.
     Throughput,
 }
 
-/// A figure with its name; the first of a finding has none.
+/// A figure with its name; the first figure of a finding is unnamed.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct DoctorFigure {
-    /// What it is, in a word or two; may be empty.
+    /// Name of one or two words; may be empty.
     pub name: String,
     /// Its value.
     #[serde(flatten)]
@@ -75,17 +75,17 @@ pub struct DoctorFigure {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "unit", content = "value")]
 pub enum DoctorValue {
-    /// A word of the kernel.
+    /// A term of the kernel.
     Word(String),
-    /// A number of things.
+    /// A dimensionless count.
     Count(u64),
-    /// A number that need not be whole.
+    /// A dimensionless number.
     Number(f64),
-    /// A size.
+    /// A size in bytes.
     Bytes(u64),
-    /// Yes or no.
+    /// A boolean.
     Switch(bool),
-    /// A share of one.
+    /// A fraction.
     Share(f64),
     /// Operations per second.
     PerSecond(u64),
@@ -93,118 +93,118 @@ pub enum DoctorValue {
     BytesPerSecond(u64),
 }
 
-/// A wanted value.
+/// A recommended value.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "rule", content = "of")]
 pub enum Want {
-    /// Whatever it is.
+    /// Any value.
     Any,
-    /// This.
+    /// Exactly this value.
     Is(DoctorValue),
-    /// One of these words.
+    /// One of these terms.
     OneOf(Vec<&'static str>),
-    /// This or more.
+    /// This value or more.
     AtLeast(DoctorValue),
-    /// This or less.
+    /// This value or less.
     AtMost(DoctorValue),
-    /// A multiple of this.
+    /// A multiple of this value.
     MultipleOf(DoctorValue),
 }
 
-/// Which of several things a check has to say.
+/// Variants of a check's result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DoctorCase {
-    /// The usual one.
+    /// The default variant.
     Usual,
-    /// A provider or hypervisor made the device, and has to change it.
+    /// The device is virtual, so only the provider or hypervisor can change it.
     Virtual,
-    /// It has moving parts.
+    /// The device has moving parts.
     Mechanical,
-    /// The device itself is the limit.
+    /// The hardware is the limit.
     Hardware,
-    /// The kernel is of a time before queues were many.
+    /// The kernel predates multi-queue block devices.
     Legacy,
-    /// The kernel decides by itself.
+    /// The kernel manages the setting itself.
     Managed,
-    /// Too little rather than too much, or the other way round.
+    /// The check's other direction, mostly too low instead of too high.
     Low,
-    /// The provider's rule of thumb for processors applies.
+    /// The provider's rule of thumb for CPUs applies.
     RuleOfThumb,
     /// The kernel has no such restriction.
     Unrestricted,
-    /// A filter of system calls may refuse it all the same.
+    /// A system call filter may still refuse it.
     Filtered,
 }
 
-/// One thing to change.
+/// One change of a setting.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "action")]
 pub enum SettingChange {
-    /// A setting of a disk's queue.
+    /// Set an attribute of a disk's queue.
     Queue {
         /// The disk.
         disk: String,
-        /// The file in `queue`.
+        /// File in `queue`.
         attribute: &'static str,
-        /// What to write to it.
+        /// New value.
         value: String,
     },
-    /// The depth of a SCSI device.
+    /// Set the queue depth of a SCSI device.
     DeviceDepth {
         /// The disk.
         disk: String,
-        /// What to write to it.
+        /// New value.
         value: u64,
     },
-    /// How far the kernel reads ahead.
+    /// Set the readahead.
     ReadAhead {
         /// The device.
         device: String,
-        /// In sectors of 512 bytes.
+        /// Readahead in sectors of 512 bytes.
         sectors: u64,
     },
-    /// A disk's own write cache.
+    /// Enable a disk's write cache.
     WriteCache {
         /// The disk.
         disk: String,
     },
-    /// Interrupts and the processor that each should go to.
+    /// Assign interrupts to CPUs.
     Interrupts {
-        /// Pairs of interrupt and processor.
+        /// Pairs of interrupt and CPU.
         pairs: Vec<(u32, u32)>,
     },
-    /// A parameter of the kernel's command line.
+    /// Add a kernel command-line parameter.
     KernelParameter {
-        /// It, with its value.
+        /// Parameter with its value.
         parameter: String,
     },
-    /// Options of a mount.
+    /// Remount with other options.
     Remount {
-        /// Where it is mounted.
+        /// Mount point.
         at: String,
-        /// The options to add.
+        /// Options to add.
         options: String,
     },
-    /// Trim once, and from time to time.
+    /// Trim once, and then periodically.
     Trim {
-        /// Where it is mounted.
+        /// Mount point.
         at: String,
     },
-    /// A setting of the kernel.
+    /// Set a sysctl.
     Sysctl {
-        /// Its key.
+        /// Key.
         key: &'static str,
-        /// What to set it to.
+        /// New value.
         value: u64,
     },
-    /// Lift a limit of a cgroup.
+    /// Remove a limit of a cgroup.
     LiftLimit {
-        /// The file that sets it.
+        /// File that sets the limit.
         file: String,
         /// The device.
         device: Option<Number>,
-        /// The keys of version 2; none of a file of version 1.
+        /// Keys in cgroup version 2; empty for a file of version 1.
         keys: Vec<String>,
     },
     /// Make a loop device bypass the page cache.
@@ -212,23 +212,23 @@ pub enum SettingChange {
         /// The device.
         device: String,
     },
-    /// Move a partition, with its data.
+    /// Move a partition together with its data.
     MovePartition {
         /// The disk.
         disk: String,
-        /// The number of the partition.
+        /// Partition number.
         partition: u64,
-        /// Its new first sector.
+        /// New first sector.
         sector: u64,
     },
-    /// Run where the device is attached.
+    /// Run on the device's NUMA node.
     BindToNode {
-        /// The memory node.
+        /// NUMA node.
         node: u32,
     },
-    /// Let processors run at full speed.
+    /// Set the `performance` governor.
     Governor,
-    /// Take back into memory what was swapped out of it.
+    /// Read swapped memory back.
     SwapOff {
         /// The device or file.
         path: String,
@@ -238,6 +238,12 @@ pub enum SettingChange {
 impl PurposeVerdict {
     pub(super) fn good() -> Self {
         Self { state: CheckState::Good, wanted: Want::Any, changes: Vec::new() }
+    }
+
+    fn add(&mut self, change: SettingChange) {
+        if self.state > CheckState::Unknown {
+            self.changes.push(change);
+        }
     }
 }
 
@@ -288,35 +294,25 @@ impl DoctorFinding {
         self.iops(state, wanted.clone()).throughput(state, wanted)
     }
 
-    /// With what to change, for those purposes that it is not good for.
-    pub(super) fn change(mut self, change: impl Into<Option<SettingChange>>) -> Self {
-        if let Some(change) = change.into() {
-            for side in [&mut self.iops, &mut self.throughput] {
-                if side.state > CheckState::Unknown {
-                    side.changes.push(change.clone());
-                }
-            }
-        }
-        self
+    /// Adds a change for those purposes that need one.
+    pub(super) fn change(self, change: impl Into<Option<SettingChange>>) -> Self {
+        let Some(change) = change.into() else { return self };
+        self.change_for_iops(change.clone()).change_for_throughput(change)
     }
 
-    /// With what to change for small operations alone.
+    /// Adds a change for small operations, if they need one.
     pub(super) fn change_for_iops(mut self, change: SettingChange) -> Self {
-        if self.iops.state > CheckState::Unknown {
-            self.iops.changes.push(change);
-        }
+        self.iops.add(change);
         self
     }
 
-    /// With what to change for large operations alone.
+    /// Adds a change for large operations, if they need one.
     pub(super) fn change_for_throughput(mut self, change: SettingChange) -> Self {
-        if self.throughput.state > CheckState::Unknown {
-            self.throughput.changes.push(change);
-        }
+        self.throughput.add(change);
         self
     }
 
-    /// With one purpose in mind.
+    /// Returns the verdict for one purpose.
     #[must_use]
     pub fn side(&self, purpose: Purpose) -> &PurposeVerdict {
         match purpose {
@@ -325,7 +321,7 @@ impl DoctorFinding {
         }
     }
 
-    /// How good it is: for one purpose, or for the one that it is worse for.
+    /// Returns the state for one purpose, or else the worse of both.
     #[must_use]
     pub fn state(&self, purpose: Option<Purpose>) -> CheckState {
         purpose.map_or_else(|| self.iops.state.max(self.throughput.state), |purpose| self.side(purpose).state)

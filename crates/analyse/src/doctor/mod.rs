@@ -1,7 +1,7 @@
 //! Host settings that limit a device.
 //!
-//! `cli` reads the host and hands over [`HostFacts`] and one [`DoctorSubject`] for each name; the rules are pure. A figure that is
-//! not known makes a finding that says so, never a guess. What a finding means in words is `report`'s.
+//! `cli` reads the host and passes [`HostFacts`] and one [`DoctorSubject`] per path; the rules are pure. An unknown
+//! fact yields a finding that says so, never a guess. `report` words the findings.
 
 mod check;
 mod facts;
@@ -17,7 +17,7 @@ pub use finding::{
     CheckState, DoctorCase, DoctorFigure, DoctorFinding, DoctorValue, Purpose, PurposeVerdict, SettingChange, Want,
 };
 
-/// Everything that was found about the devices and the filesystem of one name, in the order of the checks.
+/// Returns the findings about the devices and filesystems of one path, in the order of the checks.
 #[must_use]
 pub fn examine(subject: &DoctorSubject, host: &HostFacts) -> Vec<DoctorFinding> {
     let mut findings: Vec<DoctorFinding> =
@@ -28,7 +28,7 @@ pub fn examine(subject: &DoctorSubject, host: &HostFacts) -> Vec<DoctorFinding> 
     findings
 }
 
-/// Everything that was found about the host, for work on these subjects.
+/// Returns the findings about the host as far as it serves these subjects.
 #[must_use]
 pub fn examine_host(host: &HostFacts, subjects: &[DoctorSubject]) -> Vec<DoctorFinding> {
     rules::host(host, subjects)

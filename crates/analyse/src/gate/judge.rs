@@ -1,4 +1,4 @@
-//! Judges a run by an assertion.
+//! Judges runs by an assertion.
 
 use record::{Figure, JobResult, Run};
 use serde::Serialize;
@@ -7,17 +7,17 @@ use super::{Assertion, AssertionSubject, Bound, GateCount, Relation};
 use crate::compare::{Change, Comparison, FigureComparison, More};
 use crate::{Finding, Severity, Verdict};
 
-/// Figures that are this close are equal: they are quotients.
+/// Relative difference up to which figures count as equal: they are quotients.
 const EQUAL: f64 = 1e-9;
 
-/// A run or repeats of one, beside what they are held against.
+/// Runs to judge: one run or repeats of it, with an optional baseline.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct GateInputs<'a> {
-    /// The runs with what was found in each. A figure is the mean of theirs, a number of findings the greatest.
+    /// Runs with their findings. A figure is the mean over the runs, a count of findings the maximum.
     pub runs: &'a [(&'a Run, &'a [Verdict])],
-    /// The baseline: none, a run or repeats of one. Its findings play no part.
+    /// Runs of the baseline, if any. Their findings do not matter.
     pub baseline: &'a [&'a Run],
-    /// How the runs compare with the baseline; without it noise is unknown.
+    /// Comparison with the baseline; without it noise is unknown.
     pub comparison: Option<&'a Comparison>,
 }
 
@@ -26,35 +26,35 @@ pub struct GateInputs<'a> {
 pub struct JudgedAssertion {
     /// Whether it holds.
     pub outcome: GateOutcome,
-    /// What the run has, in the unit of the bound.
+    /// Measured value in the unit of the bound.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub measured: Option<f64>,
-    /// What it was held against, by the baseline's figure where that is meant.
+    /// Bound, computed from the baseline's figure if the assertion is relative.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bound: Option<f64>,
-    /// How far the run is from the bound, in per cent of it: above zero on the right side. `None` of equality, and of
-    /// a bound of nothing.
+    /// Distance from the bound in percent of it, positive if the assertion holds. `None` for equality and a bound of
+    /// zero.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub margin_percent: Option<f64>,
-    /// The change from the baseline with its interval, where that is meant and known.
+    /// Change from the baseline with its interval, if the assertion is relative and the interval known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub change: Option<Change>,
-    /// What would tell where chance leaves it open.
+    /// Measurement that would decide a result within noise.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub more: Option<More>,
 }
 
-/// Whether an expectation holds.
+/// Outcome of an assertion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum GateOutcome {
-    /// It holds.
+    /// The assertion holds.
     Passed,
-    /// It does not.
+    /// The assertion does not hold.
     Failed,
-    /// It does not by the figures, but chance alone may have brought them: the interval of the change reaches it.
+    /// The figures miss the bound, but the confidence interval of the change reaches it.
     WithinNoise,
-    /// It cannot be told, which is no pass.
+    /// The assertion cannot be judged, which does not pass.
     Unknown(UnknownReason),
 }
 
@@ -64,16 +64,16 @@ pub enum GateOutcome {
 pub enum UnknownReason {
     /// The run has no job of that name.
     NoSuchJob,
-    /// The run does not have the figure.
+    /// The run lacks the figure.
     NotMeasured,
     /// There is no baseline.
     NoBaseline,
-    /// The baseline does not have the job or the figure.
+    /// The baseline lacks the job or the figure.
     NotInBaseline,
 }
 
 impl Assertion {
-    /// Holds runs with what was found about their jobs against it.
+    /// Judges runs and the findings about their jobs.
     #[must_use]
     pub fn judge(&self, inputs: &GateInputs<'_>) -> JudgedAssertion {
         let (measured, bound) = (self.measured(inputs.runs), self.bound_by(inputs.baseline));
@@ -87,14 +87,14 @@ impl Assertion {
         };
         let (measured, bound) = (measured.ok(), bound.ok());
         let margin_percent = measured.zip(bound).and_then(|(measured, bound)| self.relation.margin(measured, bound));
-        let open = compared.filter(|_| outcome == GateOutcome::WithinNoise);
-        let more = open.zip(margin_percent).and_then(|(figure, margin)| figure.what_tells(margin));
+        let in_noise = compared.filter(|_| outcome == GateOutcome::WithinNoise);
+        let more = in_noise.zip(margin_percent).and_then(|(figure, margin)| figure.measurement_needed(margin));
         JudgedAssertion { outcome, measured, bound, margin_percent, change, more }
     }
 
     fn measured(&self, runs: &[(&Run, &[Verdict])]) -> Result<f64, UnknownReason> {
-        let mut places = runs.iter().map(|(run, _)| self.places(run));
-        if self.job.is_some() && places.all(|places| places.is_empty()) {
+        let mut indices = runs.iter().map(|(run, _)| self.job_indices(run));
+        if self.job.is_some() && indices.all(|indices| indices.is_empty()) {
             return Err(UnknownReason::NoSuchJob);
         }
         match self.subject {
@@ -103,8 +103,8 @@ impl Assertion {
             }
             AssertionSubject::Findings(counted) => {
                 let number = |(run, verdicts): &(&Run, &[Verdict])| {
-                    let places = self.places(run);
-                    let about = verdicts.iter().filter(|verdict| places.contains(&verdict.job));
+                    let indices = self.job_indices(run);
+                    let about = verdicts.iter().filter(|verdict| indices.contains(&verdict.job));
                     about.flat_map(Verdict::findings).filter(|finding| counted.has(finding)).count()
                 };
                 Ok(runs.iter().map(number).max().unwrap_or(0) as f64)
@@ -112,16 +112,16 @@ impl Assertion {
         }
     }
 
-    /// The jobs it is about, by their places.
-    fn places(&self, run: &Run) -> Vec<usize> {
+    /// Returns the indices of the jobs that the assertion concerns.
+    fn job_indices(&self, run: &Run) -> Vec<usize> {
         let named = |job: &JobResult| self.job.as_ref().is_none_or(|name| job.name == *name);
-        run.jobs.iter().enumerate().filter(|(_, job)| named(job)).map(|(place, _)| place).collect()
+        run.jobs.iter().enumerate().filter(|(_, job)| named(job)).map(|(index, _)| index).collect()
     }
 
-    /// Over the runs that have it.
+    /// Returns the mean of a figure over the runs that have it.
     fn mean<'a>(&self, figure: Figure, runs: impl Iterator<Item = &'a Run>) -> Option<f64> {
         let of_run = |run: &Run| {
-            let jobs: Vec<&JobResult> = self.places(run).into_iter().map(|place| &run.jobs[place]).collect();
+            let jobs: Vec<&JobResult> = self.job_indices(run).into_iter().map(|index| &run.jobs[index]).collect();
             figure.of_jobs(&jobs)
         };
         let values: Vec<f64> = runs.filter_map(of_run).collect();
@@ -139,19 +139,19 @@ impl Assertion {
         }
     }
 
-    /// The figure in a comparison. The noise of several jobs together is unknown.
+    /// Returns the figure's row of a comparison. The noise of several jobs together is unknown.
     fn compared<'a>(&self, comparison: Option<&'a Comparison>) -> Option<&'a FigureComparison> {
         let (Bound::OfBaseline(_), AssertionSubject::Figure(figure)) = (self.bound, self.subject) else { return None };
         let jobs = &comparison?.jobs;
         let mut named = jobs.iter().filter(|job| self.job.as_ref().is_none_or(|name| job.job == *name));
         let (job, None) = (named.next()?, named.next()) else { return None };
-        // Of one kind in use, all is that kind.
+        // If only one kind is in use, its row also stands for all kinds.
         let is_meant = |other: &Figure| *other == figure || other.quantity == figure.quantity && figure.kind.is_none();
         let mut rows = job.figures.iter().filter(|row| is_meant(&row.figure));
         rows.next_back().filter(|row| row.figure == figure || rows.next().is_none())
     }
 
-    /// Whether a value within the interval of a change would do.
+    /// Reports whether some value within the interval of a change satisfies the assertion.
     fn is_reached_by(&self, change: &Change) -> bool {
         let Bound::OfBaseline(factor) = self.bound else { return false };
         let (low, high) = (1.0 + change.low_percent / 100.0, 1.0 + change.high_percent / 100.0);

@@ -1,8 +1,8 @@
-//! What is expected of a run, as one line: `read.iops>=150k`, `write.lat.p99<=2ms`, `findings.warnings==0`,
+//! Assertions about a run, written as `read.iops>=150k`, `write.lat.p99<=2ms`, `findings.warnings==0` or
 //! `job(log).write.bw>=0.98*baseline`.
 //!
-//! [`Assertion::parse`] reads it and [`Assertion::judge`] holds a run against it. What cannot be told is no pass. Where
-//! a figure is held against a baseline, it fails only where chance does not explain it.
+//! [`Assertion::parse`] parses one and [`Assertion::judge`] judges runs by it. An assertion that cannot be judged does
+//! not pass. One relative to a baseline fails only if noise does not explain the difference.
 
 mod judge;
 mod parse;
@@ -17,17 +17,17 @@ pub use judge::{GateInputs, GateOutcome, JudgedAssertion, UnknownReason};
 
 use crate::Code;
 
-/// One expectation.
+/// One assertion.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Assertion {
-    /// The job it is about; `None` for all of them together.
+    /// Name of the job; `None` for all jobs together.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub job: Option<String>,
-    /// What is looked at.
+    /// Judged quantity.
     pub subject: AssertionSubject,
-    /// How it should stand to the bound.
+    /// Required relation to the bound.
     pub relation: Relation,
-    /// The bound.
+    /// Bound.
     pub bound: Bound,
 }
 
@@ -37,7 +37,7 @@ pub struct Assertion {
 pub enum AssertionSubject {
     /// A figure: per second, in bytes per second or in nanoseconds.
     Figure(Figure),
-    /// How many findings there are.
+    /// A number of findings.
     Findings(GateCount),
 }
 
@@ -45,11 +45,11 @@ pub enum AssertionSubject {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum GateCount {
-    /// Those that say that the run was not what was asked for, or worse.
+    /// Findings of severity warning or higher.
     Warnings,
-    /// Those that say that the numbers do not mean what they seem to.
+    /// Findings of severity distrust.
     Distrusts,
-    /// Those of one name.
+    /// Findings with one code.
     Code(Code),
 }
 
@@ -72,7 +72,7 @@ pub enum Relation {
 }
 
 impl Relation {
-    /// All of them as they are written, longer signs before those that they begin with.
+    /// All relations by their operators, longer operators before their prefixes.
     const ALL: [(&str, Self); 6] = [
         (">=", Self::AtLeast),
         ("<=", Self::AtMost),
@@ -87,41 +87,32 @@ impl Relation {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Bound {
-    /// A value: per second, in bytes per second, in nanoseconds or a number of findings.
+    /// A value: per second, in bytes per second, in nanoseconds, or a number of findings.
     Value(f64),
-    /// So many times what the baseline has.
+    /// A multiple of the baseline's value.
     OfBaseline(f64),
 }
 
-/// A syntax error of an assertion, with its place.
+/// A syntax error of an assertion.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AssertionError {
-    /// The bytes that are meant; at the end of the text an empty range.
+    /// Byte range of the error; an empty range at the end of the text.
     pub at: Range<usize>,
-    /// What is wrong.
+    /// Description of the error.
     pub what: String,
-    /// What to write instead.
+    /// Suggested correction.
     pub remedy: String,
 }
 
 impl Assertion {
-    /// Reads one.
-    ///
-    /// # Errors
-    ///
-    /// The first fault with its place and remedy.
-    pub fn parse(text: &str) -> Result<Self, AssertionError> {
-        parse::parse(text)
-    }
-
-    /// Whether it takes a baseline to judge by it.
+    /// Reports whether the assertion is relative to a baseline.
     #[must_use]
     pub fn needs_baseline(&self) -> bool {
         matches!(self.bound, Bound::OfBaseline(_))
     }
 }
 
-/// As it can be read again, in full digits and base units.
+/// Formats the assertion so that it can be parsed again, in full precision and base units.
 impl fmt::Display for Assertion {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(job) = &self.job {
@@ -129,18 +120,12 @@ impl fmt::Display for Assertion {
             write!(f, "job({quote}{job}{quote}).")?;
         }
         write!(f, "{}{}", self.subject, self.relation)?;
-        match self.bound {
-            Bound::Value(value) => write!(f, "{value}{}", self.subject.base_unit()),
-            Bound::OfBaseline(factor) => write!(f, "{factor}*baseline"),
-        }
-    }
-}
-
-impl AssertionSubject {
-    const fn base_unit(self) -> &'static str {
-        match self {
-            Self::Figure(figure) => figure.quantity.base_unit(),
-            Self::Findings(_) => "",
+        match (self.bound, self.subject) {
+            (Bound::OfBaseline(factor), _) => write!(f, "{factor}*baseline"),
+            (Bound::Value(value), AssertionSubject::Figure(figure)) => {
+                write!(f, "{value}{}", figure.quantity.base_unit())
+            }
+            (Bound::Value(value), AssertionSubject::Findings(_)) => write!(f, "{value}"),
         }
     }
 }

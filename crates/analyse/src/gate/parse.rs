@@ -1,4 +1,4 @@
-//! Parses assertions.
+//! Parser of assertions.
 
 use record::Figure;
 use units::closest;
@@ -6,15 +6,21 @@ use units::closest;
 use super::{Assertion, AssertionError, AssertionSubject, Bound, GateCount, Relation};
 use crate::Code;
 
-/// Reads an expectation.
-pub(super) fn parse(text: &str) -> Result<Assertion, AssertionError> {
-    let mut parser = AssertionParser { text, at: 0 };
-    let job = parser.job()?;
-    let subject = parser.subject()?;
-    let relation = parser.relation()?;
-    let bound = parser.bound(subject)?;
-    parser.end()?;
-    Ok(Assertion { job, subject, relation, bound })
+impl Assertion {
+    /// Parses an assertion.
+    ///
+    /// # Errors
+    ///
+    /// Returns the first syntax error.
+    pub fn parse(text: &str) -> Result<Self, AssertionError> {
+        let mut parser = AssertionParser { text, at: 0 };
+        let job = parser.job()?;
+        let subject = parser.subject()?;
+        let relation = parser.relation()?;
+        let bound = parser.bound(subject)?;
+        parser.end()?;
+        Ok(Self { job, subject, relation, bound })
+    }
 }
 
 struct AssertionParser<'a> {
@@ -27,120 +33,120 @@ impl<'a> AssertionParser<'a> {
         &self.text[self.at..]
     }
 
-    fn blanks(&mut self) {
+    fn skip_whitespace(&mut self) {
         self.at += self.rest().len() - self.rest().trim_start().len();
     }
 
-    fn takes(&mut self, sign: &str) -> bool {
+    fn eat(&mut self, sign: &str) -> bool {
         let found = self.rest().starts_with(sign);
         self.at += if found { sign.len() } else { 0 };
         found
     }
 
-    /// Goes on as long as characters are wanted.
-    fn while_is(&mut self, wanted: impl Fn(char) -> bool) -> &'a str {
+    /// Consumes the characters that satisfy a predicate.
+    fn take_while(&mut self, wanted: impl Fn(char) -> bool) -> &'a str {
         let rest = self.rest();
         let length = rest.find(|c| !wanted(c)).unwrap_or(rest.len());
         self.at += length;
         &rest[..length]
     }
 
-    /// A fault from some place to here, or at the next character.
-    fn fault(&self, from: usize, what: impl Into<String>, remedy: impl Into<String>) -> AssertionError {
+    /// Returns an error from `from` up to the current position, or at the next character.
+    fn error(&self, from: usize, what: impl Into<String>, remedy: impl Into<String>) -> AssertionError {
         let next = self.rest().chars().next().map_or(0, char::len_utf8);
         let to = if from == self.at { from + next } else { self.at };
         AssertionError { at: from..to, what: what.into(), remedy: remedy.into() }
     }
 
-    /// `job(NAME).`, if it stands there.
+    /// Parses `job(NAME).`, if present.
     fn job(&mut self) -> Result<Option<String>, AssertionError> {
         const REMEDY: &str = "write `job(NAME).read.iops`, with the name in double quotes where it has a `)`";
-        self.blanks();
+        self.skip_whitespace();
         let start = self.at;
-        if !self.takes("job(") {
+        if !self.eat("job(") {
             return Ok(None);
         }
-        self.blanks();
-        let name = if self.takes("\"") {
-            let name = self.while_is(|c| c != '"');
-            if !self.takes("\"") {
-                return Err(self.fault(start, "the quotes around the job's name are never closed", REMEDY));
+        self.skip_whitespace();
+        let name = if self.eat("\"") {
+            let name = self.take_while(|c| c != '"');
+            if !self.eat("\"") {
+                return Err(self.error(start, "the quotes around the job's name are never closed", REMEDY));
             }
-            self.blanks();
+            self.skip_whitespace();
             name
         } else {
-            self.while_is(|c| c != ')').trim_end()
+            self.take_while(|c| c != ')').trim_end()
         };
-        if !self.takes(")") || !self.takes(".") {
-            return Err(self.fault(self.at, "the job's name should end with `).`", REMEDY));
+        if !self.eat(")") || !self.eat(".") {
+            return Err(self.error(self.at, "the job's name should end with `).`", REMEDY));
         }
         if name.is_empty() {
-            return Err(self.fault(start, "the job has no name", REMEDY));
+            return Err(self.error(start, "the job has no name", REMEDY));
         }
         Ok(Some(name.to_owned()))
     }
 
     fn subject(&mut self) -> Result<AssertionSubject, AssertionError> {
         let start = self.at;
-        let name = self.while_is(|c| c.is_alphanumeric() || matches!(c, '.' | '_' | '-'));
+        let name = self.take_while(|c| c.is_alphanumeric() || matches!(c, '.' | '_' | '-'));
         if name.is_empty() {
             let remedy = "write a figure such as `read.iops`, or `findings.warnings`";
-            return Err(self.fault(start, "there should be the name of a figure", remedy));
+            return Err(self.error(start, "there should be the name of a figure", remedy));
         }
         let found = match name.strip_prefix("findings.") {
             Some(counted) => findings(counted).map(AssertionSubject::Findings),
             None => Figure::named(name).map(AssertionSubject::Figure),
         };
-        found.ok_or_else(|| self.fault(start, format!("there is no figure `{name}`"), other_name(name)))
+        found.ok_or_else(|| self.error(start, format!("there is no figure `{name}`"), other_name(name)))
     }
 
     fn relation(&mut self) -> Result<Relation, AssertionError> {
-        self.blanks();
-        let found = Relation::ALL.iter().find(|(sign, _)| self.takes(sign));
+        self.skip_whitespace();
+        let found = Relation::ALL.iter().find(|(sign, _)| self.eat(sign));
         found.map(|(_, relation)| *relation).ok_or_else(|| {
             let remedy = "write `>=`, `<=`, `>`, `<`, `==` or `!=`";
-            self.fault(self.at, "a comparison should follow the name", remedy)
+            self.error(self.at, "a comparison should follow the name", remedy)
         })
     }
 
     fn bound(&mut self, subject: AssertionSubject) -> Result<Bound, AssertionError> {
-        self.blanks();
+        self.skip_whitespace();
         let start = self.at;
-        let bound = if self.takes("baseline") { self.times_number()? } else { self.value(subject)? };
+        let bound = if self.eat("baseline") { self.optional_factor()? } else { self.value(subject)? };
         if matches!((subject, bound), (AssertionSubject::Findings(_), Bound::OfBaseline(_))) {
             let remedy = "write a number: `findings.warnings==0`";
-            return Err(self.fault(start, "findings are not compared with a baseline", remedy));
+            return Err(self.error(start, "findings are not compared with a baseline", remedy));
         }
         Ok(bound)
     }
 
-    /// What may follow `baseline`.
-    fn times_number(&mut self) -> Result<Bound, AssertionError> {
-        self.blanks();
-        if !self.takes("*") {
+    /// Parses an optional factor after `baseline`.
+    fn optional_factor(&mut self) -> Result<Bound, AssertionError> {
+        self.skip_whitespace();
+        if !self.eat("*") {
             return Ok(Bound::OfBaseline(1.0));
         }
-        self.blanks();
+        self.skip_whitespace();
         let start = self.at;
         let number = self.number()?;
         let unit = self.unit();
         self.factor(start, number, unit).map(Bound::OfBaseline)
     }
 
-    /// A number with its unit, or a share of the baseline.
+    /// Parses a number with its unit, or a fraction of the baseline.
     fn value(&mut self, subject: AssertionSubject) -> Result<Bound, AssertionError> {
         let start = self.at;
         let number = self.number()?;
         let unit = self.unit();
         let after = self.at;
-        self.blanks();
-        if self.takes("*") {
+        self.skip_whitespace();
+        if self.eat("*") {
             let factor = self.factor(start, number, unit)?;
-            self.blanks();
-            return if self.takes("baseline") {
+            self.skip_whitespace();
+            return if self.eat("baseline") {
                 Ok(Bound::OfBaseline(factor))
             } else {
-                Err(self.fault(self.at, "only `baseline` can be multiplied", "write `0.98*baseline`"))
+                Err(self.error(self.at, "only `baseline` can be multiplied", "write `0.98*baseline`"))
             };
         }
         self.at = after;
@@ -153,60 +159,59 @@ impl<'a> AssertionParser<'a> {
         };
         let factor = known.iter().find(|(name, _)| *name == unit).map(|(_, factor)| *factor);
         let value = factor.map(|factor| number * factor).filter(|value| value.is_finite());
-        value.map(Bound::Value).ok_or_else(|| self.fault(start, wrong_unit(subject, unit), unit_remedy(&known)))
+        value.map(Bound::Value).ok_or_else(|| self.error(start, wrong_unit(subject, unit), unit_remedy(&known)))
     }
 
-    /// A share of the baseline has no unit but per cent.
+    /// Applies the unit of a fraction of the baseline, which is `%` or none.
     fn factor(&self, start: usize, number: f64, unit: &str) -> Result<f64, AssertionError> {
         match unit {
             "" => Ok(number),
             "%" => Ok(number / 100.0),
-            _ => Err(self.fault(
-                start,
-                format!("a fraction of the baseline has no unit `{unit}`"),
-                "write `0.98*baseline`",
-            )),
+            _ => {
+                let what = format!("a fraction of the baseline has no unit `{unit}`");
+                Err(self.error(start, what, "write `0.98*baseline`"))
+            }
         }
     }
 
     fn number(&mut self) -> Result<f64, AssertionError> {
         let start = self.at;
-        self.while_is(|c| c.is_ascii_digit() || matches!(c, '.' | '_'));
+        self.take_while(|c| c.is_ascii_digit() || matches!(c, '.' | '_'));
         self.exponent();
         let text = self.text[start..self.at].replace('_', "");
         let value = text.parse().ok().filter(|value: &f64| value.is_finite());
         value.ok_or_else(|| {
             let what =
                 if text.is_empty() { "there should be a number".into() } else { format!("`{text}` is no number") };
-            self.fault(start, what, "write `150k`, `0.98*baseline`, `2ms`, `400MiB/s` or `1e6`")
+            self.error(start, what, "write `150k`, `0.98*baseline`, `2ms`, `400MiB/s` or `1e6`")
         })
     }
 
-    /// `e6`, `e+6`, `e-6`; an `e` without digits is none.
+    /// Consumes `e6`, `e+6` or `e-6`; an `e` without digits is not an exponent.
     fn exponent(&mut self) {
         let before = self.at;
-        if self.takes("e") || self.takes("E") {
-            let _sign = self.takes("+") || self.takes("-");
-            if self.while_is(|c| c.is_ascii_digit()).is_empty() {
+        if self.eat("e") || self.eat("E") {
+            let _sign = self.eat("+") || self.eat("-");
+            if self.take_while(|c| c.is_ascii_digit()).is_empty() {
                 self.at = before;
             }
         }
     }
 
-    /// What is per second anyway may say so.
+    /// Parses a unit without an optional `/s`.
     fn unit(&mut self) -> &'a str {
-        let unit = self.while_is(|c| c.is_alphabetic() || matches!(c, '%' | '/'));
+        let unit = self.take_while(|c| c.is_alphabetic() || matches!(c, '%' | '/'));
         unit.strip_suffix("/s").unwrap_or(unit)
     }
 
     fn end(&mut self) -> Result<(), AssertionError> {
-        self.blanks();
+        self.skip_whitespace();
         let start = self.at;
         if self.rest().is_empty() {
             return Ok(());
         }
         self.at = self.text.len();
-        Err(self.fault(start, "something follows where the expectation should end", "write each expectation by itself"))
+        Err(self.error(start, "something follows where the expectation should end", "write each expectation by itself"))
     }
 }
 
@@ -218,7 +223,7 @@ fn findings(name: &str) -> Option<GateCount> {
     }
 }
 
-/// The name that was probably meant.
+/// Suggests a name that the user may have meant.
 fn other_name(name: &str) -> String {
     let mut names = Figure::names();
     names.extend(["findings.warnings".to_owned(), "findings.distrusts".to_owned()]);

@@ -1,6 +1,6 @@
-//! The smooth minimum of two lines, and its least squares.
+//! The smooth minimum of two lines, and its least-squares fit.
 
-/// One point in logarithms.
+/// A measured point in logarithms.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CurveSample {
     pub(super) ln_depth: f64,
@@ -17,7 +17,7 @@ pub(super) struct Smooth {
     pub(super) ln_m: f64,
 }
 
-/// Bounds of the sharpness: above the upper one the corner is as sharp as any measurement can tell.
+/// Bounds of the sharpness. Beyond the upper one the corner looks perfectly sharp to any measurement.
 const SHARPNESS: (f64, f64) = (0.2, 60.0);
 /// Start values of the search for the sharpness.
 const STARTS: [f64; 4] = [1.5, 4.0, 15.0, 60.0];
@@ -29,16 +29,16 @@ impl Smooth {
         rising.min(flat) - (-m * (rising - flat).abs()).exp().ln_1p() / m
     }
 
-    /// By `ln_r0`, `ln_xmax` and `ln_m`.
+    /// Returns the partial derivatives by `ln_r0`, `ln_xmax` and `ln_m`.
     fn gradient(self, ln_depth: f64) -> [f64; 3] {
         let (rising, flat) = (ln_depth - self.ln_r0, self.ln_xmax);
         let m = self.ln_m.exp();
-        let share = 1.0 / (1.0 + (m * (rising - flat)).exp());
-        let by_m = rising * share + flat * (1.0 - share) - self.ln_iops(ln_depth);
-        [-share, 1.0 - share, by_m]
+        let weight = 1.0 / (1.0 + (m * (rising - flat)).exp());
+        let by_m = rising * weight + flat * (1.0 - weight) - self.ln_iops(ln_depth);
+        [-weight, 1.0 - weight, by_m]
     }
 
-    /// Sum of squared residuals, each in units of its error.
+    /// Returns the sum of squared residuals, each in units of its standard error.
     pub(super) fn chi_squared(self, samples: &[CurveSample]) -> f64 {
         samples.iter().map(|s| ((s.ln_iops - self.ln_iops(s.ln_depth)) / s.error).powi(2)).sum()
     }
@@ -52,7 +52,7 @@ impl Smooth {
         }
     }
 
-    /// The best curve: from several sharpnesses, because the corner may lie between two points.
+    /// Fits the curve from several start values of the sharpness, because the corner may lie between two points.
     pub(super) fn best(samples: &[CurveSample]) -> Self {
         let (ln_r0, ln_xmax) = bounds(samples);
         let from = |m: f64| Self { ln_r0, ln_xmax, ln_m: m.ln() }.descend(samples);
@@ -60,11 +60,11 @@ impl Smooth {
         STARTS[1..].iter().map(|&m| from(m)).fold(from(STARTS[0]), better)
     }
 
-    /// Levenberg and Marquardt's way down from here.
+    /// Minimizes chi squared from here (Levenberg-Marquardt).
     pub(super) fn descend(self, samples: &[CurveSample]) -> Self {
         let (ln_r0, ln_xmax) = bounds(samples);
-        // No further beyond what was measured than anybody would believe.
-        let believable = |curve: Self| Self {
+        // The asymptotes stay plausible, even if the samples do not determine them.
+        let plausible = |curve: Self| Self {
             ln_r0: curve.ln_r0.clamp(ln_r0 - BEYOND, ln_r0 + BEYOND),
             ln_xmax: curve.ln_xmax.clamp(ln_xmax - BEYOND, ln_xmax + BEYOND),
             ..curve
@@ -74,12 +74,12 @@ impl Smooth {
         for _ in 0..60 {
             let (normal, right) = here.normal_equations(samples);
             let Some(step) = solve(normal, right, damping) else { break };
-            let there = believable(here.stepped(step));
+            let there = plausible(here.stepped(step));
             let found = there.chi_squared(samples);
             if found < chi {
-                let little = chi - found < 1e-9 * chi.max(1e-9);
+                let converged = chi - found < 1e-9 * chi.max(1e-9);
                 (here, chi, damping) = (there, found, damping / 8.0);
-                if little {
+                if converged {
                     break;
                 }
             } else {
@@ -109,17 +109,17 @@ impl Smooth {
     }
 }
 
-/// The asymptotes that no point is above.
+/// Returns the tightest asymptotes that no sample exceeds.
 fn bounds(samples: &[CurveSample]) -> (f64, f64) {
     let ln_r0 = samples.iter().map(|s| s.ln_depth - s.ln_iops).fold(f64::INFINITY, f64::min);
     let ln_xmax = samples.iter().map(|s| s.ln_iops).fold(f64::NEG_INFINITY, f64::max);
     (ln_r0, ln_xmax)
 }
 
-/// Maximum distance of a curve's own asymptotes from those, in logarithms: a factor of 20.
+/// Maximum distance of fitted asymptotes from those bounds, in logarithms: a factor of 20.
 const BEYOND: f64 = 3.0;
 
-/// Solves three equations whose diagonal is raised by a share; `None` where they have no solution.
+/// Solves three equations whose diagonal is raised by a fraction; `None` if they are singular.
 fn solve(mut a: [[f64; 3]; 3], mut b: [f64; 3], damping: f64) -> Option<[f64; 3]> {
     for (index, row) in a.iter_mut().enumerate() {
         row[index] += damping * row[index] + 1e-12;
@@ -159,23 +159,27 @@ impl Power {
         self.ln_scale + self.exponent * ln_depth
     }
 
-    /// The best straight line in logarithms, every point with equal weight: what is asked is whether all lie on it.
+    /// Fits a straight line in logarithms with equal weights, to see whether all samples lie on it.
     pub(super) fn best(samples: &[CurveSample]) -> Self {
         let n = samples.len() as f64;
         let mean = |of: &dyn Fn(&CurveSample) -> f64| samples.iter().map(of).sum::<f64>() / n;
         let (mean_x, mean_y) = (mean(&|s| s.ln_depth), mean(&|s| s.ln_iops));
         let spread: f64 = samples.iter().map(|s| (s.ln_depth - mean_x).powi(2)).sum();
-        let together: f64 = samples.iter().map(|s| (s.ln_depth - mean_x) * (s.ln_iops - mean_y)).sum();
-        let exponent = together / spread.max(1e-12);
+        let covariance: f64 = samples.iter().map(|s| (s.ln_depth - mean_x) * (s.ln_iops - mean_y)).sum();
+        let exponent = covariance / spread.max(1e-12);
         let mut line = Self { ln_scale: mean_y - exponent * mean_x, exponent, exponent_error: 0.0 };
-        let squares: f64 = samples.iter().map(|s| (s.ln_iops - line.ln_iops(s.ln_depth)).powi(2)).sum();
+        let squares = squared_residuals(samples, |ln_depth| line.ln_iops(ln_depth));
         line.exponent_error = (squares / (n - 2.0).max(1.0) / spread.max(1e-12)).sqrt();
         line
     }
+}
 
-    /// Root of the mean squared residual.
-    pub(super) fn rms(self, samples: &[CurveSample]) -> f64 {
-        let squares: f64 = samples.iter().map(|s| (s.ln_iops - self.ln_iops(s.ln_depth)).powi(2)).sum();
-        (squares / samples.len().max(1) as f64).sqrt()
-    }
+/// Returns the sum of squared residuals from a curve.
+fn squared_residuals(samples: &[CurveSample], ln_iops: impl Fn(f64) -> f64) -> f64 {
+    samples.iter().map(|s| (s.ln_iops - ln_iops(s.ln_depth)).powi(2)).sum()
+}
+
+/// Returns the root mean square of the residuals from a curve.
+pub(super) fn rms(samples: &[CurveSample], ln_iops: impl Fn(f64) -> f64) -> f64 {
+    (squared_residuals(samples, ln_iops) / samples.len().max(1) as f64).sqrt()
 }

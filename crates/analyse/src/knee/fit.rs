@@ -1,42 +1,42 @@
-//! Fits a curve to points and finds its knee.
+//! Fits of a curve to measured points, and the knee of the curve.
 
 use serde::{Deserialize, Serialize};
 use units::random::Random;
 
-use super::curve::{CurveSample, Power, Smooth};
+use super::curve::{CurveSample, Power, Smooth, rms};
 
 /// A measurement at one depth.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Point {
-    /// Operations in flight, all workers together.
+    /// Operations in flight over all workers.
     pub depth: u32,
-    /// Operations a second.
+    /// Operations per second.
     pub iops: f64,
     /// Mean latency in nanoseconds.
     pub latency_ns: f64,
-    /// Standard error of `iops` as a share of it.
+    /// Relative standard error of `iops`.
     pub error: f64,
 }
 
-/// A figure and the interval that holds it at 95 %.
+/// An estimate with its 95 % confidence interval.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Estimate {
-    /// The best value.
+    /// Best estimate.
     pub value: f64,
-    /// The lower end.
+    /// Lower bound.
     pub low: f64,
-    /// The upper end.
+    /// Upper bound.
     pub high: f64,
 }
 
 impl Estimate {
-    /// Half the interval, as a share of the value.
+    /// Returns half the width of the interval, relative to the estimate.
     #[must_use]
     pub fn half_width(&self) -> f64 {
         (self.high - self.low) / 2.0 / self.value.abs().max(1e-300)
     }
 
-    /// The interval, made wide enough for another value.
+    /// Widens the interval so that it contains another value.
     fn holding(self, value: f64) -> Self {
         Self { low: self.low.min(value), high: self.high.max(value), ..self }
     }
@@ -47,103 +47,102 @@ impl Estimate {
     }
 }
 
-/// A curve that rises with the depth and then is flat.
+/// A curve that rises with the depth and then saturates.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Knee {
-    /// The latency without queueing, in nanoseconds.
+    /// Latency without queueing, in nanoseconds.
     pub r0_ns: Estimate,
-    /// Operations a second that no depth exceeds.
+    /// Maximum throughput at any depth, in operations per second.
     pub xmax: Estimate,
-    /// Operations in flight where the one turns into the other: `r0_ns × xmax`.
+    /// Operations in flight where the asymptotes meet: `r0_ns × xmax`.
     pub depth: Estimate,
-    /// How sharp the corner is: above 10 a limiter, 1 to 4 a queue.
+    /// Sharpness of the corner: above 10 for a limiter, 1 to 4 for a queue.
     pub sharpness: f64,
-    /// The least depth among the points that gives 95 % of `xmax`.
+    /// Smallest measured depth that reaches 95 % of `xmax`.
     pub depth_of_95_percent: Option<u32>,
-    /// What each operation in flight beyond the knee adds to the latency of all, in nanoseconds.
+    /// Latency that each operation in flight beyond the knee adds to all, in nanoseconds.
     pub price_ns: f64,
-    /// The knee by the asymptotes alone: the least latency and the most operations a second among the points.
+    /// Knee by the bounds alone: the lowest measured latency and the highest measured throughput.
     pub depth_by_bounds: f64,
-    /// Half the interval of `depth` that chance alone makes, as a fraction. The rest of it is due to the form of the curve,
-    /// which no device follows exactly.
+    /// Relative half-width of the interval of `depth` that is due to chance. The rest of it is due to the form of the
+    /// curve, which no device follows exactly.
     #[serde(default)]
     pub chance: f64,
 }
 
-/// The shape of the points.
+/// Shape of the curve through the points.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "shape", rename_all = "snake_case")]
 pub enum Curve {
-    /// It rises, bends and is flat.
+    /// A curve that rises, bends and saturates.
     Knee(Knee),
-    /// It is flat from the least depth on.
+    /// A curve that is saturated from the smallest depth.
     Flat {
-        /// That depth.
+        /// Smallest depth.
         depth: u32,
-        /// Operations a second.
+        /// Operations per second.
         xmax: Estimate,
-        /// What each operation in flight adds to the latency of all, in nanoseconds.
+        /// Latency that each operation in flight adds to all, in nanoseconds.
         price_ns: f64,
     },
-    /// It rises with the depth up to the deepest point.
+    /// A curve that rises up to the greatest depth.
     Unsaturated {
-        /// That depth.
+        /// Greatest depth.
         depth: u32,
-        /// Operations a second there.
+        /// Operations per second at that depth.
         iops: f64,
-        /// The latency without queueing, in nanoseconds.
+        /// Latency without queueing, in nanoseconds.
         r0_ns: Estimate,
     },
-    /// It rises ever more slowly: `scale × depth^exponent`, as a drive does that sorts as many as it can see.
+    /// A curve that rises ever more slowly: `scale × depth^exponent`, as of a drive that sorts its queue.
     PowerLaw {
-        /// Operations a second at depth 1.
+        /// Operations per second at depth 1.
         scale: f64,
-        /// The power.
+        /// Exponent of the depth.
         exponent: Estimate,
-        /// The depth from which on it rises no more; `None` where it does up to the deepest point.
+        /// Depth from which it is flat; `None` if it rises up to the greatest depth.
         flat_from: Option<u32>,
     },
     /// Too few points for a curve.
     Unknown,
 }
 
-/// Fewer operations a second at the deepest point than at a shallower one.
+/// A loss of throughput beyond the depth of the maximum.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Retrograde {
-    /// The depth that gave the most.
+    /// Depth of the maximum.
     pub peak_depth: u32,
-    /// Operations a second there.
+    /// Operations per second at that depth.
     pub peak_iops: f64,
-    /// The deepest point.
+    /// Greatest depth.
     pub depth: u32,
-    /// Operations a second there.
+    /// Operations per second at the greatest depth.
     pub iops: f64,
 }
 
-/// The fit of points.
+/// The result of a fit.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Fit {
-    /// Their shape.
+    /// Shape of the curve.
     #[serde(flatten)]
     pub curve: Curve,
-    /// How far they lie from it: root of the mean squared residual, as a share.
+    /// Root mean square of the relative residuals.
     pub residual: f64,
-    /// Whether more depth gave less in the end. Points beyond the peak are no part of the fit.
+    /// Loss of throughput at the greatest depths. Points beyond the maximum are not part of the fit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retrograde: Option<Retrograde>,
 }
 
-/// No point is trusted further than this, whatever its own series says: curves are not exactly of this form.
+/// Minimum relative error of a point, because no device follows the form of the curve exactly.
 const ERROR_LEAST: f64 = 0.003;
-/// Points this close together are equal.
+/// Relative difference up to which points count as equal.
 const EQUAL: f64 = 0.05;
-/// Number of bootstrap replicates of residuals.
+/// Number of bootstrap replicates of the residuals.
 const REPLICATES: usize = 200;
-/// What rises with depth more steeply than by this exponent is on its way round a soft corner; a drive that sorts its queue
-/// has 0.2 to 0.3.
+/// Exponents above this belong to a soft corner instead of a power law; drives that sort their queue have 0.2 to 0.3.
 const STEEP: f64 = 0.5;
 
-/// Fits what was measured, one point for each depth. The interval comes from drawing residuals again, by `seed`.
+/// Fits a curve to points, one for each depth. `seed` determines the bootstrap for the intervals.
 #[must_use]
 pub fn fit(points: &[Point], seed: u64) -> Fit {
     let mut points: Vec<Point> = points.iter().copied().filter(|point| point.iops > 0.0 && point.depth > 0).collect();
@@ -157,7 +156,7 @@ pub fn fit(points: &[Point], seed: u64) -> Fit {
     Fit { curve, residual, retrograde }
 }
 
-/// Whether the deepest point lies below the highest by more than chance allows.
+/// Returns the loss at the greatest depth, if it is statistically significant.
 fn retrograde(points: &[Point]) -> Option<Retrograde> {
     let last = points.last()?;
     let peak = points.iter().max_by(|a, b| a.iops.total_cmp(&b.iops))?;
@@ -179,57 +178,55 @@ fn shape(points: &[Point], peak: Option<&Point>, seed: u64) -> (Curve, f64) {
         return (Curve::Unknown, 0.0);
     }
     let mut samples = samples(points);
-    // Where it falls beyond its peak, the peak is as flat as it ever gets.
+    // The maximum of a curve that falls again stands in for its flat part.
     samples.extend(peak.map(|point| CurveSample { ln_depth: (4.0 * f64::from(point.depth)).ln(), ..sample(point) }));
     let best = Smooth::best(&samples);
-    let residual = (samples.iter().map(|s| (s.ln_iops - best.ln_iops(s.ln_depth)).powi(2)).sum::<f64>()
-        / samples.len() as f64)
-        .sqrt();
+    let residual = rms(&samples, |ln_depth| best.ln_iops(ln_depth));
     if let Some(found) = power_law(points, best) {
         return found;
     }
-    let draws = redraw(&samples, best, seed);
-    let others = bends(&samples, best);
+    let replicates = bootstrap(&samples, best, seed);
+    let others = alternatives(&samples, best);
     let (least, most) = extremes(points);
-    // What the curve says, what others say that fit as well, and what the points say without any curve.
-    let estimate = |of: &dyn Fn(&Bent) -> f64, alone: [f64; 2]| {
-        let draws = draws.iter().map(|smooth| of(&Bent::straight(*smooth))).collect();
-        let all = others.iter().map(of).chain(alone);
-        all.fold(interval(of(&Bent::straight(best)), draws), Estimate::holding).map(f64::exp)
+    // Intervals hold this curve, other curves that fit as well, and bounds that need no curve.
+    let estimate = |of: &dyn Fn(&SlopedCurve) -> f64, bounds: [f64; 2]| {
+        let replicates = replicates.iter().map(|smooth| of(&SlopedCurve::straight(*smooth))).collect();
+        let all = others.iter().map(of).chain(bounds);
+        all.fold(interval(of(&SlopedCurve::straight(best)), replicates), Estimate::holding).map(f64::exp)
     };
     let ln_ns = 1e9_f64.ln();
-    let r0_ns = estimate(&|bent| bent.smooth.ln_r0 + ln_ns, least.map(|end| end + ln_ns));
-    // Still on the rising line, or barely below it: the other line was not seen.
-    let bent = best.ln_r0 + last.iops.ln() - f64::from(last.depth).ln();
+    let r0_ns = estimate(&|curve| curve.smooth.ln_r0 + ln_ns, least.map(|end| end + ln_ns));
+    // A curve that is still on its rising asymptote, or barely below it, shows nothing of the other asymptote.
+    let bend = best.ln_r0 + last.iops.ln() - f64::from(last.depth).ln();
     let knee = best.ln_r0 + best.ln_xmax;
-    if peak.is_none() && (bent > -0.1 || knee > f64::from(last.depth).ln()) {
+    if peak.is_none() && (bend > -0.1 || knee > f64::from(last.depth).ln()) {
         return (Curve::Unsaturated { depth: last.depth, iops: last.iops, r0_ns }, residual);
     }
-    let xmax = estimate(&|bent| bent.smooth.ln_xmax, most);
+    let xmax = estimate(&|curve| curve.smooth.ln_xmax, most);
     let middle = |[low, high]: [f64; 2]| f64::midpoint(low, high);
     let by_bounds = middle(least) + middle(most);
-    // The two are independent.
-    let apart = ((least[1] - least[0]) / 2.0).hypot((most[1] - most[0]) / 2.0);
+    // The two bounds are independent.
+    let half_width = ((least[1] - least[0]) / 2.0).hypot((most[1] - most[0]) / 2.0);
     let knee = Knee {
         r0_ns,
         xmax,
-        depth: estimate(&Bent::ln_knee, [by_bounds - apart, by_bounds + apart]),
+        depth: estimate(&SlopedCurve::ln_knee, [by_bounds - half_width, by_bounds + half_width]),
         sharpness: best.ln_m.exp(),
         depth_of_95_percent: points.iter().find(|point| point.iops >= 0.95 * xmax.value).map(|point| point.depth),
         price_ns: 1e9 / xmax.value,
         depth_by_bounds: by_bounds.exp(),
-        chance: interval(knee, draws.iter().map(|smooth| smooth.ln_r0 + smooth.ln_xmax).collect())
+        chance: interval(knee, replicates.iter().map(|smooth| smooth.ln_r0 + smooth.ln_xmax).collect())
             .map(f64::exp)
             .half_width(),
     };
     (Curve::Knee(knee), residual)
 }
 
-/// All points equal.
+/// Returns a flat curve, if all points are equal.
 fn flat(points: &[Point]) -> Option<(Curve, f64)> {
     let least = points.iter().map(|point| point.iops).fold(f64::INFINITY, f64::min);
     let most = points.iter().map(|point| point.iops).fold(0.0, f64::max);
-    // Chance may part two points further than that.
+    // Noise may separate two points further than that.
     let noise = points.iter().map(|point| point.error).fold(0.0, f64::max);
     let deep_enough = points[points.len() - 1].depth >= 2 * points[0].depth;
     if !deep_enough || (most / least).ln() > EQUAL.max(3.0 * noise.min(0.05)) {
@@ -245,7 +242,7 @@ fn flat(points: &[Point]) -> Option<(Curve, f64)> {
     Some((Curve::Flat { depth: points[0].depth, xmax, price_ns: 1e9 / value }, spread))
 }
 
-/// Whether the rising part is a straight line in logarithms: a curve without a corner.
+/// Returns a power law, if the rising part is a straight line in logarithms, without a corner.
 fn power_law(points: &[Point], best: Smooth) -> Option<(Curve, f64)> {
     let most = points.iter().map(|point| point.iops).fold(0.0, f64::max);
     let top = points.iter().position(|point| point.iops > (1.0 - EQUAL) * most)?;
@@ -253,13 +250,14 @@ fn power_law(points: &[Point], best: Smooth) -> Option<(Curve, f64)> {
     let wide = points[top].depth >= 16 * points[0].depth && rising.len() >= 4;
     let power = Power::best(&rising);
     let dull = best.ln_m.exp() < 1.0 && (0.05..STEEP).contains(&power.exponent);
-    if !wide || !dull || power.rms(&rising) > 0.12 {
+    let residual = rms(&rising, |ln_depth| power.ln_iops(ln_depth));
+    if !wide || !dull || residual > 0.12 {
         return None;
     }
     let (value, error) = (power.exponent, 2.0 * power.exponent_error);
     let exponent = Estimate { value, low: value - error, high: value + error };
     let flat_from = (top + 1 < points.len()).then_some(points[top].depth);
-    Some((Curve::PowerLaw { scale: power.ln_scale.exp(), exponent, flat_from }, power.rms(&rising)))
+    Some((Curve::PowerLaw { scale: power.ln_scale.exp(), exponent, flat_from }, residual))
 }
 
 fn samples(points: &[Point]) -> Vec<CurveSample> {
@@ -274,49 +272,49 @@ fn sample(point: &Point) -> CurveSample {
     }
 }
 
-/// The least latency and the most operations a second among the points, each with its interval: asymptotes that no form
-/// of the curve is needed for. In logarithms, in seconds.
+/// Returns the lowest latency in seconds and the highest operations per second among the points, each as an interval in
+/// logarithms: bounds of the asymptotes that do not depend on the form of the curve.
 fn extremes(points: &[Point]) -> ([f64; 2], [f64; 2]) {
-    /// Standard errors on either side that hold 95 %, of the least or the most of several.
+    /// Standard errors on either side of the minimum or maximum of several values that make 95 %.
     const CHANCE: f64 = 3.0;
-    let around = |value: f64, error: f64| {
+    let interval = |value: f64, error: f64| {
         let half = CHANCE * error.clamp(ERROR_LEAST, 1.0);
         [value.ln() - half, value.ln() + half]
     };
     let latency = |point: &Point| f64::from(point.depth) / point.iops;
     let least = points.iter().min_by(|a, b| latency(a).total_cmp(&latency(b)));
     let most = points.iter().max_by(|a, b| a.iops.total_cmp(&b.iops));
-    let least = least.map_or([0.0; 2], |point| around(latency(point), point.error));
-    (least, most.map_or([0.0; 2], |point| around(point.iops, point.error)))
+    let least = least.map_or([0.0; 2], |point| interval(latency(point), point.error));
+    (least, most.map_or([0.0; 2], |point| interval(point.iops, point.error)))
 }
 
-/// A curve whose latency changes on its rising part too, as `depth^(1 - slope)`: batches form, or a queue does.
+/// A curve whose latency changes on its rising part too, as `depth^(1 - slope)`, because batches or a queue form.
 #[derive(Clone, Copy, Debug)]
-struct Bent {
+struct SlopedCurve {
     smooth: Smooth,
     slope: f64,
 }
 
-/// The slopes of rising parts that are tried beside 1, of latencies that do not change: steps of this size from 1, and then
-/// a tenth of it around the best one.
+/// Slopes of the rising part to try besides 1 (constant latency): steps of this size from 1, then a tenth of it around
+/// the best slope.
 const SLOPE_STEP: f64 = 0.01;
 const SLOPES: std::ops::RangeInclusive<i32> = -30..=12;
 
-impl Bent {
+impl SlopedCurve {
     const fn straight(smooth: Smooth) -> Self {
         Self { smooth, slope: 1.0 }
     }
 
-    /// Where its two lines meet.
+    /// Returns where its two lines meet.
     fn ln_knee(&self) -> f64 {
         (self.smooth.ln_r0 + self.smooth.ln_xmax) / self.slope
     }
 }
 
-/// Curves of other slopes that fit as well as the best one does, by its own residuals: the form of the curve is not known,
-/// so what they say is possible too.
-fn bends(samples: &[CurveSample], best: Smooth) -> Vec<Bent> {
-    /// The likelihood ratio of 95 % for two parameters: the slope, and the sharpness that goes with it.
+/// Returns curves of other slopes that fit as well as the best one, judged by its own residuals. The true form is
+/// unknown, so their parameters are possible too.
+fn alternatives(samples: &[CurveSample], best: Smooth) -> Vec<SlopedCurve> {
+    /// 95 % quantile of the likelihood ratio for two parameters: the slope and the sharpness that goes with it.
     const LIKELY: f64 = 5.99;
     const SHARP: f64 = 30.0;
     if samples.len() < 5 {
@@ -327,14 +325,14 @@ fn bends(samples: &[CurveSample], best: Smooth) -> Vec<Bent> {
     };
     let fit_at = |slope: f64| {
         let samples = scaled(slope);
-        // The corner may be sharper than that of the best curve, which rounds it to follow the slope.
+        // The corner may be sharper than that of the best curve, which is rounded to follow the slope.
         let sharp = Smooth { ln_m: SHARP.ln(), ..best };
         let fitted =
             [best, sharp].map(|start| start.descend(&samples)).map(|smooth| (smooth.chi_squared(&samples), smooth));
         let (chi, smooth) = if fitted[1].0 < fitted[0].0 { fitted[1] } else { fitted[0] };
-        (Bent { smooth, slope }, chi)
+        (SlopedCurve { smooth, slope }, chi)
     };
-    let mut fitted: Vec<(Bent, f64)> = SLOPES.map(|step| fit_at(1.0 + SLOPE_STEP * f64::from(step))).collect();
+    let mut fitted: Vec<(SlopedCurve, f64)> = SLOPES.map(|step| fit_at(1.0 + SLOPE_STEP * f64::from(step))).collect();
     if let Some((nearest, _)) = fitted.iter().min_by(|a, b| a.1.total_cmp(&b.1)) {
         let slope = nearest.slope;
         fitted.extend((-10..=10).map(|step| fit_at(slope + SLOPE_STEP / 10.0 * f64::from(step))));
@@ -342,19 +340,19 @@ fn bends(samples: &[CurveSample], best: Smooth) -> Vec<Bent> {
     let least = fitted.iter().map(|(_, chi)| *chi).fold(best.chi_squared(samples), f64::min);
     let free = samples.len().saturating_sub(4).max(1) as f64;
     let likely = least + LIKELY * (least / free).max(1.0);
-    fitted.into_iter().filter(|(_, chi)| *chi <= likely).map(|(bent, _)| bent).collect()
+    fitted.into_iter().filter(|(_, chi)| *chi <= likely).map(|(curve, _)| curve).collect()
 }
 
-/// The curve for residuals that are drawn again: each in units of its point's error, with the parameters' share put
-/// back, and never less than the errors themselves say.
-fn redraw(samples: &[CurveSample], best: Smooth, seed: u64) -> Vec<Smooth> {
+/// Fits resampled residuals. Each is in units of its point's error and scaled up for the fitted parameters; if they are
+/// smaller than the errors, the errors are used.
+fn bootstrap(samples: &[CurveSample], best: Smooth, seed: u64) -> Vec<Smooth> {
     let free = samples.len().saturating_sub(3).max(1) as f64;
     let residuals: Vec<f64> = samples.iter().map(|s| (s.ln_iops - best.ln_iops(s.ln_depth)) / s.error).collect();
     let size = (residuals.iter().map(|residual| residual * residual).sum::<f64>() / free).sqrt();
     let scale = (samples.len() as f64 / free).sqrt();
     let mut random = Random::new(seed, 0);
     let mut draw = || {
-        let again: Vec<CurveSample> = samples
+        let resampled: Vec<CurveSample> = samples
             .iter()
             .map(|sample| {
                 let residual = if size < 1.0 {
@@ -365,25 +363,25 @@ fn redraw(samples: &[CurveSample], best: Smooth, seed: u64) -> Vec<Smooth> {
                 CurveSample { ln_iops: best.ln_iops(sample.ln_depth) + residual * sample.error, ..*sample }
             })
             .collect();
-        best.descend(&again)
+        best.descend(&resampled)
     };
     (0..REPLICATES).map(|_| draw()).collect()
 }
 
-/// A number of the standard normal distribution (Box and Muller).
+/// Returns a random number of the standard normal distribution (Box-Muller).
 pub(super) fn normal(random: &mut Random) -> f64 {
     let radius = (-2.0 * (1.0 - random.unit()).ln()).sqrt();
     radius * (std::f64::consts::TAU * random.unit()).cos()
 }
 
-fn interval(value: f64, mut draws: Vec<f64>) -> Estimate {
-    draws.sort_by(f64::total_cmp);
-    let at = |share: f64| draws[((draws.len() - 1) as f64 * share).round() as usize];
+fn interval(value: f64, mut replicates: Vec<f64>) -> Estimate {
+    replicates.sort_by(f64::total_cmp);
+    let at = |fraction: f64| replicates[((replicates.len() - 1) as f64 * fraction).round() as usize];
     Estimate { value, low: at(0.025).min(value), high: at(0.975).max(value) }
 }
 
 impl Fit {
-    /// Operations a second that the curve has at a depth; `None` where it has none.
+    /// Returns the curve's operations per second at a depth; `None` without a curve.
     #[must_use]
     pub fn iops_at(&self, depth: f64) -> Option<f64> {
         match &self.curve {
@@ -420,7 +418,7 @@ mod tests {
         GRID.map(point).to_vec()
     }
 
-    /// Median, 5 % and 95 % of the knees of 200 trials.
+    /// Median, 5 % and 95 % quantiles of the knees of 200 trials, and the fraction whose interval holds the true knee.
     fn trials(of: impl Fn(u32) -> f64, seed: u64) -> (f64, f64, f64, f64) {
         let mut random = Random::new(seed, 1);
         let mut inside = 0.0;
@@ -456,7 +454,7 @@ mod tests {
     }
 
     #[test]
-    fn the_knee_of_a_limiter_is_found_within_a_hundredth() {
+    fn limiter_knee_is_within_one_percent() {
         let seed = 7;
         let (median, low, high, covered) = trials(hard, seed);
         assert!((median / 210.0 - 1.0).abs() < 0.01, "seed {seed}: {median}");
@@ -465,7 +463,7 @@ mod tests {
     }
 
     #[test]
-    fn the_knee_of_a_queue_is_found_within_a_few_hundredths() {
+    fn queue_knee_is_within_a_few_percent() {
         let seed = 8;
         let (median, low, high, _) = trials(soft, seed);
         assert!((5.0..=5.2).contains(&median), "seed {seed}: {median}");
@@ -473,7 +471,7 @@ mod tests {
     }
 
     #[test]
-    fn a_limiter_is_told_from_a_queue_by_its_sharpness() {
+    fn sharpness_distinguishes_limiter_from_queue() {
         let sharpness = |of: &dyn Fn(u32) -> f64| {
             let Curve::Knee(knee) = fit(&points(of, 0.001, &mut Random::new(1, 1)), 1).curve else { panic!("no knee") };
             knee.sharpness
@@ -483,7 +481,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_knee_is_given_none() {
+    fn curves_without_knee_get_none() {
         let mut random = Random::new(3, 1);
         let shape = |of: &dyn Fn(u32) -> f64, random: &mut Random| fit(&points(of, 0.01, random), 3).curve;
         let Curve::PowerLaw { exponent, scale, flat_from: None } =
@@ -504,7 +502,7 @@ mod tests {
     }
 
     #[test]
-    fn a_curve_that_falls_again_is_fitted_up_to_its_peak() {
+    fn retrograde_curve_is_fitted_up_to_its_peak() {
         let falling = |n: u32| hard(n) / (1.0 + f64::from(n.saturating_sub(256)) / 2000.0);
         let found = fit(&points(falling, 0.01, &mut Random::new(5, 1)), 5);
         let retrograde = found.retrograde.expect("it falls by a third");
@@ -513,11 +511,11 @@ mod tests {
         assert!((knee.depth.value / 210.0 - 1.0).abs() < 0.05, "{knee:?}");
     }
 
-    /// Its name, its knee, and operations a second by depth.
+    /// Name, knee, and operations per second by depth.
     type Shape = (&'static str, f64, Box<dyn Fn(f64) -> f64>);
 
-    /// Operations a second of devices that are not of the fitted form, by depth, each with its knee: the most operations
-    /// a second x the time of one alone.
+    /// Devices that do not follow the fitted form: operations per second by depth, with the knee at the maximum of
+    /// operations per second × the latency of one alone.
     fn shapes() -> Vec<Shape> {
         // Closed networks by mean value analysis: stations of these service times behind a delay, in microseconds.
         let network = |delay: f64, stations: &'static [f64]| {
@@ -532,7 +530,7 @@ mod tests {
                 iops * 1e6
             }
         };
-        // A limiter in front of latencies that vary: the least of two, smeared.
+        // A limiter in front of varying latencies: the minimum of the two, smoothed.
         let jitter = |depth: f64| {
             let part = |at: i32| {
                 let z = f64::from(at) / 10.0;
@@ -554,9 +552,9 @@ mod tests {
         ]
     }
 
-    /// Measured on a P30: 10 [9.9, 10], where the data bend at 12 to 13. The interval was of chance alone.
+    /// Measured on a P30: 10 [9.9, 10], although the data bend at 12 to 13. The interval accounted for chance only.
     #[test]
-    fn intervals_of_the_knee_hold_the_error_of_the_form_too() {
+    fn knee_intervals_cover_errors_of_the_form() {
         let (seed, trials) = (21, 40);
         let mut random = Random::new(seed, 1);
         let near: &[u32] = &[1, 2, 4, 5, 8, 10, 14, 16, 20, 28, 40, 64, 256];
@@ -569,7 +567,7 @@ mod tests {
                     };
                     let points: Vec<Point> = depths.iter().map(point).collect();
                     let Curve::Knee(found) = fit(&points, trial).curve else { panic!("{name}, seed {seed}: no knee") };
-                    // No wider than a factor of two from end to end: an interval of everything would hold it as well.
+                    // At most a factor of two wide: an arbitrarily wide interval would hold it too.
                     found.depth.high < 2.0 * found.depth.low && (found.depth.low..=found.depth.high).contains(&knee)
                 });
                 let held = held.count() as f64 / trials as f64;
@@ -579,7 +577,7 @@ mod tests {
     }
 
     #[test]
-    fn any_points_are_fitted_without_panic() {
+    fn arbitrary_points_do_not_panic() {
         let seed = 11;
         let mut random = Random::new(seed, 0);
         for _ in 0..300 {

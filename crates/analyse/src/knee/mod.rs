@@ -1,9 +1,9 @@
-//! The knee: the queue depth that a device needs, and the cost of more.
+//! Knee detection: the queue depth that a device needs, and the cost of exceeding it.
 //!
-//! With `N` operations in flight a device gives at first `N / R0` of them a second: each takes `R0`, whatever the others
-//! do. In the end it gives `Xmax`, and more of them only wait. The two lines meet at `N* = R0 × Xmax`, the knee. [`fit`]
-//! finds it from measured points, [`steady`] makes a point of the intervals of one measurement, and [`search`] says at
-//! which depth to measure next.
+//! With few operations in flight, `N` of them give `N / R0` per second: each takes `R0`, regardless of the others. With
+//! many, the device gives `Xmax` and the rest queue. The two lines meet at `N* = R0 × Xmax`, the knee. [`fit`] finds it
+//! from measured points, [`steady`] turns the intervals of one measurement into a point, and [`search`] chooses the
+//! next depth to measure.
 
 mod curve;
 mod fit;

@@ -1,8 +1,8 @@
-//! Decides which depth is probed next, and for how long: a state machine without target and clock.
+//! Search for the knee: a state machine without target and clock that chooses the depth and duration of the next probe.
 //!
-//! A few short probes first, each four times as deep as the one before, until more depth gives no more. Then longer ones
-//! around the estimated knee, half and twice of it, wherever the least time has been spent so far, until the interval of
-//! the knee is narrow enough or the time is used up.
+//! A few short probes come first, each four times as deep as the previous one, until more depth gives no more. Longer
+//! probes follow at the estimated knee, half of it and twice of it, each where the least time has been spent, until the
+//! interval of the knee is narrow enough or the time is used up.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,43 +12,43 @@ use super::steady::SteadyStep;
 /// Settings of a search.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct KneeSettings {
-    /// Depths are multiples of this: the number of workers.
+    /// Number of workers, of which all depths are multiples.
     pub step: u32,
-    /// The deepest.
+    /// Maximum depth.
     pub most: u32,
-    /// Half the interval of the knee that is narrow enough, as a share.
+    /// Target precision of the knee (relative half-width of its interval).
     pub precision: f64,
-    /// Seconds that all probes may take together.
+    /// Total duration of all probes, in seconds.
     pub budget_s: f64,
-    /// The least seconds of a probe.
+    /// Minimum duration of a probe, in seconds.
     pub short_s: f64,
-    /// The most seconds of a probe that only looks where the curve bends.
+    /// Maximum duration of a probe that only locates the bend, in seconds.
     pub rung_s: f64,
-    /// The most seconds of a probe.
+    /// Maximum duration of a probe, in seconds.
     pub long_s: f64,
-    /// Operations that a probe is meant to see.
+    /// Number of operations that a probe aims for.
     pub operations: f64,
-    /// The most operations of a probe, should IOPS have grown with the depth: a simulation takes its time for each.
+    /// Maximum number of operations of a probe if IOPS grow with the depth: simulations take time for each of them.
     pub operations_max: f64,
-    /// Seconds before each measurement that do not count.
+    /// Warm-up before each measurement, in seconds.
     pub warm_up_s: f64,
-    /// For the intervals.
+    /// Seed of the bootstrap for the intervals.
     pub seed: u64,
 }
 
-/// One measurement that is asked for.
+/// A requested measurement.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct KneeProbe {
-    /// Operations in flight, all workers together.
+    /// Operations in flight over all workers.
     pub depth: u32,
-    /// Seconds that do not count.
+    /// Warm-up in seconds, which is not measured.
     pub warm_up_s: f64,
-    /// Seconds that do.
+    /// Measured duration in seconds.
     pub seconds: f64,
 }
 
 impl KneeProbe {
-    fn whole_s(&self) -> f64 {
+    fn total_s(&self) -> f64 {
         self.warm_up_s + self.seconds
     }
 }
@@ -56,52 +56,52 @@ impl KneeProbe {
 /// The result of a probe.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ProbeReading {
-    /// Operations a second, of the part that counts.
+    /// Operations per second, after warm-up and step.
     pub iops: f64,
-    /// Mean latency in nanoseconds, of the same part.
+    /// Mean latency of the same operations, in nanoseconds.
     pub latency_ns: f64,
-    /// Standard error of `iops` as a share of it.
+    /// Relative standard error of `iops`.
     pub error: f64,
-    /// A change of level on the way: the part after it counts.
+    /// A sudden change of throughput; only the part after it counts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step: Option<SteadyStep>,
-    /// The change over the part that counts, as a share, where it is more than chance.
+    /// Relative change over the part that counts, if it is statistically significant.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub drift: Option<f64>,
 }
 
-/// One measurement that was made.
+/// A completed measurement.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ProbeResult {
-    /// What was asked for.
+    /// Requested measurement.
     #[serde(flatten)]
     pub probe: KneeProbe,
-    /// What it brought.
+    /// Result of the measurement.
     #[serde(flatten)]
     pub reading: ProbeReading,
-    /// Whether it was made on a level that has gone since, as when credits run out: no part of the curve.
+    /// Whether it was made at a level that has ended since, for example on burst credits. It is not part of the curve.
     pub burst: bool,
-    /// Whether something else was busy: it was slower than what came before and what came after.
+    /// Whether another load interfered: it was slower than earlier and later measurements.
     pub disturbed: bool,
-    /// Whether it saw too few operations, or ended before all that were in flight came round: it says how long the next
-    /// one has to be, and nothing of the device.
+    /// Whether it saw too few operations, or ended before a full queue could complete. It only tells how long the next
+    /// probe has to be.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub short: bool,
 }
 
 impl ProbeResult {
-    /// Whether it is part of the curve.
+    /// Reports whether it is part of the curve.
     #[must_use]
     pub fn counts(&self) -> bool {
         !self.burst && !self.disturbed && !self.short
     }
 
-    /// A measurement that nothing else is known of. What a short one seems to show of steps and drifts is chance.
+    /// Classifies a measurement by itself. Steps and drifts within a short one are chance.
     fn of(probe: KneeProbe, reading: ProbeReading) -> Self {
         let operations = reading.iops * probe.seconds;
-        // By Little's law this long for each of those in flight.
+        // Time of a full queue, by Little's law.
         let round_s = f64::from(probe.depth) / reading.iops.max(1e-9);
-        let short = operations < OPERATIONS_LEAST || probe.whole_s() < round_s;
+        let short = operations < OPERATIONS_LEAST || probe.total_s() < round_s;
         let reading = match short {
             true => ProbeReading {
                 error: reading.error.max(operations.max(1.0).sqrt().recip()),
@@ -114,14 +114,19 @@ impl ProbeResult {
         Self { probe, reading, burst: false, disturbed: false, short }
     }
 
-    /// Whether it gave more for each operation in flight than a shallower one, which no device does.
+    /// Reports whether it gave more per operation in flight than a shallower one, which no device does.
     fn outdoes(&self, other: &Self) -> bool {
-        let each = |taken: &Self| taken.reading.iops / f64::from(taken.probe.depth);
-        let more = 1.0 + apart(&self.reading, &other.reading);
-        self.probe.depth >= other.probe.depth && other.reading.iops > 0.0 && each(self) > each(other) * more
+        let each = |result: &Self| result.reading.iops / f64::from(result.probe.depth);
+        let margin = 1.0 + significant_ratio(&self.reading, &other.reading);
+        self.probe.depth >= other.probe.depth && other.reading.iops > 0.0 && each(self) > each(other) * margin
     }
 
-    /// The level after a step down.
+    /// Reports whether it gave more operations per second than another, beyond chance.
+    fn exceeds(&self, other: &Self) -> bool {
+        self.reading.iops > other.reading.iops * (1.0 + significant_ratio(&self.reading, &other.reading))
+    }
+
+    /// Returns the level after a step down.
     fn fell_to(&self) -> Option<f64> {
         self.reading.step.filter(|step| step.ratio() < 1.0).map(|step| step.after)
     }
@@ -131,15 +136,15 @@ impl ProbeResult {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum End {
-    /// The interval is as narrow as asked for.
+    /// The interval is as narrow as requested.
     Precise,
-    /// The curve has no knee, and more probes would not give it one.
+    /// The curve has no knee, and more probes would not find one.
     NoKnee,
-    /// The deepest depth allowed is still on the rising line.
+    /// The curve still rises at the maximum depth.
     Deepest,
     /// The time is used up.
     Budget,
-    /// More probes do not make it narrower.
+    /// More probes would not narrow the interval.
     Enough,
 }
 
@@ -147,338 +152,322 @@ pub enum End {
 #[derive(Clone, Debug)]
 pub struct KneeSearch {
     settings: KneeSettings,
-    taken: Vec<ProbeResult>,
+    results: Vec<ProbeResult>,
     outstanding: Vec<KneeProbe>,
-    /// The next depth to climb to; `None` at the top.
+    /// Next depth of the initial climb; `None` once it is over.
     rung: Option<u32>,
     end: Option<End>,
 }
 
-/// Each rung of the ladder is so many times as deep as the one before.
+/// Factor between successive depths of the initial climb.
 const RUNG: u32 = 4;
-/// A rung that gives less than this share more than the one before is flat.
+/// Relative gain below which a step of the climb counts as flat.
 const FLAT: f64 = 0.15;
-/// Depths around the knee, as shares of it, the most telling first.
-const AROUND: [f64; 7] = [1.0, 0.5, 2.0, 0.7, 1.4, 0.25, 3.0];
-/// Depths closer than this share are one.
+/// Depths to probe relative to the knee, most informative first.
+const KNEE_FACTORS: [f64; 7] = [1.0, 0.5, 2.0, 0.7, 1.4, 0.25, 3.0];
+/// Logarithmic distance below which depths count as one.
 const NEAR: f64 = 0.13;
-/// More probes than this are not made.
+/// Maximum number of probes.
 const PROBES_MAX: usize = 48;
-/// A measurement that changes by more than this share on the way is made once more, for longer.
+/// Drift above which a depth is measured again, for longer.
 const DRIFT: f64 = 0.1;
-/// A mean of fewer operations is off by a fifth by chance alone.
+/// Minimum number of operations: the mean of fewer is off by a fifth by chance alone.
 const OPERATIONS_LEAST: f64 = 30.0;
-/// After a step down, what was above the new level by more than this share was burst.
+/// After a step down, measurements that exceed the new level by more than this fraction were made on burst credits.
 const ABOVE: f64 = 0.05;
 
 impl KneeSearch {
-    /// A search that has not begun.
+    /// Creates a search.
     #[must_use]
     pub fn new(settings: KneeSettings) -> Self {
         let step = settings.step.max(1);
         let settings = KneeSettings { step, most: (settings.most / step * step).max(step), ..settings };
-        Self { settings, taken: Vec::new(), outstanding: Vec::new(), rung: Some(step), end: None }
+        Self { settings, results: Vec::new(), outstanding: Vec::new(), rung: Some(step), end: None }
     }
 
-    /// The next measurement. `None` once it is over, or where it has to be told of what is outstanding first; several may
-    /// be outstanding at once.
+    /// Returns the next probe. Several may be outstanding at once. `None` means that the search is over, or that it
+    /// first needs the results of outstanding probes.
     pub fn next_probe(&mut self) -> Option<KneeProbe> {
         if self.end.is_some() {
             return None;
         }
         let probe = match self.rung {
             Some(depth) => {
-                self.rung = self.rung_after(depth);
+                let most = self.settings.most;
+                self.rung = (depth < most).then(|| depth.saturating_mul(RUNG).min(most));
                 let probe = self.probe(depth);
                 Some(KneeProbe { seconds: probe.seconds.min(self.settings.rung_s), ..probe })
             }
-            None if self.outstanding.is_empty() || !self.taken.is_empty() => self.refine(),
+            None if self.outstanding.is_empty() || !self.results.is_empty() => self.refine(),
             None => None,
         }?;
-        let spent = self.spent_s() + self.outstanding.iter().map(KneeProbe::whole_s).sum::<f64>();
+        let spent = self.spent_s() + self.outstanding.iter().map(KneeProbe::total_s).sum::<f64>();
         let left = self.settings.budget_s - spent;
-        // A probe that is cut to less than half tells little; the first three are made all the same.
-        if self.taken.len() + self.outstanding.len() >= 3 && left < 0.5 * probe.whole_s() {
+        // A probe cut to less than half is useless, except for the first three.
+        if self.results.len() + self.outstanding.len() >= 3 && left < 0.5 * probe.total_s() {
             self.end = self.end.or(self.outstanding.is_empty().then_some(End::Budget));
             return None;
         }
-        let over = (probe.whole_s() - left).clamp(0.0, probe.seconds / 2.0);
+        let over = (probe.total_s() - left).clamp(0.0, probe.seconds / 2.0);
         let probe = KneeProbe { seconds: probe.seconds - over, ..probe };
         self.outstanding.push(probe);
         Some(probe)
     }
 
-    /// What a measurement brought.
+    /// Records the result of a probe.
     pub fn observe(&mut self, probe: &KneeProbe, reading: ProbeReading) {
         if let Some(at) = self.outstanding.iter().position(|known| known == probe) {
             self.outstanding.remove(at);
         }
-        self.taken.push(ProbeResult::of(*probe, reading));
-        self.settle();
-        // Where to stop climbing is no statement on the device: short probes will do.
+        self.results.push(ProbeResult::of(*probe, reading));
+        self.classify();
+        // Short probes suffice to end the climb.
         if is_flat_at(probe.depth, self.lasting()) {
             self.rung = None;
         }
     }
 
-    /// Everything that was measured, in the order of time.
+    /// Returns all measurements in chronological order.
     #[must_use]
     pub fn taken(&self) -> &[ProbeResult] {
-        &self.taken
+        &self.results
     }
 
-    /// Seconds that were spent on it.
+    /// Returns the seconds spent on all measurements.
     #[must_use]
     pub fn spent_s(&self) -> f64 {
-        self.taken.iter().map(|taken| taken.probe.whole_s()).sum()
+        self.results.iter().map(|result| result.probe.total_s()).sum()
     }
 
-    /// Why it ended; `None` as long as it goes on.
+    /// Returns why the search ended; `None` while it continues.
     #[must_use]
     pub fn end(&self) -> Option<End> {
         self.end
     }
 
-    /// A point for each depth, measurements of the same depth taken together, without those made on credits.
+    /// Returns one point for each depth, averaged over its measurements, without those on burst credits.
     #[must_use]
     pub fn points(&self) -> Vec<Point> {
-        let mut depths: Vec<u32> = self.valid().map(|taken| taken.probe.depth).collect();
+        let mut depths: Vec<u32> = self.valid().map(|result| result.probe.depth).collect();
         depths.sort_unstable();
         depths.dedup();
-        let together = |depth: u32| {
-            let of_depth = || self.valid().filter(move |taken| taken.probe.depth == depth);
-            let weight = |taken: &ProbeResult| taken.probe.seconds;
+        let average = |depth: u32| {
+            let of_depth = || self.valid().filter(move |result| result.probe.depth == depth);
+            let weight = |result: &ProbeResult| result.probe.seconds;
             let whole: f64 = of_depth().map(weight).sum();
             let mean = |of: &dyn Fn(&ProbeResult) -> f64| {
-                of_depth().map(|taken| weight(taken) * of(taken)).sum::<f64>() / whole
+                of_depth().map(|result| weight(result) * of(result)).sum::<f64>() / whole
             };
-            let squares: f64 = of_depth().map(|taken| (weight(taken) * taken.reading.error / whole).powi(2)).sum();
-            let iops = mean(&|taken| taken.reading.iops);
-            // What two measurements of one depth differ by counts, whatever each says of itself.
+            let squares: f64 = of_depth().map(|result| (weight(result) * result.reading.error / whole).powi(2)).sum();
+            let iops = mean(&|result| result.reading.iops);
+            // Differences between measurements of one depth count, whatever their own errors.
             let count = of_depth().count() as f64;
-            let off = |taken: &ProbeResult| (weight(taken) / whole * (taken.reading.iops / iops - 1.0)).powi(2);
+            let off = |result: &ProbeResult| (weight(result) / whole * (result.reading.iops / iops - 1.0)).powi(2);
             let apart = if count > 1.0 { of_depth().map(off).sum::<f64>() * count / (count - 1.0) } else { 0.0 };
             let error = squares.max(apart).sqrt();
-            Point { depth, iops, latency_ns: mean(&|taken| taken.reading.latency_ns), error }
+            Point { depth, iops, latency_ns: mean(&|result| result.reading.latency_ns), error }
         };
-        depths.into_iter().map(together).filter(|point| point.iops > 0.0).collect()
+        depths.into_iter().map(average).filter(|point| point.iops > 0.0).collect()
     }
 
-    /// The curve through what was measured so far.
+    /// Fits a curve to the measurements so far.
     #[must_use]
     pub fn fit(&self) -> Fit {
         fit(&self.points(), self.settings.seed)
     }
 
     fn valid(&self) -> impl Iterator<Item = &ProbeResult> {
-        self.taken.iter().filter(|taken| taken.counts())
+        self.results.iter().filter(|result| result.counts())
     }
 
-    /// Those on the level that lasts, long enough or not.
+    /// Iterates over measurements of the sustained level, including short ones.
     fn lasting(&self) -> impl Iterator<Item = &ProbeResult> {
-        self.taken.iter().filter(|taken| !taken.burst && !taken.disturbed)
+        self.results.iter().filter(|result| !result.burst && !result.disturbed)
     }
 
-    fn rung_after(&self, depth: u32) -> Option<u32> {
-        let most = self.settings.most;
-        (depth < most).then(|| depth.saturating_mul(RUNG).min(most))
-    }
-
-    /// A probe that is long enough for what is known of the depth.
+    /// Returns a probe that is long enough by what is known of the depth.
     fn probe(&self, depth: u32) -> KneeProbe {
         let KneeSettings { short_s, long_s, operations, warm_up_s, .. } = self.settings;
-        // A short probe is no evidence, but the first idea of how long the next one has to be.
-        let known = self.lasting().filter(|taken| taken.reading.iops > 0.0);
-        let nearest = known.min_by_key(|taken| taken.probe.depth.abs_diff(depth));
-        let iops = nearest.map(|taken| {
-            let share = f64::from(depth) / f64::from(taken.probe.depth);
-            taken.reading.iops * share.min(1.0)
-        });
+        // A short probe still indicates how long the next one has to be.
+        let known = self.lasting().filter(|result| result.reading.iops > 0.0);
+        let nearest = known.min_by_key(|result| result.probe.depth.abs_diff(depth));
+        let ratio = |result: &ProbeResult| f64::from(depth) / f64::from(result.probe.depth);
+        let iops = nearest.map(|result| result.reading.iops * ratio(result).min(1.0));
         let seconds = iops.map_or(short_s, |iops| operations / iops);
-        // Until all that are in flight have come round.
+        // Time of a full queue.
         let round_s = iops.map_or(0.0, |iops| f64::from(depth) / iops);
         let warm_up_s = warm_up_s.max(2.0 * round_s).min(warm_up_s.max(long_s / 2.0));
-        let grown = nearest.map(|taken| {
-            let share = f64::from(depth) / f64::from(taken.probe.depth);
-            taken.reading.iops * share.max(1.0)
-        });
+        let grown = nearest.map(|result| result.reading.iops * ratio(result).max(1.0));
         let most_s = grown.map_or(f64::INFINITY, |iops| self.settings.operations_max / iops);
         let seconds = seconds.max(10.0 * round_s).clamp(short_s, long_s);
         KneeProbe { depth, warm_up_s: warm_up_s.min(most_s), seconds: seconds.min(most_s) }
     }
 
-    /// A longer look at a depth.
-    fn again(&self, depth: u32) -> KneeProbe {
-        let longest = self.lasting().filter(|taken| taken.probe.depth == depth).map(|taken| taken.probe.seconds);
+    /// Returns a longer probe of a depth than before.
+    fn longer_probe(&self, depth: u32) -> KneeProbe {
+        let longest = self.lasting().filter(|result| result.probe.depth == depth).map(|result| result.probe.seconds);
         let longest = longest.fold(0.0, f64::max);
         let probe = self.probe(depth);
         KneeProbe { seconds: probe.seconds.max(1.5 * longest).min(self.settings.long_s), ..probe }
     }
 
-    /// What would narrow the answer most; ends the search where nothing would.
+    /// Returns the most informative probe; ends the search if none would help.
     fn refine(&mut self) -> Option<KneeProbe> {
-        if self.taken.len() + self.outstanding.len() >= PROBES_MAX {
+        if self.results.len() + self.outstanding.len() >= PROBES_MAX {
             return self.finish(End::Enough);
         }
-        if let Some(depth) = self.too_short() {
-            return Some(self.again(depth));
-        }
-        if let Some(depth) = self.doubtful() {
-            return Some(self.again(depth));
+        if let Some(depth) = self.undersampled_depth().or_else(|| self.contradicted_depth()) {
+            return Some(self.longer_probe(depth));
         }
         let found = self.fit();
         match found.curve {
             Curve::Knee(knee) => {
-                let seen = AROUND[..3].iter().all(|share| self.seconds_near(self.at(share * knee.depth.value)) > 0.0);
-                // More probes narrow what chance leaves open, not whether the device is of this form.
-                if seen && knee.chance <= self.settings.precision {
+                let probed = |factor| self.seconds_near(self.nearest_depth(factor * knee.depth.value)) > 0.0;
+                // More probes reduce the error by chance, but not the error by the form of the curve.
+                if KNEE_FACTORS[..3].iter().all(probed) && knee.chance <= self.settings.precision {
                     return self.finish(End::Precise);
                 }
-                self.around(&AROUND, knee.depth.value)
+                self.probe_around(&KNEE_FACTORS, knee.depth.value)
             }
             Curve::Flat { depth, xmax, .. } => {
-                let twice = self.at(2.0 * f64::from(depth));
+                let twice = self.nearest_depth(2.0 * f64::from(depth));
                 if self.seconds_near(twice) > 0.0 && xmax.half_width() <= self.settings.precision {
                     return self.finish(End::Precise);
                 }
-                self.around(&[1.0, 2.0, 4.0], f64::from(depth))
+                self.probe_around(&[1.0, 2.0, 4.0], f64::from(depth))
             }
             Curve::Unsaturated { depth, r0_ns, .. } if depth >= self.settings.most => {
                 if r0_ns.half_width() <= self.settings.precision {
                     return self.finish(End::Deepest);
                 }
-                self.around(&[1.0, 0.25, 0.0625], f64::from(depth))
+                self.probe_around(&[1.0, 0.25, 0.0625], f64::from(depth))
             }
-            // The ladder ended early: its last rung was flat by chance.
-            Curve::Unsaturated { depth, .. } => Some(self.probe(self.at(2.0 * f64::from(depth)))),
+            // The climb ended early because its last step was flat by chance.
+            Curve::Unsaturated { depth, .. } => Some(self.probe(self.nearest_depth(2.0 * f64::from(depth)))),
             Curve::PowerLaw { flat_from, .. } => {
-                // What rises like this to the end of the range has no knee; what was not looked at may have one.
+                // A power law up to the maximum depth has no knee; a greater depth within the range may have one.
                 let deepest = self.deepest();
                 match flat_from.is_some() || deepest >= self.settings.most || is_flat_at(deepest, self.valid()) {
                     true => self.finish(End::NoKnee),
-                    false => Some(self.probe(self.at(2.0 * f64::from(deepest)))),
+                    false => Some(self.probe(self.nearest_depth(2.0 * f64::from(deepest)))),
                 }
             }
             Curve::Unknown => {
                 let deepest = self.deepest();
-                let middle = self.at(f64::from(deepest) / 2.0);
+                let middle = self.nearest_depth(f64::from(deepest) / 2.0);
                 match self.seconds_near(middle) > 0.0 {
                     true if deepest >= self.settings.most => self.finish(End::Enough),
-                    true => Some(self.probe(self.at(2.0 * f64::from(deepest)))),
+                    true => Some(self.probe(self.nearest_depth(2.0 * f64::from(deepest)))),
                     false => Some(self.probe(middle)),
                 }
             }
         }
     }
 
-    /// The deepest depth that counts.
+    /// Returns the greatest depth of the curve.
     fn deepest(&self) -> u32 {
-        self.valid().map(|taken| taken.probe.depth).max().unwrap_or(self.settings.step)
+        self.valid().map(|result| result.probe.depth).max().unwrap_or(self.settings.step)
     }
 
     fn finish(&mut self, end: End) -> Option<KneeProbe> {
-        // What is under way may still change the answer.
+        // Outstanding probes may still change the answer.
         if self.outstanding.is_empty() {
             self.end = Some(end);
         }
         None
     }
 
-    /// A depth that was measured for much less than it takes: nothing was known of its pace then, or it was on the move.
-    fn too_short(&self) -> Option<u32> {
+    /// Returns a depth that needs a longer measurement: its throughput was unknown when it was probed, or it drifted.
+    fn undersampled_depth(&self) -> Option<u32> {
         let KneeSettings { operations, long_s, .. } = self.settings;
         let seen = |depth: u32| -> (f64, f64) {
-            let of_depth = self.lasting().filter(|taken| taken.probe.depth == depth);
-            of_depth.fold((0.0, 0.0), |(ios, seconds), taken| {
-                (ios + taken.reading.iops * taken.probe.seconds, seconds + taken.probe.seconds)
+            let of_depth = self.lasting().filter(|result| result.probe.depth == depth);
+            of_depth.fold((0.0, 0.0), |(ios, seconds), result| {
+                (ios + result.reading.iops * result.probe.seconds, seconds + result.probe.seconds)
             })
         };
-        let waiting = |depth: u32| self.outstanding.iter().any(|probe| probe.depth == depth);
-        let evident = |depth: u32| self.valid().any(|taken| taken.probe.depth == depth);
-        let mut depths = self.lasting().map(|taken| taken.probe.depth);
+        let evident = |depth: u32| self.valid().any(|result| result.probe.depth == depth);
+        let mut depths = self.lasting().map(|result| result.probe.depth);
         depths.find(|&depth| {
             let (ios, seconds) = seen(depth);
             let short = (ios < operations / 10.0 || !evident(depth)) && seconds < 0.9 * long_s;
-            (short || self.is_moving(depth)) && !waiting(depth)
+            (short || self.is_drifting(depth)) && !self.is_outstanding(depth)
         })
     }
 
-    /// Whether the one measurement of a depth drifted.
-    fn is_moving(&self, depth: u32) -> bool {
-        let mut of_depth = self.valid().filter(|taken| taken.probe.depth == depth);
+    fn is_outstanding(&self, depth: u32) -> bool {
+        self.outstanding.iter().any(|probe| probe.depth == depth)
+    }
+
+    /// Reports whether the only measurement of a depth drifted.
+    fn is_drifting(&self, depth: u32) -> bool {
+        let mut of_depth = self.valid().filter(|result| result.probe.depth == depth);
         let first = of_depth.next();
-        let drifts = |taken: &ProbeResult| taken.reading.drift.is_some_and(|drift| drift.abs() > DRIFT);
+        let drifts = |result: &ProbeResult| result.reading.drift.is_some_and(|drift| drift.abs() > DRIFT);
         of_depth.next().is_none() && first.is_some_and(drifts)
     }
 
-    /// Tells what lasts from what has gone: a measurement is of a level that has gone if two later ones deny it. One that
-    /// was slower than earlier ones and than later ones, or than the same depth later, was disturbed.
-    fn settle(&mut self) {
-        let taken = self.taken.clone();
+    /// Marks burst and disturbed measurements. A burst is contradicted by two later measurements. A disturbed
+    /// measurement is slower than earlier and later ones, or than a later one of the same depth.
+    fn classify(&mut self) {
+        let results = self.results.clone();
         let disturbed = |at: usize| {
-            let slower_than = |other: &ProbeResult| !other.short && !taken[at].short && other.outdoes(&taken[at]);
-            let again = |other: &ProbeResult| other.probe.depth == taken[at].probe.depth && slower_than(other);
-            let (before, after) = (&taken[..at], &taken[at + 1..]);
+            let slower_than = |other: &ProbeResult| !other.short && !results[at].short && other.outdoes(&results[at]);
+            let again = |other: &ProbeResult| other.probe.depth == results[at].probe.depth && slower_than(other);
+            let (before, after) = (&results[..at], &results[at + 1..]);
             after.iter().any(again) || before.iter().any(slower_than) && after.iter().any(slower_than)
         };
-        let disturbed: Vec<bool> = (0..taken.len()).map(disturbed).collect();
-        for at in 0..taken.len() {
-            let later = (at + 1..taken.len()).filter(|&later| !disturbed[later] && !taken[later].short);
-            let denied = later.filter(|&later| denies(&taken, later, at)).count();
-            self.taken[at].disturbed = disturbed[at];
-            self.taken[at].burst = !disturbed[at] && !taken[at].short && denied >= 2;
+        let disturbed: Vec<bool> = (0..results.len()).map(disturbed).collect();
+        for at in 0..results.len() {
+            let later = (at + 1..results.len()).filter(|&later| !disturbed[later] && !results[later].short);
+            let contradictions = later.filter(|&later| contradicts(&results, later, at)).count();
+            self.results[at].disturbed = disturbed[at];
+            self.results[at].burst = !disturbed[at] && !results[at].short && contradictions >= 2;
         }
     }
 
-    /// A depth to measure once more because measurements deny one another: more depth gives less, a level has gone, or
-    /// something else was busy. Once more will tell.
-    fn doubtful(&self) -> Option<u32> {
-        let waiting = |depth: u32| self.outstanding.iter().any(|probe| probe.depth == depth);
-        let again =
-            |at: usize| self.taken[at + 1..].iter().any(|other| other.probe.depth == self.taken[at].probe.depth);
-        let open = |at: &usize| self.taken[*at].counts() && !again(*at) && !waiting(self.taken[*at].probe.depth);
-        let less = |at: usize, later: usize| {
-            let (taken, later) = (&self.taken[at], &self.taken[later]);
-            later.counts()
-                && later.probe.depth > taken.probe.depth
-                && taken.reading.iops > later.reading.iops * (1.0 + apart(&taken.reading, &later.reading))
+    /// Returns a depth to measure again because measurements contradict each other: more depth gave less, a level has
+    /// ended, or another load interfered.
+    fn contradicted_depth(&self) -> Option<u32> {
+        let results = &self.results;
+        let open = |at: usize| {
+            let depth = results[at].probe.depth;
+            let again = results[at + 1..].iter().any(|other| other.probe.depth == depth);
+            results[at].counts() && !again && !self.is_outstanding(depth)
         };
-        let all = 0..self.taken.len();
-        let alone = all.clone().find(|at| {
-            open(at) && (0..*at).any(|before| self.taken[before].counts() && denies(&self.taken, *at, before))
-        });
-        let fallen = || all.clone().find(|at| open(at) && (at + 1..self.taken.len()).any(|later| less(*at, later)));
-        let slow = || {
-            let outdone =
-                |at: usize| self.taken[at + 1..].iter().any(|later| !later.short && later.outdoes(&self.taken[at]));
-            all.clone().find(|at| open(at) && outdone(*at))
+        let first = |contradicted: &dyn Fn(usize) -> bool| (0..results.len()).find(|&at| open(at) && contradicted(at));
+        let first_by_later = |contradicts: &dyn Fn(&ProbeResult, &ProbeResult) -> bool| {
+            first(&|at| results[at + 1..].iter().any(|later| contradicts(later, &results[at])))
         };
-        // Less depth has given more since: what was measured here may have been disturbed.
-        let sunk = || {
-            let above = |at: usize, later: usize| {
-                let (taken, later) = (&self.taken[at], &self.taken[later]);
-                later.counts()
-                    && later.probe.depth < taken.probe.depth
-                    && later.reading.iops > taken.reading.iops * (1.0 + apart(&taken.reading, &later.reading))
-            };
-            all.clone().find(|at| open(at) && (at + 1..self.taken.len()).any(|later| above(*at, later)))
-        };
-        alone.or_else(slow).or_else(fallen).or_else(sunk).map(|at| self.taken[at].probe.depth)
+        first(&|at| (0..at).any(|before| results[before].counts() && contradicts(results, at, before)))
+            .or_else(|| first_by_later(&|later, result| !later.short && later.outdoes(result)))
+            .or_else(|| {
+                first_by_later(&|later, result| {
+                    later.counts() && later.probe.depth > result.probe.depth && result.exceeds(later)
+                })
+            })
+            // Less depth gave more later, so this measurement may have been disturbed.
+            .or_else(|| {
+                first_by_later(&|later, result| {
+                    later.counts() && later.probe.depth < result.probe.depth && later.exceeds(result)
+                })
+            })
+            .map(|at| results[at].probe.depth)
     }
 
-    /// The depth that is nearest to `wish`.
-    fn at(&self, wish: f64) -> u32 {
+    /// Returns the allowed depth nearest to `wanted`.
+    fn nearest_depth(&self, wanted: f64) -> u32 {
         let KneeSettings { step, most, .. } = self.settings;
-        let steps = (wish / f64::from(step)).round().clamp(1.0, f64::from(most / step));
+        let steps = (wanted / f64::from(step)).round().clamp(1.0, f64::from(most / step));
         steps as u32 * step
     }
 
-    /// Of the depths at these shares of `centre` the one on which the least time was spent.
-    /// Ends the search where all of them were looked at for long.
-    fn around(&mut self, shares: &[f64], centre: f64) -> Option<KneeProbe> {
+    /// Probes the depth with the least measured time among those at these factors of `centre`. Ends the search if all
+    /// were measured for long.
+    fn probe_around(&mut self, factors: &[f64], centre: f64) -> Option<KneeProbe> {
         let mut best: Option<(f64, u32)> = None;
-        for share in shares {
-            let depth = self.at(share * centre);
+        for factor in factors {
+            let depth = self.nearest_depth(factor * centre);
             let spent = self.seconds_near(depth);
             if best.is_none_or(|(least, _)| spent < 0.99 * least) {
                 best = Some((spent, depth));
@@ -488,25 +477,25 @@ impl KneeSearch {
         if spent > 3.0 * self.settings.long_s {
             return self.finish(End::Enough);
         }
-        // On depths that were just handed out there is nothing more to learn before they are told.
+        // Wait for the results of outstanding probes at these depths.
         if spent > 0.0 && !self.outstanding.is_empty() {
             return None;
         }
-        Some(self.again(depth))
+        Some(self.longer_probe(depth))
     }
 
     fn seconds_near(&self, depth: u32) -> f64 {
         let near = |other: u32| (f64::from(other) / f64::from(depth)).ln().abs() < NEAR;
-        let taken = self.valid().filter(|taken| near(taken.probe.depth)).map(|taken| taken.probe.seconds);
-        let waiting = self.outstanding.iter().filter(|probe| near(probe.depth)).map(|probe| probe.seconds);
-        taken.sum::<f64>() + waiting.sum::<f64>()
+        let measured = self.valid().filter(|result| near(result.probe.depth)).map(|result| result.probe.seconds);
+        let outstanding = self.outstanding.iter().filter(|probe| near(probe.depth)).map(|probe| probe.seconds);
+        measured.sum::<f64>() + outstanding.sum::<f64>()
     }
 }
 
-/// Whether `depth` gives hardly more than what is shallower by a rung.
-fn is_flat_at<'a>(depth: u32, taken: impl Iterator<Item = &'a ProbeResult>) -> bool {
+/// Reports whether `depth` gives hardly more than depths one step of the climb below it.
+fn is_flat_at<'a>(depth: u32, results: impl Iterator<Item = &'a ProbeResult>) -> bool {
     let (mut before, mut here) = (None::<f64>, None::<f64>);
-    for ProbeResult { probe, reading, .. } in taken {
+    for ProbeResult { probe, reading, .. } in results {
         if probe.depth <= depth / 3 {
             before = Some(before.map_or(reading.iops, |most| most.max(reading.iops)));
         } else if probe.depth == depth {
@@ -516,46 +505,46 @@ fn is_flat_at<'a>(depth: u32, taken: impl Iterator<Item = &'a ProbeResult>) -> b
     before.zip(here).is_some_and(|(before, here)| here < before * (1.0 + FLAT))
 }
 
-/// Whether a later measurement is of a lower level than an earlier one.
-fn denies(taken: &[ProbeResult], later: usize, earlier: usize) -> bool {
-    let (low, high) = (&taken[later], &taken[earlier]);
-    // A step says where the new level is, for all that comes after it and lies about as deep.
-    let clear = 1.0 + ABOVE.max(4.0 * scatter(taken));
+/// Reports whether a later measurement shows a lower level than an earlier one.
+fn contradicts(results: &[ProbeResult], later: usize, earlier: usize) -> bool {
+    let (low, high) = (&results[later], &results[earlier]);
+    // A step reveals the new level for later measurements of similar depth.
+    let clear = 1.0 + ABOVE.max(4.0 * scatter(results));
     let stepped = (earlier + 1..later).any(|at| {
-        lasting_fall(taken, at).is_some_and(|after| {
+        lasting_fall(results, at).is_some_and(|after| {
             high.reading.iops > after * clear
-                && low.probe.depth >= taken[at].probe.depth.max(high.probe.depth / 2)
+                && low.probe.depth >= results[at].probe.depth.max(high.probe.depth / 2)
                 && low.reading.iops <= after * (1.0 + 2.0 * ABOVE)
         })
     });
     high.outdoes(low) || stepped
 }
 
-/// How much measurements of one depth differ from each other, as a share (a standard deviation, by the median of what
-/// neighbours in time differ by, so that what was disturbed does not count); zero where none was made twice.
-fn scatter(taken: &[ProbeResult]) -> f64 {
-    /// The median of the differences of two normal values of deviation 1.
+/// Returns the relative standard deviation between measurements of one depth; zero if none was repeated. It is
+/// estimated by the median difference of successive measurements, which disturbed ones do not affect.
+fn scatter(results: &[ProbeResult]) -> f64 {
+    /// Median difference of two normal values of standard deviation 1.
     const MEDIAN: f64 = 0.954;
     let differs = |at: usize| {
-        let (before, this) = (&taken[..at], &taken[at]);
+        let (before, this) = (&results[..at], &results[at]);
         let last = before.iter().rfind(|other| other.probe.depth == this.probe.depth)?;
         Some((this.reading.iops / last.reading.iops.max(1e-9)).max(1e-9).ln().abs())
     };
-    let mut all: Vec<f64> = (0..taken.len()).filter_map(differs).collect();
+    let mut all: Vec<f64> = (0..results.len()).filter_map(differs).collect();
     all.sort_by(f64::total_cmp);
     all.get(all.len() / 2).map_or(0.0, |median| median / MEDIAN)
 }
 
-/// The level after a step down, if it is that of a limit: then nothing that comes after it lies above. A device whose
-/// pace just varies does better again.
-fn lasting_fall(taken: &[ProbeResult], at: usize) -> Option<f64> {
-    let after = taken[at].fell_to()?;
+/// Returns the level after a step down if it is a limit, which no later measurement exceeds. A device whose throughput
+/// varies recovers.
+fn lasting_fall(results: &[ProbeResult], at: usize) -> Option<f64> {
+    let after = results[at].fell_to()?;
     let above = |later: &ProbeResult| later.reading.iops > after * (1.0 + 3.0 * ABOVE);
-    (!taken[at + 1..].iter().any(above)).then_some(after)
+    (!results[at + 1..].iter().any(above)).then_some(after)
 }
 
-/// By how much two readings must differ to be of two levels, as a share.
-fn apart(a: &ProbeReading, b: &ProbeReading) -> f64 {
+/// Returns the relative difference from which two readings are significantly different.
+fn significant_ratio(a: &ProbeReading, b: &ProbeReading) -> f64 {
     (4.0 * a.error.hypot(b.error)).clamp(0.15, 1.0)
 }
 
@@ -565,7 +554,7 @@ mod tests {
     use crate::knee::fit::normal;
     use units::random::Random;
 
-    /// A device on probation for a minute.
+    /// Settings for a device with a budget of one minute.
     const DEVICE: KneeSettings = KneeSettings {
         step: 1,
         most: 4096,
@@ -581,25 +570,25 @@ mod tests {
     };
 
     #[test]
-    fn no_probe_takes_more_operations_than_a_simulation_can() {
+    fn probes_stay_within_the_operations_of_a_simulation() {
         let settings = KneeSettings { short_s: 0.05, warm_up_s: 0.03, operations_max: 4e6, ..DEVICE };
         let mut search = KneeSearch::new(settings);
         while let Some(probe) = search.next_probe() {
             let iops = 1e6 * f64::from(probe.depth);
-            assert!(probe.whole_s() * iops < 2.1 * 4e6, "{probe:?}");
+            assert!(probe.total_s() * iops < 2.1 * 4e6, "{probe:?}");
             search.observe(&probe, ProbeReading { iops, latency_ns: 1e3, error: 1e-3, ..ProbeReading::default() });
         }
         assert_eq!(search.end(), Some(End::Deepest));
     }
 
-    /// Searches on a device that gives `iops(depth, seconds so far)` with 2 % of noise in each second.
+    /// Searches on a device that gives `iops(depth, elapsed seconds)` with 2 % of noise per second.
     fn searched(settings: KneeSettings, seed: u64, iops: impl Fn(u32, f64) -> f64) -> KneeSearch {
         let mut random = Random::new(seed, 3);
         let mut search = KneeSearch::new(settings);
         while let Some(probe) = search.next_probe() {
             let now = search.spent_s();
             let error = 0.02 / probe.seconds.sqrt();
-            let (before, after) = (iops(probe.depth, now), iops(probe.depth, now + probe.whole_s()));
+            let (before, after) = (iops(probe.depth, now), iops(probe.depth, now + probe.total_s()));
             let step = (after < 0.9 * before).then_some(SteadyStep { at: 3, before, after });
             let value = after * (error * normal(&mut random)).exp();
             let latency_ns = f64::from(probe.depth) / value * 1e9;
@@ -613,20 +602,20 @@ mod tests {
         move |depth, _| (f64::from(depth) / r0_s).min(xmax)
     }
 
-    /// Depths, what they gave, and whether that counts.
-    fn told(search: &KneeSearch) -> Vec<(u32, u64, bool)> {
+    /// Depth, operations per second and `counts` of each measurement.
+    fn summary(search: &KneeSearch) -> Vec<(u32, u64, bool)> {
         let each = |taken: &ProbeResult| (taken.probe.depth, taken.reading.iops as u64, taken.counts());
         search.taken().iter().map(each).collect()
     }
 
     #[track_caller]
     fn assert_knee(search: &KneeSearch, wanted: f64, share: f64) {
-        let Curve::Knee(knee) = search.fit().curve else { panic!("no knee: {:?}", told(search)) };
-        assert!((knee.depth.value / wanted - 1.0).abs() < share, "{knee:?} for {wanted}: {:?}", told(search));
+        let Curve::Knee(knee) = search.fit().curve else { panic!("no knee: {:?}", summary(search)) };
+        assert!((knee.depth.value / wanted - 1.0).abs() < share, "{knee:?} for {wanted}: {:?}", summary(search));
     }
 
     #[test]
-    fn limiters_of_any_depth_are_found_in_a_tenth_of_a_grid() {
+    fn limiters_of_any_depth_take_a_tenth_of_a_grid() {
         let seed = 31;
         for (r0_s, xmax) in
             [(1.3e-3, 160_000.0), (1e-3, 3_000.0), (0.5e-3, 16_000.0), (80e-6, 500_000.0), (2e-3, 900.0)]
@@ -639,12 +628,12 @@ mod tests {
         }
     }
 
-    /// A step down at depth 1 was taken for the end of credits, and all that was deeper for burst.
+    /// A step down at depth 1 was mistaken for the end of credits, and all greater depths for burst.
     #[test]
-    fn a_device_whose_pace_varies_keeps_its_knee() {
+    fn varying_device_keeps_its_knee() {
         for seed in 40..60 {
             let mut random = Random::new(seed, 7);
-            // A virtual disk: a soft knee at 11 in flight, each second up to an eighth above or below.
+            // A virtual disk with a soft knee at 11 in flight whose throughput varies by up to an eighth each second.
             let soft = |depth: f64| ((depth / 60e-6).powf(-1.3) + 185_000_f64.powf(-1.3)).powf(-1.0 / 1.3);
             let mut search = KneeSearch::new(KneeSettings { most: 1024, ..DEVICE });
             while let Some(probe) = search.next_probe() {
@@ -655,22 +644,22 @@ mod tests {
                 search.observe(&probe, ProbeReading { iops: after, latency_ns, error: 0.02, step, drift: None });
             }
             let deepest = search.points().last().map(|point| point.depth);
-            assert!(deepest >= Some(64), "seed {seed}: {:?}", told(&search));
+            assert!(deepest >= Some(64), "seed {seed}: {:?}", summary(&search));
             let Curve::Knee(knee) = search.fit().curve else {
-                panic!("seed {seed}: {:?} of {:?}", search.fit(), told(&search));
+                panic!("seed {seed}: {:?} of {:?}", search.fit(), summary(&search));
             };
             assert!((5.0..25.0).contains(&knee.depth.value), "seed {seed}: {knee:?}");
         }
     }
 
-    /// Nine operations of a drive in 50 ms, fewer than were in flight: "IOPS changed by -86 %", and one probe at depth 1 was
-    /// said to have been disturbed.
+    /// Nine operations of a drive in 50 ms, fewer than were in flight, gave "IOPS changed by -86 %", and one probe at
+    /// depth 1 was reported as disturbed.
     #[test]
-    fn a_probe_too_short_for_the_device_is_no_evidence() {
+    fn too_short_probe_is_not_evidence() {
         let settings =
             KneeSettings { short_s: 0.05, rung_s: 7200.0, long_s: 7200.0, budget_s: f64::INFINITY, ..DEVICE };
         let mut search = KneeSearch::new(KneeSettings { warm_up_s: 0.03, ..settings });
-        // What few operations show of steps and drifts, and half of the operations.
+        // Few operations appear to show steps and drifts, and half of the throughput.
         let read = |probe: &KneeProbe| {
             let (whole, short) = (80.0 * f64::from(probe.depth.min(64)).powf(0.2), probe.seconds < 1.0);
             ProbeReading {
@@ -681,7 +670,7 @@ mod tests {
                 drift: short.then_some(-0.86),
             }
         };
-        // Side by side, as in virtual time: nothing is known of the device when the first ones are asked for.
+        // In parallel, as in virtual time: the first probes are requested without any knowledge of the device.
         loop {
             let probes: Vec<KneeProbe> = std::iter::from_fn(|| search.next_probe()).take(4).collect();
             if probes.is_empty() {
@@ -690,7 +679,7 @@ mod tests {
             probes.iter().for_each(|probe| search.observe(probe, read(probe)));
         }
         let short = |taken: &&ProbeResult| taken.short;
-        assert!(search.taken().iter().filter(short).count() >= 3, "{:?}", told(&search));
+        assert!(search.taken().iter().filter(short).count() >= 3, "{:?}", summary(&search));
         for taken in search.taken() {
             assert!(!taken.disturbed && !taken.burst, "{taken:?}");
             assert!(!taken.short || taken.reading.drift.is_none() && taken.reading.step.is_none(), "{taken:?}");
@@ -701,23 +690,23 @@ mod tests {
     }
 
     #[test]
-    fn time_is_spent_where_the_curve_bends() {
+    fn most_time_is_spent_near_the_bend() {
         let search = searched(DEVICE, 32, limiter(1.3e-3, 160_000.0));
         let near = |taken: &&ProbeResult| (60..=700).contains(&taken.probe.depth);
-        let bent: f64 = search.taken().iter().filter(near).map(|taken| taken.probe.whole_s()).sum();
+        let bent: f64 = search.taken().iter().filter(near).map(|taken| taken.probe.total_s()).sum();
         assert!(bent > 0.4 * search.spent_s(), "{:?}", search.taken());
         assert!(search.taken().iter().all(|taken| taken.probe.depth <= 1024), "{:?}", search.taken());
     }
 
     #[test]
-    fn what_is_flat_from_the_start_takes_few_probes() {
+    fn flat_curve_takes_few_probes() {
         let search = searched(DEVICE, 33, |_, _| 500.0);
         assert!(matches!(search.fit().curve, Curve::Flat { depth: 1, .. }), "{:?}", search.fit());
         assert!(search.taken().len() <= 8 && search.taken().iter().all(|taken| taken.probe.depth <= 4));
     }
 
     #[test]
-    fn a_drive_has_no_knee() {
+    fn mechanical_drive_has_no_knee() {
         let settings = KneeSettings { most: 1024, ..DEVICE };
         let search = searched(settings, 34, |depth, _| 80.0 * f64::from(depth).powf(0.234));
         assert!(matches!(search.fit().curve, Curve::PowerLaw { .. }), "{:?}", search.fit());
@@ -725,14 +714,14 @@ mod tests {
     }
 
     #[test]
-    fn the_range_ends_where_it_is_told_to() {
+    fn search_stays_within_the_maximum_depth() {
         let search = searched(KneeSettings { most: 64, ..DEVICE }, 35, limiter(1.3e-3, 160_000.0));
         assert!(matches!(search.fit().curve, Curve::Unsaturated { depth: 64, .. }), "{:?}", search.fit());
         assert_eq!(search.end(), Some(End::Deepest));
     }
 
     #[test]
-    fn credits_that_run_out_leave_the_lasting_level() {
+    fn level_after_credits_run_out_is_found() {
         let burst = |depth: u32, now: f64| (f64::from(depth) / 1e-3).min(if now < 9.0 { 15_000.0 } else { 10_000.0 });
         let search = searched(DEVICE, 36, burst);
         assert_knee(&search, 10.0, 0.05);
@@ -740,7 +729,7 @@ mod tests {
     }
 
     #[test]
-    fn what_disturbs_for_a_while_is_no_lasting_level() {
+    fn temporary_disturbance_is_ignored() {
         for (from, to) in [(0.0, 4.0), (8.0, 14.0), (16.0, 21.0)] {
             let calm = limiter(1.3e-3, 160_000.0);
             let disturbed = |depth: u32, now: f64| calm(depth, now) * if (from..to).contains(&now) { 0.3 } else { 1.0 };
@@ -752,7 +741,7 @@ mod tests {
     }
 
     #[test]
-    fn a_depth_that_drifts_is_looked_at_for_longer() {
+    fn drifting_depth_is_measured_for_longer() {
         let mut search = KneeSearch::new(DEVICE);
         let mut seconds = Vec::new();
         while let Some(probe) = search.next_probe() {
@@ -790,7 +779,7 @@ mod tests {
     }
 
     #[test]
-    fn any_readings_come_to_an_end() {
+    fn arbitrary_readings_end_the_search() {
         let seed = 38;
         let mut random = Random::new(seed, 0);
         for _ in 0..60 {

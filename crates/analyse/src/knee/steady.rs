@@ -1,25 +1,25 @@
-//! Decides whether a series is steady, and how precise its mean is.
+//! Steadiness of a series, and the precision of its mean.
 //!
-//! Neighbouring intervals of a measurement are alike, so that sixty of them say less than sixty independent ones would:
-//! all errors here go by the effective number of them.
+//! Neighbouring intervals of a measurement are correlated, so sixty of them carry less information than sixty
+//! independent values. All errors here are based on the effective number of values.
 
 use serde::{Deserialize, Serialize};
 
 use crate::student::student;
 
-/// A mean and what it is worth.
+/// A mean with its standard error.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Mean {
     /// The mean.
     pub value: f64,
     /// Its standard error.
     pub error: f64,
-    /// How many independent values would tell as much.
+    /// Effective number of independent values.
     pub effective: f64,
 }
 
 impl Mean {
-    /// The mean of values in the order of time.
+    /// Returns the mean of a time series.
     #[must_use]
     pub fn of(series: &[f64]) -> Self {
         let value = mean(series);
@@ -28,26 +28,27 @@ impl Mean {
         Self { value, error, effective }
     }
 
-    /// Half the interval that holds the true mean at 95 %.
+    /// Returns half the width of the 95 % confidence interval.
     #[must_use]
     pub fn half_width(&self) -> f64 {
         student(self.effective - 1.0) * self.error
     }
 
-    /// The mean of values that know nothing of each other: of repeated runs.
+    /// Returns the mean of independent values, such as repeated runs.
     #[must_use]
     pub(crate) fn of_independent(values: &[f64]) -> Self {
         let (value, n) = (mean(values), values.len() as f64);
         Self { value, error: (squares(values, value) / (n - 1.0).max(1.0) / n.max(1.0)).sqrt(), effective: n }
     }
 
-    /// The same of values that are all `factor` times as large.
+    /// Returns the mean of values that are all multiplied by `factor`.
     #[must_use]
     pub(crate) fn scaled(&self, factor: f64) -> Self {
         Self { value: self.value * factor, error: self.error * factor.abs(), ..*self }
     }
 
-    /// Half the interval that holds the difference of two means at 95 % (Welch, by the effective numbers of values).
+    /// Returns half the width of the 95 % confidence interval of a difference of means (Welch, with effective numbers
+    /// of values).
     #[must_use]
     pub(crate) fn difference_half_width(&self, other: &Self) -> f64 {
         let (a, b) = (self.error.powi(2), other.error.powi(2));
@@ -57,63 +58,63 @@ impl Mean {
     }
 }
 
-/// A sudden change: another limit took over.
+/// A sudden change to another level.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SteadyStep {
-    /// The first interval of the new level.
+    /// First interval of the new level.
     pub at: usize,
-    /// The mean before.
+    /// Mean before the change.
     pub before: f64,
-    /// The mean after.
+    /// Mean after the change.
     pub after: f64,
 }
 
 impl SteadyStep {
-    /// The new level as a share of the old one.
+    /// Returns the new level relative to the old one.
     #[must_use]
     pub fn ratio(&self) -> f64 {
         self.after / self.before
     }
 }
 
-/// A slow change.
+/// A gradual change.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Drift {
-    /// The change over the whole series, as a share of its mean.
+    /// Change over the whole series, relative to its mean.
     pub change: f64,
-    /// Half the interval that holds it at 95 %.
+    /// Half the width of its 95 % confidence interval.
     pub half_width: f64,
 }
 
 /// Statistics of a series.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Steady {
-    /// The first interval that counts: warm-up and everything before a step are left out.
+    /// First interval that counts, after warm-up and step.
     pub from: usize,
-    /// The mean of those that count.
+    /// Mean of the intervals that count.
     pub mean: Mean,
-    /// The step, if there is one.
+    /// Sudden change, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step: Option<SteadyStep>,
-    /// The drift of those that count, if it is more than chance and more than a twentieth.
+    /// Drift of the intervals that count, if it is statistically significant and more than a twentieth.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub drift: Option<Drift>,
 }
 
-/// Smaller changes are ignored.
+/// Relative change below which a change is ignored.
 const SMALL: f64 = 0.05;
-/// Standard errors that make a step. The place of the step is chosen among many, hence so many.
+/// Number of standard errors that make a step: many, because its place is chosen among many.
 const STEP_ERRORS: f64 = 6.0;
-/// The least intervals on either side of a step.
+/// Minimum number of intervals on either side of a step.
 const SIDE: usize = 2;
 
-/// Looks at a series: a step first, then the warm-up of what comes after it, then the mean and drift of the rest.
+/// Analyses a series: a step first, then the warm-up after it, then mean and drift of the rest.
 #[must_use]
 pub fn judge(series: &[f64]) -> Steady {
     let found = step(series);
-    // Slow at first and then steady is warming up.
+    // A step up early in the series is warm-up.
     let warming = |step: &SteadyStep| step.ratio() > 1.0 && step.at * 4 <= series.len();
-    // The interval in which it happened is part of both levels.
+    // The interval of the step belongs to both levels.
     let after = found.map_or(0, |step| (step.at + 1).min(series.len() - SIDE));
     let from = after + warm_up(&series[after..]);
     let kept = &series[from..];
@@ -121,8 +122,8 @@ pub fn judge(series: &[f64]) -> Steady {
     Steady { from, mean: Mean::of(kept), step: found.filter(|step| !warming(step)), drift }
 }
 
-/// How many independent values tell as much as these: their number over the sum of autocorrelations, which ends where
-/// they fall below 0.05.
+/// Returns the effective number of independent values: their number over the sum of autocorrelations, cut where they
+/// fall below 0.05.
 #[must_use]
 pub fn effective(series: &[f64]) -> f64 {
     let n = series.len();
@@ -139,8 +140,8 @@ pub fn effective(series: &[f64]) -> f64 {
     (n as f64 / (1.0 + 2.0 * sum)).max(1.0)
 }
 
-/// How many values at the start are best left out (MSER): those without which the mean of the rest has the least
-/// error. Values are taken in groups of five where there are enough of them, and half are kept at least.
+/// Returns the number of leading values to discard so that the mean of the rest has the least error (MSER). At least
+/// half are kept. With enough values, groups of five are used.
 #[must_use]
 pub fn warm_up(series: &[f64]) -> usize {
     let group = if series.len() >= 50 { 5 } else { 1 };
@@ -153,8 +154,8 @@ pub fn warm_up(series: &[f64]) -> usize {
     group * best.min_by(|&a, &b| score(a).total_cmp(&score(b))).unwrap_or(0)
 }
 
-/// The place where a series changes its level, if it does: by more than chance and more than a twentieth, and suddenly
-/// rather than slowly.
+/// Returns the place where a series changes its level, if the change is sudden, statistically significant and more than
+/// a twentieth.
 #[must_use]
 pub fn step(series: &[f64]) -> Option<SteadyStep> {
     let n = series.len();
@@ -172,13 +173,13 @@ pub fn step(series: &[f64]) -> Option<SteadyStep> {
     }
     let level = |part: &[f64], mean: f64| part.iter().map(|value| value - mean).collect::<Vec<_>>();
     let residuals = [level(before, found.before), level(after, found.after)].concat();
-    let share = effective(&residuals) / n as f64;
+    let effective_fraction = effective(&residuals) / n as f64;
     let variance = rest(at) / (n as f64 - 2.0);
-    let error = (variance * (1.0 / before.len() as f64 + 1.0 / after.len() as f64) / share).sqrt();
+    let error = (variance * (1.0 / before.len() as f64 + 1.0 / after.len() as f64) / effective_fraction).sqrt();
     ((found.after - found.before).abs() > STEP_ERRORS * error).then_some(found)
 }
 
-/// The slope of a series over its whole length; `None` of fewer than five values.
+/// Returns the trend over the whole series; `None` for fewer than five values.
 #[must_use]
 pub fn drift(series: &[f64]) -> Option<Drift> {
     let n = series.len();
@@ -197,55 +198,52 @@ pub fn drift(series: &[f64]) -> Option<Drift> {
     Some(Drift { change: slope * whole, half_width: student(effective - 2.0) * error * whole })
 }
 
-/// The last five of some rounds, as SNIA's Performance Test Specification (2.0.2) looks at them.
+/// The last five rounds, as evaluated by SNIA's Performance Test Specification (2.0.2).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SteadyWindow {
-    /// The greatest less the least, as a share of their mean.
+    /// Range relative to the mean.
     pub spread: f64,
-    /// What the line through them rises over all five, as a share of their mean; below zero where it falls.
+    /// Change of the fitted line over the five rounds, relative to the mean; negative if it falls.
     pub slope: f64,
 }
 
 impl SteadyWindow {
-    /// The last five rounds; `None` of fewer.
+    /// Returns the last five rounds; `None` for fewer.
     #[must_use]
     pub fn of(rounds: &[f64]) -> Option<Self> {
         const ROUNDS: usize = 5;
         let window = &rounds[rounds.len().checked_sub(ROUNDS)?..];
         let (least, most) = window.iter().fold((f64::INFINITY, 0.0_f64), |(a, b), &v| (a.min(v), b.max(v)));
         let mean = mean(window);
-        let share = |value: f64| if mean > 0.0 { value / mean } else { 0.0 };
-        Some(Self { spread: share(most - least), slope: share(line(window).0 * (ROUNDS as f64 - 1.0)) })
+        let relative = |value: f64| if mean > 0.0 { value / mean } else { 0.0 };
+        Some(Self { spread: relative(most - least), slope: relative(line(window).0 * (ROUNDS as f64 - 1.0)) })
     }
 
-    /// Whether they are within 20 % of their mean from least to most, and 10 % along the line.
+    /// Reports whether the range is at most 20 % of the mean and the change of the line at most 10 %.
     #[must_use]
     pub fn is_steady(&self) -> bool {
         self.spread <= 0.2 && self.slope.abs() <= 0.1
     }
 }
 
-/// Running sums of a series, so that the squares about the mean of any part are found without going through it.
+/// Running sums of a series, from which the squares about the mean of any part follow in constant time.
 struct Sums {
-    /// Of the values less the mean of all, which keeps their digits, and of their squares.
+    /// Sums of the values less the overall mean, which preserves precision, and of their squares.
     before: Vec<(f64, f64)>,
 }
 
 impl Sums {
     fn of(series: &[f64]) -> Self {
         let middle = mean(series);
-        let mut before = Vec::with_capacity(series.len() + 1);
-        before.push((0.0, 0.0));
-        let add =
-            |(sum, squares): (f64, f64), value: &f64| (sum + (value - middle), squares + (value - middle).powi(2));
+        let mut before = vec![(0.0, 0.0)];
         for value in series {
-            let last = before[before.len() - 1];
-            before.push(add(last, value));
+            let ((sum, squares), off) = (before[before.len() - 1], value - middle);
+            before.push((sum + off, squares + off * off));
         }
         Self { before }
     }
 
-    /// Squares about their own mean of the values from one to before another.
+    /// Returns the squares about their own mean of the values in `from..to`.
     fn squares(&self, from: usize, to: usize) -> f64 {
         let ((sum, squares), (sum_before, squares_before)) = (self.before[to], self.before[from]);
         let sum = sum - sum_before;
@@ -257,20 +255,20 @@ pub(crate) fn mean(values: &[f64]) -> f64 {
     if values.is_empty() { 0.0 } else { values.iter().sum::<f64>() / values.len() as f64 }
 }
 
-fn squares(values: &[f64], mean: f64) -> f64 {
+pub(crate) fn squares(values: &[f64], mean: f64) -> f64 {
     values.iter().map(|value| (value - mean).powi(2)).sum()
 }
 
-/// The slope of the line through values at 0, 1, 2, …, and the squares that it leaves.
+/// Returns the slope of the line through values at 0, 1, 2, …, and the residual sum of squares.
 fn line(values: &[f64]) -> (f64, f64) {
     let (mean, middle) = (mean(values), (values.len() as f64 - 1.0) / 2.0);
-    let (mut together, mut spread) = (0.0, 0.0);
+    let (mut covariance, mut spread) = (0.0, 0.0);
     for (at, value) in values.iter().enumerate() {
-        together += (at as f64 - middle) * (value - mean);
+        covariance += (at as f64 - middle) * (value - mean);
         spread += (at as f64 - middle).powi(2);
     }
-    let slope = together / spread.max(1e-12);
-    (slope, (squares(values, mean) - slope * together).max(0.0))
+    let slope = covariance / spread.max(1e-12);
+    (slope, (squares(values, mean) - slope * covariance).max(0.0))
 }
 
 #[cfg(test)]
@@ -279,7 +277,7 @@ mod tests {
     use crate::knee::fit::normal;
     use units::random::Random;
 
-    /// 1000 with a deviation of 5 %, each value alike to the one before by `phi`.
+    /// 1000 with a deviation of 5 % and an autocorrelation of `phi`.
     fn series(n: usize, phi: f64, random: &mut Random) -> Vec<f64> {
         let mut last = normal(random);
         let mut next = || {
@@ -289,7 +287,7 @@ mod tests {
         (0..n).map(|_| next()).collect()
     }
 
-    /// How often two equal runs are told apart, and how often one has a step or a drift.
+    /// Fractions of equal pairs that differ, and of series with a step or a drift.
     fn false_alarms(n: usize, phi: f64, seed: u64) -> (f64, f64, f64) {
         let mut random = Random::new(seed, 2);
         let (mut apart, mut stepped, mut drifted) = (0, 0, 0);
@@ -304,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_runs_are_told_apart_no_more_often_than_is_said() {
+    fn false_alarms_stay_below_the_stated_rates() {
         let seed = 21;
         for (n, phi, most) in [(60, 0.0, 0.07), (60, 0.5, 0.11), (300, 0.0, 0.07), (300, 0.5, 0.09), (300, 0.8, 0.09)] {
             let (apart, stepped, drifted) = false_alarms(n, phi, seed);
@@ -315,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn alike_neighbours_count_for_less() {
+    fn correlated_values_count_for_less() {
         let mut random = Random::new(4, 0);
         let even: f64 = (0..50).map(|_| effective(&series(300, 0.0, &mut random))).sum::<f64>() / 50.0;
         let alike: f64 = (0..50).map(|_| effective(&series(300, 0.8, &mut random))).sum::<f64>() / 50.0;
@@ -325,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn a_burst_that_ends_is_a_step_with_its_time_and_ratio() {
+    fn end_of_a_burst_is_a_step() {
         let seed = 5;
         let mut random = Random::new(seed, 0);
         for (n, at) in [(20, 12), (40, 3), (120, 60), (40, 34)] {
@@ -340,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn warming_up_is_left_out_and_no_step() {
+    fn warm_up_is_discarded_and_not_a_step() {
         let mut random = Random::new(6, 0);
         let mut values = series(100, 0.0, &mut random);
         values[..12].iter_mut().enumerate().for_each(|(at, value)| *value *= 0.3 + 0.05 * at as f64);
@@ -350,7 +348,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slow_decline_is_a_drift_with_an_interval() {
+    fn slow_decline_is_a_drift() {
         let mut random = Random::new(7, 0);
         let mut values = series(60, 0.2, &mut random);
         values.iter_mut().enumerate().for_each(|(at, value)| *value *= 1.0 - 0.3 * at as f64 / 59.0);
@@ -364,16 +362,16 @@ mod tests {
     }
 
     #[test]
-    fn snias_window_looks_at_the_last_five_rounds() {
+    fn snia_window_uses_the_last_five_rounds() {
         assert!(snia_window(&[500.0, 100.0, 104.0, 97.0, 101.0, 99.0]));
         assert!(!snia_window(&[100.0, 104.0, 97.0, 101.0]));
         assert!(!snia_window(&[100.0, 100.0, 100.0, 125.0, 100.0]));
-        assert!(snia_window(&[104.5, 102.25, 100.0, 97.75, 95.5]), "a decline of 9 % is steady to it");
+        assert!(snia_window(&[104.5, 102.25, 100.0, 97.75, 95.5]), "a decline of 9 % counts as steady");
         assert!(!snia_window(&[106.0, 103.0, 100.0, 97.0, 94.0]));
     }
 
     #[test]
-    fn short_series_have_means_too() {
+    fn short_series_have_means() {
         for values in [&[][..], &[5.0], &[5.0, 6.0], &[5.0, 5.0, 5.0, 5.0]] {
             let judged = judge(values);
             assert!(judged.mean.value.is_finite() && judged.step.is_none(), "{judged:?}");

@@ -1,29 +1,29 @@
-//! Contradictions between figures of any source and any volume.
+//! Contradictions between figures, whatever their source and volume.
 
 use crate::observation::KnownFigure;
 use crate::{Code, EvidenceSource, Finding, Observation, Quantity, Remedy, Severity};
 
-/// Figures that differ by less than this are taken for equal: runtimes do not begin and end for all at once.
+/// Relative difference up to which figures count as equal: kinds and jobs do not start and end at the same moment.
 const SLACK: f64 = 0.005;
 
-/// What is in flight differs from the depth by up to this fraction beyond the rounding of the figures: jobs start and end
-/// one after the other. More contradicts it.
+/// Fraction by which the operations in flight may differ from the depth beyond the rounding of the figures, because
+/// jobs start and end one after the other.
 const APART: f64 = 0.03;
 
-/// Less of the depth than this was in flight in a run whose own output tells both: the depth is not what was kept.
+/// Fraction of the depth that must be in flight if a run's own output states both, or the queue was not kept full.
 const KEPT: f64 = 0.8;
 
-/// Between the completion of an operation and the submission of the next one its place in the queue is empty for up to so
-/// long. Latencies do not include it; fio's text output shows up to 3 us with `libaio`.
+/// Time in nanoseconds for which a slot of the queue may stay empty between completion and next submission. Latencies
+/// do not include it; fio's text output shows up to 3 us with `libaio`.
 const TURNAROUND_NS: f64 = 3_000.0;
 
-/// This many in flight for each worker are those of an engine that waits for each operation.
+/// Operations in flight per worker up to which an engine waits for each operation.
 const ONE_AT_A_TIME: f64 = 1.3;
 
-/// Requests that take less than this are answered as fast as they can be made: the queue is no matter.
-const AT_ONCE_NS: f64 = 20_000.0;
+/// Latency in nanoseconds below which requests complete as fast as they are submitted, whatever the queue.
+const IMMEDIATE_NS: f64 = 20_000.0;
 
-/// Factors by which units are mixed up: MB and MiB, kB and KiB, GB and GiB.
+/// Factors between units that are easily confused: MB and MiB, kB and KiB, GB and GiB.
 const UNIT_FACTORS: [f64; 3] = [1.048_576, 1.024, 1.073_741_824];
 
 pub(super) fn little(seen: &Observation) -> Option<Finding> {
@@ -32,8 +32,9 @@ pub(super) fn little(seen: &Observation) -> Option<Finding> {
         return None;
     }
     let claimed = depth.source == EvidenceSource::Claim;
-    let told = claimed || iops.source == EvidenceSource::Printed;
-    // In a run the generator's own time keeps places in the queue empty, which rules of runs look at; a claim has none.
+    let stated = claimed || iops.source == EvidenceSource::Printed;
+    // In a run, the generator's own time leaves slots of the queue empty, which rules for runs examine. A claim has
+    // none.
     let turnaround = iops.high * TURNAROUND_NS / 1e9;
     let kept = match claimed {
         true => implied.high + turnaround >= depth.low * (1.0 - APART),
@@ -41,20 +42,20 @@ pub(super) fn little(seen: &Observation) -> Option<Finding> {
     };
     let (code, severity) = if implied.low > depth.high * (1.0 + APART) {
         (Code::LittleContradicted, Severity::Distrust)
-    } else if told && seen.closed && !kept {
+    } else if stated && seen.closed && !kept {
         (Code::LittleContradicted, Severity::Warning)
-    } else if told && kept {
+    } else if stated && kept {
         (Code::LittleHolds, Severity::Info)
     } else {
         return None;
     };
-    let apart = Some(apart(&implied, &depth)).filter(|apart| *apart != 0.0);
-    Some(with_little(seen, Finding::new(code, severity)).with_known(Quantity::Apart, apart, EvidenceSource::LittlesLaw))
+    let apart = Some(depth_gap(&implied, &depth)).filter(|apart| *apart != 0.0);
+    Some(with_little(seen, Finding::new(code, severity)).with(Quantity::Apart, apart, EvidenceSource::LittlesLaw))
 }
 
-/// By which fraction of the depth what is in flight lies beyond it, above 0, or short of it, below; 0 where their rounding
-/// explains the difference.
-fn apart(implied: &KnownFigure, depth: &KnownFigure) -> f64 {
+/// Returns the fraction of the depth by which the operations in flight exceed it, or fall short of it if negative; 0 if
+/// rounding explains the difference.
+fn depth_gap(implied: &KnownFigure, depth: &KnownFigure) -> f64 {
     match (implied.low > depth.high, implied.high < depth.low) {
         (true, _) => implied.low / depth.high.max(1e-12) - 1.0,
         (_, true) => implied.high / depth.low.max(1e-12) - 1.0,
@@ -62,72 +63,62 @@ fn apart(implied: &KnownFigure, depth: &KnownFigure) -> f64 {
     }
 }
 
-/// Whether a device counted it: requests of anybody, merged and split, of which a job or a claim knows nothing.
+/// Reports whether a device counted the figure: merged and split requests of all programs, unknown to a job or claim.
 fn is_of_device(known: KnownFigure) -> bool {
     known.source == EvidenceSource::Iostat
 }
 
 /// Little's law for the counters of a device.
 pub(super) fn little_of_device(seen: &Observation) -> Option<Finding> {
-    /// Averages of several reports are not those of their products.
+    /// Tolerance for several reports, whose averages do not multiply exactly.
     const REPORTS: f64 = 1.15;
     let (implied, counted) = (seen.implied_in_flight()?, seen.in_flight?);
     let apart = implied.low > counted.high * REPORTS || implied.high * REPORTS < counted.low;
-    // What is below one has too few digits.
+    // Values below one have too few digits.
     (apart && counted.value().max(implied.value()) >= 1.0).then(|| {
-        with_little(seen, Finding::new(Code::LittleContradicted, Severity::Warning)).with(
-            Quantity::InFlightAchieved,
-            counted.value(),
-            counted.source,
-        )
+        let finding = Finding::new(Code::LittleContradicted, Severity::Warning);
+        with_little(seen, finding).with_figure(Quantity::InFlightAchieved, counted)
     })
 }
 
-/// The first report of `iostat` is of all the time since the host was started.
+/// Checks for the first report of `iostat`, which averages over the time since boot.
 pub(super) fn since_boot(seen: &Observation) -> Option<Finding> {
     let iops = seen.iops.filter(|_| seen.since_boot)?;
-    Some(Finding::new(Code::SinceBoot, Severity::Warning).with(Quantity::Iops, iops.value(), iops.source))
+    Some(Finding::new(Code::SinceBoot, Severity::Warning).with_figure(Quantity::Iops, iops))
 }
 
-/// The figures of Little's law and the depth they are held against.
-pub(super) fn with_little(seen: &Observation, finding: Finding) -> Finding {
-    let of = |known: Option<KnownFigure>| known.map(|known| (known.value(), known.source));
-    let mut finding = finding;
+/// Adds the figures of Little's law and the depth to compare with.
+pub(super) fn with_little(seen: &Observation, mut finding: Finding) -> Finding {
+    const SOURCE: EvidenceSource = EvidenceSource::LittlesLaw;
     if let Some(implied) = seen.implied_in_flight() {
-        finding = finding.with(Quantity::InFlightImplied, implied.value(), EvidenceSource::LittlesLaw);
+        finding = finding.with(Quantity::InFlightImplied, implied.value(), SOURCE);
         if implied.high > implied.low * 1.02 {
-            finding = finding.with(Quantity::InFlightImpliedLow, implied.low, EvidenceSource::LittlesLaw).with(
-                Quantity::InFlightImpliedHigh,
-                implied.high,
-                EvidenceSource::LittlesLaw,
-            );
+            finding = finding.with(Quantity::InFlightImpliedLow, implied.low, SOURCE);
+            finding = finding.with(Quantity::InFlightImpliedHigh, implied.high, SOURCE);
         }
     }
     finding
-        .with_told(Quantity::InFlightPossible, of(seen.depth))
-        .with_told(Quantity::Iops, of(seen.iops))
-        .with_told(Quantity::LatencyMean, of(seen.latency_ns))
+        .with_figure(Quantity::InFlightPossible, seen.depth)
+        .with_figure(Quantity::Iops, seen.iops)
+        .with_figure(Quantity::LatencyMean, seen.latency_ns)
 }
 
-/// The depth that a rate needs at a latency, where no depth is known.
+/// Determines the depth that a rate needs at a latency, if no depth is known.
 pub(super) fn depth_needed(seen: &Observation) -> Option<Finding> {
     let needed = seen.implied_in_flight().filter(|_| seen.depth.is_none() && seen.in_flight.is_none())?;
-    let finding = Finding::new(Code::DepthNeeded, Severity::Info).with(
-        Quantity::InFlightNeeded,
-        needed.value(),
-        EvidenceSource::LittlesLaw,
-    );
-    Some(with_little(seen, finding).remedy(Remedy::QueueingEngine { iodepth: whole(needed.value()) }))
+    let finding = Finding::new(Code::DepthNeeded, Severity::Info).with_figure(Quantity::InFlightNeeded, needed);
+    Some(with_little(seen, finding).remedy(Remedy::QueueingEngine { iodepth: round_up(needed.value()) }))
 }
 
-/// Throughput that is not operations × block size, by the factor between decimal and binary units or by another.
+/// Checks that throughput equals operations × block size; a mismatch may be the factor between decimal and binary
+/// units.
 pub(super) fn product(seen: &Observation) -> Option<Finding> {
     let (bytes, made) = (seen.bytes_per_second?, seen.iops?.times(&seen.block_bytes?));
     if is_of_device(bytes) {
         return None;
     }
     let ratio = bytes.over(&made);
-    // Bytes and operations are not counted at the same moment: they differ by what is in flight.
+    // Bytes and operations are counted at different moments and differ by what is in flight.
     let operations = seen.iops?.value() * seen.seconds.unwrap_or(f64::INFINITY);
     let slack = SLACK + seen.depth.map_or(0.0, |depth| depth.value()) / operations.max(1.0);
     let includes = |factor: f64| ratio.low <= factor * (1.0 + slack) && ratio.high >= factor * (1.0 - slack);
@@ -136,22 +127,17 @@ pub(super) fn product(seen: &Observation) -> Option<Finding> {
     }
     let mixed = UNIT_FACTORS.into_iter().flat_map(|factor| [factor, 1.0 / factor]).find(|&factor| includes(factor));
     let finding = match mixed {
-        Some(factor) => Finding::new(Code::UnitsMixed, Severity::Warning).with(
-            Quantity::UnitFactor,
-            factor.max(1.0 / factor),
-            EvidenceSource::Counters,
-        ),
+        Some(factor) => {
+            let (finding, factor) = (Finding::new(Code::UnitsMixed, Severity::Warning), factor.max(1.0 / factor));
+            finding.with(Quantity::UnitFactor, factor, EvidenceSource::Counters)
+        }
         None => Finding::new(Code::FiguresDisagree, Severity::Warning),
     };
-    let finding = finding.with(Quantity::BytesPerSecondTold, bytes.value(), bytes.source).with(
-        Quantity::BytesPerSecondMade,
-        made.value(),
-        EvidenceSource::Counters,
-    );
-    Some(finding)
+    let finding = finding.with_figure(Quantity::BytesPerSecondTold, bytes);
+    Some(finding.with(Quantity::BytesPerSecondMade, made.value(), EvidenceSource::Counters))
 }
 
-/// Operations per second say little where a block is not one that others use.
+/// Checks for an unusual block size, which makes IOPS hard to compare.
 pub(super) fn odd_block(seen: &Observation) -> Option<Finding> {
     const PAGE: u64 = 4096;
     let block = seen.block_bytes?;
@@ -167,31 +153,31 @@ pub(super) fn odd_block(seen: &Observation) -> Option<Finding> {
     Some(finding)
 }
 
-/// The device saw smaller requests than were asked for.
+/// Checks whether the device received smaller requests than the job issued.
 pub(super) fn split(seen: &Observation) -> Option<Finding> {
     let (block, request) = (seen.block_bytes?, seen.request_bytes?);
     if request.high > 0.75 * block.low {
         return None;
     }
     let finding = Finding::new(Code::RequestsSplit, Severity::Advice)
-        .with(Quantity::BlockBytes, block.value(), block.source)
-        .with(Quantity::RequestBytes, request.value(), request.source)
+        .with_figure(Quantity::BlockBytes, block)
+        .with_figure(Quantity::RequestBytes, request)
         .remedy(Remedy::LargerRequests { bytes: block.value() as u64 });
     Some(finding)
 }
 
-/// A mean says nothing of the slow ones.
+/// Checks for a mean without a distribution, which hides slow operations.
 pub(super) fn mean_alone(seen: &Observation) -> Option<Finding> {
     let latency = seen.latency_ns.filter(|latency| !seen.spread && seen.device && !is_of_device(*latency))?;
     let finding = Finding::new(Code::MeanWithoutSpread, Severity::Info)
-        .with(Quantity::LatencyMean, latency.value(), latency.source)
+        .with_figure(Quantity::LatencyMean, latency)
         .remedy(Remedy::Percentiles);
     Some(finding)
 }
 
-/// Small random operations of which each takes the time of a seek and half a turn, however many wait.
+/// Checks for small random operations that each take a seek and half a rotation, whatever the queue depth.
 pub(super) fn mechanical(seen: &Observation) -> Option<Finding> {
-    /// A drive of 15,000 rpm does one in 3 ms with a queue to choose from; one of 5,400 rpm does one in 18 ms.
+    /// Time per operation: 3 ms on a drive of 15,000 rpm that sorts its queue, 18 ms on one of 5,400 rpm.
     const ONE_NS: std::ops::RangeInclusive<f64> = 3e6..=2e7;
     const BLOCK_MAX: f64 = 65_536.0;
     let (iops, latency) = (seen.iops?, seen.latency_ns?);
@@ -202,35 +188,32 @@ pub(super) fn mechanical(seen: &Observation) -> Option<Finding> {
     let like_a_drive = seen.random == Some(true) && small && uneven && saturated && ONE_NS.contains(&alone);
     (like_a_drive && latency.value() >= 0.8 * alone).then(|| {
         Finding::new(Code::MechanicalDisk, Severity::Info)
-            .with(Quantity::Iops, iops.value(), iops.source)
+            .with_figure(Quantity::Iops, iops)
             .with(Quantity::TimeOfOne, alone, EvidenceSource::LittlesLaw)
-            .with(Quantity::LatencyMean, latency.value(), latency.source)
-            .with_told(
-                Quantity::ServiceVariation,
-                seen.variation.map(|variation| (variation, EvidenceSource::Counters)),
-            )
+            .with_figure(Quantity::LatencyMean, latency)
+            .with(Quantity::ServiceVariation, seen.variation, EvidenceSource::Counters)
     })
 }
 
-/// A device that works on many at once is busy as soon as it has one.
+/// Checks for a utilization near 100 % that does not mean saturation, because the device serves requests in parallel.
 pub(super) fn busy(seen: &Observation) -> Option<Finding> {
-    /// No drive with one arm does as many.
+    /// More than a mechanical drive with a single actuator can do.
     const PARALLEL_IOPS: f64 = 1_000.0;
     const MANY: f64 = 32.0;
     let (busy, iops, in_flight) = (seen.busy?, seen.iops?, seen.in_flight()?);
     (busy.high >= 0.9 && iops.low >= PARALLEL_IOPS && in_flight.high < MANY).then(|| {
         Finding::new(Code::UtilMisread, Severity::Info)
-            .with(Quantity::BusyShare, busy.value(), busy.source)
-            .with(Quantity::InFlightAchieved, in_flight.value(), in_flight.source)
-            .with(Quantity::Iops, iops.value(), iops.source)
+            .with_figure(Quantity::BusyShare, busy)
+            .with_figure(Quantity::InFlightAchieved, in_flight)
+            .with_figure(Quantity::Iops, iops)
     })
 }
 
-/// Far fewer were in flight than the depth says, as few as there are workers.
+/// Checks whether far fewer operations were in flight than the depth allows, only about one for each worker.
 pub(super) fn one_at_a_time(seen: &Observation) -> Option<Finding> {
     let (depth, in_flight) = (seen.depth?, seen.in_flight.or_else(|| seen.implied_in_flight())?);
     let workers = seen.workers.unwrap_or(1) as f64;
-    let slow = seen.latency_ns.is_none_or(|latency| latency.value() > AT_ONCE_NS);
+    let slow = seen.latency_ns.is_none_or(|latency| latency.value() > IMMEDIATE_NS);
     let deep = depth.low >= 4.0 * workers;
     let few = in_flight.high <= ONE_AT_A_TIME * workers;
     if !(seen.closed && slow && deep && few && seen.device) {
@@ -238,32 +221,33 @@ pub(super) fn one_at_a_time(seen: &Observation) -> Option<Finding> {
     }
     let remedy = match seen.direct {
         Some(false) => Remedy::Direct,
-        _ => Remedy::QueueingEngine { iodepth: whole(depth.value() / workers) },
+        _ => Remedy::QueueingEngine { iodepth: round_up(depth.value() / workers) },
     };
     let finding = Finding::new(Code::EngineNotAsynchronous, Severity::Warning)
-        .with(Quantity::InFlightAsked, depth.value(), depth.source)
-        .with(Quantity::InFlightAchieved, in_flight.value(), in_flight.source)
+        .with_figure(Quantity::InFlightAsked, depth)
+        .with_figure(Quantity::InFlightAchieved, in_flight)
         .remedy(remedy);
     Some(finding)
 }
 
-/// The device counted far fewer in flight than the depth says, but more than one for each worker.
+/// Checks whether the device counted far fewer operations in flight than the depth allows, but more than one for each
+/// worker.
 pub(super) fn not_kept(seen: &Observation) -> Option<Finding> {
     let (depth, in_flight) = (seen.depth?, seen.in_flight?);
     let workers = seen.workers.unwrap_or(1) as f64;
     let (some, short) = (in_flight.low > ONE_AT_A_TIME * workers, in_flight.high < KEPT / 2.0 * depth.low);
     (seen.closed && some && short).then(|| {
-        let finding = Finding::new(Code::QueueNotFilled, Severity::Advice)
-            .with(Quantity::InFlightPossible, depth.value(), depth.source)
-            .with(Quantity::InFlightAchieved, in_flight.value(), in_flight.source);
-        let of = |known: Option<KnownFigure>| known.map(|known| (known.value(), known.source));
-        finding.with_told(Quantity::Iops, of(seen.iops)).with_told(Quantity::ServiceMean, of(seen.latency_ns))
+        Finding::new(Code::QueueNotFilled, Severity::Advice)
+            .with_figure(Quantity::InFlightPossible, depth)
+            .with_figure(Quantity::InFlightAchieved, in_flight)
+            .with_figure(Quantity::Iops, seen.iops)
+            .with_figure(Quantity::ServiceMean, seen.latency_ns)
     })
 }
 
-/// A region so small that a cache on the way may hold it, read over and over.
+/// Checks for repeated reads of a region that may fit a cache in the path.
 pub(super) fn small_region(seen: &Observation) -> Option<Finding> {
-    /// What controllers of arrays and hosts of clouds have for a cache.
+    /// Typical cache size of array controllers and cloud hosts.
     const SMALL: f64 = 32.0 * (1u64 << 30) as f64;
     const TIMES_READ: f64 = 10.0;
     let region = seen.region_bytes? as f64 * seen.workers.unwrap_or(1) as f64;
@@ -271,15 +255,13 @@ pub(super) fn small_region(seen: &Observation) -> Option<Finding> {
     let reads = seen.read_share.is_some_and(|share| share > 0.5);
     let small = region > 0.0 && region < SMALL && moved > TIMES_READ * region;
     (seen.device && seen.direct == Some(true) && reads && small).then(|| {
-        Finding::new(Code::SmallRegion, Severity::Info).with(Quantity::FileBytes, region, EvidenceSource::Job).with(
-            Quantity::JobBytes,
-            moved,
-            EvidenceSource::Counters,
-        )
+        let finding =
+            Finding::new(Code::SmallRegion, Severity::Info).with(Quantity::FileBytes, region, EvidenceSource::Job);
+        finding.with(Quantity::JobBytes, moved, EvidenceSource::Counters)
     })
 }
 
-/// The smallest whole number that is enough; a thousandth over is not.
-pub(super) fn whole(needed: f64) -> u64 {
+/// Rounds up to a whole number of at least 1, ignoring an excess of a thousandth.
+pub(super) fn round_up(needed: f64) -> u64 {
     (needed - 1e-3).ceil().max(1.0) as u64
 }

@@ -1,17 +1,17 @@
-//! What limited a run.
+//! Rules for what limited a run.
 
 use crate::facts::Facts;
 use crate::rules::{deeper, model, pace};
 use crate::{Code, EvidenceSource, Finding, Quantity, Remedy, Severity};
 
-/// A queue counts as full from this share of the depth on; the rest is the time between a completion and the next
+/// Fraction of the depth from which a queue counts as full; the rest is the time between completion and next
 /// submission.
 const FULL: f64 = 0.8;
 
-/// Service times that vary less than this (deviation over mean) are those of a limiter; devices vary more.
+/// Coefficient of variation below which service times are those of a limiter; devices vary more.
 const LIMITER_SERVICE_VARIATION: f64 = 0.10;
 
-/// Throughput of intervals that varies less than this is flat.
+/// Coefficient of variation below which the throughput of intervals is flat.
 const FLAT_INTERVAL_VARIATION: f64 = 0.05;
 
 pub(crate) fn engine_not_asynchronous(facts: Facts<'_>) -> Option<Finding> {
@@ -19,30 +19,29 @@ pub(crate) fn engine_not_asynchronous(facts: Facts<'_>) -> Option<Finding> {
     if declared.mixed.len() > 1 {
         return None;
     }
-    let misled = declared.iodepth > declared.iodepth_effective;
-    let finding = || {
-        Finding::new(Code::EngineNotAsynchronous, Severity::Warning)
-            .with(Quantity::InFlightAsked, declared.in_flight_asked as f64, EvidenceSource::Job)
-            .with(Quantity::InFlightPossible, declared.in_flight_possible as f64, EvidenceSource::Job)
-            .remedy(Remedy::QueueingEngine { iodepth: declared.iodepth.into() })
-    };
-    if misled { Some(finding()) } else { waits_at_submission(facts) }
+    if declared.iodepth <= declared.iodepth_effective {
+        return waits_at_submission(facts);
+    }
+    let finding = Finding::new(Code::EngineNotAsynchronous, Severity::Warning)
+        .with(Quantity::InFlightAsked, declared.in_flight_asked as f64, EvidenceSource::Job)
+        .with(Quantity::InFlightPossible, declared.in_flight_possible as f64, EvidenceSource::Job)
+        .remedy(Remedy::QueueingEngine { iodepth: declared.iodepth.into() });
+    Some(finding)
 }
 
-/// An engine that is to queue, and whose worker spent its time in handing operations over: each waited for the device
-/// then, as with `libaio` through the page cache. `iodepth` counts those that are done and not yet seen to be.
+/// Checks for a queueing engine whose worker spent its time on submission. Each operation then waited for the device,
+/// as with `libaio` through the page cache. The engine's depth counts completed operations until they are reaped.
 fn waits_at_submission(facts: Facts<'_>) -> Option<Finding> {
-    /// All of the time, but for the loop itself.
+    /// Fraction of the time that counts as all of it; the rest is the loop itself.
     const ALL: f64 = 0.8;
     let (declared, result) = (facts.declared(), facts.result());
     let submitting: f64 = result.kinds().map(|(_, kind)| kind.submission.sum_ns()).sum();
-    // Operations that are handed over together wait together, and each counts all of it.
+    // Operations that are submitted together wait together, and each counts the whole wait.
     let calls = if facts.run.tool.name == "fio" { 0 } else { result.submit.total };
-    let together = if calls == 0 { 1.0 } else { (result.ios() as f64 / calls as f64).max(1.0) };
-    let share = if result.runtime_ns == 0 { 0.0 } else { submitting / together / result.runtime_ns as f64 };
-    let share = share.min(1.0);
-    // A processor that was busy all that time did not wait.
-    let waits = share >= ALL && result.cpu_share() < share - 0.2;
+    let batch = if calls == 0 { 1.0 } else { (result.ios() as f64 / calls as f64).max(1.0) };
+    let fraction = if result.runtime_ns == 0 { 0.0 } else { submitting / batch / result.runtime_ns as f64 }.min(1.0);
+    // A CPU that was busy all that time did not wait.
+    let waits = fraction >= ALL && result.cpu_share() < fraction - 0.2;
     (declared.queues && declared.iodepth_effective > 1 && facts.has_device() && waits).then(|| {
         let iodepth = declared.iodepth.into();
         let remedy = match declared.known_direct() {
@@ -52,26 +51,23 @@ fn waits_at_submission(facts: Facts<'_>) -> Option<Finding> {
         };
         Finding::new(Code::EngineNotAsynchronous, Severity::Warning)
             .with(Quantity::InFlightAsked, declared.in_flight_asked as f64, EvidenceSource::Job)
-            .with(Quantity::SubmissionShare, share, EvidenceSource::Counters)
+            .with(Quantity::SubmissionShare, fraction, EvidenceSource::Counters)
             .remedy(remedy)
     })
 }
 
-/// Returns what limited the run; there is always an answer, if only that it is undecidable.
+/// Returns what limited the run. There is always an answer, even if only that the limit is unknown.
 pub(crate) fn limit(facts: Facts<'_>) -> Finding {
     let result = facts.result();
     if result.ios() == 0 {
-        return Finding::new(Code::NothingMeasured, Severity::Distrust).with(
-            Quantity::Runtime,
-            result.wall_ns(),
-            EvidenceSource::Counters,
-        );
+        let finding = Finding::new(Code::NothingMeasured, Severity::Distrust);
+        return finding.with(Quantity::Runtime, result.wall_ns(), EvidenceSource::Counters);
     }
     if let Some(finding) = pace::rate(facts) {
         return finding;
     }
     let Some(in_flight) = result.in_flight() else {
-        // An engine without a device answers in no time at all, which is no reason to know nothing of it.
+        // An engine without a device completes in no time at all, which is a known limit.
         return if facts.has_device() {
             Finding::new(Code::LimitUnknown, Severity::Info)
         } else {
@@ -84,7 +80,7 @@ pub(crate) fn limit(facts: Facts<'_>) -> Finding {
     let filled = in_flight >= FULL * facts.declared().in_flight_possible as f64;
     let finding = if let Some(model) = &facts.run.model {
         let finding = model::limit(facts, model, in_flight);
-        // No depth helps a job that idles.
+        // More depth does not help a job that idles.
         let idles = facts.declared().thinktime_ns > 0 && !filled;
         if idles && finding.code == Code::ModelNotReached { not_filled(facts) } else { finding }
     } else if !facts.has_device() {
@@ -101,8 +97,7 @@ pub(crate) fn limit(facts: Facts<'_>) -> Finding {
     little(facts, finding)
 }
 
-/// A queue that is full once the time counts in which operations are handed over: with one at a time, the next waits for
-/// that too.
+/// Checks for a queue that is full if submission time counts. At depth one the next operation waits for that too.
 fn submitting(facts: Facts<'_>) -> Option<Finding> {
     let (result, possible) = (facts.result(), facts.declared().in_flight_possible as f64);
     let count: u64 = result.kinds().map(|(_, kind)| kind.latency.count).sum();
@@ -118,26 +113,23 @@ fn submitting(facts: Facts<'_>) -> Option<Finding> {
     })
 }
 
-/// The three figures of Little's law, which every answer rests on, after those of its own.
+/// Adds the figures of Little's law, which support every answer.
 fn little(facts: Facts<'_>, finding: Finding) -> Finding {
     let (declared, result) = (facts.declared(), facts.result());
     finding
         .with(Quantity::InFlightAsked, declared.in_flight_asked as f64, EvidenceSource::Job)
         .with(Quantity::InFlightPossible, declared.in_flight_possible as f64, EvidenceSource::Job)
-        .with_known(Quantity::InFlightAchieved, result.in_flight(), EvidenceSource::LittlesLaw)
+        .with(Quantity::InFlightAchieved, result.in_flight(), EvidenceSource::LittlesLaw)
         .with(Quantity::Iops, result.iops(), EvidenceSource::Counters)
-        .with_known(Quantity::ServiceMean, result.service_mean_ns(), EvidenceSource::Counters)
+        .with(Quantity::ServiceMean, result.service_mean_ns(), EvidenceSource::Counters)
 }
 
 fn no_device(facts: Facts<'_>) -> Finding {
-    Finding::new(Code::NoDevice, Severity::Info).with(
-        Quantity::CpuShare,
-        facts.result().cpu_share(),
-        EvidenceSource::ProcessorTime,
-    )
+    let cpu_share = facts.result().cpu_share();
+    Finding::new(Code::NoDevice, Severity::Info).with(Quantity::CpuShare, cpu_share, EvidenceSource::ProcessorTime)
 }
 
-/// Jobs that are unlike share no depth and no block size, so that no single limit is theirs.
+/// Jobs with different settings have no common depth or block size, and so no common limit.
 fn mixed(facts: Facts<'_>) -> Finding {
     Finding::new(Code::LimitUnknown, Severity::Advice)
         .with(Quantity::UnlikeJobs, facts.declared().mixed.len() as f64, EvidenceSource::Job)
@@ -149,7 +141,7 @@ fn cpu_bound(facts: Facts<'_>) -> Finding {
     Finding::new(Code::GeneratorCpuBound, Severity::Warning)
         .with(Quantity::CpuShare, facts.result().cpu_share(), EvidenceSource::ProcessorTime)
         .with(Quantity::Workers, f64::from(facts.job.workers), EvidenceSource::Job)
-        .with_known(Quantity::Cpus, (cpus > 0).then(|| f64::from(cpus)), EvidenceSource::Host)
+        .with(Quantity::Cpus, (cpus > 0).then(|| f64::from(cpus)), EvidenceSource::Host)
         .remedy(facts.more_workers().map(|numjobs| Remedy::AddWorkers { numjobs }))
 }
 
@@ -158,7 +150,7 @@ fn not_filled(facts: Facts<'_>) -> Finding {
     let idle = (thinktime_ns > 0).then_some(thinktime_ns as f64);
     let remedy = if idle.is_some() { None } else { facts.more_workers() };
     Finding::new(Code::QueueNotFilled, Severity::Advice)
-        .with_known(Quantity::Thinktime, idle, EvidenceSource::Job)
+        .with(Quantity::Thinktime, idle, EvidenceSource::Job)
         .with(Quantity::CpuShare, facts.result().cpu_share(), EvidenceSource::ProcessorTime)
         .remedy(remedy.map(|numjobs| Remedy::AddWorkers { numjobs }))
 }
@@ -166,21 +158,21 @@ fn not_filled(facts: Facts<'_>) -> Finding {
 /// Gain by twice the depth from which the depth was the limit.
 const DEPTH_GAIN: f64 = 1.5;
 
-/// Up to this gain by twice the depth, the device was the limit.
+/// Gain by twice the depth up to which the device was the limit.
 const DEVICE_GAIN: f64 = 1.1;
 
-/// A run that differs by more from one at the same depth right after it was disturbed, or that one was.
+/// Maximum relative difference between two measurements at the same depth; beyond it one of them was disturbed.
 const REPEATED_WITHIN: f64 = 0.2;
 
-/// Decides by a deeper probe whether the depth or the device was the limit, if a probe at the run's depth repeats it.
+/// Decides by a deeper probe whether the depth or the device was the limit, unless a probe at the run's depth differs.
 fn probed(facts: Facts<'_>, probe: record::ProbeRecord) -> Finding {
     let depth = f64::from(probe.iodepth) / f64::from(facts.declared().iodepth.max(1));
     let over_run = |iops: f64| iops / facts.result().iops().max(f64::MIN_POSITIVE);
     let gain = over_run(probe.iops);
-    // For another factor than two, as much of the way there.
+    // Scales the thresholds to factors other than two.
     let of = |gain_of_twice: f64| gain_of_twice.powf(depth.log2());
-    let repeats = |again: f64| (1.0 - REPEATED_WITHIN..=1.0 / (1.0 - REPEATED_WITHIN)).contains(&over_run(again));
-    let (code, severity, remedy) = if !probe.again_iops.is_none_or(repeats) {
+    let confirms = |again: f64| (1.0 - REPEATED_WITHIN..=1.0 / (1.0 - REPEATED_WITHIN)).contains(&over_run(again));
+    let (code, severity, remedy) = if !probe.again_iops.is_none_or(confirms) {
         (Code::NotRepeated, Severity::Warning, None)
     } else if gain >= of(DEPTH_GAIN) {
         (Code::DepthBound, Severity::Advice, Some(Remedy::RaiseDepth { iodepth: probe.iodepth.into() }))
@@ -190,31 +182,31 @@ fn probed(facts: Facts<'_>, probe: record::ProbeRecord) -> Finding {
         (Code::NearKnee, Severity::Info, None)
     };
     Finding::new(code, severity)
-        .with(Quantity::ProbeDepth, probe.iodepth.into(), EvidenceSource::Job)
+        .with(Quantity::ProbeDepth, f64::from(probe.iodepth), EvidenceSource::Job)
         .with(Quantity::ProbeIops, probe.iops, EvidenceSource::Counters)
         .with(Quantity::ProbeServiceMean, probe.service_mean_ns, EvidenceSource::Counters)
         .with(Quantity::ProbeGain, gain, EvidenceSource::Counters)
-        .with_known(Quantity::AgainIops, probe.again_iops, EvidenceSource::Counters)
+        .with(Quantity::AgainIops, probe.again_iops, EvidenceSource::Counters)
         .remedy(remedy)
 }
 
-/// As many in flight as could be. With one at a time, the time of one is the limit. With more, the time of an
-/// operation may be the device's own or its queue's, and one depth cannot tell which; only a limiter betrays itself,
-/// by giving every operation the same time.
+/// Returns the limit of a run with a full queue. At depth one it is the latency of an operation. At greater depths
+/// latency may be the device's or the queue's, which one depth cannot tell. Only a limiter is recognizable, by equal
+/// latencies.
 fn full(facts: Facts<'_>) -> Finding {
     let (service, intervals) = (facts.service_variation(), facts.result().series.variation());
     let steady = service.is_some_and(|variation| variation <= LIMITER_SERVICE_VARIATION);
     let flat = intervals.is_some_and(|variation| variation <= FLAT_INTERVAL_VARIATION);
     let twice = Remedy::CompareDepth { iodepth: 2 * u64::from(facts.declared().iodepth_effective) };
     let finding = if facts.declared().in_flight_possible <= 1 {
-        // An engine that cannot queue what was asked for has its own finding with the same remedy.
-        let misled = facts.declared().iodepth > 1;
-        // The sync after each operation is part of its turn.
+        // An engine that cannot queue has its own finding with the same remedy.
+        let cannot_queue = facts.declared().iodepth > 1;
+        // The sync after each operation is part of its cycle.
         let syncs = &facts.result().sync;
         let sync = (syncs.sum_ns() > 0.1 * facts.result().runtime_ns as f64).then_some(syncs.mean_ns);
-        let deep = (!misled && sync.is_none()).then(|| deeper(facts, 32));
+        let deep = (!cannot_queue && sync.is_none()).then(|| deeper(facts, 32));
         Finding::new(Code::LatencyBound, Severity::Advice)
-            .with_known(Quantity::SyncMean, sync, EvidenceSource::Counters)
+            .with(Quantity::SyncMean, sync, EvidenceSource::Counters)
             .remedy(deep)
     } else if let Some(probe) = facts.job.probe {
         return probed(facts, probe);
@@ -223,9 +215,6 @@ fn full(facts: Facts<'_>) -> Finding {
     } else {
         Finding::new(Code::QueueFull, Severity::Info).remedy(twice)
     };
-    finding.with_known(Quantity::ServiceVariation, service, EvidenceSource::Counters).with_known(
-        Quantity::IntervalVariation,
-        intervals,
-        EvidenceSource::Intervals,
-    )
+    let finding = finding.with(Quantity::ServiceVariation, service, EvidenceSource::Counters);
+    finding.with(Quantity::IntervalVariation, intervals, EvidenceSource::Intervals)
 }

@@ -15,7 +15,7 @@ use crate::{Expectation, Finding, Observation, Remedy};
 pub(crate) use limit::limit;
 pub(crate) use shape::of_time;
 
-/// The rules that may find nothing.
+/// Rules for runs.
 pub(crate) const ALL: [fn(Facts<'_>) -> Option<Finding>; 14] = [
     trust::errors,
     trust::not_verified,
@@ -33,12 +33,12 @@ pub(crate) const ALL: [fn(Facts<'_>) -> Option<Finding>; 14] = [
     limit::engine_not_asynchronous,
 ];
 
-/// The change that gives each worker `iodepth` operations in flight.
+/// Returns the change that gives each worker `iodepth` operations in flight.
 fn deeper(facts: Facts<'_>, iodepth: u64) -> Remedy {
     if facts.declared().queues { Remedy::RaiseDepth { iodepth } } else { Remedy::QueueingEngine { iodepth } }
 }
 
-/// Those that hold the figures of an observation against each other.
+/// Rules that compare the figures of an observation with each other.
 const FIGURES: [fn(&Observation) -> Option<Finding>; 13] = [
     figures::little,
     figures::little_of_device,
@@ -55,7 +55,7 @@ const FIGURES: [fn(&Observation) -> Option<Finding>; 13] = [
     figures::since_boot,
 ];
 
-/// Those that hold it against a volume.
+/// Rules that compare an observation with a volume.
 const VOLUME: [fn(&volume::VolumeCase<'_, '_>) -> Option<Finding>; 12] = [
     volume::cap,
     volume::size,
@@ -71,14 +71,14 @@ const VOLUME: [fn(&volume::VolumeCase<'_, '_>) -> Option<Finding>; 12] = [
     volume::cpus,
 ];
 
-/// All that an observation shows, by itself and against the volume it should be of.
+/// Returns all findings about an observation, by itself and relative to the volume it should be of.
 pub(crate) fn observed(seen: &Observation, volume: Option<&Expectation<'_>>) -> Vec<Finding> {
     let mut findings: Vec<Finding> = FIGURES.iter().filter_map(|rule| rule(seen)).collect();
     findings.extend(volume.into_iter().flat_map(|volume| against(seen, volume)));
     findings
 }
 
-/// Findings against the volume alone.
+/// Returns the findings relative to the volume.
 pub(crate) fn against(seen: &Observation, volume: &Expectation<'_>) -> Vec<Finding> {
     let case = volume::VolumeCase::of(seen, volume);
     case.map_or_else(Vec::new, |case| VOLUME.iter().filter_map(|rule| rule(&case)).collect())

@@ -1,4 +1,4 @@
-//! Findings from the distribution of latencies and the course of throughput.
+//! Rules for the distribution of latencies and for throughput over time.
 
 use record::LatencyStats;
 
@@ -6,17 +6,16 @@ use crate::facts::Facts;
 use crate::knee::steady::{self, SteadyStep, SteadyWindow};
 use crate::{Code, EvidenceSource, Finding, Observation, Quantity, Remedy, Severity};
 
-/// Fewer whole intervals than this say nothing of steadiness.
+/// Minimum number of complete intervals to judge steadiness.
 const INTERVALS_MIN: usize = 20;
 
-/// What throughput over time says: a change for good, or else a beginning that is not like the rest and an end that has
-/// not settled.
+/// Examines throughput over time: a lasting change or, without one, a different beginning and an unsteady end.
 pub(crate) fn of_time(seen: &Observation) -> Vec<Finding> {
     if !seen.device {
         return Vec::new();
     }
     match fall(seen) {
-        // A model knows its reasons better.
+        // A model knows the reason better.
         Some(_) if seen.modelled => Vec::new(),
         Some(step) => vec![burst_used_up(seen, &step)],
         None if seen.paces.len() < INTERVALS_MIN => Vec::new(),
@@ -24,13 +23,13 @@ pub(crate) fn of_time(seen: &Observation) -> Vec<Finding> {
     }
 }
 
-/// A pace that was changed for good, by more than a tenth and downwards.
+/// Returns a lasting drop of throughput by more than a tenth.
 fn fall(seen: &Observation) -> Option<SteadyStep> {
     const TENTH: f64 = 0.9;
     steady::step(&seen.paces).filter(|step| step.ratio() < TENTH)
 }
 
-/// Credits that ran out, or a cache that filled up.
+/// Reports that credits ran out, or a cache filled up.
 fn burst_used_up(seen: &Observation, step: &SteadyStep) -> Finding {
     let at_ns = step.at as f64 * seen.interval_ns;
     Finding::new(Code::BurstUsedUp, Severity::Advice)
@@ -41,7 +40,7 @@ fn burst_used_up(seen: &Observation, step: &SteadyStep) -> Finding {
         .remedy(Remedy::Ramp { ramp_s: (at_ns / 1e9).ceil() as u64 + 1 })
 }
 
-/// A beginning that is not like the rest and changes the mean.
+/// Checks for a warm-up that affects the mean.
 fn warm_up(seen: &Observation) -> Option<Finding> {
     const MATTERS: f64 = 0.02;
     const DIFFERENT: f64 = 0.1;
@@ -59,7 +58,7 @@ fn warm_up(seen: &Observation) -> Option<Finding> {
     })
 }
 
-/// The last rounds of a run are not alike.
+/// Checks whether the last rounds of a run differ.
 fn not_steady(seen: &Observation) -> Option<Finding> {
     const ROUNDS: usize = 10;
     let iops = &seen.paces;
@@ -74,22 +73,22 @@ fn not_steady(seen: &Observation) -> Option<Finding> {
     Some(finding)
 }
 
-/// Two groups of operations with nothing between them, the slow ones as late as a throttle's slices are long: the
-/// kernel's `blk-throttle` and the like hold operations until the next slice of 100 ms or so. One slice delays as many
-/// operations as are in flight; as few as one pause of the host explains are none.
+/// Checks for two separate groups of operations, the slow ones delayed by about one slice of a throttle: the kernel's
+/// `blk-throttle` and similar limiters delay operations until the next slice of about 100 ms. One slice delays as many
+/// operations as are in flight, so a single pause of the host is not mistaken for throttling.
 pub(super) fn throttled(facts: Facts<'_>) -> Option<Finding> {
-    /// Slices are longer than this, and no healthy device takes as long.
+    /// Slices are longer than this, and latencies of healthy devices shorter.
     const SLICE_NS: u64 = 8_000_000;
     const MOST: f64 = 0.5;
     const SOME: f64 = 0.002;
-    /// In so many slices at least.
+    /// Minimum number of slices.
     const SLICES: u64 = 4;
     let service = &facts.result().kind(facts.main_kind()).service;
     let (fast, slow) = two_modes(service)?;
     let counted = service.count as f64;
     let (fast_share, slow_share) = (fast.count as f64 / counted, slow.count as f64 / counted);
-    let again_and_again = slow.count >= SLICES * facts.declared().in_flight_asked.max(1);
-    let slices = slow_share >= SOME && slow.median_ns >= SLICE_NS && again_and_again;
+    let repeatedly = slow.count >= SLICES * facts.declared().in_flight_asked.max(1);
+    let slices = slow_share >= SOME && slow.median_ns >= SLICE_NS && repeatedly;
     (facts.has_device() && fast_share >= MOST && slices).then(|| {
         Finding::new(Code::Throttled, Severity::Advice)
             .with(Quantity::FastMode, fast.median_ns as f64, EvidenceSource::Histogram)
@@ -98,16 +97,16 @@ pub(super) fn throttled(facts: Facts<'_>) -> Option<Finding> {
     })
 }
 
-/// A group of operations that took about the same time.
+/// A group of operations with similar latencies.
 #[derive(Clone, Copy, Debug)]
 struct LatencyMode {
     count: u64,
     median_ns: u64,
 }
 
-/// Splits latencies at the widest empty gap, if it is wide enough.
+/// Splits latencies at the widest empty gap on a logarithmic scale, if it is wide enough.
 fn two_modes(latency: &LatencyStats) -> Option<(LatencyMode, LatencyMode)> {
-    /// The stretch is this many times as long as it begins late.
+    /// Minimum ratio of the latencies at the ends of the gap.
     const GAP: f64 = 4.0;
     let bins: Vec<(u64, u64)> = latency.bins().filter(|&(_, count)| count > 0).collect();
     let gap = |index: &usize| bins[*index].0 as f64 / bins[*index - 1].0.max(1) as f64;

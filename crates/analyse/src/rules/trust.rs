@@ -1,4 +1,4 @@
-//! Whether the numbers are to be trusted.
+//! Rules for whether the numbers are trustworthy.
 
 use record::{DiskUse, ModelPageCache, RunOutcome, TargetFacts, TargetKind};
 
@@ -6,13 +6,13 @@ use crate::facts::Facts;
 use crate::rules::model;
 use crate::{Code, EvidenceSource, Finding, Quantity, Remedy, Severity};
 
-/// Reads faster than this at the median did not come from a storage device: the fastest need 5 µs for the device
-/// alone, and the way through the kernel comes on top.
+/// Median latency in nanoseconds below which reads did not come from a storage device: the fastest devices alone take 5
+/// µs, and the kernel adds to that.
 const CACHE_NS_MAX: f64 = 10_000.0;
 
 const SECTOR_BYTES: u64 = 512;
 
-/// Of runs of fio that are shorter than this its counters of devices say nothing.
+/// Minimum run time of fio, in nanoseconds, for its device counters to be meaningful.
 const COUNTERS_NS: f64 = 1e9;
 
 pub(crate) fn errors(facts: Facts<'_>) -> Option<Finding> {
@@ -29,11 +29,11 @@ pub(crate) fn errors(facts: Facts<'_>) -> Option<Finding> {
     Some(finding)
 }
 
-/// Blocks that a verifying job wrote and did not read back, for another reason than that it asked for this.
+/// Checks for written blocks that a verifying job did not read back, unless the user chose so.
 pub(crate) fn not_verified(facts: Facts<'_>) -> Option<Finding> {
     let verified = facts.job.verified.as_ref()?;
     verified.unchecked.filter(|unchecked| !unchecked.is_chosen())?;
-    // How much an earlier run wrote is unknown: only what was checked counts.
+    // The amount of data written by an earlier run is unknown.
     let in_part = verified.written == 0 && verified.checked > 0;
     let finding = Finding::new(Code::NotVerified, if in_part { Severity::Warning } else { Severity::Distrust })
         .with(Quantity::BlocksWritten, verified.written as f64, EvidenceSource::Counters)
@@ -41,7 +41,7 @@ pub(crate) fn not_verified(facts: Facts<'_>) -> Option<Finding> {
     Some(finding)
 }
 
-/// Workers of one job that read back what different runs wrote. Within one worker that is a mismatch.
+/// Checks whether workers of one job read blocks of different runs. Within one worker that is a mismatch.
 pub(crate) fn several_runs(facts: Facts<'_>) -> Option<Finding> {
     facts.job.verified.as_ref().filter(|verified| verified.written == 0)?;
     let of_job = facts.run.jobs.iter().filter(|job| job.name == facts.job.name);
@@ -56,8 +56,9 @@ pub(crate) fn several_runs(facts: Facts<'_>) -> Option<Finding> {
     (nonces.len() > 1).then(finding)
 }
 
-/// Reads through the page cache. What the devices counted decides; without it, what was cached before; without both,
-/// a speed that no device has. Read-ahead makes buffered reads in sequence fast, so that speed says nothing of them.
+/// Checks for reads from the page cache. Device counters decide; without them, what was cached before the run; without
+/// both, a speed that no device reaches. Readahead makes sequential buffered reads fast, so speed only counts for
+/// random reads.
 pub(crate) fn page_cache(facts: Facts<'_>) -> Option<Finding> {
     let read = &facts.result().read;
     if facts.declared().direct || !facts.has_device() || read.ios == 0 {
@@ -65,29 +66,22 @@ pub(crate) fn page_cache(facts: Facts<'_>) -> Option<Finding> {
     }
     let remedy = if is_unknown(facts) { Remedy::DirectUnlessGiven } else { Remedy::Direct };
     let finding = Finding::new(Code::PageCacheMeasured, cache_severity(facts)).remedy(remedy);
-    if let Some(device_bytes) =
-        device_bytes(facts, |disk| (disk.read_ios, disk.read_sectors), |cache| cache.fetched_bytes)
-    {
+    let device_bytes = device_bytes(facts, |disk| (disk.read_ios, disk.read_sectors), |cache| cache.fetched_bytes);
+    if let Some(device_bytes) = device_bytes {
         let job_bytes: u64 = facts.run.jobs.iter().map(|job| job.result.read.bytes).sum();
-        let finding = finding.with(Quantity::JobBytes, job_bytes as f64, EvidenceSource::Counters).with(
-            Quantity::DeviceBytes,
-            device_bytes as f64,
-            device_source(facts),
-        );
+        let finding = finding.with(Quantity::JobBytes, job_bytes as f64, EvidenceSource::Counters);
+        let finding = finding.with(Quantity::DeviceBytes, device_bytes as f64, device_source(facts));
         return (device_bytes < job_bytes / 2).then_some(finding);
     }
-    let cached = cached_share(&facts.job.evidence.targets).filter(|&share| share >= 0.5);
+    let cached = cached_share(&facts.job.evidence.targets).filter(|&fraction| fraction >= 0.5);
     let median = read.service.percentile_ns(50.0).map(|ns| ns as f64);
     let fast = median.filter(|&ns| ns < CACHE_NS_MAX && facts.declared().rw.starts_with("rand"));
-    let finding = finding.with_known(Quantity::CachedShare, cached, EvidenceSource::PageCache).with_known(
-        Quantity::ServiceP50,
-        fast,
-        EvidenceSource::Histogram,
-    );
+    let finding = finding.with(Quantity::CachedShare, cached, EvidenceSource::PageCache);
+    let finding = finding.with(Quantity::ServiceP50, fast, EvidenceSource::Histogram);
     (cached.is_some() || fast.is_some()).then_some(finding)
 }
 
-/// Writes that end in memory, unless the devices' counters show that nearly all of them went on.
+/// Checks for writes that ended in memory, unless device counters show that nearly all of them reached the device.
 pub(crate) fn buffered_writes(facts: Facts<'_>) -> Option<Finding> {
     let write = &facts.result().write;
     if facts.declared().direct || facts.declared().syncs || !facts.has_device() || write.ios == 0 || write.bytes == 0 {
@@ -96,32 +90,32 @@ pub(crate) fn buffered_writes(facts: Facts<'_>) -> Option<Finding> {
     let device_bytes =
         device_bytes(facts, |disk| (disk.write_ios, disk.write_sectors), |cache| cache.written_back_bytes);
     let job_bytes: u64 = facts.run.jobs.iter().map(|job| job.result.write.bytes).sum();
-    // Where the source does not say whether the page cache was bypassed, only device counters show that it was not.
+    // If it is unknown whether the page cache was bypassed, only device counters show that it was not.
     let unknown = is_unknown(facts) && device_bytes.is_none();
     if unknown || device_bytes.is_some_and(|bytes| bytes as f64 >= 0.9 * job_bytes as f64) {
         return None;
     }
     let finding = Finding::new(Code::BufferedWritesUnsynced, cache_severity(facts))
         .with(Quantity::JobBytes, job_bytes as f64, EvidenceSource::Counters)
-        .with_known(Quantity::DeviceBytes, device_bytes.map(|bytes| bytes as f64), device_source(facts))
+        .with(Quantity::DeviceBytes, device_bytes.map(|bytes| bytes as f64), device_source(facts))
         .remedy(if is_unknown(facts) { Remedy::SyncAtEndUnlessDirect } else { Remedy::SyncAtEnd });
     Some(finding)
 }
 
-/// Whether the source does not say if `direct` was set.
+/// Reports whether the source leaves `direct` unknown.
 fn is_unknown(facts: Facts<'_>) -> bool {
     facts.declared().known_direct().is_none()
 }
 
-/// Severity of cached reads: a warning where the job asked for the page cache, else distrust.
-/// A job that verifies is run for its data, not for its figures.
+/// Returns the severity of cached operations: a warning if the job asked for the page cache, else distrust. A job that
+/// verifies is run for its data, not for its figures.
 fn cache_severity(facts: Facts<'_>) -> Severity {
-    let meant = facts.chose_cache() || facts.declared().verify || facts.declared().header_only;
-    if meant { Severity::Warning } else { Severity::Distrust }
+    let intended = facts.chose_cache() || facts.declared().verify || facts.declared().header_only;
+    if intended { Severity::Warning } else { Severity::Distrust }
 }
 
-/// Bytes that all devices transferred, where their counters tell: an import may have operations without sectors. Of
-/// modelled volumes their page caches tell.
+/// Returns the bytes that all devices transferred, if their counters are complete: an import may have operations
+/// without sectors. Modelled volumes use the counters of their page caches.
 fn device_bytes(
     facts: Facts<'_>,
     pick: fn(&DiskUse) -> (u64, u64),
@@ -131,27 +125,27 @@ fn device_bytes(
         return Some(model.page_caches.iter().map(modelled).sum());
     }
     let disks = &facts.run.disks;
-    // fio looks at the counters every quarter of a second, and not once more at the end.
+    // fio samples the counters every quarter of a second, but not at the end.
     let longest_ns = facts.run.jobs.iter().map(|job| job.result.wall_ns()).fold(0.0, f64::max);
     let seen = facts.run.tool.name != "fio" || longest_ns >= COUNTERS_NS;
-    let tells = |disk: &DiskUse| seen && matches!(pick(disk), (0, _) | (_, 1..));
-    let told = !disks.is_empty() && disks.iter().all(tells);
-    told.then(|| disks.iter().map(|disk| pick(disk).1 * SECTOR_BYTES).sum())
+    let complete = |disk: &DiskUse| seen && matches!(pick(disk), (0, _) | (_, 1..));
+    (!disks.is_empty() && disks.iter().all(complete))
+        .then(|| disks.iter().map(|disk| pick(disk).1 * SECTOR_BYTES).sum())
 }
 
-/// The source of device counters.
+/// Returns the source of device counters.
 fn device_source(facts: Facts<'_>) -> EvidenceSource {
     if facts.run.model.is_some() { EvidenceSource::Model } else { EvidenceSource::DiskCounters }
 }
 
-/// The cached share of all targets for which it is known, by their sizes.
+/// Returns the cached fraction of all targets for which it is known, weighted by size.
 fn cached_share(targets: &[TargetFacts]) -> Option<f64> {
     let known = || targets.iter().filter_map(|target| Some((target.size as f64, target.cached_before?)));
     let size: f64 = known().map(|(size, _)| size).sum();
-    (size > 0.0).then(|| known().map(|(size, share)| size * share).sum::<f64>() / size)
+    (size > 0.0).then(|| known().map(|(size, fraction)| size * fraction).sum::<f64>() / size)
 }
 
-/// Reads of parts that were never written: the file system answers them without asking the device.
+/// Checks for reads of unwritten parts, which the filesystem answers without the device.
 pub(crate) fn holes(facts: Facts<'_>) -> Option<Finding> {
     let (read, write) = (&facts.result().read, &facts.result().write);
     if read.ios == 0 || write.ios > 0 || !facts.has_device() {
@@ -170,7 +164,7 @@ pub(crate) fn holes(facts: Facts<'_>) -> Option<Finding> {
     Some(finding)
 }
 
-/// Burst credits that ran out, a cache that filled up, a device that warmed up: an average hides each of them.
+/// Checks for a change of throughput that an average hides: exhausted credits, a full cache, a warm-up.
 pub(crate) fn drift(facts: Facts<'_>) -> Option<Finding> {
     let (early, late) = facts.result().series.early_and_late()?;
     if !facts.has_device() || early <= 0.0 || (0.8..1.25).contains(&(late / early)) {
@@ -180,7 +174,7 @@ pub(crate) fn drift(facts: Facts<'_>) -> Option<Finding> {
     let finding = Finding::new(Code::BurstOrDrift, Severity::Advice)
         .with(Quantity::EarlyIops, early, EvidenceSource::Intervals)
         .with(Quantity::LateIops, late, EvidenceSource::Intervals);
-    // A longer run tells no more where the reason is known.
+    // A longer run does not help if the reason is known.
     let reason = facts.run.model.as_ref().filter(|_| late < early);
     let reason = reason.and_then(|known| model::spent(known.stages_of(facts.job)));
     Some(match reason {
@@ -193,7 +187,7 @@ pub(crate) fn drift(facts: Facts<'_>) -> Option<Finding> {
 
 pub(crate) fn short_run(facts: Facts<'_>) -> Option<Finding> {
     let (ios, wall_ns) = (facts.result().ios(), facts.result().wall_ns());
-    // A model shows in a second of its own time what it shows in an hour.
+    // A model shows the same in a second of its own time as in an hour.
     let modelled = facts.run.model.is_some();
     if modelled || !facts.has_device() || ios == 0 || wall_ns <= 0.0 || (wall_ns >= 5e9 && ios >= 1_000) {
         return None;
@@ -206,13 +200,8 @@ pub(crate) fn short_run(facts: Facts<'_>) -> Option<Finding> {
 }
 
 pub(crate) fn interrupted(facts: Facts<'_>) -> Option<Finding> {
-    let stopped = facts.run.outcome == RunOutcome::Interrupted;
-    let finding = || {
-        Finding::new(Code::Interrupted, Severity::Info).with(
-            Quantity::Runtime,
-            facts.result().wall_ns(),
-            EvidenceSource::Counters,
-        )
-    };
-    stopped.then(finding)
+    let wall_ns = facts.result().wall_ns();
+    (facts.run.outcome == RunOutcome::Interrupted).then(|| {
+        Finding::new(Code::Interrupted, Severity::Info).with(Quantity::Runtime, wall_ns, EvidenceSource::Counters)
+    })
 }

@@ -1,31 +1,31 @@
-//! Figures against a modelled volume.
+//! Rules that compare figures with a modelled volume.
 
 use crate::expectation::{CapKind, ExpectedCap, REACHED};
-use crate::rules::figures::whole;
+use crate::rules::figures::round_up;
 use crate::{Code, EvidenceSource, Expectation, Finding, Observation, Quantity, Remedy, Severity};
 
-/// Caps this close together are reached at the same time.
+/// Relative difference up to which caps are reached at the same time.
 const EQUAL: f64 = 0.005;
 
-/// Fraction of a cap from which a shortfall does not matter.
+/// Fraction of the expected throughput from which a shortfall does not matter.
 const SHORT: f64 = 0.9;
 
-/// This much deeper than the knee, latency is that of waiting.
+/// Factor over the knee from which latency is mostly queueing.
 const BEYOND: f64 = 2.0;
 
-/// So much of what is needed in flight is as good as all of it.
+/// Fraction of the needed operations in flight that is enough.
 const ENOUGH: f64 = 0.995;
 
-/// Latency of more than so many times that without queueing is that of waiting, or of another volume.
+/// Factor over the latency without queueing from which requests queued, or went to another volume.
 const WAITED: f64 = 1.5;
 
-/// Busy fraction from which a device counts as never idle: bursts leave it idle between them.
+/// Busy fraction from which a device is never idle; bursts leave it idle in between.
 const NEVER_IDLE: f64 = 0.9;
 
-/// Faster than this share of the latency without any queueing is not this volume.
+/// Fraction of the latency without queueing below which the requests did not go to this volume.
 const TOO_FAST: f64 = 0.5;
 
-/// An observation with the limits of a volume.
+/// An observation and the volume to compare it with.
 pub(super) struct VolumeCase<'a, 'b> {
     pub(super) seen: &'a Observation,
     pub(super) volume: &'a Expectation<'b>,
@@ -39,13 +39,14 @@ impl<'a, 'b> VolumeCase<'a, 'b> {
         Some(Self { seen, volume, iops: iops.value(), iops_source: iops.source })
     }
 
-    /// The caps that credits do not suspend at this pace, the lowest first: that of the highest use.
+    /// Returns the caps that credits do not suspend at this rate, lowest first, so most utilized first.
     fn in_force(&self) -> impl Iterator<Item = &'a ExpectedCap> {
         let iops = self.iops;
         self.volume.caps.iter().filter(move |cap| !cap.is_burst(iops))
     }
 
-    /// The cap of the highest use, if it is used up; at equal use one of the volume before one of its machine.
+    /// Returns the most utilized cap, if it is reached; at equal utilization, a cap of the volume before one of its
+    /// machine.
     fn reached(&self) -> Option<&'a ExpectedCap> {
         let lowest = self.in_force().next().filter(|_| !self.is_above())?;
         let equal = self.in_force().filter(|cap| cap.iops <= (1.0 + EQUAL) * lowest.iops);
@@ -53,24 +54,24 @@ impl<'a, 'b> VolumeCase<'a, 'b> {
         (self.iops >= (1.0 - REACHED) * named.iops).then_some(named)
     }
 
-    /// The most that the volume sustains at any time, burst and the provider's tolerance included.
+    /// Returns the highest rate that the volume ever gives, including bursts and the provider's tolerance.
     fn admits(&self) -> f64 {
         let plain = self.volume.caps.iter().filter(|cap| cap.burst_secs.is_none()).map(ExpectedCap::admits);
         let other = if self.volume.caps.is_empty() { (1.0 + REACHED) * self.volume.burst_iops } else { f64::INFINITY };
         plain.fold(other, f64::min)
     }
 
-    /// Whether it is more than that, as exactly as it is known.
+    /// Reports whether the rate exceeds that, given its rounding.
     fn is_above(&self) -> bool {
         self.seen.iops.is_some_and(|iops| iops.low > self.admits())
     }
 
-    /// Whether credits are being spent.
+    /// Reports whether the rate spends credits.
     fn is_burst(&self) -> bool {
         self.volume.binding().is_some_and(|lowest| lowest.is_burst(self.iops))
     }
 
-    /// As many in flight reach a cap.
+    /// Returns the operations in flight that reach a cap.
     fn knee(&self, cap: &ExpectedCap) -> Option<f64> {
         Some(cap.iops * self.volume.alone_ns? / 1e9)
     }
@@ -79,7 +80,7 @@ impl<'a, 'b> VolumeCase<'a, 'b> {
         Finding::new(code, severity).about(&self.volume.volume).with(Quantity::Iops, self.iops, self.iops_source)
     }
 
-    /// Fewer operations than a cap allows, with the requests in flight that it takes and those there were.
+    /// Starts a finding about fewer operations than a cap allows, with the actual and the needed operations in flight.
     fn shallow(&self, code: Code, cap: &ExpectedCap, in_flight: f64, needed: f64) -> Finding {
         let source = self.seen.in_flight.map_or(EvidenceSource::LittlesLaw, |known| known.source);
         self.finding(code, Severity::Advice)
@@ -92,28 +93,29 @@ impl<'a, 'b> VolumeCase<'a, 'b> {
         Some(self.seen.in_flight()?.value())
     }
 
-    /// Whether requests took longer than the volume takes without queueing.
+    /// Reports whether requests took longer than the volume takes without queueing.
     fn waited(&self, alone_ns: f64) -> bool {
         self.seen.latency_ns.is_some_and(|latency| latency.value() > WAITED * alone_ns)
     }
 
-    /// Whether a device counted, without a break, requests that took longer than that: not even bursts explain it.
+    /// Reports whether a device was busy all the time with requests that took longer than that, which bursts do not
+    /// explain.
     fn is_slow_without_bursts(&self) -> bool {
         let never_idle = self.seen.busy.is_some_and(|busy| busy.value() >= NEVER_IDLE);
         self.is_counted() && never_idle && self.volume.alone_ns.is_some_and(|alone_ns| self.waited(alone_ns))
     }
 
-    /// Whether it rests on a device's counters of some interval.
+    /// Reports whether the figures are device counters of an interval.
     fn is_counted(&self) -> bool {
         self.seen.is_counted() && !self.seen.since_boot
     }
 
     fn per_worker(&self, total: f64) -> u64 {
-        whole(total / self.seen.workers.unwrap_or(1).max(1) as f64)
+        round_up(total / self.seen.workers.unwrap_or(1).max(1) as f64)
     }
 }
 
-/// A cap is reached: which.
+/// Checks which cap is reached.
 pub(super) fn cap(case: &VolumeCase<'_, '_>) -> Option<Finding> {
     let cap = case.reached()?;
     let (code, severity) = match cap.kind {
@@ -123,30 +125,30 @@ pub(super) fn cap(case: &VolumeCase<'_, '_>) -> Option<Finding> {
         CapKind::Egress => (Code::EgressCap, Severity::Advice),
         CapKind::Station => (Code::StationCap, Severity::Info),
     };
-    // A limit on bytes is known by its bytes.
+    // Throughput limits are stated in bytes.
     let of_bytes = matches!(cap.kind, CapKind::VolumeBytes | CapKind::Egress);
     let bytes = case.seen.mean_bytes().filter(|_| of_bytes).map(|block| cap.iops * block.value());
-    // Within rounding of the nominal rate nothing needs saying of it.
+    // Above the nominal rate by more than rounding.
     let above = Some(case.iops / cap.iops - 1.0).filter(|above| *above > REACHED);
-    // What would be next if this one were lifted.
+    // The next cap, if this one were lifted.
     let next = case.volume.caps.iter().map(|next| next.iops).find(|next| *next > cap.iops * (1.0 + REACHED));
     let finding = case
         .finding(code, severity)
         .about(&cap.name)
         .with(Quantity::CapIops, cap.iops, EvidenceSource::Model)
-        .with_known(Quantity::CapBytesPerSecond, bytes, EvidenceSource::Model)
-        .with_known(Quantity::NextCapIops, next, EvidenceSource::Model)
-        .with_known(Quantity::InFlightAchieved, case.in_flight(), EvidenceSource::LittlesLaw)
-        .with_known(Quantity::KneeInFlight, case.knee(cap), EvidenceSource::Model)
-        .with_known(Quantity::AboveNominal, above, case.iops_source)
-        .with_known(Quantity::Tolerance, above.map(|_| cap.tolerance), EvidenceSource::Model);
+        .with(Quantity::CapBytesPerSecond, bytes, EvidenceSource::Model)
+        .with(Quantity::NextCapIops, next, EvidenceSource::Model)
+        .with(Quantity::InFlightAchieved, case.in_flight(), EvidenceSource::LittlesLaw)
+        .with(Quantity::KneeInFlight, case.knee(cap), EvidenceSource::Model)
+        .with(Quantity::AboveNominal, above, case.iops_source)
+        .with(Quantity::Tolerance, above.map(|_| cap.tolerance), EvidenceSource::Model);
     Some(finding)
 }
 
-/// The size of the volume is what its limit follows from.
+/// Checks whether the size of the volume determines its limit.
 pub(super) fn size(case: &VolumeCase<'_, '_>) -> Option<Finding> {
     let cap = case.reached().filter(|cap| matches!(cap.kind, CapKind::VolumeIops | CapKind::VolumeBytes))?;
-    // What a larger volume gives is known of the long run.
+    // Figures of larger volumes are sustained ones.
     if case.is_burst() {
         return None;
     }
@@ -161,18 +163,17 @@ pub(super) fn size(case: &VolumeCase<'_, '_>) -> Option<Finding> {
     Some(finding)
 }
 
-/// Bytes run out before operations do.
+/// Checks whether the throughput limit is reached before the IOPS limit.
 pub(super) fn bytes_first(case: &VolumeCase<'_, '_>) -> Option<Finding> {
     case.reached().filter(|cap| cap.kind == CapKind::VolumeBytes)?;
     let (break_even, block) = (case.volume.break_even_bytes?, case.seen.mean_bytes()?);
     (block.low > break_even).then(|| {
-        case.finding(Code::BytesBeforeIops, Severity::Info)
-            .with(Quantity::BlockBytes, block.value(), block.source)
-            .with(Quantity::BreakEvenBytes, break_even, EvidenceSource::Model)
+        let finding = case.finding(Code::BytesBeforeIops, Severity::Info).with_figure(Quantity::BlockBytes, block);
+        finding.with(Quantity::BreakEvenBytes, break_even, EvidenceSource::Model)
     })
 }
 
-/// Reads and writes draw on one budget.
+/// Checks whether reads and writes draw on one budget.
 pub(super) fn shared(case: &VolumeCase<'_, '_>) -> Option<Finding> {
     let cap = case.reached().filter(|cap| cap.shared)?;
     let reads = case.seen.read_share.filter(|share| (0.02..=0.98).contains(share))?;
@@ -184,64 +185,48 @@ pub(super) fn shared(case: &VolumeCase<'_, '_>) -> Option<Finding> {
     Some(finding)
 }
 
-/// Not enough in flight to reach the lowest cap, and as many operations as that depth gives.
+/// Checks whether too few operations were in flight to reach the lowest cap. If only device counters are known, there was
+/// no queue to keep full: the application had no more requests, or issues too few at a time.
 pub(super) fn too_shallow(case: &VolumeCase<'_, '_>) -> Option<Finding> {
     let cap = case.volume.binding().filter(|cap| case.iops < (1.0 - REACHED) * cap.iops)?;
-    let (in_flight, alone_ns) = (case.in_flight()?, case.volume.alone_ns?);
-    if case.is_counted() {
-        return asked_for_too_few(case, cap, in_flight, alone_ns);
-    }
-    // What is measured tells more than the model: the time of one operation as it was, times the rate there could be.
-    let latency_ns = case.seen.latency_ns.map_or(alone_ns, |latency| latency.value());
+    let (in_flight, alone_ns, seen) = (case.in_flight()?, case.volume.alone_ns?, case.seen);
+    let (counted, waited) = (case.is_counted(), case.waited(alone_ns));
+    // Measured latency is more exact than the model, unless it includes queueing.
+    let unqueued = seen.latency_ns.filter(|_| !waited);
+    let (latency_ns, source) =
+        unqueued.map_or((alone_ns, EvidenceSource::Model), |known| (known.value(), known.source));
     let needed = cap.iops * latency_ns / 1e9;
-    if case.waited(alone_ns) || in_flight >= (1.0 - REACHED) * needed || !case.seen.closed {
+    let queued = if counted { case.is_slow_without_bursts() } else { waited || !seen.closed };
+    if in_flight >= (1.0 - REACHED) * needed || queued {
         return None;
     }
+    let finding =
+        case.shallow(Code::QueueTooShallow, cap, in_flight, needed).with(Quantity::ServiceMean, latency_ns, source);
+    if counted {
+        let wanted = round_up(ENOUGH * needed);
+        let reads = seen.read_share.is_none_or(|share| share >= 0.5);
+        let finding = finding
+            .with_figure(Quantity::LatencyMean, seen.latency_ns)
+            .with_figure(Quantity::BusyShare, seen.busy)
+            .with(Quantity::HostCpuShare, seen.host_cpu, EvidenceSource::Iostat)
+            .remedy(Remedy::MoreInFlight { in_flight: wanted, reads, database: seen.database })
+            .counterfactual((case.volume.at)(wanted as f64));
+        return Some(finding);
+    }
     let iodepth = case.per_worker(ENOUGH * needed);
-    let remedy = match case.seen.queues {
+    let remedy = match seen.queues {
         Some(false) => Remedy::QueueingEngine { iodepth },
         _ => Remedy::RaiseDepth { iodepth },
     };
-    let finding = case
-        .shallow(Code::QueueTooShallow, cap, in_flight, needed)
-        .with(
-            Quantity::ServiceMean,
-            latency_ns,
-            case.seen.latency_ns.map_or(EvidenceSource::Model, |latency| latency.source),
-        )
-        .with_told(Quantity::InFlightPossible, case.seen.depth.map(|depth| (depth.value(), depth.source)))
-        .remedy(remedy)
-        .counterfactual((case.volume.at)((iodepth * case.seen.workers.unwrap_or(1).max(1)) as f64));
+    let finding = finding.with_figure(Quantity::InFlightPossible, seen.depth).remedy(remedy).counterfactual((case
+        .volume
+        .at)(
+        (iodepth * seen.workers.unwrap_or(1).max(1)) as f64,
+    ));
     Some(finding)
 }
 
-/// The same of a device's counters: no queue was to be kept full, so the application had no more to ask for, or asks for
-/// too few at a time.
-fn asked_for_too_few(case: &VolumeCase<'_, '_>, cap: &ExpectedCap, in_flight: f64, alone_ns: f64) -> Option<Finding> {
-    let (seen, latency) = (case.seen, case.seen.latency_ns);
-    // Requests that waited say nothing of the time of one.
-    let waited = case.waited(alone_ns);
-    let latency_ns = latency.filter(|_| !waited).map_or(alone_ns, |latency| latency.value());
-    let needed = cap.iops * latency_ns / 1e9;
-    if in_flight >= (1.0 - REACHED) * needed || case.is_slow_without_bursts() {
-        return None;
-    }
-    let of = |known: crate::KnownFigure| (known.value(), known.source);
-    let source = latency.filter(|_| !waited).map_or(EvidenceSource::Model, |latency| latency.source);
-    let wanted = whole(ENOUGH * needed);
-    let reads = seen.read_share.is_none_or(|share| share >= 0.5);
-    let finding = case
-        .shallow(Code::QueueTooShallow, cap, in_flight, needed)
-        .with(Quantity::ServiceMean, latency_ns, source)
-        .with_told(Quantity::LatencyMean, latency.map(of))
-        .with_told(Quantity::BusyShare, seen.busy.map(of))
-        .with_known(Quantity::HostCpuShare, seen.host_cpu, EvidenceSource::Iostat)
-        .remedy(Remedy::MoreInFlight { in_flight: wanted, reads, database: seen.database })
-        .counterfactual((case.volume.at)(wanted as f64));
-    Some(finding)
-}
-
-/// Enough in flight on average, in bursts with nothing in flight between them.
+/// Checks for enough operations in flight on average, but in bursts with idle time between them.
 pub(super) fn uneven(case: &VolumeCase<'_, '_>) -> Option<Finding> {
     let cap = case.volume.binding().filter(|cap| case.is_counted() && case.iops < (1.0 - REACHED) * cap.iops)?;
     let (in_flight, alone_ns, latency) = (case.in_flight()?, case.volume.alone_ns?, case.seen.latency_ns?);
@@ -250,21 +235,21 @@ pub(super) fn uneven(case: &VolumeCase<'_, '_>) -> Option<Finding> {
     (case.waited(alone_ns) && in_flight >= (1.0 - REACHED) * needed).then(|| {
         case.shallow(Code::QueueNotFilled, cap, in_flight, needed)
             .with(Quantity::ServiceMean, alone_ns, EvidenceSource::Model)
-            .with(Quantity::LatencyMean, latency.value(), latency.source)
-            .with(Quantity::BusyShare, busy.value(), busy.source)
-            .with_known(Quantity::HostCpuShare, case.seen.host_cpu, EvidenceSource::Iostat)
+            .with_figure(Quantity::LatencyMean, latency)
+            .with_figure(Quantity::BusyShare, busy)
+            .with(Quantity::HostCpuShare, case.seen.host_cpu, EvidenceSource::Iostat)
     })
 }
 
-/// A queue far deeper than the knee: the latency is that of waiting.
+/// Checks for a queue far beyond the knee, where latency is mostly queueing.
 pub(super) fn beyond_knee(case: &VolumeCase<'_, '_>) -> Option<Finding> {
     let (in_flight, knee) = (case.in_flight()?, case.knee(case.reached()?)?);
     let latency = case.seen.latency_ns?;
     if in_flight <= BEYOND * knee.max(1.0) {
         return None;
     }
-    let total = whole(knee);
-    // Each worker has at least one in flight.
+    let total = round_up(knee);
+    // Each worker has at least one operation in flight.
     let remedy = match case.seen.workers.unwrap_or(1) > total {
         true => Remedy::FewerWorkers { numjobs: total },
         false => Remedy::LowerDepth { iodepth: case.per_worker(knee), total },
@@ -274,19 +259,19 @@ pub(super) fn beyond_knee(case: &VolumeCase<'_, '_>) -> Option<Finding> {
         .with(Quantity::InFlightAchieved, in_flight, EvidenceSource::LittlesLaw)
         .with(Quantity::KneeInFlight, knee, EvidenceSource::Model)
         .with(Quantity::KneeFactor, in_flight / knee, EvidenceSource::Model)
-        .with(Quantity::LatencyMean, latency.value(), latency.source)
+        .with_figure(Quantity::LatencyMean, latency)
         .remedy(remedy)
-        // What it gives in the long run says nothing of a burst.
+        // Sustained throughput does not describe a burst.
         .counterfactual((case.volume.at)(knee.ceil()).filter(|_| !case.is_burst()));
     Some(finding)
 }
 
-/// More than the long run allows, and no more than a burst does.
+/// Checks for more than the sustained rate, but no more than a burst allows.
 pub(super) fn burst_running(case: &VolumeCase<'_, '_>) -> Option<Finding> {
     let (cap, burst) = (case.volume.binding()?, case.volume.burst_iops);
     let secs = case.volume.burst_secs?;
     let running = cap.is_burst(case.iops) && !case.is_above();
-    // At this pace a full bucket is empty after so long: a longer run saw its end, and its mean is of both levels.
+    // At this rate a full bucket lasts this long. A longer run includes both levels in its mean.
     let lasts = secs * (burst - cap.iops) / (case.iops - cap.iops).max(1e-9);
     let ended = case.seen.seconds.is_some_and(|seconds| seconds >= 0.95 * lasts);
     let remedy = match ended {
@@ -299,33 +284,30 @@ pub(super) fn burst_running(case: &VolumeCase<'_, '_>) -> Option<Finding> {
             .with(Quantity::CapIops, cap.iops, EvidenceSource::Model)
             .with(Quantity::BurstIops, burst, EvidenceSource::Model)
             .with(Quantity::BurstLasts, secs * 1e9, EvidenceSource::Model)
-            .with_told(Quantity::Runtime, case.seen.seconds.map(|secs| (secs * 1e9, EvidenceSource::Counters)))
+            .with(Quantity::Runtime, case.seen.seconds.map(|secs| secs * 1e9), EvidenceSource::Counters)
             .remedy(remedy)
     })
 }
 
-/// More than the volume can give at all.
+/// Checks for more than the volume can give at all.
 pub(super) fn above(case: &VolumeCase<'_, '_>) -> Option<Finding> {
-    // A drive has no cap of its own: it gives what it does with a full queue.
+    // A mechanical drive has no cap; its maximum is the throughput of a full queue.
     let cap = case.volume.caps.iter().find(|cap| cap.burst_secs.is_none());
     let (name, most) = cap.map_or((&case.volume.volume, case.volume.burst_iops), |cap| (&cap.name, cap.iops));
     case.is_above().then(|| {
-        case.finding(Code::AboveExpectation, Severity::Warning).about(name).with(
-            Quantity::CapIops,
-            most,
-            EvidenceSource::Model,
-        )
+        let finding = case.finding(Code::AboveExpectation, Severity::Warning).about(name);
+        finding.with(Quantity::CapIops, most, EvidenceSource::Model)
     })
 }
 
-/// Enough in flight, and still less than the volume gives.
+/// Checks for enough operations in flight, but less throughput than expected.
 pub(super) fn below(case: &VolumeCase<'_, '_>) -> Option<Finding> {
-    // What reaches the limit gives all there is, whatever a short simulation makes of it.
+    // At the limit the volume gives all it can, whatever a short simulation predicts.
     if case.reached().is_some() {
         return None;
     }
     let expected = (case.volume.at)(case.in_flight()?)?;
-    // A queue that holds up each operation for longer than the volume would.
+    // Operations took longer than they would on the volume.
     let slower = case.seen.latency_ns.is_some_and(|latency| latency.value() > expected.latency_ns / SHORT);
     let kept_full = case.seen.closed && slower || case.is_slow_without_bursts();
     (kept_full && case.iops < SHORT * expected.iops).then(|| {
@@ -333,30 +315,30 @@ pub(super) fn below(case: &VolumeCase<'_, '_>) -> Option<Finding> {
             .with(Quantity::InFlightAchieved, expected.in_flight, EvidenceSource::LittlesLaw)
             .with(Quantity::ExpectedIops, expected.iops, EvidenceSource::Model)
             .with(Quantity::ExpectedLatency, expected.latency_ns, EvidenceSource::Model)
-            .with_told(Quantity::LatencyMean, case.seen.latency_ns.map(|latency| (latency.value(), latency.source)))
+            .with_figure(Quantity::LatencyMean, case.seen.latency_ns)
             .remedy(Remedy::Doctor)
     })
 }
 
-/// Reads that come back before the volume could answer: blocks that were never written, or a cache.
+/// Checks for reads that complete faster than the volume can answer: unwritten blocks, or a cache.
 pub(super) fn too_fast(case: &VolumeCase<'_, '_>) -> Option<Finding> {
     let (alone_ns, latency) = (case.volume.alone_ns?, case.seen.latency_ns?);
     let reads = case.seen.read_share.is_some_and(|share| share > 0.5);
     (reads && latency.high < TOO_FAST * alone_ns).then(|| {
         case.finding(Code::UnwrittenBlocks, Severity::Warning)
-            .with(Quantity::LatencyMean, latency.value(), latency.source)
+            .with_figure(Quantity::LatencyMean, latency)
             .with(Quantity::ExpectedLatency, alone_ns, EvidenceSource::Model)
             .remedy(Remedy::WriteFirst)
     })
 }
 
-/// Fewer processors than the provider's rule asks for.
+/// Checks for fewer CPUs than the provider's rule requires.
 pub(super) fn cpus(case: &VolumeCase<'_, '_>) -> Option<Finding> {
     let (cpus, per_cpu) = (case.seen.cpus?, case.volume.iops_per_cpu?);
     let wanted = case.volume.binding()?.iops / per_cpu;
     (wanted > cpus.high).then(|| {
         case.finding(Code::CpusShort, Severity::Advice)
-            .with(Quantity::Cpus, cpus.value(), cpus.source)
+            .with_figure(Quantity::Cpus, cpus)
             .with(Quantity::CpusNeeded, wanted.ceil(), EvidenceSource::Model)
             .with(Quantity::IopsPerCpu, per_cpu, EvidenceSource::Model)
     })

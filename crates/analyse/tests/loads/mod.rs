@@ -1,4 +1,4 @@
-//! Runs to find something in.
+//! Sample runs.
 
 #![allow(dead_code)]
 
@@ -10,7 +10,7 @@ use units::random::Random;
 
 pub(crate) const SECOND_NS: u64 = 1_000_000_000;
 
-/// Values around zero of which neighbours are alike: a first-order autoregressive course of deviation one.
+/// A first-order autoregressive series with mean zero and standard deviation one.
 pub(crate) struct Wander {
     phi: f64,
     last: f64,
@@ -27,13 +27,13 @@ impl Wander {
     }
 }
 
-/// A value of the normal distribution (Box and Muller).
+/// Returns a normally distributed value (Box-Muller).
 fn normal(random: &mut Random) -> f64 {
     let radius = (-2.0 * (1.0 - random.unit()).ln()).sqrt();
     radius * (std::f64::consts::TAU * random.unit()).cos()
 }
 
-/// Latencies of which all fall into one bucket.
+/// Latencies that all fall into one bucket.
 pub(crate) fn latency(count: u64, mean_ns: u64, stddev_ns: u64) -> LatencyStats {
     LatencyStats {
         count,
@@ -46,7 +46,7 @@ pub(crate) fn latency(count: u64, mean_ns: u64, stddev_ns: u64) -> LatencyStats 
     }
 }
 
-/// The bucket of a value, by the rule for 64 buckets to a power of two.
+/// Returns the bucket of a value, with 64 buckets per power of two.
 pub(crate) fn meter_bucket(value: u64) -> usize {
     let shift = value.max(64).ilog2() - 6;
     if shift == 0 { value as usize } else { ((shift as usize + 1) << 6) + ((value >> shift) & 63) as usize }
@@ -87,7 +87,7 @@ pub(crate) fn queue_full(depth: u32, service_ns: u64) -> Run {
     Run { host: HostRecord { cpus: 8, ..HostRecord::default() }, jobs: vec![job], ..Run::default() }
 }
 
-/// The one file of a run's only job.
+/// Returns the only file of a run's only job.
 pub(crate) fn file(run: &mut Run) -> &mut TargetFacts {
     run.jobs[0].evidence.targets = vec![TargetFacts {
         path: "f".to_owned(),

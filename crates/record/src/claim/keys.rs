@@ -7,27 +7,27 @@ pub(super) enum ClaimKey {
     Iops,
     /// Mean latency.
     Latency,
-    /// A percentile of latency, in per cent.
+    /// A latency percentile in percent.
     Percentile(f64),
     /// Operations in flight for each job.
     Depth,
-    /// How many jobs.
+    /// Number of jobs.
     Jobs,
     /// Bytes of an operation.
     BlockSize,
     /// Bytes per second.
     Bandwidth,
-    /// The share of reads.
+    /// Fraction of reads.
     ReadShare,
-    /// Processors that were kept busy.
+    /// CPUs that were kept busy.
     Cpus,
-    /// Processors of the virtual machine.
+    /// CPUs of the virtual machine.
     Vcpus,
-    /// How long it was measured.
+    /// Measured time.
     Time,
-    /// Which operations.
+    /// Pattern of operations.
     Rw,
-    /// A column of `iostat -x` that has no key of its own.
+    /// A column of `iostat -x` without a key of its own.
     Column(ClaimColumn),
 }
 
@@ -42,37 +42,31 @@ pub(super) enum ClaimColumn {
     ReadBytes,
     /// Bytes written per second.
     WriteBytes,
-    /// Mean time of a read.
+    /// Mean read time.
     ReadWait,
-    /// Mean time of a write.
+    /// Mean write time.
     WriteWait,
-    /// Mean size of a read.
+    /// Mean read size.
     ReadSize,
-    /// Mean size of a write.
+    /// Mean write size.
     WriteSize,
-    /// Mean size of a request of any kind.
+    /// Mean request size over all kinds.
     Size,
-    /// Requests in flight on average.
+    /// Mean number of requests in flight.
     InFlight,
-    /// The fraction of time with at least one request in flight.
+    /// Fraction of time with at least one request in flight.
     Busy,
 }
 
-/// A key as it was written.
+/// A key by one of its names.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct NamedKey {
     pub(super) key: ClaimKey,
-    /// The unit of a value without one, where the name tells it: iostat's columns are printed without units.
+    /// Default unit, if the name implies one: iostat prints its columns without units.
     pub(super) bare: Option<&'static str>,
 }
 
-impl From<ClaimKey> for NamedKey {
-    fn from(key: ClaimKey) -> Self {
-        Self { key, bare: None }
-    }
-}
-
-/// Names, the one that is printed first.
+/// Names of keys; the first one is printed.
 const NAMES: &[(ClaimKey, &[&str])] = &[
     (ClaimKey::Iops, &["iops"]),
     (ClaimKey::Latency, &["lat", "latency", "mean", "clat"]),
@@ -87,8 +81,8 @@ const NAMES: &[(ClaimKey, &[&str])] = &[
     (ClaimKey::Rw, &["rw"]),
 ];
 
-/// Columns of `iostat -x` of sysstat 10 to 12, as its manual page describes them: name, meaning, unit. Sizes and rates in
-/// kB and MB are binary there. The name that is printed stands first.
+/// Columns of `iostat -x` of sysstat 10 to 12, by its manual page: name, meaning and unit. Its kB and MB are binary.
+/// The first name of a column is printed.
 const COLUMNS: &[(&str, ClaimKey, &str)] = &[
     ("r/s", ClaimKey::Column(ClaimColumn::ReadRate), ""),
     ("w/s", ClaimKey::Column(ClaimColumn::WriteRate), ""),
@@ -111,11 +105,11 @@ const COLUMNS: &[(&str, ClaimKey, &str)] = &[
 ];
 
 impl ClaimKey {
-    /// The key of a name, or what to write instead.
+    /// Returns the key with a name, or a suggestion.
     pub(super) fn named(name: &str) -> Result<NamedKey, String> {
         let lower = name.to_ascii_lowercase();
         if let Some((key, _)) = NAMES.iter().find(|(_, names)| names.contains(&lower.as_str())) {
-            return Ok((*key).into());
+            return Ok(NamedKey { key: *key, bare: None });
         }
         if let Some((_, key, unit)) = COLUMNS.iter().find(|(column, _, _)| column.eq_ignore_ascii_case(name)) {
             return Ok(NamedKey { key: *key, bare: Some(unit) });
@@ -125,7 +119,7 @@ impl ClaimKey {
             let percent =
                 digits.parse().ok().filter(|percent| plain && (0.0..100.0).contains(percent) && *percent > 0.0);
             return percent
-                .map(|percent| Self::Percentile(percent).into())
+                .map(|percent| NamedKey { key: Self::Percentile(percent), bare: None })
                 .ok_or_else(|| "name a percentile below 100: `p99`, `p99.9`".to_owned());
         }
         let columns = COLUMNS.iter().map(|(column, _, _)| *column);
@@ -142,7 +136,7 @@ impl ClaimKey {
         })
     }
 
-    /// The name that is printed.
+    /// Returns the printed name.
     pub(super) fn name(self) -> String {
         if let Self::Percentile(percent) = self {
             return format!("p{percent}");

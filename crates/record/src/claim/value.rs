@@ -4,17 +4,17 @@ use super::keys::{ClaimColumn, NamedKey};
 use super::{ClaimKey, Claimed};
 use crate::FigureQuantity;
 
-/// A value.
+/// A parsed value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum ClaimValue {
     Number(Claimed),
     Word(&'static str),
 }
 
-/// A message and its remedy.
-type Fault = (String, String);
+/// A message and a remedy.
+type ValueError = (String, String);
 
-/// fio's names of what is done.
+/// fio's names of `rw`.
 const RW: &[(&str, &str)] = &[
     ("read", "read"),
     ("write", "write"),
@@ -27,7 +27,7 @@ const RW: &[(&str, &str)] = &[
     ("randtrim", "randtrim"),
 ];
 
-/// A unit: what one of it is, and whether it is binary.
+/// A unit by its factor, and whether it is binary.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct ClaimUnit {
     factor: f64,
@@ -38,14 +38,8 @@ const fn decimal(factor: f64) -> ClaimUnit {
     ClaimUnit { factor, binary: false }
 }
 
-const fn binary(power: i32) -> ClaimUnit {
-    let mut factor = 1.0;
-    let mut n = 0;
-    while n < power {
-        factor *= 1024.0;
-        n += 1;
-    }
-    ClaimUnit { factor, binary: true }
+const fn binary(power: u32) -> ClaimUnit {
+    ClaimUnit { factor: 1024_u64.pow(power) as f64, binary: true }
 }
 
 const COUNT: &[(&str, ClaimUnit)] =
@@ -65,7 +59,7 @@ const TIME: &[(&str, ClaimUnit)] = &[
     ("m", decimal(60e9)),
     ("h", decimal(3600e9)),
 ];
-/// Blocks are as fio counts them: `4k` is 4096.
+/// Block sizes as in fio: `4k` is 4096.
 const BLOCK: &[(&str, ClaimUnit)] = &[
     ("", decimal(1.0)),
     ("B", decimal(1.0)),
@@ -98,7 +92,7 @@ const BANDWIDTH: &[(&str, ClaimUnit)] = &[
 const SHARE: &[(&str, ClaimUnit)] = &[("%", decimal(0.01)), ("", decimal(1.0))];
 const PLAIN: &[(&str, ClaimUnit)] = &[("", decimal(1.0))];
 const PERCENT: &[(&str, ClaimUnit)] = &[("%", decimal(0.01))];
-/// Sizes of requests as a device sees them; a sector is 512 bytes wherever the kernel counts them.
+/// Request sizes as seen by a device; the kernel's sectors have 512 bytes.
 const REQUEST: &[(&str, ClaimUnit)] = &[
     ("B", decimal(1.0)),
     ("sectors", decimal(512.0)),
@@ -108,54 +102,40 @@ const REQUEST: &[(&str, ClaimUnit)] = &[
     ("MiB", binary(2)),
 ];
 
-/// The units in which a figure's values are written: name and factor.
-pub(crate) fn figure_units(quantity: FigureQuantity) -> impl Iterator<Item = (&'static str, f64)> {
-    let table = match quantity {
-        FigureQuantity::Iops => COUNT,
-        FigureQuantity::BytesPerSecond => BANDWIDTH,
-        _ => TIME,
-    };
-    table.iter().map(|(name, unit)| (*name, unit.factor))
-}
-
-/// Reads the value of a key; `span` is its column and its length.
-pub(super) fn read(named: NamedKey, text: &str, span: (usize, usize)) -> Result<ClaimValue, Fault> {
+/// Parses the value of a key; `span` is its column and length.
+pub(super) fn read(named: NamedKey, text: &str, span: (usize, usize)) -> Result<ClaimValue, ValueError> {
     let key = named.key;
     if key == ClaimKey::Rw {
         let known = RW.iter().find(|(name, _)| *name == text.to_ascii_lowercase());
         return known.map(|(_, name)| ClaimValue::Word(name)).ok_or_else(|| {
             let near = units::closest(text, RW.iter().map(|(name, _)| *name));
-            let remedy = near.map_or_else(|| "write `read`, `randread`, `randrw`, …".to_owned(), did_you_mean);
+            let remedy = match near {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => "write `read`, `randread`, `randrw`, …".to_owned(),
+            };
             (format!("`{text}` is no pattern of fio's"), remedy)
         });
     }
-    let (about, body) = match text.strip_prefix('~') {
-        Some(rest) => (true, rest.trim_start()),
-        None => (false, text),
-    };
+    let (approximate, body) = text.strip_prefix('~').map_or((false, text), |rest| (true, rest.trim_start()));
     let (min, max) = range(named, body)?;
     if min.value > max.value {
         return Err((format!("the range `{text}` ends before it begins"), "write the lesser value first".to_owned()));
     }
     check(key, text, min, max)?;
-    let exact = matches!(key, ClaimKey::Depth | ClaimKey::Jobs | ClaimKey::BlockSize | ClaimKey::Vcpus) && !about;
+    let exact = matches!(key, ClaimKey::Depth | ClaimKey::Jobs | ClaimKey::BlockSize | ClaimKey::Vcpus) && !approximate;
     let step = if exact { 0.0 } else { min.step.max(max.step) };
-    let tenth_around = if about { f64::midpoint(min.value, max.value) / 5.0 } else { 0.0 };
+    let tolerance = if approximate { f64::midpoint(min.value, max.value) / 5.0 } else { 0.0 };
     Ok(ClaimValue::Number(Claimed {
         min: min.value,
         max: max.value,
-        step: step.max(tenth_around),
+        step: step.max(tolerance),
         binary: max.binary,
         column: span.0,
         length: span.1,
     }))
 }
 
-fn did_you_mean(near: &str) -> String {
-    format!("did you mean `{near}`?")
-}
-
-/// One number with its unit.
+/// A number with its unit applied.
 #[derive(Clone, Copy, Debug)]
 struct ClaimNumber {
     value: f64,
@@ -163,8 +143,8 @@ struct ClaimNumber {
     binary: bool,
 }
 
-/// A value, or two with `-` or `..` between them; a unit behind the second one is that of both.
-fn range(named: NamedKey, text: &str) -> Result<(ClaimNumber, ClaimNumber), Fault> {
+/// Parses a value, or two separated by `-` or `..`; the unit of the second also applies to a first without one.
+fn range(named: NamedKey, text: &str) -> Result<(ClaimNumber, ClaimNumber), ValueError> {
     let parts = text.split_once("..").or_else(|| text.split_once(['-', '–']));
     let Some((first, second)) = parts.map(|(first, second)| (first.trim(), second.trim())) else {
         return number(named, text, text).map(|number| (number, number));
@@ -175,7 +155,7 @@ fn range(named: NamedKey, text: &str) -> Result<(ClaimNumber, ClaimNumber), Faul
     Ok((number(named, &first, text)?, number(named, second, text)?))
 }
 
-fn number(named: NamedKey, text: &str, whole: &str) -> Result<ClaimNumber, Fault> {
+fn number(named: NamedKey, text: &str, whole: &str) -> Result<ClaimNumber, ValueError> {
     let key = named.key;
     let (units, example) = units_of(key);
     let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
@@ -197,7 +177,7 @@ fn number(named: NamedKey, text: &str, whole: &str) -> Result<ClaimNumber, Fault
     };
     let decimals = digits.split_once('.').map_or(0, |(_, fraction)| fraction.len());
     let step = 0.1_f64.powi(decimals.min(300) as i32) * unit.factor;
-    // Per cent are divided, for their factor is no binary fraction.
+    // Dividing percentages is exact, unlike multiplying by a factor that is not a binary fraction.
     let value = if unit.factor < 1.0 { value / (1.0 / unit.factor).round() } else { value * unit.factor };
     Ok(ClaimNumber { value, step, binary: unit.binary })
 }
@@ -220,7 +200,7 @@ fn units_of(key: ClaimKey) -> (&'static [(&'static str, ClaimUnit)], &'static st
     }
 }
 
-fn unknown_unit(key: ClaimKey, digits: &str, unit: &str, example: &str) -> Fault {
+fn unknown_unit(key: ClaimKey, digits: &str, unit: &str, example: &str) -> ValueError {
     let message = if unit.is_empty() {
         format!("`{digits}` has no unit")
     } else {
@@ -243,10 +223,10 @@ fn unknown_unit(key: ClaimKey, digits: &str, unit: &str, example: &str) -> Fault
     (message, remedy)
 }
 
-/// Checks a value for impossible figures.
-fn check(key: ClaimKey, text: &str, min: ClaimNumber, max: ClaimNumber) -> Result<(), Fault> {
+/// Rejects impossible values.
+fn check(key: ClaimKey, text: &str, min: ClaimNumber, max: ClaimNumber) -> Result<(), ValueError> {
     let whole = matches!(key, ClaimKey::Depth | ClaimKey::Jobs | ClaimKey::Vcpus | ClaimKey::BlockSize);
-    // A column of iostat has zeros for what a device did not do.
+    // Columns of iostat are zero for kinds of requests that did not occur.
     let may_be_zero = key == ClaimKey::ReadShare || matches!(key, ClaimKey::Column(_));
     if min.value <= 0.0 && !may_be_zero {
         return Err((format!("`{}` of nothing says nothing", key.name()), "leave it out".to_owned()));
@@ -261,9 +241,14 @@ fn check(key: ClaimKey, text: &str, min: ClaimNumber, max: ClaimNumber) -> Resul
 }
 
 impl FigureQuantity {
-    /// The units that its values are written in, without `/s`: name and factor to the unit of the quantity.
+    /// Returns the units of its values without `/s`: name and factor to the base unit.
     #[must_use]
     pub fn units(self) -> Vec<(&'static str, f64)> {
-        figure_units(self).collect()
+        let table = match self {
+            Self::Iops => COUNT,
+            Self::BytesPerSecond => BANDWIDTH,
+            _ => TIME,
+        };
+        table.iter().map(|(name, unit)| (*name, unit.factor)).collect()
     }
 }

@@ -1,4 +1,4 @@
-//! Estimates the depth of a job without options.
+//! Estimates the depth of a job whose options are unknown.
 
 use crate::Measured;
 
@@ -10,14 +10,14 @@ pub(crate) struct Depth {
 }
 
 impl Depth {
-    /// What fits the shares of depths, in per cent by powers of two, and what Little's law says was in flight.
+    /// Estimates the depth from its distribution in percent by powers of two, and from Little's law.
     ///
-    /// The depth is the least of the deepest class that counts, for depths are mostly powers of two; there are as many
-    /// workers of that depth as what was in flight takes.
+    /// The depth is the lower bound of the deepest significant class, because depths are mostly powers of two. The
+    /// number of workers follows from the operations in flight.
     pub(crate) fn of(shares: &[f64; 7], result: &Measured) -> Self {
-        /// Less than this is from the start and the end.
+        /// Smaller classes come from the start and the end of a run.
         const COUNTS_PERCENT: f64 = 10.0;
-        /// A whole number that a measured one is just above counts as enough.
+        /// Relative excess over a whole number that still counts as that number.
         const JUST_ABOVE: f64 = 0.03;
         let deepest = shares.iter().rposition(|share| *share >= COUNTS_PERCENT).unwrap_or(0);
         let total_ns: f64 = result.kinds().map(|(_, kind)| kind.latency.sum_ns().max(kind.service.sum_ns())).sum();

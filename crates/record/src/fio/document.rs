@@ -1,4 +1,4 @@
-//! fio's document, field by field.
+//! fio's JSON document.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -6,15 +6,9 @@ use std::marker::PhantomData;
 use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, Visitor};
 
-/// Keys and values in the order of the document, repeated keys and all.
-#[derive(Clone, Debug)]
+/// Keys and values in document order, including repeated keys.
+#[derive(Clone, Debug, Default)]
 pub(super) struct FioPairs<V>(pub(super) Vec<(String, V)>);
-
-impl<V> Default for FioPairs<V> {
-    fn default() -> Self {
-        Self(Vec::new())
-    }
-}
 
 impl<'de, V: Deserialize<'de>> Deserialize<'de> for FioPairs<V> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -49,19 +43,18 @@ pub(super) struct FioDocument {
     pub(super) time: String,
     #[serde(default, rename = "global options")]
     pub(super) globals: FioPairs<String>,
-    /// Of a client, the jobs of all servers, and what they make together.
+    /// In a client's output, the jobs of all servers and their total.
     #[serde(alias = "client_stats")]
     pub(super) jobs: Vec<JobEntry>,
     #[serde(default)]
     pub(super) disk_util: Vec<FioDiskUtil>,
 }
 
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 #[serde(default)]
-#[derive(Default)]
 pub(super) struct JobEntry {
     pub(super) jobname: String,
-    /// The server, in the output of a client.
+    /// Server, in a client's output.
     pub(super) hostname: Option<String>,
     pub(super) groupid: u32,
     pub(super) job_start: u64,
@@ -96,11 +89,11 @@ pub(super) struct JobEntry {
 #[derive(Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Transfers {
-    /// Before fio 3 of 1024 bytes: see [`Transfers::bytes`].
+    /// Bytes, or KiB before fio 3: see [`Transfers::bytes`].
     pub(super) io_bytes: u64,
     /// Since fio 3.
     pub(super) io_kbytes: Option<u64>,
-    /// In KiB a second, in all versions.
+    /// Bandwidth in KiB per second, in all versions.
     pub(super) bw: f64,
     pub(super) runtime: u64,
     pub(super) iops: f64,
@@ -128,24 +121,25 @@ pub(super) struct Transfers {
 }
 
 impl Transfers {
-    /// How many operations there were; before fio 2.2 as near as its whole IOPS tell.
+    /// Returns the number of operations; before fio 2.2 it is estimated from the rounded IOPS.
     pub(super) fn ios(&self) -> u64 {
         self.total_ios.unwrap_or((self.iops * self.runtime as f64 / 1000.0).round() as u64)
     }
 
-    /// What was transferred, in bytes.
+    /// Returns the transferred bytes.
     pub(super) fn bytes(&self) -> u64 {
         let per_unit = if self.io_kbytes.is_none() && self.counts_kib() { 1024 } else { 1 };
         self.io_bytes.saturating_mul(per_unit)
     }
 
-    /// Whether `io_bytes` is of 1024 bytes: with microseconds it is, and else the bandwidth, whose unit never changed, tells.
+    /// Reports whether `io_bytes` are KiB. They are with latencies in microseconds; otherwise the bandwidth decides,
+    /// whose unit never changed.
     fn counts_kib(&self) -> bool {
         let by_bandwidth = self.bw * self.runtime as f64 / 1000.0;
         self.clat.is_some() || (by_bandwidth > 1.0 && (self.io_bytes as f64) < by_bandwidth * 32.0)
     }
 
-    /// Figures in nanoseconds from one of the two keys, and how many each unit of theirs has.
+    /// Returns submission latencies with their unit in nanoseconds.
     pub(super) fn submission(&self) -> (&FioFigures, u64) {
         either(&self.slat_ns, self.slat.as_ref())
     }
@@ -185,7 +179,7 @@ pub(super) struct FioFigures {
 }
 
 impl FioFigures {
-    /// How many latencies there are, of so many operations; none where they were not kept.
+    /// Returns the number of latencies for a number of operations; zero if they were not recorded.
     pub(super) fn count(&self, operations: u64) -> u64 {
         self.n.unwrap_or(if self.max > 0 { operations } else { 0 })
     }

@@ -1,4 +1,4 @@
-//! Converts fio's document into a run.
+//! Conversion of fio's document into a run.
 
 use serde::Deserialize;
 
@@ -9,33 +9,33 @@ use crate::{
     LatencyShares, LatencyStats, Measured, Note, ReadError, RequestedRun, Run, SCHEMA, SampleRecord, Shares, Tool,
 };
 
-/// fio's percentiles where a job names none.
+/// fio's default percentiles.
 const PERCENTILES: [f64; 17] =
     [1.0, 5.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 90.0, 95.0, 99.0, 99.5, 99.9, 99.95, 99.99];
 
-/// Reads the last JSON document in fio's output.
+/// Reads the last JSON document of fio's output.
 ///
 /// # Errors
 ///
-/// [`ReadError::NoDocument`] where no line begins a document, [`ReadError::Malformed`] where it is not fio's.
+/// [`ReadError::NoDocument`] if no line begins a document, [`ReadError::Malformed`] if it is not fio's.
 pub fn from_fio(text: &str) -> Result<Run, ReadError> {
-    let start = text.lines().scan(0, line_starts).filter(|(_, line)| *line == "{").last();
-    let (start, _) = start.ok_or(ReadError::NoDocument)?;
+    let mut starts = std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1));
+    let start = starts.rfind(|&start| text[start..].lines().next() == Some("{")).ok_or(ReadError::NoDocument)?;
     Ok(from_document(&text[start..])?)
 }
 
-/// Reads the document that a text begins with.
+/// Reads the document at the start of a text.
 pub(crate) fn from_document(text: &str) -> Result<Run, serde_json::Error> {
     let read = |text: &str| FioDocument::deserialize(&mut serde_json::Deserializer::from_str(text)).map(run);
     match read(text) {
-        // Versions before 2.12 print one behind the last percentile in some lists.
-        Err(error) if error.to_string().starts_with("trailing comma") => read(&without_last_commas(text)),
+        // Versions before 2.12 print a comma after the last percentile of some lists.
+        Err(error) if error.to_string().starts_with("trailing comma") => read(&without_trailing_commas(text)),
         read => read,
     }
 }
 
-/// A text in which blanks stand for commas that nothing follows in their list.
-fn without_last_commas(text: &str) -> String {
+/// Replaces trailing commas of lists and objects by blanks.
+fn without_trailing_commas(text: &str) -> String {
     let mut bytes = text.as_bytes().to_vec();
     let (mut comma, mut in_string, mut escaped) = (None, false, false);
     for (at, byte) in text.bytes().enumerate() {
@@ -57,21 +57,15 @@ fn without_last_commas(text: &str) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// Name of the sum over all servers of a client.
+/// Name of the total over all servers of a client.
 pub(crate) const ALL_CLIENTS: &str = "All clients";
-
-fn line_starts<'a>(offset: &mut usize, line: &'a str) -> Option<(usize, &'a str)> {
-    let start = *offset;
-    *offset += line.len() + 1;
-    Some((start, line))
-}
 
 fn run(document: FioDocument) -> Run {
     let taken_unix_ms =
         if document.timestamp_ms > 0 { document.timestamp_ms } else { document.timestamp.saturating_mul(1000) };
     let globals = document.globals.0;
     let mut entries = document.jobs;
-    // It is in the jobs already.
+    // The total repeats the jobs.
     let several = entries.len() > 1;
     entries.retain(|entry| !several || entry.jobname != ALL_CLIENTS);
     let notes = entries.iter_mut().filter_map(take_mixed).collect();
@@ -95,18 +89,17 @@ fn run(document: FioDocument) -> Run {
 /// Note on results with `unified_rw_reporting`.
 pub(crate) const MIXED: &str = "reads and writes were reported as one (`unified_rw_reporting`) and count as reads";
 
-/// Counts as reads what was reported as one, unless it was told apart too.
+/// Counts a unified result as reads, unless separate results exist.
 fn take_mixed(entry: &mut JobEntry) -> Option<Note> {
     let mixed = entry.mixed.take()?;
-    let told_apart = entry.read.ios() > 0 || entry.write.ios() > 0;
-    if told_apart {
+    if entry.read.ios() > 0 || entry.write.ios() > 0 {
         return None;
     }
     entry.read = mixed;
     Some(Note { job: Some(entry.jobname.clone()), text: MIXED.to_owned() })
 }
 
-/// Clones that were not merged are entries of one name, one after the other.
+/// Returns the requested jobs. Clones that were not merged are consecutive entries of one name.
 fn asked(jobs: &[JobResult]) -> Vec<RequestedRun> {
     let clones = jobs.chunk_by(|a, b| a.name == b.name && a.group == b.group && b.declared.numjobs > 1);
     let asked =
@@ -114,14 +107,15 @@ fn asked(jobs: &[JobResult]) -> Vec<RequestedRun> {
     clones.map(|clones| asked(&clones[0])).collect()
 }
 
-/// Offset from UTC of the clock in `Sat Nov 21 10:44:13 2026`, which nothing else in the document states.
+/// Derives the offset from UTC from a local time such as `Sat Nov 21 10:44:13 2026`, which nothing else in the document
+/// states.
 fn utc_offset_s(time: &str, unix_s: u64) -> i32 {
     const DAY_S: i64 = 86_400;
     let clock = time.split_whitespace().nth(3).unwrap_or_default();
     let mut parts = clock.split(':').filter_map(|part| part.parse::<u16>().ok().map(i64::from));
     let (Some(h), Some(m), Some(s)) = (parts.next(), parts.next(), parts.next()) else { return 0 };
     let ahead = (h * 3600 + m * 60 + s - (unix_s % DAY_S as u64) as i64).rem_euclid(DAY_S);
-    // Zones reach from 12 hours behind to 14 ahead.
+    // Time zones range from 12 hours behind to 14 ahead.
     (if ahead > 14 * 3600 { ahead - DAY_S } else { ahead }) as i32
 }
 
@@ -152,14 +146,14 @@ fn result(number: u32, entry: JobEntry, globals: &[(String, String)]) -> JobResu
     }
 }
 
-/// Options as typed, a job's own before those for all.
+/// Options as printed; a job's own precede the global ones.
 struct TypedOptions<'a> {
     own: &'a [(String, String)],
     globals: &'a [(String, String)],
 }
 
 impl TypedOptions<'_> {
-    /// Versions before 2.7 printed none, and a client prints none of its servers' jobs.
+    /// Reports whether no options were printed, as before fio 2.7 and in a client's output.
     fn are_missing(&self) -> bool {
         self.own.is_empty() && self.globals.is_empty()
     }
@@ -170,7 +164,7 @@ impl TypedOptions<'_> {
         own.or_else(|| last(self.globals).map(|at| self.globals[at].1.as_str()))
     }
 
-    /// A flag counts as set when it stands alone.
+    /// Returns a flag, which is set if it has no value.
     fn flag(&self, name: &str, default: bool) -> bool {
         self.get(name).map_or(default, |text| text != "0")
     }
@@ -180,8 +174,9 @@ impl TypedOptions<'_> {
     }
 }
 
-/// Number of workers of an entry, which fio does not state: all clones of the job where `group_reporting` is echoed.
-/// fio 3.33 echoes it only if it was given a value; then runtimes that add up to more than the longest tell.
+/// Returns the number of workers of an entry, which fio does not state: all clones of the job if `group_reporting` is
+/// printed. fio 3.33 prints it only if it has a value; without it, runtimes that add up to more than the longest show
+/// it.
 fn workers(entry: &JobEntry, options: &TypedOptions<'_>) -> u32 {
     let clones = options.number("numjobs").unwrap_or(1).max(1) as u32;
     let longest = [&entry.read, &entry.write, &entry.trim].iter().map(|kind| kind.runtime).max().unwrap_or(0);
@@ -189,7 +184,7 @@ fn workers(entry: &JobEntry, options: &TypedOptions<'_>) -> u32 {
     if options.flag("group_reporting", added_up) { clones } else { 1 }
 }
 
-/// Estimates the settings of a job without printed options; returns its number of workers.
+/// Estimates the settings of a job without printed options, and returns its number of workers.
 fn without_options(entry: &JobEntry, declared: &mut Declared) -> u32 {
     let mut shares = [0.0; 7];
     shares.iter_mut().zip(&entry.iodepth_level.0).for_each(|(share, (_, percent))| *share = *percent);
@@ -290,7 +285,8 @@ fn kept(entry: &JobEntry, options: &TypedOptions<'_>) -> KeptLatencies {
     }
 }
 
-/// `bssplit` gives sizes with their shares, `bsrange` ranges; a comma, colon or hyphen in `bs` begins the size for the next kind.
+/// Parses block sizes. `bssplit` gives sizes with percentages, `bsrange` ranges; in `bs`, a comma, colon or hyphen
+/// separates kinds.
 fn block_sizes(options: &TypedOptions<'_>) -> DeclaredPerKind<DeclaredSizes> {
     let bytes = |text: &str| parse_size(text).and_then(|bytes| u32::try_from(bytes).ok());
     let range = |part: &str| {
@@ -315,7 +311,7 @@ fn block_sizes(options: &TypedOptions<'_>) -> DeclaredPerKind<DeclaredSizes> {
     }
 }
 
-/// A list for reads, writes and trims, in which the last value holds for those that are not named.
+/// Parses a list for reads, writes and trims, whose last value applies to missing ones.
 fn per_kind<T: Copy>(text: Option<&str>, parse: impl Fn(&str) -> Option<T>) -> DeclaredPerKind<Option<T>> {
     let mut parts = text.into_iter().flat_map(|text| text.split(',')).map(parse);
     let read = parts.next().flatten();
@@ -323,34 +319,39 @@ fn per_kind<T: Copy>(text: Option<&str>, parse: impl Fn(&str) -> Option<T>) -> D
     DeclaredPerKind { read, write, trim: parts.next().unwrap_or(write) }
 }
 
-/// A number with fio's binary suffix: `4k` is 4096.
-fn parse_size(text: &str) -> Option<u64> {
+/// Parses a number whose suffix maps to a factor.
+fn with_suffix(text: &str, factor: impl Fn(&str) -> Option<u64>) -> Option<u64> {
     let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
     let (number, suffix) = text.split_at(digits);
-    let shift = match suffix.to_ascii_lowercase().as_str() {
-        "" | "b" => 0,
-        "k" | "kb" => 10,
-        "m" | "mb" => 20,
-        "g" | "gb" => 30,
-        "t" | "tb" => 40,
-        _ => return None,
-    };
-    number.parse::<u64>().ok()?.checked_mul(1 << shift)
+    number.parse::<u64>().ok()?.checked_mul(factor(&suffix.to_ascii_lowercase())?)
 }
 
-/// A time in nanoseconds; without a unit it is of microseconds.
+/// Parses a number with fio's binary suffix: `4k` is 4096.
+fn parse_size(text: &str) -> Option<u64> {
+    with_suffix(text, |suffix| {
+        Some(match suffix {
+            "" | "b" => 1,
+            "k" | "kb" => 1 << 10,
+            "m" | "mb" => 1 << 20,
+            "g" | "gb" => 1 << 30,
+            "t" | "tb" => 1 << 40,
+            _ => return None,
+        })
+    })
+}
+
+/// Parses a time into nanoseconds; the default unit is microseconds.
 fn parse_microseconds(text: &str) -> Option<u64> {
-    let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
-    let (number, suffix) = text.split_at(digits);
-    let unit_ns = match suffix.to_ascii_lowercase().as_str() {
-        "" | "us" | "usec" => 1_000,
-        "ms" | "msec" => 1_000_000,
-        "s" | "sec" => 1_000_000_000,
-        "m" => 60_000_000_000,
-        "h" => 3_600_000_000_000,
-        _ => return None,
-    };
-    number.parse::<u64>().ok()?.checked_mul(unit_ns)
+    with_suffix(text, |suffix| {
+        Some(match suffix {
+            "" | "us" | "usec" => 1_000,
+            "ms" | "msec" => 1_000_000,
+            "s" | "sec" => 1_000_000_000,
+            "m" => 60_000_000_000,
+            "h" => 3_600_000_000_000,
+            _ => return None,
+        })
+    })
 }
 
 fn measured(entry: &JobEntry, workers: u32) -> Measured {
@@ -372,14 +373,14 @@ fn measured(entry: &JobEntry, workers: u32) -> Measured {
     }
 }
 
-/// fio prints shares, cut at 0.1 %, but not counts. They are taken of a whole that keeps its six decimals.
+/// fio prints fractions truncated to 0.1 % instead of counts. This total preserves their six decimals.
 const SHARES_TOTAL: u64 = 100_000_000;
 
 fn shares(percents: &FioPairs<f64>) -> Shares {
     shares_of(percents.0.iter().map(|(_, percent)| *percent))
 }
 
-/// Seven shares in per cent.
+/// Converts seven fractions in percent.
 pub(crate) fn shares_of(percents: impl Iterator<Item = f64>) -> Shares {
     let mut counts = [0; 7];
     for (count, percent) in counts.iter_mut().zip(percents) {
@@ -437,11 +438,11 @@ fn direction(transfers: &Transfers) -> DirectionResult {
     }
 }
 
-/// The latencies of so many operations, from figures whose unit is so many nanoseconds.
+/// Converts latencies of a number of operations, in units of `unit_ns` nanoseconds.
 fn latency((figures, unit_ns): (&FioFigures, u64), operations: u64) -> LatencyStats {
     let ns = |figure: u64| figure.saturating_mul(unit_ns);
     let bucket = |(value, count): &(String, u64)| Some((meter::bucket_of(ns(value.parse().ok()?)), *count));
-    // Before fio 2.3 places of the list that were not used were printed too, as `0.00`.
+    // Before fio 2.3, unused places of the list were printed as `0.00`.
     let quoted = |(percent, figure): &(String, u64)| {
         percent.parse().ok().filter(|percent| *percent > 0.0).map(|percent: f64| (percent, ns(*figure)))
     };

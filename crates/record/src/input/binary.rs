@@ -2,7 +2,7 @@
 
 use super::{InputError, MAKE};
 
-/// Bytes at the start of files that are no text.
+/// Signatures of files that are not text.
 const MAGIC: &[(&[u8], &str, &str)] = &[
     (b"\x1f\x8b", "compressed with gzip", "unpack it: `gunzip FILE`"),
     (b"\x28\xb5\x2f\xfd", "compressed with zstd", "unpack it: `unzstd FILE`"),
@@ -16,7 +16,7 @@ const MAGIC: &[(&[u8], &str, &str)] = &[
     (b"\xfe\xff", "UTF-16 text", "turn it into UTF-8: `iconv -f UTF-16 -t UTF-8 FILE`"),
 ];
 
-/// Refuses binary data; single bytes of another encoding pass, because figures are ASCII.
+/// Refuses binary data. Single bytes of other encodings pass, because figures are ASCII.
 pub(super) fn refuse_binary(name: &str, bytes: &[u8]) -> Option<InputError> {
     let at = |offset: usize, what: &str, remedy: &str| {
         let before = &bytes[..offset];

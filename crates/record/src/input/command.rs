@@ -1,8 +1,8 @@
-//! fio options beside its normal output: a command line, or a printed job file.
+//! fio options found near its normal output: a command line, or a printed job file.
 //!
 //! fio's normal output does not say whether `direct=1` was set. Logs often hold the command line (`$ fio --direct=1 …`,
-//! `+ fio …`, `"cmd": "fio …"`) or the job file, so the option is read from there. Nothing is presumed: where neither
-//! stands in the text, or several disagree, the option stays unknown.
+//! `+ fio …`, `"cmd": "fio …"`) or the job file, so the option is read from there. If the text holds neither, or
+//! several that disagree, the option stays unknown.
 
 use std::ops::Range;
 
@@ -10,9 +10,9 @@ use super::normal::is_header;
 use super::text::InputText;
 use crate::Run;
 
-/// Fills in what the options on some lines of a text say of the jobs of a run that was read from them.
-pub(super) fn told(text: &InputText, lines: Range<usize>, mut run: Run) -> Run {
-    let found = found(text, lines);
+/// Completes the jobs of a run by options found on some lines of its text.
+pub(super) fn add_options(text: &InputText, lines: Range<usize>, mut run: Run) -> Run {
+    let found = find(text, lines);
     let asked = run.asked.iter_mut().map(|asked| (&asked.name, &mut asked.declared));
     let jobs = run.jobs.iter_mut().map(|job| (&job.name, &mut job.declared));
     for (name, declared) in asked.chain(jobs).filter(|(_, declared)| declared.header_only) {
@@ -23,7 +23,7 @@ pub(super) fn told(text: &InputText, lines: Range<usize>, mut run: Run) -> Run {
     run
 }
 
-/// The last of those that name the job; where none does, what all of them say.
+/// Returns `direct` of the last options that name the job or, if none does, the value that all options agree on.
 fn direct_of(found: &[CommandOptions], name: &str) -> Option<bool> {
     let named = found.iter().rev().find(|options| options.jobs.iter().any(|job| job.name == name));
     if let Some(options) = named {
@@ -34,15 +34,15 @@ fn direct_of(found: &[CommandOptions], name: &str) -> Option<bool> {
     all.all(|direct| direct == Some(first)).then_some(first)
 }
 
-/// The options of one command line or of one job file.
+/// Options of one command line or job file.
 #[derive(Debug, Default)]
 struct CommandOptions {
-    /// Those of all jobs.
+    /// Value for all jobs.
     global: Option<bool>,
     jobs: Vec<CommandJob>,
-    /// Whether there are others elsewhere: in a job file that the command line names.
+    /// Whether other options are in a job file that the command line names.
     partial: bool,
-    /// Whether it is a section without options so far, which other text may look like.
+    /// Whether it is a section without options so far, which other text may resemble.
     bare: bool,
 }
 
@@ -53,15 +53,15 @@ struct CommandJob {
 }
 
 impl CommandOptions {
-    /// Whether a job bypasses the page cache. That it does not is fio's default, which holds only for a job that is there.
+    /// Reports whether a job bypasses the page cache. fio's default, false, applies only to a job that exists.
     fn direct(&self, name: &str) -> Option<bool> {
         let default = || (!self.partial).then_some(false);
         if let Some(job) = self.jobs.iter().find(|job| job.name == name) {
             return job.direct.or(self.global).or_else(default);
         }
-        let mut said = self.jobs.iter().map(|job| job.direct.or(self.global));
-        let Some(first) = said.next() else { return self.global.or_else(default) };
-        said.all(|direct| direct == first).then_some(first).flatten()
+        let mut values = self.jobs.iter().map(|job| job.direct.or(self.global));
+        let Some(first) = values.next() else { return self.global.or_else(default) };
+        values.all(|direct| direct == first).then_some(first).flatten()
     }
 
     fn set(&mut self, option: &str, value: Option<&str>) {
@@ -78,21 +78,21 @@ impl CommandOptions {
         }
     }
 
-    fn begin(&mut self, name: &str) {
+    fn begin_job(&mut self, name: &str) {
         if name != "global" {
             self.jobs.push(CommandJob { name: name.to_owned(), direct: None });
         }
     }
 }
 
-/// All that stands above the last account of a run, in its order.
-fn found(text: &InputText, lines: Range<usize>) -> Vec<CommandOptions> {
+/// Finds all options above the last report of a run, in order.
+fn find(text: &InputText, lines: Range<usize>) -> Vec<CommandOptions> {
     let mut found: Vec<CommandOptions> = Vec::new();
     let mut above = 0;
     let mut section = false;
     let mut index = lines.start;
     while index < lines.end {
-        let (line, next) = joined(text, index);
+        let (line, next) = continued_line(text, index);
         if is_header(&line) {
             above = found.len();
         }
@@ -105,7 +105,7 @@ fn found(text: &InputText, lines: Range<usize>) -> Vec<CommandOptions> {
             }
             section = true;
             if let Some(options) = found.last_mut() {
-                options.begin(name);
+                options.begin_job(name);
             }
         } else if section {
             section = found.last_mut().is_some_and(|options| entry(options, &line));
@@ -114,7 +114,7 @@ fn found(text: &InputText, lines: Range<usize>) -> Vec<CommandOptions> {
     }
     found.truncate(above);
     found.retain(|options| !options.bare);
-    // What a command line leaves to a job file is known where the file stands in the text as well.
+    // A job file in the text also replaces the one that a command line names.
     let file = |options: &CommandOptions| !options.partial && !options.jobs.is_empty();
     if found.iter().any(file) {
         found.retain(|options| !options.partial || options.global.is_some());
@@ -122,8 +122,8 @@ fn found(text: &InputText, lines: Range<usize>) -> Vec<CommandOptions> {
     found
 }
 
-/// A line with those that a backslash at its end continues it with, and the line after them.
-fn joined(text: &InputText, index: usize) -> (String, usize) {
+/// Returns a line joined with its continuations after backslashes, and the index of the next line.
+fn continued_line(text: &InputText, index: usize) -> (String, usize) {
     let mut line = String::new();
     let mut next = index;
     loop {
@@ -142,16 +142,16 @@ fn joined(text: &InputText, index: usize) -> (String, usize) {
     }
 }
 
-/// The options of a command line of fio: of the last one on the line.
+/// Parses the last fio command on a line.
 fn command(line: &str) -> Option<CommandOptions> {
     let bare = |word: &str| word.trim_matches(['"', '\'', '[', ']', ',', '`', '(', ')', ':']).replace(['"', '\''], "");
     let words: Vec<String> = line.split_whitespace().map(bare).collect();
     let begins = |at: &usize| words[*at] == "fio" || words[*at].ends_with("/fio");
-    (0..words.len()).rev().filter(begins).find_map(|at| of_words(&words[at + 1..]))
+    (0..words.len()).rev().filter(begins).find_map(|at| from_words(&words[at + 1..]))
 }
 
-/// The options behind the program's name; `None` where there are none, as in a sentence.
-fn of_words(words: &[String]) -> Option<CommandOptions> {
+/// Parses the words after the program's name; `None` if they are not options, as in a sentence.
+fn from_words(words: &[String]) -> Option<CommandOptions> {
     let ends = |word: &String| matches!(word.as_str(), "|" | "||" | "&&" | ";" | "&" | "#") || word.starts_with('>');
     let words = &words[..words.iter().position(ends).unwrap_or(words.len())];
     let mut options = CommandOptions::default();
@@ -169,28 +169,28 @@ fn of_words(words: &[String]) -> Option<CommandOptions> {
             None => (option, None),
         };
         known |= value.is_some();
-        // Values may stand behind a blank.
+        // Some values may follow a space.
         if value.is_none() && matches!(option, "name" | "direct" | "buffered") {
             value = words.get(at).filter(|word| !word.starts_with('-')).map(String::as_str);
             at += usize::from(value.is_some());
             known = true;
         }
         match (option, value) {
-            ("name", Some(name)) => options.begin(name),
+            ("name", Some(name)) => options.begin_job(name),
             _ => options.set(option, value),
         }
     }
     known.then_some(options)
 }
 
-/// `[name]`, the head of a section of a job file.
+/// Parses `[name]`, the heading of a section of a job file.
 fn heading(line: &str) -> Option<&str> {
     let name = line.strip_prefix('[')?.strip_suffix(']')?;
     let plain = !name.is_empty() && !name.contains(['[', ']', '=', '%', '"', ':', ',']);
     plain.then_some(name)
 }
 
-/// Takes a line of a section; `false` where it is none.
+/// Parses a line of a section; returns `false` if it is not part of one.
 fn entry(options: &mut CommandOptions, line: &str) -> bool {
     if line.is_empty() || line.starts_with(['#', ';']) {
         return true;
@@ -214,11 +214,11 @@ mod tests {
     fn direct(text: &str, name: &str) -> Option<bool> {
         let text = format!("{text}\n{name}: (g=0): rw=randread, bs=(R) 4096B-4096B\n");
         let text = InputText::of("test", text.as_bytes()).unwrap();
-        direct_of(&found(&text, 0..text.len()), name)
+        direct_of(&find(&text, 0..text.len()), name)
     }
 
     #[test]
-    fn options_are_read_from_command_lines_as_logs_hold_them() {
+    fn options_are_found_in_command_lines_of_logs() {
         for text in [
             "$ fio --name=a --direct=1 --rw=randread",
             "+ fio --direct=1 --name=a",
@@ -238,14 +238,14 @@ mod tests {
     }
 
     #[test]
-    fn a_whole_command_line_without_direct_says_that_it_is_not_set() {
+    fn command_line_without_direct_means_buffered() {
         for text in ["fio --name=a --rw=randread", "[a]\nrw=randread", "fio --direct=1 --name=a --direct=0"] {
             assert_eq!(direct(text, "a"), Some(false), "{text}");
         }
     }
 
     #[test]
-    fn nothing_is_presumed_where_the_text_does_not_say() {
+    fn missing_or_contradictory_options_are_unknown() {
         for text in [
             "",
             "fio-3.36",
@@ -261,7 +261,7 @@ mod tests {
         }
         let after = "a: (g=0): rw=randread, bs=(R) 4096B-4096B\nfio --name=a --direct=1\n";
         let text = InputText::of("test", after.as_bytes()).unwrap();
-        let found = found(&text, 0..text.len());
-        assert_eq!(direct_of(&found, "a"), None, "that command's output comes later");
+        let found = find(&text, 0..text.len());
+        assert_eq!(direct_of(&found, "a"), None, "the output of that command comes later");
     }
 }

@@ -1,13 +1,13 @@
-//! Recognizes output of other programs, with remedies.
+//! Recognizes output of other programs and suggests remedies.
 
 use super::text::InputText;
 use super::{InputError, MAKE};
 
-/// Refuses a text with a guess at its program, and the remedy.
+/// Returns an error that guesses the program which wrote a text.
 pub(super) fn refuse(text: &InputText) -> InputError {
     let found = text.lines().enumerate().find_map(|(index, line)| Some((index, known(line.trim())?)));
     if let Some((index, (what, remedy))) = found {
-        return text.fault(index, text.line(index).trim(), what, remedy);
+        return text.error(index, text.line(index).trim(), what, remedy);
     }
     let first = text.lines().position(|line| !line.trim().is_empty()).unwrap_or(0);
     let line = text.line(first).trim();
@@ -17,13 +17,13 @@ pub(super) fn refuse(text: &InputText) -> InputError {
     } else {
         "this is neither fio's output nor a record nor `iostat -x`"
     };
-    text.fault(first, line, what, MAKE)
+    text.error(first, line, what, MAKE)
 }
 
 const JSON_REMEDY: &str = "run fio again with `--output-format=json`, or `normal`";
 const IOSTAT_REMEDY: &str = "use `iostat -x -o JSON 1 30`, or `iostat -x 1 30`, while the load runs";
 
-/// A line that gives away what it stands in.
+/// Recognizes a line that identifies its program.
 fn known(line: &str) -> Option<(&'static str, &'static str)> {
     let lower = line.to_ascii_lowercase();
     let starts = |words: &[&str]| words.iter().any(|word| lower.starts_with(word));

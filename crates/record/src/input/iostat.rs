@@ -1,7 +1,6 @@
 //! Reads `iostat -x`: text and JSON of sysstat 10 to 12.
 //!
-//! Columns are known by their names, so that any selection and order of them will do; those a version does not print
-//! are `None`.
+//! Columns are recognized by name, in any selection and order; those that a version does not print are `None`.
 
 mod columns;
 mod json;
@@ -14,19 +13,19 @@ use super::text::InputText;
 pub(super) use json::read as read_json;
 pub(super) use table::{is_in, read as read_text};
 
-/// Devices as `iostat -x` saw them.
+/// Reports of `iostat -x`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Iostat {
-    /// The host's name, where it was printed.
+    /// Name of the host, if printed.
     pub host: Option<String>,
-    /// Its processors.
+    /// CPUs of the host.
     pub cpus: Option<u32>,
-    /// The reports in their order.
+    /// Reports in order.
     pub reports: Vec<IostatReport>,
 }
 
 impl Iostat {
-    /// The reports of intervals: not those of the time since the host was booted.
+    /// Iterates over reports of intervals, without averages since boot.
     pub fn intervals(&self) -> impl Iterator<Item = &IostatReport> {
         self.reports.iter().filter(|report| !report.since_boot)
     }
@@ -35,31 +34,31 @@ impl Iostat {
 /// One report.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct IostatReport {
-    /// When it was made, as printed; `None` without `-t`.
+    /// Time of the report, as printed; `None` without `-t`.
     pub when: Option<String>,
-    /// How many seconds it is of, as far as times of day tell; `None` for the first and without `-t`.
+    /// Length of the interval in seconds, from the printed times; `None` for the first report and without `-t`.
     pub seconds: Option<f64>,
-    /// Whether it is the average since the host was booted, as the first one is without `-y`. Where what stands before
-    /// the reports was left away, nothing tells, and it is taken for an interval.
+    /// Whether it is the average since boot, as the first report is without `-y`. If the text before the reports is
+    /// missing, it is assumed to be an interval.
     pub since_boot: bool,
-    /// The line on which it begins, from 1.
+    /// Line on which it begins, from 1.
     pub line: u32,
-    /// What the processors did; `None` with `-d`.
+    /// CPU statistics; `None` with `-d`.
     pub cpu: Option<IostatCpu>,
-    /// The devices in their order; none where `-z` left all of them out.
+    /// Devices in order; none if `-z` omitted all of them.
     pub devices: Vec<IostatDevice>,
 }
 
-/// Shares of processor time, from 0 to 1 of all processors.
+/// CPU time by state, each as a fraction of all CPUs from 0 to 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct IostatCpu {
-    /// The line, from 1.
+    /// Line, from 1.
     pub line: u32,
-    /// In user mode.
+    /// User mode.
     pub user: f64,
-    /// In user mode with a lower priority.
+    /// User mode at lower priority.
     pub nice: f64,
-    /// In the kernel.
+    /// Kernel.
     pub system: f64,
     /// Idle while an operation was outstanding.
     pub iowait: f64,
@@ -72,11 +71,11 @@ pub struct IostatCpu {
 /// One device in one report.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct IostatDevice {
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// The line, from 1.
+    /// Line, from 1.
     pub line: u32,
-    /// Digits behind the point: a value was rounded to the last of them, in the unit it was printed in.
+    /// Printed decimals, to which values are rounded in their printed units.
     pub decimals: u32,
     /// Reads.
     pub read: IostatKind,
@@ -84,56 +83,56 @@ pub struct IostatDevice {
     pub write: IostatKind,
     /// Discards.
     pub discard: IostatKind,
-    /// Flushes; only rate and wait are ever printed.
+    /// Flushes; only rate and wait are printed.
     pub flush: IostatKind,
-    /// Requests of all kinds together, where they are printed so: only wait and size are.
+    /// All kinds combined; only wait and size are printed.
     pub all: IostatKind,
-    /// Operations in flight on average (`aqu-sz`, formerly `avgqu-sz`).
+    /// Mean number of operations in flight (`aqu-sz`, formerly `avgqu-sz`).
     pub in_flight: Option<f64>,
-    /// Share of time in which at least one operation was in flight, from 0 to 1 (`%util`).
+    /// Fraction of time with at least one operation in flight, from 0 to 1 (`%util`).
     pub util: Option<f64>,
-    /// `svctm` of old versions in nanoseconds: utilisation over rate, which means nothing where operations overlap.
+    /// `svctm` of old versions in nanoseconds: utilization over rate, which is meaningless if operations overlap.
     pub svctm_ns: Option<f64>,
 }
 
 impl IostatDevice {
-    /// Operations per second of all kinds that were printed.
+    /// Returns the operations per second of all printed kinds.
     #[must_use]
     pub fn iops(&self) -> f64 {
         [self.read, self.write, self.discard].iter().filter_map(|kind| kind.per_second).sum()
     }
 
-    /// Bytes per second, read and written.
+    /// Returns the bytes read and written per second.
     #[must_use]
     pub fn bytes_per_second(&self) -> f64 {
         [self.read, self.write].iter().filter_map(|kind| kind.bytes_per_second).sum()
     }
 
-    /// Whether nothing was done in the time.
+    /// Reports whether the device was idle.
     #[must_use]
     pub fn is_idle(&self) -> bool {
         self.iops() + self.flush.per_second.unwrap_or(0.0) == 0.0
     }
 }
 
-/// Figures of one kind of operation at a device.
+/// Statistics of one kind of operation on a device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct IostatKind {
-    /// Requests completed per second, after merges.
+    /// Completed requests per second, after merges.
     pub per_second: Option<f64>,
     /// Bytes per second.
     pub bytes_per_second: Option<f64>,
-    /// Requests merged per second.
+    /// Merged requests per second.
     pub merges_per_second: Option<f64>,
-    /// Share of requests that were merged, from 0 to 1.
+    /// Fraction of requests that were merged, from 0 to 1.
     pub merged: Option<f64>,
-    /// Mean time from queueing to completion in nanoseconds.
+    /// Mean time from queueing to completion, in nanoseconds.
     pub await_ns: Option<f64>,
-    /// Mean size of a request in bytes.
+    /// Mean request size in bytes.
     pub request_bytes: Option<f64>,
 }
 
-/// Sets what the reports' times of day tell.
+/// Sets the lengths of intervals from the times of the reports.
 fn set_seconds(reports: &mut [IostatReport]) {
     let mut before: Option<f64> = None;
     for report in reports {
@@ -146,15 +145,10 @@ fn set_seconds(reports: &mut [IostatReport]) {
     }
 }
 
-/// The line with a number, for people.
-fn number(index: usize) -> u32 {
-    u32::try_from(index + 1).unwrap_or(u32::MAX)
-}
-
-/// Remedy: how to produce readable output.
+/// Remedy for unreadable output.
 const REMEDY: &str = "make it with `LC_ALL=C iostat -x -o JSON 1 30`, or `LC_ALL=C iostat -x -t 1 30`";
 
-/// Error for too few columns.
+/// Returns the error for output without extended columns.
 fn too_short(text: &InputText, index: usize, part: &str, option: &str) -> super::InputError {
-    text.fault(index, part, format!("this is from `iostat` {option}, which leaves out latencies by kind"), REMEDY)
+    text.error(index, part, format!("this is from `iostat` {option}, which leaves out latencies by kind"), REMEDY)
 }

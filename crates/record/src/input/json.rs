@@ -1,21 +1,22 @@
-//! Finds JSON documents in a text.
+//! Finds and reads JSON documents in a text.
 
 use std::ops::Range;
 
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::json_error::fault;
+use super::json_error::json_error;
 use super::text::InputText;
-use super::{Input, InputError, MAKE, few_devices, iostat};
+use super::{Input, InputError, MAKE, few_devices, iostat, of_run};
 use crate::{Note, ReadError, Run, fio, store};
 
-/// A document, by the line on which it begins.
+/// A document in a text.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct JsonInput {
+    /// First line.
     pub(super) line: usize,
     kind: JsonKind,
-    /// The line before which it ends.
+    /// Line after its end.
     end: usize,
 }
 
@@ -34,20 +35,20 @@ enum JsonKind {
     Unknown,
 }
 
-/// The documents in a text. A brace in the middle of other text begins one only where what follows is known.
+/// Finds the documents in a text. Within other text, a brace begins a document only if its key is known.
 pub(super) fn find(text: &InputText) -> Vec<JsonInput> {
     let Some(first) = text.lines().position(|line| !line.trim().is_empty()) else { return Vec::new() };
     let begins = |line: &str| line == "{" || line.starts_with("{\"");
     let kind = |line: usize| kind_of(&text.whole[text.start_of(line)..]);
     let candidates = text.lines().enumerate().filter(|(_, line)| begins(line)).map(|(line, _)| (line, kind(line)));
     let mut known: Vec<(usize, JsonKind)> = candidates.filter(|(_, kind)| *kind != JsonKind::Unknown).collect();
-    // Reports of iostat follow one another and make one account.
+    // Successive documents of iostat form one input.
     known.dedup_by(|next, before| (next.1, before.1) == (JsonKind::Iostat, JsonKind::Iostat));
     if !known.is_empty() {
         let ends = known.iter().skip(1).map(|(line, _)| *line).chain([text.len()]);
         return known.iter().zip(ends).map(|(&(line, kind), end)| JsonInput { line, kind, end }).collect();
     }
-    // A bracket begins a list only where a value follows, not the name of a section.
+    // A bracket begins a list only if a value follows, not the name of a section.
     let body = text.whole[text.start_of(first)..].trim_start();
     let value = |c: char| c.is_ascii_digit() || "{[\"-]".contains(c);
     let list = body.strip_prefix('[').is_some_and(|rest| rest.trim_start().starts_with(value));
@@ -55,7 +56,7 @@ pub(super) fn find(text: &InputText) -> Vec<JsonInput> {
     if list || body.starts_with('{') { vec![whole] } else { Vec::new() }
 }
 
-/// Recognizes a document by its first key, or by all of them where they are sorted.
+/// Recognizes a document by its first key or, if keys are sorted, by any key.
 fn kind_of(document: &str) -> JsonKind {
     let of_key = |key: &str| match key {
         "fio version" => JsonKind::Fio,
@@ -77,19 +78,20 @@ fn kind_of(document: &str) -> JsonKind {
     }
 }
 
-/// All that a document holds: one input, or the runs of a series of repeats.
+/// Reads a document: one input, or the runs of a series of repeats.
 pub(super) fn read(text: &InputText, document: JsonInput) -> Result<Vec<Input>, InputError> {
     let body = &text.whole[text.start_of(document.line)..text.start_of(document.end)];
-    let body = if matches!(document.kind, JsonKind::Record | JsonKind::Repeats) { alone(body) } else { body };
+    let body =
+        if matches!(document.kind, JsonKind::Record | JsonKind::Repeats) { without_messages(body) } else { body };
     match document.kind {
         JsonKind::Repeats => repeats(text, document, body),
         _ => one(text, document, body).map(|input| vec![input]),
     }
 }
 
-/// A document of Fathom without what standard error told behind it, as logs of containers have it.
-fn alone(body: &str) -> &str {
-    // It takes one line, or ends with a bracket that has a line of its own.
+/// Strips standard error output after a Fathom document, as in logs of containers.
+fn without_messages(body: &str) -> &str {
+    // A document takes one line, or ends with a bracket on a line of its own.
     let first = body.find('\n').filter(|end| body[..*end].ends_with('}'));
     let Some(end) = first.or_else(|| body.find("\n}\n").map(|at| at + 2)) else { return body };
     let is_message = |line: &str| !line.starts_with(['{', '[', '}', ']', '"', ' ']);
@@ -97,10 +99,11 @@ fn alone(body: &str) -> &str {
 }
 
 fn one(text: &InputText, document: JsonInput, body: &str) -> Result<Input, InputError> {
-    let run = |run| Input::Run(Box::new(run));
     match document.kind {
-        JsonKind::Fio => fio::from_document(body).map(run).map_err(|error| fault(text, document.lines(), &error, FIO)),
-        JsonKind::Record => record(text, document, body).map(run),
+        JsonKind::Fio => {
+            fio::from_document(body).map(of_run).map_err(|error| json_error(text, document.lines(), &error, FIO))
+        }
+        JsonKind::Record => record(text, document, body).map(of_run),
         JsonKind::Iostat => {
             iostat::read_json(text, document.lines()).and_then(|iostat| few_devices(text, iostat)).map(Input::Iostat)
         }
@@ -108,7 +111,7 @@ fn one(text: &InputText, document: JsonInput, body: &str) -> Result<Input, Input
     }
 }
 
-/// The file of `--repeat`, as far as needed here.
+/// The file of `--repeat`, as far as it is needed here.
 #[derive(Deserialize)]
 struct JsonRepeats {
     fathom_repeats: u32,
@@ -120,24 +123,24 @@ struct JsonSeries {
     runs: Vec<Value>,
 }
 
-/// The version of that document which is read.
+/// Supported version of that document.
 const REPEATS: u32 = 1;
 
 fn repeats(text: &InputText, document: JsonInput, body: &str) -> Result<Vec<Input>, InputError> {
     let read: JsonRepeats =
-        serde_json::from_str(body.trim_end()).map_err(|error| fault(text, document.lines(), &error, REPEATED))?;
+        serde_json::from_str(body.trim_end()).map_err(|error| json_error(text, document.lines(), &error, REPEATED))?;
     if read.fathom_repeats > REPEATS {
         let what = format!("repeats of version {}, and this program reads version {REPEATS}", read.fathom_repeats);
-        return Err(text.fault(document.line, "", what, "read it with the program that wrote it"));
+        return Err(text.error(document.line, "", what, "read it with the program that wrote it"));
     }
     let runs: Vec<&Value> = read.series.iter().flat_map(|series| &series.runs).collect();
     if runs.is_empty() {
-        return Err(text.fault(document.line, "", "there is no run in this series of repeats", REPEATED));
+        return Err(text.error(document.line, "", "there is no run in this series of repeats", REPEATED));
     }
-    runs.into_iter().map(|run| record(text, document, &run.to_string()).map(|run| Input::Run(Box::new(run)))).collect()
+    runs.into_iter().map(|run| record(text, document, &run.to_string()).map(of_run)).collect()
 }
 
-/// The note on further results of the same run.
+/// Returns the note about earlier reports on the same run.
 pub(super) fn last_of(count: usize, line: usize) -> Note {
     Note {
         job: None,
@@ -151,30 +154,27 @@ const RECORD: &str = "make a new record: `fathom run JOB -o FILE.json`";
 
 fn record(text: &InputText, document: JsonInput, body: &str) -> Result<Run, InputError> {
     store::from_json(body.trim_end()).map_err(|error| match error {
-        ReadError::Malformed(error) => fault(text, document.lines(), &error, RECORD),
+        ReadError::Malformed(error) => json_error(text, document.lines(), &error, RECORD),
         error @ ReadError::TooNew { .. } => {
-            text.fault(document.line, "", error.to_string(), "read it with the program that wrote it")
+            text.error(document.line, "", error.to_string(), "read it with the program that wrote it")
         }
-        error => text.fault(document.line, "", error.to_string(), RECORD),
+        error => text.error(document.line, "", error.to_string(), RECORD),
     })
 }
 
-#[derive(Deserialize)]
-struct Whole(Value);
-
 fn unknown(text: &InputText, document: JsonInput, body: &str) -> InputError {
-    let value = match serde_json::from_str::<Whole>(body.trim_end()) {
-        Ok(Whole(value)) => value,
+    let value = match serde_json::from_str::<Value>(body.trim_end()) {
+        Ok(value) => value,
         Err(error) if error.to_string().starts_with("trailing characters") => {
             let what = "several documents or other text follow one another, and none is fio's, a record or iostat's";
-            return text.fault(document.line, "", what, MAKE);
+            return text.error(document.line, "", what, MAKE);
         }
-        Err(error) => return fault(text, document.lines(), &error, MAKE),
+        Err(error) => return json_error(text, document.lines(), &error, MAKE),
     };
     let keys: Vec<&str> = value.as_object().into_iter().flatten().map(|(key, _)| key.as_str()).collect();
     if keys.contains(&"sweep") {
         let remedy = "give the record of one run: `fathom run JOB -o FILE.json`";
-        return text.fault(document.line, "", "this is a sweep, many runs in one document", remedy);
+        return text.error(document.line, "", "this is a sweep, many runs in one document", remedy);
     }
     let named: Vec<String> = keys.iter().take(3).map(|key| format!("`{key}`")).collect();
     let what = if named.is_empty() {
@@ -182,5 +182,5 @@ fn unknown(text: &InputText, document: JsonInput, body: &str) -> InputError {
     } else {
         format!("this JSON with {} is neither fio's nor a record nor iostat's", named.join(", "))
     };
-    text.fault(document.line, "", what, MAKE)
+    text.error(document.line, "", what, MAKE)
 }

@@ -1,9 +1,8 @@
 //! Reads fio's normal output.
 //!
-//! Values are the most exact that were printed: counts from `issued rwts`, runtimes in milliseconds, bytes as rounded
-//! as `io=` has them; sums are not checked here: the quotes keep the printed figures for that. Of several accounts of one
-//! run, as `--status-interval` makes them, the last one counts. An account that does not go on to the status of its
-//! groups was cut off and is refused.
+//! The most exact printed values are used: counts from `issued rwts`, runtimes in milliseconds, bytes as rounded in
+//! `io=`. Sums are not checked here; quotes keep the printed figures for that. Of several reports on one run
+//! (`--status-interval`), the last one counts. A report without the status of its groups was truncated and is refused.
 
 mod block;
 mod closing;
@@ -21,24 +20,20 @@ use crate::{
 use block::NormalBlock;
 use figures::{NormalLine, REMEDY};
 use header::NormalHeader;
+pub(super) use header::is_one as is_header;
 
 /// Counts the results in a text.
 pub(super) fn results(text: &InputText) -> usize {
     text.lines().filter(|line| block::begins(line)).count()
 }
 
-/// Whether a line is that of a job before it runs.
-pub(super) fn is_header(line: &str) -> bool {
-    header::is_one(line)
-}
-
-/// The line from which on what belongs to the next run may stand, in the lines of one run.
+/// Returns the line of one run's range after which text about the next run may begin.
 pub(super) fn end_of_results(text: &InputText, lines: Range<usize>) -> usize {
     lines.clone().rev().find(|&index| text.line(index).trim().starts_with(GROUP)).unwrap_or(lines.start)
 }
 
-/// The lines of each run in a text, from its first header, or its first result where nothing announced it. A result that
-/// follows the status of groups is another account of the same run where a process of before is in it.
+/// Returns the lines of each run in a text, from its first header or, without headers, from its first result. A result
+/// after the status of groups is another report on the same run if it names a known process.
 pub(super) fn runs(text: &InputText) -> Vec<Range<usize>> {
     let (mut begins, mut section) = (Vec::new(), NormalSection::Head);
     let mut processes: Vec<(&str, &str)> = Vec::new();
@@ -46,7 +41,7 @@ pub(super) fn runs(text: &InputText) -> Vec<Range<usize>> {
     for (index, line) in text.lines().enumerate() {
         let line = line.trim();
         let begins_run = if header::is_one(line) {
-            // All jobs are announced before the first is started.
+            // All jobs are announced before the first one starts.
             let begins_run = begins.is_empty() || started || section != NormalSection::Head;
             (section, started) = (NormalSection::Head, false);
             begins_run
@@ -87,7 +82,7 @@ struct NormalReader {
     disks: Vec<DiskUse>,
     quotes: Vec<Quote>,
     notes: Vec<Note>,
-    accounts: usize,
+    reports: usize,
     section: NormalSection,
 }
 
@@ -95,7 +90,7 @@ struct NormalReader {
 #[derive(Debug)]
 struct NormalGroup {
     number: u32,
-    /// The kinds it has a line of; mixed ones count as reads.
+    /// Kinds with a status line; mixed ones count as reads.
     kinds: Vec<DataKind>,
 }
 
@@ -132,12 +127,12 @@ impl NormalReader {
         } else if text.starts_with("Disk stats (read/write)") {
             self.section = NormalSection::Disks;
         } else {
-            self.within(line)?;
+            self.section_line(line)?;
         }
         Ok(())
     }
 
-    fn within(&mut self, line: NormalLine<'_>) -> Result<(), InputError> {
+    fn section_line(&mut self, line: NormalLine<'_>) -> Result<(), InputError> {
         let text = line.text;
         match self.section {
             NormalSection::Head if text == "..." => {
@@ -175,30 +170,30 @@ impl NormalReader {
         Ok(())
     }
 
-    /// A result after the status of groups begins another account.
+    /// Adds a result; after the status of groups it begins another report.
     fn begin_block(&mut self, block: NormalBlock) {
         if self.section != NormalSection::Result {
-            self.accounts += 1;
+            self.reports += 1;
             let headers = std::mem::take(&mut self.headers);
             let version = std::mem::take(&mut self.version);
-            *self = Self { accounts: self.accounts, headers, version, ..Self::default() };
+            *self = Self { reports: self.reports, headers, version, ..Self::default() };
         }
         self.section = NormalSection::Result;
         self.blocks.push(block);
     }
 
-    /// Whether results are followed by other text instead of the status of their groups.
+    /// Reports whether other text follows the results instead of the status of their groups.
     fn is_excerpt(&self, text: &InputText, end: usize) -> bool {
         let Some(last) = self.blocks.last().filter(|_| self.blocks.iter().all(NormalBlock::has_transfers)) else {
             return false;
         };
-        // A line without an end may be any line that was cut off.
-        let whole = if text.ended || end < text.len() { end } else { end.saturating_sub(1) };
+        // An unterminated last line may be a truncated line of any kind.
+        let last_line = if text.ended || end < text.len() { end } else { end.saturating_sub(1) };
         let foreign = |line: &str| !line.is_empty() && !block::is_of_result(line) && !GROUP.starts_with(line);
-        end < text.len() || (last.begins + 1..whole).any(|index| foreign(text.line(index).trim()))
+        end < text.len() || (last.begins + 1..last_line).any(|index| foreign(text.line(index).trim()))
     }
 
-    /// Refuses an account that is cut off.
+    /// Refuses a truncated report.
     fn check_end(&mut self, text: &InputText, end: usize) -> Result<(), InputError> {
         let cut_off = |what: &str, remedy: &str| Err(text.cut_off(end, what, remedy));
         if self.blocks.is_empty() {
@@ -238,7 +233,7 @@ impl NormalReader {
 
     fn run(mut self, text: &InputText) -> Result<Run, InputError> {
         let mut blocks = std::mem::take(&mut self.blocks);
-        // What a client makes of all its servers is in their results already.
+        // The total over all servers repeats their results.
         let several = blocks.len() > 1;
         blocks.retain(|block| !several || block.result.name != fio::ALL_CLIENTS);
         let taken = blocks.first().map_or("", |block| text.line(block.begins));
@@ -251,8 +246,8 @@ impl NormalReader {
         for block in blocks {
             jobs.push(self.job(text, block, jobs.len(), &results)?);
         }
-        if self.accounts > 1 {
-            self.notes.push(json::last_of(self.accounts, begins));
+        if self.reports > 1 {
+            self.notes.push(json::last_of(self.reports, begins));
         }
         let asked = |header: &NormalHeader| RequestedRun {
             name: header.name.clone(),
@@ -274,7 +269,7 @@ impl NormalReader {
         })
     }
 
-    /// Fills in how many clones there are of each job, which the headers do not say.
+    /// Determines the number of clones of each job, which headers do not state.
     fn count_clones(&mut self, results: &[(u32, String, u32)]) {
         let mut groups: Vec<u32> = self.headers.iter().map(|header| header.group).collect();
         groups.dedup();
@@ -289,7 +284,7 @@ impl NormalReader {
                 }
                 continue;
             }
-            // All of them report as one.
+            // The jobs share one result.
             let cloned = headers.iter().filter(|header| header.clones).count() as u32;
             let rest = workers.saturating_sub(headers.len() as u32 - cloned);
             if cloned > 1 {
@@ -338,11 +333,11 @@ const EXCERPT: &str = "the output ends before the status of its groups: other jo
 
 const PART: &str = "give the whole output, or its figures: `--claim 'iops=10k,lat=3ms,qd=32'`";
 
-/// Settings of a job, by its header and the lines that were printed.
+/// Returns the settings of a job from its header and its printed lines.
 fn declared(job: &JobResult, header: Option<&Declared>, together: &[&NormalHeader]) -> Declared {
     let printed = &job.declared;
     let workers = u64::from(job.workers);
-    // Without a header, what the result tells; nothing where it has no depths.
+    // Without a header the depth is estimated from the result, if it has a distribution of depths.
     let iodepth = match printed.iodepth {
         0 if job.result.depth.total > 0 => fio::Depth::of(&job.result.depth.percent(), &job.result).iodepth,
         iodepth => iodepth,

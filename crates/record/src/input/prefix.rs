@@ -1,6 +1,6 @@
-//! Removes the prefix that a log, a page or a comment adds to each line of fio's output.
+//! Removes prefixes that logs, web pages or comments add to each line of fio's output.
 
-/// A prefix, with any number for each number and any blanks for blanks.
+/// A line prefix in which any number matches a number, and any whitespace matches whitespace.
 #[derive(Debug)]
 pub(super) struct Prefix(Vec<PrefixPiece>);
 
@@ -11,7 +11,7 @@ enum PrefixPiece {
     Sign(char),
 }
 
-/// Beginnings of fio's lines, after at least this many blanks.
+/// Starts of fio's lines, after the minimum indentation below.
 const BEGINNINGS: [&str; 6] = [
     "clat (usec): min=",
     "clat (nsec): min=",
@@ -23,7 +23,7 @@ const BEGINNINGS: [&str; 6] = [
 const BLANKS: &str = "    ";
 
 impl Prefix {
-    /// The prefix of the first line that fio is known to begin with blanks.
+    /// Finds the prefix of the first line that fio indents.
     pub(super) fn of(lines: &[String]) -> Option<Self> {
         let before = |line: &String| -> Option<usize> {
             let at = BEGINNINGS.iter().filter_map(|beginning| line.find(beginning)).min()?;
@@ -34,7 +34,7 @@ impl Prefix {
         (!prefix.trim_start().is_empty()).then(|| Self(pieces(prefix)))
     }
 
-    /// The line without it, where it has it.
+    /// Strips the prefix from a line that has it.
     pub(super) fn strip<'a>(&self, line: &'a str) -> &'a str {
         let mut rest = line;
         for piece in &self.0 {
@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn times_and_marks_before_each_line_are_left_out() {
+    fn times_and_marks_before_lines_are_stripped() {
         let log = ["20:22:23 DEBUG| [stdout] a: (groupid=0", "9:22:24 DEBUG| [stdout]     clat (usec): min=5", "other"];
         assert_eq!(stripped(&log), [" a: (groupid=0", "     clat (usec): min=5", "other"]);
         assert_eq!(stripped(&["# x", "#      lat (msec): min=1"]), [" x", "      lat (msec): min=1"]);

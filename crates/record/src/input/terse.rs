@@ -1,26 +1,26 @@
-//! fio's terse output of versions 3 to 5 of that format: a line of fields for each job, which it prints with `--minimal`
-//! and `--output-format=terse`.
+//! Reads fio's terse output of versions 3 to 5 of that format: one line of fields for each job, as printed with
+//! `--minimal` and `--output-format=terse`.
 //!
-//! Counts of operations, depths and block sizes are not in it: operations follow from the IOPS, which fio cut to whole
-//! ones, and the depth from the shares of depths. Fields: fio's HOWTO, "Terse output".
+//! The format lacks counts of operations, depths and block sizes. Operations are computed from IOPS, which fio
+//! truncates to integers, and the depth from the distribution of depths. Fields: fio's HOWTO, "Terse output".
 
 use std::ops::Range;
 
 use super::InputError;
-use super::text::{InputText, Printed, printed};
+use super::text::{InputText, Printed, line_number, printed};
 use crate::{
     CpuUseRecord, DataKind, Declared, DirectionResult, DiskUse, JobResult, KeptLatencies, LatencyShares, LatencyStats,
     Measured, Note, Quote, Quoted, RequestedRun, Run, RunOutcome, SCHEMA, SampleRecord, Tool, fio,
 };
 
-/// Places for percentiles, used or not.
+/// Slots for percentiles, whether used or not.
 const PERCENTILES: usize = 20;
 
 /// Layout of a version of the format.
 #[derive(Clone, Copy, Debug)]
 struct TerseLayout {
     kinds: usize,
-    /// Whether samples are counted, and those of IOPS printed.
+    /// Whether samples are counted, and IOPS samples printed.
     samples: bool,
 }
 
@@ -35,14 +35,14 @@ impl TerseLayout {
         Some(Self { kinds, samples })
     }
 
-    /// Fields before those of devices.
+    /// Returns the number of fields before those of devices.
     const fn fields(self) -> usize {
         let bandwidth = if self.samples { 11 } else { 5 };
         5 + self.kinds * (4 + 4 + 4 + PERCENTILES + 4 + bandwidth) + 5 + 7 + 10 + 12
     }
 }
 
-/// The fields in a line, behind what a log or a page put in front of them.
+/// Returns the fields of a line, without a prefix of a log or web page.
 fn fields(line: &str) -> &str {
     let line = line.trim();
     let begins = |at: usize| {
@@ -51,13 +51,13 @@ fn fields(line: &str) -> &str {
     line.find(";fio-").and_then(begins).map_or(line, |at| &line[at..]).trim_end_matches('`')
 }
 
-/// Whether a line is one, whole or not, and of which layout.
+/// Returns the layout of a terse line, even if it is truncated; `None` for other lines.
 fn layout(line: &str) -> Option<TerseLayout> {
     let (number, rest) = fields(line).split_once(';')?;
     TerseLayout::of(number).filter(|_| rest.starts_with("fio-"))
 }
 
-/// The lines of each run. Jobs of one run follow one another; what repeats a job begins another run.
+/// Returns the lines of each run. Lines of one run follow each other; a repeated job begins another run.
 pub(super) fn runs(text: &InputText) -> Vec<Range<usize>> {
     let mut runs: Vec<Range<usize>> = Vec::new();
     let mut jobs: Vec<(&str, &str)> = Vec::new();
@@ -98,9 +98,9 @@ pub(super) fn read(text: &InputText, lines: Range<usize>) -> Result<Run, InputEr
 const NOTE: &str =
     "terse output names no depth, block size or number of jobs: they are estimated from its other figures";
 
-const REMEDY: &str = "give the whole line, or make it anew with `--output-format=json`";
+const REMEDY: &str = "give the integer line, or make it anew with `--output-format=json`";
 
-/// The fields of one line that were not read yet.
+/// The unread fields of one line.
 struct TerseFields<'a> {
     text: &'a InputText,
     index: usize,
@@ -115,7 +115,7 @@ impl<'a> TerseFields<'a> {
         let layout = layout(line).filter(|layout| count >= layout.fields());
         let Some(layout) = layout else {
             let what = format!("the terse line is cut off: it has {count} fields");
-            return Err(text.fault_at(index, text.line(index).chars().count() + 1, 0, what, REMEDY));
+            return Err(text.error_at(index, text.line(index).chars().count() + 1, 0, what, REMEDY));
         };
         Ok(Self { text, index, layout, fields: line.split(';').peekable() })
     }
@@ -124,11 +124,11 @@ impl<'a> TerseFields<'a> {
         let field = self.fields.next().unwrap_or_default();
         read(field).ok_or_else(|| {
             let what = format!("`{field}` is not a figure that fio prints here");
-            self.text.fault(self.index, field, what, REMEDY)
+            self.text.error(self.index, field, what, REMEDY)
         })
     }
 
-    fn whole(&mut self) -> Result<u64, InputError> {
+    fn integer(&mut self) -> Result<u64, InputError> {
         self.next(|field| field.parse().ok())
     }
 
@@ -154,7 +154,7 @@ impl<'a> TerseFields<'a> {
             job.quotes.extend(quotes);
         }
         let cpu = [self.percent()?, self.percent()?];
-        let [context_switches, major_faults, minor_faults] = [self.whole()?, self.whole()?, self.whole()?];
+        let [context_switches, major_faults, minor_faults] = [self.integer()?, self.integer()?, self.integer()?];
         let depths = self.shares::<7>()?;
         let shares = LatencyShares { us: self.shares()?, ms: self.shares()?, ..LatencyShares::default() };
         self.rest(run, &mut job)?;
@@ -176,7 +176,8 @@ impl<'a> TerseFields<'a> {
     }
 
     fn direction(&mut self, kind: DataKind) -> Result<(DirectionResult, Vec<Quote>), InputError> {
-        let (kib, kib_per_second, iops, runtime_ms) = (self.whole()?, self.whole()?, self.number()?, self.whole()?);
+        let (kib, kib_per_second, iops, runtime_ms) =
+            (self.integer()?, self.integer()?, self.number()?, self.integer()?);
         let [submission, service] = [self.latency()?, self.latency()?];
         let mut quoted = Vec::new();
         for _ in 0..PERCENTILES {
@@ -191,13 +192,17 @@ impl<'a> TerseFields<'a> {
         let latency = self.latency()?;
         let (bandwidth_kib, iops_samples) = self.samples()?;
         let runtime_ns = runtime_ms.saturating_mul(1_000_000);
-        // Cut to a whole number: what was meant lies up to one above.
+        // fio truncated the value, so it lies up to one above.
         let middle = if iops.fract() == 0.0 && iops > 0.0 { iops + 0.5 } else { iops };
         let ios = (middle * runtime_ms as f64 / 1000.0).round() as u64;
         let of = |stats: LatencyStats| LatencyStats { count: if stats.max_ns > 0 { ios } else { 0 }, ..stats };
-        let quote = |what, value: f64, step: f64| {
-            let line = u32::try_from(self.index + 1).unwrap_or(u32::MAX);
-            Quote { what, kind: Some(kind), value, step, line, of: None }
+        let quote = |what, value: f64, step: f64| Quote {
+            what,
+            kind: Some(kind),
+            value,
+            step,
+            line: line_number(self.index),
+            of: None,
         };
         let quotes = if runtime_ms == 0 {
             Vec::new()
@@ -222,7 +227,7 @@ impl<'a> TerseFields<'a> {
         Ok((result, quotes))
     }
 
-    /// Least, most, mean and deviation, in microseconds.
+    /// Reads minimum, maximum, mean and deviation, in microseconds.
     fn latency(&mut self) -> Result<LatencyStats, InputError> {
         let [min, max, mean, stddev] = [self.number()?, self.number()?, self.number()?, self.number()?];
         let whole_ns = |us: f64| (us * 1e3).round() as u64;
@@ -235,7 +240,7 @@ impl<'a> TerseFields<'a> {
         })
     }
 
-    /// Sampled bandwidth in KiB/s and sampled IOPS. Layouts without a number of samples give empty ones.
+    /// Reads sampled bandwidth in KiB/s and sampled IOPS. Without a number of samples, both are empty.
     fn samples(&mut self) -> Result<(SampleRecord, SampleRecord), InputError> {
         let [min, max] = [self.number()?, self.number()?];
         self.percent()?;
@@ -243,9 +248,9 @@ impl<'a> TerseFields<'a> {
         if !self.layout.samples {
             return Ok((SampleRecord::default(), SampleRecord::default()));
         }
-        let bandwidth = SampleRecord { count: self.whole()?, min, max, mean, stddev };
+        let bandwidth = SampleRecord { count: self.integer()?, min, max, mean, stddev };
         let [min, max, mean, stddev] = [self.number()?, self.number()?, self.number()?, self.number()?];
-        Ok((bandwidth, SampleRecord { count: self.whole()?, min, max, mean, stddev }))
+        Ok((bandwidth, SampleRecord { count: self.integer()?, min, max, mean, stddev }))
     }
 
     fn shares<const N: usize>(&mut self) -> Result<[f64; N], InputError> {
@@ -256,27 +261,27 @@ impl<'a> TerseFields<'a> {
         Ok(shares)
     }
 
-    /// Devices, errors that were passed over, and a description.
+    /// Reads devices, tolerated errors, and a description.
     fn rest(&mut self, run: &mut Run, job: &mut JobResult) -> Result<(), InputError> {
         let rest: Vec<&str> = self.fields.by_ref().collect();
         let mut rest = &rest[..];
         while rest.get(8).is_some_and(|util| util.ends_with('%')) {
             let (disk, behind) = rest.split_at(9);
             rest = behind;
-            let whole = |at: usize| disk[at].parse().unwrap_or(0);
+            let integer = |at: usize| disk[at].parse().unwrap_or(0);
             let disk = DiskUse {
                 name: disk[0].to_owned(),
-                read_ios: whole(1),
-                write_ios: whole(2),
-                read_merges: whole(3),
-                write_merges: whole(4),
-                read_ticks_ms: whole(5),
-                write_ticks_ms: whole(6),
-                in_queue_ms: whole(7),
+                read_ios: integer(1),
+                write_ios: integer(2),
+                read_merges: integer(3),
+                write_merges: integer(4),
+                read_ticks_ms: integer(5),
+                write_ticks_ms: integer(6),
+                in_queue_ms: integer(7),
                 util_percent: number(disk[8].trim_end_matches('%')).unwrap_or(0.0),
                 ..DiskUse::default()
             };
-            // Each line of a run has all of them.
+            // Each line of a run lists all devices.
             if run.disks.iter().all(|known| known.name != disk.name) {
                 run.disks.push(disk);
             }
@@ -293,7 +298,7 @@ impl<'a> TerseFields<'a> {
     }
 }
 
-/// A number and nothing else; versions before 2.1 printed `-nan` for means of nothing.
+/// Parses a number and nothing else; versions before 2.1 printed `-nan` for empty means.
 fn number(field: &str) -> Option<f64> {
     if field.trim_start_matches('-') == "nan" {
         return Some(0.0);

@@ -2,20 +2,20 @@
 
 use super::{InputError, MAKE, binary, prefix};
 
-/// A text without what terminals do with it: colours, and lines that were written over.
+/// A text without terminal effects: colours and overwritten lines.
 #[derive(Debug)]
 pub(super) struct InputText {
     name: String,
-    /// The whole of it, lines joined by `\n`.
+    /// All lines, joined by `\n`.
     pub(super) whole: String,
-    /// Where each line begins and ends in it.
+    /// Start and end of each line.
     lines: Vec<(usize, usize)>,
-    /// Whether the last line came to its end.
+    /// Whether the last line is terminated.
     pub(super) ended: bool,
 }
 
 impl InputText {
-    /// Refuses what is no text, and what is empty.
+    /// Decodes a text; binary and empty input is refused.
     pub(super) fn of(name: &str, bytes: &[u8]) -> Result<Self, InputError> {
         let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
         if let Some(error) = binary::refuse_binary(name, bytes) {
@@ -40,12 +40,12 @@ impl InputText {
             text.whole.push('\n');
         }
         if text.whole.trim().is_empty() {
-            return Err(text.fault(0, "", "there is nothing in it", MAKE));
+            return Err(text.error(0, "", "there is nothing in it", MAKE));
         }
         Ok(text)
     }
 
-    /// The lines, from the first.
+    /// Iterates over all lines.
     pub(super) fn lines(&self) -> impl DoubleEndedIterator<Item = &str> + ExactSizeIterator {
         self.lines.iter().map(|&(start, end)| &self.whole[start..end])
     }
@@ -54,7 +54,7 @@ impl InputText {
         self.lines.get(index).map_or("", |&(start, end)| &self.whole[start..end])
     }
 
-    /// Where a line begins in the whole.
+    /// Returns the offset of a line in the text.
     pub(super) fn start_of(&self, index: usize) -> usize {
         self.lines.get(index).map_or(self.whole.len(), |&(start, _)| start)
     }
@@ -63,8 +63,8 @@ impl InputText {
         self.lines.len()
     }
 
-    /// An error at a part of a line, which has to be a slice of it; at the line's beginning otherwise.
-    pub(super) fn fault(
+    /// Returns an error at a part of a line, which must be a slice of it; otherwise at the start of the line.
+    pub(super) fn error(
         &self,
         index: usize,
         part: &str,
@@ -75,17 +75,17 @@ impl InputText {
         let offset = (part.as_ptr() as usize).wrapping_sub(line.as_ptr() as usize);
         let inside = offset <= line.len() && line.is_char_boundary(offset);
         let column = if inside { line[..offset].chars().count() } else { 0 };
-        self.fault_at(index, column + 1, if inside { part.chars().count() } else { 0 }, what, remedy)
+        self.error_at(index, column + 1, if inside { part.chars().count() } else { 0 }, what, remedy)
     }
 
-    /// An error at the last line before `end`: where a document was cut off.
+    /// Returns an error at the last line before `end`, where a document was truncated.
     pub(super) fn cut_off(&self, end: usize, what: impl Into<String>, remedy: impl Into<String>) -> InputError {
         let last = (0..end.min(self.len())).rev().find(|&index| !self.line(index).trim().is_empty()).unwrap_or(0);
-        self.fault_at(last, self.line(last).chars().count() + 1, 0, what, remedy)
+        self.error_at(last, self.line(last).chars().count() + 1, 0, what, remedy)
     }
 
-    /// An error at a character of a line.
-    pub(super) fn fault_at(
+    /// Returns an error at a character of a line.
+    pub(super) fn error_at(
         &self,
         index: usize,
         column: usize,
@@ -105,10 +105,10 @@ impl InputText {
     }
 }
 
-/// Characters of a line that an error carries.
+/// Maximum number of characters of a line that an error contains.
 const SHOWN: usize = 240;
 
-/// Returns a line as a terminal would show it: without colours, and only the last of overwritten text.
+/// Returns a line as a terminal shows it: without colours, and only the last of overwritten text.
 fn shown(line: &str) -> String {
     let line = line.trim_end_matches('\r');
     let line = line.rsplit('\r').next().unwrap_or(line);
@@ -118,7 +118,7 @@ fn shown(line: &str) -> String {
         match c {
             '\u{1b}' if chars.peek() == Some(&'[') => {
                 chars.next();
-                // A sequence ends with a letter or one of a few signs.
+                // The final byte of a control sequence is in this range.
                 for c in chars.by_ref() {
                     if ('@'..='~').contains(&c) {
                         break;
@@ -135,7 +135,7 @@ fn shown(line: &str) -> String {
 /// HTML tags of inline markup.
 const TAGS: [&str; 6] = ["span", "strong", "font", "code", "pre", "br"];
 
-/// Returns a line of HTML source as a page would show it.
+/// Returns a line of HTML source as a browser shows it.
 fn without_tags(line: &str) -> String {
     let mut shown = String::with_capacity(line.len());
     let mut rest = line;
@@ -155,13 +155,13 @@ fn without_tags(line: &str) -> String {
     shown + rest
 }
 
-/// A number as it was printed.
+/// A printed number.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Printed {
     pub(super) value: f64,
-    /// What one more in the last digit would add.
+    /// Unit of its last digit.
     pub(super) step: f64,
-    /// Digits behind the point.
+    /// Number of decimals.
     pub(super) decimals: u32,
 }
 
@@ -171,7 +171,7 @@ impl Printed {
     }
 }
 
-/// The number at the start of a text, behind blanks, and what follows it.
+/// Parses the number at the start of a text, after whitespace, and returns the rest.
 pub(super) fn printed(text: &str) -> Option<(Printed, &str)> {
     let body = text.trim_start();
     let whole = digits(body);
@@ -179,7 +179,7 @@ pub(super) fn printed(text: &str) -> Option<(Printed, &str)> {
         return None;
     }
     let fraction = body[whole..].strip_prefix('.').map_or(0, digits);
-    // A point without digits behind it was cut off.
+    // A trailing point was truncated.
     if fraction == 0 && body[whole..].starts_with('.') {
         return None;
     }
@@ -194,12 +194,16 @@ pub(super) fn digits(text: &str) -> usize {
     text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len()
 }
 
+/// Returns a line number, from 1.
+pub(super) fn line_number(index: usize) -> u32 {
+    u32::try_from(index + 1).unwrap_or(u32::MAX)
+}
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn terminals_hide_colours_and_what_was_written_over() {
+    fn colours_and_overwritten_text_are_removed() {
         assert_eq!(shown("\u{1b}[35;1m  63.50\u{1b}[0m\u{1b}[34m x"), "  63.50 x");
         assert_eq!(shown("Jobs: 1 [eta 00m:01s]\rJobs: 1 [eta 00m:00s]\r"), "Jobs: 1 [eta 00m:00s]");
         assert_eq!(shown("a\u{1b}"), "a");
@@ -208,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_know_their_last_digit() {
+    fn numbers_keep_the_unit_of_their_last_digit() {
         let read = |text| printed(text).map(|(n, rest)| (n.value, n.step, n.decimals, rest));
         assert_eq!(read("  24.1k"), Some((24.1, 0.1, 1, "k")));
         assert_eq!(read("2823MiB"), Some((2823.0, 1.0, 0, "MiB")));

@@ -1,14 +1,14 @@
-//! Filesystem overhead: atime, journals, discards.
+//! Rules for filesystems: access times, journals, discards.
 
 use super::super::check::Check;
 use super::super::facts::{DiskFacts, DoctorSubject, FactLayerKind, FilesystemFacts};
 use super::super::finding::{CheckState, DoctorCase, DoctorFinding, DoctorValue, SettingChange, Want, word};
-use super::judge;
 use super::stack::stripe_bytes;
+use super::{grade, judge};
 
-pub(super) fn all(filesystem: &FilesystemFacts, subject: &DoctorSubject) -> Vec<DoctorFinding> {
+pub(in super::super) fn all(filesystem: &FilesystemFacts, subject: &DoctorSubject) -> Vec<DoctorFinding> {
     let mut findings: Vec<DoctorFinding> = fullness(filesystem).into_iter().collect();
-    // What is below does not depend on devices; in memory and on other hosts it means nothing.
+    // The remaining checks mean nothing for memory, network and read-only filesystems.
     if subject.layers.is_empty() || filesystem.has("ro") {
         return findings;
     }
@@ -34,7 +34,8 @@ impl FilesystemFacts {
     }
 }
 
-fn disks(subject: &DoctorSubject) -> impl Iterator<Item = &DiskFacts> {
+/// Iterates over the disks of a stack.
+pub(super) fn disks(subject: &DoctorSubject) -> impl Iterator<Item = &DiskFacts> {
     subject.layers.iter().filter_map(|layer| match &layer.kind {
         FactLayerKind::Disk(disk) => Some(&**disk),
         _ => None,
@@ -60,7 +61,7 @@ fn synchronous(filesystem: &FilesystemFacts) -> DoctorFinding {
         return finding.change(filesystem.remount("async"));
     }
     if filesystem.has("data=journal") {
-        // It can be changed by a new mount only, not by a remount.
+        // A remount cannot change it.
         let wanted = Want::Is(word("data=ordered"));
         let finding = finding.case(DoctorCase::Low).found(word("data=journal"));
         return finding.iops(CheckState::CouldBeBetter, wanted.clone()).throughput(CheckState::Problem, wanted);
@@ -140,11 +141,6 @@ fn fullness(filesystem: &FilesystemFacts) -> Option<DoctorFinding> {
     Some(judge(Check::Fullness, &filesystem.at, &filesystem.capacity_bytes, |&(all, free), finding| {
         let used = 1.0 - free.min(all) as f64 / all as f64;
         let finding = finding.found(DoctorValue::Share(used)).and("free", DoctorValue::Bytes(free));
-        let state = match used {
-            used if used >= OVERFULL => CheckState::Problem,
-            used if used >= FULL => CheckState::CouldBeBetter,
-            _ => CheckState::Good,
-        };
-        finding.both(state, Want::AtMost(DoctorValue::Share(FULL)))
+        finding.both(grade(used >= OVERFULL, used >= FULL), Want::AtMost(DoctorValue::Share(FULL)))
     }))
 }

@@ -1,9 +1,10 @@
-//! The host: its kernel, processors, memory and permissions.
+//! Rules for the host: kernel, CPUs, memory and permissions.
 
 use super::super::check::Check;
-use super::super::facts::{DoctorSubject, FactLayerKind, HostFacts, UnreadCause, UnreadFact};
+use super::super::facts::{DoctorSubject, HostFacts, UnreadCause, UnreadFact};
 use super::super::finding::{CheckState, DoctorCase, DoctorFinding, DoctorValue, SettingChange, Want, word};
-use super::judge;
+use super::filesystem::disks;
+use super::{grade, judge};
 
 pub(in super::super) fn all(host: &HostFacts, subjects: &[DoctorSubject]) -> Vec<DoctorFinding> {
     vec![
@@ -17,23 +18,22 @@ pub(in super::super) fn all(host: &HostFacts, subjects: &[DoctorSubject]) -> Vec
     ]
 }
 
-/// `6.18.0-rc1` as (6, 18).
+/// Parses the first two numbers of a release: `6.18.0-rc1` gives (6, 18).
 fn release(text: &str) -> Option<(u32, u32)> {
     let mut parts = text.split(|c: char| !c.is_ascii_digit());
     Some((parts.next()?.parse().ok()?, parts.next()?.parse().ok()?))
 }
 
-/// io_uring came with 5.1; what Fathom and others need of it with 5.11.
+/// io_uring exists since 5.1 and has what Fathom and others need of it since 5.11.
 const RINGS_SINCE: (u32, u32) = (5, 1);
 const GOOD_RINGS_SINCE: (u32, u32) = (5, 11);
 
 fn kernel(host: &HostFacts) -> DoctorFinding {
     judge(Check::Kernel, "", &host.kernel, |text, finding| {
         let Some(release) = release(text) else {
-            let reason = UnreadFact {
-                path: "/proc/sys/kernel/osrelease".to_owned(),
-                why: UnreadCause::Foreign(shortened(text)),
-            };
+            let start = text.chars().filter(|c| !c.is_control()).take(24).collect();
+            let path = "/proc/sys/kernel/osrelease".to_owned();
+            let reason = UnreadFact { path, why: UnreadCause::Foreign(start) };
             return DoctorFinding::unknown(Check::Kernel, "", &reason);
         };
         let finding = finding.found(word(text));
@@ -47,18 +47,14 @@ fn kernel(host: &HostFacts) -> DoctorFinding {
     })
 }
 
-fn shortened(text: &str) -> String {
-    text.chars().filter(|c| !c.is_control()).take(24).collect()
-}
-
-/// One processor for every 2,000 random reads or 2,500 random writes per second.
+/// The provider's rule: one CPU for every 2,000 random reads or 2,500 random writes per second.
 const READS_PER_CPU: f64 = 2000.0;
 const WRITES_PER_CPU: f64 = 2500.0;
 
-/// Shares of processors that are free.
+/// Fractions of CPUs that are idle.
 const BUSY: f64 = 0.1;
 const ENOUGH: f64 = 0.5;
-/// The share of time in which tasks waited for a processor.
+/// Fraction of time in which tasks waited for a CPU.
 const WAITING: f64 = 0.2;
 
 fn free_cpus(host: &HostFacts, subjects: &[DoctorSubject]) -> DoctorFinding {
@@ -70,21 +66,14 @@ fn free_cpus(host: &HostFacts, subjects: &[DoctorSubject]) -> DoctorFinding {
         };
         let free = (cpus - load).max(0.0);
         let finding = finding.found(DoctorValue::Number(free)).and("free of", DoctorValue::Count(cpus as u64));
-        // Tasks that wait for disks count as load too: only where others wait for processors it is known to be too much.
-        let waits = host.cpu_pressure.as_ref().is_ok_and(|share| *share >= WAITING);
-        let state = match free / cpus {
-            share if share < BUSY && waits => CheckState::Problem,
-            share if share < ENOUGH => CheckState::CouldBeBetter,
-            _ => CheckState::Good,
-        };
+        // The load average includes tasks that wait for disks, so only CPU pressure shows that CPUs are short.
+        let waits = host.cpu_pressure.as_ref().is_ok_and(|fraction| *fraction >= WAITING);
+        let state = grade(free / cpus < BUSY && waits, free / cpus < ENOUGH);
         let finding = finding.iops(state, Want::AtLeast(DoctorValue::Number(cpus * ENOUGH)));
-        // The rule is one for disks that are reached over the provider's network.
-        let persistent = subjects.iter().flat_map(|subject| &subject.layers).any(|layer| match &layer.kind {
-            FactLayerKind::Disk(disk) => {
-                let model = disk.model.to_lowercase();
-                model.contains("persistent") || model.contains("nvme_card-pd")
-            }
-            _ => false,
+        // The rule applies to disks behind the provider's network.
+        let persistent = subjects.iter().flat_map(disks).any(|disk| {
+            let model = disk.model.to_lowercase();
+            model.contains("persistent") || model.contains("nvme_card-pd")
         });
         if !persistent {
             return finding;
@@ -96,8 +85,8 @@ fn free_cpus(host: &HostFacts, subjects: &[DoctorSubject]) -> DoctorFinding {
     })
 }
 
-/// Drivers whose `powersave` raises the frequency all the same.
-const OWN_MIND: [&str; 3] = ["intel_pstate", "amd-pstate-epp", "amd_pstate_epp"];
+/// Drivers whose `powersave` governor scales the frequency with load.
+const SCALING_DRIVERS: [&str; 3] = ["intel_pstate", "amd-pstate-epp", "amd_pstate_epp"];
 
 fn governor(host: &HostFacts) -> DoctorFinding {
     judge(Check::Governor, "", &host.governors, |(governors, driver), finding| {
@@ -105,7 +94,8 @@ fn governor(host: &HostFacts) -> DoctorFinding {
         if governors.iter().all(|governor| governor == "performance") {
             return finding;
         }
-        let stuck = governors.iter().any(|governor| governor == "powersave") && !OWN_MIND.contains(&driver.as_str());
+        let stuck =
+            governors.iter().any(|governor| governor == "powersave") && !SCALING_DRIVERS.contains(&driver.as_str());
         let want = || Want::Is(word("performance"));
         let finding = finding.iops(if stuck { CheckState::Problem } else { CheckState::CouldBeBetter }, want());
         let finding = finding.throughput(if stuck { CheckState::CouldBeBetter } else { CheckState::Good }, want());
@@ -122,11 +112,7 @@ fn native_aio(host: &HostFacts) -> DoctorFinding {
     judge(Check::NativeAio, "", &host.native_operations, |&(used, most), finding| {
         let free = most.saturating_sub(used);
         let finding = finding.found(DoctorValue::Count(free)).and("free of", DoctorValue::Count(most));
-        let state = match free {
-            free if free < OPERATIONS_LEAST => CheckState::Problem,
-            free if free < OPERATIONS_WANTED => CheckState::CouldBeBetter,
-            _ => CheckState::Good,
-        };
+        let state = grade(free < OPERATIONS_LEAST, free < OPERATIONS_WANTED);
         let value = most.saturating_mul(2).max(OPERATIONS_GENEROUS);
         let finding = finding.iops(state, Want::AtLeast(DoctorValue::Count(OPERATIONS_WANTED)));
         finding.change(SettingChange::Sysctl { key: "fs.aio-max-nr", value })
@@ -137,44 +123,39 @@ fn io_uring(host: &HostFacts) -> DoctorFinding {
     let since =
         |first| host.kernel.as_ref().ok().and_then(|text| release(text)).is_some_and(|release| release >= first);
     let missing = matches!(&host.rings, Err(UnreadFact { why: UnreadCause::Missing, .. }));
-    let finding = DoctorFinding::new(Check::IoUring, "");
+    let permitted = |finding: DoctorFinding| if host.filtered { finding.case(DoctorCase::Filtered) } else { finding };
     if missing && since(RINGS_SINCE) {
-        // The switch came with 6.6; before it all users may, where the kernel was built with it.
-        let finding = finding.found(word("all users")).case(DoctorCase::Unrestricted);
-        return if host.filtered { filtered(finding) } else { finding };
+        // The sysctl exists since 6.6; before, all users may use io_uring if the kernel was built with it.
+        let finding = DoctorFinding::new(Check::IoUring, "").found(word("all users"));
+        return permitted(finding.case(DoctorCase::Unrestricted));
     }
     judge(Check::IoUring, "", &host.rings, |rings, finding| {
         let may = rings.disabled == 0 || (rings.disabled == 1 && rings.member);
-        let who = match rings.disabled {
+        let users = match rings.disabled {
             0 => "all users",
             1 => "privileged processes and one group",
             _ => "no user",
         };
-        let finding = finding.found(word(who));
+        let finding = finding.found(word(users));
         if may {
-            return if host.filtered { filtered(finding) } else { finding };
+            return permitted(finding);
         }
         let finding = finding.iops(CheckState::Problem, Want::Is(word("all users")));
         finding.change(SettingChange::Sysctl { key: "kernel.io_uring_disabled", value: 0 })
     })
 }
 
-fn filtered(finding: DoctorFinding) -> DoctorFinding {
-    finding.case(DoctorCase::Filtered)
-}
-
-/// So much takes seconds to write out, during which everything else waits.
+/// Writing back this much takes seconds, during which other requests wait.
 const DIRTY_MOST: u64 = 4 << 30;
-/// With less than this writers wait for the device almost at once.
+/// With less than this, writers are throttled almost immediately.
 const DIRTY_LEAST: u64 = 64 << 20;
 
 fn dirty_pages(host: &HostFacts) -> DoctorFinding {
     judge(Check::DirtyPages, "", &host.dirty, |&(background, limit), finding| {
         let finding = finding.found(DoctorValue::Bytes(background)).and("limit", DoctorValue::Bytes(limit));
-        let grade = |good: bool| if good { CheckState::Good } else { CheckState::CouldBeBetter };
         let finding = finding
-            .iops(grade(background <= DIRTY_MOST), Want::AtMost(DoctorValue::Bytes(DIRTY_MOST)))
-            .throughput(grade(limit >= DIRTY_LEAST), Want::AtLeast(DoctorValue::Bytes(DIRTY_LEAST)));
+            .iops(grade(false, background > DIRTY_MOST), Want::AtMost(DoctorValue::Bytes(DIRTY_MOST)))
+            .throughput(grade(false, limit < DIRTY_LEAST), Want::AtLeast(DoctorValue::Bytes(DIRTY_LEAST)));
         let set = |key, value| SettingChange::Sysctl { key, value };
         let finding = finding
             .change_for_iops(set("vm.dirty_background_bytes", 256 << 20))

@@ -1,4 +1,4 @@
-//! The rules: each a small function from facts to a finding, or to none where it does not apply.
+//! The rules: functions from facts to findings, or to `None` if they do not apply.
 
 mod filesystem;
 mod host;
@@ -8,13 +8,14 @@ mod spread;
 mod stack;
 
 use super::check::Check;
-use super::facts::{DoctorSubject, FactLayerKind, FilesystemFacts, HostFacts, Known, LayerFacts};
-use super::finding::DoctorFinding;
+use super::facts::{DoctorSubject, FactLayerKind, HostFacts, Known, LayerFacts};
+use super::finding::{CheckState, DoctorFinding};
 
+pub(super) use filesystem::all as filesystem;
 pub(super) use host::all as host;
 pub(super) use sizes::read_ahead;
 
-/// A finding from a figure, or that the figure is not known.
+/// Applies a rule to a fact, or reports that the fact is unknown.
 fn judge<T>(
     check: Check,
     about: &str,
@@ -27,7 +28,15 @@ fn judge<T>(
     }
 }
 
-/// Everything about one device.
+/// Returns the state of a setting by two criteria.
+fn grade(is_problem: bool, is_improvable: bool) -> CheckState {
+    match (is_problem, is_improvable) {
+        (true, _) => CheckState::Problem,
+        (_, true) => CheckState::CouldBeBetter,
+        _ => CheckState::Good,
+    }
+}
+/// Returns all findings about one device.
 pub(super) fn layer(layer: &LayerFacts, subject: &DoctorSubject, host: &HostFacts) -> Vec<DoctorFinding> {
     let mut findings: Vec<DoctorFinding> = stack::limits(layer, host).into_iter().collect();
     match &layer.kind {
@@ -47,9 +56,4 @@ pub(super) fn layer(layer: &LayerFacts, subject: &DoctorSubject, host: &HostFact
         FactLayerKind::Mapping { .. } => {}
     }
     findings
-}
-
-/// Everything about a filesystem.
-pub(super) fn filesystem(filesystem: &FilesystemFacts, subject: &DoctorSubject) -> Vec<DoctorFinding> {
-    filesystem::all(filesystem, subject)
 }

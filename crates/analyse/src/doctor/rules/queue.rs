@@ -1,9 +1,9 @@
-//! I/O schedulers and queue depths.
+//! Rules for I/O schedulers and queue depths.
 
 use super::super::check::Check;
-use super::super::facts::{DiskFacts, Known};
+use super::super::facts::DiskFacts;
 use super::super::finding::{CheckState, DoctorCase, DoctorFinding, DoctorValue, SettingChange, Want, word};
-use super::judge;
+use super::{grade, judge};
 
 pub(super) fn all(disk: &DiskFacts) -> Vec<DoctorFinding> {
     let mut findings =
@@ -17,11 +17,11 @@ pub(super) fn set(disk: &DiskFacts, attribute: &'static str, value: impl Into<St
     SettingChange::Queue { disk: disk.name.clone(), attribute, value: value.into() }
 }
 
-/// Schedulers that order requests for heads that move.
+/// Schedulers that sort requests for moving heads.
 const ORDERING: [&str; 4] = ["mq-deadline", "bfq", "deadline", "cfq"];
-/// Schedulers that pass requests on.
+/// Schedulers that pass requests on unchanged.
 const PASSING: [&str; 2] = ["none", "noop"];
-/// Schedulers that weigh each request, which costs more than an SSD takes to answer it.
+/// Schedulers whose cost per request exceeds the latency of an SSD.
 const WEIGHING: [&str; 2] = ["bfq", "cfq"];
 
 fn scheduler(disk: &DiskFacts) -> DoctorFinding {
@@ -48,7 +48,7 @@ fn scheduler(disk: &DiskFacts) -> DoctorFinding {
     })
 }
 
-/// Requests of all queues together that the seeds' table asks for: 32 for 16,000 IOPS, 128 for 64,000.
+/// Requests over all queues, by the seed documents' table: 32 for 16,000 IOPS, 128 for 64,000.
 const REQUESTS_LEAST: u64 = 32;
 const REQUESTS_WANTED: u64 = 128;
 
@@ -58,15 +58,11 @@ fn nr_requests(disk: &DiskFacts) -> DoctorFinding {
         let total = each.saturating_mul(queues);
         let finding = finding.found(DoctorValue::Count(each));
         let finding = if queues > 1 { finding.and("queues", DoctorValue::Count(queues)) } else { finding };
-        let state = |wanted| match total {
-            total if total < REQUESTS_LEAST => CheckState::Problem,
-            total if total < wanted => CheckState::CouldBeBetter,
-            _ => CheckState::Good,
-        };
+        let state = |wanted| grade(total < REQUESTS_LEAST, total < wanted);
         let want = |wanted: u64| Want::AtLeast(DoctorValue::Count(wanted.div_ceil(queues)));
         let finding = finding.iops(state(REQUESTS_WANTED), want(REQUESTS_WANTED));
         let finding = finding.throughput(state(REQUESTS_LEAST), want(REQUESTS_LEAST));
-        // Without a scheduler requests are the device's own tags, of which there are no more.
+        // Without a scheduler, requests are the device's own tags, whose number is fixed.
         let own_tags = disk.scheduler.as_ref().is_ok_and(|(chosen, _)| chosen == "none");
         if own_tags {
             return finding.case(DoctorCase::Hardware);
@@ -75,11 +71,11 @@ fn nr_requests(disk: &DiskFacts) -> DoctorFinding {
     })
 }
 
-/// SATA has 32 tags, of which one or two may be kept back.
+/// SATA has 32 tags, one or two of which may be reserved.
 const DEPTH_WANTED: u64 = 30;
 
 fn device_depth(disk: &DiskFacts) -> Option<DoctorFinding> {
-    // NVMe and paravirtual disks have no such file.
+    // NVMe and paravirtual disks have no such attribute.
     let &depth = disk.device_depth.as_ref().ok()?;
     let finding = DoctorFinding::new(Check::DeviceDepth, &disk.name).found(DoctorValue::Count(depth));
     if depth >= DEPTH_WANTED {
@@ -106,7 +102,7 @@ fn rotational(disk: &DiskFacts) -> DoctorFinding {
         if !rotational {
             return finding;
         }
-        // Providers' disks say so of themselves without a plate that turns.
+        // Providers' virtual disks report moving parts that they do not have.
         let finding = finding.and("it says", DoctorValue::Switch(true));
         let finding =
             finding.case(DoctorCase::Virtual).iops(CheckState::CouldBeBetter, Want::Is(DoctorValue::Switch(false)));
@@ -120,7 +116,8 @@ fn write_cache(disk: &DiskFacts) -> DoctorFinding {
         if let (Ok(fua), "write back") = (&disk.fua, mode.as_str()) {
             finding = finding.and("FUA", DoctorValue::Switch(*fua));
         }
-        // SATA and SAS drives have a cache that can be off. With others `write through` says that there is none to lose.
+        // Only SATA and SAS drives have a cache that can be disabled. `write through` of others means that there is
+        // none.
         let turned_off = mode == "write through" && disk.driver == "sd" && !disk.is_virtual();
         if turned_off {
             let finding = finding.both(CheckState::CouldBeBetter, Want::Is(word("write back")));
@@ -155,9 +152,8 @@ fn iostats(disk: &DiskFacts) -> DoctorFinding {
 }
 
 fn polling(disk: &DiskFacts) -> DoctorFinding {
-    let polls: &Known<bool> = &disk.polls;
-    // Good either way: only programs that ask for it (`hipri`) poll, and only NVMe can.
-    judge(Check::Polling, &disk.name, polls, |&polls, finding| {
+    // Good either way: only programs that request it (`hipri`) poll, and only NVMe supports it.
+    judge(Check::Polling, &disk.name, &disk.polls, |&polls, finding| {
         let finding = finding.found(DoctorValue::Switch(polls));
         if disk.is_nvme() { finding } else { finding.case(DoctorCase::Hardware) }
     })

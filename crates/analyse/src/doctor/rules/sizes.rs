@@ -1,10 +1,10 @@
-//! Sizes of requests, blocks, discards and readahead.
+//! Rules for the sizes of requests, blocks, discards and readahead.
 
 use super::super::check::Check;
 use super::super::facts::{DiskFacts, DoctorSubject, FactLayerKind};
 use super::super::finding::{CheckState, DoctorCase, DoctorFinding, DoctorValue, SettingChange, Want};
-use super::judge;
 use super::queue::set;
+use super::{grade, judge};
 
 pub(super) fn all(disk: &DiskFacts) -> Vec<DoctorFinding> {
     let mut findings = vec![max_sectors(disk), block_size(disk), device_alignment(disk)];
@@ -12,7 +12,7 @@ pub(super) fn all(disk: &DiskFacts) -> Vec<DoctorFinding> {
     findings
 }
 
-/// Throughput is measured with 1 MiB at a time (the Hyperdisk article); half a page cache's flush is 128 KiB.
+/// Throughput is measured with requests of 1 MiB (the Hyperdisk article); half of a page cache flush is 128 KiB.
 const REQUEST_WANTED_KB: u64 = 1024;
 const REQUEST_LEAST_KB: u64 = 128;
 
@@ -27,14 +27,14 @@ fn max_sectors(disk: &DiskFacts) -> DoctorFinding {
         if possible <= kib {
             return finding.case(DoctorCase::Hardware);
         }
-        let state = if kib < REQUEST_LEAST_KB { CheckState::Problem } else { CheckState::CouldBeBetter };
+        let state = grade(kib < REQUEST_LEAST_KB, true);
         let best = possible.min(REQUEST_WANTED_KB);
         let finding = finding.throughput(state, Want::AtLeast(bytes(best)));
         finding.change(set(disk, "max_sectors_kb", best.to_string()))
     })
 }
 
-/// The block of filesystems, databases and the page cache.
+/// Block size of filesystems, databases and the page cache.
 const PAGE_BYTES: u64 = 4096;
 
 fn block_size(disk: &DiskFacts) -> DoctorFinding {
@@ -78,25 +78,24 @@ fn discard_support(disk: &DiskFacts) -> Option<DoctorFinding> {
     }))
 }
 
-/// The kernel's own default; databases ask for less.
+/// The kernel's default; databases need less.
 const AHEAD_MOST_IOPS: u64 = 128 << 10;
 /// Eight requests of the default size.
 const AHEAD_LEAST_THROUGHPUT: u64 = 1 << 20;
-/// The persistent-disk page's example.
+/// The example of the persistent-disk documentation.
 const AHEAD_EXAMPLE: u64 = 8 << 20;
 
-/// Readahead of the highest device for buffered reads.
+/// Checks the readahead of the top device for buffered reads.
 pub(in super::super) fn read_ahead(subject: &DoctorSubject) -> Option<DoctorFinding> {
     let (highest, figure) = (subject.layers.first()?, subject.read_ahead_bytes.as_ref()?);
-    // Partitions have none of their own.
+    // Partitions use the readahead of their disk.
     let device = if let FactLayerKind::Partition { disk, .. } = &highest.kind { disk } else { &highest.name };
     Some(judge(Check::ReadAhead, device, figure, |&bytes, finding| {
         let finding = finding.found(DoctorValue::Bytes(bytes)).and("sectors", DoctorValue::Count(bytes / 512));
-        let grade = |good: bool| if good { CheckState::Good } else { CheckState::CouldBeBetter };
         let finding = finding
-            .iops(grade(bytes <= AHEAD_MOST_IOPS), Want::AtMost(DoctorValue::Bytes(AHEAD_MOST_IOPS)))
+            .iops(grade(false, bytes > AHEAD_MOST_IOPS), Want::AtMost(DoctorValue::Bytes(AHEAD_MOST_IOPS)))
             .throughput(
-                grade(bytes >= AHEAD_LEAST_THROUGHPUT),
+                grade(false, bytes < AHEAD_LEAST_THROUGHPUT),
                 Want::AtLeast(DoctorValue::Bytes(AHEAD_LEAST_THROUGHPUT)),
             );
         let set = |bytes: u64| SettingChange::ReadAhead { device: device.clone(), sectors: bytes / 512 };

@@ -1,4 +1,4 @@
-//! Distribution of work over processors and NUMA nodes.
+//! Rules for the distribution of work over CPUs and NUMA nodes.
 
 use std::collections::BTreeSet;
 
@@ -20,9 +20,9 @@ fn cpus(host: &HostFacts) -> u64 {
     host.online_cpus.as_ref().map_or(1, |cpus| cpus.len().max(1) as u64)
 }
 
-/// Number of processors from which a single queue is a bottleneck.
+/// Number of CPUs from which a single hardware queue is a bottleneck.
 const MANY_CPUS: u64 = 8;
-/// So many processors may share one of several queues.
+/// Number of CPUs that may share a hardware queue.
 const CPUS_PER_QUEUE: u64 = 4;
 
 fn hardware_queues(disk: &DiskFacts, host: &HostFacts) -> DoctorFinding {
@@ -55,9 +55,9 @@ fn queue_spread(disk: &DiskFacts, host: &HostFacts) -> Option<DoctorFinding> {
     let online = host.online_cpus.as_ref().ok()?;
     let served: BTreeSet<u32> = queues.iter().flatten().copied().collect();
     let unserved = online.iter().filter(|cpu| !served.contains(cpu)).count() as u64;
-    // Processors that do not exist do not count.
-    let there = |queue: &Vec<u32>| queue.iter().filter(|cpu| online.contains(cpu)).count() as u64;
-    let most = queues.iter().map(there).max().unwrap_or(0);
+    // Queues may list CPUs that do not exist.
+    let online_cpus = |queue: &Vec<u32>| queue.iter().filter(|cpu| online.contains(cpu)).count() as u64;
+    let most = queues.iter().map(online_cpus).max().unwrap_or(0);
     let fair = (online.len() as u64).div_ceil(queues.len() as u64);
     let finding = DoctorFinding::new(Check::QueueSpread, &disk.name)
         .and(if most == 1 { "CPU to a queue" } else { "CPUs to a queue" }, DoctorValue::Count(most));
@@ -70,7 +70,7 @@ fn queue_spread(disk: &DiskFacts, host: &HostFacts) -> Option<DoctorFinding> {
 }
 
 fn interrupt_spread(disk: &DiskFacts, host: &HostFacts) -> Option<DoctorFinding> {
-    // Virtual and stacked devices have none of their own.
+    // Virtual and stacked devices have no interrupts.
     let missing = matches!(&disk.interrupts, Err(UnreadFact { why: UnreadCause::Missing | UnreadCause::Empty, .. }));
     if missing {
         return None;
@@ -106,7 +106,7 @@ fn rq_affinity(disk: &DiskFacts, host: &HostFacts) -> DoctorFinding {
         if cpus == 1 || disk.is_mechanical() {
             return finding;
         }
-        // One interrupt for many processors: only 2 spreads what it brings over those that asked.
+        // With one interrupt for many CPUs, only 2 moves completions to the CPUs that submitted the requests.
         if affinity < 2 && queues < cpus && cpus >= CPUS_PER_QUEUE {
             let finding = finding.iops(CheckState::CouldBeBetter, Want::Is(DoctorValue::Count(2)));
             return finding.change(set(disk, "rq_affinity", "2"));
@@ -124,8 +124,9 @@ fn numa_node(disk: &DiskFacts, host: &HostFacts) -> Option<DoctorFinding> {
     let nodes = host.nodes.as_ref().ok().filter(|nodes| nodes.len() > 1)?;
     Some(judge(Check::NumaNode, &disk.name, &disk.node, |node, finding| {
         let Some(node) = *node else {
-            let finding = finding.both(CheckState::Unknown, Want::Any);
-            return DoctorFinding { unknown: Some(untold(disk)), ..finding };
+            let path = format!("/sys/class/block/{}/device/numa_node", disk.name);
+            let reason = UnreadFact { path, why: UnreadCause::Foreign("-1".to_owned()) };
+            return DoctorFinding::unknown(Check::NumaNode, &disk.name, &reason);
         };
         let finding = finding.found(word(&format!("node {node}")));
         let local =
@@ -137,12 +138,4 @@ fn numa_node(disk: &DiskFacts, host: &HostFacts) -> Option<DoctorFinding> {
         let finding = finding.iops(CheckState::CouldBeBetter, Want::Is(word(&format!("node {node}"))));
         finding.change(SettingChange::BindToNode { node })
     }))
-}
-
-/// The answer for a device without a NUMA node.
-fn untold(disk: &DiskFacts) -> UnreadFact {
-    UnreadFact {
-        path: format!("/sys/class/block/{}/device/numa_node", disk.name),
-        why: UnreadCause::Foreign("-1".to_owned()),
-    }
 }

@@ -1,14 +1,16 @@
-//! Layers between a filesystem and its disks, and the limits of each.
+//! Rules for layers between a filesystem and its disks, and for limits of cgroups.
 
 use super::super::check::Check;
 use super::super::facts::{DiskFacts, DoctorSubject, FactLayerKind, HostFacts, IoLimitFacts, Known, LayerFacts};
 use super::super::finding::{CheckState, DoctorCase, DoctorFinding, DoctorValue, SettingChange, Want, word};
 use super::judge;
 
-/// The default weight of a cgroup.
+/// Default weight of a cgroup.
 const WEIGHT_DEFAULT: u64 = 100;
+/// Keys of limits on operations and bytes per second.
+const LIMIT_KEYS: [&str; 4] = ["riops", "wiops", "rbps", "wbps"];
 
-/// Limits that cgroups set on a device, the strictest of each kind. Partitions have none: their disks do.
+/// Checks cgroup limits of a device, the strictest of each kind. Partitions have none of their own.
 pub(super) fn limits(layer: &LayerFacts, host: &HostFacts) -> Option<DoctorFinding> {
     if matches!(layer.kind, FactLayerKind::Partition { .. }) {
         return None;
@@ -16,39 +18,35 @@ pub(super) fn limits(layer: &LayerFacts, host: &HostFacts) -> Option<DoctorFindi
     Some(judge(Check::CgroupLimits, &layer.name, &host.io_limits, |limits, finding| {
         let ours: Vec<&IoLimitFacts> =
             limits.iter().filter(|limit| limit.device.is_none_or(|device| device == layer.number)).collect();
-        let caps = |limit: &&&IoLimitFacts| ["rbps", "wbps", "riops", "wiops"].contains(&limit.key.as_str());
+        let strictest = |key: &str| ours.iter().filter(|limit| limit.key == key).map(|limit| limit.value).min();
         let mut finding = finding;
-        for key in ["riops", "wiops", "rbps", "wbps"] {
-            let strictest = ours.iter().filter(|limit| limit.key == key).map(|limit| limit.value).min();
-            let value = strictest.map(|value| {
-                if key.ends_with("bps") { DoctorValue::BytesPerSecond(value) } else { DoctorValue::PerSecond(value) }
-            });
-            finding = value.into_iter().fold(finding, |finding, value| finding.and(key, value));
+        for key in LIMIT_KEYS {
+            let Some(value) = strictest(key) else { continue };
+            let bytes = key.ends_with("bps");
+            let value = if bytes { DoctorValue::BytesPerSecond(value) } else { DoctorValue::PerSecond(value) };
+            finding = finding.and(key, value);
         }
         let capped = !finding.found.is_empty();
-        let weight = ours.iter().filter(|limit| limit.key == "weight").map(|limit| limit.value).min();
-        if let Some(weight) = weight.filter(|weight| *weight < WEIGHT_DEFAULT) {
+        let weight = strictest("weight").filter(|weight| *weight < WEIGHT_DEFAULT);
+        if let Some(weight) = weight {
             finding = finding.and("weight", DoctorValue::Count(weight));
         }
         if capped {
             let finding = finding.both(CheckState::Problem, Want::Is(word("none")));
-            return lifted(finding, ours.iter().filter(caps).copied());
+            return lift(finding, ours.into_iter().filter(|limit| LIMIT_KEYS.contains(&limit.key.as_str())));
         }
-        if !finding.found.is_empty() {
-            let finding = finding
-                .case(DoctorCase::Low)
-                .both(CheckState::CouldBeBetter, Want::AtLeast(DoctorValue::Count(WEIGHT_DEFAULT)));
-            return lifted(
-                finding,
-                ours.iter().filter(|limit| limit.key == "weight" && limit.value < WEIGHT_DEFAULT).copied(),
-            );
+        if weight.is_some() {
+            let wanted = Want::AtLeast(DoctorValue::Count(WEIGHT_DEFAULT));
+            let finding = finding.case(DoctorCase::Low).both(CheckState::CouldBeBetter, wanted);
+            let low = |limit: &&IoLimitFacts| limit.key == "weight" && limit.value < WEIGHT_DEFAULT;
+            return lift(finding, ours.into_iter().filter(low));
         }
         finding.found(word("none"))
     }))
 }
 
-/// With one change for each file that sets limits.
-fn lifted<'a>(finding: DoctorFinding, limits: impl Iterator<Item = &'a IoLimitFacts>) -> DoctorFinding {
+/// Adds one change for each file that sets limits.
+fn lift<'a>(finding: DoctorFinding, limits: impl Iterator<Item = &'a IoLimitFacts>) -> DoctorFinding {
     let mut changes: Vec<SettingChange> = Vec::new();
     for limit in limits {
         let known = changes.iter_mut().find_map(|change| match change {
@@ -57,7 +55,7 @@ fn lifted<'a>(finding: DoctorFinding, limits: impl Iterator<Item = &'a IoLimitFa
             }
             _ => None,
         });
-        // Files of version 1 hold one limit each, without a key.
+        // Files of cgroup version 1 hold one limit each, without a key.
         let key = (!limit.file.contains("blkio.throttle")).then(|| limit.key.clone());
         match known {
             Some(keys) => keys.extend(key),
@@ -91,7 +89,7 @@ pub(super) fn loop_direct(name: &str, direct: &Known<bool>) -> DoctorFinding {
     })
 }
 
-/// The block of the filesystem that the file of a loop device is in.
+/// Block size of the filesystem that holds the file of a loop device.
 const FILE_BLOCK_BYTES: u64 = 4096;
 
 pub(super) fn loop_offset(name: &str, offset: &Known<u64>) -> DoctorFinding {
@@ -105,12 +103,12 @@ pub(super) fn loop_offset(name: &str, offset: &Known<u64>) -> DoctorFinding {
 }
 
 const SECTOR_BYTES: u64 = 512;
-/// Partitions are made at multiples of this by today's tools.
+/// Alignment that current partitioning tools use.
 const CUSTOMARY_BYTES: u64 = 1 << 20;
-/// USB bridges and the like tell sizes that are none.
+/// Larger optimal sizes are bogus values, as USB bridges report.
 const OPTIMAL_MOST_BYTES: u64 = 16 << 20;
 
-/// The size of a disk's stripes, where what it tells can be one.
+/// Returns a disk's stripe size, if its optimal I/O size is a plausible one.
 pub(super) fn stripe_bytes(disk: &DiskFacts) -> Option<u64> {
     let (&optimal, &physical) = (disk.optimal_io_bytes.as_ref().ok()?, disk.physical_block_bytes.as_ref().ok()?);
     let physical = physical.max(SECTOR_BYTES);
@@ -118,7 +116,7 @@ pub(super) fn stripe_bytes(disk: &DiskFacts) -> Option<u64> {
         .then_some(optimal)
 }
 
-/// Whether a partition begins where a block of its disk does.
+/// Checks whether a partition is aligned to the blocks of its disk.
 pub(super) fn partition(name: &str, disk: &str, first: &Known<u64>, subject: &DoctorSubject) -> Option<DoctorFinding> {
     let disk = subject.layers.iter().find_map(|layer| match &layer.kind {
         FactLayerKind::Disk(found) if layer.name == disk => Some(found),

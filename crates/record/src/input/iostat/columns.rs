@@ -2,18 +2,18 @@
 
 use super::IostatDevice;
 
-/// Bytes in a sector.
+/// Bytes of a sector.
 const SECTOR: f64 = 512.0;
 const KIB: f64 = 1024.0;
 const MIB: f64 = 1024.0 * 1024.0;
 const NS_IN_MS: f64 = 1e6;
 
-/// Whether a name tells that a table has what `-x` prints and `-s` does not.
+/// Reports whether a column is one that `-x` prints and `-s` does not.
 pub(super) fn is_extended(name: &str) -> bool {
     matches!(name, "r/s" | "w/s" | "f/s")
 }
 
-/// Sets the value of a column; those of versions to come are passed over. JSON names shares without the `%`.
+/// Sets the value of a column; unknown ones are ignored. JSON names fractions without the `%`.
 pub(super) fn set(device: &mut IostatDevice, name: &str, value: f64) {
     match name.trim_start_matches('%') {
         "aqu-sz" | "avgqu-sz" => return device.in_flight = Some(value),
@@ -24,7 +24,7 @@ pub(super) fn set(device: &mut IostatDevice, name: &str, value: f64) {
         "avgrq-sz" => return device.all.request_bytes = Some(value * SECTOR),
         _ => {}
     }
-    // Shares are told from rates by the `%` in text, and by the missing `/s` in JSON.
+    // Fractions differ from rates by the `%` in text, and by the missing `/s` in JSON.
     let (kind, rest) = match name.trim_start_matches('%').split_at_checked(1) {
         Some(("r", rest)) => (&mut device.read, rest),
         Some(("w", rest)) => (&mut device.write, rest),
@@ -45,7 +45,7 @@ pub(super) fn set(device: &mut IostatDevice, name: &str, value: f64) {
     }
 }
 
-/// A number with a point or a comma, and its decimals.
+/// Parses a number with a decimal point or comma, and returns its decimals too.
 pub(super) fn number(text: &str) -> Option<(f64, u32)> {
     let plain = text.bytes().all(|b| b.is_ascii_digit() || b == b'.' || b == b',');
     let pointed = text.replace(',', ".");
@@ -57,10 +57,10 @@ pub(super) fn number(text: &str) -> Option<(f64, u32)> {
     Some((pointed.parse().ok().filter(|value: &f64| *value < 1e19)?, u32::try_from(decimals).ok()?))
 }
 
-/// The second of the day in a date of any locale: the last `10:44:13`, with `PM` behind it or not.
+/// Returns the second of the day of a date in any locale: the last time such as `10:44:13`, with or without `PM`.
 pub(super) fn second_of_day(when: &str) -> Option<f64> {
     let clock = |word: &str| {
-        // ISO dates have the time behind a `T` and the zone behind the time.
+        // ISO dates have the time after a `T`, and the zone after the time.
         let word = word.rsplit_once('T').map_or(word, |(_, time)| time);
         let word = word.split(['+', '-', 'Z']).next().unwrap_or(word);
         let parts = word.trim_end_matches('秒').split([':', '.', '時', '分']);
@@ -69,7 +69,7 @@ pub(super) fn second_of_day(when: &str) -> Option<f64> {
             _ => None,
         }
     };
-    // A date comes first, and may look like a time.
+    // The date comes first and may look like a time.
     let second = when.split_whitespace().rev().find_map(clock)?;
     let half_days = when.split_whitespace().find_map(|word| match word.to_ascii_uppercase().as_str() {
         "AM" => Some(0.0),
@@ -89,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_of_day_are_found_in_dates_of_any_locale() {
+    fn times_of_day_are_found_in_any_locale() {
         for (when, second) in [
             ("11/21/26 16:30:49", 59_449.0),
             ("2026-11-21T16:30:49+0000", 59_449.0),
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_have_points_or_commas() {
+    fn numbers_may_have_points_or_commas() {
         assert_eq!(
             (number("12,50"), number("12.5"), number("12")),
             (Some((12.5, 2)), Some((12.5, 1)), Some((12.0, 0)))

@@ -1,15 +1,15 @@
-//! The JSON of `iostat -x`.
+//! JSON output of `iostat -x`.
 
 use std::ops::Range;
 
 use serde_json::{Deserializer, Map, Value};
 
-use super::{Iostat, IostatCpu, IostatDevice, IostatReport, REMEDY, columns, number, set_seconds, too_short};
+use super::{Iostat, IostatCpu, IostatDevice, IostatReport, REMEDY, columns, set_seconds, too_short};
 use crate::input::InputError;
-use crate::input::json_error::fault;
-use crate::input::text::InputText;
+use crate::input::json_error::json_error;
+use crate::input::text::{InputText, line_number};
 
-/// Reads the documents on some lines; all of them, where several follow one another.
+/// Reads the documents on some lines, which may be several in a row.
 pub(in crate::input) fn read(text: &InputText, lines: Range<usize>) -> Result<Iostat, InputError> {
     let (line, body) = (lines.start, &text.whole[text.start_of(lines.start)..text.start_of(lines.end)]);
     let mut reader = IostatJsonReader {
@@ -21,26 +21,26 @@ pub(in crate::input) fn read(text: &InputText, lines: Range<usize>) -> Result<Io
     while let Some(document) = documents.next() {
         match document {
             Ok(document) => reader.document(line, &document)?,
-            // Text behind documents is ignored, unless another one begins there.
+            // Text after documents is ignored, unless it begins another document.
             Err(_)
                 if !reader.iostat.reports.is_empty()
                     && !body[documents.byte_offset()..].trim_start().starts_with('{') =>
             {
                 break;
             }
-            Err(error) => return Err(fault(text, lines, &error, REMEDY)),
+            Err(error) => return Err(json_error(text, lines, &error, REMEDY)),
         }
     }
     let mut iostat = reader.iostat;
     if iostat.reports.iter().all(|report| report.devices.is_empty()) {
         let remedy = "leave out `-c` and `-z`, or name the device that is used";
-        return Err(text.fault(line, "", "no report has a device in it", remedy));
+        return Err(text.error(line, "", "no report has a device in it", remedy));
     }
     set_seconds(&mut iostat.reports);
     Ok(iostat)
 }
 
-/// The lines on which a word occurs, as often as it does.
+/// Returns the line of each occurrence of a word.
 fn lines_with(text: &InputText, from: usize, word: &str) -> Vec<usize> {
     let lines = text.lines().enumerate().skip(from);
     lines.flat_map(|(index, line)| std::iter::repeat_n(index, line.matches(word).count())).collect()
@@ -49,7 +49,7 @@ fn lines_with(text: &InputText, from: usize, word: &str) -> Vec<usize> {
 struct IostatJsonReader<'a> {
     text: &'a InputText,
     iostat: Iostat,
-    /// The line of each device that is still to come.
+    /// Lines of the remaining devices.
     device_lines: std::vec::IntoIter<usize>,
 }
 
@@ -57,7 +57,7 @@ impl IostatJsonReader<'_> {
     fn document(&mut self, line: usize, document: &Value) -> Result<(), InputError> {
         let hosts = document.pointer("/sysstat/hosts").and_then(Value::as_array);
         let Some(hosts) = hosts else {
-            return Err(self.text.fault(line, "", "this is sysstat's JSON, but has no hosts in it", REMEDY));
+            return Err(self.text.error(line, "", "this is sysstat's JSON, but has no hosts in it", REMEDY));
         };
         for host in hosts {
             self.iostat.host = host["nodename"].as_str().map(str::to_owned);
@@ -75,7 +75,7 @@ impl IostatJsonReader<'_> {
         Ok(())
     }
 
-    /// Whether the report since the boot was left out: with `-y` an empty line stands where it would have been.
+    /// Reports whether the report since boot was omitted: with `-y` an empty line takes its place.
     fn omits_first(&self, line: usize) -> bool {
         let mut lines = self.text.lines().skip(line).skip_while(|line| !line.contains("\"statistics\""));
         lines.next().is_some_and(|line| line.trim_end().ends_with('['))
@@ -85,16 +85,13 @@ impl IostatJsonReader<'_> {
     fn report(&mut self, line: usize, report: &Value) -> Result<(), InputError> {
         let disks = report["disk"].as_array().map_or(&[][..], Vec::as_slice);
         let devices = disks.iter().map(|disk| self.device(line, disk)).collect::<Result<Vec<_>, _>>()?;
-        let share = |name: &str| report["avg-cpu"][name].as_f64().map(|percent| percent / 100.0);
-        let at = devices.first().map_or(number(line), |device| device.line);
-        let cpu = share("idle").map(|idle| IostatCpu {
-            line: at,
-            user: share("user").unwrap_or(0.0),
-            nice: share("nice").unwrap_or(0.0),
-            system: share("system").unwrap_or(0.0),
-            iowait: share("iowait").unwrap_or(0.0),
-            steal: share("steal").unwrap_or(0.0),
-            idle,
+        let at = devices.first().map_or(line_number(line), |device| device.line);
+        let states = &report["avg-cpu"];
+        let cpu = states["idle"].as_f64().map(|_| {
+            let fraction = |name: &str| states[name].as_f64().unwrap_or(0.0) / 100.0;
+            let [user, nice, system] = ["user", "nice", "system"].map(fraction);
+            let [iowait, steal, idle] = ["iowait", "steal", "idle"].map(fraction);
+            IostatCpu { line: at, user, nice, system, iowait, steal, idle }
         });
         let when = report["timestamp"].as_str().map(str::to_owned);
         self.iostat.reports.push(IostatReport { when, line: at, cpu, devices, ..IostatReport::default() });
@@ -106,19 +103,20 @@ impl IostatJsonReader<'_> {
         let empty = Map::new();
         let members = disk.as_object().unwrap_or(&empty);
         let Some(name) = members.get("disk_device").and_then(Value::as_str) else {
-            return Err(self.text.fault(line, "", "a device has no `disk_device`", REMEDY));
+            return Err(self.text.error(line, "", "a device has no `disk_device`", REMEDY));
         };
         if !members.keys().any(|key| columns::is_extended(key)) {
             let option = if members.contains_key("aqu-sz") { "-s" } else { "without `-x`" };
             return Err(too_short(self.text, line, "", option));
         }
         let decimals = decimals(self.text.line(line));
-        let mut device = IostatDevice { name: name.to_owned(), line: number(line), decimals, ..Default::default() };
+        let mut device =
+            IostatDevice { name: name.to_owned(), line: line_number(line), decimals, ..Default::default() };
         for (key, value) in members {
             match value.as_f64() {
                 Some(value) if value >= 0.0 => columns::set(&mut device, key, value),
                 Some(value) => {
-                    return Err(self.text.fault(line, "", format!("`{key}` is {value}, below zero"), REMEDY));
+                    return Err(self.text.error(line, "", format!("`{key}` is {value}, below zero"), REMEDY));
                 }
                 None => {}
             }
@@ -127,7 +125,7 @@ impl IostatJsonReader<'_> {
     }
 }
 
-/// Digits behind the point of the first number in a line; two unless it says otherwise.
+/// Returns the decimals of the first number in a line; two by default.
 fn decimals(line: &str) -> u32 {
     let first = line.match_indices("/s\": ").next().map(|(at, found)| &line[at + found.len()..]);
     let number = first.and_then(|rest| columns::number(rest.split([',', '}']).next()?.trim()));

@@ -1,14 +1,14 @@
-//! The text of `iostat -x`.
+//! Text output of `iostat -x`.
 //!
-//! A row has as many values as its head has names, each with as many decimals as the row's others; what has not was cut
-//! off. The last report must have its devices, and as many as the one before where it is not followed by an empty line.
+//! A row has as many values as the header has names, all with the same number of decimals; otherwise it was truncated.
+//! The last report must have devices, and as many as the previous one unless an empty line follows.
 
 use super::columns::{self, number};
 use super::{Iostat, IostatCpu, IostatDevice, IostatReport, REMEDY, set_seconds, too_short};
 use crate::input::InputError;
-use crate::input::text::InputText;
+use crate::input::text::{InputText, line_number};
 
-/// Whether there is a table of devices in a text.
+/// Reports whether a text contains a table of devices.
 pub(in crate::input) fn is_in(text: &InputText) -> bool {
     text.lines().any(|line| {
         let mut words = line.split_whitespace();
@@ -25,15 +25,15 @@ fn is_device(word: &str) -> bool {
 #[derive(Debug, Default)]
 struct IostatTableReader {
     iostat: Iostat,
-    /// The report that the next lines belong to.
+    /// Current report.
     report: Option<IostatReport>,
-    /// The names of columns, while rows of devices follow.
+    /// Column names, while rows of devices follow.
     head: Option<Vec<String>>,
-    /// Whether a row of processors follows.
+    /// Whether a row of CPU statistics follows.
     cpu_follows: bool,
     /// Whether the report has a table of devices.
     has_table: bool,
-    /// Blank lines since the line that begins an output of iostat; `None` once a report followed it.
+    /// Blank lines since the banner that begins an output; `None` after the first report.
     blanks_after_banner: Option<u32>,
     /// Whether the last line was blank.
     after_blank: bool,
@@ -70,12 +70,8 @@ impl IostatTableReader {
             self.begin_table(text, index, &words)?;
         } else if words.last().is_some_and(|last| is_device(last)) && words.iter().any(|word| word.contains("/s")) {
             let remedy = "leave out `-h` and `--pretty`, which cut tables in parts and round their values";
-            return Err(text.fault(
-                index,
-                line.trim(),
-                "this is a table for people, of `iostat -h` or `--pretty`",
-                remedy,
-            ));
+            let what = "this is a table for people, of `iostat -h` or `--pretty`";
+            return Err(text.error(index, line.trim(), what, remedy));
         } else if columns::second_of_day(line).is_some() && words.len() <= 4 {
             self.end_report(text)?;
             self.open(index).when = Some(line.trim().trim_start_matches("Time: ").to_owned());
@@ -86,7 +82,7 @@ impl IostatTableReader {
         Ok(())
     }
 
-    /// `Linux 6.18.44 (vm) 11/21/26 _x86_64_ (2 CPU)`, with tabs between.
+    /// Parses the banner `Linux 6.18.44 (vm) 11/21/26 _x86_64_ (2 CPU)`, with tabs in between.
     fn begin_output(&mut self, line: &str) {
         let inside = |part: Option<&str>| part.and_then(|rest| rest.split(')').next()).map(str::to_owned);
         self.iostat.host = inside(line.split_once('(').map(|(_, rest)| rest));
@@ -95,12 +91,12 @@ impl IostatTableReader {
         self.blanks_after_banner = Some(0);
     }
 
-    /// The report that is open, or a new one. With `-y` one more blank line stands before the first.
+    /// Returns the current report or a new one. With `-y` an additional blank line precedes the first.
     fn open(&mut self, index: usize) -> &mut IostatReport {
         let blanks = &mut self.blanks_after_banner;
         self.report.get_or_insert_with(|| IostatReport {
             since_boot: blanks.take().is_some_and(|blanks| blanks < 2),
-            line: super::number(index),
+            line: line_number(index),
             ..IostatReport::default()
         })
     }
@@ -112,7 +108,7 @@ impl IostatTableReader {
         self.head = None;
         if !has_table {
             let remedy = "leave out `-c`, or give the whole output";
-            return Err(text.fault(report.line as usize - 1, "", "the report has no table of devices", remedy));
+            return Err(text.error(report.line as usize - 1, "", "the report has no table of devices", remedy));
         }
         self.iostat.reports.push(report);
         Ok(())
@@ -122,13 +118,13 @@ impl IostatTableReader {
         self.cpu_follows = false;
         let mut shares = [0.0; 6];
         if words.len() != shares.len() {
-            return Err(text.fault(index, "", "six shares of processor time should stand here", REMEDY));
+            return Err(text.error(index, "", "six shares of processor time should stand here", REMEDY));
         }
         for (share, word) in shares.iter_mut().zip(words) {
             *share = value(text, index, word)?.0 / 100.0;
         }
         let [user, nice, system, iowait, steal, idle] = shares;
-        let line = super::number(index);
+        let line = line_number(index);
         self.open(index).cpu = Some(IostatCpu { line, user, nice, system, iowait, steal, idle });
         Ok(())
     }
@@ -139,7 +135,7 @@ impl IostatTableReader {
             return Err(too_short(text, index, text.line(index).trim(), option));
         }
         if !words.iter().any(|word| columns::is_extended(word)) {
-            return Err(text.fault(index, text.line(index).trim(), "no column here is `r/s` or `w/s`", REMEDY));
+            return Err(text.error(index, text.line(index).trim(), "no column here is `r/s` or `w/s`", REMEDY));
         }
         if self.has_table {
             self.end_report(text)?;
@@ -156,24 +152,21 @@ impl IostatTableReader {
         if values.len() != head.len() {
             let what =
                 format!("{} values stand below {} columns: the row is cut off or broken", values.len(), head.len());
-            return Err(text.fault(index, text.line(index).trim(), what, REMEDY));
+            return Err(text.error(index, text.line(index).trim(), what, REMEDY));
         }
-        let mut device = IostatDevice { name: words[0].to_owned(), line: super::number(index), ..Default::default() };
+        let mut device = IostatDevice { name: words[0].to_owned(), line: line_number(index), ..Default::default() };
         for (position, (name, word)) in head.iter().zip(values).enumerate() {
             let (figure, decimals) = value(text, index, word)?;
             if position > 0 && decimals != device.decimals {
                 let what = format!("`{word}` has {decimals} decimals and the row's others {}", device.decimals);
-                return Err(text.fault(index, word, format!("{what}: it is cut off"), REMEDY));
+                return Err(text.error(index, word, format!("{what}: it is cut off"), REMEDY));
             }
             device.decimals = decimals;
             columns::set(&mut device, name, figure);
         }
         if index + 1 == text.len() && !text.ended && device.decimals == 0 {
-            return Err(text.cut_off(
-                text.len(),
-                "the last line has no end, so that its last value may be cut off",
-                REMEDY,
-            ));
+            let what = "the last line has no end, so that its last value may be cut off";
+            return Err(text.cut_off(text.len(), what, REMEDY));
         }
         report.devices.push(device);
         Ok(())
@@ -193,11 +186,8 @@ impl IostatTableReader {
         }
         self.end_report(text)?;
         if self.iostat.reports.iter().all(|report| report.devices.is_empty()) {
-            return Err(text.cut_off(
-                text.len(),
-                "no report has a device in it",
-                "leave out `-z`, or name the device that is used",
-            ));
+            let remedy = "leave out `-z`, or name the device that is used";
+            return Err(text.cut_off(text.len(), "no report has a device in it", remedy));
         }
         set_seconds(&mut self.iostat.reports);
         Ok(self.iostat)
@@ -216,6 +206,6 @@ fn value(text: &InputText, index: usize, word: &str) -> Result<(f64, u32), Input
     number(word).ok_or_else(|| {
         let readable = word.ends_with(['k', 'M', 'G', 'T', '%']) && word.starts_with(|c: char| c.is_ascii_digit());
         let remedy = if readable { "leave out `-h` and `--human`, which round values" } else { REMEDY };
-        text.fault(index, word, format!("`{word}` is not a number that `iostat` prints here"), remedy)
+        text.error(index, word, format!("`{word}` is not a number that `iostat` prints here"), remedy)
     })
 }

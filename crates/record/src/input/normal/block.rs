@@ -1,38 +1,38 @@
-//! Lines of one result.
+//! Parser of the lines of one result.
 
-use super::figures::{NormalLine, count, percent, plain, rate, rounded, runtime, size, unit_bytes, unit_ns, whole};
+use super::figures::{NormalLine, count, integer, percent, plain, rate, rounded, runtime, size, unit_bytes, unit_ns};
 use crate::fio;
 use crate::input::InputError;
-use crate::input::text::{Printed, printed};
+use crate::input::text::{Printed, line_number, printed};
 use crate::{
     CpuUseRecord, DataKind, DirectionResult, JobResult, LatencyShares, LatencyStats, Measured, Quote, Quoted,
     SampleRecord,
 };
 
-/// A result as far as it was read.
-#[derive(Debug)]
+/// A result while it is read.
+#[derive(Debug, Default)]
 pub(super) struct NormalBlock {
     pub(super) result: JobResult,
-    /// The line on which it begins.
+    /// First line of the result.
     pub(super) begins: usize,
-    /// What its latency lines are of.
+    /// Kind that latency lines belong to.
     kind: Option<DataKind>,
-    /// What lines of percentiles are of, and the nanoseconds in their unit.
+    /// Latency that percentile lines belong to, and the nanoseconds of their unit.
     percentiles: Option<(NormalLatency, f64)>,
     /// Whether reads and writes were reported as one.
     pub(super) mixed: bool,
-    /// Shares of processor time in user mode and in the kernel, in per cent.
+    /// CPU time in user mode and in the kernel, in percent.
     cpu_percent: [f64; 2],
-    /// Depths in per cent, which add up to more than 100 where there were syncs.
+    /// Sum of the depths in percent, which exceeds 100 with syncs.
     depth_percent: f64,
     /// Whether its counts were read.
     counted: bool,
-    /// Whether it was over before the line that was read last.
+    /// Whether the result ended before the current line.
     over: bool,
     pub(super) steady: Option<String>,
 }
 
-/// Which latency a line is of.
+/// Latencies with lines of their own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum NormalLatency {
     Submission,
@@ -62,40 +62,20 @@ impl NormalLatency {
     }
 }
 
-/// `name: (groupid=0, jobs=1): err= 0: pid=12345: Sun Mar 29 15:54:16 2026`.
+/// Reports whether a line begins a result: `name: (groupid=0, jobs=1): err= 0: pid=12345: Sun Mar 29 15:54:16 2026`.
 pub(super) fn begins(text: &str) -> bool {
     text.contains(": (groupid=") && text.contains(", jobs=")
 }
 
-/// Whether a line may be one of a result's.
+/// Reports whether a line may belong to a result.
 pub(super) fn is_of_result(text: &str) -> bool {
-    const WORDS: [&str; 20] = [
-        "read",
-        "write",
-        "trim",
-        "mixed",
-        "slat",
-        "clat",
-        "lat",
-        "sync",
-        "fsync/fdatasync/sync_file_range",
-        "bw",
-        "iops",
-        "cpu",
-        "IO",
-        "submit",
-        "complete",
-        "issued",
-        "latency",
-        "errors",
-        "steadystate",
-        "Description",
-    ];
+    const WORDS: &str = "read write trim mixed slat clat lat sync fsync/fdatasync/sync_file_range bw iops cpu IO submit \
+                         complete issued latency errors steadystate Description";
     let word = text.split([' ', ':', '(']).next().unwrap_or_default();
-    text.starts_with('|') || WORDS.contains(&word)
+    text.starts_with('|') || WORDS.split(' ').any(|known| known == word)
 }
 
-/// The name and the process of a result that begins on a line.
+/// Returns the name and process ID of the result that begins on a line.
 pub(super) fn process(text: &str) -> Option<(&str, &str)> {
     let (name, rest) = text.split_once(": (groupid=").filter(|_| begins(text))?;
     Some((name, rest.split_once("pid=").map_or("", |(_, pid)| pid.split(':').next().unwrap_or(pid))))
@@ -116,21 +96,10 @@ impl NormalBlock {
             pid: line.read(pid, |text| text.parse().ok())?,
             ..JobResult::default()
         };
-        Ok(Self {
-            result,
-            begins: line.index,
-            kind: None,
-            percentiles: None,
-            mixed: false,
-            cpu_percent: [0.0; 2],
-            depth_percent: 0.0,
-            counted: false,
-            over: false,
-            steady: None,
-        })
+        Ok(Self { result, begins: line.index, ..Self::default() })
     }
 
-    /// Reads one line; what is not known is passed over.
+    /// Reads one line; unknown ones are ignored.
     pub(super) fn line(&mut self, line: NormalLine<'_>) -> Result<(), InputError> {
         let text = line.text;
         let word = text.split([' ', ':', '(']).next().unwrap_or_default();
@@ -178,7 +147,7 @@ impl NormalBlock {
         }
     }
 
-    /// Whether a line says again what was transferred: it is a quotation in the text that follows.
+    /// Reports whether a line repeats a throughput, as in a quotation after the result.
     fn is_repeated(&self, word: &str, text: &str) -> bool {
         let kind = DataKind::ALL.into_iter().find(|kind| kind.name() == word);
         let transfers = text.contains("IOPS=") || text.contains("iops=");
@@ -190,14 +159,14 @@ impl NormalBlock {
     }
 
     fn quote(&mut self, line: NormalLine<'_>, what: Quoted, kind: Option<DataKind>, value: f64, step: f64) {
-        self.result.quotes.push(Quote { what, kind, value, step, line: line.number(), of: None });
+        self.result.quotes.push(Quote { what, kind, value, step, line: line_number(line.index), of: None });
     }
 
-    /// `read: IOPS=24.1k, BW=94.1MiB/s (98.7MB/s)(2823MiB/30001msec)`.
+    /// Reads `read: IOPS=24.1k, BW=94.1MiB/s (98.7MB/s)(2823MiB/30001msec)`.
     fn transfers(&mut self, line: NormalLine<'_>, word: &str) -> Result<(), InputError> {
         let kind = DataKind::ALL.into_iter().find(|kind| kind.name() == word);
         if kind.is_none() && self.result.result.kinds().any(|(_, result)| result.runtime_ns > 0) {
-            // With `unified_rw_reporting=both` what is mixed was told apart before.
+            // With `unified_rw_reporting=both`, the kinds were reported before the mixed result.
             self.kind = None;
             return Ok(());
         }
@@ -221,14 +190,14 @@ impl NormalBlock {
         Ok(())
     }
 
-    /// A latency, its percentiles' head, or shares of latencies.
+    /// Reads a latency, the heading of its percentiles, or fractions of latencies by class.
     fn latency(&mut self, line: NormalLine<'_>, word: &str) -> Result<(), InputError> {
         let Some(which) = NormalLatency::named(word) else { return Ok(()) };
         let rest = line.text[word.len()..].trim_start();
         let head = rest.strip_prefix("percentiles").map(str::trim_start);
         let Some(inside) = head.unwrap_or(rest).strip_prefix('(') else { return Ok(()) };
         let Some((unit, behind)) = inside.split_once(')') else {
-            return Err(line.fault(inside, "the line is cut off before its unit"));
+            return Err(line.error(inside, "the line is cut off before its unit"));
         };
         let factor = line.read(unit, unit_ns)?;
         if head.is_some() {
@@ -281,7 +250,7 @@ impl NormalBlock {
         })
     }
 
-    /// `|  1.00th=[   34],  5.00th=[   52]`.
+    /// Reads `|  1.00th=[   34],  5.00th=[   52]`.
     fn percentile_cells(&mut self, line: NormalLine<'_>) -> Result<(), InputError> {
         let Some((which, factor)) = self.percentiles else { return Ok(()) };
         let cells = line.text.trim_start_matches('|').split(',').map(str::trim).filter(|cell| !cell.is_empty());
@@ -298,7 +267,7 @@ impl NormalBlock {
         Ok(())
     }
 
-    /// `lat (usec)   : 2=0.02%, 4=0.05%`.
+    /// Reads `lat (usec)   : 2=0.02%, 4=0.05%`.
     fn shares(&mut self, line: NormalLine<'_>, unit: &str, behind: &str) -> Result<(), InputError> {
         let shares = self.result.result.quoted_shares.get_or_insert_default();
         let classes: &mut [f64] = match unit {
@@ -323,7 +292,7 @@ impl NormalBlock {
         Ok(())
     }
 
-    /// `bw (  KiB/s): min=24448, …, samples=3`; version 2 printed no number of samples, and without it they are left.
+    /// Reads `bw (  KiB/s): min=24448, …, samples=3`. Without a number of samples, as in version 2, they are ignored.
     fn samples(&mut self, line: NormalLine<'_>, bandwidth: bool) -> Result<(), InputError> {
         let (Some(kind), Some(_)) = (self.kind, line.find("samples")) else { return Ok(()) };
         let mut bytes = 1.0;
@@ -335,7 +304,7 @@ impl NormalBlock {
         let unit = if bandwidth { bytes / 1024.0 } else { 1.0 };
         let mean = line.figure("avg", plain)?;
         let samples = SampleRecord {
-            count: line.figure("samples", whole)?,
+            count: line.figure("samples", integer)?,
             min: line.figure("min", count)?.value * unit,
             max: line.figure("max", count)?.value * unit,
             mean: mean.value * unit,
@@ -351,15 +320,15 @@ impl NormalBlock {
     fn processor(&mut self, line: NormalLine<'_>) -> Result<(), InputError> {
         self.cpu_percent = [line.figure("usr", percent)?, line.figure("sys", percent)?];
         self.result.result.cpu = CpuUseRecord {
-            context_switches: line.figure("ctx", whole)?,
-            major_faults: line.figure("majf", whole)?,
-            minor_faults: line.figure("minf", whole)?,
+            context_switches: line.figure("ctx", integer)?,
+            major_faults: line.figure("majf", integer)?,
+            minor_faults: line.figure("minf", integer)?,
             ..CpuUseRecord::default()
         };
         Ok(())
     }
 
-    /// `issued rwts: total=6158,6670,0,389 short=0,0,0,0 dropped=0,0,0,0`; older ones have three figures, or
+    /// Reads `issued rwts: total=6158,6670,0,389 short=0,0,0,0 dropped=0,0,0,0`; older versions print three figures, or
     /// `total=r=25600/w=0/d=0`.
     fn counts(&mut self, line: NormalLine<'_>) -> Result<(), InputError> {
         let group = |names: &[&str]| {
@@ -396,7 +365,8 @@ impl NormalBlock {
         Ok(())
     }
 
-    /// Versions from 2.17 on that print `issued rwt` print wrong digits behind the point: 17.1 for 17.9.
+    /// Widens the steps of figures: versions from 2.17 that print `issued rwt` print wrong decimals, such as 17.1 for
+    /// 17.9.
     fn widen(&mut self) {
         let with_digit = |quote: &&mut Quote| matches!(quote.what, Quoted::Bytes | Quoted::BytesPerSecond);
         self.result.quotes.iter_mut().filter(with_digit).for_each(|quote| quote.step *= 10.0);
@@ -405,13 +375,13 @@ impl NormalBlock {
     fn errors(&mut self, line: NormalLine<'_>) -> Result<(), InputError> {
         let first = line.figure("first_error", |text| text.split('/').next()?.parse().ok())?;
         let result = &mut self.result;
-        (result.result.errors, result.result.first_error) = (line.figure("total", whole)?, first);
+        (result.result.errors, result.result.first_error) = (line.figure("total", integer)?, first);
         result.declared.continue_on_error = true;
         Ok(())
     }
 
-    /// What the lines say together; of an excerpt they need not be all. `follows` says whether a kind was used only after
-    /// the others, to read back.
+    /// Completes the result. An excerpt may lack lines. `follows` tells whether a kind ran only after the others, to
+    /// read back.
     pub(super) fn finish(
         &mut self,
         line: NormalLine<'_>,
@@ -419,7 +389,7 @@ impl NormalBlock {
         follows: impl Fn(DataKind) -> bool,
     ) -> Result<(), InputError> {
         if !self.counted && !excerpt {
-            return Err(line.fault(line.text, "the result that begins here has no line `issued rwts`: it is cut off"));
+            return Err(line.error(line.text, "the result that begins here has no line `issued rwts`: it is cut off"));
         }
         if !self.counted {
             self.count_by_rate();
@@ -434,7 +404,7 @@ impl NormalBlock {
             }
         }
         if self.result.declared.only_data_syncs {
-            // Depths are counted at syncs too, but are shares of transfers: what is beyond 100 % are syncs.
+            // Depths are also counted at syncs but relative to transfers, so the excess over 100 % are syncs.
             let beyond = (self.depth_percent - 100.0).max(0.0) / 100.0;
             measured.sync.count = rounded(beyond * measured.ios() as f64).max(1);
         }
@@ -450,12 +420,12 @@ impl NormalBlock {
         Ok(())
     }
 
-    /// Whether it says what was transferred.
+    /// Reports whether the result includes throughput.
     pub(super) fn has_transfers(&self) -> bool {
         self.measured().kinds().any(|(_, result)| result.runtime_ns > 0)
     }
 
-    /// Operations as far as the rate and the runtime tell them.
+    /// Computes the number of operations from rates and runtimes.
     fn count_by_rate(&mut self) {
         for kind in DataKind::ALL {
             let rate = |quote: &&Quote| quote.what == Quoted::Iops && quote.kind == Some(kind);
@@ -470,12 +440,12 @@ impl NormalBlock {
     }
 }
 
-/// Operations per second, bytes per second in two units, bytes, and nanoseconds.
+/// Operations per second, bytes per second in up to two units, bytes, and nanoseconds.
 type Transferred = (Printed, [Option<Printed>; 2], Printed, Printed);
 
 fn version_3(line: NormalLine<'_>) -> Result<Transferred, InputError> {
     let iops = line.figure("IOPS", count)?;
-    let shape = || line.fault(line.text, "the line has not the form `BW=… (…)(…/…msec)`, or was cut off");
+    let shape = || line.error(line.text, "the line has not the form `BW=… (…)(…/…msec)`, or was cut off");
     let (_, behind) = line.text.split_once("BW=").ok_or_else(shape)?;
     let (first, behind) = behind.split_once('(').ok_or_else(shape)?;
     let (second, behind) = behind.split_once(")(").ok_or_else(shape)?;
@@ -483,14 +453,15 @@ fn version_3(line: NormalLine<'_>) -> Result<Transferred, InputError> {
     let (bytes, time) = done.split_once('/').ok_or_else(shape)?;
     let rates = [line.read(first.trim(), |text| rate(text, false))?, line.read(second, |text| rate(text, false))?];
     let (bytes, runtime) = (line.read(bytes, |text| size(text, false))?, line.read(time, runtime)?);
-    let (rates, bytes) = carried(rates, bytes, runtime.value / 1e9);
+    let (rates, bytes) = with_carry(rates, bytes, runtime.value / 1e9);
     Ok((iops, rates.map(Some), bytes, runtime))
 }
 
-/// Versions before 3.29 lose the carry of a fraction that is rounded up to one: they print 19.97 as `19.0`. Of the two
-/// rates and the bytes, those that end in `.0` and agree with another one by being as much more are corrected.
-fn carried(rates: [Printed; 2], bytes: Printed, seconds: f64) -> ([Printed; 2], Printed) {
-    /// The rounding of each is at most this part of it.
+/// Corrects lost carries. Versions before 3.29 lose the carry of a fraction that is rounded up to one and print 19.97
+/// as `19.0`. Of two rates and bytes, a figure that ends in `.0` is corrected if only the corrected value agrees with
+/// another one.
+fn with_carry(rates: [Printed; 2], bytes: Printed, seconds: f64) -> ([Printed; 2], Printed) {
+    /// Relative tolerance for the rounding of both.
     const ALIKE: f64 = 0.007;
     let lost = |figure: Printed| {
         let unit = figure.step * 10.0;
@@ -503,27 +474,29 @@ fn carried(rates: [Printed; 2], bytes: Printed, seconds: f64) -> ([Printed; 2], 
     }
     let figures = [rates[0], rates[1], bytes.times(1.0 / seconds)];
     let fixed = figures.map(|figure| {
-        let alike = |a: f64, b: f64| (a / b - 1.0).abs() <= ALIKE;
+        let is_close = |a: f64, b: f64| (a / b - 1.0).abs() <= ALIKE;
         let others = || figures.iter().filter(|other| **other != figure);
         let agrees = |value: f64| {
-            others().any(|other| alike(value, other.value) || lost(*other).is_some_and(|lost| alike(value, lost.value)))
+            others().any(|other| {
+                is_close(value, other.value) || lost(*other).is_some_and(|lost| is_close(value, lost.value))
+            })
         };
         match lost(figure) {
-            Some(more) if !others().any(|other| alike(figure.value, other.value)) && agrees(more.value) => more,
+            Some(more) if !others().any(|other| is_close(figure.value, other.value)) && agrees(more.value) => more,
             _ => figure,
         }
     });
     ([fixed[0], fixed[1]], fixed[2].times(seconds))
 }
 
-/// `read : io=102400KB, bw=51200KB/s, iops=12800, runt=  2000msec`.
+/// Reads `read : io=102400KB, bw=51200KB/s, iops=12800, runt=  2000msec`.
 fn version_2(line: NormalLine<'_>) -> Result<Transferred, InputError> {
     let rate = line.figure("bw", |text| rate(text, true))?;
     let bytes = line.figure("io", |text| size(text, true))?;
     Ok((line.figure("iops", count)?, [Some(rate), None], bytes, line.figure("runt", runtime)?))
 }
 
-/// `1=0.1%, 2=0.2%, …, >=64=0.0%`: seven shares in per cent.
+/// Reads seven fractions in percent: `1=0.1%, 2=0.2%, …, >=64=0.0%`.
 fn classes(line: NormalLine<'_>) -> Result<[f64; 7], InputError> {
     let (_, cells) = line.text.split_once(':').unwrap_or(("", ""));
     line.read(cells.trim(), |cells| {

@@ -1,12 +1,12 @@
-//! Lines after the results: reporting groups and devices.
+//! Parser of the lines after the results: reporting groups and devices.
 
-use super::figures::{NormalLine, percent, rate, runtime, size, whole};
+use super::figures::{NormalLine, integer, percent, rate, runtime, size};
 use crate::input::InputError;
-use crate::input::text::Printed;
+use crate::input::text::{Printed, line_number};
 use crate::{DataKind, DiskUse, Quote, Quoted};
 
-/// `READ: bw=94.1MiB/s (98.7MB/s), 94.1MiB/s-94.1MiB/s (…), io=2823MiB (2960MB), run=30001-30001msec`; version 2 had
-/// `io=102400KB, aggrb=51200KB/s, minb=…, maxb=…, mint=2000msec, maxt=2000msec`. Mixed ones count as reads.
+/// Reads `READ: bw=94.1MiB/s (98.7MB/s), 94.1MiB/s-94.1MiB/s (…), io=2823MiB (2960MB), run=30001-30001msec`, or of
+/// version 2 `io=102400KB, aggrb=51200KB/s, minb=…, maxb=…, mint=2000msec, maxt=2000msec`. Mixed kinds count as reads.
 pub(super) fn group(line: NormalLine<'_>) -> Result<Option<(DataKind, Vec<Quote>)>, InputError> {
     let kind = match line.text.split_once(": ").map(|(word, _)| word) {
         Some("READ" | "MIXED") => DataKind::Read,
@@ -39,20 +39,20 @@ pub(super) fn group(line: NormalLine<'_>) -> Result<Option<(DataKind, Vec<Quote>
 }
 
 fn quote(line: NormalLine<'_>, what: Quoted, kind: Option<DataKind>, value: f64, step: f64) -> Quote {
-    Quote { what, kind, value, step, line: line.number(), of: None }
+    Quote { what, kind, value, step, line: line_number(line.index), of: None }
 }
 
-/// `nvme0n1: ios=722944/0, merge=0/0, ticks=913000/0, in_queue=913000, util=99.20%`; devices over others go on with
-/// means over these (`aggrios=…`), which follow on lines of their own.
+/// Reads `nvme0n1: ios=722944/0, merge=0/0, ticks=913000/0, in_queue=913000, util=99.20%`. Stacked devices continue
+/// with means over the devices below them (`aggrios=…`), which follow on lines of their own.
 pub(super) fn disk(line: NormalLine<'_>) -> Result<Option<(DiskUse, Vec<Quote>)>, InputError> {
     let Some((name, _)) = line.text.split_once(": ios=") else { return Ok(None) };
-    // Pages break long lines.
+    // Web pages break long lines.
     if line.find("util").is_none() {
         return Ok(None);
     }
     let pair = |text: &str| {
         let (read, write) = text.split_once('/')?;
-        Some((whole(read)?, whole(write)?))
+        Some((integer(read)?, integer(write)?))
     };
     let (read_ios, write_ios) = line.figure("ios", pair)?;
     let (read_sectors, write_sectors) = match line.find("sectors") {
@@ -61,9 +61,9 @@ pub(super) fn disk(line: NormalLine<'_>) -> Result<Option<(DiskUse, Vec<Quote>)>
     };
     let (read_merges, write_merges) = line.figure("merge", pair)?;
     let (read_ticks_ms, write_ticks_ms) = line.figure("ticks", pair)?;
-    let in_queue_ms = line.figure("in_queue", whole)?;
+    let in_queue_ms = line.figure("in_queue", integer)?;
     let util_percent = line.figure("util", percent)?;
-    // What is over others goes on with these, perhaps on another line.
+    // Stacked devices continue with these figures, perhaps on another line.
     if line.find("aggrutil").is_some() {
         line.figure("aggrutil", percent)?;
     }
@@ -93,7 +93,8 @@ pub(super) fn disk(line: NormalLine<'_>) -> Result<Option<(DiskUse, Vec<Quote>)>
     Ok(Some((disk, quotes)))
 }
 
-/// The date at the end of a result's first line, `Sun Mar 29 15:54:16 2026`, as if it were UTC: milliseconds since 1970.
+/// Parses the date at the end of a result's first line, `Sun Mar 29 15:54:16 2026`, as UTC into milliseconds since
+/// 1970.
 pub(super) fn ctime_ms(line: &str) -> Option<u64> {
     let words: Vec<&str> = line.split_whitespace().rev().take(4).collect();
     let [year, clock, day, month] = words[..] else { return None };
@@ -106,10 +107,10 @@ pub(super) fn ctime_ms(line: &str) -> Option<u64> {
     if year < 1970 {
         return None;
     }
-    // Years begin in March here, so that the day that some have more is their last.
+    // Years begin in March here, so that the leap day is their last day.
     let (y, m) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
     let days = 365 * y + y / 4 - y / 100 + y / 400 + (153 * m + 2) / 5 + day.checked_sub(1)?;
-    // Days from the first of March of the year 0 to 1970.
+    // 719,468 days lie between 0000-03-01 and 1970-01-01.
     Some((days.checked_sub(719_468)? * 86_400 + seconds) * 1000)
 }
 
@@ -118,7 +119,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn dates_are_read() {
+    fn dates_are_parsed() {
         let date = |text: &str| ctime_ms(text).map(|ms| ms / 1000);
         assert_eq!(date("x: pid=1: Thu Jan  1 00:00:00 1970"), Some(0));
         assert_eq!(date("x: pid=1: Sun Mar 29 15:54:16 2026"), Some(1_774_799_656));

@@ -1,14 +1,14 @@
-//! Figures on a line.
+//! Figures on a line of fio's normal output.
 
 use crate::input::InputError;
 use crate::input::text::{InputText, Printed, printed};
 
-/// One line, as it is read.
+/// A line that is being read.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct NormalLine<'a> {
     pub(super) source: &'a InputText,
     pub(super) index: usize,
-    /// Without the blanks around it.
+    /// Trimmed content.
     pub(super) text: &'a str,
 }
 
@@ -16,21 +16,16 @@ pub(super) const REMEDY: &str = "give fio's output as fio printed it, or make it
 
 impl<'a> NormalLine<'a> {
     pub(super) fn of(source: &'a InputText, index: usize) -> Self {
-        // Ticks are of a page around it.
+        // Backticks come from a surrounding web page.
         Self { source, index, text: source.line(index).trim().trim_end_matches('`') }
     }
 
-    /// The number of the line, from 1.
-    pub(super) fn number(self) -> u32 {
-        u32::try_from(self.index + 1).unwrap_or(u32::MAX)
+    pub(super) fn error(self, part: &str, what: impl Into<String>) -> InputError {
+        self.source.error(self.index, part, what, REMEDY)
     }
 
-    pub(super) fn fault(self, part: &str, what: impl Into<String>) -> InputError {
-        self.source.fault(self.index, part, what, REMEDY)
-    }
-
-    /// What stands behind `key=`, up to the next comma; a key begins the line or stands behind a blank, a comma or a
-    /// parenthesis.
+    /// Returns the value of `key=`, up to the next comma. A key is at the start of the line or follows a space, comma,
+    /// colon or parenthesis.
     pub(super) fn find(self, key: &str) -> Option<&'a str> {
         let begins = |at: usize| at == 0 || self.text[..at].ends_with([' ', ',', '(', ':']);
         let behind = |at: usize| self.text[at + key.len()..].strip_prefix('=');
@@ -38,26 +33,26 @@ impl<'a> NormalLine<'a> {
         Some(value.split(',').next().unwrap_or(value).trim())
     }
 
-    /// The figure behind `key=`.
+    /// Parses the value of `key=`.
     pub(super) fn figure<T>(self, key: &str, read: impl Fn(&str) -> Option<T>) -> Result<T, InputError> {
         let value = self
             .find(key)
-            .ok_or_else(|| self.fault(self.text, format!("the line has no `{key}=`, or was cut off before it")))?;
+            .ok_or_else(|| self.error(self.text, format!("the line has no `{key}=`, or was cut off before it")))?;
         self.read(value, read)
     }
 
-    /// A figure that stands in a part of the line.
+    /// Parses a part of the line.
     pub(super) fn read<T>(self, part: &str, read: impl Fn(&str) -> Option<T>) -> Result<T, InputError> {
-        read(part).ok_or_else(|| self.fault(part, format!("`{part}` is not a figure that fio prints here")))
+        read(part).ok_or_else(|| self.error(part, format!("`{part}` is not a figure that fio prints here")))
     }
 }
 
-/// A number and nothing else.
+/// Parses a number and nothing else.
 pub(super) fn plain(text: &str) -> Option<Printed> {
     printed(text).filter(|(_, rest)| rest.trim().is_empty()).map(|(number, _)| number)
 }
 
-pub(super) fn whole(text: &str) -> Option<u64> {
+pub(super) fn integer(text: &str) -> Option<u64> {
     text.trim().parse().ok()
 }
 
@@ -65,7 +60,7 @@ pub(super) fn percent(text: &str) -> Option<f64> {
     plain(text.strip_suffix('%')?).map(|number| number.value)
 }
 
-/// A count with a decimal suffix: `24.1k`, of version 2 `4122.9K`.
+/// Parses a count with a decimal suffix: `24.1k`, in version 2 `4122.9K`.
 pub(super) fn count(text: &str) -> Option<Printed> {
     let (number, suffix) = printed(text)?;
     let suffix = if suffix.trim_end() == "K" { "k" } else { suffix.trim_end() };
@@ -73,14 +68,14 @@ pub(super) fn count(text: &str) -> Option<Printed> {
     Some(number.times(1000_f64.powi(power as i32)))
 }
 
-/// A size in bytes: `2823MiB`, `98.7MB`, of bits where the unit says so; version 2 wrote `KB` for 1024 bytes, and some of
-/// version 3 leave out the `B`.
+/// Parses a size into bytes: `2823MiB`, `98.7MB`, or bits by the unit. Version 2 wrote `KB` for 1024 bytes, and some of
+/// version 3 omit the `B`.
 pub(super) fn size(text: &str, version_2: bool) -> Option<Printed> {
     let (number, unit) = printed(text)?;
     Some(number.times(unit_bytes(unit.trim(), version_2)?))
 }
 
-/// Bytes in one of a unit.
+/// Returns the bytes of a unit.
 pub(super) fn unit_bytes(unit: &str, version_2: bool) -> Option<f64> {
     let (prefix, factor) = match unit.strip_suffix("bit") {
         Some(prefix) => (prefix, 1.0 / 8.0),
@@ -103,7 +98,7 @@ pub(super) fn unit_bytes(unit: &str, version_2: bool) -> Option<f64> {
     Some(multiple * factor)
 }
 
-/// Bytes per second: `94.1MiB/s`; some of version 3 leave out `B/s`.
+/// Parses bytes per second: `94.1MiB/s`; some of version 3 omit `B/s`.
 pub(super) fn rate(text: &str, version_2: bool) -> Option<Printed> {
     let text = text.trim_end();
     match text.strip_suffix("/s") {
@@ -113,12 +108,12 @@ pub(super) fn rate(text: &str, version_2: bool) -> Option<Printed> {
     }
 }
 
-/// A runtime in nanoseconds: `30001msec`.
+/// Parses a runtime into nanoseconds: `30001msec`.
 pub(super) fn runtime(text: &str) -> Option<Printed> {
     plain(text.strip_suffix("msec")?).map(|ms| ms.times(1e6))
 }
 
-/// Nanoseconds in one of fio's units of time.
+/// Returns the nanoseconds of a unit of time.
 pub(super) fn unit_ns(unit: &str) -> Option<f64> {
     Some(match unit {
         "nsec" => 1.0,
@@ -129,7 +124,7 @@ pub(super) fn unit_ns(unit: &str) -> Option<f64> {
     })
 }
 
-/// A value of this size or 64 bits' worth, for figures that came from the same source as text.
+/// Rounds a value; the conversion saturates.
 pub(super) fn rounded(value: f64) -> u64 {
     value.round() as u64
 }
@@ -139,7 +134,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn units_are_fios() {
+    fn units_match_fios() {
         let bytes = |text| size(text, false).map(|n| (n.value, n.step));
         assert_eq!(bytes("2823MiB"), Some((2823.0 * 1_048_576.0, 1_048_576.0)));
         assert_eq!(bytes("98.7MB"), Some((98.7 * 1e6, 0.1 * 1e6)));

@@ -1,22 +1,23 @@
-//! Lines of a job before it runs.
+//! Parser of the lines that announce jobs.
 
 use super::figures::{NormalLine, rounded, size};
 use crate::fio;
 use crate::input::InputError;
 use crate::{DataKind, Declared, DeclaredPerKind, DeclaredSizes, Measured};
 
-/// A job as it was announced.
+/// A job as announced.
 #[derive(Clone, Debug)]
 pub(super) struct NormalHeader {
     pub(super) name: String,
     pub(super) group: u32,
-    /// Whether there were several of it.
+    /// Whether it has several clones.
     pub(super) clones: bool,
     pub(super) declared: Declared,
 }
 
-/// `name: (g=0): rw=randread, bs=(R) 4096B-4096B, …, ioengine=libaio, iodepth=32`.
-pub(super) fn is_one(text: &str) -> bool {
+/// Reports whether a line announces a job: `name: (g=0): rw=randread, bs=(R) 4096B-4096B, …, ioengine=libaio,
+/// iodepth=32`.
+pub(in crate::input) fn is_one(text: &str) -> bool {
     text.contains(": (g=") && text.contains("): rw=")
 }
 
@@ -47,7 +48,7 @@ pub(super) fn read(line: NormalLine<'_>) -> Result<NormalHeader, InputError> {
     Ok(NormalHeader { name: name.to_owned(), group, clones: false, declared })
 }
 
-/// `bs=(R) 4096B-4096B, (W) 16.0KiB-16.0KiB, (T) …`; version 2 had `bs=4K-4K/4K-4K/4K-4K`.
+/// Parses `bs=(R) 4096B-4096B, (W) 16.0KiB-16.0KiB, (T) …`, or of version 2 `bs=4K-4K/4K-4K/4K-4K`.
 fn block_sizes(line: NormalLine<'_>) -> Result<DeclaredPerKind<DeclaredSizes>, InputError> {
     let mut sizes = [DeclaredSizes::default(); 3];
     if line.text.contains("bs=(") {
@@ -78,9 +79,9 @@ fn range(line: NormalLine<'_>, part: &str, version_2: bool) -> Result<DeclaredSi
 }
 
 impl NormalHeader {
-    /// Whether it may be of a result: in notes, the announcement of one run is followed by results of another.
+    /// Reports whether it may belong to a result: in notes, results of another run may follow the announcement.
     pub(super) fn fits(&self, result: &Measured) -> bool {
-        /// What short operations and those in flight at the end make of the size.
+        /// Tolerance for short operations and those in flight at the end.
         const APART: f64 = 2.0;
         result.kinds().filter(|(_, result)| result.ios > 0 && result.bytes > 0).all(|(kind, result)| {
             let (sizes, mean) = (self.declared.block_sizes.of(kind), result.bytes as f64 / result.ios as f64);
@@ -88,7 +89,7 @@ impl NormalHeader {
         })
     }
 
-    /// Whether a kind of operation is one that the job issues, not one with which it reads back.
+    /// Reports whether the job issues a kind of operation by itself, not just to read back.
     pub(super) fn issues(&self, kind: DataKind) -> bool {
         let rw = self.declared.rw.as_str();
         match kind {
