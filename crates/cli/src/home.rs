@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use store::RunStore;
 
 /// Remedy if runs cannot be saved in the default directory.
-pub(crate) const ELSEWHERE: &str = "keep runs elsewhere with FATHOM_HOME=DIR, or none with --no-record";
+pub(crate) const ELSEWHERE: &str = "save runs elsewhere with FATHOM_HOME=DIR, or none with --no-record";
 
 /// Returns the directory of the store. Fails if the environment names none.
 pub(crate) fn runs() -> Result<PathBuf, String> {

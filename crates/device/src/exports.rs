@@ -57,7 +57,8 @@ fn too_long(job: &Job, export: &RemoteExport) -> Option<(&'static str, String)> 
     let read = if direction.reads() { sizes.read.max() } else { 0 };
     let longest = read.max(if direction.writes() { sizes.write.max() } else { 0 });
     let most = export.max_request_bytes;
-    let what = || format!("takes requests of {most} bytes at most, and blocks have {longest}: use bs={most} or less");
+    let what =
+        || format!("takes requests of at most {most} bytes, and blocks have {longest}\nhelp: use bs={most} or less");
     (longest > most).then(|| ("bs", what()))
 }
 
@@ -83,7 +84,8 @@ fn too_large(job: &Job, export: &RemoteExport) -> Option<(&'static str, String)>
 
 fn unaligned(job: &Job, export: &RemoteExport) -> Option<(&'static str, String)> {
     let (unit, least) = (block_unit(job), export.min_block_bytes);
-    let what = || format!("takes multiples of {least} bytes, and {unit} is none: use bs={least} or a multiple of it");
+    let what =
+        || format!("takes multiples of {least} bytes, and {unit} is none\nhelp: use bs={least} or a multiple of it");
     (!unit.is_multiple_of(least)).then(|| ("bs", what()))
 }
 

@@ -170,7 +170,7 @@ impl RunStage {
             let thread = std::thread::Builder::new().stack_size(STACK_BYTES).name(name);
             match thread.spawn(move || stage.work(&stage.workers()[index], &sender)) {
                 Ok(_) => running.push(RunningWorker::new(self, worker)),
-                Err(error) => finished.push(failed_to_start(worker, format!("cannot start a thread: {error}; use a smaller numjobs, or raise the limits of processes and memory (ulimit -u, -v)"))),
+                Err(error) => finished.push(failed_to_start(worker, format!("cannot start a thread: {error}\nhelp: use a smaller numjobs, or raise the limits of processes and memory (ulimit -u, -v)"))),
             }
         }
         self.supervise(running, &receiver, supervisor, finished);

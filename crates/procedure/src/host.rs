@@ -34,10 +34,10 @@ impl std::fmt::Debug for ProcedureHost<'_> {
 /// Observes a procedure and its runs.
 pub trait ProcedureObserver: Observer {
     /// Sets the prefix of all following messages.
-    fn lead(&mut self, text: &str);
+    fn set_prefix(&mut self, text: &str);
 
     /// Shows the progress of the procedure.
-    fn say(&mut self, text: &str);
+    fn show_status(&mut self, text: &str);
 
     /// Prints a message that cannot wait for the results.
     fn warn(&mut self, text: &str);

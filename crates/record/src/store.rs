@@ -12,7 +12,7 @@ pub const SCHEMA: u32 = 1;
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
     /// It was written by a newer version of the program.
-    #[error("written with schema {found}, but this program reads schemas up to {SCHEMA}: use a newer fathom")]
+    #[error("written with schema {found}, but this program reads schemas up to {SCHEMA}\nhelp: use a newer fathom")]
     TooNew {
         /// Schema of the record.
         found: u32,

@@ -66,7 +66,10 @@ impl<'a> SweepQuestion<'a> {
         let mut problems = Vec::new();
         let mut note = |problem: String| problems.push(problem);
         let precision = fraction(&options.precision).unwrap_or_else(|| {
-            note(format!("--precision {}: write a share from 0.5% to 50%, such as --precision 5%", options.precision));
+            note(format!(
+                "--precision {}: not a percentage from 0.5% to 50%\nhelp: write, for example, --precision 5%",
+                options.precision
+            ));
             0.05
         });
         let budget_s = options.time_limit.as_deref().and_then(|text| {

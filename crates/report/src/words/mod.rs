@@ -329,8 +329,8 @@ mod tests {
         );
         assert_eq!(
             sentence(Code::PageCacheMeasured, &[(Quantity::ServiceP50, 2_040.0)], None),
-            "This measured the page cache, not the device: half of the random reads took 2.04 us or less, which no \
-             device does."
+            "This measured the page cache, not the device: half of the random reads took 2.04 us or less, faster \
+             than any device."
         );
     }
 
@@ -355,7 +355,7 @@ mod tests {
     fn utilisation_above_one_is_reported_as_burst_credits() {
         let figures = [(Quantity::Utilisation, 21.76), (Quantity::InFlightAchieved, 1.0)];
         let text = sentence(Code::ModelHeldBack, &figures, None);
-        assert!(text.contains("it gave 21.8 times what it sustains, out of burst credits"), "{text}");
+        assert!(text.contains("with burst credits, it gave 21.8 times its sustained rate"), "{text}");
     }
 
     /// Regression: f52613e advised `time_based` for short runs of verifying jobs, which then verified nothing.
@@ -434,20 +434,20 @@ mod tests {
         let depths = [(Quantity::InFlightAsked, 32.0), (Quantity::InFlightPossible, 1.0)];
         assert_eq!(
             sentence(Code::EngineNotAsynchronous, &depths, Some(Remedy::QueueingEngine { iodepth: 32 })),
-            "32 operations were to be in flight, but psync does one at a time, so there were at most 1. Use \
+            "iodepth asks for 32 operations in flight, but psync issues one at a time, so there were at most 1. Use \
              ioengine=io_uring to have 32 in flight, or numjobs=32 with iodepth=1."
         );
         let one = [(Quantity::ServiceMean, 50_000.0), (Quantity::Iops, 19_800.0)];
         assert_eq!(
             sentence(Code::LatencyBound, &one, Some(Remedy::RaiseDepth { iodepth: 32 })),
-            "Latency was the limit: one operation at a time, 50.0 us each, makes 19.8k IOPS whatever the device could \
+            "Latency was the limit: one operation at a time, 50.0 us each, gives 19.8k IOPS whatever the device can \
              do. Set iodepth=32."
         );
         let busy = [(Quantity::Workers, 2.0), (Quantity::CpuShare, 0.97)];
         assert_eq!(
             sentence(Code::GeneratorCpuBound, &busy, Some(Remedy::AddWorkers { numjobs: 4 })),
-            "The generator was the limit, not the device: each of 2 workers kept 97.0% of a processor busy. Spread the \
-             load with numjobs=4."
+            "The generator was the limit, not the device: each of 2 workers used 97.0% of a CPU. Distribute the load \
+             with numjobs=4."
         );
     }
 
@@ -461,7 +461,7 @@ mod tests {
             (Quantity::CreditsLast, 5.39e6 / 2_700.0 * 1e9),
         ];
         let text = sentence(Code::ModelHeldBack, &left, None);
-        assert!(text.ends_with(" That is while credits last: 5.39M left, spent at 2.70k/s: 33.3 min."), "{text}");
+        assert!(text.ends_with(" Burst credits: 5.39M left, spent at 2.70k/s, which lasts for 33.3 min."), "{text}");
         let gone = [(Quantity::EarlyIops, 12_000.0), (Quantity::LateIops, 8_000.0), (Quantity::CreditsGone, 60e9)];
         let text = sentence(Code::BurstOrDrift, &gone, None);
         assert!(text.contains("8.00k in its last: the credits of The model ran out 60.0 s after"), "{text}");
@@ -472,13 +472,13 @@ mod tests {
         let bytes = [(Quantity::ByteRateAsked, 2097152.0), (Quantity::ByteRateReached, 1048576.0)];
         assert_eq!(
             sentence(Code::RateNotReached, &bytes, None),
-            "The rate was not reached: 1 MiB/s of 2 MiB/s, and the queue was not the reason."
+            "The rate was not reached: 1 MiB/s of 2 MiB/s, although the queue was deep enough."
         );
         let kept = [(Quantity::RateReached, 8_000.0), (Quantity::ResponseMean, 1_200_000.0)];
         assert_eq!(
             sentence(Code::RateKept, &kept, None),
-            "The rate was kept: 8.00k operations per second, answered in 1.20 ms on average counted from when they \
-             were due."
+            "The rate was reached: 8.00k operations per second, with a mean response time of 1.20 ms from the due \
+             time."
         );
     }
 

@@ -229,7 +229,7 @@ pub(super) fn buffered_writes(figures: &SentenceFigures<'_>) -> String {
             figures.bytes(Quantity::DeviceBytes)
         )
     });
-    format!("Writes ended in memory, and nothing waited until they were on the device{where_to}.")
+    format!("Writes remained in memory, and the job did not wait until they reached the device{where_to}.")
 }
 
 pub(super) fn rate_missed(figures: &SentenceFigures<'_>) -> String {
@@ -276,7 +276,7 @@ pub(super) fn little(figures: &SentenceFigures<'_>) -> String {
 
 pub(super) fn queue_not_filled(figures: &SentenceFigures<'_>) -> String {
     let why = figures.clause(Quantity::Thinktime, || {
-        format!(", for the job idles for {} between operations", figures.time(Quantity::Thinktime))
+        format!(", because the job idles for {} between operations", figures.time(Quantity::Thinktime))
     });
     format!(
         "The queue was not kept full: {} of {} possible ({}){why}. The device was not saturated.",
@@ -361,9 +361,7 @@ pub(super) fn probed(code: Code, figures: &SentenceFigures<'_>) -> String {
     match code {
         Code::DepthBound => format!("The depth was the limit, not the device: {outcome}."),
         Code::DeviceBound => {
-            format!(
-                "The device was the limit, not the depth: {outcome}. More depth gives more latency and no more IOPS."
-            )
+            format!("The device was the limit, not the depth: {outcome}. A higher depth adds latency and no IOPS.")
         }
         _ => format!("Depth and device limit it both: {outcome}. The knee lies there: `fathom sweep` finds it."),
     }
@@ -389,10 +387,10 @@ pub(super) fn rate_kept(figures: &SentenceFigures<'_>) -> String {
         format!("{} operations per second", figures.count(Quantity::RateReached))
     };
     let response = figures.clause(Quantity::ResponseMean, || {
-        format!(", answered in {} on average counted from when they were due", figures.time(Quantity::ResponseMean))
+        format!(", with a mean response time of {} from the due time", figures.time(Quantity::ResponseMean))
     });
     let in_flight = figures.clause(Quantity::InFlightAchieved, || {
         format!("; {} were in flight", figures.in_flight(Quantity::InFlightAchieved))
     });
-    format!("The rate was kept: {rate}{response}{in_flight}.")
+    format!("The rate was reached: {rate}{response}{in_flight}.")
 }

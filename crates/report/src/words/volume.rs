@@ -102,7 +102,7 @@ pub(super) fn too_shallow(figures: &SentenceFigures<'_>) -> String {
 const BUSY: f64 = 0.9;
 
 /// Explanation of latencies above that of a single request. Averages show no more.
-const WAITED: &str = "they came in bursts and waited for each other, or the volume is slower than expected";
+const WAITED: &str = "they arrived in bursts and queued, or the volume is slower than expected";
 
 /// Returns the sentences for a device whose application keeps too few requests in flight for the volume's limit.
 pub(super) fn too_few_in_flight(figures: &SentenceFigures<'_>, database: Option<Database>) -> String {
