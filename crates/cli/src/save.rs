@@ -109,7 +109,7 @@ pub(crate) struct StoredEntry {
     retention_error: Option<String>,
 }
 
-/// The result of saving; an error is one line.
+/// The result of saving, or why it failed.
 type Outcome = Result<StoredEntry, String>;
 
 /// A save that is running or done.
