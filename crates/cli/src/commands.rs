@@ -261,7 +261,8 @@ pub(crate) fn command(program: &OsStr, words: &[OsString]) -> Exit {
 
 /// Separates Fathom's own options from job files and job options, which the job language parses.
 ///
-/// Only the commands of [`MEASURING`] accept both. An own option that needs a value and has no `=` takes the next argument.
+/// Only the commands of [`MEASURING`] accept both. An own option that needs a value and has no `=` takes the next
+/// argument.
 fn split(words: &[OsString]) -> (Vec<OsString>, Vec<OsString>) {
     let command = Cli::command();
     let measuring = words.first().and_then(|word| word.to_str()).filter(|word| MEASURING.contains(word));

@@ -72,7 +72,8 @@ fn argument(option: &OptionSpec) -> Arg {
     }
 }
 
-/// Makes clap's script complete `--rw=randread`, which bash splits into three words; the script knows only the last two.
+/// Makes clap's script complete `--rw=randread`, which bash splits into three words; the script knows only the last
+/// two.
 fn with_equals_signs(script: &str) -> String {
     let plain = "    prev=\"$3\"\n";
     let aware = "    prev=\"$3\"

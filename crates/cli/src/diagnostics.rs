@@ -6,8 +6,8 @@ use units::{is_hidden, printable};
 
 use crate::terminal::{Terminal, write_stderr};
 
-/// Renders diagnostics: message, source line with carets, notes, remedy. An empty line follows each one with a source line;
-/// messages without a place stay together.
+/// Renders diagnostics: message, source line with carets, notes, remedy. An empty line follows each one with a source
+/// line; messages without a place stay together.
 pub(crate) fn render(diagnostics: &[Diagnostic], colour: bool, width: usize) -> String {
     let renderer = if colour { Renderer::styled() } else { Renderer::plain() }.term_width(width);
     let mut text = String::new();
@@ -57,8 +57,8 @@ pub(crate) fn command_line_place(text: String, column: usize, length: usize) -> 
 /// Number of columns shown on each side of a place.
 const CONTEXT: usize = 120;
 
-/// Escapes hidden characters, and cuts a long line to the context of its place. Splits a remedy from a message that has one
-/// after `help: `.
+/// Escapes hidden characters, and cuts a long line to the context of its place. Splits a remedy from a message that has
+/// one after `help: `.
 fn printable_diagnostic(diagnostic: &Diagnostic) -> Diagnostic {
     let text = |text: &str| printable(text).into_owned();
     let (message, help) = match diagnostic.message.split_once("\nhelp: ") {

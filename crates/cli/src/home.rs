@@ -1,4 +1,5 @@
-//! Directory of saved runs: below `$FATHOM_HOME` or, by the XDG base directory specification, in the user's data directory.
+//! Directory of saved runs: below `$FATHOM_HOME` or, by the XDG base directory specification, in the user's data
+//! directory.
 
 use std::path::PathBuf;
 
@@ -19,7 +20,8 @@ pub(crate) fn runs() -> Result<PathBuf, String> {
     place.map(|place| place.join("runs")).ok_or_else(|| format!("{nowhere}: {ELSEWHERE}"))
 }
 
-/// Returns the directory in which the write gate records devices with data of Fathom; `None` if the environment names none.
+/// Returns the directory in which the write gate records devices with data of Fathom; `None` if the environment names
+/// none.
 pub(crate) fn ledger() -> Option<PathBuf> {
     runs().ok().map(|runs| runs.with_file_name("own"))
 }

@@ -42,8 +42,8 @@ pub(crate) const SMALL: SizeLimit = SizeLimit::bytes(1 << 20);
 /// The state of a suite.
 pub(crate) const STATE: SizeLimit = SizeLimit { is_protected: false, ..SizeLimit::bytes(64 << 20) };
 
-/// Reads a file, or standard input for `-`. Fails with `InvalidInput` for a block device, for a file larger than `limit`
-/// and for a named pipe without a writer.
+/// Reads a file, or standard input for `-`. Fails with `InvalidInput` for a block device, for a file larger than
+/// `limit` and for a named pipe without a writer.
 pub(crate) fn read(path: &Path, limit: SizeLimit) -> io::Result<Vec<u8>> {
     if path.as_os_str() == "-" {
         return read_up_to(io::stdin().lock(), limit.stream);

@@ -1,7 +1,8 @@
 //! The `fathom` binary.
 //!
 //! This crate combines the others. It alone reads arguments, the environment and job files, prints, handles signals and
-//! exits. Each command is a module whose `command` function outlines it. Module `runners` creates the runners of commands.
+//! exits. Each command is a module whose `command` function outlines it. Module `runners` creates the runners of
+//! commands.
 
 mod args;
 mod argv;

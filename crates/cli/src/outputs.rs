@@ -55,7 +55,8 @@ impl Output {
     }
 }
 
-/// Writes a result to every file, then prints `text`: the reader of standard output may have stopped without closing it.
+/// Writes a result to every file, then prints `text`: the reader of standard output may have stopped without closing
+/// it.
 pub(crate) fn deliver_and_print(files: &mut [Output], text: &str, document: ResultDocument<'_>) -> Exit {
     let errors = files.iter_mut().filter_map(|file| file.write(document).err());
     let file_error = errors.map(Exit::environment).last();

@@ -50,7 +50,7 @@ impl ReportInput {
     }
 }
 
-/// Reads a sweep or suite document, a run, or all repeats of a series. An error is one line.
+/// Reads a sweep or suite document, a run, or all repeats of a series.
 fn read(which: &str) -> Result<Vec<ReportInput>, String> {
     match document(which)? {
         Some(document) => Ok(vec![document]),

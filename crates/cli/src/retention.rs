@@ -10,7 +10,7 @@ const BYTES: u64 = 4 << 30;
 const FOR: &str = "FATHOM_KEEP_FOR";
 const SIZE: &str = "FATHOM_KEEP_SIZE";
 
-/// Returns the retention of `FATHOM_KEEP_FOR` and `FATHOM_KEEP_SIZE`, or the default. An error is one line.
+/// Returns the retention of `FATHOM_KEEP_FOR` and `FATHOM_KEEP_SIZE`, or the default. Fails on an unreadable value.
 pub(crate) fn from_environment() -> Result<Retention, String> {
     let set = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
     let limit = |name: &str, default: u64, parse: fn(&str) -> Option<u64>, example: &str| match set(name) {

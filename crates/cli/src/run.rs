@@ -161,8 +161,8 @@ impl RunSession<'_> {
         Ok(FinishedRun { trial: index, run: completed.run, verdicts, failures, exit, left_behind, pending_save })
     }
 
-    /// Decides whether the queue depth limits the run, by a short run at twice the depth and one at its own depth. Reports
-    /// whether it added the answer to `run`: it runs nothing if there is no question.
+    /// Decides whether the queue depth limits the run, by a short run at twice the depth and one at its own depth.
+    /// Reports whether it added the answer to `run`: it runs nothing if there is no question.
     fn probe(&mut self, trial: &RunTrial, prepared: &dyn PreparedRun, run: &mut Run, verdicts: &[Verdict]) -> bool {
         if self.signals.end().is_some() || device::stuck::is_stuck() {
             return false;

@@ -18,7 +18,7 @@ pub(crate) struct ResolvedRun {
 }
 
 /// Loads a run by its ID, the beginning or the last digits of the ID, `last`, its directory, a file (a record, or fio's
-/// output; `FILE#2` is the second of several runs), or `-` for standard input. An error is one line with its remedy.
+/// output; `FILE#2` is the second of several runs), or `-` for standard input. Errors have the remedy after `help: `.
 fn resolve(which: &str) -> Result<ResolvedRun, String> {
     let path = Path::new(which);
     match which {

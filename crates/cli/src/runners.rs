@@ -108,8 +108,8 @@ pub(crate) fn seeds(given: Option<u64>) -> Seeds {
     given.map_or_else(|| Seeds::with_fresh(fresh_seed()), Seeds::fixed)
 }
 
-/// Returns one seed for related runs: fio's default in virtual time, so that equal options give equal figures, otherwise
-/// one from the clock.
+/// Returns one seed for related runs: fio's default in virtual time, so that equal options give equal figures,
+/// otherwise one from the clock.
 pub(crate) fn seed_for_many(virtual_time: bool) -> u64 {
     if virtual_time { Seeds::REPEATED } else { fresh_seed() }
 }

@@ -1,7 +1,8 @@
 //! Saves runs in the store.
 //!
-//! A thread saves the run while the main thread prints results. It delays the exit by at most [`SAVE_TIMEOUT`]: a stopped
-//! process may hold the lock of the store, or the disk may be slow. A failed save causes a warning, never a failed command.
+//! A thread saves the run while the main thread prints results. It delays the exit by at most [`SAVE_TIMEOUT`]: a
+//! stopped process may hold the lock of the store, or the disk may be slow. A failed save causes a warning, never a
+//! failed command.
 
 use std::path::PathBuf;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
@@ -109,7 +110,7 @@ pub(crate) struct StoredEntry {
     retention_error: Option<String>,
 }
 
-/// The result of saving; an error is one line.
+/// The result of saving, or why it failed.
 type Outcome = Result<StoredEntry, String>;
 
 /// A save that is running or done.

@@ -7,8 +7,8 @@ use job::{Dialect, JobWords};
 
 use crate::input;
 
-/// Job files of the file system, variables of the environment, and properties of this host. Each file, and standard input,
-/// is read once and cached.
+/// Job files of the file system, variables of the environment, and properties of this host. Each file, and standard
+/// input, is read once and cached.
 #[derive(Debug, Default)]
 pub(crate) struct LocalSource {
     texts: Mutex<Vec<(String, Vec<u8>)>>,

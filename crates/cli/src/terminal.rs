@@ -64,8 +64,9 @@ fn width_of_terminal() -> Option<usize> {
     console::Term::stderr().size_checked().map(|(_, columns)| usize::from(columns))
 }
 
-/// Prints a message on standard error; delays it while the terminal shows a full screen. Ignores write errors, which must
-/// neither end a run nor lose its results. Escapes control characters of foreign origin (file names, messages of servers).
+/// Prints a message on standard error; delays it while the terminal shows a full screen. Ignores write errors, which
+/// must neither end a run nor lose its results. Escapes control characters of foreign origin (file names, messages of
+/// servers).
 pub(crate) fn write_stderr(text: &str) {
     let text = &report::escape::terminal(text, Terminal::stderr().colour);
     if !live::hold(text) {

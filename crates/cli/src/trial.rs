@@ -68,8 +68,8 @@ impl RunTrial {
         Ok(Self { kind, name, series, written, plan, runner: runners::runner(place, gate), seeds })
     }
 
-    /// Prepares a round. Each round has a seed of its own: repeats in virtual time would be identical otherwise, and reads
-    /// would hit what the last round left in caches.
+    /// Prepares a round. Each round has a seed of its own: repeats in virtual time would be identical otherwise, and
+    /// reads would hit what the last round left in caches.
     pub(crate) fn prepare(&self, round: u32) -> Result<Box<dyn PreparedRun + '_>, Refusal> {
         let later = || Seeds::fixed(self.seeds.printed(&self.plan).wrapping_add(u64::from(round)));
         let seeds = if round == 0 { self.seeds } else { later() };

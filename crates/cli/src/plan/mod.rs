@@ -1,6 +1,7 @@
 //! `fathom plan`: finds volumes for a load, and ranks them by price.
 //!
-//! `plan` searches, `procedure::purchase` simulates the candidates, `report::plan` renders. This module parses the need.
+//! `plan` searches, `procedure::purchase` simulates the candidates, `report::plan` renders. This module parses the
+//! need.
 
 pub(crate) mod args;
 mod need;

@@ -4,8 +4,8 @@ use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 
-/// Parses a local date or time (`2026-11-21`, `2026-11-21T20:53`, `2026-11-21 20:53:04`) or an age (`7d`) to milliseconds
-/// since 1970.
+/// Parses a local date or time (`2026-11-21`, `2026-11-21T20:53`, `2026-11-21 20:53:04`) or an age (`7d`) to
+/// milliseconds since 1970.
 pub(super) fn unix_ms(text: &str, now: &Zoned) -> Result<u64, String> {
     let unknown = || {
         format!(
