@@ -12,7 +12,7 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
     switch("buffered", "1", "Use the page cache; the opposite of `direct`.", |d, on| d.job.engine.direct = !on),
     later("atomic", Bool, "Issue atomic writes (RWF_ATOMIC); implies `direct`.").default("0"),
     int("iodepth", (1, ANY), "Queue depth: the number of operations kept in flight.", |d, n| {
-        d.job.pace.iodepth = n as u32
+        d.job.pace.iodepth = n as u32;
     })
     .default("1"),
     int(

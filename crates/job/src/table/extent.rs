@@ -21,7 +21,7 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
         .alias(&["fileoffset"])
         .default("0"),
     size("offset_increment", "Added to the start offset for each clone.", |d, size| {
-        d.job.extent.offset_increment = size
+        d.job.extent.offset_increment = size;
     })
     .default("0"),
     later("offset_align", Long(0), "Round the start offset up to a multiple of this.").default("0"),

@@ -28,7 +28,7 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
         .alias(&["blocksize_range"]),
     special("bssplit", Text, bssplit, "Block sizes with a percentage each: `4k/60:64k/40`."),
     flag("bs_unaligned", "Permit block sizes of any number of bytes within the range.", |d, on| {
-        d.job.pattern.bs_unaligned = on
+        d.job.pattern.bs_unaligned = on;
     })
     .alias(&["blocksize_unaligned"]),
     OptionSpec::new(
@@ -41,7 +41,7 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
     later("bs_is_seq_rand", Bool, "Interpret the two block sizes as sequential and random instead of read and write.")
         .default("0"),
     flag("norandommap", "Permit a block to be accessed again before all blocks were accessed once.", |d, on| {
-        d.job.pattern.norandommap = on
+        d.job.pattern.norandommap = on;
     }),
     OptionSpec::new(
         "softrandommap",

@@ -33,10 +33,10 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
     idle("thinktime", "Idle time after each `thinktime_blocks` operations.", |d, t| d.job.pace.thinktime = t),
     idle("thinktime_spin", "Part of the idle time to spend spinning.", |d, t| d.job.pace.thinktime_spin = t),
     idle("thinktime_iotime", "Idle after each interval of this length instead.", |d, t| {
-        d.job.pace.thinktime_iotime = t
+        d.job.pace.thinktime_iotime = t;
     }),
     int("thinktime_blocks", (0, ANY), "Number of operations between idle times.", |d, n| {
-        d.job.pace.thinktime_blocks = n.max(1)
+        d.job.pace.thinktime_blocks = n.max(1);
     })
     .default("1"),
     word(
@@ -59,7 +59,7 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
     int("fsync", (0, ANY), "Number of writes between calls of fsync; 0 for none.", |d, n| d.job.sync.fsync = n as u32)
         .default("0"),
     int("fdatasync", (0, ANY), "Number of writes between calls of fdatasync; 0 for none.", |d, n| {
-        d.job.sync.fdatasync = n as u32
+        d.job.sync.fdatasync = n as u32;
     })
     .default("0"),
     switch("end_fsync", "0", "Call fsync once at the end of the job.", |d, on| d.job.sync.end_fsync = on),

@@ -13,7 +13,7 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
     flag("registerfiles", "Register files with the kernel before the run.", |d, on| d.job.engine.registerfiles = on)
         .engines(RINGS),
     flag("sqthread_poll", "Submit operations by a kernel polling thread (SQPOLL).", |d, on| {
-        d.job.engine.sqthread_poll = on
+        d.job.engine.sqthread_poll = on;
     })
     .engines(&["io_uring", "io_uring_cmd", "xnvme"]),
     OptionSpec::new(

@@ -7,7 +7,7 @@ use crate::read::{Findings, lists};
 
 pub(super) static OPTIONS: &[OptionSpec] = &[
     text("name", "Name of the job; on the command line, it starts a new job.", |d, name| {
-        d.name = Some(name.to_owned())
+        d.name = Some(name.to_owned());
     }),
     text("description", "Description of the job, repeated in the results.", |d, words| {
         d.job.description = Some(words.to_owned());

@@ -10,14 +10,14 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
     special("verify", Word(METHODS), verify, "Method of verification: the checksum or content of written blocks.")
         .default("0"),
     switch("do_verify", "1", "Read back and check written blocks after the writes.", |d, on| {
-        d.job.verify.do_verify = on
+        d.job.verify.do_verify = on;
     }),
     switch("verify_fatal", "0", "Stop at the first mismatch.", |d, on| d.job.verify.fatal = on),
     switch("verify_dump", "0", "Write the expected and the received block to files on a mismatch.", |d, on| {
-        d.job.verify.dump = on
+        d.job.verify.dump = on;
     }),
     flag("verify_only", "Verify the data of an earlier run of the job, without writing.", |d, on| {
-        d.job.verify.only = on
+        d.job.verify.only = on;
     }),
     special("verify_pattern", Text, verify_pattern, "Pattern to write and to expect; `%o` stands for the offset."),
     OptionSpec::new(
