@@ -95,8 +95,7 @@ Examples:
 
 const RUN_HELP: &str = "\
 Job options are fio's, by fio's names: --name, --rw, --bs, --iodepth, --numjobs, --filename, … Beside a job \
-file they apply to all of its jobs. `fathom options` lists them all. Fathom refuses what fio would accept \
-but read in a way its writer cannot have meant, and says what to write instead. `fathom fio` reads \
+file they apply to all of its jobs. `fathom options` lists them all. Fathom rejects input that fio would silently misread, and suggests the correct spelling. `fathom fio` reads \
 everything exactly as fio does.
 
 Examples:

@@ -138,7 +138,7 @@ impl Observer for Display {
         self.view().into_iter().for_each(|view| view.layout(path, written, total));
         if self.shown.is_none_or(|shown| shown.elapsed() > Duration::from_millis(200)) {
             let percent = 100.0 * written as f64 / total.max(1) as f64;
-            self.show_status(&format!("{percent:5.1}%  writing {} before the run", path.display()));
+            self.show_status(&format!("{percent:5.1}%  laying out {}", path.display()));
         }
     }
 

@@ -16,7 +16,7 @@ pub(crate) fn runs() -> Result<PathBuf, String> {
     let data = || set("XDG_DATA_HOME").filter(|path| path.is_absolute());
     let home = || set("HOME").filter(|path| path.is_absolute()).map(|home| home.join(".local/share"));
     let place = own.or_else(|| data().or_else(home).map(|data| data.join("fathom")));
-    let nowhere = "there is no place for runs, as none of FATHOM_HOME, XDG_DATA_HOME and HOME is set";
+    let nowhere = "no directory for saved runs: none of FATHOM_HOME, XDG_DATA_HOME and HOME is set";
     place.map(|place| place.join("runs")).ok_or_else(|| format!("{nowhere}: {ELSEWHERE}"))
 }
 

@@ -51,7 +51,7 @@ pub(crate) fn read(path: &Path, limit: SizeLimit) -> io::Result<Vec<u8>> {
     let facts = std::fs::metadata(path)?;
     let kind = facts.file_type();
     if kind.is_block_device() {
-        return Err(unusable("it is a block device: a job that is to use it names it, as in --filename=DEVICE"));
+        return Err(unusable("it is a block device, not a file to read: name it in a job, as in --filename=DEVICE"));
     }
     if kind.is_file() {
         if limit.is_protected {

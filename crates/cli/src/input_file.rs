@@ -44,7 +44,7 @@ pub(crate) struct UnreadableInput {
 impl UnreadableInput {
     /// Returns the error of an argument that names no run.
     pub(super) fn unknown(path: &Path, problem: String) -> Self {
-        Self { diagnostic: unreadable(path, problem, "give a file, or a run that is kept"), usage: true }
+        Self { diagnostic: unreadable(path, problem, "give a file or a saved run"), usage: true }
     }
 
     /// Prints the error on one line.

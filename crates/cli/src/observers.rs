@@ -49,7 +49,7 @@ impl RequestedObservers {
 }
 
 fn listen(text: &str, insecure: bool) -> Result<(TcpListener, SocketAddr), String> {
-    let remedy = "or add --insecure where that is wanted";
+    let remedy = "or add --insecure to permit it";
     let address = endpoint::address(text, PORT, insecure, remedy)
         .map_err(|(problem, remedy)| format!("--metrics {text}: {problem}\nhelp: {remedy}"))?;
     let listener = endpoint::listen(address)?;

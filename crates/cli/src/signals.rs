@@ -151,7 +151,7 @@ impl SignalState {
 }
 
 /// Message of the watchdog.
-const WITHOUT_RESULTS: &str = "fathom: ended by a signal without results: the command has not ended by itself in time; \
+const WITHOUT_RESULTS: &str = "fathom: ended by a signal without results: the command did not end within its grace period; \
     where a file or device does not answer, check it or its server (see dmesg)\n";
 /// Maximum time for writing it to standard error.
 const WRITE_TIMEOUT: Duration = Duration::from_millis(500);

@@ -68,7 +68,7 @@ fn grid(options: &SimOptions, jobs: &[String], words: &[String]) -> Result<Exit,
     if signals.end().is_some() {
         let (begun, all) = (simulated.len(), points.len());
         write_stderr(&format!(
-            "fathom: interrupted: {begun} of {all} points were begun, and the last of them are cut short\n"
+            "fathom: interrupted: {begun} of {all} points started, and the last ones are incomplete\n"
         ));
     }
     let pending_save = options.common.saves_run().then(|| {

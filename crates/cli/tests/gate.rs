@@ -95,7 +95,7 @@ fn all_errors_are_reported_with_their_places() {
     }
     let none = scratch.text("none.txt");
     for (words, why) in [
-        (a.clone(), "nothing is expected"),
+        (a.clone(), "no expectation is given"),
         (format!("{a} --assert-file {none}"), "none.txt"),
         (format!("{a} --assert-file {}", scratch.as_ref().display()), "--assert-file"),
         (format!("{none} --assert read.iops>1"), "none.txt"),

@@ -104,7 +104,7 @@ fn impossible_needs_are_an_answer() {
     assert!(text.contains("mean latency: no volume has it. The nearest is"), "{text}");
     let line = "plan --throughput 4801MiB/s --headroom 0 --machine a3-megagpu-8g --provider gcp/hyperdisk-extreme --no-simulation";
     let text = flat(&planned(line, "120"));
-    assert!(text.contains("a hair less than 4.69 GiB/s"), "{text}");
+    assert!(text.contains("slightly less than 4.69 GiB/s"), "{text}");
 }
 
 #[test]
@@ -169,7 +169,7 @@ fn all_invalid_values_are_reported_with_their_places() {
         assert!(outcome.stderr.contains(part), "`{part}` is missing from:\n{}", outcome.stderr);
     }
     for (line, part) in [
-        ("plan", "there is nothing to plan for"),
+        ("plan", "no load and no capacity are given"),
         ("plan --iops 1k --machine nowhere-8", "no provider here has a machine `nowhere-8`"),
         ("plan --workload oltp,tpz=1", "did you mean `tps`?"),
         ("plan --iops 1k --read-only --read 50%", "is not written"),
@@ -285,7 +285,7 @@ fn rejected_volumes_are_one_line_for_each_reason() {
     let text = planned("plan --iops 200k --capacity 1TiB --no-simulation", "120");
     let refused = text.split("not enough").nth(1).expect("some are not enough");
     assert_eq!(refused.matches("sustains less than 240,000 IOPS: ").count(), 1, "{text}");
-    assert!(refused.contains("what is on it is lost with its machine: gcp/local-ssd-nvme"), "{text}");
+    assert!(refused.contains("data is lost with the machine: gcp/local-ssd-nvme"), "{text}");
     assert!(text.contains("Not considered: several volumes striped together (RAID 0)"), "{text}");
 }
 

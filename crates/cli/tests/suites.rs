@@ -213,7 +213,7 @@ fn the_state_of_another_run_is_refused() {
     let running = Running::start(&mut suite(&scratch, &state("--scale 0.01")));
     wait_for("the state", || scratch.path("state.json").exists());
     let second = run(&mut suite(&scratch, &state("--scale 0.01"))).expect_code(2);
-    assert!(second.stderr.contains("another fathom runs this suite with the state"), "{}", second.stderr);
+    assert!(second.stderr.contains("another fathom process runs this suite with the state"), "{}", second.stderr);
     running.signal("INT");
     running.end().expect_code(130);
     let cases = [
@@ -237,7 +237,7 @@ fn the_state_of_another_run_is_refused() {
     run(&mut suite(&scratch, &state("--scale 0.0001 --restart"))).expect_clean();
     scratch.write("state.json", "not a state");
     let refused = run(&mut suite(&scratch, &state("--scale 0.0001"))).expect_code(2);
-    assert!(refused.stderr.contains("holds no state of a suite"), "{}", refused.stderr);
+    assert!(refused.stderr.contains("is not a suite state"), "{}", refused.stderr);
 }
 
 /// A suite of three steps. The second has blocks that no device accepts with direct I/O.

@@ -203,8 +203,8 @@ mod tests {
 
     #[test]
     fn addresses_that_other_hosts_can_reach_need_consent() {
-        let refused = |text| address(text, 9100, false, "or add --insecure where that is wanted").unwrap_err();
-        assert_eq!(refused("10.0.0.1:80").1, "use 127.0.0.1:80, or add --insecure where that is wanted");
+        let refused = |text| address(text, 9100, false, "or add --insecure to permit it").unwrap_err();
+        assert_eq!(refused("10.0.0.1:80").1, "use 127.0.0.1:80, or add --insecure to permit it");
         assert!(refused("nowhere").1.contains("127.0.0.1:9100"));
         assert!(address("[::]:1", 9100, true, "").is_ok() && address("localhost:0", 9100, false, "").is_ok());
     }

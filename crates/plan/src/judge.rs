@@ -141,7 +141,7 @@ pub(crate) fn merging_effect(spec: &Spec, demand: &Demand) -> Option<MergingEffe
 }
 
 fn unknown_percentile() -> UnmetNeed {
-    UnmetNeed::absolute(Requirement::Unknown, "nothing simple is known of percentiles of a drive".to_owned())
+    UnmetNeed::absolute(Requirement::Unknown, "no closed form for percentiles of a drive".to_owned())
 }
 
 fn unknown(caps: Vec<Cap>) -> ClosedFormResult {

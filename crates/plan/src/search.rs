@@ -361,7 +361,7 @@ impl PlanSearch<'_> {
         let machine = self.need.machine.clone().filter(|_| given.iter().any(|(key, _)| key == "machine"));
         let mut found = self.finish(&Vec::new())?;
         let limit = match machine {
-            Some(machine) => format!("{machine} is no machine of this provider"),
+            Some(machine) => format!("{machine} is not a machine of this provider"),
             None => "it does not take these keys".to_owned(),
         };
         found.failures = vec![UnmetNeed::absolute(Requirement::Machine, limit)];
@@ -460,7 +460,7 @@ impl PlanSearch<'_> {
 
     fn durability(&self, about: &catalogue::About) -> Option<UnmetNeed> {
         let lost = about.media.contains("not durable") && !self.need.scratch;
-        let limit = "what is on it is lost with its machine".to_owned();
+        let limit = "data is lost with the machine".to_owned();
         lost.then(|| UnmetNeed::absolute(Requirement::Durability, limit))
     }
 
@@ -468,7 +468,7 @@ impl PlanSearch<'_> {
     fn machine(&self, about: &catalogue::About) -> Option<UnmetNeed> {
         let name = self.need.machine.as_ref()?;
         let none = !about.keys.iter().any(|key| key.name == "machine");
-        let limit = || format!("{name} is no machine of this provider");
+        let limit = || format!("{name} is not a machine of this provider");
         none.then(|| UnmetNeed::absolute(Requirement::Machine, limit()))
     }
 

@@ -60,7 +60,7 @@ fn between(from: &str, rest: &str) -> Result<Vec<String>, String> {
         GridStep::Plus(step) => step > 0.0,
     };
     if end < value || !rising {
-        return Err("it does not go up".to_owned());
+        return Err("the range does not increase".to_owned());
     }
     let mut values = Vec::new();
     // The tolerance covers rounding: 0.1 + 0.2 is more than 0.3.

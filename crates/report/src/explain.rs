@@ -87,7 +87,7 @@ fn subject_suffix(explanation: &Explanation) -> String {
 
 const fn nothing_found(one: &Explained) -> &'static str {
     match one.expected {
-        Some(_) => "Nothing to find fault with.",
+        Some(_) => "No problems found.",
         None => "No finding; --volume VOLUME names the limit.",
     }
 }

@@ -42,10 +42,9 @@ impl ListenAddress {
     pub(crate) fn tcp(text: &str, option: &str, admits: Admits) -> Result<Self, (String, String)> {
         let remedy = match option {
             "--listen" => {
-                "encrypt with --tls-certificate and --tls-key and require client certificates with --tls-clients, or add \
-                 --insecure where that is wanted"
+                "encrypt with --tls-certificate and --tls-key and require client certificates with --tls-clients, or add --insecure to permit it"
             }
-            _ => "or add --insecure where that is wanted",
+            _ => "or add --insecure to permit it",
         };
         let address = endpoint::address(text, uri::PORT, admits != Admits::Unencrypted, remedy)?;
         if admits == Admits::Anyone && !endpoint::is_local(address) {
@@ -54,8 +53,7 @@ impl ListenAddress {
             );
             let port = address.port();
             let remedy = format!(
-                "require certificates with --tls-clients FILE, use 127.0.0.1:{port}, or add --insecure where that is \
-                 wanted"
+                "require certificates with --tls-clients FILE, use 127.0.0.1:{port}, or add --insecure to permit it"
             );
             return Err((message, remedy));
         }

@@ -226,7 +226,7 @@ impl ServeValidator<'_> {
         let Some(size) = draft.size else { return Some(volume.clone()) };
         if volume.split(',').skip(1).any(|pair| pair.trim_start().starts_with("size=")) {
             if let Some(text) = options.size.iter().find(|text| named(text).0.is_none_or(|name| name == draft.name)) {
-                let message = format!("`{volume}` says how large it is");
+                let message = format!("`{volume}` sets its size");
                 self.refuse("--size", text, 0..text.len(), &message, "say it in one place");
             }
             return Some(volume.clone());

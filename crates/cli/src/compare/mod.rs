@@ -41,7 +41,7 @@ pub(crate) fn check_comparable(comparison: &Comparison) -> Result<(), Exit> {
     }
     let error = Diagnostic::error("not-comparable", "the runs are not comparable");
     let error = page::refusal(comparison).into_iter().fold(error, Diagnostic::note);
-    Err(Exit::invalid([error.remedy("add --force to compare them nevertheless")]))
+    Err(Exit::invalid([error.remedy("add --force to compare them anyway")]))
 }
 
 fn fails(comparison: &Comparison, fail_on: FailOn) -> bool {
@@ -100,7 +100,7 @@ fn sides(options: &CompareOptions) -> Result<(Vec<String>, Vec<String>), String>
         }
     }
     match positional.next() {
-        Some(word) => Err(format!("{word}: both runs are given already\nhelp: leave it out")),
+        Some(word) => Err(format!("{word}: unexpected third run\nhelp: leave it out")),
         None if baseline.is_empty() || candidate.is_empty() => {
             Err("two runs are needed\nhelp: write `fathom compare BASELINE CANDIDATE`, each an id, `last` or a file"
                 .to_owned())

@@ -84,7 +84,7 @@ impl AssertionLine {
     }
 
     fn without_baseline(&self) -> Diagnostic {
-        let message = "a share is of a baseline, and there is none";
+        let message = "a percentage needs a baseline";
         Diagnostic::error("no-baseline", message).at(self.place.clone()).remedy("say what it is of: --baseline RUN")
     }
 }
@@ -112,7 +112,7 @@ fn read(path: &Path) -> Result<String, Box<Diagnostic>> {
 fn no_assertion(options: &GateOptions) -> Diagnostic {
     let message = match options.assert_file.first() {
         Some(path) => format!("there is no expectation in {}", path.display()),
-        None => "nothing is expected".to_owned(),
+        None => "no expectation is given".to_owned(),
     };
     Diagnostic::error("no-expectation", message).remedy("say what should hold: --assert 'read.iops>=150k'")
 }

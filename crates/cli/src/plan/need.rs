@@ -48,7 +48,7 @@ pub(super) fn parse(options: &PlanOptions) -> Result<Derived, Vec<Diagnostic>> {
     parser.environment(options, &mut need);
     let is_empty = need.demands().is_empty() && need.capacity.is_none();
     if parser.problems.is_empty() && is_empty {
-        let message = "there is nothing to plan for";
+        let message = "no load and no capacity are given";
         let remedy =
             "say what is wanted: --iops 15k, --throughput 400MiB/s, --capacity 2TiB, --workload oltp, or --from RUN";
         parser.problems.push(Diagnostic::error("plan", message).remedy(remedy));
@@ -140,7 +140,7 @@ impl NeedParser {
             if need.read_share < 1.0 {
                 let words = options.read.clone().unwrap_or_else(|| "?".to_owned());
                 let remedy = "leave --read-only out, or the writes";
-                let message = "what many machines share read-only is not written";
+                let message = "a shared read-only volume cannot be written";
                 self.refuse("--read", &words, 0..words.len(), message, remedy);
             }
         }
@@ -165,7 +165,7 @@ impl NeedParser {
                 _ if share.trim() == "0" => need.growth = 0.0,
                 Ok(share) if share <= 100.0 => need.growth = share,
                 _ => {
-                    let message = format!("`{words}` is not a growth");
+                    let message = format!("`{words}` is not a growth rate");
                     self.refuse("--growth", words, 0..words.len(), &message, "write, for example, --growth 20%/year");
                 }
             }

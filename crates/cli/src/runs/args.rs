@@ -45,27 +45,27 @@ pub(super) enum RunsCommand {
 
 #[derive(Clone, Debug, Default, Args)]
 pub(super) struct RunsListOptions {
-    /// Only those with this text in a name, a target or the command
+    /// Only runs with this text in a name, a target or the command
     pub(super) text: Option<String>,
-    /// Only those of this kind
+    /// Only runs of this kind
     #[arg(long, value_enum, help_heading = "Filters")]
     pub(super) kind: Option<KindFilter>,
-    /// Only those whose name, id or job is such
+    /// Only runs whose name, ID or job matches
     #[arg(long, value_name = "PATTERN", help_heading = "Filters")]
     pub(super) name: Option<String>,
-    /// Only those on such a file, device or volume
+    /// Only runs whose file, device or volume matches
     #[arg(long, value_name = "PATTERN", help_heading = "Filters")]
     pub(super) target: Option<String>,
-    /// Only those of such a host
+    /// Only runs whose host matches
     #[arg(long, value_name = "PATTERN", help_heading = "Filters")]
     pub(super) host: Option<String>,
-    /// Only those that such a program measured: fathom, fio-3.*
+    /// Only runs whose program matches: fathom, fio-3.*
     #[arg(long, value_name = "PATTERN", help_heading = "Filters")]
     pub(super) tool: Option<String>,
-    /// Only those begun then or later
+    /// Only runs that started at this time or later
     #[arg(long, value_name = "WHEN", help_heading = "Filters")]
     pub(super) since: Option<String>,
-    /// Only those begun before
+    /// Only runs that started before this time
     #[arg(long, value_name = "WHEN", help_heading = "Filters")]
     pub(super) until: Option<String>,
     /// Format of standard output
@@ -99,7 +99,7 @@ impl From<KindFilter> for store::RunKind {
 
 #[derive(Clone, Debug, Args)]
 pub(super) struct RunsShowOptions {
-    /// An id, a part of one, `last`, or a folder
+    /// Run: an ID, a part of one, `last`, or a directory
     pub(super) run: String,
     /// Format of standard output
     #[arg(long, value_enum, default_value_t = TextOrJson::Text)]
@@ -108,14 +108,14 @@ pub(super) struct RunsShowOptions {
 
 #[derive(Clone, Debug, Args)]
 pub(super) struct NamedRuns {
-    /// Ids, parts of them, `last`, series
+    /// Runs: IDs, parts of them, `last`, series
     #[arg(value_name = "RUN", required = true)]
     pub(super) runs: Vec<String>,
 }
 
 #[derive(Clone, Debug, Args)]
 pub(super) struct ImportOptions {
-    /// What fio printed (normal, json, json+), or a record; - for standard input
+    /// Output of fio (normal, json, json+), or a record; - for standard input
     #[arg(value_name = "FILE", required = true)]
     pub(super) files: Vec<PathBuf>,
 }
@@ -124,7 +124,7 @@ pub(super) struct ImportOptions {
 pub(super) struct KeepOptions {
     #[command(flatten)]
     pub(super) named: NamedRuns,
-    /// Give them back to retention
+    /// Make them subject to retention again
     #[arg(long)]
     pub(super) release: bool,
 }
@@ -137,7 +137,7 @@ pub(super) struct PruneOptions {
     /// Remove the oldest until no more than this is left [default: FATHOM_KEEP_SIZE, or 4GiB]
     #[arg(long, value_name = "SIZE")]
     pub(super) larger_than: Option<String>,
-    /// Say what would be removed, and do nothing
+    /// Print what would be removed, and do nothing
     #[arg(long)]
     pub(super) dry_run: bool,
 }

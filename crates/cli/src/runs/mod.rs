@@ -119,7 +119,7 @@ fn keep(options: &KeepOptions) -> Result<Exit, Exit> {
     for id in &ids {
         store.keep(id, !options.release).map_err(|error| failed(&error))?;
     }
-    let what = if options.release { "released" } else { "kept for good:" };
+    let what = if options.release { "released" } else { "exempt from retention:" };
     Ok(print_text(&ids.iter().map(|id| format!("{what} {id}\n")).collect::<String>()))
 }
 

@@ -19,7 +19,7 @@ pub(super) fn command(options: &ControlOptions) -> Exit {
         Ok(reply) => reply,
         Err(error) => {
             return Exit::environment(format!(
-                "serve control: no server takes commands at {socket}: {}",
+                "serve control: no server accepts commands at {socket}: {}",
                 describe(&error)
             ));
         }

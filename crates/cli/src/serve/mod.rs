@@ -79,7 +79,7 @@ fn run(options: &ServeOptions, directory: &RuntimeDirectory) -> Result<Exit, Exi
     signals.conclude();
     match done {
         Ok(done) => {
-            let snapshot = done.map_err(failure("the server cannot go on"))?;
+            let snapshot = done.map_err(failure("the server failed"))?;
             Ok(conclude(options, &view.of(&snapshot), &mut files, exit))
         }
         // After a panic: the statistics it published last. Its devices are removed already.
@@ -92,7 +92,7 @@ fn clean(directory: &RuntimeDirectory) -> Exit {
     let cleaned = serve::clean(directory);
     let mut text: String = cleaned.removed.iter().map(|what| format!("removed {what}\n")).collect();
     if cleaned.removed.is_empty() && cleaned.errors.is_empty() {
-        text = "nothing is left of servers that have ended\n".to_owned();
+        text = "no remains of killed servers found\n".to_owned();
     }
     let printed = outputs::print_text(&text);
     cleaned.errors.iter().for_each(|error| diagnostics::error(error));

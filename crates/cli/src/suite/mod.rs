@@ -82,7 +82,7 @@ fn execute(options: &SuiteRunOptions, words: &[String]) -> Result<Exit, Exit> {
     let started_unix_ms = device::unix_ms();
     display.event(&Event::Start { unix_ms: started_unix_ms, command_line: argv::command_line(words) });
     if state.done() > 0 {
-        display.show_status(&format!("going on: {} steps were done before", state.done()));
+        display.show_status(&format!("resuming after {} finished steps", state.done()));
     }
     let mut session = SuiteSession {
         question: &question,
@@ -112,7 +112,7 @@ fn execute(options: &SuiteRunOptions, words: &[String]) -> Result<Exit, Exit> {
         SuiteEnd::Signal | SuiteEnd::Stuck => {
             // Saves the ID of this record, so that the record of the remaining steps can include it.
             let _ = state_file::save(&state, &path);
-            write_stderr(&format!("fathom: interrupted; what is done is in {}\n", path.display()));
+            write_stderr(&format!("fathom: interrupted; finished steps are saved in {}\n", path.display()));
             Ok(signals.end().map_or(Exit::Environment, Exit::Signal))
         }
         SuiteEnd::Finished => {

@@ -62,7 +62,7 @@ impl SuiteLock {
         match file.try_lock() {
             Ok(()) => Ok(Self { path, _file: file }),
             Err(TryLockError::WouldBlock) => Err(format!(
-                "another fathom runs this suite with the state {}\nhelp: wait for it, or give another \
+                "another fathom process runs this suite with the state {}\nhelp: wait for it, or give another \
                  file with --state",
                 state.display()
             )),
@@ -91,8 +91,7 @@ pub(super) fn default_path(question: &SuiteQuestion<'_>) -> Result<PathBuf, Stri
     let base = base.or_else(|| set("HOME").map(|home| home.join(".local/state")));
     let Some(base) = base else {
         return Err(
-            "there is no place for the state, as neither XDG_STATE_HOME nor HOME is set\nhelp: give --state FILE"
-                .to_owned(),
+            "no directory for the state: neither XDG_STATE_HOME nor HOME is set\nhelp: give --state FILE".to_owned()
         );
     };
     let directory = base.join("fathom").join("suites");

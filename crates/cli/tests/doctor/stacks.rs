@@ -27,7 +27,7 @@ fn filesystems_without_a_device_are_described() {
         ("nfs4", "server:/export", "rw", "on another host"),
         ("fuse.sshfs", "me@there:", "rw", "a program or the host"),
         ("zfs", "tank/data", "rw", "zpool status"),
-        ("proc", "proc", "rw", "the kernel makes its files up"),
+        ("proc", "proc", "rw", "a virtual filesystem of the kernel"),
         ("overlay", "overlay", "rw,lowerdir=/a", "layers of other filesystems"),
         ("novelfs", "what", "rw", "does not show the device"),
     ];

@@ -209,7 +209,7 @@ fn invalid_commands_are_located_and_change_nothing() {
     }
     assert_eq!(format!("{:?}", controlled(&place, "show")), format!("{before:?}"));
     let none = run(&mut fathom(["serve", "control", &place.text("none")])).expect_code(3);
-    assert!(none.stderr.contains("no server takes commands at"), "{}", none.stderr);
+    assert!(none.stderr.contains("no server accepts commands at"), "{}", none.stderr);
     let stats = run(&mut fathom(["serve", "control", &place.text("s.stats")])).expect_code(3);
     assert!(stats.stderr.contains("unrecognized answer"), "{}", stats.stderr);
 }

@@ -62,7 +62,7 @@ fn sizes_must_be_known_and_agree() {
     assert!(error.contains("leave --size out"), "{error}");
     assert!(refused(&format!("--backing copy:{none}"), 2).contains("there is no such image"));
     assert!(refused(&format!("--backing file:{none}"), 2).contains("how large is the export?"));
-    assert!(refused("custom,size=1MiB --size 2MiB", 2).contains("says how large it is"));
+    assert!(refused("custom,size=1MiB --size 2MiB", 2).contains("sets its size"));
     assert!(!scratch.path("none").exists());
 }
 

@@ -90,7 +90,7 @@ impl SuiteState {
     pub fn parse(name: &str, text: &str, question: &SuiteQuestion<'_>, seed: Option<u64>) -> Result<Self, String> {
         let remedy = "give another file with --state, or start again with --restart";
         let state: Self = serde_json::from_str(text)
-            .map_err(|error| format!("{name} holds no state of a suite: {error}\nhelp: {remedy}"))?;
+            .map_err(|error| format!("{name} is not a suite state: {error}\nhelp: {remedy}"))?;
         if state.fathom_suite_state != SCHEMA {
             return Err(format!("{name} is of another version of fathom\nhelp: {remedy}"));
         }

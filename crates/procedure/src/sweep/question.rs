@@ -182,11 +182,11 @@ pub(crate) fn only_job(plan: &Plan) -> Result<&Job, Refusal> {
         [&pace.rate, &pace.rate_iops].iter().any(|rate| [rate.read, rate.write, rate.trim].iter().any(Option::is_some));
     let verifies = job.verify.method.is_some();
     let wrong = [
-        ("number_ios", extent.number_ios.is_some(), "ends probes before their time"),
-        ("io_size", extent.io_size.is_some(), "ends probes before their time"),
+        ("number_ios", extent.number_ios.is_some(), "ends probes early"),
+        ("io_size", extent.io_size.is_some(), "ends probes early"),
         ("rate_iops", paced, "sets the pace, so that the depth does not"),
-        ("thinktime", pace.thinktime > Nanos::ZERO, "leaves the queue empty at times"),
-        ("startdelay", extent.startdelay.1 > Nanos::ZERO, "puts every probe off"),
+        ("thinktime", pace.thinktime > Nanos::ZERO, "lets the queue run empty"),
+        ("startdelay", extent.startdelay.1 > Nanos::ZERO, "delays every probe"),
         ("verify", verifies, "reads back between probes"),
     ];
     let problems: Vec<Diagnostic> = wrong

@@ -307,7 +307,7 @@ pub(super) fn bottom(bottom: Bottom) -> &'static str {
         Bottom::Elsewhere => {
             "no block device behind it here: a program or the host of this machine keeps its files; ask the doctor there"
         }
-        Bottom::Kernel => "no block device behind it: the kernel makes its files up",
+        Bottom::Kernel => "no block device behind it: a virtual filesystem of the kernel",
         Bottom::Pool => {
             "a pool of its own kind of devices, which the mount does not name: ask about a disk of `zpool status`"
         }

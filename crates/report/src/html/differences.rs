@@ -30,7 +30,7 @@ pub(super) fn section(out: &mut Markup, runs: &[Shown<'_>], parts: &[SectionPart
         out.class("div", "card sheet", |out| {
             out.class("p", "hint", |out| {
                 out.name(&name);
-                out.text(" is not only another run. Beside the first, as baseline:");
+                out.text(" ran under other conditions. Beside the first, as baseline:");
             });
             out.inside("ul", &[], |out| lines.iter().for_each(|line| out.inside("li", &[], |out| out.name(line))));
         });

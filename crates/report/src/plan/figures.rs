@@ -245,7 +245,7 @@ pub(super) fn failure(failure: &UnmetNeed) -> String {
     let (wanted, reached) = (measured(*requirement, *wanted), measured(*requirement, *reached));
     match requirement {
         Requirement::Iops | Requirement::Throughput | Requirement::Capacity if reached == wanted => {
-            format!("{limit}: a hair less than {wanted}")
+            format!("{limit}: slightly less than {wanted}")
         }
         Requirement::Iops | Requirement::Throughput | Requirement::Capacity => {
             format!("{limit}: {reached} of {wanted}")
@@ -254,7 +254,7 @@ pub(super) fn failure(failure: &UnmetNeed) -> String {
         Requirement::Mean | Requirement::Percentile if failure.reached < failure.wanted => {
             format!("{limit}, which has no end at this rate: {reached} before it")
         }
-        Requirement::Mean if reached == wanted => format!("{limit}: a hair more than {wanted} on average"),
+        Requirement::Mean if reached == wanted => format!("{limit}: slightly more than {wanted} on average"),
         Requirement::Mean => format!("{limit}: {reached} on average, not {wanted}"),
         Requirement::Percentile => format!("{limit}: {reached} at the percentile, not {wanted}"),
         Requirement::Budget => format!("{limit}: {reached} a month, not {wanted}"),
@@ -300,7 +300,7 @@ fn reason(failure: &UnmetNeed) -> (String, Option<String>) {
     match requirement {
         Requirement::Iops | Requirement::Throughput => (format!("sustains less than {wants}"), Some(has)),
         Requirement::Capacity => (format!("holds less than {wants}"), Some(has)),
-        Requirement::Mean | Requirement::Percentile if waits => ("queueing without end at this rate".to_owned(), None),
+        Requirement::Mean | Requirement::Percentile if waits => ("unbounded queueing at this rate".to_owned(), None),
         Requirement::Mean => (format!("mean latency above {wants}"), Some(has)),
         Requirement::Percentile => (format!("percentile of latency above {wants}"), Some(has)),
         Requirement::Budget => (format!("costs more than {wants} a month"), Some(has)),

@@ -33,7 +33,7 @@ pub fn saved_runs_text<M>(store: &str, runs: &[SavedRun<'_, M>], skipped: &[Skip
     };
     sheet.line(&sheet.faint(&total));
     if runs.iter().any(|run| run.is_kept) {
-        sheet.line(&sheet.faint("* kept for good"));
+        sheet.line(&sheet.faint("* exempt from retention"));
     }
     skipped_entries(&mut sheet, skipped);
     sheet.finish()

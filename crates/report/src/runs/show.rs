@@ -61,7 +61,7 @@ fn saved_lines<M>(sheet: &mut Sheet, saved: &SavedRun<'_, M>, folder: &str) {
     field(sheet, "folder", folder);
     let files = saved.files.iter().map(|(name, bytes)| format!("{name} ({})", Bytes::new(*bytes)));
     field(sheet, "files", &files.collect::<Vec<_>>().join(", "));
-    field(sheet, "retention", if saved.is_kept { "kept for good" } else { "" });
+    field(sheet, "retention", if saved.is_kept { "exempt from retention" } else { "" });
 }
 
 fn environment_lines(sheet: &mut Sheet, environment: &EnvironmentRecord) {

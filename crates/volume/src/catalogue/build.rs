@@ -127,7 +127,7 @@ impl VolumeBuilder<'_> {
         let value = self.value(rule)?;
         let bound = if positive { "more than 0" } else { "0 or more" };
         if value > VALUE_MAX {
-            let message = format!("`{what}` comes to {value:e}, more than there is of anything");
+            let message = format!("`{what}` comes to {value:e}, more than the maximum of 10^15");
             self.refuse(rule, message, "write a number, or a rule for one, up to 10^15");
         } else if value < 0.0 || positive && value == 0.0 {
             let message = format!("`{what}` comes to {}, and must be {bound}", number(value));
@@ -366,7 +366,7 @@ impl VolumeBuilder<'_> {
         let request = &self.found.request;
         for (key, _) in &request.pairs {
             if matches!(key.text.as_str(), "latency" | "written" | "unwritten" | "spells") {
-                let message = format!("`{}` says nothing to a drive: its mechanics set its latency", key.text);
+                let message = format!("`{}` does not apply to a drive: its mechanics set its latency", key.text);
                 self.problems.push(request.text.problem(key.at.clone(), message).remedy("leave it out"));
             }
         }

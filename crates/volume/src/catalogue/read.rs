@@ -45,7 +45,7 @@ fn provider(mut root: CatalogueFields, errors: &mut CatalogueErrors) -> Provider
     let tables = root.tables("table", errors).into_iter().map(|fields| table(fields, errors)).collect();
     let volumes = root.tables("volume", errors);
     if volumes.is_empty() && !root.has("volume") {
-        errors.add_with(0..0, "there is no volume in it", "write a `[[volume]]` with its `key.size` and its limits");
+        errors.add_with(0..0, "the file defines no volume", "write a `[[volume]]` with its `key.size` and its limits");
     }
     let mut types: Vec<VolumeType> = Vec::new();
     for fields in volumes {
@@ -113,7 +113,7 @@ fn volume(mut fields: CatalogueFields, errors: &mut CatalogueErrors) -> VolumeTy
     let id = fields.text("id", errors).unwrap_or_else(|| "volume".to_owned());
     fields.name = format!("`{id}`");
     check::id(&id, fields.place("id"), errors);
-    let no_size = "no `key.size` says how large it is";
+    let no_size = "no `key.size` sets its size";
     let remedy = "write, for example, `key.size = { unit = \"GiB\", default = 100 }`";
     if !fields.has("key") {
         errors.add_with(fields.at.clone(), no_size, remedy);

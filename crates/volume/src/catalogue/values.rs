@@ -29,7 +29,7 @@ pub(super) struct Common {
 
 /// Names and descriptions of the common keys.
 pub const COMMON_KEYS: [(&str, &str); 9] = [
-    ("host", "the machine it hangs on, by any name; volumes on one machine share its limits"),
+    ("host", "name of its machine; volumes on one machine share its limits; volumes on one machine share its limits"),
     ("latency", "this latency for every request instead of the law"),
     ("written", "how much of it is written at the start; what is not may be read at another latency"),
     ("unwritten", "latency of reads of unwritten blocks"),
@@ -279,7 +279,7 @@ impl ValueFinder<'_> {
         let shown = format!("the default of `{}`, {},", key.name, unit.show(default));
         let message = match (least, most) {
             _ if !(0.0..=1e19).contains(&default) => format!("{shown} is below 0 or too large"),
-            _ if key.name == "size" && default < 1.0 => format!("{shown} leaves nothing of the volume"),
+            _ if key.name == "size" && default < 1.0 => format!("{shown} is less than one byte"),
             (Some(least), _) if default < least * (1.0 - 1e-9) => {
                 format!("{shown} is below its `min`, {}", unit.show(least))
             }
@@ -362,7 +362,7 @@ impl ValueFinder<'_> {
             } else if let Some(part) = given {
                 let near = table::nearest(&self.provider.tables, machine);
                 let near = near.map_or(String::new(), |near| format!("the nearest is {near}; "));
-                let remedy = format!("{near}leave `machine` out for no machine's limits");
+                let remedy = format!("{near}leave `machine` out to apply no machine limits");
                 self.refuse(part, format!("no machine `{machine}` is known here"), Some(remedy));
             }
             return;
@@ -428,7 +428,7 @@ impl ValueFinder<'_> {
 
 fn share(text: &str) -> Result<Option<f64>, String> {
     let share = quantity::read(text, QuantityKind::Share)?;
-    if share <= 1.0 { Ok(Some(share)) } else { Err(format!("`{text}` is more than all")) }
+    if share <= 1.0 { Ok(Some(share)) } else { Err(format!("`{text}` is more than 100 %")) }
 }
 
 /// Minimum length of slow periods: shorter ones belong in the latency distribution.

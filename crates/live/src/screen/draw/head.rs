@@ -58,7 +58,7 @@ fn distinct<'a>(words: impl Iterator<Item = &'a str>) -> String {
 
 fn progress(canvas: &mut Canvas<'_>, area: Rect, view: &ScreenView<'_>) {
     if let Some(making) = view.making {
-        let text = format!(" {:5.1}%  writing {} before the run", 100.0 * making.fraction, making.path);
+        let text = format!(" {:5.1}%  laying out {}", 100.0 * making.fraction, making.path);
         canvas.text(area, 0, 0, &text, canvas.colours.notice());
         return;
     }
