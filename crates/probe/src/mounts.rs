@@ -6,7 +6,6 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use super::Number;
-use crate::device::split;
 use crate::filesystem::existing_ancestor;
 
 /// A mounted filesystem.
@@ -37,6 +36,11 @@ impl MountEntry {
 pub fn mounts(root: &Path) -> Vec<MountEntry> {
     let bytes = super::reading::bytes(root, "proc/self/mountinfo").unwrap_or_default();
     bytes.split(|byte| *byte == b'\n').filter_map(parse).collect()
+}
+
+/// Splits a device number of the metadata of a file.
+pub(crate) fn split(device: u64) -> Number {
+    (rustix::fs::major(device), rustix::fs::minor(device))
 }
 
 /// Returns the filesystem of `path`, which may be missing, or `None` if it is unknown.

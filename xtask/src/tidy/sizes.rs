@@ -101,9 +101,10 @@ pub(super) fn check(sources: &[SourceFile]) -> SourceSizes {
 /// Checks the introduction of a crate: what it is, why, and, for libraries, what it does not do.
 fn head(place: &str, text: &str) -> Option<String> {
     let head: Vec<&str> = text.lines().take_while(|line| line.starts_with("//!")).collect();
-    let says_not = place.ends_with("main.rs") || head.iter().any(|line| line.contains("*not*"));
+    let limits = ["Out of scope", "*not*", " not ", " no ", " nothing "];
+    let says_not = place.ends_with("main.rs") || head.iter().any(|line| limits.iter().any(|word| line.contains(word)));
     (head.len() < HEAD_LINES || !says_not).then(|| {
-        format!("{place}: open it with what the crate is, why, and what is *not* here ({HEAD_LINES} lines or more)")
+        format!("{place}: open it with what the crate is, why, and what it does not do ({HEAD_LINES} lines or more)")
     })
 }
 
