@@ -4,7 +4,7 @@ use std::fs::Metadata;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-use super::{Number, mounts, number_in, reading};
+use super::{Number, mounts, number_in, reading, split};
 use crate::filesystem::existing_ancestor;
 
 /// A block device: a disk, a partition, or a device stacked on others.
@@ -64,11 +64,6 @@ pub fn number_named(root: &Path, name: &str) -> Option<Number> {
 /// Returns the number of a block device from its metadata, or `None` for other files.
 pub(crate) fn block_number(metadata: &Metadata) -> Option<Number> {
     metadata.file_type().is_block_device().then(|| split(metadata.rdev()))
-}
-
-/// Splits a device number of the metadata of a file.
-pub(crate) fn split(device: u64) -> Number {
-    (rustix::fs::major(device), rustix::fs::minor(device))
 }
 
 /// Returns the directory of a block device below `/sys`.

@@ -5,8 +5,7 @@ use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use super::Number;
-use crate::device::split;
+use super::{Number, split};
 use crate::filesystem::existing_ancestor;
 
 /// A mounted filesystem.

@@ -9,6 +9,7 @@
 
 mod call;
 mod extents;
+mod issue;
 mod open;
 mod range_locks;
 mod ring;
@@ -79,7 +80,7 @@ impl Disk {
                 }
                 SlotAction::Call(call) => {
                     let fd = descriptor(&self.file, call);
-                    let Some(result) = call::issue(self.ring.as_mut(), slot, call, fd, state) else {
+                    let Some(result) = issue::issue(self.ring.as_mut(), slot, call, fd, state) else {
                         state.report_unused(&self.pool);
                         return StoreProgress::Pending;
                     };
