@@ -4,8 +4,8 @@
 //! on its own thread, stage after stage, and assembles the record. Threads own their data and are never joined: a
 //! thread that hangs in a target must not hold up the results of others ([`stuck`]).
 //!
-//! Out of scope: system calls (`engine`), the drive loop (`drive`), statistics (`meter`), output for users (`report`),
-//! the environment and signals of the process (`cli`).
+//! What is *not* here: system calls (`engine`), the drive loop (`drive`), statistics (`meter`), output for users
+//! (`report`), the environment and signals of the process (`cli`).
 
 pub mod capacity;
 pub mod device_state;

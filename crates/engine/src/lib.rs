@@ -8,7 +8,7 @@
 //!
 //! This is the only crate with `unsafe`: system calls, mapped memory and rings shared with the kernel require it.
 //!
-//! Out of scope: counters and statistics, jobs and their options, and the choice of operations.
+//! This crate does *not* count or rate operations, does not know jobs and their options, and does not choose operations.
 
 #![allow(unsafe_code)]
 #![deny(unsafe_op_in_unsafe_fn)]

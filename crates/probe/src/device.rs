@@ -4,7 +4,7 @@ use std::fs::Metadata;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-use super::{Number, mounts, number_in, reading};
+use super::{Number, mounts, number_in, reading, split};
 use crate::filesystem::existing_ancestor;
 use crate::mounts::split;
 

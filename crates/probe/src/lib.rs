@@ -4,8 +4,8 @@
 //! which [`examine`] finds filesystems, partition tables and members of volumes. An unreadable value is returned with
 //! its reason and is not a failure.
 //!
-//! Out of scope: this crate opens no device, writes nothing and decides nothing. `engine::gate` decides what may be
-//! written, `analyse::doctor` what is wrong with a host.
+//! This crate does *not* open devices, write or decide. `engine::gate` decides what may be written, `analyse::doctor` what
+//! is wrong with a host.
 
 mod cpus;
 mod device;
@@ -43,3 +43,8 @@ pub use stack::{DeviceStack, LayerKind, NoSuch, StackBottom, StackLayer, device_
 
 /// A device number: major and minor.
 pub type Number = (u32, u32);
+
+/// Splits a device number from the metadata of a file.
+fn split(device: u64) -> Number {
+    (rustix::fs::major(device), rustix::fs::minor(device))
+}

@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use super::Number;
+use super::{Number, split};
 use crate::filesystem::existing_ancestor;
 
 /// A mounted filesystem.

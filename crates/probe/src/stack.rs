@@ -6,9 +6,8 @@ use std::path::{Component, Path, PathBuf};
 
 use super::mounts::{MountEntry, mounts};
 use super::reading::{self, line, names};
-use super::{Number, ProbedDevice, Relations, device, number_named, relations};
+use super::{Number, ProbedDevice, Relations, device, number_named, relations, split};
 use crate::device::block_number;
-use crate::mounts::split;
 
 /// The storage stack below a name.
 #[derive(Clone, Debug, PartialEq, Eq)]

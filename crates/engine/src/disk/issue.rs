@@ -1,4 +1,4 @@
-//! Makes the system calls of a store, through a ring or directly.
+//! Makes system calls on the file of a store, through a ring or directly.
 
 use std::os::fd::RawFd;
 

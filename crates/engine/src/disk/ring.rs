@@ -133,7 +133,7 @@ fn entry(fd: types::Fd, call: DiskCall, start: *mut u8) -> Entry {
         DiskCall::Advise { at, length } => {
             opcode::Fadvise::new(fd, i64::from(length), libc::POSIX_FADV_WILLNEED).offset(at).build()
         }
-        // Unreachable: `issue` makes this call directly.
+        // Unreachable: `issue::issue` makes this call directly.
         DiskCall::Discard { .. } => opcode::Nop::new().build(),
     }
 }
