@@ -181,29 +181,29 @@ complete -c fathom -n "__fish_fathom_using_subcommand runs; and not __fish_seen_
 complete -c fathom -n "__fish_fathom_using_subcommand runs; and not __fish_seen_subcommand_from list show rm import keep prune help" -f -a "keep" -d 'Exempt runs from retention'
 complete -c fathom -n "__fish_fathom_using_subcommand runs; and not __fish_seen_subcommand_from list show rm import keep prune help" -f -a "prune" -d 'Remove runs by age or total size'
 complete -c fathom -n "__fish_fathom_using_subcommand runs; and not __fish_seen_subcommand_from list show rm import keep prune help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
-complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subcommand_from list" -l kind -d 'Only those of this kind' -r -f -a "run\t'A measurement'
+complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subcommand_from list" -l kind -d 'Only runs of this kind' -r -f -a "run\t'A measurement'
 sim\t'A simulation'
 sweep\t'A search for the knee, or a grid'
 suite\t'A published benchmark'"
-complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subcommand_from list" -l name -d 'Only those whose name, id or job is such' -r
-complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subcommand_from list" -l target -d 'Only those on such a file, device or volume' -r
-complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subcommand_from list" -l host -d 'Only those of such a host' -r
-complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subcommand_from list" -l tool -d 'Only those that such a program measured: fathom, fio-3.*' -r
-complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subcommand_from list" -l since -d 'Only those begun then or later' -r
-complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subcommand_from list" -l until -d 'Only those begun before' -r
-complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subcommand_from list" -l format -d 'Format of standard output' -r -f -a "text\t'For people'
-json\t'One document'"
+complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subcommand_from list" -l name -d 'Only runs whose name, ID or job matches' -r
+complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subcommand_from list" -l target -d 'Only runs whose file, device or volume matches' -r
+complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subcommand_from list" -l host -d 'Only runs whose host matches' -r
+complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subcommand_from list" -l tool -d 'Only runs whose program matches: fathom, fio-3.*' -r
+complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subcommand_from list" -l since -d 'Only runs that started at this time or later' -r
+complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subcommand_from list" -l until -d 'Only runs that started before this time' -r
+complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subcommand_from list" -l format -d 'Format of standard output' -r -f -a "text\t'Text'
+json\t'JSON'"
 complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subcommand_from show" -l format -d 'Format of standard output' -r -f -a "text\t'For people'
-json\t'One document'"
+complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subcommand_from show" -l format -d 'Format of standard output' -r -f -a "text\t'Text'
+json\t'JSON'"
 complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subcommand_from show" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subcommand_from rm" -s h -l help -d 'Print help'
 complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subcommand_from import" -s h -l help -d 'Print help'
-complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subcommand_from keep" -l release -d 'Give them back to retention'
+complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subcommand_from keep" -l release -d 'Make them subject to retention again'
 complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subcommand_from keep" -s h -l help -d 'Print help'
 complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subcommand_from prune" -l older-than -d 'Remove runs older than this [default: FATHOM_KEEP_FOR, or a year]' -r
 complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subcommand_from prune" -l larger-than -d 'Remove the oldest until no more than this is left [default: FATHOM_KEEP_SIZE, or 4GiB]' -r
-complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subcommand_from prune" -l dry-run -d 'Say what would be removed, and do nothing'
+complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subcommand_from prune" -l dry-run -d 'Print what would be removed, and do nothing'
 complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subcommand_from prune" -s h -l help -d 'Print help'
 complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subcommand_from help" -f -a "list" -d 'List saved runs, the latest last'
 complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subcommand_from help" -f -a "show" -d 'Show a run: its output, host, job, and the command that repeats it'
@@ -245,7 +245,7 @@ complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen
 complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -a "control" -d 'Change limits and faults of a running server, and count the faults it injected'
 complete -c fathom -n "__fish_fathom_using_subcommand serve; and __fish_seen_subcommand_from control" -l format -d 'Format of standard output' -r -f -a "text\t'Text'
-json\t'The server\'s answer, one line of JSON'"
+json\t'JSON'"
 complete -c fathom -n "__fish_fathom_using_subcommand serve; and __fish_seen_subcommand_from control" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c fathom -n "__fish_fathom_using_subcommand report" -s o -l output -d 'Write output to FILE: .html .csv .md .txt .prom .json .fio.json .svg (repeatable)' -r -F
 complete -c fathom -n "__fish_fathom_using_subcommand report" -s h -l help -d 'Print help'
@@ -268,22 +268,22 @@ complete -c fathom -n "__fish_fathom_using_subcommand run" -l progress -d 'Show 
 plain\t'A line every 10 s'
 off\t'None'"
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l grace -d 'Wait this long for operations in flight after the runtime or a signal' -r
-complete -c fathom -n "__fish_fathom_using_subcommand run" -l allow_file_create -d 'Permit making files that do not exist.' -r -f -a "0\t''
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l allow_file_create -d 'Permit the creation of files that do not exist.' -r -f -a "0\t''
 1\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l allow_mounted_write -d 'Permit writes to a mounted device.' -r -f -a "0\t''
 1\t''"
-complete -c fathom -n "__fish_fathom_using_subcommand run" -l ba -d 'Offsets are multiples of this instead of the least size.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand run" -l bs -d 'Size of each operation, for reads, writes and trims separated by commas.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand run" -l bs_unaligned -d 'Sizes within a range may be any number of bytes.' -r -f -a "0\t''
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l ba -d 'Alignment of offsets, by default the smallest block size.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l bs -d 'Block size; up to three values separated by commas for reads, writes and trims.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l bs_unaligned -d 'Permit block sizes of any number of bytes within the range.' -r -f -a "0\t''
 1\t''"
-complete -c fathom -n "__fish_fathom_using_subcommand run" -l bsrange -d 'Sizes anywhere between two, in multiples of the lower.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand run" -l bssplit -d 'Sizes with a share each: `4k/60:64k/40`.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand run" -l buffer_pattern -d 'Write this pattern over and over.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand run" -l buffered -d 'Go through the page cache; the opposite of `direct`.' -r -f -a "0\t''
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l bsrange -d 'Range of block sizes, in multiples of the lower bound.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l bssplit -d 'Block sizes with a percentage each: `4k/60:64k/40`.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l buffer_pattern -d 'Fill buffers with this pattern.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l buffered -d 'Use the page cache; the opposite of `direct`.' -r -f -a "0\t''
 1\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l clat_percentiles -d 'Report percentiles of completion latency.' -r -f -a "0\t''
 1\t''"
-complete -c fathom -n "__fish_fathom_using_subcommand run" -l continue_on_error -d 'Go on after errors of this kind and count them.' -r -f -a "none\t''
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l continue_on_error -d 'Continue after errors of this kind, and count them.' -r -f -a "none\t''
 read\t''
 write\t''
 io\t''
@@ -291,15 +291,15 @@ verify\t''
 all\t''
 0\t''
 1\t''"
-complete -c fathom -n "__fish_fathom_using_subcommand run" -l cpus_allowed -d 'Processors that the workers may run on, such as `0-3,5`.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand run" -l cpus_allowed_policy -d 'All processors for all workers, or one for each.' -r -f -a "shared\t''
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l cpus_allowed -d 'CPUs that the workers may run on, such as `0-3,5`.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l cpus_allowed_policy -d 'Share the CPUs among all workers, or give each worker one.' -r -f -a "shared\t''
 split\t''"
-complete -c fathom -n "__fish_fathom_using_subcommand run" -l create_on_open -d 'Make files when they are opened, not before the run.' -r -f -a "0\t''
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l create_on_open -d 'Create files when they are opened, not before the run.' -r -f -a "0\t''
 1\t''"
-complete -c fathom -n "__fish_fathom_using_subcommand run" -l description -d 'A remark that is repeated in the results.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l description -d 'Description of the job, repeated in the results.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l direct -d 'Bypass the page cache (O_DIRECT).' -r -f -a "0\t''
 1\t''"
-complete -c fathom -n "__fish_fathom_using_subcommand run" -l directory -d 'Directories for relative names, separated by `:`; clones take turns.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l directory -d 'Directories for relative names, separated by `:`; clones use them in turn.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l disable_bw_measurement -d 'Do not sample bandwidth.' -r -f -a "0\t''
 1\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l disable_clat -d 'Do not measure completion latency.' -r -f -a "0\t''
@@ -308,23 +308,23 @@ complete -c fathom -n "__fish_fathom_using_subcommand run" -l disable_lat -d 'Do
 1\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l disable_slat -d 'Do not measure submission latency.' -r -f -a "0\t''
 1\t''"
-complete -c fathom -n "__fish_fathom_using_subcommand run" -l disk_util -d 'Report the devices\' own counters.' -r -f -a "0\t''
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l disk_util -d 'Report the disk statistics of the kernel.' -r -f -a "0\t''
 1\t''"
-complete -c fathom -n "__fish_fathom_using_subcommand run" -l do_verify -d 'Read back what was written.' -r -f -a "0\t''
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l do_verify -d 'Read back and check written blocks after the writes.' -r -f -a "0\t''
 1\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l end_fsync -d 'Call fsync once at the end of the job.' -r -f -a "0\t''
 1\t''"
-complete -c fathom -n "__fish_fathom_using_subcommand run" -l exitall -d 'The end of this job ends the others.' -r -f -a "0\t''
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l exitall -d 'End all other jobs when this job ends.' -r -f -a "0\t''
 1\t''"
-complete -c fathom -n "__fish_fathom_using_subcommand run" -l fallocate -d 'How space is reserved before a file is written.' -r -f -a "none\t''
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l fallocate -d 'Method of preallocating a file before it is laid out.' -r -f -a "none\t''
 native\t''
 posix\t''
 keep\t''
 truncate\t''
 0\t''
 1\t''"
-complete -c fathom -n "__fish_fathom_using_subcommand run" -l fdatasync -d 'Call fdatasync after every so many writes.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand run" -l file_service_type -d 'Which file comes next.' -r -f -a "random\t''
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l fdatasync -d 'Number of writes between calls of fdatasync; 0 for none.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l file_service_type -d 'Order in which files are used.' -r -f -a "random\t''
 zipf\t''
 pareto\t''
 normal\t''
@@ -332,28 +332,28 @@ gauss\t''
 roundrobin\t''
 sequential\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l filename -d 'Files or devices, separated by `:` (a colon in a name is `\\:`).' -r
-complete -c fathom -n "__fish_fathom_using_subcommand run" -l filename_format -d 'Template of generated names, of $jobname, $jobnum and $filenum.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l filename_format -d 'Template of generated file names; $jobname, $jobnum and $filenum are replaced.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l filesize -d 'Size of each file, or a range `low-high`.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l fixedbufs -d 'Register buffers with the kernel before the run.' -r -f -a "0\t''
 1\t''"
-complete -c fathom -n "__fish_fathom_using_subcommand run" -l fsync -d 'Call fsync after every so many writes.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l fsync -d 'Number of writes between calls of fsync; 0 for none.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l fsync_on_close -d 'Call fsync when a file is closed.' -r -f -a "0\t''
 1\t''"
-complete -c fathom -n "__fish_fathom_using_subcommand run" -l group_reporting -d 'Merge the results of neighbouring jobs of one group.' -r -f -a "0\t''
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l group_reporting -d 'Merge the results of adjacent jobs of one group.' -r -f -a "0\t''
 1\t''"
-complete -c fathom -n "__fish_fathom_using_subcommand run" -l gtod_reduce -d 'Read the clock less: no latencies.' -r -f -a "0\t''
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l gtod_reduce -d 'Read the clock less often; latencies are not measured.' -r -f -a "0\t''
 1\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l hipri -d 'Poll for completions instead of waiting for interrupts.' -r -f -a "0\t''
 1\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l invalidate -d 'Drop the page cache of each file before the run.' -r -f -a "0\t''
 1\t''"
-complete -c fathom -n "__fish_fathom_using_subcommand run" -l io_size -d 'How much is transferred, where that differs from `size`.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand run" -l iodepth -d 'How many operations are kept in flight.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand run" -l iodepth_batch -d 'Submit in groups of this many, 0 for all there are; without it the loop chooses the size of groups.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand run" -l iodepth_batch_complete_max -d 'Collect at most this many at a time; without it, all.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand run" -l iodepth_batch_complete_min -d 'Collect at least this many at a time; 0 to poll.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand run" -l iodepth_low -d 'Refill only when this few are left in flight.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand run" -l ioengine -d 'Which engine carries out operations.' -r -f -a "io_uring\t''
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l io_size -d 'Bytes to transfer, if different from `size`.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l iodepth -d 'Queue depth: the number of operations kept in flight.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l iodepth_batch -d 'Number of operations to submit at once, 0 for all available; chosen automatically by default.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l iodepth_batch_complete_max -d 'Maximum number of completions to collect at once; all by default.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l iodepth_batch_complete_min -d 'Minimum number of completions to collect at once; 0 to poll.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l iodepth_low -d 'Refill the queue only when this few operations are in flight.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l ioengine -d 'I/O engine.' -r -f -a "io_uring\t''
 libaio\t''
 psync\t''
 sync\t''
@@ -370,56 +370,56 @@ complete -c fathom -n "__fish_fathom_using_subcommand run" -l kb_base -d 'Base o
 1000\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l lat_percentiles -d 'Report percentiles of total latency.' -r -f -a "0\t''
 1\t''"
-complete -c fathom -n "__fish_fathom_using_subcommand run" -l log_avg_msec -d 'Average log entries over so many milliseconds; 0 for an entry each.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l log_avg_msec -d 'Interval over which log entries are averaged, in milliseconds; 0 logs each operation.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l log_offset -d 'Add the offset to log entries.' -r -f -a "0\t''
 1\t''"
-complete -c fathom -n "__fish_fathom_using_subcommand run" -l loops -d 'How often the job is repeated.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand run" -l mem -d 'Where buffers come from.' -r -f -a "malloc\t''
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l loops -d 'Number of repetitions of the job.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l mem -d 'Type of memory for buffers.' -r -f -a "malloc\t''
 shm\t''
 shmhuge\t''
 mmap\t''
 mmapshared\t''
 mmaphuge\t''"
-complete -c fathom -n "__fish_fathom_using_subcommand run" -l name -d 'Name of the job; on the command line it begins a new job.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand run" -l new_group -d 'Begin a new group of results without waiting.' -r -f -a "0\t''
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l name -d 'Name of the job; on the command line, it starts a new job.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l new_group -d 'Start a new reporting group without waiting.' -r -f -a "0\t''
 1\t''"
-complete -c fathom -n "__fish_fathom_using_subcommand run" -l norandommap -d 'Blocks may come again before all have come once.' -r -f -a "0\t''
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l norandommap -d 'Permit a block to be accessed again before all blocks were accessed once.' -r -f -a "0\t''
 1\t''"
-complete -c fathom -n "__fish_fathom_using_subcommand run" -l nrfiles -d 'How many files each worker makes; `size` is divided among them.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand run" -l number_ios -d 'End after this many operations at most.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand run" -l numjobs -d 'How many workers run this job, each on its own.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand run" -l offset -d 'Where in its files the job begins.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand run" -l offset_increment -d 'How much further each clone begins.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand run" -l openfiles -d 'How many files are open at once at most; all unless set.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand run" -l overwrite -d 'Write a file in full before the run, so that writes never extend it.' -r -f -a "0\t''
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l nrfiles -d 'Number of files of each worker; `size` is divided among them.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l number_ios -d 'Maximum number of operations.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l numjobs -d 'Number of workers that run this job independently.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l offset -d 'Start offset within the files.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l offset_increment -d 'Added to the start offset for each clone.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l openfiles -d 'Maximum number of files open at the same time; all by default.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l overwrite -d 'Write each file in full before the run, so that writes never extend it.' -r -f -a "0\t''
 1\t''"
-complete -c fathom -n "__fish_fathom_using_subcommand run" -l per_job_logs -d 'A log for each worker.' -r -f -a "0\t''
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l per_job_logs -d 'Write a log file for each worker.' -r -f -a "0\t''
 1\t''"
-complete -c fathom -n "__fish_fathom_using_subcommand run" -l percentage_random -d 'Share of random offsets in a random pattern, in per cent.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand run" -l percentile_list -d 'Which percentiles, separated by `:`; at most 20.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand run" -l ramp_time -d 'Run so long before results count; `runtime` begins after it.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand run" -l random_distribution -d 'Where random offsets fall, for reads, writes and trims separated by commas.' -r -f -a "random\t''
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l percentage_random -d 'Percentage of random offsets in a random pattern.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l percentile_list -d 'Percentiles to report, at most 20.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l ramp_time -d 'Warm-up time before results count; `runtime` starts after it.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l random_distribution -d 'Distribution of random offsets; up to three values separated by commas for reads, writes and trims.' -r -f -a "random\t''
 zipf\t''
 pareto\t''
 normal\t''
 zoned\t''
 zoned_abs\t''"
-complete -c fathom -n "__fish_fathom_using_subcommand run" -l random_generator -d 'How random offsets are drawn; `lfsr` needs no map to avoid repeats.' -r -f -a "tausworthe\t''
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l random_generator -d 'Generator of random offsets; `lfsr` avoids repeats without a map.' -r -f -a "tausworthe\t''
 lfsr\t''
 tausworthe64\t''"
-complete -c fathom -n "__fish_fathom_using_subcommand run" -l randrepeat -d 'The same offsets on every run.' -r -f -a "0\t''
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l randrepeat -d 'Use the same random sequence in every run.' -r -f -a "0\t''
 1\t''"
-complete -c fathom -n "__fish_fathom_using_subcommand run" -l randseed -d 'Seed of everything random in the job; overrides `randrepeat`.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand run" -l rate -d 'Bytes per second of each worker, for reads, writes and trims separated by commas.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand run" -l rate_iops -d 'Operations per second of each worker, for reads, writes and trims separated by commas.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand run" -l rate_process -d 'How arrivals are spread under a rate.' -r -f -a "linear\t''
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l randseed -d 'Seed for all random choices of the job; overrides `randrepeat`.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l rate -d 'Rate limit of each worker in bytes per second; up to three values for reads, writes and trims.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l rate_iops -d 'Rate limit of each worker in operations per second; up to three values for reads, writes and trims.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l rate_process -d 'Arrival process under a rate.' -r -f -a "linear\t''
 poisson\t''"
-complete -c fathom -n "__fish_fathom_using_subcommand run" -l refill_buffers -d 'Fill the buffer with new random bytes before every write.' -r -f -a "0\t''
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l refill_buffers -d 'Fill the buffer with new random data before every write.' -r -f -a "0\t''
 1\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l registerfiles -d 'Register files with the kernel before the run.' -r -f -a "0\t''
 1\t''"
-complete -c fathom -n "__fish_fathom_using_subcommand run" -l runtime -d 'End after this time at most.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand run" -l rw -d 'Reads, writes or trims, in sequence or at random.' -r -f -a "read\t''
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l runtime -d 'Maximum duration.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l rw -d 'I/O pattern: reads, writes or trims, sequential or random.' -r -f -a "read\t''
 write\t''
 trim\t''
 randread\t''
@@ -430,41 +430,41 @@ readwrite\t''
 randrw\t''
 trimwrite\t''
 randtrimwrite\t''"
-complete -c fathom -n "__fish_fathom_using_subcommand run" -l rwmixread -d 'Share of reads in a mix, in per cent.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand run" -l rwmixwrite -d 'Share of writes in a mix, in per cent; the later of the two counts.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand run" -l scramble_buffers -d 'Change each buffer a little before every write.' -r -f -a "0\t''
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l rwmixread -d 'Percentage of reads in a mix.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l rwmixwrite -d 'Percentage of writes in a mix; the later of the two options applies.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l scramble_buffers -d 'Modify each buffer slightly before every write.' -r -f -a "0\t''
 1\t''"
-complete -c fathom -n "__fish_fathom_using_subcommand run" -l size -d 'How many bytes of its files the job covers, or per cent of existing ones.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l size -d 'Bytes of its files that the job covers, or a percentage of existing files.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l slat_percentiles -d 'Report percentiles of submission latency.' -r -f -a "0\t''
 1\t''"
-complete -c fathom -n "__fish_fathom_using_subcommand run" -l sqthread_poll -d 'A kernel thread submits operations.' -r -f -a "0\t''
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l sqthread_poll -d 'Submit operations by a kernel polling thread (SQPOLL).' -r -f -a "0\t''
 1\t''"
-complete -c fathom -n "__fish_fathom_using_subcommand run" -l sqthread_poll_cpu -d 'The processor of that thread.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand run" -l startdelay -d 'Wait so long before the job begins; a range `low-high` draws a time from it.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand run" -l stats -d 'Keep statistics at all.' -r -f -a "0\t''
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l sqthread_poll_cpu -d 'CPU of the SQPOLL thread.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l startdelay -d 'Delay before the job starts; a range `low-high` draws a random delay.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l stats -d 'Keep statistics.' -r -f -a "0\t''
 1\t''"
-complete -c fathom -n "__fish_fathom_using_subcommand run" -l stonewall -d 'Wait until all jobs written before this one have ended.' -r -f -a "0\t''
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l stonewall -d 'Start after all preceding jobs have finished.' -r -f -a "0\t''
 1\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l sync -d 'Open files with O_SYNC or O_DSYNC.' -r -f -a "none\t''
 0\t''
 sync\t''
 1\t''
 dsync\t''"
-complete -c fathom -n "__fish_fathom_using_subcommand run" -l thinktime -d 'Idle so long after each `thinktime_blocks` operations.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand run" -l thinktime_blocks -d 'Operations between idle times.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand run" -l thinktime_blocks_type -d 'Count them when complete or when issued.' -r -f -a "complete\t''
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l thinktime -d 'Idle time after each `thinktime_blocks` operations.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l thinktime_blocks -d 'Number of operations between idle times.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l thinktime_blocks_type -d 'Count operations on completion or on issue.' -r -f -a "complete\t''
 issue\t''"
-complete -c fathom -n "__fish_fathom_using_subcommand run" -l thinktime_iotime -d 'Idle after each span of this much time instead.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand run" -l thinktime_spin -d 'Spend so much of the idle time spinning.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand run" -l thread -d 'Workers are threads instead of processes; in Fathom they always are.' -r -f -a "0\t''
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l thinktime_iotime -d 'Idle after each interval of this length instead.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l thinktime_spin -d 'Part of the idle time to spend spinning.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l thread -d 'Use threads instead of processes; Fathom always does.' -r -f -a "0\t''
 1\t''"
-complete -c fathom -n "__fish_fathom_using_subcommand run" -l time_based -d 'Go on over and over until `runtime` ends.' -r -f -a "0\t''
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l time_based -d 'Repeat the workload until `runtime` has passed.' -r -f -a "0\t''
 1\t''"
-complete -c fathom -n "__fish_fathom_using_subcommand run" -l unit_base -d 'Print bytes (8), bits (1), or bytes by default (0).' -r -f -a "0\t''
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l unit_base -d 'Unit of rates: bytes (8), bits (1) or automatic (0).' -r -f -a "0\t''
 8\t''
 1\t''"
-complete -c fathom -n "__fish_fathom_using_subcommand run" -l uri -d 'The export: nbd://HOST[:PORT]/EXPORT or nbd+unix:///EXPORT?socket=PATH; its size is the default.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand run" -l verify -d 'How written blocks are recognised.' -r -f -a "0\t''
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l uri -d 'URI of the export: nbd://HOST[:PORT]/EXPORT or nbd+unix:///EXPORT?socket=PATH; `size` defaults to its size.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l verify -d 'Method of verification: the checksum or content of written blocks.' -r -f -a "0\t''
 md5\t''
 crc64\t''
 crc32\t''
@@ -484,18 +484,18 @@ meta\t''
 pattern\t''
 pattern_hdr\t''
 null\t''"
-complete -c fathom -n "__fish_fathom_using_subcommand run" -l verify_dump -d 'Write the good and the bad block to files.' -r -f -a "0\t''
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l verify_dump -d 'Write the expected and the received block to files on a mismatch.' -r -f -a "0\t''
 1\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l verify_fatal -d 'Stop at the first mismatch.' -r -f -a "0\t''
 1\t''"
-complete -c fathom -n "__fish_fathom_using_subcommand run" -l verify_interval -d 'Bytes between the headers of checked blocks.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l verify_interval -d 'Distance in bytes between block headers.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l verify_nonce -d 'Number in block headers that identifies the run, drawn by default; 0 for the same bytes in all runs.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand run" -l verify_only -d 'Check what an earlier run of the job wrote, without writing.' -r -f -a "0\t''
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l verify_only -d 'Verify the data of an earlier run of the job, without writing.' -r -f -a "0\t''
 1\t''"
-complete -c fathom -n "__fish_fathom_using_subcommand run" -l verify_pattern -d 'Bytes to write and expect; `%o` is the offset.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand run" -l write_bw_log -d 'Write bandwidth to logs that begin with this.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand run" -l write_iops_log -d 'Write operations per second to logs that begin with this.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand run" -l write_lat_log -d 'Write latencies to logs that begin with this.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l verify_pattern -d 'Pattern to write and to expect; `%o` stands for the offset.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l write_bw_log -d 'Write bandwidth logs with this prefix.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l write_iops_log -d 'Write IOPS logs with this prefix.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l write_lat_log -d 'Write latency logs with this prefix.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l zero_buffers -d 'Write zeroes.' -r -f -a "0\t''
 1\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l on -d 'Use this modelled volume instead of the jobs\' files' -r -f -a "gcp/pd-standard\t''
@@ -545,7 +545,7 @@ hetzner/volume\t''
 nutanix/ahv-4node\t''
 hdd/7200rpm\t''
 custom\t''"
-complete -c fathom -n "__fish_fathom_using_subcommand run" -l volume -d 'The modelled volume in place of the files: `fathom catalog` lists them.' -r -f -a "gcp/pd-standard\t''
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l volume -d 'Modelled volume to use instead of files; `fathom catalog` lists all volumes.' -r -f -a "gcp/pd-standard\t''
 gcp/pd-standard-regional\t''
 gcp/pd-balanced\t''
 gcp/pd-balanced-regional\t''
@@ -618,22 +618,22 @@ plain\t'A line every 10 s'
 off\t'None'"
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l grace -d 'Wait this long for operations in flight after the runtime or a signal' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l vary -d 'Repeat for each value of a job option or a key of the volume: KEY=A..B, A..BxF, A..B/STEP, V,V,V' -r
-complete -c fathom -n "__fish_fathom_using_subcommand sim" -l allow_file_create -d 'Permit making files that do not exist.' -r -f -a "0\t''
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l allow_file_create -d 'Permit the creation of files that do not exist.' -r -f -a "0\t''
 1\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l allow_mounted_write -d 'Permit writes to a mounted device.' -r -f -a "0\t''
 1\t''"
-complete -c fathom -n "__fish_fathom_using_subcommand sim" -l ba -d 'Offsets are multiples of this instead of the least size.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand sim" -l bs -d 'Size of each operation, for reads, writes and trims separated by commas.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand sim" -l bs_unaligned -d 'Sizes within a range may be any number of bytes.' -r -f -a "0\t''
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l ba -d 'Alignment of offsets, by default the smallest block size.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l bs -d 'Block size; up to three values separated by commas for reads, writes and trims.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l bs_unaligned -d 'Permit block sizes of any number of bytes within the range.' -r -f -a "0\t''
 1\t''"
-complete -c fathom -n "__fish_fathom_using_subcommand sim" -l bsrange -d 'Sizes anywhere between two, in multiples of the lower.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand sim" -l bssplit -d 'Sizes with a share each: `4k/60:64k/40`.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand sim" -l buffer_pattern -d 'Write this pattern over and over.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand sim" -l buffered -d 'Go through the page cache; the opposite of `direct`.' -r -f -a "0\t''
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l bsrange -d 'Range of block sizes, in multiples of the lower bound.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l bssplit -d 'Block sizes with a percentage each: `4k/60:64k/40`.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l buffer_pattern -d 'Fill buffers with this pattern.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l buffered -d 'Use the page cache; the opposite of `direct`.' -r -f -a "0\t''
 1\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l clat_percentiles -d 'Report percentiles of completion latency.' -r -f -a "0\t''
 1\t''"
-complete -c fathom -n "__fish_fathom_using_subcommand sim" -l continue_on_error -d 'Go on after errors of this kind and count them.' -r -f -a "none\t''
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l continue_on_error -d 'Continue after errors of this kind, and count them.' -r -f -a "none\t''
 read\t''
 write\t''
 io\t''
@@ -641,15 +641,15 @@ verify\t''
 all\t''
 0\t''
 1\t''"
-complete -c fathom -n "__fish_fathom_using_subcommand sim" -l cpus_allowed -d 'Processors that the workers may run on, such as `0-3,5`.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand sim" -l cpus_allowed_policy -d 'All processors for all workers, or one for each.' -r -f -a "shared\t''
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l cpus_allowed -d 'CPUs that the workers may run on, such as `0-3,5`.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l cpus_allowed_policy -d 'Share the CPUs among all workers, or give each worker one.' -r -f -a "shared\t''
 split\t''"
-complete -c fathom -n "__fish_fathom_using_subcommand sim" -l create_on_open -d 'Make files when they are opened, not before the run.' -r -f -a "0\t''
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l create_on_open -d 'Create files when they are opened, not before the run.' -r -f -a "0\t''
 1\t''"
-complete -c fathom -n "__fish_fathom_using_subcommand sim" -l description -d 'A remark that is repeated in the results.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l description -d 'Description of the job, repeated in the results.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l direct -d 'Bypass the page cache (O_DIRECT).' -r -f -a "0\t''
 1\t''"
-complete -c fathom -n "__fish_fathom_using_subcommand sim" -l directory -d 'Directories for relative names, separated by `:`; clones take turns.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l directory -d 'Directories for relative names, separated by `:`; clones use them in turn.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l disable_bw_measurement -d 'Do not sample bandwidth.' -r -f -a "0\t''
 1\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l disable_clat -d 'Do not measure completion latency.' -r -f -a "0\t''
@@ -658,23 +658,23 @@ complete -c fathom -n "__fish_fathom_using_subcommand sim" -l disable_lat -d 'Do
 1\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l disable_slat -d 'Do not measure submission latency.' -r -f -a "0\t''
 1\t''"
-complete -c fathom -n "__fish_fathom_using_subcommand sim" -l disk_util -d 'Report the devices\' own counters.' -r -f -a "0\t''
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l disk_util -d 'Report the disk statistics of the kernel.' -r -f -a "0\t''
 1\t''"
-complete -c fathom -n "__fish_fathom_using_subcommand sim" -l do_verify -d 'Read back what was written.' -r -f -a "0\t''
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l do_verify -d 'Read back and check written blocks after the writes.' -r -f -a "0\t''
 1\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l end_fsync -d 'Call fsync once at the end of the job.' -r -f -a "0\t''
 1\t''"
-complete -c fathom -n "__fish_fathom_using_subcommand sim" -l exitall -d 'The end of this job ends the others.' -r -f -a "0\t''
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l exitall -d 'End all other jobs when this job ends.' -r -f -a "0\t''
 1\t''"
-complete -c fathom -n "__fish_fathom_using_subcommand sim" -l fallocate -d 'How space is reserved before a file is written.' -r -f -a "none\t''
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l fallocate -d 'Method of preallocating a file before it is laid out.' -r -f -a "none\t''
 native\t''
 posix\t''
 keep\t''
 truncate\t''
 0\t''
 1\t''"
-complete -c fathom -n "__fish_fathom_using_subcommand sim" -l fdatasync -d 'Call fdatasync after every so many writes.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand sim" -l file_service_type -d 'Which file comes next.' -r -f -a "random\t''
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l fdatasync -d 'Number of writes between calls of fdatasync; 0 for none.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l file_service_type -d 'Order in which files are used.' -r -f -a "random\t''
 zipf\t''
 pareto\t''
 normal\t''
@@ -682,28 +682,28 @@ gauss\t''
 roundrobin\t''
 sequential\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l filename -d 'Files or devices, separated by `:` (a colon in a name is `\\:`).' -r
-complete -c fathom -n "__fish_fathom_using_subcommand sim" -l filename_format -d 'Template of generated names, of $jobname, $jobnum and $filenum.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l filename_format -d 'Template of generated file names; $jobname, $jobnum and $filenum are replaced.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l filesize -d 'Size of each file, or a range `low-high`.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l fixedbufs -d 'Register buffers with the kernel before the run.' -r -f -a "0\t''
 1\t''"
-complete -c fathom -n "__fish_fathom_using_subcommand sim" -l fsync -d 'Call fsync after every so many writes.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l fsync -d 'Number of writes between calls of fsync; 0 for none.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l fsync_on_close -d 'Call fsync when a file is closed.' -r -f -a "0\t''
 1\t''"
-complete -c fathom -n "__fish_fathom_using_subcommand sim" -l group_reporting -d 'Merge the results of neighbouring jobs of one group.' -r -f -a "0\t''
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l group_reporting -d 'Merge the results of adjacent jobs of one group.' -r -f -a "0\t''
 1\t''"
-complete -c fathom -n "__fish_fathom_using_subcommand sim" -l gtod_reduce -d 'Read the clock less: no latencies.' -r -f -a "0\t''
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l gtod_reduce -d 'Read the clock less often; latencies are not measured.' -r -f -a "0\t''
 1\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l hipri -d 'Poll for completions instead of waiting for interrupts.' -r -f -a "0\t''
 1\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l invalidate -d 'Drop the page cache of each file before the run.' -r -f -a "0\t''
 1\t''"
-complete -c fathom -n "__fish_fathom_using_subcommand sim" -l io_size -d 'How much is transferred, where that differs from `size`.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand sim" -l iodepth -d 'How many operations are kept in flight.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand sim" -l iodepth_batch -d 'Submit in groups of this many, 0 for all there are; without it the loop chooses the size of groups.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand sim" -l iodepth_batch_complete_max -d 'Collect at most this many at a time; without it, all.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand sim" -l iodepth_batch_complete_min -d 'Collect at least this many at a time; 0 to poll.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand sim" -l iodepth_low -d 'Refill only when this few are left in flight.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand sim" -l ioengine -d 'Which engine carries out operations.' -r -f -a "io_uring\t''
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l io_size -d 'Bytes to transfer, if different from `size`.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l iodepth -d 'Queue depth: the number of operations kept in flight.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l iodepth_batch -d 'Number of operations to submit at once, 0 for all available; chosen automatically by default.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l iodepth_batch_complete_max -d 'Maximum number of completions to collect at once; all by default.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l iodepth_batch_complete_min -d 'Minimum number of completions to collect at once; 0 to poll.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l iodepth_low -d 'Refill the queue only when this few operations are in flight.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l ioengine -d 'I/O engine.' -r -f -a "io_uring\t''
 libaio\t''
 psync\t''
 sync\t''
@@ -720,56 +720,56 @@ complete -c fathom -n "__fish_fathom_using_subcommand sim" -l kb_base -d 'Base o
 1000\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l lat_percentiles -d 'Report percentiles of total latency.' -r -f -a "0\t''
 1\t''"
-complete -c fathom -n "__fish_fathom_using_subcommand sim" -l log_avg_msec -d 'Average log entries over so many milliseconds; 0 for an entry each.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l log_avg_msec -d 'Interval over which log entries are averaged, in milliseconds; 0 logs each operation.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l log_offset -d 'Add the offset to log entries.' -r -f -a "0\t''
 1\t''"
-complete -c fathom -n "__fish_fathom_using_subcommand sim" -l loops -d 'How often the job is repeated.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand sim" -l mem -d 'Where buffers come from.' -r -f -a "malloc\t''
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l loops -d 'Number of repetitions of the job.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l mem -d 'Type of memory for buffers.' -r -f -a "malloc\t''
 shm\t''
 shmhuge\t''
 mmap\t''
 mmapshared\t''
 mmaphuge\t''"
-complete -c fathom -n "__fish_fathom_using_subcommand sim" -l name -d 'Name of the job; on the command line it begins a new job.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand sim" -l new_group -d 'Begin a new group of results without waiting.' -r -f -a "0\t''
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l name -d 'Name of the job; on the command line, it starts a new job.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l new_group -d 'Start a new reporting group without waiting.' -r -f -a "0\t''
 1\t''"
-complete -c fathom -n "__fish_fathom_using_subcommand sim" -l norandommap -d 'Blocks may come again before all have come once.' -r -f -a "0\t''
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l norandommap -d 'Permit a block to be accessed again before all blocks were accessed once.' -r -f -a "0\t''
 1\t''"
-complete -c fathom -n "__fish_fathom_using_subcommand sim" -l nrfiles -d 'How many files each worker makes; `size` is divided among them.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand sim" -l number_ios -d 'End after this many operations at most.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand sim" -l numjobs -d 'How many workers run this job, each on its own.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand sim" -l offset -d 'Where in its files the job begins.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand sim" -l offset_increment -d 'How much further each clone begins.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand sim" -l openfiles -d 'How many files are open at once at most; all unless set.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand sim" -l overwrite -d 'Write a file in full before the run, so that writes never extend it.' -r -f -a "0\t''
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l nrfiles -d 'Number of files of each worker; `size` is divided among them.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l number_ios -d 'Maximum number of operations.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l numjobs -d 'Number of workers that run this job independently.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l offset -d 'Start offset within the files.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l offset_increment -d 'Added to the start offset for each clone.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l openfiles -d 'Maximum number of files open at the same time; all by default.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l overwrite -d 'Write each file in full before the run, so that writes never extend it.' -r -f -a "0\t''
 1\t''"
-complete -c fathom -n "__fish_fathom_using_subcommand sim" -l per_job_logs -d 'A log for each worker.' -r -f -a "0\t''
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l per_job_logs -d 'Write a log file for each worker.' -r -f -a "0\t''
 1\t''"
-complete -c fathom -n "__fish_fathom_using_subcommand sim" -l percentage_random -d 'Share of random offsets in a random pattern, in per cent.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand sim" -l percentile_list -d 'Which percentiles, separated by `:`; at most 20.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand sim" -l ramp_time -d 'Run so long before results count; `runtime` begins after it.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand sim" -l random_distribution -d 'Where random offsets fall, for reads, writes and trims separated by commas.' -r -f -a "random\t''
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l percentage_random -d 'Percentage of random offsets in a random pattern.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l percentile_list -d 'Percentiles to report, at most 20.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l ramp_time -d 'Warm-up time before results count; `runtime` starts after it.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l random_distribution -d 'Distribution of random offsets; up to three values separated by commas for reads, writes and trims.' -r -f -a "random\t''
 zipf\t''
 pareto\t''
 normal\t''
 zoned\t''
 zoned_abs\t''"
-complete -c fathom -n "__fish_fathom_using_subcommand sim" -l random_generator -d 'How random offsets are drawn; `lfsr` needs no map to avoid repeats.' -r -f -a "tausworthe\t''
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l random_generator -d 'Generator of random offsets; `lfsr` avoids repeats without a map.' -r -f -a "tausworthe\t''
 lfsr\t''
 tausworthe64\t''"
-complete -c fathom -n "__fish_fathom_using_subcommand sim" -l randrepeat -d 'The same offsets on every run.' -r -f -a "0\t''
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l randrepeat -d 'Use the same random sequence in every run.' -r -f -a "0\t''
 1\t''"
-complete -c fathom -n "__fish_fathom_using_subcommand sim" -l randseed -d 'Seed of everything random in the job; overrides `randrepeat`.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand sim" -l rate -d 'Bytes per second of each worker, for reads, writes and trims separated by commas.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand sim" -l rate_iops -d 'Operations per second of each worker, for reads, writes and trims separated by commas.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand sim" -l rate_process -d 'How arrivals are spread under a rate.' -r -f -a "linear\t''
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l randseed -d 'Seed for all random choices of the job; overrides `randrepeat`.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l rate -d 'Rate limit of each worker in bytes per second; up to three values for reads, writes and trims.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l rate_iops -d 'Rate limit of each worker in operations per second; up to three values for reads, writes and trims.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l rate_process -d 'Arrival process under a rate.' -r -f -a "linear\t''
 poisson\t''"
-complete -c fathom -n "__fish_fathom_using_subcommand sim" -l refill_buffers -d 'Fill the buffer with new random bytes before every write.' -r -f -a "0\t''
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l refill_buffers -d 'Fill the buffer with new random data before every write.' -r -f -a "0\t''
 1\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l registerfiles -d 'Register files with the kernel before the run.' -r -f -a "0\t''
 1\t''"
-complete -c fathom -n "__fish_fathom_using_subcommand sim" -l runtime -d 'End after this time at most.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand sim" -l rw -d 'Reads, writes or trims, in sequence or at random.' -r -f -a "read\t''
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l runtime -d 'Maximum duration.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l rw -d 'I/O pattern: reads, writes or trims, sequential or random.' -r -f -a "read\t''
 write\t''
 trim\t''
 randread\t''
@@ -780,41 +780,41 @@ readwrite\t''
 randrw\t''
 trimwrite\t''
 randtrimwrite\t''"
-complete -c fathom -n "__fish_fathom_using_subcommand sim" -l rwmixread -d 'Share of reads in a mix, in per cent.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand sim" -l rwmixwrite -d 'Share of writes in a mix, in per cent; the later of the two counts.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand sim" -l scramble_buffers -d 'Change each buffer a little before every write.' -r -f -a "0\t''
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l rwmixread -d 'Percentage of reads in a mix.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l rwmixwrite -d 'Percentage of writes in a mix; the later of the two options applies.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l scramble_buffers -d 'Modify each buffer slightly before every write.' -r -f -a "0\t''
 1\t''"
-complete -c fathom -n "__fish_fathom_using_subcommand sim" -l size -d 'How many bytes of its files the job covers, or per cent of existing ones.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l size -d 'Bytes of its files that the job covers, or a percentage of existing files.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l slat_percentiles -d 'Report percentiles of submission latency.' -r -f -a "0\t''
 1\t''"
-complete -c fathom -n "__fish_fathom_using_subcommand sim" -l sqthread_poll -d 'A kernel thread submits operations.' -r -f -a "0\t''
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l sqthread_poll -d 'Submit operations by a kernel polling thread (SQPOLL).' -r -f -a "0\t''
 1\t''"
-complete -c fathom -n "__fish_fathom_using_subcommand sim" -l sqthread_poll_cpu -d 'The processor of that thread.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand sim" -l startdelay -d 'Wait so long before the job begins; a range `low-high` draws a time from it.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand sim" -l stats -d 'Keep statistics at all.' -r -f -a "0\t''
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l sqthread_poll_cpu -d 'CPU of the SQPOLL thread.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l startdelay -d 'Delay before the job starts; a range `low-high` draws a random delay.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l stats -d 'Keep statistics.' -r -f -a "0\t''
 1\t''"
-complete -c fathom -n "__fish_fathom_using_subcommand sim" -l stonewall -d 'Wait until all jobs written before this one have ended.' -r -f -a "0\t''
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l stonewall -d 'Start after all preceding jobs have finished.' -r -f -a "0\t''
 1\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l sync -d 'Open files with O_SYNC or O_DSYNC.' -r -f -a "none\t''
 0\t''
 sync\t''
 1\t''
 dsync\t''"
-complete -c fathom -n "__fish_fathom_using_subcommand sim" -l thinktime -d 'Idle so long after each `thinktime_blocks` operations.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand sim" -l thinktime_blocks -d 'Operations between idle times.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand sim" -l thinktime_blocks_type -d 'Count them when complete or when issued.' -r -f -a "complete\t''
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l thinktime -d 'Idle time after each `thinktime_blocks` operations.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l thinktime_blocks -d 'Number of operations between idle times.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l thinktime_blocks_type -d 'Count operations on completion or on issue.' -r -f -a "complete\t''
 issue\t''"
-complete -c fathom -n "__fish_fathom_using_subcommand sim" -l thinktime_iotime -d 'Idle after each span of this much time instead.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand sim" -l thinktime_spin -d 'Spend so much of the idle time spinning.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand sim" -l thread -d 'Workers are threads instead of processes; in Fathom they always are.' -r -f -a "0\t''
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l thinktime_iotime -d 'Idle after each interval of this length instead.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l thinktime_spin -d 'Part of the idle time to spend spinning.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l thread -d 'Use threads instead of processes; Fathom always does.' -r -f -a "0\t''
 1\t''"
-complete -c fathom -n "__fish_fathom_using_subcommand sim" -l time_based -d 'Go on over and over until `runtime` ends.' -r -f -a "0\t''
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l time_based -d 'Repeat the workload until `runtime` has passed.' -r -f -a "0\t''
 1\t''"
-complete -c fathom -n "__fish_fathom_using_subcommand sim" -l unit_base -d 'Print bytes (8), bits (1), or bytes by default (0).' -r -f -a "0\t''
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l unit_base -d 'Unit of rates: bytes (8), bits (1) or automatic (0).' -r -f -a "0\t''
 8\t''
 1\t''"
-complete -c fathom -n "__fish_fathom_using_subcommand sim" -l uri -d 'The export: nbd://HOST[:PORT]/EXPORT or nbd+unix:///EXPORT?socket=PATH; its size is the default.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand sim" -l verify -d 'How written blocks are recognised.' -r -f -a "0\t''
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l uri -d 'URI of the export: nbd://HOST[:PORT]/EXPORT or nbd+unix:///EXPORT?socket=PATH; `size` defaults to its size.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l verify -d 'Method of verification: the checksum or content of written blocks.' -r -f -a "0\t''
 md5\t''
 crc64\t''
 crc32\t''
@@ -834,18 +834,18 @@ meta\t''
 pattern\t''
 pattern_hdr\t''
 null\t''"
-complete -c fathom -n "__fish_fathom_using_subcommand sim" -l verify_dump -d 'Write the good and the bad block to files.' -r -f -a "0\t''
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l verify_dump -d 'Write the expected and the received block to files on a mismatch.' -r -f -a "0\t''
 1\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l verify_fatal -d 'Stop at the first mismatch.' -r -f -a "0\t''
 1\t''"
-complete -c fathom -n "__fish_fathom_using_subcommand sim" -l verify_interval -d 'Bytes between the headers of checked blocks.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l verify_interval -d 'Distance in bytes between block headers.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l verify_nonce -d 'Number in block headers that identifies the run, drawn by default; 0 for the same bytes in all runs.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand sim" -l verify_only -d 'Check what an earlier run of the job wrote, without writing.' -r -f -a "0\t''
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l verify_only -d 'Verify the data of an earlier run of the job, without writing.' -r -f -a "0\t''
 1\t''"
-complete -c fathom -n "__fish_fathom_using_subcommand sim" -l verify_pattern -d 'Bytes to write and expect; `%o` is the offset.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand sim" -l write_bw_log -d 'Write bandwidth to logs that begin with this.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand sim" -l write_iops_log -d 'Write operations per second to logs that begin with this.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand sim" -l write_lat_log -d 'Write latencies to logs that begin with this.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l verify_pattern -d 'Pattern to write and to expect; `%o` stands for the offset.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l write_bw_log -d 'Write bandwidth logs with this prefix.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l write_iops_log -d 'Write IOPS logs with this prefix.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l write_lat_log -d 'Write latency logs with this prefix.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l zero_buffers -d 'Write zeroes.' -r -f -a "0\t''
 1\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l on -d 'Use this modelled volume instead of the jobs\' files' -r -f -a "gcp/pd-standard\t''
@@ -895,7 +895,7 @@ hetzner/volume\t''
 nutanix/ahv-4node\t''
 hdd/7200rpm\t''
 custom\t''"
-complete -c fathom -n "__fish_fathom_using_subcommand sim" -l volume -d 'The modelled volume in place of the files: `fathom catalog` lists them.' -r -f -a "gcp/pd-standard\t''
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l volume -d 'Modelled volume to use instead of files; `fathom catalog` lists all volumes.' -r -f -a "gcp/pd-standard\t''
 gcp/pd-standard-regional\t''
 gcp/pd-balanced\t''
 gcp/pd-balanced-regional\t''
@@ -965,22 +965,22 @@ plain\t'A line every 10 s'
 off\t'None'"
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l grace -d 'Wait this long for operations in flight after the runtime or a signal' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l section -d 'Use this section of a job file' -r
-complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l allow_file_create -d 'Permit making files that do not exist.' -r -f -a "0\t''
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l allow_file_create -d 'Permit the creation of files that do not exist.' -r -f -a "0\t''
 1\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l allow_mounted_write -d 'Permit writes to a mounted device.' -r -f -a "0\t''
 1\t''"
-complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l ba -d 'Offsets are multiples of this instead of the least size.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l bs -d 'Size of each operation, for reads, writes and trims separated by commas.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l bs_unaligned -d 'Sizes within a range may be any number of bytes.' -r -f -a "0\t''
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l ba -d 'Alignment of offsets, by default the smallest block size.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l bs -d 'Block size; up to three values separated by commas for reads, writes and trims.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l bs_unaligned -d 'Permit block sizes of any number of bytes within the range.' -r -f -a "0\t''
 1\t''"
-complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l bsrange -d 'Sizes anywhere between two, in multiples of the lower.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l bssplit -d 'Sizes with a share each: `4k/60:64k/40`.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l buffer_pattern -d 'Write this pattern over and over.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l buffered -d 'Go through the page cache; the opposite of `direct`.' -r -f -a "0\t''
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l bsrange -d 'Range of block sizes, in multiples of the lower bound.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l bssplit -d 'Block sizes with a percentage each: `4k/60:64k/40`.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l buffer_pattern -d 'Fill buffers with this pattern.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l buffered -d 'Use the page cache; the opposite of `direct`.' -r -f -a "0\t''
 1\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l clat_percentiles -d 'Report percentiles of completion latency.' -r -f -a "0\t''
 1\t''"
-complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l continue_on_error -d 'Go on after errors of this kind and count them.' -r -f -a "none\t''
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l continue_on_error -d 'Continue after errors of this kind, and count them.' -r -f -a "none\t''
 read\t''
 write\t''
 io\t''
@@ -988,15 +988,15 @@ verify\t''
 all\t''
 0\t''
 1\t''"
-complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l cpus_allowed -d 'Processors that the workers may run on, such as `0-3,5`.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l cpus_allowed_policy -d 'All processors for all workers, or one for each.' -r -f -a "shared\t''
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l cpus_allowed -d 'CPUs that the workers may run on, such as `0-3,5`.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l cpus_allowed_policy -d 'Share the CPUs among all workers, or give each worker one.' -r -f -a "shared\t''
 split\t''"
-complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l create_on_open -d 'Make files when they are opened, not before the run.' -r -f -a "0\t''
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l create_on_open -d 'Create files when they are opened, not before the run.' -r -f -a "0\t''
 1\t''"
-complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l description -d 'A remark that is repeated in the results.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l description -d 'Description of the job, repeated in the results.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l direct -d 'Bypass the page cache (O_DIRECT).' -r -f -a "0\t''
 1\t''"
-complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l directory -d 'Directories for relative names, separated by `:`; clones take turns.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l directory -d 'Directories for relative names, separated by `:`; clones use them in turn.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l disable_bw_measurement -d 'Do not sample bandwidth.' -r -f -a "0\t''
 1\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l disable_clat -d 'Do not measure completion latency.' -r -f -a "0\t''
@@ -1005,23 +1005,23 @@ complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l disable_lat -d '
 1\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l disable_slat -d 'Do not measure submission latency.' -r -f -a "0\t''
 1\t''"
-complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l disk_util -d 'Report the devices\' own counters.' -r -f -a "0\t''
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l disk_util -d 'Report the disk statistics of the kernel.' -r -f -a "0\t''
 1\t''"
-complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l do_verify -d 'Read back what was written.' -r -f -a "0\t''
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l do_verify -d 'Read back and check written blocks after the writes.' -r -f -a "0\t''
 1\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l end_fsync -d 'Call fsync once at the end of the job.' -r -f -a "0\t''
 1\t''"
-complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l exitall -d 'The end of this job ends the others.' -r -f -a "0\t''
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l exitall -d 'End all other jobs when this job ends.' -r -f -a "0\t''
 1\t''"
-complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l fallocate -d 'How space is reserved before a file is written.' -r -f -a "none\t''
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l fallocate -d 'Method of preallocating a file before it is laid out.' -r -f -a "none\t''
 native\t''
 posix\t''
 keep\t''
 truncate\t''
 0\t''
 1\t''"
-complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l fdatasync -d 'Call fdatasync after every so many writes.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l file_service_type -d 'Which file comes next.' -r -f -a "random\t''
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l fdatasync -d 'Number of writes between calls of fdatasync; 0 for none.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l file_service_type -d 'Order in which files are used.' -r -f -a "random\t''
 zipf\t''
 pareto\t''
 normal\t''
@@ -1029,28 +1029,28 @@ gauss\t''
 roundrobin\t''
 sequential\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l filename -d 'Files or devices, separated by `:` (a colon in a name is `\\:`).' -r
-complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l filename_format -d 'Template of generated names, of $jobname, $jobnum and $filenum.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l filename_format -d 'Template of generated file names; $jobname, $jobnum and $filenum are replaced.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l filesize -d 'Size of each file, or a range `low-high`.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l fixedbufs -d 'Register buffers with the kernel before the run.' -r -f -a "0\t''
 1\t''"
-complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l fsync -d 'Call fsync after every so many writes.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l fsync -d 'Number of writes between calls of fsync; 0 for none.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l fsync_on_close -d 'Call fsync when a file is closed.' -r -f -a "0\t''
 1\t''"
-complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l group_reporting -d 'Merge the results of neighbouring jobs of one group.' -r -f -a "0\t''
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l group_reporting -d 'Merge the results of adjacent jobs of one group.' -r -f -a "0\t''
 1\t''"
-complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l gtod_reduce -d 'Read the clock less: no latencies.' -r -f -a "0\t''
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l gtod_reduce -d 'Read the clock less often; latencies are not measured.' -r -f -a "0\t''
 1\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l hipri -d 'Poll for completions instead of waiting for interrupts.' -r -f -a "0\t''
 1\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l invalidate -d 'Drop the page cache of each file before the run.' -r -f -a "0\t''
 1\t''"
-complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l io_size -d 'How much is transferred, where that differs from `size`.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l iodepth -d 'How many operations are kept in flight.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l iodepth_batch -d 'Submit in groups of this many, 0 for all there are; without it the loop chooses the size of groups.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l iodepth_batch_complete_max -d 'Collect at most this many at a time; without it, all.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l iodepth_batch_complete_min -d 'Collect at least this many at a time; 0 to poll.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l iodepth_low -d 'Refill only when this few are left in flight.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l ioengine -d 'Which engine carries out operations.' -r -f -a "io_uring\t''
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l io_size -d 'Bytes to transfer, if different from `size`.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l iodepth -d 'Queue depth: the number of operations kept in flight.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l iodepth_batch -d 'Number of operations to submit at once, 0 for all available; chosen automatically by default.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l iodepth_batch_complete_max -d 'Maximum number of completions to collect at once; all by default.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l iodepth_batch_complete_min -d 'Minimum number of completions to collect at once; 0 to poll.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l iodepth_low -d 'Refill the queue only when this few operations are in flight.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l ioengine -d 'I/O engine.' -r -f -a "io_uring\t''
 libaio\t''
 psync\t''
 sync\t''
@@ -1067,56 +1067,56 @@ complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l kb_base -d 'Base
 1000\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l lat_percentiles -d 'Report percentiles of total latency.' -r -f -a "0\t''
 1\t''"
-complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l log_avg_msec -d 'Average log entries over so many milliseconds; 0 for an entry each.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l log_avg_msec -d 'Interval over which log entries are averaged, in milliseconds; 0 logs each operation.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l log_offset -d 'Add the offset to log entries.' -r -f -a "0\t''
 1\t''"
-complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l loops -d 'How often the job is repeated.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l mem -d 'Where buffers come from.' -r -f -a "malloc\t''
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l loops -d 'Number of repetitions of the job.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l mem -d 'Type of memory for buffers.' -r -f -a "malloc\t''
 shm\t''
 shmhuge\t''
 mmap\t''
 mmapshared\t''
 mmaphuge\t''"
-complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l name -d 'Name of the job; on the command line it begins a new job.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l new_group -d 'Begin a new group of results without waiting.' -r -f -a "0\t''
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l name -d 'Name of the job; on the command line, it starts a new job.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l new_group -d 'Start a new reporting group without waiting.' -r -f -a "0\t''
 1\t''"
-complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l norandommap -d 'Blocks may come again before all have come once.' -r -f -a "0\t''
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l norandommap -d 'Permit a block to be accessed again before all blocks were accessed once.' -r -f -a "0\t''
 1\t''"
-complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l nrfiles -d 'How many files each worker makes; `size` is divided among them.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l number_ios -d 'End after this many operations at most.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l numjobs -d 'How many workers run this job, each on its own.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l offset -d 'Where in its files the job begins.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l offset_increment -d 'How much further each clone begins.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l openfiles -d 'How many files are open at once at most; all unless set.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l overwrite -d 'Write a file in full before the run, so that writes never extend it.' -r -f -a "0\t''
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l nrfiles -d 'Number of files of each worker; `size` is divided among them.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l number_ios -d 'Maximum number of operations.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l numjobs -d 'Number of workers that run this job independently.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l offset -d 'Start offset within the files.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l offset_increment -d 'Added to the start offset for each clone.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l openfiles -d 'Maximum number of files open at the same time; all by default.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l overwrite -d 'Write each file in full before the run, so that writes never extend it.' -r -f -a "0\t''
 1\t''"
-complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l per_job_logs -d 'A log for each worker.' -r -f -a "0\t''
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l per_job_logs -d 'Write a log file for each worker.' -r -f -a "0\t''
 1\t''"
-complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l percentage_random -d 'Share of random offsets in a random pattern, in per cent.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l percentile_list -d 'Which percentiles, separated by `:`; at most 20.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l ramp_time -d 'Run so long before results count; `runtime` begins after it.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l random_distribution -d 'Where random offsets fall, for reads, writes and trims separated by commas.' -r -f -a "random\t''
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l percentage_random -d 'Percentage of random offsets in a random pattern.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l percentile_list -d 'Percentiles to report, at most 20.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l ramp_time -d 'Warm-up time before results count; `runtime` starts after it.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l random_distribution -d 'Distribution of random offsets; up to three values separated by commas for reads, writes and trims.' -r -f -a "random\t''
 zipf\t''
 pareto\t''
 normal\t''
 zoned\t''
 zoned_abs\t''"
-complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l random_generator -d 'How random offsets are drawn; `lfsr` needs no map to avoid repeats.' -r -f -a "tausworthe\t''
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l random_generator -d 'Generator of random offsets; `lfsr` avoids repeats without a map.' -r -f -a "tausworthe\t''
 lfsr\t''
 tausworthe64\t''"
-complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l randrepeat -d 'The same offsets on every run.' -r -f -a "0\t''
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l randrepeat -d 'Use the same random sequence in every run.' -r -f -a "0\t''
 1\t''"
-complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l randseed -d 'Seed of everything random in the job; overrides `randrepeat`.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l rate -d 'Bytes per second of each worker, for reads, writes and trims separated by commas.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l rate_iops -d 'Operations per second of each worker, for reads, writes and trims separated by commas.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l rate_process -d 'How arrivals are spread under a rate.' -r -f -a "linear\t''
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l randseed -d 'Seed for all random choices of the job; overrides `randrepeat`.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l rate -d 'Rate limit of each worker in bytes per second; up to three values for reads, writes and trims.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l rate_iops -d 'Rate limit of each worker in operations per second; up to three values for reads, writes and trims.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l rate_process -d 'Arrival process under a rate.' -r -f -a "linear\t''
 poisson\t''"
-complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l refill_buffers -d 'Fill the buffer with new random bytes before every write.' -r -f -a "0\t''
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l refill_buffers -d 'Fill the buffer with new random data before every write.' -r -f -a "0\t''
 1\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l registerfiles -d 'Register files with the kernel before the run.' -r -f -a "0\t''
 1\t''"
-complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l runtime -d 'End after this time at most.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l rw -d 'Reads, writes or trims, in sequence or at random.' -r -f -a "read\t''
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l runtime -d 'Maximum duration.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l rw -d 'I/O pattern: reads, writes or trims, sequential or random.' -r -f -a "read\t''
 write\t''
 trim\t''
 randread\t''
@@ -1127,41 +1127,41 @@ readwrite\t''
 randrw\t''
 trimwrite\t''
 randtrimwrite\t''"
-complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l rwmixread -d 'Share of reads in a mix, in per cent.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l rwmixwrite -d 'Share of writes in a mix, in per cent; the later of the two counts.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l scramble_buffers -d 'Change each buffer a little before every write.' -r -f -a "0\t''
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l rwmixread -d 'Percentage of reads in a mix.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l rwmixwrite -d 'Percentage of writes in a mix; the later of the two options applies.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l scramble_buffers -d 'Modify each buffer slightly before every write.' -r -f -a "0\t''
 1\t''"
-complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l size -d 'How many bytes of its files the job covers, or per cent of existing ones.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l size -d 'Bytes of its files that the job covers, or a percentage of existing files.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l slat_percentiles -d 'Report percentiles of submission latency.' -r -f -a "0\t''
 1\t''"
-complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l sqthread_poll -d 'A kernel thread submits operations.' -r -f -a "0\t''
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l sqthread_poll -d 'Submit operations by a kernel polling thread (SQPOLL).' -r -f -a "0\t''
 1\t''"
-complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l sqthread_poll_cpu -d 'The processor of that thread.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l startdelay -d 'Wait so long before the job begins; a range `low-high` draws a time from it.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l stats -d 'Keep statistics at all.' -r -f -a "0\t''
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l sqthread_poll_cpu -d 'CPU of the SQPOLL thread.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l startdelay -d 'Delay before the job starts; a range `low-high` draws a random delay.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l stats -d 'Keep statistics.' -r -f -a "0\t''
 1\t''"
-complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l stonewall -d 'Wait until all jobs written before this one have ended.' -r -f -a "0\t''
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l stonewall -d 'Start after all preceding jobs have finished.' -r -f -a "0\t''
 1\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l sync -d 'Open files with O_SYNC or O_DSYNC.' -r -f -a "none\t''
 0\t''
 sync\t''
 1\t''
 dsync\t''"
-complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l thinktime -d 'Idle so long after each `thinktime_blocks` operations.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l thinktime_blocks -d 'Operations between idle times.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l thinktime_blocks_type -d 'Count them when complete or when issued.' -r -f -a "complete\t''
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l thinktime -d 'Idle time after each `thinktime_blocks` operations.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l thinktime_blocks -d 'Number of operations between idle times.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l thinktime_blocks_type -d 'Count operations on completion or on issue.' -r -f -a "complete\t''
 issue\t''"
-complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l thinktime_iotime -d 'Idle after each span of this much time instead.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l thinktime_spin -d 'Spend so much of the idle time spinning.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l thread -d 'Workers are threads instead of processes; in Fathom they always are.' -r -f -a "0\t''
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l thinktime_iotime -d 'Idle after each interval of this length instead.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l thinktime_spin -d 'Part of the idle time to spend spinning.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l thread -d 'Use threads instead of processes; Fathom always does.' -r -f -a "0\t''
 1\t''"
-complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l time_based -d 'Go on over and over until `runtime` ends.' -r -f -a "0\t''
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l time_based -d 'Repeat the workload until `runtime` has passed.' -r -f -a "0\t''
 1\t''"
-complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l unit_base -d 'Print bytes (8), bits (1), or bytes by default (0).' -r -f -a "0\t''
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l unit_base -d 'Unit of rates: bytes (8), bits (1) or automatic (0).' -r -f -a "0\t''
 8\t''
 1\t''"
-complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l uri -d 'The export: nbd://HOST[:PORT]/EXPORT or nbd+unix:///EXPORT?socket=PATH; its size is the default.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l verify -d 'How written blocks are recognised.' -r -f -a "0\t''
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l uri -d 'URI of the export: nbd://HOST[:PORT]/EXPORT or nbd+unix:///EXPORT?socket=PATH; `size` defaults to its size.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l verify -d 'Method of verification: the checksum or content of written blocks.' -r -f -a "0\t''
 md5\t''
 crc64\t''
 crc32\t''
@@ -1181,18 +1181,18 @@ meta\t''
 pattern\t''
 pattern_hdr\t''
 null\t''"
-complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l verify_dump -d 'Write the good and the bad block to files.' -r -f -a "0\t''
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l verify_dump -d 'Write the expected and the received block to files on a mismatch.' -r -f -a "0\t''
 1\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l verify_fatal -d 'Stop at the first mismatch.' -r -f -a "0\t''
 1\t''"
-complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l verify_interval -d 'Bytes between the headers of checked blocks.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l verify_interval -d 'Distance in bytes between block headers.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l verify_nonce -d 'Number in block headers that identifies the run, drawn by default; 0 for the same bytes in all runs.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l verify_only -d 'Check what an earlier run of the job wrote, without writing.' -r -f -a "0\t''
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l verify_only -d 'Verify the data of an earlier run of the job, without writing.' -r -f -a "0\t''
 1\t''"
-complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l verify_pattern -d 'Bytes to write and expect; `%o` is the offset.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l write_bw_log -d 'Write bandwidth to logs that begin with this.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l write_iops_log -d 'Write operations per second to logs that begin with this.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l write_lat_log -d 'Write latencies to logs that begin with this.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l verify_pattern -d 'Pattern to write and to expect; `%o` stands for the offset.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l write_bw_log -d 'Write bandwidth logs with this prefix.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l write_iops_log -d 'Write IOPS logs with this prefix.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l write_lat_log -d 'Write latency logs with this prefix.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l zero_buffers -d 'Write zeroes.' -r -f -a "0\t''
 1\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l on -d 'Use this modelled volume instead of the job\'s files' -r -f -a "gcp/pd-standard\t''
@@ -1242,7 +1242,7 @@ hetzner/volume\t''
 nutanix/ahv-4node\t''
 hdd/7200rpm\t''
 custom\t''"
-complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l volume -d 'The modelled volume in place of the files: `fathom catalog` lists them.' -r -f -a "gcp/pd-standard\t''
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l volume -d 'Modelled volume to use instead of files; `fathom catalog` lists all volumes.' -r -f -a "gcp/pd-standard\t''
 gcp/pd-standard-regional\t''
 gcp/pd-balanced\t''
 gcp/pd-balanced-regional\t''

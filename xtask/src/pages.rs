@@ -2,7 +2,7 @@
 //!
 //! A command follows `$ ` in a fenced block, and its output on a terminal of 100 columns follows the command. A line
 //! `...` stands for any lines. All commands of a page run in order in one scratch directory with `examples/` and
-//! `models/`. A picture that a page shows from `pictures/` is the file of that name that one of them writes.
+//! `models/`. A command that is shown to fail has `exit code N` as its last line, and shows its errors too. A picture that a page shows from `pictures/` is the file of that name that one of them writes.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -90,7 +90,7 @@ fn with_output(pieces: &[PagePiece], scratch: &PagesScratch) -> Result<String> {
             PagePiece::Text(line) => add(line),
             PagePiece::Example { command, shown } => {
                 command.iter().for_each(|line| add(line));
-                let printed = scratch.run(&command.join("\n")[2..])?;
+                let printed = scratch.run(&command.join("\n")[2..], shown)?;
                 let printed: Vec<&str> = printed.lines().map(str::trim_end).collect();
                 let lines = if agrees(shown, &printed) { shown } else { &printed };
                 lines.iter().for_each(|line| add(line));
@@ -158,8 +158,9 @@ impl PagesScratch {
         Ok(Self(folder))
     }
 
-    /// Runs a command and returns its standard output.
-    fn run(&self, command: &str) -> Result<String> {
+    /// Runs a command and returns its standard output. A command that is shown to fail, with `exit code N` as its last
+    /// line, has its errors shown too.
+    fn run(&self, command: &str, shown: &[&str]) -> Result<String> {
         let program = std::env::current_exe()?;
         let programs = program.parent().context("xtask lies in a folder")?;
         let path = std::env::var("PATH").unwrap_or_default();
@@ -172,6 +173,12 @@ impl PagesScratch {
             .envs([("COLUMNS", "100"), ("NO_COLOR", "1"), ("TERM", "dumb"), ("LC_ALL", "C.UTF-8")])
             .env_remove("XDG_STATE_HOME")
             .output()?;
+        let last = shown.iter().rev().find(|line| !line.is_empty());
+        let ending = output.status.code().map(|code| format!("exit code {code}"));
+        if last.is_some_and(|last| Some(*last) == ending.as_deref()) {
+            let printed = [output.stdout, output.stderr].concat();
+            return Ok(format!("{}{}\n", String::from_utf8(printed)?, ending.unwrap_or_default()));
+        }
         // Pages may show failed expectations and untrustworthy results.
         if !matches!(output.status.code(), Some(0 | 1 | 4)) {
             bail!("`{command}`: {}\n{}", output.status, String::from_utf8_lossy(&output.stderr));
@@ -232,6 +239,11 @@ mod tests {
         let page = "```text\n$ printf 'one\\ntwo\\n'\nold\n```\n";
         let made = with_output(&pieces(page), &scratch).expect("printf exists");
         assert_eq!(made, "```text\n$ printf 'one\\ntwo\\n'\none\ntwo\n```\n");
-        assert!(scratch.run("exit 2").is_err());
+        assert!(scratch.run("exit 2", &[]).is_err());
+        assert!(scratch.run("exit 2", &["exit code 3"]).is_err());
+        assert_eq!(
+            scratch.run("echo a; echo b >&2; exit 2", &["x", "exit code 2", ""]).unwrap(),
+            "a\nb\nexit code 2\n"
+        );
     }
 }

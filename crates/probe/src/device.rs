@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 
 use super::{Number, mounts, number_in, reading, split};
 use crate::filesystem::existing_ancestor;
-use crate::mounts::split;
 
 /// A block device: a disk, a partition, or a device stacked on others.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -38,11 +38,6 @@ pub fn mounts(root: &Path) -> Vec<MountEntry> {
     bytes.split(|byte| *byte == b'\n').filter_map(parse).collect()
 }
 
-/// Splits a device number of the metadata of a file.
-pub(crate) fn split(device: u64) -> Number {
-    (rustix::fs::major(device), rustix::fs::minor(device))
-}
-
 /// Returns the filesystem of `path`, which may be missing, or `None` if it is unknown.
 #[must_use]
 pub fn filesystem_of(root: &Path, path: &Path) -> Option<MountEntry> {
