@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use store::RunStore;
 
 /// Remedy if runs cannot be saved in the default directory.
-pub(crate) const ELSEWHERE: &str = "save runs elsewhere with FATHOM_HOME=DIR, or none with --no-record";
+pub(crate) const ELSEWHERE: &str = "set FATHOM_HOME=DIR to save runs elsewhere, or add --no-record";
 
 /// Returns the directory of the store. Fails if the environment names none.
 pub(crate) fn runs() -> Result<PathBuf, String> {
@@ -17,7 +17,7 @@ pub(crate) fn runs() -> Result<PathBuf, String> {
     let home = || set("HOME").filter(|path| path.is_absolute()).map(|home| home.join(".local/share"));
     let place = own.or_else(|| data().or_else(home).map(|data| data.join("fathom")));
     let nowhere = "no directory for saved runs: none of FATHOM_HOME, XDG_DATA_HOME and HOME is set";
-    place.map(|place| place.join("runs")).ok_or_else(|| format!("{nowhere}: {ELSEWHERE}"))
+    place.map(|place| place.join("runs")).ok_or_else(|| format!("{nowhere}\nhelp: {ELSEWHERE}"))
 }
 
 /// Returns the directory in which the write gate records devices with data of Fathom; `None` if the environment names

@@ -137,7 +137,7 @@ impl PendingSave {
             RecvTimeoutError::Timeout => {
                 let waited_s = SAVE_TIMEOUT.as_secs();
                 let place = root.display();
-                Err(format!("{place}: not done after {waited_s} s\nhelp: look at its disk, or {}", home::ELSEWHERE))
+                Err(format!("{place}: not finished after {waited_s} s\nhelp: check its disk, {}", home::ELSEWHERE))
             }
         })
     }

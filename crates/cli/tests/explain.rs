@@ -9,9 +9,8 @@ use common::model::assert_near;
 use common::{Scratch, fathom, fio, flat, run, run_with_input};
 use serde_json::Value;
 use units::random::Random;
-use volume::RequestKind;
-use volume::catalogue;
 use volume::closed::{Load, predict};
+use volume::{RequestKind, catalogue};
 
 /// The fio output in the Hyperdisk article.
 const FIRST_TRY: &str = include_str!("../../record/tests/data/first_try.txt");

@@ -343,7 +343,7 @@ fn each_limit_is_reported_within_a_second_and_64_mib() {
         if !input.is_empty() {
             command.stdin(std::fs::File::open(input).expect("a device"));
         }
-        let outcome = Running::start(&mut command).end();
+        let outcome = Running::spawn(&mut command).end();
         assert_eq!(outcome.code(), Some(*code), "{line}: {outcome:#?}");
         assert!(outcome.stderr.contains(message), "{line}: {outcome:#?}");
         let (cpu, mib) = measured(&outcome);

@@ -261,7 +261,7 @@ fn a_connection_may_be_closed_at_every_byte() {
             &["the server closed the connection during the handshake", "see the server's log"],
         );
     }
-    fails(Fault::Closes(handshake + 100), READ, 3, &["the connection was lost: see whether the server still runs"]);
+    fails(Fault::Closes(handshake + 100), READ, 3, &["check that the server still runs"]);
 }
 
 #[test]
@@ -284,7 +284,7 @@ fn invalid_replies_end_the_job() {
     let unknown = b"\x66\x8e\x33\xef\0\0\x00\x77__COOKIE\0\0\0\0";
     let long = b"\x66\x8e\x33\xef\0\0\0\x01__COOKIE\x7f\xff\xff\xff__OFFSET";
     for answer in [byte, hole, error, huge, stranger, unknown, long] {
-        fails(Fault::Answers(answer), READ, 3, &["what the server sent makes no sense, and the connection was closed"]);
+        fails(Fault::Answers(answer), READ, 3, &["this one violated the protocol, and the connection was closed"]);
     }
 }
 

@@ -117,7 +117,8 @@ fn a_database_with_too_few_requests_in_flight_is_reported() {
 fn without_a_database_name_all_settings_are_listed() {
     let subject = explained(&["-", "--volume", GP3], DATABASE).remove(0);
     let text = finding(&subject, "queue_too_shallow")["text"].as_str().unwrap().to_owned();
-    for word in ["the application does not ask", "PostgreSQL", "innodb_read_io_threads", "async_io", "--database NAME"]
+    for word in
+        ["the application does not issue more", "PostgreSQL", "innodb_read_io_threads", "async_io", "--database NAME"]
     {
         assert!(text.contains(word), "{word}: {text}");
     }
@@ -175,7 +176,7 @@ fn waiting_requests_do_not_give_the_service_time() {
     let alone_ns = figure(&found, "service_mean");
     assert!(alone_ns < 2e6, "the service time, without the wait: {alone_ns}");
     assert_near("needed", figure(&found, "in_flight_needed"), 3000.0 * alone_ns / 1e9);
-    assert!(found["text"].as_str().unwrap().contains("they came in bursts and waited for each other"), "{found}");
+    assert!(found["text"].as_str().unwrap().contains("they arrived in bursts and queued"), "{found}");
 }
 
 #[test]
@@ -186,9 +187,9 @@ fn a_saturated_processor_is_reported() {
     );
     let found = finding(&explained(&["-", "--volume", GP3], &busy)[0], "queue_too_shallow");
     assert_near("processors", figure(&found, "host_cpu_share"), 0.97);
-    assert!(found["text"].as_str().unwrap().contains("97.0% of processor time was in use"), "{found}");
+    assert!(found["text"].as_str().unwrap().contains("97.0% of CPU time was used"), "{found}");
     let idle = finding(&explained(&["-", "--volume", GP3], DATABASE)[0], "queue_too_shallow");
-    assert!(!idle["text"].as_str().unwrap().contains("processor time"), "{idle}");
+    assert!(!idle["text"].as_str().unwrap().contains("CPU time"), "{idle}");
 }
 
 /// 30 s each of pgbench without and with read-ahead, on a disk of 45,000 IOPS and 80 us.
@@ -214,7 +215,7 @@ fn read_ahead_is_what_postgresql_lacked() {
     assert!(!codes(&subject).contains(&"queue_too_shallow".to_owned()), "{:?}", codes(&subject));
     assert!(figure(&found, "in_flight_achieved") > 20.0, "{found}");
     let text = found["text"].as_str().unwrap();
-    assert!(text.contains("came in bursts") && text.contains("the processors may be the limit"), "{text}");
+    assert!(text.contains("arrived in bursts") && text.contains("the CPUs may be the limit"), "{text}");
 }
 
 /// Averages since the boot describe no workload.

@@ -268,7 +268,7 @@ fn an_interrupted_run_is_saved_as_interrupted() {
         std::thread::sleep(Duration::from_millis(700));
         running.signal(name);
         let outcome = running.end().expect_code(if name == "INT" { 130 } else { 143 });
-        assert!(outcome.stderr.contains("kept as "), "{}", outcome.stderr);
+        assert!(outcome.stderr.contains("saved as "), "{}", outcome.stderr);
         assert_eq!(home.list("").text("runs/0/outcome"), "interrupted");
         let listed = run(&mut home.fathom("runs")).expect_clean().stdout;
         assert!(listed.contains("interrupted"), "{listed}");
@@ -436,7 +436,11 @@ fn a_run_is_shown_as_printed_with_job_and_environment() {
     let document = Json::read(&run(&mut home.fathom("runs show last --format json")).expect_clean().stdout);
     assert_eq!((document.text("entry/id"), document.whole("run/seed")), (id.as_str(), 5));
     let refused = run(&mut home.fathom("runs show nothing")).expect_code(2);
-    assert!(refused.stderr.contains("fathom runs list") && refused.stderr.lines().count() == 1, "{}", refused.stderr);
+    assert!(
+        refused.stderr.contains("fathom runs list") && refused.stderr.matches("error: ").count() == 1,
+        "{}",
+        refused.stderr
+    );
 }
 
 #[test]

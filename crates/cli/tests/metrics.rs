@@ -122,7 +122,7 @@ fn unusable_addresses_are_refused_before_anything_is_touched() {
     let data = scratch.text("data");
     let line = format!("run --name=a --filename={data} --rw=write --size=1m -o {}", scratch.text("x.json"));
     for (words_of, message) in [
-        (format!("--metrics {taken}"), "another program listens there: name another port (0 for any that is free)"),
+        (format!("--metrics {taken}"), "name another port (0 for any free one): another program listens there"),
         ("--metrics 0.0.0.0:9184".to_owned(), "use 127.0.0.1:9184, or add --insecure to permit it"),
         (
             "--metrics here".to_owned(),

@@ -152,7 +152,7 @@ fn impossible_jobs_are_refused_before_the_run() {
 fn invalid_addresses_are_reported_with_their_place() {
     let refused = |line: &str| run(&mut fathom(words(&format!("run --name=a --rw=read {line}")))).expect_code(2).stderr;
     expect(&refused("--ioengine=nbd"), &["needs the URI of an export", "uri=nbd"]);
-    expect(&refused("--ioengine=nbd --uri=http://x/"), &["no NBD address", "--uri=http://x/"]);
+    expect(&refused("--ioengine=nbd --uri=http://x/"), &["not an NBD address", "--uri=http://x/"]);
     expect(
         &refused("--ioengine=nbd --uri=nbd://127.0.0.1:1/"),
         &["cannot connect to nbd://127.0.0.1:1/", "start the server"],

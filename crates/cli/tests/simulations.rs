@@ -52,7 +52,7 @@ fn burst_credits_have_a_duration_and_an_end() {
     let printed = |volume: &str| flat(&simulate(volume, words).expect_clean().stdout);
     let lasting = printed("aws/gp2");
     assert!(lasting.contains("Verdict: The limit is burst IOPS"), "{lasting}");
-    assert!(lasting.contains("while credits last: 5.08M left, spent at 2.70k/s: 31.3 min."), "{lasting}");
+    assert!(lasting.contains("Burst credits: 5.08M left, spent at 2.70k/s, which lasts for 31.3 min."), "{lasting}");
     let empty = printed("vultr/nvme-block");
     assert!(empty.contains("The limit is volume IOPS: its credits ran out 60.0 s after"), "{empty}");
     assert!(empty.contains("10.0k in its last: the credits of volume IOPS ran out 60.0 s after"), "{empty}");

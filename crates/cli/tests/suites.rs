@@ -180,7 +180,7 @@ fn an_interrupted_simulation_resumes_with_the_same_result() {
                 break outcome;
             }
             let outcome = outcome.expect_code(130);
-            assert!(outcome.stderr.contains("what is done is in state.json"), "{}", outcome.stderr);
+            assert!(outcome.stderr.contains("finished steps are saved in state.json"), "{}", outcome.stderr);
             times += 1;
         };
         assert!(times > 0, "it was never interrupted");
@@ -358,7 +358,7 @@ fn errors_of_a_suite_are_reported_with_their_places() {
     let unknown = run(&mut suite(&scratch, "run gcp-dp --target x")).expect_code(2);
     assert!(unknown.stderr.contains("did you mean `gcp-pd`?"), "{}", unknown.stderr);
     for (rest, part) in [
-        ("--scale 2 --target x", "--scale 2: write a share"),
+        ("--scale 2 --target x", "--scale 2: not a fraction"),
         ("--size soon --target x", "--size: `soon` is no size"),
         ("--on gcp/nothing", "--on:1:5"),
         ("", "--target"),

@@ -186,7 +186,7 @@ fn data_of_different_runs_in_one_job_are_not_trusted() {
     for reporting in ["", "--group_reporting"] {
         let line = format!("--filename_format=f.$jobnum {write} --verify_only {reporting}");
         let outcome = ours(&scratch, "run", &line).expect_code(4);
-        assert!(outcome.stdout.contains("are of 2 runs"), "{}", outcome.stdout);
+        assert!(outcome.stdout.contains("belong to 2 runs"), "{}", outcome.stdout);
     }
     let line = format!("--filename_format=f.$jobnum {write} --verify_only --verify_nonce={}", nonces[0]);
     ours(&scratch, "run", &line).expect_code(1);

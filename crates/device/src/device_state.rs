@@ -10,7 +10,7 @@ use units::OpKind;
 pub fn remedy(path: &str, kind: OpKind) -> Option<&'static str> {
     let place = Path::new(path);
     if is_removed(place) {
-        return Some("the device has gone: see the kernel's log (dmesg)");
+        return Some("see the kernel's log (dmesg): the device has gone");
     }
     (kind == OpKind::Write && is_zoned(place)).then_some(
         "see blkzone report: the device is zoned and takes writes only at the write pointer of a zone; blkzone \

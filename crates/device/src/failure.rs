@@ -47,13 +47,11 @@ pub fn failure(failure: &OperationFailure, worker: &WorkerPlan, engine: Engine) 
 /// Remedy of a failed operation on an export, by error number.
 fn remedy_of_export(errno: Errno) -> Option<&'static str> {
     Some(match errno {
-        Errno::IO | Errno::NOSPC => "the server reported it: see its log",
-        Errno::NOTCONN => "the connection was lost: see whether the server still runs, and its log",
-        Errno::SHUTDOWN => "the server is shutting down: start it again",
-        Errno::PROTO => {
-            "what the server sent makes no sense, and the connection was closed: use a newer or another server"
-        }
-        Errno::PERM => "the export is read-only, or the server forbids it: see how it was started",
+        Errno::IO | Errno::NOSPC => "see the log of the server, which reported the error",
+        Errno::NOTCONN => "check that the server still runs, and see its log: the connection was lost",
+        Errno::SHUTDOWN => "start the server again: it is shutting down",
+        Errno::PROTO => "use a newer or another server: this one violated the protocol, and the connection was closed",
+        Errno::PERM => "check how the server was started: the export is read-only, or the server forbids the operation",
         Errno::OPNOTSUPP => "the server has not offered to do that",
         Errno::INVAL => "use a bs that is a multiple of the export's least block size (see nbdinfo)",
         _ => return None,
@@ -63,8 +61,8 @@ fn remedy_of_export(errno: Errno) -> Option<&'static str> {
 /// Remedy of a failed operation, by error number.
 fn remedy(kind: OpKind, errno: Errno) -> Option<&'static str> {
     Some(match errno {
-        Errno::IO => "the device reported it: see the kernel's log (dmesg)",
-        Errno::NODEV | Errno::NXIO => "the device has gone: see the kernel's log (dmesg)",
+        Errno::IO => "see the kernel's log (dmesg): the device reported the error",
+        Errno::NODEV | Errno::NXIO => "see the kernel's log (dmesg): the device has gone",
         Errno::FBIG => "raise the limit of file sizes (ulimit -f), or use a smaller size",
         Errno::NOSPC => "use a smaller size, or a filesystem with more room",
         Errno::INVAL => "with direct=1 use a bs that is a multiple of the device's logical block size",

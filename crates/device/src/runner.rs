@@ -2,9 +2,8 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
 use engine::files::FileLayout;
@@ -332,10 +331,10 @@ impl DeviceRun<'_> {
         noted.map(drop).map_err(|why| {
             let why = match why {
                 DetachedError::NoThread(error) => format!("no thread can be started: {error}"),
-                DetachedError::GivenUp => "a file or device has not answered in time".to_owned(),
+                DetachedError::GivenUp => "a file or device did not answer in time".to_owned(),
             };
             format!(
-                "what the run has written to is not noted: {why}; if the next run refuses it, permit it with \
+                "cannot record what the run wrote: {why}; if the next run refuses it, permit it with \
                  --allow-overwrite=FILE or --allow-destroy=DEVICE"
             )
         })

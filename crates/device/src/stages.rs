@@ -11,8 +11,7 @@ use drive::{Ending, Stop};
 use engine::CallKind;
 use job::{Job, Plan};
 use record::StuckKind;
-use runner::policy;
-use runner::{PendingOperation, WorkerError, WorkerPlan, WorkerResult};
+use runner::{PendingOperation, WorkerError, WorkerPlan, WorkerResult, policy};
 use units::{Nanos, OpKind};
 
 use crate::stall::{DeviceActivity, Devices, StalledWorker};

@@ -4,8 +4,7 @@ mod retry;
 
 use meter::{Meter, Sample, SummaryDirection};
 use target::{Completion, Op, Settled, Tag, Target};
-use units::Nanos;
-use units::OpKind;
+use units::{Nanos, OpKind};
 use workload::{Decision, Issuer, Next};
 
 use crate::Policy;

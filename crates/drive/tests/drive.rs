@@ -5,9 +5,8 @@ use job::{Dialect, Job, Nowhere, parse_file_text};
 use meter::{Meter, MeterOptions, Summary, SummaryDirection};
 use target::testing::{FaultPlan, Faulty, Invalidated, MemoryModel, MemoryTarget};
 use target::{Settled, Target};
-use units::Nanos;
-use units::OpKind;
 use units::random::Random;
+use units::{Nanos, OpKind};
 use workload::{FileExtent, Issuer, JobLayout};
 
 const FILE_BYTES: u64 = 1 << 20;

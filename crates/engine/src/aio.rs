@@ -15,12 +15,10 @@ use crate::clock::{MonotonicClock, timespec};
 use crate::error::{Error, ErrorKind, last_errno};
 use crate::files::File;
 use crate::in_call::{BlockedCall, CallKind, InCall};
-use crate::inline;
 use crate::queue::{self, SubmissionQueue};
-use crate::settle;
 use crate::setup::Setup;
 use crate::slots::EngineSlots;
-use crate::thread;
+use crate::{inline, settle, thread};
 
 const COMMAND_READ: u16 = 0;
 const COMMAND_WRITE: u16 = 1;

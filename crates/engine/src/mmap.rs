@@ -8,10 +8,9 @@ use units::OpKind;
 
 use crate::buffers::Buffers;
 use crate::error::{Error, ErrorKind, last_errno};
-use crate::fault;
 use crate::files::File;
 use crate::sync_target::Perform;
-use crate::{inline, settle};
+use crate::{fault, inline, settle};
 
 /// Memory-mapped files. A mapping cannot grow: it ends where its file ended when it was opened.
 ///

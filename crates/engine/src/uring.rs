@@ -111,7 +111,7 @@ impl Uring {
                 ErrorKind::Engine,
                 "set up",
                 "io_uring",
-                "this kernel cannot wait with a deadline",
+                "this kernel does not support timed waits",
             )
             .with_remedy("use Linux 5.11 or later, or ioengine=libaio"));
         }

@@ -2,13 +2,12 @@
 
 use std::sync::Arc;
 
-use crate::Dialect;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::host::{Arity, Effect, HOST_OPTIONS, HostOptions, HostSpec, OutputFormat};
-use crate::limits;
 use crate::raw::{RawFile, RawJob, RawOption};
 use crate::read::Findings;
 use crate::table::{self, OPTIONS, OptionKind, OptionSpec};
+use crate::{Dialect, limits};
 use units::{Nanos, closest};
 
 /// The parts of a command line.

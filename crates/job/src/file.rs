@@ -4,12 +4,11 @@ use std::sync::Arc;
 
 use units::Bytes;
 
-use crate::Dialect;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::expand::{self, Expanded};
-use crate::limits;
 use crate::raw::{RawFile, RawJob, RawOption};
 use crate::source::HostSource;
+use crate::{Dialect, limits};
 
 /// Bytes of an overlong line that its diagnostic shows.
 const SHOWN_BYTES: usize = 240;

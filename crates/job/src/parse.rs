@@ -2,17 +2,16 @@
 
 use std::sync::Arc;
 
-use crate::Dialect;
 use crate::arguments::{self, Arguments};
 use crate::diagnostic::{Diagnostic, Parsed, Place};
 use crate::file::{FileReader, ParsedAmounts};
 use crate::host::HostOptions;
-use crate::limits;
 use crate::model::Plan;
 use crate::raw::{Around, RawFile};
 use crate::resolve::Resolver;
 use crate::showcmd::showcmd;
 use crate::source::HostSource;
+use crate::{Dialect, limits};
 
 /// A parsed command line.
 #[derive(Clone, Debug, Default, PartialEq)]

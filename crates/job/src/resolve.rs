@@ -2,17 +2,15 @@
 
 use std::collections::BTreeSet;
 
-use crate::Dialect;
 use crate::apply::apply;
 use crate::diagnostic::{Diagnostic, DiagnosticLevel, Place};
 use crate::draft::JobDraft;
-use crate::limits;
 use crate::model::{Job, JobOrigin, Plan};
 use crate::raw::{Around, RawFile, RawJob, RawOption};
 use crate::read::{Findings, ReadProblem};
 use crate::reconcile::reconcile;
 use crate::table::{self, OptionSpec, Status};
-use crate::{strict, warn};
+use crate::{Dialect, limits, strict, warn};
 
 /// Turns sections into jobs, file by file.
 pub(crate) struct Resolver<'a> {

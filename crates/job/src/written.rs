@@ -2,8 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::Dialect;
-use crate::arguments;
+use crate::{Dialect, arguments};
 
 /// The job files and job options of a command line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -137,7 +137,7 @@ fn respond(mut client: &TcpStream, exposition: &impl Fn() -> String) -> Result<(
             ("200 OK", "application/openmetrics-text; version=1.0.0; charset=utf-8", exposition())
         }
         (Some("GET"), _) => ("404 Not Found", "text/plain; charset=utf-8", "ask for /metrics\n".to_owned()),
-        _ => ("405 Method Not Allowed", "text/plain; charset=utf-8", "only GET is answered\n".to_owned()),
+        _ => ("405 Method Not Allowed", "text/plain; charset=utf-8", "only GET is supported\n".to_owned()),
     };
     let length = body.len();
     write!(

@@ -43,15 +43,15 @@ pub const ENVIRONMENT: &[Fact] = &[
     fact(
         "NAME",
         MEASURING,
-        "Any variable: `${NAME}` in a job file stands for its value. One that is not set is an error.",
+        "Any variable: `${NAME}` in a job file is replaced by its value. An unset variable is an error.",
     ),
-    fact("FATHOM_HOME", USING, "Runs are kept in `runs` below it."),
+    fact("FATHOM_HOME", USING, "Runs are saved in `runs` below it."),
     fact(
         "XDG_DATA_HOME",
         USING,
-        "Without `FATHOM_HOME` runs are kept in `fathom/runs` below it; `~/.local/share` where it is not set.",
+        "Without `FATHOM_HOME`, runs are saved in `fathom/runs` below it; `~/.local/share` where it is not set.",
     ),
-    fact("FATHOM_NO_RECORD", SAVING, "Set to anything: no run is kept."),
+    fact("FATHOM_NO_RECORD", SAVING, "If set, no run is saved."),
     fact("FATHOM_KEEP_FOR", PRUNING, "How old runs become, such as `90d`; a year where it is not set, or `unlimited`."),
     fact(
         "FATHOM_KEEP_SIZE",
@@ -69,7 +69,7 @@ pub(crate) const FILES: &[Fact] = &[
     fact(
         "$XDG_STATE_HOME/fathom/suites/",
         &["suite"],
-        "What is done of a suite that was interrupted: the same command goes on with it.",
+        "Progress of an interrupted suite; the same command continues it.",
     ),
     fact("$XDG_RUNTIME_DIR/fathom/", &["serve"], "Sockets of servers that were given no path."),
     fact(

@@ -1,7 +1,6 @@
 //! The statistics of a worker, or of several together.
 
-use units::CpuUse;
-use units::Nanos;
+use units::{CpuUse, Nanos};
 
 use crate::{Blocks, Latency, Samples, Series};
 

@@ -4,8 +4,7 @@ use analyse::{CapKind, Expectation, ExpectedCap, ExpectedPoint, Larger, Observat
 use job::{BlockSizes, Direction, Engine, Job, Plan};
 use runner::{CreditPolicy, RunControl, RunOptions, Runner, Seeds, Silent};
 use sim::model::with_key;
-use units::Nanos;
-use units::PerKind;
+use units::{Nanos, PerKind};
 use volume::catalogue::{self, Problem, ResolvedVolume};
 use volume::closed::{self, CapPart, Load, Prediction};
 use volume::{Behaviour, CountedUnit, Limit, Scope, Spec, Tolerance, cited_merging, joined_by_text, names_machine};

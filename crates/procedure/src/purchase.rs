@@ -10,8 +10,7 @@ use record::{Input, LatencyStats, Run};
 use report::plan::PlanReport;
 use runner::{CreditPolicy, RunControl, RunOptions, Runner, Seeds, Silent};
 use sim::model::with_key;
-use units::PerKind;
-use units::{Nanos, Rate};
+use units::{Nanos, PerKind, Rate};
 
 use crate::jobs::{VariedJobs, around};
 

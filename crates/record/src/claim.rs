@@ -140,7 +140,7 @@ impl Claim {
         }
         if problems.is_empty() && seen.is_empty() {
             problems.push(
-                Diagnostic::error("empty-claim", "nothing is claimed").at(whole).remedy(format!("write {EXAMPLE}")),
+                Diagnostic::error("empty-claim", "the claim is empty").at(whole).remedy(format!("write {EXAMPLE}")),
             );
         }
         if problems.is_empty() { Ok(claim) } else { Err(problems) }
@@ -248,7 +248,7 @@ fn read_part(
     let length = |text: &str| text.chars().count();
     let key_place = place.part(0, length(name.trim_end()));
     let named @ NamedKey { key, .. } = ClaimKey::named(name.trim()).map_err(|remedy| {
-        let message = format!("`{}` is nothing that can be claimed", name.trim());
+        let message = format!("`{}` is not a key of claims", name.trim());
         Box::new(Diagnostic::error("claim-key", message).at(key_place.clone()).remedy(remedy))
     })?;
     if seen.contains(&key) {

@@ -68,7 +68,7 @@ fn limit(point: &GridPoint, job: usize) -> String {
     match (finding.code, &finding.subject) {
         (Code::ModelHeldBack, Some(stage)) => stage.clone(),
         (Code::ModelNotReached, _) => "latency".to_owned(),
-        (Code::RateKept, _) => "the rate asked for".to_owned(),
+        (Code::RateKept, _) => "the requested rate".to_owned(),
         (Code::QueueTooShallow, _) => "queue depth".to_owned(),
         _ => String::new(),
     }

@@ -112,7 +112,7 @@ fn size(size: Size) -> String {
 
 fn in_flight(job: &Job) -> String {
     let (asked, possible) = (job.pace.iodepth, depth(job));
-    if asked == possible { asked.to_string() } else { format!("{possible} ({asked} asked for)") }
+    if asked == possible { asked.to_string() } else { format!("{possible} ({asked} requested)") }
 }
 
 /// Describes what a prepared run would use.

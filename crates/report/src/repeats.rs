@@ -5,12 +5,11 @@ use record::Run;
 use serde::Serialize;
 use units::percent;
 
-use crate::escape;
 use crate::own::OwnDocument;
 use crate::sheet::{Sheet, SheetStyle};
 use crate::suite::{figure_name, shown};
 use crate::text::{parameters, tone_of};
-use crate::{tables, words};
+use crate::{escape, tables, words};
 
 /// Repeated runs of the same jobs.
 #[derive(Clone, Debug, Default)]

@@ -4,11 +4,10 @@ use analyse::Verdict;
 use record::{DataKind, DirectionResult, JobResult, LatencyStats, Run};
 use units::{Bytes, Nanos, count};
 
-use crate::escape;
 use crate::openmetrics::of_runs::{BANDWIDTH, BYTES, ERRORS, IOPS, OPERATIONS, PERCENTILES, RESPONSE, SERVICE};
 use crate::openmetrics::{Metric, OpenMetrics, label};
 use crate::shown::Shown;
-use crate::words;
+use crate::{escape, words};
 
 /// A row: a result and one of its kinds of operations.
 type Row<'a> = (&'a JobResult, DataKind, &'a DirectionResult);

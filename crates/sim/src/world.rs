@@ -3,8 +3,7 @@
 use std::fmt;
 
 use target::{Completion, Op, Tag, Target};
-use units::Nanos;
-use units::OpKind;
+use units::{Nanos, OpKind};
 use volume::pagecache::PageCache;
 use volume::{Request, System};
 

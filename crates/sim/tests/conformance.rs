@@ -5,8 +5,7 @@ mod common;
 use sim::{Buffered, ClientPlace, ModelClient, Virtual, World};
 use target::conformance::{TestedTarget, check};
 use units::{Bytes, Nanos};
-use volume::HardDisk;
-use volume::{Attachment, Behaviour, Buffering, Spec, System};
+use volume::{Attachment, Behaviour, Buffering, HardDisk, Spec, System};
 
 const FILE_BYTES: u64 = 1 << 20;
 

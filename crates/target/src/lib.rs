@@ -11,8 +11,7 @@
 pub mod conformance;
 pub mod testing;
 
-use units::Nanos;
-use units::OpKind;
+use units::{Nanos, OpKind};
 
 /// Identifies a slot for an operation in flight.
 ///

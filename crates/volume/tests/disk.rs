@@ -3,8 +3,7 @@
 use std::collections::VecDeque;
 
 use units::{Bytes, Nanos, random::Random};
-use volume::HardDisk;
-use volume::{Attachment, Behaviour, Request, RequestKind, Spec, System};
+use volume::{Attachment, Behaviour, HardDisk, Request, RequestKind, Spec, System};
 
 const SIZE: u64 = 1_000_000_000_000;
 const BLOCK: u32 = 4096;

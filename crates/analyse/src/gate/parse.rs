@@ -91,7 +91,7 @@ impl<'a> AssertionParser<'a> {
         let name = self.take_while(|c| c.is_alphanumeric() || matches!(c, '.' | '_' | '-'));
         if name.is_empty() {
             let remedy = "write a figure such as `read.iops`, or `findings.warnings`";
-            return Err(self.error(start, "there should be the name of a figure", remedy));
+            return Err(self.error(start, "expected the name of a figure", remedy));
         }
         let found = match name.strip_prefix("findings.") {
             Some(counted) => findings(counted).map(AssertionSubject::Findings),
@@ -105,7 +105,7 @@ impl<'a> AssertionParser<'a> {
         let found = Relation::ALL.iter().find(|(sign, _)| self.eat(sign));
         found.map(|(_, relation)| *relation).ok_or_else(|| {
             let remedy = "write `>=`, `<=`, `>`, `<`, `==` or `!=`";
-            self.error(self.at, "a comparison should follow the name", remedy)
+            self.error(self.at, "expected a comparison operator after the name", remedy)
         })
     }
 
@@ -181,8 +181,7 @@ impl<'a> AssertionParser<'a> {
         let text = self.text[start..self.at].replace('_', "");
         let value = text.parse().ok().filter(|value: &f64| value.is_finite());
         value.ok_or_else(|| {
-            let what =
-                if text.is_empty() { "there should be a number".into() } else { format!("`{text}` is no number") };
+            let what = if text.is_empty() { "expected a number".into() } else { format!("`{text}` is no number") };
             self.error(start, what, "write `150k`, `0.98*baseline`, `2ms`, `400MiB/s` or `1e6`")
         })
     }
@@ -211,7 +210,7 @@ impl<'a> AssertionParser<'a> {
             return Ok(());
         }
         self.at = self.text.len();
-        Err(self.error(start, "something follows where the expectation should end", "write each expectation by itself"))
+        Err(self.error(start, "unexpected text after the expectation", "write each expectation by itself"))
     }
 }
 
@@ -237,7 +236,7 @@ fn other_name(name: &str) -> String {
 fn wrong_unit(subject: AssertionSubject, unit: &str) -> String {
     match unit {
         "" => format!("`{subject}` needs a unit, and no number beyond measure"),
-        _ => format!("`{subject}` is not told in `{unit}`, or not in so many"),
+        _ => format!("`{subject}` has no unit `{unit}`, or the number is too large"),
     }
 }
 

@@ -49,8 +49,7 @@ pub(super) fn parse(options: &PlanOptions) -> Result<Derived, Vec<Diagnostic>> {
     let is_empty = need.demands().is_empty() && need.capacity.is_none();
     if parser.problems.is_empty() && is_empty {
         let message = "no load and no capacity are given";
-        let remedy =
-            "say what is wanted: --iops 15k, --throughput 400MiB/s, --capacity 2TiB, --workload oltp, or --from RUN";
+        let remedy = "give one of --iops 15k, --throughput 400MiB/s, --capacity 2TiB, --workload oltp, or --from RUN";
         parser.problems.push(Diagnostic::error("plan", message).remedy(remedy));
     }
     parser.volumes(options, &mut need);

@@ -141,8 +141,9 @@ impl Running {
         server
     }
 
+    /// Starts a program with the standard input that its command has.
     #[track_caller]
-    fn spawn(command: &mut Command) -> Self {
+    pub(crate) fn spawn(command: &mut Command) -> Self {
         let started = Instant::now();
         let mut child = command
             .stdout(Stdio::piped())

@@ -154,7 +154,10 @@ fn a_baseline_of_another_workload_is_not_compared() {
     space.scratch.write("work/results/baseline.json", text);
     space.gate(EXPECTED).expect_code(0);
     let summary = space.read("results/summary.md");
-    assert!(summary.contains("was not compared:\n\n    fathom: the runs are not comparable"), "{summary}");
+    assert!(
+        summary.contains("was not compared:\n\n    error[not-comparable]: the runs are not comparable"),
+        "{summary}"
+    );
     assert!(summary.contains("iodepth is 64 in the baseline") && summary.contains("were not judged"), "{summary}");
 }
 

@@ -130,7 +130,7 @@ fn a_device_that_is_still_mounted_is_reported_and_cleaned_up_later() {
     // The server fails although its command succeeded.
     let outcome = place.serve_while("custom,size=64MiB --device", &script).expect_code(3);
     let (device, error) = (place.loops(), outcome.stderr);
-    assert!(error.contains(&format!("cannot detach {}: it is in use; unmount it", device[0])), "{error}");
+    assert!(error.contains(&format!("cannot detach {}: it is in use\n |\n = help: unmount it", device[0])), "{error}");
     let refused = place.cleanup().expect_code(3);
     assert!(
         refused.stdout.is_empty() && refused.stderr.contains("it is in use\n |\n = help: unmount it"),

@@ -171,7 +171,7 @@ fn connections_beyond_the_limit_are_refused_with_a_reason() {
     wait_for("a free connection", || place.stats().whole("exports/0/connected") <= 1);
     assert_eq!(Client::connect(&socket, "").read(0, 12), b"still served");
     let printed = stopped(server).expect_code(0).stderr;
-    let reason = "clients: --memory-limit leaves memory for 14 connections: raise it, or connect fewer";
+    let reason = "clients: --memory-limit leaves memory for 14 connections\n |\n = help: raise it, or connect fewer";
     assert!(printed.contains(reason), "{printed}");
 }
 

@@ -96,7 +96,10 @@ fn a_directory_open_to_other_users_is_not_used() {
     std::fs::create_dir(place.path("fathom")).unwrap();
     std::fs::set_permissions(place.path("fathom"), std::fs::Permissions::from_mode(0o755)).unwrap();
     let error = run(&mut place.command("custom,size=1MiB")).expect_code(3).stderr;
-    assert!(error.contains("is not a directory of this user alone; name a socket with --socket"), "{error}");
+    assert!(
+        error.contains("is not a directory of this user alone\n |\n = help: name a socket with --socket"),
+        "{error}"
+    );
 }
 
 #[test]

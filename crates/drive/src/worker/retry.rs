@@ -1,8 +1,7 @@
 //! Failed operations, and operations that are submitted again.
 
 use target::{Completion, Target};
-use units::Nanos;
-use units::OpKind;
+use units::{Nanos, OpKind};
 use workload::{Checked, Decision};
 
 use super::{DriveWorker, direction, op};

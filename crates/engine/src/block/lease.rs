@@ -184,7 +184,7 @@ fn take_over(record: &Path) -> Result<Option<Lease>, Error> {
         _ if !is_at(&file, record) => Ok(None),
         Some(pid) => Ok(Some(Lease { record: record.to_owned(), pid, _file: file })),
         None => Err(Error::found(ErrorKind::File, "read", record.display().to_string(), "it is no record of a device")
-            .with_remedy("see what is mounted beside it (findmnt), and remove it")),
+            .with_remedy("check what else is mounted there (findmnt), and unmount it")),
     }
 }
 

@@ -70,7 +70,7 @@ pub fn attach_loop(backing: &Path, setup: &LoopSetup) -> Result<PathBuf, Error> 
             result => return result.map(|()| path.clone()).map_err(|error| loop_error("set up", &path, &error)),
         }
     }
-    Err(Error::found(ErrorKind::Host, "set up", "a loop device", "others took every free one")
+    Err(Error::found(ErrorKind::Host, "set up", "a loop device", "other programs took every free device")
         .with_remedy("try again (see losetup)"))
 }
 

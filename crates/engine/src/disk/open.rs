@@ -132,7 +132,7 @@ fn check_size(file: &File, options: &DiskOptions) -> Result<(), Error> {
         return refuse(reason, "leave the size out, or name a file that is not there yet");
     }
     if bytes == 0 {
-        return refuse("it is empty".into(), "say of which size it is to be");
+        return refuse("it is empty".into(), "specify its size");
     }
     if !bytes.is_multiple_of(u64::from(unit)) {
         let reason = format!("its {bytes} bytes are no multiple of {unit}, of which direct operations are");

@@ -56,7 +56,7 @@ fn lost(place: String, error: &io::Error) -> Error {
     let (errno, reason, remedy) = match error.kind() {
         io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock => (
             libc::ETIMEDOUT,
-            "the other side does not go on with the handshake",
+            "the server does not complete the handshake",
             "see whether it is an NBD server, and whether it serves more than one client at a time",
         ),
         io::ErrorKind::UnexpectedEof | io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe => (

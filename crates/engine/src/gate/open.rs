@@ -61,7 +61,7 @@ fn same(file: &File, identity: FileIdentity) -> io::Result<()> {
     if FileIdentity::of(&file.metadata()?) == identity {
         return Ok(());
     }
-    Err(io::Error::new(io::ErrorKind::NotFound, "the name stands for another file than when it was checked"))
+    Err(io::Error::new(io::ErrorKind::NotFound, "the path names another file than when it was checked"))
 }
 
 fn of_descriptor(file: &File) -> PathBuf {

@@ -6,13 +6,12 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use super::Denied;
 use super::identity::FileIdentity;
-use super::inputs;
 use super::locks::{self, Sharing};
 use super::objection::{Objection, WriteRefusal};
 use super::open::{self, OpenMode};
 use super::users::Uses;
+use super::{Denied, inputs};
 use crate::error::{Error, ErrorKind};
 use probe::{Number, existing_ancestor};
 

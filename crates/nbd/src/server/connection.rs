@@ -10,8 +10,7 @@ use super::outbox::ReplyOutbox;
 use super::poll::Interest;
 use super::slots::ConnectionTicket;
 use super::socket::ClientSocket;
-use super::socket_error::ClientEnded;
-use super::socket_error::SocketError;
+use super::socket_error::{ClientEnded, SocketError};
 use nbd_wire::handshake::{Handshake, HandshakeSettings, HandshakeStep};
 use nbd_wire::{NbdCommand, NbdRequest, ReplyStyle};
 

@@ -2,8 +2,7 @@
 
 use job::{Around, Diagnostic, Dialect, Plan, Size};
 use report::suite::SuiteTargets;
-use runner::problems;
-use runner::{RunPlace, Runner};
+use runner::{RunPlace, Runner, problems};
 use units::{Bytes, Nanos};
 use volume::catalogue;
 

@@ -2,8 +2,7 @@
 //! other.
 
 use analyse::knee::search::{KneeProbe, KneeSearch, KneeSettings, ProbeReading};
-use analyse::knee::steady;
-use analyse::knee::{Curve, Fit};
+use analyse::knee::{Curve, Fit, steady};
 use analyse::{Code, Finding, Severity};
 use job::{Diagnostic, Job, Plan};
 use meter::IntervalWidths;

@@ -35,5 +35,5 @@ pub(super) fn refuse_binary(name: &str, bytes: &[u8]) -> Option<InputError> {
         return Some(at(0, &format!("this is {what}"), remedy));
     }
     let nul = bytes.iter().position(|&b| b == 0);
-    nul.map(|offset| at(offset, "this is no text: it has a NUL byte in it", MAKE))
+    nul.map(|offset| at(offset, "not a text file: it contains a NUL byte", MAKE))
 }

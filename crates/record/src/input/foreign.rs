@@ -44,7 +44,7 @@ fn known(line: &str) -> Option<(&'static str, &'static str)> {
     } else if has(&["%usr", "%idle"]) {
         ("this is from `mpstat` or `sar`, which do not distinguish devices", IOSTAT_REMEDY)
     } else if has(&["avg-cpu:"]) {
-        ("`iostat` was asked for processors alone", IOSTAT_REMEDY)
+        ("`iostat` printed CPU figures only", IOSTAT_REMEDY)
     } else if has(&["bytes", "copied"]) && has(&["/s"]) {
         ("this is from `dd`, which says nothing of latency", "measure with `fio` or `fathom run`")
     } else if starts(&["[global]"]) || (starts(&["rw=", "ioengine=", "iodepth=", "filename="])) {

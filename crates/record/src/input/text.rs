@@ -40,7 +40,7 @@ impl InputText {
             text.whole.push('\n');
         }
         if text.whole.trim().is_empty() {
-            return Err(text.error(0, "", "there is nothing in it", MAKE));
+            return Err(text.error(0, "", "the input is empty", MAKE));
         }
         Ok(text)
     }

@@ -26,7 +26,7 @@ pub fn list_text(listed: &[BuiltinVolume]) -> String {
             writeln!(text, "  {name}\n{:indent$}{}", "", volume.title)
         };
     }
-    text.push_str("\nA volume is asked for with its keys: gcp/pd-ssd,size=1TiB,machine=n2-standard-8\n");
+    text.push_str("\nWrite a volume with its keys: gcp/pd-ssd,size=1TiB,machine=n2-standard-8\n");
     text.push_str("`fathom catalog VOLUME` shows its keys, its limits and its price.\n");
     text
 }

@@ -44,7 +44,7 @@ fn aspect_words(aspect: Aspect) -> String {
         Aspect::Direct => "direct",
         Aspect::Syncs => "making writes durable",
         Aspect::Size => "the size of the region",
-        Aspect::RateIops | Aspect::RateBytes => "the rate asked for",
+        Aspect::RateIops | Aspect::RateBytes => "the requested rate",
         Aspect::Thinktime => "thinktime",
         Aspect::Verify => "verification",
         Aspect::Runtime => "the time measured",

@@ -172,7 +172,7 @@ fn usual(check: Check) -> &'static str {
              filesystem. The sources allow it for local SSD alone, whose data may be lost anyway."
         }
         Check::AccessTimes => "With strictatime every read writes an inode.",
-        Check::SyncOption => "With sync every write waits for the device, whatever the program asked for.",
+        Check::SyncOption => "With sync, every write waits for the device, whatever the program requested.",
         Check::Stripe => {
             "An allocator that does not know the stripes of the device makes writes that cover parts of them, whose \
              parity has to be read first."
@@ -199,7 +199,7 @@ fn usual(check: Check) -> &'static str {
             "So much may gather in memory before it is written, all at once: an fsync or a full limit then waits for \
              seconds behind it."
         }
-        Check::Swap => "What was swapped out is read back through a disk, in the middle of what is measured.",
+        Check::Swap => "Swapped-out memory is read back from a disk during the measurement.",
     }
 }
 

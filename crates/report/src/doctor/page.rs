@@ -181,10 +181,10 @@ impl DoctorPage {
             hints.push("Nothing was changed. `now` lasts until the next boot, `always` from then on.");
         }
         if good > 0 && !self.all {
-            hints.push("--all explains what is good too.");
+            hints.push("--all explains passed checks too.");
         }
         if self.purpose.is_none() {
-            hints.push("--for iops or --for throughput keeps to one purpose.");
+            hints.push("--for iops or --for throughput checks for one purpose only.");
         }
         if !hints.is_empty() {
             self.sheet.gap();

@@ -95,7 +95,7 @@ fn of_all(job: &JobResult) -> Vec<(&'static str, String, String)> {
     let (declared, result) = (&job.declared, &job.result);
     let mut tiles = Vec::new();
     if let Some(in_flight) = result.in_flight() {
-        let asked = format!("of {} asked for", declared.in_flight_asked);
+        let asked = format!("of {} requested", declared.in_flight_asked);
         tiles.push(("in flight, mean", significant(in_flight, 3), asked));
     }
     if let Some(ns) = result.cpu_per_io_ns().filter(|ns| *ns > 0.0) {

@@ -7,8 +7,7 @@ use super::findings::{micro, split};
 use super::markup::Markup;
 use super::part::{Member, PageBudget, SectionPart};
 use super::{PageSubject, Shown, comparison, differences, facts, headline, overview, run, suite, sweep};
-use crate::words;
-use crate::{chart, compare};
+use crate::{chart, compare, words};
 
 /// Content security policy: only the page's own style and icon.
 const POLICY: &str =

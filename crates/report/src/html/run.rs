@@ -1,11 +1,9 @@
 //! The section of a job.
 
-use super::charts;
 use super::common::verdict_is_title;
-use super::findings;
-use super::headline;
 use super::markup::Markup;
 use super::part::{Member, SectionPart};
+use super::{charts, findings, headline};
 
 /// Writes verdict, findings, figures and charts. If the section is `alone` on its page, the page's title names the job.
 pub(super) fn section(out: &mut Markup, part: &SectionPart<'_>, alone: bool) {

@@ -19,9 +19,9 @@ impl ServerStats {
     fn requests(&self, out: &mut OpenMetrics) {
         type Figure = fn(&RequestStats) -> f64;
         let counters: [(&'static str, &'static str, Figure); 3] = [
-            ("fathom_serve_operations", "Requests answered well.", |kind| kind.operations as f64),
-            ("fathom_serve_errors", "Requests answered with an error.", |kind| kind.errors as f64),
-            ("fathom_serve_bytes", "Bytes of the requests answered well.", |kind| kind.bytes as f64),
+            ("fathom_serve_operations", "Requests that succeeded.", |kind| kind.operations as f64),
+            ("fathom_serve_errors", "Requests that failed.", |kind| kind.errors as f64),
+            ("fathom_serve_bytes", "Bytes of requests that succeeded.", |kind| kind.bytes as f64),
         ];
         let kinds = || self.exports.iter().flat_map(|export| export.kinds.iter().map(move |kind| (export, kind)));
         for (name, help, figure) in counters {

@@ -161,7 +161,7 @@ impl SuiteProcedure<'_> {
             text.push_str(&format!("modelled on {volume}{}\n", used(bytes)));
         }
         if targets.scale != 1.0 {
-            let rest = "times are this share of what the suite asks for, and so are sizes unless --size gave one";
+            let rest = "times, and sizes unless --size is given, are scaled by this factor";
             text.push_str(&format!("scale {}: {rest}\n", targets.scale));
         }
         text

@@ -218,10 +218,7 @@ pub(crate) fn facts(document: &SuiteDocument) -> Vec<(&'static str, String)> {
     if document.scale != 1.0 {
         fact(
             "scale",
-            format!(
-                "{}: times are this share of what the suite asks for, and so are sizes unless --size gave one",
-                document.scale
-            ),
+            format!("{}: times, and sizes unless --size is given, are scaled by this factor", document.scale),
         );
     }
     if let Some(rounds) = document.rounds.filter(|rounds| rounds.done > 0) {
@@ -264,7 +261,9 @@ pub fn text(document: &SuiteDocument, style: SheetStyle) -> String {
     if !document.finished {
         sheet.gap();
         let (done, all) = (document.steps.len(), document.of_steps);
-        sheet.line(&format!("Not finished: {done} of {all} steps are done. The same command goes on with the next."));
+        sheet.line(&format!(
+            "Not finished: {done} of {all} steps are done. The same command continues with the next step."
+        ));
     }
     sheet.finish()
 }

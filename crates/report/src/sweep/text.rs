@@ -279,11 +279,11 @@ pub(crate) fn caveats(sweep: &Sweep) -> Vec<String> {
         lines.push(format!("{disturbed} {probes} slower than those before and after {them} and {they} not count."));
     }
     match sweep.end {
-        Some(End::Budget) => lines.push("The interval is wider than asked for: allow more --time-limit.".into()),
+        Some(End::Budget) => lines.push("The interval is wider than --precision: raise --time-limit.".into()),
         Some(End::Enough) => {
-            lines.push("The interval is wider than asked for, and more probes would not make it narrower.".into());
+            lines.push("The interval is wider than --precision, and more probes would not narrow it.".into());
         }
-        None => lines.push("Interrupted: this is what was known by then.".into()),
+        None => lines.push("Interrupted: these are the results so far.".into()),
         _ => {}
     }
     if sweep.fit.residual > 0.1 {

@@ -7,12 +7,11 @@ use analyse::{Finding, Severity, Verdict};
 use record::{DataKind, DeclaredSizes, DiskUse, HostRecord, JobResult, Mixed, Run, RunOutcome};
 use units::{Bytes, Nanos, count, grouped, percent, significant};
 
-use crate::civil;
 use crate::fio::note_text;
 use crate::paint::{Tone, wrap};
 use crate::sheet::{Sheet, SheetStyle};
 use crate::stuck::{LISTED_MOST, stuck_lines};
-use crate::words;
+use crate::{civil, words};
 
 pub(crate) use latency::rows as latencies;
 
@@ -260,8 +259,8 @@ fn transfers(what: &str, ios: u64, sectors: u64) -> String {
 fn in_flight_text(achieved: f64, asked: u64, possible: u64) -> String {
     let achieved = significant(achieved, 3);
     if asked == possible {
-        format!("{achieved} of {asked} asked for")
+        format!("{achieved} of {asked} requested")
     } else {
-        format!("{achieved} of {asked} asked for ({possible} possible)")
+        format!("{achieved} of {asked} requested ({possible} possible)")
     }
 }

@@ -6,8 +6,7 @@ use job::{Dialect, Job, Nowhere, parse_command_line};
 use meter::{Latency, Samples, Summary, SummaryDirection};
 use record::{DiskUse, JobEvidence, Run, RunOutcome, SCHEMA, Tool, WorkerRecord, collect};
 use report::fio::{FioFormat, FioOptions, document};
-use units::CpuUse;
-use units::Nanos;
+use units::{CpuUse, Nanos};
 
 const JOBS: &[(&str, &[&str])] = &[
     ("mix", &["--name=a", "--ioengine=null", "--size=1m", "--rw=randrw", "--iodepth=4", "--description=d"]),

@@ -162,7 +162,7 @@ mod tests {
         let cases = [
             ("", 0..0, "no command"),
             ("shwo", 0..4, "no command `shwo`"),
-            ("show all", 5..8, "takes nothing"),
+            ("show all", 5..8, "takes no arguments"),
             ("faults", 0..6, "without faults"),
             ("faults eio=2", 11..12, "not a chance"),
             ("faults eio=1 torn=1", 11..19, "not a chance"),

@@ -88,7 +88,7 @@ fn layout_progress_and_help_are_drawn_before_the_run() {
     let making = FileProgress { path: "/data/test.bin".to_owned(), fraction: 0.5 };
     let view = ScreenView { making: Some(&making), fraction: None, eta: None, ..view(&[], &sampler) };
     let screen = text(&drawn(&view, 80, 24));
-    assert!(screen.contains(" 50.0%  writing /data/test.bin before the run"), "{screen}");
+    assert!(screen.contains(" 50.0%  laying out /data/test.bin"), "{screen}");
     assert_screen("help-80x24", &ScreenView { help: true, ..view }, 80, 24);
 }
 

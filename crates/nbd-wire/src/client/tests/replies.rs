@@ -2,9 +2,8 @@
 
 use units::random::Random;
 
-use crate::Extent;
 use crate::client::{Malformed, REPLY_HEADER_MOST, ReplyPart, ServerReply, StatusExtent};
-use crate::{CommandFlags, Errno, NbdCommand, NbdRequest, ReplyStyle};
+use crate::{CommandFlags, Errno, Extent, NbdCommand, NbdRequest, ReplyStyle};
 
 const READ: NbdRequest = NbdRequest {
     cookie: 0x0123_4567_89ab_cdef,

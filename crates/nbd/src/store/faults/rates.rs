@@ -248,9 +248,9 @@ mod tests {
             ("torn=-1%", 5..8, "not a chance"),
             ("eio=0,eio=1", 6..11, "given twice"),
             ("fire=1", 0..6, "no fault `fire`"),
-            ("flush_stall=1", 12..13, "how long"),
+            ("flush_stall=1", 12..13, "has no duration"),
             ("corupt=1", 0..8, "no fault `corupt`"),
-            ("torn=0,stall=0.1", 13..16, "how long"),
+            ("torn=0,stall=0.1", 13..16, "has no duration"),
             ("stall=0.1:2", 10..11, "has no unit"),
             ("stall=x:2s", 6..10, "not a chance"),
         ];

@@ -1,9 +1,8 @@
 //! Parser of the lines that announce jobs.
 
 use super::figures::{NormalLine, rounded, size};
-use crate::fio;
 use crate::input::InputError;
-use crate::{DataKind, Declared, DeclaredPerKind, DeclaredSizes, Measured};
+use crate::{DataKind, Declared, DeclaredPerKind, DeclaredSizes, Measured, fio};
 
 /// A job as announced.
 #[derive(Clone, Debug)]

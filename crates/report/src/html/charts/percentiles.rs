@@ -42,7 +42,7 @@ pub(in super::super) fn curve(part: &SectionPart<'_>) -> Option<ChartFigure> {
         }
     });
     let legend = curves.iter().map(|curve| LegendKey { class: curve.style.line(), name: curve.name.clone() });
-    let note = "Each step to the right is ten times rarer: the tail that users feel is as wide as the rest.";
+    let note = "Each step to the right is ten times rarer, so that the tail is as wide as the rest.";
     Some(ChartFigure {
         title: "Percentiles of latency",
         note: note.to_owned(),
