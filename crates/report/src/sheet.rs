@@ -161,7 +161,7 @@ mod tests {
     #[test]
     fn a_lead_is_coloured_unless_it_is_wrapped() {
         let mut page = sheet(14, true);
-        page.led(2, "Also:", Tone::Good, " it needs no change");
+        page.led(2, "Also:", Tone::Good, " it is fine as it is");
         page.led(2, "Verdict on all:", Tone::Good, " fine");
         let painted = "  \u{1b}[32mAlso:\u{1b}[0m it is\n  fine as it\n  is\n";
         assert_eq!(page.finish(), format!("{painted}  Verdict on\n  all: fine\n"));
