@@ -1,4 +1,4 @@
-//! The Debian package: built, inspected, and installed below a scratch directory.
+//! The Debian package: built once, inspected, and installed below a scratch directory.
 
 use std::process::Command;
 
@@ -13,12 +13,10 @@ fn package(scratch: &Scratch) -> String {
     built.stdout.trim().to_owned()
 }
 
-#[test]
-fn the_package_has_program_manual_completions_and_docs() {
-    require!(Debhelper);
-    let scratch = Scratch::new();
-    let package = package(&scratch);
-    let contents = run(Command::new("dpkg-deb").args(["--contents", &package])).expect_clean().stdout;
+/// Checks program, manual, completions, documents and dependencies.
+#[track_caller]
+fn expect_contents(package: &str) {
+    let contents = run(Command::new("dpkg-deb").args(["--contents", package])).expect_clean().stdout;
     let has = |path: &str| contents.lines().any(|line| line.split_whitespace().any(|word| word == format!("./{path}")));
     for path in [
         "usr/bin/fathom",
@@ -35,20 +33,21 @@ fn the_package_has_program_manual_completions_and_docs() {
     for page in files_below("man") {
         assert!(has(&format!("usr/share/{page}.gz")), "{page} is missing from:\n{contents}");
     }
-    let depends = run(Command::new("dpkg-deb").args(["--field", &package, "Depends"])).expect_clean().stdout;
+    let depends = run(Command::new("dpkg-deb").args(["--field", package, "Depends"])).expect_clean().stdout;
     assert!(depends.contains("libc6 (>= "), "{depends}");
 }
 
 #[test]
-fn the_package_is_installed_and_runs() {
+fn the_package_has_all_files_and_its_program_runs_once_installed() {
     require!(Debhelper, Root);
     let scratch = Scratch::new();
     let package = package(&scratch);
+    expect_contents(&package);
     let root = scratch.path("root");
     std::fs::create_dir_all(root.join("var/lib/dpkg/info")).expect("the scratch directory can be written to");
     std::fs::create_dir_all(root.join("var/lib/dpkg/updates")).expect("the scratch directory can be written to");
     std::fs::write(root.join("var/lib/dpkg/status"), "").expect("the scratch directory can be written to");
-    // Dependencies are not installed below that directory; the test above checks that they are named.
+    // Dependencies are not installed below that directory; `expect_contents` checks that they are named.
     let mut install = Command::new("dpkg");
     install.arg(format!("--root={}", root.display())).args(["--force-depends", "--install", &package]);
     run(&mut install).expect_code(0);
