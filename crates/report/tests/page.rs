@@ -65,23 +65,13 @@ fn run(jobs: Vec<JobResult>) -> Run {
     }
 }
 
-/// Compares a text with the expected file; `FATHOM_WRITE_EXPECTED=1` updates the file.
-#[track_caller]
-fn assert_expected(name: &str, text: &str) {
-    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/expected").join(name);
-    if std::env::var_os("FATHOM_WRITE_EXPECTED").is_some() {
-        std::fs::write(&path, text).unwrap();
-    }
-    assert_eq!(text, std::fs::read_to_string(&path).unwrap(), "{}", path.display());
-}
-
 fn page(run: &Run, width: usize) -> String {
     text(run, &analyse(run), SheetStyle { width, colour: false })
 }
 
 #[test]
 fn a_closed_loop_at_80_columns() {
-    assert_expected("closed_loop.txt", &page(&run(vec![direct_random_read()]), 80));
+    assert_eq!(page(&run(vec![direct_random_read()]), 80), include_str!("expected/closed_loop.txt"));
 }
 
 #[test]
@@ -103,7 +93,7 @@ fn a_paced_mix_with_all_problems() {
     let mut run = run(vec![direct_random_read(), job]);
     run.outcome = RunOutcome::Failed;
     run.notes = vec![Note { job: Some("mix".to_owned()), text: "posixaio is done by io_uring.".to_owned() }];
-    assert_expected("paced_mix.txt", &page(&run, 100));
+    assert_eq!(page(&run, 100), include_str!("expected/paced_mix.txt"));
 }
 
 #[test]
