@@ -2,7 +2,7 @@
 
 #![no_main]
 
-use job::{Dialect, HostSource, Nowhere, parse_file_text};
+use job::{Dialect, HostSource, EmptySource, parse_file_text};
 use libfuzzer_sys::fuzz_target;
 
 /// A host on which half of all include files exist and half of all variables are set.
@@ -18,7 +18,7 @@ impl HostSource for FuzzHost {
     }
 
     fn page_size_bytes(&self) -> u64 {
-        Nowhere.page_size_bytes()
+        EmptySource.page_size_bytes()
     }
 
     fn memory_mib(&self) -> u64 {
@@ -26,7 +26,7 @@ impl HostSource for FuzzHost {
     }
 
     fn cpus(&self) -> u64 {
-        Nowhere.cpus()
+        EmptySource.cpus()
     }
 }
 

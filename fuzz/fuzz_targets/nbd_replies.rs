@@ -4,7 +4,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use nbd::wire::client::{ClientError, ClientHandshake, ClientStep, REPLY_HEADER_MOST, ServerReply, Wishes};
+use nbd::wire::client::{ClientError, ClientHandshake, ClientStep, REPLY_HEADER_MOST, ServerReply, ClientOptions};
 
 /// A valid start, so that the fuzzer does not have to find it.
 const GREETING: [u8; 18] = *b"NBDMAGICIHAVEOPT\0\x03";
@@ -18,7 +18,7 @@ fuzz_target!(|bytes: &[u8]| {
     let client = if bit(1) {
         ClientHandshake::list(bit(2))
     } else {
-        ClientHandshake::new(Wishes { export: "x".into(), tls: bit(2), structured: bit(3), allocation: bit(4) })
+        ClientHandshake::new(ClientOptions { export: "x".into(), tls: bit(2), structured: bit(3), allocation: bit(4) })
     };
     let input = if bit(5) { input.to_vec() } else { [&GREETING, input].concat() };
     let at_once = handshake(client.clone(), &input, input.len().max(1));

@@ -61,7 +61,7 @@ pub struct ExpectedPoint {
 
 /// A larger volume of the same kind.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Larger {
+pub struct LargerVolume {
     /// Smallest size in bytes that no longer limits.
     pub bytes: u64,
     /// Operations per second of this load at that size.
@@ -85,7 +85,7 @@ pub struct Expectation<'a> {
     /// Block size in bytes that reaches the IOPS and the throughput limit at once.
     pub break_even_bytes: Option<f64>,
     /// A larger volume, if the size is the limit.
-    pub larger: Option<Larger>,
+    pub larger: Option<LargerVolume>,
     /// Operations per second for each idle CPU, if the provider has such a rule.
     pub iops_per_cpu: Option<f64>,
     /// Assumptions and unknown limits behind these figures, in words.

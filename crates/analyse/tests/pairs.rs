@@ -3,8 +3,8 @@
 mod loads;
 
 use analyse::{
-    CapKind, Code, EvidenceSource, Expectation, ExpectedCap, ExpectedPoint, Explanation, Finding, KnownFigure, Larger,
-    Observation, Remedy, explain_job, explain_observation, explain_together,
+    CapKind, Code, EvidenceSource, Expectation, ExpectedCap, ExpectedPoint, Explanation, Finding, KnownFigure,
+    LargerVolume, Observation, Remedy, explain_job, explain_observation, explain_together,
 };
 use loads::{SECOND_NS, file, latency, queue_full};
 use record::{
@@ -273,7 +273,7 @@ fn volume(code: Code) -> Pair {
         Code::EgressCap => (capped(CapKind::Egress, 9_750.0), capped(CapKind::Egress, 9_650.0)),
         Code::StationCap => (capped(CapKind::Station, 9_750.0), capped(CapKind::Station, 9_650.0)),
         Code::SizeTooSmall => {
-            let larger = Some(Larger { bytes: 2 << 40, iops: 15_000.0 });
+            let larger = Some(LargerVolume { bytes: 2 << 40, iops: 15_000.0 });
             let at = |iops: f64| against(|seen| seen.iops = exactly(iops), |volume| volume.larger = larger);
             (at(9_750.0), at(9_650.0))
         }

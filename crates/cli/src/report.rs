@@ -4,7 +4,7 @@ use std::path::Path;
 
 use analyse::Verdict;
 use report::html::PageSubject;
-use report::{ResultDocument, ResultFormat, Shown, formats_of, suite, sweep};
+use report::{ReportedRun, ResultDocument, ResultFormat, formats_of, suite, sweep};
 
 use crate::args::ReportOptions;
 use crate::exit::Exit;
@@ -38,7 +38,7 @@ enum ReportInput {
 impl ReportInput {
     fn subject(&self) -> PageSubject<'_> {
         match self {
-            Self::Run { resolved, verdicts, written } => PageSubject::Run(Shown {
+            Self::Run { resolved, verdicts, written } => PageSubject::Run(ReportedRun {
                 name: &resolved.name,
                 run: &resolved.run,
                 verdicts,

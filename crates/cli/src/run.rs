@@ -9,7 +9,7 @@ use live::EventLog;
 use procedure::{ProcedureObserver, depth_probe};
 use record::{Repeat, Run, RunOutcome};
 use report::{Event, RepeatsDocument, ResultDocument, ResultFormat, preview};
-use runner::{FileGrowth, PreparedRun, Preview, Refusal, RunOptions, Silent};
+use runner::{FileGrowth, NullObserver, PreparedRun, Preview, Refusal, RunOptions};
 
 use crate::args::RunCommandOptions;
 use crate::argv::command_line;
@@ -192,7 +192,7 @@ impl RunSession<'_> {
         if let refusals @ [_, ..] = prepared.refusals() {
             return Err(refusals.join("; "));
         }
-        let completed = prepared.run(&self.run_options(), self.signals, &mut Silent);
+        let completed = prepared.run(&self.run_options(), self.signals, &mut NullObserver);
         let run = completed.map_err(|error| error.to_string())?.run;
         Ok((run.outcome == RunOutcome::Completed).then_some(run))
     }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use record::{Input, InputResult, InputResults, Run, read_input, read_inputs};
-use store::Loaded;
+use store::StoredRun;
 
 use crate::{home, input_file};
 
@@ -14,7 +14,7 @@ pub(crate) struct ResolvedRun {
     pub(crate) name: String,
     pub(crate) run: Run,
     /// The saved run; `None` for a file.
-    pub(crate) loaded: Option<Loaded>,
+    pub(crate) loaded: Option<StoredRun>,
 }
 
 /// Loads a run by its ID, the beginning or the last digits of the ID, `last`, its directory, a file (a record, or fio's
@@ -24,7 +24,7 @@ fn resolve(which: &str) -> Result<ResolvedRun, String> {
     match which {
         _ if is_file(which) => parse(path, &read(path)?),
         _ if which != LAST && path.is_dir() => {
-            Loaded::at(path).map(ResolvedRun::from).map_err(|error| error.to_string())
+            StoredRun::at(path).map(ResolvedRun::from).map_err(|error| error.to_string())
         }
         _ => from_store(which),
     }
@@ -115,8 +115,8 @@ fn parse(path: &Path, bytes: &[u8]) -> Result<ResolvedRun, String> {
     }
 }
 
-impl From<Loaded> for ResolvedRun {
-    fn from(loaded: Loaded) -> Self {
+impl From<StoredRun> for ResolvedRun {
+    fn from(loaded: StoredRun) -> Self {
         Self { name: loaded.entry.id.clone(), run: loaded.run.clone(), loaded: Some(loaded) }
     }
 }

@@ -5,7 +5,7 @@ use procedure::grid::{self, GridAxis};
 use procedure::jobs::{VariedJobs, around};
 use record::Note;
 use report::{GridPoint, ResultDocument, preview};
-use runner::{RunOptions, Runner, Silent};
+use runner::{NullObserver, RunOptions, Runner};
 use store::RunKind;
 
 use crate::args::SimOptions;
@@ -59,7 +59,7 @@ fn grid(options: &SimOptions, jobs: &[String], words: &[String]) -> Result<Exit,
         if signals.end().is_some() {
             return None;
         }
-        let run = runner.prepare(plan, seeds).ok()?.run(&run_options, &signals, &mut Silent).ok()?.run;
+        let run = runner.prepare(plan, seeds).ok()?.run(&run_options, &signals, &mut NullObserver).ok()?.run;
         let verdicts = analyse::analyse(&run);
         Some(GridPoint { settings: settings.clone(), run, verdicts })
     });

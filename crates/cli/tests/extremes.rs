@@ -8,7 +8,7 @@ use std::process::Command;
 use common::{Outcome, Running, Scratch, require};
 use job::limits::{self, Capacity, HostLimit};
 use job::table::{OPTIONS, OptionKind, OptionSpec, Status};
-use job::{Dialect, Nowhere, Parsed, Plan};
+use job::{Dialect, EmptySource, Parsed, Plan};
 use rustix::time::{ClockId, clock_gettime};
 use units::random::Random;
 use workload::{FileFact, Issuer, WorkerIndex, map_bytes, plan_files};
@@ -112,13 +112,13 @@ fn options(random: &mut Random) -> Vec<(String, String)> {
 fn read(random: &mut Random, given: &[(String, String)], dialect: Dialect) -> Parsed<Plan> {
     if random.below(2) == 0 {
         let lines: String = given.iter().map(|(key, value)| format!("{key}={value}\n")).collect();
-        return job::parse_file_text("job.fio", format!("[a]\n{lines}").as_bytes(), dialect, &Nowhere);
+        return job::parse_file_text("job.fio", format!("[a]\n{lines}").as_bytes(), dialect, &EmptySource);
     }
     let words: Vec<String> = ["--name=a".to_owned()]
         .into_iter()
         .chain(given.iter().map(|(key, value)| format!("--{key}={value}")))
         .collect();
-    job::parse_job_arguments(&words, &[], &job::Around::default(), dialect, &Nowhere)
+    job::parse_job_arguments(&words, &[], &job::InjectedOptions::default(), dialect, &EmptySource)
 }
 
 /// Plans the first operations of a plan's workers, if it is within the limits. Returns whether it is.

@@ -11,8 +11,8 @@ use engine::gate::WriteGate;
 use engine::{InCall, MonotonicClock};
 use job::{Diagnostic, Dialect, Engine, Plan};
 use runner::{
-    CompletedRun, FileGrowth, LogSink, Observer, PreparedRun, Preview, ProgressTracker, RunContext, RunControl,
-    RunCounters, RunError, RunOptions, RunState, Runner, Seeds, Unrunnable, WorkerPlan, WorkerResult, assemble,
+    CompletedRun, FileGrowth, InvalidJob, LogSink, Observer, PreparedRun, Preview, ProgressTracker, RunContext,
+    RunControl, RunCounters, RunError, RunOptions, RunState, Runner, Seeds, WorkerPlan, WorkerResult, assemble,
 };
 use units::Nanos;
 use units::random::mix;
@@ -70,7 +70,7 @@ impl DeviceRunner {
         }
     }
 
-    fn expand(&self, plan: &Plan, seeds: Seeds) -> (Vec<WorkerPlan>, Vec<Unrunnable>) {
+    fn expand(&self, plan: &Plan, seeds: Seeds) -> (Vec<WorkerPlan>, Vec<InvalidJob>) {
         runner::plan_workers(plan, self.dialect(), seeds, &HostEnvironment::new(self.dialect()))
     }
 

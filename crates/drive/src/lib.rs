@@ -21,7 +21,7 @@ mod worker;
 pub use outcome::{Abandoned, Damaged, Ending, FailureCause, OperationFailure, Verification};
 pub use policy::{OnError, Policy};
 pub use stop::Stop;
-pub use watch::{DriveObserver, Unwatched};
+pub use watch::{DriveObserver, NoObserver};
 pub use worker::DriveWorker;
 
 use std::cmp::Reverse;

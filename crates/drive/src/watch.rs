@@ -31,9 +31,9 @@ pub trait DriveObserver {
 
 /// Observes nothing; a stop is noticed within 250 ms.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Unwatched;
+pub struct NoObserver;
 
-impl DriveObserver for Unwatched {
+impl DriveObserver for NoObserver {
     fn next_look(&mut self, now: Nanos) -> Nanos {
         now + Nanos::from_millis(250)
     }

@@ -3,7 +3,7 @@
 mod retry;
 
 use meter::{Meter, Sample, SummaryDirection};
-use target::{Completion, Op, Settled, Tag, Target};
+use target::{Completion, Op, Tag, Target, WriteBackSource};
 use units::{Nanos, OpKind};
 use workload::{Decision, Issuer, Next};
 
@@ -331,7 +331,7 @@ impl DriveWorker {
         for (file, region) in (0..).zip(self.issuer.regions()) {
             let began = target.now();
             match target.settle(file, region.start, region.length) {
-                Ok(settled) => self.cached |= settled == Settled::Cached,
+                Ok(settled) => self.cached |= settled == WriteBackSource::Cached,
                 // The write-back was abandoned.
                 Err(EINTR) => {
                     let decision = write_back(file, region.start, began);

@@ -1,10 +1,10 @@
 //! The loop over a target in memory, where time is exact, and over a target with injected faults.
 
-use drive::{DriveObserver, DriveWorker, Ending, FailureCause, OnError, Policy, Stop, Unwatched, Verification, drive};
-use job::{Dialect, Job, Nowhere, parse_file_text};
+use drive::{DriveObserver, DriveWorker, Ending, FailureCause, NoObserver, OnError, Policy, Stop, Verification, drive};
+use job::{Dialect, EmptySource, Job, parse_file_text};
 use meter::{Meter, MeterOptions, Summary, SummaryDirection};
-use target::testing::{FaultPlan, Faulty, Invalidated, MemoryModel, MemoryTarget};
-use target::{Settled, Target};
+use target::testing::{FaultPlan, FaultyTarget, Invalidated, MemoryModel, MemoryTarget};
+use target::{Target, WriteBackSource};
 use units::random::Random;
 use units::{Nanos, OpKind};
 use workload::{FileExtent, Issuer, JobLayout};
@@ -14,7 +14,7 @@ const LATENCY: Nanos = Nanos::from_micros(100);
 
 fn job(options: &str) -> Job {
     let text = format!("[test]\nioengine=libaio\nbs=4k\nsize=1m\n{}\n", options.replace(' ', "\n"));
-    let plan = parse_file_text("test.fio", text.as_bytes(), Dialect::Fio, &Nowhere);
+    let plan = parse_file_text("test.fio", text.as_bytes(), Dialect::Fio, &EmptySource);
     assert!(!plan.has_errors(), "{:?}", plan.diagnostics);
     plan.value.jobs.into_iter().next().expect("one job")
 }
@@ -52,7 +52,7 @@ fn memory(depth: u32) -> MemoryTarget {
 }
 
 fn run<T: Target>(worker: &mut DriveWorker, target: &mut T) -> Summary {
-    drive(std::slice::from_mut(worker), target, &Stop::new(), &mut Unwatched);
+    drive(std::slice::from_mut(worker), target, &Stop::new(), &mut NoObserver);
     worker.meter_mut().finished()
 }
 
@@ -171,7 +171,7 @@ fn a_failed_operation_ends_its_worker_unless_it_may_continue() {
     let job = job("rw=randread iodepth=4");
     let faults = FaultPlan { seed: 3, short: 0, eio: 50, eagain: 0, late: 0, ..FaultPlan::default() };
     let mut strict = worker_of(&job, 0, |_| ());
-    let summary = run(&mut strict, &mut Faulty::new(memory(4), faults));
+    let summary = run(&mut strict, &mut FaultyTarget::new(memory(4), faults));
     assert_eq!(strict.ending(), Some(Ending::Failed));
     assert_eq!(summary.first_error, 5);
     assert!(matches!(strict.failures()[0].cause, FailureCause::Errno(5)));
@@ -179,7 +179,7 @@ fn a_failed_operation_ends_its_worker_unless_it_may_continue() {
 
     let on_error = OnError { continue_on_read: true, ..OnError::default() };
     let mut tolerant = worker_of(&job, 0, |policy| policy.on_error = on_error);
-    let mut target = Faulty::new(memory(4), faults);
+    let mut target = FaultyTarget::new(memory(4), faults);
     let summary = run(&mut tolerant, &mut target);
     assert_eq!(tolerant.ending(), Some(Ending::Complete));
     assert_eq!(summary.errors, target.injected().eio);
@@ -234,7 +234,7 @@ fn short_transfers_and_eagain_are_completed_and_counted_once() {
     let job = job("rw=randwrite iodepth=8 bs=16k");
     let faults = FaultPlan { seed: 9, short: 300, eio: 0, eagain: 300, late: 300, ..FaultPlan::default() };
     let mut worker = worker_of(&job, 0, |_| ());
-    let mut target = Faulty::new(memory(8), faults);
+    let mut target = FaultyTarget::new(memory(8), faults);
     let summary = run(&mut worker, &mut target);
     let write = summary.direction(SummaryDirection::Write);
     assert_eq!((write.ios, write.bytes, summary.errors), (64, FILE_BYTES, 0));
@@ -380,7 +380,7 @@ fn many_workers_share_one_virtual_clock() {
     let paced = job("rw=randread iodepth=4 runtime=2 time_based rate_iops=500");
     let mut workers: Vec<DriveWorker> =
         [&slow, &deep, &paced, &deep].iter().zip(0..).map(|(job, index)| worker_of(job, index, |_| ())).collect();
-    drive(&mut workers, &mut memory(1 + 16 + 4 + 16), &Stop::new(), &mut Unwatched);
+    drive(&mut workers, &mut memory(1 + 16 + 4 + 16), &Stop::new(), &mut NoObserver);
     let ios: Vec<f64> = workers.iter_mut().map(|worker| worker.meter_mut().finished().ios() as f64).collect();
     for (ios, expected) in ios.into_iter().zip([10_000.0, 320_000.0, 1_000.0, 320_000.0]) {
         assert_close(ios, expected, 0.005);
@@ -431,7 +431,7 @@ fn swarm() {
             policy.batch = [None, Some(1), Some(5)][random.below(3) as usize];
             policy.complete_min = random.below(4) as u32;
         });
-        let mut target = Faulty::new(memory(job.pace.iodepth), faults);
+        let mut target = FaultyTarget::new(memory(job.pace.iodepth), faults);
         let summary = run(&mut worker, &mut target);
         assert_eq!(worker.ending(), Some(Ending::Complete));
         assert_eq!(summary.errors, target.injected().eio, "every failure is counted, and nothing else is");
@@ -562,7 +562,7 @@ fn verify_after_runtime_reads_back_everything_written() {
         let job = job(&format!("verify=crc32c {options}"));
         let mut worker = worker_of(&job, 0, |policy| policy.verify_after_runtime = true);
         let faults = FaultPlan { short: 0, eio: 0, eagain: 0, late: 0, lost: most_lost, ..FaultPlan::default() };
-        run(&mut worker, &mut Faulty::new(memory(job.pace.iodepth), faults));
+        run(&mut worker, &mut FaultyTarget::new(memory(job.pace.iodepth), faults));
         let Verification { written, checked, mismatches, .. } = worker.verification();
         (written, checked, mismatches, worker.ending())
     };
@@ -595,7 +595,7 @@ fn verify_after_runtime_reads_back_everything_written() {
 /// A target whose caches cannot be emptied, or whose write-back fails.
 struct Unsettled {
     inner: MemoryTarget,
-    settled: Result<Settled, i32>,
+    settled: Result<WriteBackSource, i32>,
 }
 
 impl Target for Unsettled {
@@ -611,7 +611,7 @@ impl Target for Unsettled {
     fn invalidate(&mut self, file: u32, offset: u64, length: u64) {
         self.inner.invalidate(file, offset, length);
     }
-    fn settle(&mut self, _: u32, _: u64, _: u64) -> Result<Settled, i32> {
+    fn settle(&mut self, _: u32, _: u64, _: u64) -> Result<WriteBackSource, i32> {
         self.settled
     }
     fn buffer(&mut self, tag: target::Tag) -> Option<&mut [u8]> {
@@ -633,8 +633,8 @@ fn a_failed_write_back_and_a_remaining_cache_are_reported() {
         assert_eq!(written, 256);
         (checked, cached, worker.ending(), failures)
     };
-    assert_eq!(verified(Ok(Settled::Stored), false), (256, false, Some(Ending::Complete), vec![]));
-    assert_eq!(verified(Ok(Settled::Cached), false), (256, true, Some(Ending::Complete), vec![]));
+    assert_eq!(verified(Ok(WriteBackSource::Stored), false), (256, false, Some(Ending::Complete), vec![]));
+    assert_eq!(verified(Ok(WriteBackSource::Cached), false), (256, true, Some(Ending::Complete), vec![]));
     let failed = vec![(OpKind::DataSync, 5)];
     assert_eq!(verified(Err(5), false), (0, false, Some(Ending::Failed), failed.clone()));
     assert_eq!(verified(Err(5), true), (256, false, Some(Ending::Complete), failed));
@@ -646,7 +646,7 @@ fn failed_writes_do_not_count_as_written() {
     let tolerant = OnError { continue_on_read: true, continue_on_write: true, continue_on_verify: true };
     let mut worker = worker_of(&job, 0, |policy| policy.on_error = tolerant);
     let faults = FaultPlan { short: 0, eio: 500, eagain: 0, late: 0, ..FaultPlan::default() };
-    let mut target = Faulty::new(memory(1), faults);
+    let mut target = FaultyTarget::new(memory(1), faults);
     run(&mut worker, &mut target);
     assert_eq!(worker.verification().written, 256 - target.injected().eio);
     assert!(target.injected().eio > 50);
@@ -696,7 +696,7 @@ fn workers_that_take_few_completions_at_a_time_share_a_clock_and_keep_their_time
         .zip(0..)
         .map(|(job, index)| worker_of(job, index, |policy| policy.complete_max = Some(1)))
         .collect();
-    drive(&mut workers, &mut memory(32), &Stop::new(), &mut Unwatched);
+    drive(&mut workers, &mut memory(32), &Stop::new(), &mut NoObserver);
     let ios: Vec<f64> = workers.iter_mut().map(|worker| worker.meter_mut().finished().ios() as f64).collect();
     assert_close(ios[0], 160_000.0, 0.005);
     assert_close(ios[1], 20_000.0, 0.005);
@@ -747,7 +747,7 @@ fn the_end_of_a_worker_ends_the_others_if_its_policy_says_so() {
         worker_of(&late, 3, |policy| policy.delay = Nanos::from_secs(50)),
     ];
     let mut target = memory(6);
-    drive(&mut workers, &mut target, &Stop::new(), &mut Unwatched);
+    drive(&mut workers, &mut target, &Stop::new(), &mut NoObserver);
     let endings = workers.each_ref().map(DriveWorker::ending);
     let [long, short, late] = [Ending::Stopped, Ending::Runtime, Ending::Stopped].map(Some);
     assert_eq!(endings, [long, Some(Ending::Complete), short, late]);
@@ -792,6 +792,6 @@ fn a_run_stopped_before_it_began_issues_nothing() {
     let job = job("rw=randread time_based runtime=100 iodepth=4");
     let (stop, mut worker) = (Stop::new(), worker_of(&job, 0, |_| ()));
     stop.set();
-    drive(std::slice::from_mut(&mut worker), &mut memory(4), &stop, &mut Unwatched);
+    drive(std::slice::from_mut(&mut worker), &mut memory(4), &stop, &mut NoObserver);
     assert_eq!((worker.ending(), worker.meter_mut().finished().ios()), (Some(Ending::Stopped), 0));
 }

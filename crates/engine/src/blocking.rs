@@ -2,7 +2,7 @@
 
 use std::os::fd::RawFd;
 
-use target::{Op, Settled};
+use target::{Op, WriteBackSource};
 use units::OpKind;
 
 use crate::buffers::Buffers;
@@ -138,7 +138,7 @@ impl<C: Call> Perform for Blocking<C> {
         inline::invalidate(self.files.get(file as usize), offset, length);
     }
 
-    fn settle(&self, file: u32, offset: u64, length: u64) -> Result<Settled, i32> {
+    fn settle(&self, file: u32, offset: u64, length: u64) -> Result<WriteBackSource, i32> {
         settle::settle(self.files.get(file as usize), offset, length)
     }
 

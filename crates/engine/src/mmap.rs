@@ -3,7 +3,7 @@
 use std::io;
 use std::ptr::NonNull;
 
-use target::{Op, Settled};
+use target::{Op, WriteBackSource};
 use units::OpKind;
 
 use crate::buffers::Buffers;
@@ -177,8 +177,8 @@ impl Perform for Mmap {
         inline::invalidate(self.mappings.get(file as usize).map(|mapping| &mapping.file), offset, length);
     }
 
-    fn settle(&self, file: u32, offset: u64, length: u64) -> Result<Settled, i32> {
-        let Some(mapping) = self.mappings.get(file as usize) else { return Ok(Settled::Stored) };
+    fn settle(&self, file: u32, offset: u64, length: u64) -> Result<WriteBackSource, i32> {
+        let Some(mapping) = self.mappings.get(file as usize) else { return Ok(WriteBackSource::Stored) };
         mapping.unmap_pages();
         settle::settle(Some(&mapping.file), offset, length)
     }

@@ -4,7 +4,7 @@ use std::os::fd::{BorrowedFd, RawFd};
 use std::time::Duration;
 
 use probe::page_bytes;
-use target::Settled;
+use target::WriteBackSource;
 
 use crate::files::{self, File, FileKind};
 use crate::inline::retried;
@@ -21,8 +21,8 @@ const MAX_PIECE_BYTES: u64 = 2 << 20;
 ///
 /// # Errors
 /// Returns the error number of the write-back.
-pub(crate) fn settle(file: Option<&File>, offset: u64, length: u64) -> Result<Settled, i32> {
-    let Some(file) = file.filter(|file| file.kind() != FileKind::Character) else { return Ok(Settled::Stored) };
+pub(crate) fn settle(file: Option<&File>, offset: u64, length: u64) -> Result<WriteBackSource, i32> {
+    let Some(file) = file.filter(|file| file.kind() != FileKind::Character) else { return Ok(WriteBackSource::Stored) };
     let was_closed = file.is_closed();
     let settled = file.live_fd().map_err(|errno| -errno).and_then(|fd| settle_open(file, fd, offset, length));
     if was_closed {
@@ -31,7 +31,7 @@ pub(crate) fn settle(file: Option<&File>, offset: u64, length: u64) -> Result<Se
     settled
 }
 
-fn settle_open(file: &File, fd: RawFd, offset: u64, length: u64) -> Result<Settled, i32> {
+fn settle_open(file: &File, fd: RawFd, offset: u64, length: u64) -> Result<WriteBackSource, i32> {
     for attempt in 0..ATTEMPTS {
         if attempt > 0 {
             std::thread::sleep(PAUSE);
@@ -50,10 +50,10 @@ fn settle_open(file: &File, fd: RawFd, offset: u64, length: u64) -> Result<Settl
             unsafe { libc::posix_fadvise64(fd, start as i64, bytes as i64, libc::POSIX_FADV_DONTNEED) };
         }
         if file.access().direct || !is_cached(fd, offset, length, file.bytes()) || is_in_memory(fd) {
-            return Ok(Settled::Stored);
+            return Ok(WriteBackSource::Stored);
         }
     }
-    Ok(Settled::Cached)
+    Ok(WriteBackSource::Cached)
 }
 
 /// Reports whether the page cache holds more of a range than other workers may keep there, namely the pieces at those
@@ -102,7 +102,7 @@ mod tests {
             let mapped_pages = mapped_pages(file.fd(), 0, 1 << 20).ok();
             [cachestat_pages(file.fd(), 0, 1 << 20).ok().or(mapped_pages), mapped_pages].map(|pages| pages.unwrap() > 0)
         };
-        assert_eq!((both(), settle(Some(&file), 512, 4096)), ([true; 2], Ok(Settled::Stored)));
+        assert_eq!((both(), settle(Some(&file), 512, 4096)), ([true; 2], Ok(WriteBackSource::Stored)));
         assert_eq!(both(), [false; 2], "pieces that extend beyond the range are dropped too");
         // SAFETY: a new mapping of a file that is not truncated; only its first byte is read.
         let held = unsafe {
@@ -110,19 +110,19 @@ mod tests {
             assert!(base != libc::MAP_FAILED && *base.cast::<u8>() == 1);
             base
         };
-        assert_eq!(settle(Some(&file), 0, 0), Ok(Settled::Cached), "a mapped_pages page cannot be dropped");
+        assert_eq!(settle(Some(&file), 0, 0), Ok(WriteBackSource::Cached), "a mapped_pages page cannot be dropped");
         assert_eq!(
             settle(Some(&file), 4096, 1 << 19),
-            Ok(Settled::Stored),
+            Ok(WriteBackSource::Stored),
             "the cached page belongs to another worker"
         );
         assert_eq!(both(), [true; 2]);
         // SAFETY: the test owns the mapping, and nothing refers to it.
         unsafe { libc::munmap(held, 4096) };
-        assert_eq!(settle(Some(&file), 0, 0), Ok(Settled::Stored));
+        assert_eq!(settle(Some(&file), 0, 0), Ok(WriteBackSource::Stored));
         assert_eq!(both(), [false; 2]);
         file.close();
-        assert_eq!(settle(Some(&file), 0, 0), Ok(Settled::Stored), "a closed file is opened temporarily");
+        assert_eq!(settle(Some(&file), 0, 0), Ok(WriteBackSource::Stored), "a closed file is opened temporarily");
         assert!(file.is_closed());
         std::fs::remove_file(&path).unwrap();
     }
@@ -133,6 +133,6 @@ mod tests {
         let Ok(()) = std::fs::write(&path, vec![1; 8192]) else { return };
         let file = opened(&path);
         std::fs::remove_file(&path).unwrap();
-        assert_eq!(settle(Some(&file), 0, 0), Ok(Settled::Stored));
+        assert_eq!(settle(Some(&file), 0, 0), Ok(WriteBackSource::Stored));
     }
 }

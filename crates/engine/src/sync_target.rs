@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use target::{Completion, Op, Settled, Tag, Target};
+use target::{Completion, Op, Tag, Target, WriteBackSource};
 use units::Nanos;
 
 use crate::buffers::Buffers;
@@ -20,7 +20,7 @@ pub(crate) trait Perform {
     fn invalidate(&self, file: u32, offset: u64, length: u64);
 
     /// Implements [`Target::settle`].
-    fn settle(&self, file: u32, offset: u64, length: u64) -> Result<Settled, i32>;
+    fn settle(&self, file: u32, offset: u64, length: u64) -> Result<WriteBackSource, i32>;
 
     /// Releases the resources of a file until the next operation on it.
     fn close(&mut self, file: u32);
@@ -75,7 +75,7 @@ impl<P: Perform> Target for SyncTarget<P> {
         self.performer.invalidate(file, offset, length);
     }
 
-    fn settle(&mut self, file: u32, offset: u64, length: u64) -> Result<Settled, i32> {
+    fn settle(&mut self, file: u32, offset: u64, length: u64) -> Result<WriteBackSource, i32> {
         let performer = &self.performer;
         self.in_call.settle(file, offset, self.clock.now(), || performer.settle(file, offset, length))
     }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use io_uring::squeue::{Entry, Flags};
 use io_uring::{Builder, IoUring, opcode, types};
-use target::{Completion, Op, Settled, Tag, Target};
+use target::{Completion, Op, Tag, Target, WriteBackSource};
 use units::{Nanos, OpKind};
 
 use crate::buffers::Buffers;
@@ -322,7 +322,7 @@ impl Target for Uring {
         inline::invalidate(self.files.get(file as usize), offset, length);
     }
 
-    fn settle(&mut self, file: u32, offset: u64, length: u64) -> Result<Settled, i32> {
+    fn settle(&mut self, file: u32, offset: u64, length: u64) -> Result<WriteBackSource, i32> {
         let file_at = self.files.get(file as usize);
         self.in_call.settle(file, offset, self.clock.now(), || settle::settle(file_at, offset, length))
     }

@@ -139,7 +139,7 @@ impl Calculation<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::source::Nowhere;
+    use crate::source::EmptySource;
 
     #[test]
     fn calculates_as_bc_does() {
@@ -163,15 +163,15 @@ mod tests {
 
     #[test]
     fn keywords_are_replaced_and_calculated_only_where_replaced() {
-        assert_eq!(keywords("10*$pagesize", &Nowhere), Ok("40960".to_owned()));
-        assert_eq!(keywords("$ncpusfoo", &Nowhere), Ok("1foo".to_owned()));
-        assert_eq!(keywords("10*10", &Nowhere), Ok("10*10".to_owned()));
-        assert_eq!(keywords("$mb_memory*2m", &Nowhere), Err("1024*2m".to_owned()));
+        assert_eq!(keywords("10*$pagesize", &EmptySource), Ok("40960".to_owned()));
+        assert_eq!(keywords("$ncpusfoo", &EmptySource), Ok("1foo".to_owned()));
+        assert_eq!(keywords("10*10", &EmptySource), Ok("10*10".to_owned()));
+        assert_eq!(keywords("$mb_memory*2m", &EmptySource), Err("1024*2m".to_owned()));
     }
 
     #[test]
     fn unset_variables_expand_to_nothing_and_are_reported() {
-        let replaced = |text| environment(text, &Nowhere);
+        let replaced = |text| environment(text, &EmptySource);
         assert_eq!(
             (replaced("size=${SIZE}k").text.as_str(), replaced("${SIZE}").unset),
             ("size=k", vec!["SIZE".into()])

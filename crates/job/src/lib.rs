@@ -41,9 +41,9 @@ pub use model::*;
 pub use parse::{
     Invocation, NO_JOBS, parse_command_line, parse_file_text, parse_files, parse_job_arguments, parse_raw,
 };
-pub use raw::{Around, RawFile, RawJob, RawOption};
+pub use raw::{InjectedOptions, RawFile, RawJob, RawOption};
 pub use showcmd::showcmd;
-pub use source::{HostSource, Nowhere};
+pub use source::{EmptySource, HostSource};
 pub use written::JobWords;
 
 /// What the parser does where fio's reading of a text cannot be what the user meant.

@@ -7,7 +7,7 @@ use crate::diagnostic::{Diagnostic, Parsed, Place};
 use crate::file::{FileReader, ParsedAmounts};
 use crate::host::HostOptions;
 use crate::model::Plan;
-use crate::raw::{Around, RawFile};
+use crate::raw::{InjectedOptions, RawFile};
 use crate::resolve::Resolver;
 use crate::showcmd::showcmd;
 use crate::source::HostSource;
@@ -37,7 +37,12 @@ pub fn parse_raw(name: &str, text: &[u8], dialect: Dialect, source: &dyn HostSou
 /// Parses all sections of one job file.
 pub fn parse_file_text(name: &str, text: &[u8], dialect: Dialect, source: &dyn HostSource) -> Parsed<Plan> {
     let raw = parse_raw(name, text, dialect, source);
-    resolve(&RawFile::default(), &[raw.value], Resolver::new(dialect, &[], &Around::default()), raw.diagnostics)
+    resolve(
+        &RawFile::default(),
+        &[raw.value],
+        Resolver::new(dialect, &[], &InjectedOptions::default()),
+        raw.diagnostics,
+    )
 }
 
 /// Reads and parses the job files at `paths`, or only their sections named in `sections` if any are.
@@ -47,7 +52,7 @@ pub fn parse_files(paths: &[String], sections: &[String], dialect: Dialect, sour
     let mut diagnostics = Vec::new();
     let paths: Vec<_> = paths.iter().map(|path| (path.as_str(), None)).collect();
     let files = read_files(&paths, dialect, source, &mut diagnostics);
-    resolve(&RawFile::default(), &files, Resolver::new(dialect, sections, &Around::default()), diagnostics)
+    resolve(&RawFile::default(), &files, Resolver::new(dialect, sections, &InjectedOptions::default()), diagnostics)
 }
 
 /// Parses job options and job files as `fathom run` takes them: `--rw=read`, `--name`, `JOBFILE`.
@@ -58,7 +63,7 @@ pub fn parse_files(paths: &[String], sections: &[String], dialect: Dialect, sour
 pub fn parse_job_arguments(
     args: &[String],
     sections: &[String],
-    around: &Around,
+    around: &InjectedOptions,
     dialect: Dialect,
     source: &dyn HostSource,
 ) -> Parsed<Plan> {
@@ -74,7 +79,7 @@ pub fn parse_job_arguments(
 pub fn parse_command_line(args: &[String], dialect: Dialect, source: &dyn HostSource) -> Parsed<Invocation> {
     let arguments = arguments::read(args, dialect, true);
     let sections = arguments.host.sections.clone();
-    let resolver = Resolver::new(dialect, &sections, &Around::default());
+    let resolver = Resolver::new(dialect, &sections, &InjectedOptions::default());
     invocation(arguments, &sections, resolver, dialect, source)
 }
 

@@ -109,7 +109,7 @@ pub struct RawFile {
 
 /// Options that the caller adds to every job. Results do not repeat them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Around {
+pub struct InjectedOptions {
     /// Names and values applied before all others, which a job may override.
     pub before: Vec<(String, String)>,
     /// Names and values applied after all others.

@@ -6,7 +6,7 @@ use crate::apply::apply;
 use crate::diagnostic::{Diagnostic, DiagnosticLevel, Place};
 use crate::draft::JobDraft;
 use crate::model::{Job, JobOrigin, Plan};
-use crate::raw::{Around, RawFile, RawJob, RawOption};
+use crate::raw::{InjectedOptions, RawFile, RawJob, RawOption};
 use crate::read::{Findings, ReadProblem};
 use crate::reconcile::reconcile;
 use crate::table::{self, OptionSpec, Status};
@@ -50,7 +50,7 @@ impl DraftState {
 
 impl<'a> Resolver<'a> {
     /// Creates a resolver that keeps only the sections of files named in `sections`, or all if it is empty.
-    pub(crate) fn new(dialect: Dialect, sections: &'a [String], around: &Around) -> Self {
+    pub(crate) fn new(dialect: Dialect, sections: &'a [String], around: &InjectedOptions) -> Self {
         let options = |pairs: &[(String, String)]| -> Vec<RawOption> {
             pairs.iter().map(|(key, value)| RawOption::of_words(key, value)).collect()
         };

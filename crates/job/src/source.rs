@@ -30,9 +30,9 @@ pub trait HostSource {
 
 /// A source without files and variables, on a host with pages of 4096 bytes, 1024 MiB and one processor.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Nowhere;
+pub struct EmptySource;
 
-impl HostSource for Nowhere {
+impl HostSource for EmptySource {
     fn read(&self, _path: &str) -> Result<Vec<u8>, String> {
         Err("no such file".to_owned())
     }

@@ -63,7 +63,7 @@ impl JobWords {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Around, HostSource, Nowhere, parse_file_text, parse_job_arguments};
+    use crate::{EmptySource, HostSource, InjectedOptions, parse_file_text, parse_job_arguments};
 
     fn words(text: &str) -> Vec<String> {
         text.split(' ').map(str::to_owned).collect()
@@ -88,19 +88,19 @@ mod tests {
                 None
             }
             fn page_size_bytes(&self) -> u64 {
-                Nowhere.page_size_bytes()
+                EmptySource.page_size_bytes()
             }
             fn memory_mib(&self) -> u64 {
-                Nowhere.memory_mib()
+                EmptySource.memory_mib()
             }
             fn cpus(&self) -> u64 {
-                Nowhere.cpus()
+                EmptySource.cpus()
             }
         }
         const FILE: &str =
             "[global]\nsize=1m\nruntime=3\n\n[a]\nbs=8k\n\n[global]\nnumjobs=2\n[b]\nruntime=5\nrw=write";
         let line = words("--runtime=1 s.fio --bs=16k --time_based --name=c --rw=randread --size=2m");
-        let parsed = parse_job_arguments(&line, &[], &Around::default(), Dialect::Strict, &Disk);
+        let parsed = parse_job_arguments(&line, &[], &InjectedOptions::default(), Dialect::Strict, &Disk);
         let notes: Vec<String> = parsed.diagnostics.iter().map(ToString::to_string).collect();
         let shown = |plan: &crate::Plan| {
             let of = |job: &crate::Job| format!("{} {:?} {:?}", job.name, job.pattern, job.extent);
@@ -113,7 +113,8 @@ mod tests {
             "[global]\nsize=1m\nruntime=3\n\n[a]\nbs=8k\nruntime=1\nbs=16k\ntime_based\n\n[global]\nnumjobs=2\n[b]\nruntime=5\n\
              rw=write\nruntime=1\nbs=16k\ntime_based\n"
         );
-        let again = parse_file_text("job.fio", written.as_bytes(), Dialect::Strict, &Nowhere).into_result().unwrap().0;
+        let again =
+            parse_file_text("job.fio", written.as_bytes(), Dialect::Strict, &EmptySource).into_result().unwrap().0;
         assert_eq!(shown(&parsed.into_result().unwrap().0), shown(&again));
         assert_eq!(notes.len(), 3, "{notes:?}");
         for note in [
@@ -130,9 +131,9 @@ mod tests {
         let line = words("--direct=1 --name=a --rw randread --bs=4k,8k --name=b --size=1m --time_based --runtime=3");
         let text = JobWords::of(&line, Dialect::Strict).text;
         assert!(text.starts_with("[global]\ndirect=1\n[a]\nrw=randread\nbs=4k,8k\n[b]\n"), "{text}");
-        let around = Around::default();
-        let plan = parse_job_arguments(&line, &[], &around, Dialect::Strict, &Nowhere).into_result().unwrap().0;
-        let again = parse_file_text("job.fio", text.as_bytes(), Dialect::Strict, &Nowhere).into_result().unwrap().0;
+        let around = InjectedOptions::default();
+        let plan = parse_job_arguments(&line, &[], &around, Dialect::Strict, &EmptySource).into_result().unwrap().0;
+        let again = parse_file_text("job.fio", text.as_bytes(), Dialect::Strict, &EmptySource).into_result().unwrap().0;
         let jobs = |plan: &crate::Plan| {
             plan.jobs.iter().map(|job| (job.name.clone(), job.pattern.clone(), job.extent.clone())).collect::<Vec<_>>()
         };

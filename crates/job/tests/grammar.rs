@@ -460,7 +460,7 @@ fn bytes_that_are_not_utf8_are_refused() {
 fn rate_and_rate_iops_exclude_each_other() {
     let text = b"[job]\nioengine=null\nsize=1m\nrate=1m\nrate_iops=100\n";
     for dialect in [Dialect::Fio, Dialect::Strict] {
-        let parsed = job::parse_file_text("two.fio", text, dialect, &job::Nowhere);
+        let parsed = job::parse_file_text("two.fio", text, dialect, &job::EmptySource);
         let codes: Vec<_> = parsed.diagnostics.iter().map(|diagnostic| diagnostic.code).collect();
         assert_eq!(codes, ["two-rates"]);
         assert_eq!(parsed.diagnostics[0].place.as_ref().map(|place| place.line), Some(5));

@@ -65,7 +65,7 @@ fn parsing_stops_after_a_hundred_errors() {
     refused(&format!("[a]\n{}", "iodepthh=1\n".repeat(40_000)), "unknown-option", 2);
     let words: Vec<String> =
         ["--name=a".to_owned()].into_iter().chain((0..40_000).map(|i| format!("--foo{i}=1"))).collect();
-    let parsed = parse_job_arguments(&words, &[], &job::Around::default(), Dialect::Strict, &World::default());
+    let parsed = parse_job_arguments(&words, &[], &job::InjectedOptions::default(), Dialect::Strict, &World::default());
     assert!(parsed.diagnostics.len() <= limits::PROBLEMS_MAX + 1, "{}", parsed.diagnostics.len());
 }
 
@@ -78,7 +78,7 @@ fn long_lines_and_many_names_are_refused() {
         format!("--filename={}", "f:".repeat(60_000)),
         format!("--filename={}", "f:".repeat(60_000)),
     ];
-    let parsed = parse_job_arguments(&words, &[], &job::Around::default(), Dialect::Fio, &World::default());
+    let parsed = parse_job_arguments(&words, &[], &job::InjectedOptions::default(), Dialect::Fio, &World::default());
     assert!(parsed.diagnostics.iter().any(|problem| problem.code == "too-many-files"));
 }
 
@@ -86,7 +86,7 @@ fn long_lines_and_many_names_are_refused() {
 fn options_of_a_command_line_are_limited_as_in_a_file() {
     let words: Vec<String> =
         ["--name=a".to_owned()].into_iter().chain((0..60_000).map(|_| "--bs=4k".to_owned())).collect();
-    let parsed = parse_job_arguments(&words, &[], &job::Around::default(), Dialect::Strict, &World::default());
+    let parsed = parse_job_arguments(&words, &[], &job::InjectedOptions::default(), Dialect::Strict, &World::default());
     assert!(parsed.diagnostics.iter().any(|problem| problem.code == "too-many-options"));
 }
 

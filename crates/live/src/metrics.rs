@@ -1,7 +1,7 @@
 //! The metrics of a running run, as OpenMetrics. `-o x.prom` writes the same figures of a finished run under the same
 //! names; docs/metrics.md lists them.
 
-use meter::{Glance, Histogram, Latency, SummaryDirection, bucket_of};
+use meter::{Histogram, Latency, MeterSnapshot, SummaryDirection, bucket_of};
 use report::MetricKind::{Counter, Gauge, Histogram as Buckets, Info, Summary};
 use report::of_runs::{BANDWIDTH, BYTES, ERRORS, IOPS, OPERATIONS, PERCENTILES, RESPONSE, SERVICE};
 use report::{Metric, OpenMetrics, label};
@@ -14,7 +14,7 @@ use crate::view::{JobFacts, ViewState, WatchedRun};
 struct JobMetrics<'a> {
     facts: &'a JobFacts,
     labels: String,
-    sum: Glance,
+    sum: MeterSnapshot,
 }
 
 impl<'a> JobMetrics<'a> {
@@ -81,7 +81,7 @@ fn progress(out: &mut OpenMetrics, state: &ViewState) {
 }
 
 fn counts(out: &mut OpenMetrics, jobs: &[JobMetrics<'_>]) {
-    type Figure = fn(&Glance, usize) -> f64;
+    type Figure = fn(&MeterSnapshot, usize) -> f64;
     let figures: [(Metric, Figure); 4] = [
         (OPERATIONS, |sum, kind| sum.ios[kind] as f64),
         (BYTES, |sum, kind| sum.bytes[kind] as f64),
@@ -103,7 +103,7 @@ fn per_second(count: u64, runtime: Nanos) -> f64 {
 }
 
 fn latencies(out: &mut OpenMetrics, jobs: &[JobMetrics<'_>]) {
-    type Pick = fn(&Glance, usize) -> &Latency;
+    type Pick = fn(&MeterSnapshot, usize) -> &Latency;
     let summaries: [(Metric, Pick); 2] =
         [(SERVICE, |sum, kind| &sum.service[kind]), (RESPONSE, |sum, kind| &sum.response[kind])];
     for (metric, pick) in summaries {

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use job::Plan;
-use meter::Glance;
+use meter::MeterSnapshot;
 use runner::{Observer, RunCounters, RunProgress, WorkerPlan, policy};
 use units::Nanos;
 use volume::ServiceStage;
@@ -68,14 +68,14 @@ impl WatchedRun {
     }
 
     /// Returns the published counters of a worker.
-    pub fn glance(&self, worker: usize) -> MutexGuard<'_, Glance> {
+    pub fn glance(&self, worker: usize) -> MutexGuard<'_, MeterSnapshot> {
         self.counters.worker(worker).glance()
     }
 
     /// Returns the sum of the counters of a job's workers.
     #[must_use]
-    pub fn sum(&self, job: &JobFacts) -> Glance {
-        let mut sum = Glance::default();
+    pub fn sum(&self, job: &JobFacts) -> MeterSnapshot {
+        let mut sum = MeterSnapshot::default();
         job.workers.iter().for_each(|&worker| sum.merge(&self.glance(worker)));
         sum
     }

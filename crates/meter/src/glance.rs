@@ -6,7 +6,7 @@ use crate::{Histogram, Latency};
 
 /// A copy of a worker's counters: the part of a [`Summary`](crate::Summary) that is cheap to copy.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Glance {
+pub struct MeterSnapshot {
     /// Time of the copy, on the target's clock.
     pub at: Nanos,
     /// Start of counting. It increases when counting restarts after a ramp.
@@ -37,7 +37,7 @@ impl Latency {
     }
 }
 
-impl Glance {
+impl MeterSnapshot {
     /// Adds the counters of another worker.
     pub fn merge(&mut self, other: &Self) {
         self.at = self.at.max(other.at);

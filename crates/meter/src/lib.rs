@@ -22,7 +22,7 @@ mod series;
 mod summary;
 
 pub use blocks::{BLOCK_BYTES_MAX, Block, Blocks};
-pub use glance::Glance;
+pub use glance::MeterSnapshot;
 pub use histogram::{BUCKETS, Histogram, bucket_of, range_of, value_of};
 pub use latency::Latency;
 pub use logs::{LogEntry, LogKind, LogOptions, Logs};

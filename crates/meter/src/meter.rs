@@ -3,7 +3,7 @@
 use units::Nanos;
 
 use crate::blocks::{BLOCK_BYTES_MAX, BlockRecorder, Blocks, RunningHistograms};
-use crate::glance::Glance;
+use crate::glance::MeterSnapshot;
 use crate::latency::Latency;
 use crate::logs::{LogEntry, LogOptions, Logs};
 use crate::sample::Sample;
@@ -215,7 +215,7 @@ impl Meter {
     }
 
     /// Copies the counters for observers. It takes some microseconds, most of them for histograms.
-    pub fn glance(&mut self, now: Nanos, copy: &mut Glance) {
+    pub fn glance(&mut self, now: Nanos, copy: &mut MeterSnapshot) {
         self.flush();
         let (elapsed, active) = (now.since(self.phase_begin), self.active());
         (copy.at, copy.begun, copy.errors) = (now, self.begin, self.summary.errors);
@@ -628,7 +628,7 @@ mod tests {
     fn a_glance_agrees_with_the_summary() {
         let mut meter = Meter::new(MeterOptions { open_loop: true, ..MeterOptions::default() });
         meter.begin(Nanos::new(50));
-        let mut glance = Glance::default();
+        let mut glance = MeterSnapshot::default();
         meter.glance(Nanos::new(60), &mut glance);
         for at in 1..=40 {
             // Every other operation is submitted at the instant it is started.

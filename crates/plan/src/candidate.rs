@@ -19,7 +19,7 @@ pub struct Candidate {
     /// Requirements that it does not meet at its largest; empty if it meets the need.
     pub failures: Vec<UnmetNeed>,
     /// Price for all machines; `None` if unknown.
-    pub price: Option<Money>,
+    pub price: Option<MonthlyCost>,
     /// Bottleneck: the lowest cap under the demand that comes closest to it.
     pub limit: Option<Cap>,
     /// Spare capacity of the bottleneck as a fraction of the demand; negative if it does not meet the need.
@@ -64,23 +64,23 @@ pub struct JitterEffect {
     /// Jitter of that limit.
     pub jitter: Jitter,
     /// Mean latency in seconds, if it is bounded and differs.
-    pub mean_secs: Option<WithAndWithout>,
+    pub mean_secs: Option<JitterComparison>,
     /// Percentile in seconds, if it is bounded and differs.
-    pub percentile_secs: Option<WithAndWithout>,
+    pub percentile_secs: Option<JitterComparison>,
     /// Whether a simulation computed it; otherwise the plan's formulas with their safety factor.
     pub is_simulated: bool,
 }
 
 /// A figure with and without jitter.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct WithAndWithout {
+pub struct JitterComparison {
     /// With jitter.
     pub with: f64,
     /// Without jitter.
     pub without: f64,
 }
 
-impl WithAndWithout {
+impl JitterComparison {
     /// Relative difference above which an exceeded bound matters.
     const DIFFERS: f64 = 0.05;
     /// Relative difference above which it matters even within the bound.
@@ -108,7 +108,7 @@ pub struct MergingEffect {
 
 /// Cost per month.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Money {
+pub struct MonthlyCost {
     /// Currency code: `USD`, `EUR`.
     pub currency: String,
     /// Total price.
@@ -129,7 +129,7 @@ pub struct Money {
     pub rule: String,
 }
 
-impl Money {
+impl MonthlyCost {
     /// Reports whether the price is complete.
     #[must_use]
     pub const fn whole(&self) -> bool {
@@ -217,7 +217,7 @@ impl Candidate {
 
     /// Returns the complete monthly price, if known.
     #[must_use]
-    pub fn known_price(&self) -> Option<&Money> {
+    pub fn known_price(&self) -> Option<&MonthlyCost> {
         self.price.as_ref().filter(|price| price.whole())
     }
 

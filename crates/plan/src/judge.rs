@@ -4,8 +4,8 @@ use units::Nanos;
 use volume::closed::{Bucket, Cap, CapPart, CapWait, Load, Prediction, caps};
 use volume::{Behaviour, Burst, CountedUnit, Limit, Scope, Spec};
 
-use crate::candidate::{JitterEffect, MergingEffect, Requirement, UnmetNeed, WithAndWithout};
-use crate::laws::{Laws, quantile_secs};
+use crate::candidate::{JitterComparison, JitterEffect, MergingEffect, Requirement, UnmetNeed};
+use crate::laws::{LatencyCache, quantile_secs};
 use crate::need::{Demand, Need};
 
 /// Closed-form results for one demand on one volume.
@@ -27,7 +27,7 @@ const SAFETY_FACTOR: f64 = 1.5;
 const RATE_TOLERANCE: f64 = 1.0 - 1e-6;
 
 /// Evaluates one demand. Machines that share a volume share its limits equally.
-pub(crate) fn judge(spec: &Spec, need: &Need, demand: &Demand, laws: &mut Laws) -> ClosedFormResult {
+pub(crate) fn judge(spec: &Spec, need: &Need, demand: &Demand, laws: &mut LatencyCache) -> ClosedFormResult {
     let load = &demand.load;
     let mut caps = shared_caps(spec, load, need.readers());
     if let Behaviour::Drive(drive) = &spec.behaviour {
@@ -112,7 +112,7 @@ pub(crate) fn jitter_effect(
     let CapPart::Limit(index) = cap.part else { return None };
     let Burst::Jitter(jitter) = &spec.limits.get(index)?.burst else { return None };
     let both = |secs: Option<f64>, more: f64, bound: Nanos| {
-        secs.and_then(|secs| WithAndWithout::that_matter(secs, secs + more, bound.secs_f64()))
+        secs.and_then(|secs| JitterComparison::that_matter(secs, secs + more, bound.secs_f64()))
     };
     let mean_secs = need.mean.and_then(|bound| both(judged.mean_secs, mean_more, bound));
     let percentile_secs = need.percentile.and_then(|(_, bound)| both(judged.percentile_secs, percentile_more, bound));

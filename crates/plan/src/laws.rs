@@ -5,13 +5,13 @@ use volume::{Behaviour, Law, RequestKind, Spec};
 
 /// Cached means: many volumes share a distribution, and a mean takes thousands of quantiles.
 #[derive(Clone, Debug, Default)]
-pub struct Laws {
+pub struct LatencyCache {
     means: Vec<(Law, f64)>,
 }
 
 const KINDS: [RequestKind; 2] = [RequestKind::Read, RequestKind::Write];
 
-impl Laws {
+impl LatencyCache {
     fn mean_secs(&mut self, law: &Law) -> f64 {
         if let Some((_, mean)) = self.means.iter().find(|(known, _)| known == law) {
             return *mean;

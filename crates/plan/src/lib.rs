@@ -24,10 +24,10 @@ mod trial;
 pub mod workload;
 
 pub use candidate::{
-    Candidate, JitterEffect, MergingEffect, Money, Requirement, UnmetNeed, WithAndWithout, iops_per_cpu,
+    Candidate, JitterComparison, JitterEffect, MergingEffect, MonthlyCost, Requirement, UnmetNeed, iops_per_cpu,
 };
 pub use exchange::Exchange;
-pub use laws::Laws;
+pub use laws::LatencyCache;
 pub use need::{Demand, Need};
 pub use rank::{Nearest, Ranking, rank};
 pub use search::{candidates, machines, named, regions};

@@ -2,9 +2,9 @@
 
 use volume::catalogue::{self, Bounds, BuiltinVolume, Machine, ResolvedVolume};
 
-use crate::candidate::{Candidate, Money, Requirement, UnmetNeed, iops_per_cpu};
+use crate::candidate::{Candidate, MonthlyCost, Requirement, UnmetNeed, iops_per_cpu};
 use crate::judge::{ClosedFormResult, burst, jitter_effect, judge, merging_effect};
-use crate::laws::Laws;
+use crate::laws::LatencyCache;
 use crate::need::{Demand, Need};
 
 /// Providers that are not sold; considered only when named.
@@ -68,7 +68,7 @@ pub fn regions(need: &Need) -> Vec<String> {
 
 /// Returns each volume at the smallest size that meets the need, or at its largest with its unmet requirements.
 #[must_use]
-pub fn candidates(need: &Need, laws: &mut Laws) -> Vec<Candidate> {
+pub fn candidates(need: &Need, laws: &mut LatencyCache) -> Vec<Candidate> {
     let volumes = named(need).unwrap_or_default();
     volumes.iter().filter_map(|(listed, keys)| candidate(need, listed, keys, 1.0, laws)).collect()
 }
@@ -79,7 +79,7 @@ pub(crate) fn candidate(
     listed: &BuiltinVolume,
     keys: &str,
     margin: f64,
-    laws: &mut Laws,
+    laws: &mut LatencyCache,
 ) -> Option<Candidate> {
     let mut demands = need.demands();
     for demand in &mut demands {
@@ -129,7 +129,7 @@ fn given(need: &Need, listed: &BuiltinVolume, keys: &str) -> Pairs {
 /// Returns machines that sustain the need with a candidate, at most one per series: those with the least spare
 /// capacity. Returns none if a machine was named or the volume has no machines.
 #[must_use]
-pub fn machines(candidate: &Candidate, need: &Need, laws: &mut Laws) -> Vec<String> {
+pub fn machines(candidate: &Candidate, need: &Need, laws: &mut LatencyCache) -> Vec<String> {
     if need.machine.is_some() || !candidate.about.keys.iter().any(|key| key.name == "machine") {
         return Vec::new();
     }
@@ -183,7 +183,7 @@ struct PlanSearch<'a> {
     listed: &'a BuiltinVolume,
     demands: Vec<Demand>,
     given: Pairs,
-    laws: &'a mut Laws,
+    laws: &'a mut LatencyCache,
 }
 
 impl PlanSearch<'_> {
@@ -473,12 +473,12 @@ impl PlanSearch<'_> {
     }
 
     /// Returns the price for all machines in the requested region; prices of other regions do not count.
-    fn price(&self, spec: &volume::Spec, about: &catalogue::About) -> Option<Money> {
+    fn price(&self, spec: &volume::Spec, about: &catalogue::About) -> Option<MonthlyCost> {
         let of_region = |region: &String| {
-            let is_own = |of: &&catalogue::Regional| {
+            let is_own = |of: &&catalogue::RegionalPrice| {
                 of.price.region.as_ref().is_some_and(|own| own.eq_ignore_ascii_case(region))
             };
-            let holds = |of: &&catalogue::Regional| of.holds_in(region);
+            let holds = |of: &&catalogue::RegionalPrice| of.holds_in(region);
             about.prices.iter().find(is_own).or_else(|| about.prices.iter().find(holds)).map(|of| &of.price)
         };
         let price = match &self.need.region {
@@ -488,7 +488,7 @@ impl PlanSearch<'_> {
         let asked = self.need.region.as_ref().zip(price.region.as_ref());
         let copies = self.need.copies();
         let volume::spec::PriceParts { capacity, iops, throughput, performance } = price.parts;
-        Some(Money {
+        Some(MonthlyCost {
             currency: price.currency.clone(),
             per_month: price.per_month * copies,
             usd_per_month: price.per_month * copies * self.need.exchange.usd_per(&price.currency)?,
@@ -506,7 +506,7 @@ impl PlanSearch<'_> {
         })
     }
 
-    fn budget(&self, price: Option<&Money>) -> Option<UnmetNeed> {
+    fn budget(&self, price: Option<&MonthlyCost>) -> Option<UnmetNeed> {
         let budget = self.need.budget?;
         let failure = |requirement, limit: &str, reached| {
             Some(UnmetNeed { requirement, limit: limit.to_owned(), wanted: budget, reached })

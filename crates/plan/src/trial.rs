@@ -3,8 +3,8 @@
 use units::Nanos;
 use volume::catalogue::BuiltinVolume;
 
-use crate::candidate::{Candidate, JitterEffect, Requirement, UnmetNeed, WithAndWithout};
-use crate::laws::Laws;
+use crate::candidate::{Candidate, JitterComparison, JitterEffect, Requirement, UnmetNeed};
+use crate::laws::LatencyCache;
 use crate::need::{Demand, Need};
 use crate::rank::{Ranking, rank};
 use crate::search;
@@ -55,7 +55,7 @@ const MARGINS: [f64; 6] = [1.05, 1.15, 1.3, 1.6, 2.5, 4.0];
 
 /// Returns the candidates for a need and their ranking. Each candidate that meets the need by the closed form is
 /// confirmed by a simulation, and enlarged a few times if it falls short.
-pub fn plan(need: &Need, laws: &mut Laws, simulate: &mut Simulate<'_>) -> (Vec<Candidate>, Ranking) {
+pub fn plan(need: &Need, laws: &mut LatencyCache, simulate: &mut Simulate<'_>) -> (Vec<Candidate>, Ranking) {
     let volumes = search::named(need).unwrap_or_default();
     let mut candidates = Vec::new();
     for (listed, keys) in &volumes {
@@ -70,7 +70,7 @@ pub fn plan(need: &Need, laws: &mut Laws, simulate: &mut Simulate<'_>) -> (Vec<C
 }
 
 /// Returns the best candidate for a need, confirmed as in [`plan`]; more expensive ones are not simulated.
-pub fn best(need: &Need, laws: &mut Laws, simulate: &mut Simulate<'_>) -> Option<Candidate> {
+pub fn best(need: &Need, laws: &mut LatencyCache, simulate: &mut Simulate<'_>) -> Option<Candidate> {
     let volumes = search::named(need).unwrap_or_default();
     let (mut checked, mut candidates) = (vec![false; volumes.len()], Vec::new());
     let mut origins = Vec::new();
@@ -95,7 +95,7 @@ fn confirmed(
     need: &Need,
     (listed, keys): (&BuiltinVolume, &str),
     mut found: Candidate,
-    laws: &mut Laws,
+    laws: &mut LatencyCache,
     simulate: &mut Simulate<'_>,
 ) -> Candidate {
     let Some(mut short) = shortfalls(need, &found, simulate) else { return found };
@@ -176,7 +176,7 @@ pub fn simulate_jitter(need: &Need, candidate: &mut Candidate, simulate: &mut Si
     trial.volume = kept.chain(["jitter=0ms"]).collect::<Vec<_>>().join(",");
     let Some(without) = simulate(&trial) else { return };
     let both = |bound: Nanos, secs: fn(&TrialOutcome) -> f64| {
-        WithAndWithout::that_matter(secs(&with), secs(&without), bound.secs_f64())
+        JitterComparison::that_matter(secs(&with), secs(&without), bound.secs_f64())
     };
     let mean_secs = need.mean.and_then(|bound| both(bound, |outcome| outcome.mean_secs));
     let percentile_secs = need.percentile.and_then(|(_, bound)| both(bound, |outcome| outcome.percentile_secs));

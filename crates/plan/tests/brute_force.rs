@@ -1,10 +1,10 @@
 //! Compares plans with all other ways to buy from the catalogue: random needs, a grid of sizes and provisioned values,
 //! and simulations on the model itself.
 
-use plan::{Candidate, Laws, Need, PlanTrial, TrialOutcome};
+use plan::{Candidate, LatencyCache, Need, PlanTrial, TrialOutcome};
 use units::Nanos;
 use units::random::Random;
-use volume::catalogue::{Bounds, KeyAbout, ResolvedVolume, list, no_files, resolve_all};
+use volume::catalogue::{Bounds, KeyFacts, ResolvedVolume, list, no_files, resolve_all};
 use volume::closed::{Load, caps};
 use volume::{Attachment, Request, RequestKind, System};
 
@@ -35,7 +35,7 @@ fn resolve(name: &str) -> Option<ResolvedVolume> {
     Some(resolve_all(&[name], &no_files).ok()?.remove(0))
 }
 
-fn key<'a>(found: &'a ResolvedVolume, name: &str) -> Option<&'a KeyAbout> {
+fn key<'a>(found: &'a ResolvedVolume, name: &str) -> Option<&'a KeyFacts> {
     found.about.keys.iter().find(|key| key.name == name)
 }
 
@@ -61,7 +61,7 @@ fn sizes(bounds: &Bounds) -> Vec<f64> {
 }
 
 /// Returns names with every choice of a key that has few, or every value of its grid.
-fn with(names: &[String], of: &str, values: impl Fn(&KeyAbout) -> Vec<String>) -> Vec<String> {
+fn with(names: &[String], of: &str, values: impl Fn(&KeyFacts) -> Vec<String>) -> Vec<String> {
     let grown = |name: &String| {
         let found = resolve(name);
         match found.as_ref().and_then(|found| key(found, of)).filter(|key| !key.bounds.fixed) {
@@ -73,7 +73,7 @@ fn with(names: &[String], of: &str, values: impl Fn(&KeyAbout) -> Vec<String>) -
 }
 
 fn grid(listed: &str) -> Vec<Point> {
-    let unit = |key: &KeyAbout, values: Vec<f64>| {
+    let unit = |key: &KeyFacts, values: Vec<f64>| {
         values.into_iter().map(|value| format!("{value}{}", key.bounds.unit)).collect::<Vec<_>>()
     };
     let mut names = vec![listed.to_owned()];
@@ -189,7 +189,7 @@ fn simulate(trial: &PlanTrial, seed: u64) -> Option<TrialOutcome> {
 }
 
 /// Reports whether a point meets a need by its limits and by simulation, beyond the tolerances.
-fn meets(point: &Point, need: &Need, laws: &mut Laws) -> bool {
+fn meets(point: &Point, need: &Need, laws: &mut LatencyCache) -> bool {
     let block = need.block.expect("it has one");
     let factor = 1.0 + need.headroom;
     let load = Load { sequential: need.sequential, ..Load::mixed(need.read_share, block, f64::INFINITY) };
@@ -244,7 +244,7 @@ fn random_needs_are_planned_as_well_as_by_brute_force() {
     let priced: Vec<String> =
         names.into_iter().filter(|name| points.iter().any(|point| point.listed == *name)).collect();
     assert!(priced.len() > 20 && points.len() > 3_000, "{} volumes, {} points", priced.len(), points.len());
-    let laws = &mut Laws::default();
+    let laws = &mut LatencyCache::default();
     let mut random = Random::new(SEED, 1);
     let (mut misses, mut unsold, mut planned) = (Vec::new(), Vec::new(), 0);
     for number in 0..NEEDS {

@@ -3,12 +3,13 @@
 use std::time::Duration;
 
 use plan::{
-    Candidate, Laws, Need, Requirement, TrialOutcome, WithAndWithout, candidates, machines, rank, simulate_jitter,
+    Candidate, JitterComparison, LatencyCache, Need, Requirement, TrialOutcome, candidates, machines, rank,
+    simulate_jitter,
 };
 use units::Nanos;
 
 fn ranked(need: &Need) -> (Vec<Candidate>, plan::Ranking) {
-    let found = candidates(need, &mut Laws::default());
+    let found = candidates(need, &mut LatencyCache::default());
     let ranking = rank(&found);
     (found, ranking)
 }
@@ -88,7 +89,7 @@ fn insufficient_volumes_are_reported_at_their_smallest_equivalent_size() {
 fn sufficient_machines_are_named() {
     let need = Need { iops: Some(60_000.0), volumes: vec!["gcp/pd-ssd".to_owned()], ..Need::default() };
     let (found, _) = ranked(&need);
-    let names = machines(&found[0], &need, &mut Laws::default());
+    let names = machines(&found[0], &need, &mut LatencyCache::default());
     assert!(names.iter().any(|name| name == "e2-*-32"), "{names:?}");
 }
 
@@ -102,7 +103,7 @@ fn machines_have_the_requested_processors() {
     };
     let of = |volume: &str, iops: f64| {
         let need = need(volume, iops);
-        machines(&ranked(&need).0[0], &need, &mut Laws::default())
+        machines(&ranked(&need).0[0], &need, &mut LatencyCache::default())
     };
     let aws = of("aws/gp3", 10_000.0);
     assert!(!aws.is_empty() && aws.iter().all(|name| name.ends_with(".2xlarge")), "{aws:?}");
@@ -163,14 +164,14 @@ fn the_best_is_confirmed_by_simulation_or_enlarged() {
         tried += 1;
         outcome(trial.rate)
     };
-    let first = plan::best(&need, &mut Laws::default(), generous).unwrap();
+    let first = plan::best(&need, &mut LatencyCache::default(), generous).unwrap();
     assert_eq!((first.survived, first.margin, tried), (Some(true), 1.0, 1));
     // Each sustains a tenth less than its limit.
     let strict = &mut |trial: &plan::PlanTrial| {
         let asked: f64 = trial.volume.split("iops=").nth(1)?.split(',').next()?.parse().ok()?;
         outcome(asked / 1.1)
     };
-    let second = plan::best(&need, &mut Laws::default(), strict).unwrap();
+    let second = plan::best(&need, &mut LatencyCache::default(), strict).unwrap();
     assert_eq!((second.survived, second.margin), (Some(true), 1.15));
     assert!(price_of(&second) > price_of(&first), "{} after {}", second.spec.name, first.spec.name);
 }
@@ -239,10 +240,10 @@ fn machines_with_unknown_limits_are_not_recommended() {
         vcpus: Some(8),
         ..Need::default()
     };
-    let names = machines(&ranked(&need).0[0], &need, &mut Laws::default());
+    let names = machines(&ranked(&need).0[0], &need, &mut LatencyCache::default());
     assert!(!names.is_empty() && !names.iter().any(|name| name.ends_with("_v3")), "{names:?}");
     let need = Need { volumes: vec!["gcp/hyperdisk-balanced".to_owned()], vcpus: None, ..need };
-    let names = machines(&ranked(&need).0[0], &need, &mut Laws::default());
+    let names = machines(&ranked(&need).0[0], &need, &mut LatencyCache::default());
     assert!(!names.iter().any(|name| name.starts_with("a3-megagpu")), "its IOPS are not published: {names:?}");
 }
 
@@ -276,7 +277,7 @@ fn bounded_latency_near_a_limit_depends_on_jitter() {
     });
     assert!(asked.len() == 2 && asked[1] == format!("{},jitter=0ms", asked[0]), "{asked:?}");
     let effect = found.jitter.clone().expect("5.5 ms are more than 2 ms");
-    assert_eq!(effect.percentile_secs, Some(WithAndWithout { with: 2e-3, without: 5.5e-3 }));
+    assert_eq!(effect.percentile_secs, Some(JitterComparison { with: 2e-3, without: 5.5e-3 }));
     assert!(effect.is_simulated);
     // If the simulations agree, jitter does not matter.
     simulate_jitter(&need, &mut found, &mut |_| Some(outcome(2e-3)));
@@ -292,10 +293,10 @@ fn jitter_has_no_effect_far_from_a_limit_or_without_a_bound() {
     assert_eq!(effect(&Need { headroom: 3.0, ..near("gcp/hyperdisk-balanced", 30) }), None);
     assert_eq!(effect(&near("gcp/hyperdisk-balanced,jitter=0ms", 30)), None);
     // A slightly longer latency matters only above the bound.
-    let that_matter = |without: f64, bound: f64| WithAndWithout::that_matter(1.0, without, bound).is_some();
+    let that_matter = |without: f64, bound: f64| JitterComparison::that_matter(1.0, without, bound).is_some();
     assert!(!that_matter(1.1, 2.0) && that_matter(1.1, 1.05) && that_matter(1.3, 2.0));
     assert!(!that_matter(1.04, 0.5) && !that_matter(f64::INFINITY, 2.0) && !that_matter(f64::NAN, 2.0));
-    assert!(WithAndWithout::that_matter(0.0, 1e-3, 1.0).is_some());
+    assert!(JitterComparison::that_matter(0.0, 1e-3, 1.0).is_some());
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Sizing answers of the seed documents, computed by a plan.
 
-use plan::{Candidate, Laws, Need, Requirement, candidates, rank};
+use plan::{Candidate, LatencyCache, Need, Requirement, candidates, rank};
 use units::Nanos;
 
 const MB: f64 = 1e6;
@@ -11,7 +11,7 @@ fn need(volume: &str) -> Need {
 }
 
 fn only(need: &Need) -> Candidate {
-    let mut found = candidates(need, &mut Laws::default());
+    let mut found = candidates(need, &mut LatencyCache::default());
     assert_eq!(found.len(), 1, "{need:?}");
     found.remove(0)
 }
@@ -109,7 +109,7 @@ fn price_per_iops_of_both_types() {
 
 fn cheapest_of(names: &[&str], need: &Need) -> String {
     let need = Need { volumes: names.iter().map(|name| (*name).to_owned()).collect(), ..need.clone() };
-    let found = candidates(&need, &mut Laws::default());
+    let found = candidates(&need, &mut LatencyCache::default());
     let ranking = rank(&found);
     let best = ranking.best.or(ranking.meeting.first().copied()).unwrap_or_else(|| panic!("{need:?}: {found:#?}"));
     found[best].listed.clone()

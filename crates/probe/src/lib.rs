@@ -39,7 +39,7 @@ pub use queue::{
 };
 pub use reading::{Reading, UnreadFile, UnreadReason};
 pub use signature::{Examination, KIND_BYTES, Signature, SignatureClass, examine, file_kind};
-pub use stack::{DeviceStack, LayerKind, NoSuch, StackBottom, StackLayer, device_names, stack};
+pub use stack::{DeviceStack, LayerKind, StackBottom, StackLayer, UnknownNameError, device_names, stack};
 
 /// A device number: major and minor.
 pub type Number = (u32, u32);

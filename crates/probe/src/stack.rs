@@ -73,7 +73,7 @@ pub enum StackBottom {
 
 /// The error for a name that does not exist.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NoSuch {
+pub struct UnknownNameError {
     /// Why the name is rejected.
     pub reason: String,
     /// Existing names of the same kind.
@@ -88,7 +88,7 @@ const MAX_LAYERS: usize = 64;
 ///
 /// # Errors
 /// Returns the reason if the name does not exist, with existing names.
-pub fn stack(root: &Path, asked: &str) -> Result<DeviceStack, NoSuch> {
+pub fn stack(root: &Path, asked: &str) -> Result<DeviceStack, UnknownNameError> {
     let mut finder =
         StackFinder { root, live: root == Path::new("/"), layers: Vec::new(), bottom: None, seen: BTreeSet::new() };
     let mut parts = Vec::new();
@@ -134,7 +134,7 @@ struct StackFinder<'a> {
 
 impl StackFinder<'_> {
     /// Returns the number of the device with this name, or `None` if the name refers to a file.
-    fn device_named(&self, asked: &str) -> Result<Option<Number>, NoSuch> {
+    fn device_named(&self, asked: &str) -> Result<Option<Number>, UnknownNameError> {
         let is_file = asked.contains('/') || self.live && Path::new(asked).exists();
         if let Some(name) = asked.strip_prefix("/dev/").filter(|name| !name.is_empty()) {
             return match self
@@ -160,7 +160,7 @@ impl StackFinder<'_> {
     }
 
     /// Handles paths under `/dev` that are no block devices: directories such as `/dev/shm`, and character devices.
-    fn not_block(&self, asked: &str) -> Result<Option<Number>, NoSuch> {
+    fn not_block(&self, asked: &str) -> Result<Option<Number>, UnknownNameError> {
         let kind = std::fs::metadata(asked).map(|metadata| metadata.file_type());
         match kind {
             Ok(kind) if kind.is_char_device() => {
@@ -170,8 +170,8 @@ impl StackFinder<'_> {
         }
     }
 
-    fn no_such(&self, reason: &str) -> NoSuch {
-        NoSuch { reason: reason.to_owned(), known: device_names(self.root) }
+    fn no_such(&self, reason: &str) -> UnknownNameError {
+        UnknownNameError { reason: reason.to_owned(), known: device_names(self.root) }
     }
 
     /// Returns the number of a device node. Copies of a host have no nodes, so this follows the links in their `/dev`.
@@ -202,7 +202,7 @@ impl StackFinder<'_> {
     }
 
     /// Returns the full path of an existing file.
-    fn path(&self, asked: &str) -> Result<PathBuf, NoSuch> {
+    fn path(&self, asked: &str) -> Result<PathBuf, UnknownNameError> {
         let path = Path::new(asked);
         if !self.live {
             let whole = Path::new("/").join(path);
@@ -214,7 +214,7 @@ impl StackFinder<'_> {
             let beside = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
             let entries = std::fs::read_dir(beside).into_iter().flatten().flatten();
             let names = entries.filter_map(|entry| beside.join(entry.file_name()).into_os_string().into_string().ok());
-            NoSuch { reason, known: names.collect() }
+            UnknownNameError { reason, known: names.collect() }
         })
     }
 

@@ -1,8 +1,8 @@
 //! The volume that measurements are compared with, simulated for `analyse`.
 
-use analyse::{CapKind, Expectation, ExpectedCap, ExpectedPoint, Larger, Observation};
+use analyse::{CapKind, Expectation, ExpectedCap, ExpectedPoint, LargerVolume, Observation};
 use job::{BlockSizes, Direction, Engine, Job, Plan};
-use runner::{CreditPolicy, RunControl, RunOptions, Runner, Seeds, Silent};
+use runner::{CreditPolicy, NullObserver, RunControl, RunOptions, Runner, Seeds};
 use sim::model::with_key;
 use units::{Nanos, PerKind};
 use volume::catalogue::{self, Problem, ResolvedVolume};
@@ -75,7 +75,7 @@ impl ExpectedVolume {
 
     /// Returns the smallest size at which the size no longer limits: doubles the size up to the catalogue's maximum,
     /// then bisects to one GB or GiB.
-    fn larger(&self, load: &Load, iops: f64) -> Option<Larger> {
+    fn larger(&self, load: &Load, iops: f64) -> Option<LargerVolume> {
         let now = self.volume.spec.size.get();
         // Use the unit of the given size, as some catalogue rules require.
         let (unit, name) = if now.is_multiple_of(GB) { (GB, "GB") } else { (GIB, "GiB") };
@@ -108,7 +108,7 @@ impl ExpectedVolume {
             let middle = low + (high - low) / 2;
             if of_size(middle).is_some_and(enough) { high = middle } else { low = middle }
         }
-        Some(Larger { bytes: high * unit, iops: most })
+        Some(LargerVolume { bytes: high * unit, iops: most })
     }
 
     /// Simulates the sustained performance with `in_flight` operations: a limit is not fully used by the number of
@@ -139,7 +139,7 @@ impl ExpectedVolume {
         let plan = Plan { jobs: vec![job], ..Plan::default() };
         let prepared = runner.prepare(&plan, Seeds::fixed(Seeds::REPEATED)).ok()?;
         let options = RunOptions { credits: CreditPolicy::Spent, ..RunOptions::default() };
-        let run = prepared.run(&options, control, &mut Silent).ok()?.run;
+        let run = prepared.run(&options, control, &mut NullObserver).ok()?.run;
         let simulated = Observation::of(&run, run.jobs.first()?);
         Some(ExpectedPoint {
             in_flight: depth,

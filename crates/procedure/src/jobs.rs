@@ -1,6 +1,6 @@
 //! Job files and job options with varying settings.
 
-use job::{Around, Diagnostic, Dialect, HostSource, Job, Plan, StatOptions};
+use job::{Diagnostic, Dialect, HostSource, InjectedOptions, Job, Plan, StatOptions};
 use sim::model::with_key;
 
 /// Job arguments to be parsed with different settings.
@@ -10,7 +10,7 @@ pub struct VariedJobs<'a> {
     /// Sections of the job files; all if empty.
     pub sections: &'a [String],
     /// Options before and after those of all jobs.
-    pub around: Around,
+    pub around: InjectedOptions,
     /// Source of job files.
     pub outside: &'a dyn HostSource,
 }
@@ -58,10 +58,10 @@ fn unloggable(job: &Job) -> Diagnostic {
 const ON: &str = "on.";
 
 /// Returns the options that `--on` sets for jobs without their own.
-pub fn around(volume: Option<&str>) -> Around {
+pub fn around(volume: Option<&str>) -> InjectedOptions {
     let options =
         |volume: &str| vec![("ioengine".to_owned(), "model".to_owned()), ("volume".to_owned(), volume.to_owned())];
-    Around { before: volume.map(options).unwrap_or_default(), after: Vec::new() }
+    InjectedOptions { before: volume.map(options).unwrap_or_default(), after: Vec::new() }
 }
 
 fn writes_logs(stats: &StatOptions) -> bool {

@@ -5,10 +5,10 @@
 use analyse::Observation;
 use job::{Arrivals, BlockSizes, Diagnostic, Direction, Engine, HostSource, Job, Plan};
 use plan::workload::Derived;
-use plan::{Laws, Need, PlanTrial, TrialOutcome};
+use plan::{LatencyCache, Need, PlanTrial, TrialOutcome};
 use record::{Input, LatencyStats, Run};
 use report::plan::PlanReport;
-use runner::{CreditPolicy, RunControl, RunOptions, Runner, Seeds, Silent};
+use runner::{CreditPolicy, NullObserver, RunControl, RunOptions, Runner, Seeds};
 use sim::model::with_key;
 use units::{Nanos, PerKind, Rate};
 
@@ -27,7 +27,7 @@ const MACHINES_MAX: u32 = 256;
 pub fn simulate(runner: &dyn Runner, trial: &PlanTrial, seed: u64, control: &dyn RunControl) -> Option<TrialOutcome> {
     let prepared = runner.prepare(&plan(trial), Seeds::fixed(seed)).ok()?;
     let options = RunOptions { credits: CreditPolicy::Spent, ..RunOptions::default() };
-    let run = prepared.run(&options, control, &mut Silent).ok()?.run;
+    let run = prepared.run(&options, control, &mut NullObserver).ok()?.run;
     outcome(&run, trial)
 }
 
@@ -108,7 +108,7 @@ fn outcome(run: &Run, trial: &PlanTrial) -> Option<TrialOutcome> {
 #[must_use]
 pub fn search(derived: Derived, runner: Option<&dyn Runner>, seed: u64, control: &dyn RunControl) -> PlanReport {
     let Derived { need, lines } = derived;
-    let mut laws = Laws::default();
+    let mut laws = LatencyCache::default();
     let mut simulate = |trial: &PlanTrial| {
         let runner = runner.filter(|_| control.end().is_none())?;
         self::simulate(runner, trial, seed, control)

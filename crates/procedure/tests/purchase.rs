@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use job::StatOptions;
-use plan::{Candidate, Laws, Need, PlanTrial};
+use plan::{Candidate, LatencyCache, Need, PlanTrial};
 use procedure::purchase::simulate;
 use runner::{LogSink, RunControl, WorkerLog};
 use sim::model::ModelRunner;
@@ -138,7 +138,7 @@ fn is_beaten(one: &Candidate, by: &Candidate) -> bool {
     is_as_well_known && no_worse && better
 }
 
-fn hold(seed: u64, laws: &mut Laws) {
+fn hold(seed: u64, laws: &mut LatencyCache) {
     let (need, runner) = (any(seed), model());
     let said = || format!("seed {seed}: {need:?}");
     let (found, ranking) =
@@ -177,7 +177,7 @@ fn hold(seed: u64, laws: &mut Laws) {
 fn the_best_of_random_needs_is_undominated_and_confirmed() {
     let next = AtomicU64::new(0);
     let work = || {
-        let laws = &mut Laws::default();
+        let laws = &mut LatencyCache::default();
         loop {
             let seed = next.fetch_add(1, Ordering::Relaxed);
             if seed >= 500 {

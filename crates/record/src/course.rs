@@ -4,7 +4,7 @@ use crate::{DataKind, IntervalRecord, Measured};
 
 /// One or more consecutive intervals of a series.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Stretch {
+pub struct SeriesSegment {
     /// Start in nanoseconds from the start of measurement.
     pub from_ns: u64,
     /// End in nanoseconds from the start of measurement.
@@ -40,7 +40,7 @@ pub struct Level {
 /// Reciprocal of the fraction of its width that the last interval must have lasted to describe the device.
 const CUT: u64 = 4;
 
-impl Stretch {
+impl SeriesSegment {
     /// Returns the throughput of one kind.
     #[must_use]
     pub const fn flow(&self, kind: DataKind) -> &Flow {
@@ -51,7 +51,7 @@ impl Stretch {
 impl Measured {
     /// Returns the series in groups of whole intervals of at least `stretch_ns`; empty without a series.
     #[must_use]
-    pub fn course(&self, stretch_ns: u64) -> Vec<Stretch> {
+    pub fn course(&self, stretch_ns: u64) -> Vec<SeriesSegment> {
         let width = self.series.width_ns;
         if width == 0 {
             return Vec::new();
@@ -75,7 +75,7 @@ fn duration(from: u64, width: u64, whole: u64) -> u64 {
     if whole > from { (whole - from).min(width) } else { width }
 }
 
-fn stretch(from_ns: u64, part: &[(IntervalRecord, u64)]) -> Stretch {
+fn stretch(from_ns: u64, part: &[(IntervalRecord, u64)]) -> SeriesSegment {
     let lasted: u64 = part.iter().map(|(_, ns)| ns).sum();
     let ios: u64 = part.iter().flat_map(|(interval, _)| interval.ios).sum();
     let service: f64 = part.iter().map(|(interval, _)| interval.service_ns as f64).sum();
@@ -83,7 +83,7 @@ fn stretch(from_ns: u64, part: &[(IntervalRecord, u64)]) -> Stretch {
         iops: level(part, lasted, |interval| interval.ios[kind]),
         bytes_per_second: level(part, lasted, |interval| interval.bytes[kind]),
     };
-    Stretch {
+    SeriesSegment {
         from_ns,
         to_ns: from_ns + lasted,
         flows: [flow(0), flow(1), flow(2)],

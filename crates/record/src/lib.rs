@@ -42,7 +42,7 @@ mod verified;
 pub use block::{Buckets, LatencyBlock, bucket_range_ns};
 pub use claim::{Claim, Claimed, ClaimedKind};
 pub use collect::{WorkerRecord, collect};
-pub use course::{Flow, Level, Stretch};
+pub use course::{Flow, Level, SeriesSegment};
 pub use declared::{Declared, DeclaredPerKind, DeclaredSizes, KeptLatencies, Mixed};
 pub use environment::{DeviceRecord, EnvironmentRecord, FilesystemRecord, TargetEnvironment};
 pub use figure::{Figure, FigureQuantity};

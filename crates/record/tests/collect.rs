@@ -1,12 +1,12 @@
 //! Results collected from workers.
 
-use job::{Dialect, Job, Nowhere, parse_file_text};
+use job::{Dialect, EmptySource, Job, parse_file_text};
 use meter::{Meter, MeterOptions, Sample, Summary, SummaryDirection};
 use record::{Declared, JobEvidence, JobResult, TargetFacts, TargetKind, WorkerRecord, collect};
 use units::Nanos;
 
 fn jobs(text: &str) -> Vec<Job> {
-    let parsed = parse_file_text("test", text.as_bytes(), Dialect::Fio, &Nowhere);
+    let parsed = parse_file_text("test", text.as_bytes(), Dialect::Fio, &EmptySource);
     assert_eq!(parsed.diagnostics, []);
     parsed.value.jobs
 }

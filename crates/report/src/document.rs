@@ -13,7 +13,7 @@ use crate::plan::PlanReport;
 use crate::serve::ServerStats;
 use crate::suite::SuiteDocument;
 use crate::sweep::SweepDocument;
-use crate::{Diagnosis, Explained, GridPoint, RepeatsDocument, SheetStyle, Shown};
+use crate::{Diagnosis, Explained, GridPoint, RepeatsDocument, ReportedRun, SheetStyle};
 
 /// An output format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -222,7 +222,7 @@ fn page_of_repeats(series: &[RepeatsDocument]) -> String {
     let subjects = names
         .iter()
         .zip(runs)
-        .map(|(name, (run, verdicts))| PageSubject::Run(Shown { name, run, verdicts, written: None }));
+        .map(|(name, (run, verdicts))| PageSubject::Run(ReportedRun { name, run, verdicts, written: None }));
     html::page(&subjects.collect::<Vec<_>>())
 }
 
@@ -246,7 +246,7 @@ fn of_suite(document: &SuiteDocument, format: ResultFormat, style: SheetStyle) -
 }
 
 fn of_subjects(subjects: &[PageSubject<'_>], format: ResultFormat, style: SheetStyle) -> String {
-    let runs = || -> Vec<Shown<'_>> { subjects.iter().filter_map(PageSubject::run).collect() };
+    let runs = || -> Vec<ReportedRun<'_>> { subjects.iter().filter_map(PageSubject::run).collect() };
     match (format, subjects) {
         (Html, _) => html::page(subjects),
         (_, [PageSubject::Run(shown)]) => of_run(shown.run, shown.verdicts, format, style),

@@ -58,7 +58,7 @@ pub use paint::Tone;
 pub use repeats::RepeatsDocument;
 pub(crate) use repeats::{repeats_csv, repeats_json, repeats_markdown, repeats_text};
 pub use sheet::{Sheet, SheetStyle};
-pub use shown::Shown;
+pub use shown::ReportedRun;
 pub use stuck::stuck_lines;
 pub use tables::{csv, markdown, open_metrics};
 pub(crate) use tables::{csv_of, markdown_of, open_metrics_of};

@@ -5,7 +5,7 @@ use record::Run;
 
 /// A run with the context that its record lacks.
 #[derive(Clone, Copy, Debug)]
-pub struct Shown<'a> {
+pub struct ReportedRun<'a> {
     /// Name, to distinguish the run from others.
     pub name: &'a str,
     /// Record of the run.

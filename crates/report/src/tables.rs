@@ -6,7 +6,7 @@ use units::{Bytes, Nanos, count};
 
 use crate::openmetrics::of_runs::{BANDWIDTH, BYTES, ERRORS, IOPS, OPERATIONS, PERCENTILES, RESPONSE, SERVICE};
 use crate::openmetrics::{Metric, OpenMetrics, label};
-use crate::shown::Shown;
+use crate::shown::ReportedRun;
 use crate::{escape, words};
 
 /// A row: a result and one of its kinds of operations.
@@ -21,7 +21,7 @@ fn rows(run: &Run) -> impl Iterator<Item = Row<'_>> {
 /// A run and, if there are several, its name.
 type Among<'a> = (Option<&'a str>, &'a Run);
 
-fn named<'a>(runs: &[Shown<'a>]) -> Vec<Among<'a>> {
+fn named<'a>(runs: &[ReportedRun<'a>]) -> Vec<Among<'a>> {
     runs.iter().map(|shown| ((runs.len() > 1).then_some(shown.name), shown.run)).collect()
 }
 
@@ -32,7 +32,7 @@ pub fn csv(run: &Run) -> String {
 }
 
 /// Returns CSV of several runs, whose names are the first column.
-pub(crate) fn csv_of(runs: &[Shown<'_>]) -> String {
+pub(crate) fn csv_of(runs: &[ReportedRun<'_>]) -> String {
     csv_rows(&named(runs))
 }
 
@@ -113,8 +113,8 @@ pub fn markdown(run: &Run, verdicts: &[Verdict]) -> String {
 }
 
 /// Returns Markdown of several runs, one section each.
-pub(crate) fn markdown_of(runs: &[Shown<'_>]) -> String {
-    let section = |shown: &Shown<'_>| {
+pub(crate) fn markdown_of(runs: &[ReportedRun<'_>]) -> String {
+    let section = |shown: &ReportedRun<'_>| {
         let table = markdown(shown.run, shown.verdicts);
         if runs.len() > 1 { format!("## {}\n\n{table}", escape::markdown(shown.name)) } else { table }
     };
@@ -145,7 +145,7 @@ pub fn open_metrics(run: &Run) -> String {
 }
 
 /// Returns OpenMetrics text of several runs, with their names as labels.
-pub(crate) fn open_metrics_of(runs: &[Shown<'_>]) -> String {
+pub(crate) fn open_metrics_of(runs: &[ReportedRun<'_>]) -> String {
     metrics(&named(runs))
 }
 

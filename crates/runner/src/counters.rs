@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use meter::{Glance, Meter, Summary};
+use meter::{Meter, MeterSnapshot, Summary};
 use units::Nanos;
 use volume::ServiceStage;
 
@@ -18,7 +18,7 @@ pub struct WorkerCounters {
     started_unix_ms: AtomicU64,
     published: AtomicU64,
     summary: Mutex<Option<Summary>>,
-    glance: Mutex<Glance>,
+    glance: Mutex<MeterSnapshot>,
 }
 
 /// Counters of all workers of a run.
@@ -216,7 +216,7 @@ impl WorkerCounters {
     }
 
     /// Returns the latest glance.
-    pub fn glance(&self) -> MutexGuard<'_, Glance> {
+    pub fn glance(&self) -> MutexGuard<'_, MeterSnapshot> {
         locked(&self.glance)
     }
 

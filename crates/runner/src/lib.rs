@@ -26,8 +26,8 @@ pub use progress::{ProgressTracker, RunProgress};
 pub use refusal::Refusal;
 pub use result::{PendingOperation, WorkerError, WorkerFailure, WorkerResult};
 pub use seam::{
-    AttachedVolume, CompletedRun, CreditPolicy, FileGrowth, LogSink, Observer, PreparedRun, Preview, RunControl,
-    RunError, RunOptions, RunPlace, Runner, Silent, WorkerLog,
+    AttachedVolume, CompletedRun, CreditPolicy, FileGrowth, LogSink, NullObserver, Observer, PreparedRun, Preview,
+    RunControl, RunError, RunOptions, RunPlace, Runner, WorkerLog,
 };
 pub use seeds::Seeds;
-pub use workers::{Environment, Unrunnable, WorkerPlan, plan_workers};
+pub use workers::{Environment, InvalidJob, WorkerPlan, plan_workers};

@@ -206,9 +206,9 @@ pub trait Observer {
 
 /// An observer that ignores everything.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Silent;
+pub struct NullObserver;
 
-impl Observer for Silent {}
+impl Observer for NullObserver {}
 
 /// Creates the log files of workers (`write_lat_log` and similar).
 pub trait LogSink: Sync {

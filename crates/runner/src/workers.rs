@@ -46,7 +46,7 @@ impl WorkerPlan {
 
 /// A job that cannot run, and the reason.
 #[derive(Clone, Debug)]
-pub struct Unrunnable {
+pub struct InvalidJob {
     /// Index of the job in the plan.
     pub job: usize,
     /// The problem.
@@ -55,7 +55,7 @@ pub struct Unrunnable {
     exceeded: Option<Diagnostic>,
 }
 
-impl From<Excess> for Unrunnable {
+impl From<Excess> for InvalidJob {
     fn from(excess: Excess) -> Self {
         let Excess { job, option, diagnostic } = excess;
         let remedy = diagnostic.remedy.as_deref().unwrap_or_default();
@@ -64,7 +64,7 @@ impl From<Excess> for Unrunnable {
     }
 }
 
-impl Unrunnable {
+impl InvalidJob {
     /// Returns a diagnostic at the option to change.
     #[must_use]
     pub fn diagnostic(&self, plan: &Plan) -> Diagnostic {
@@ -109,12 +109,12 @@ pub fn plan_workers(
     dialect: Dialect,
     seeds: Seeds,
     environment: &dyn Environment,
-) -> (Vec<WorkerPlan>, Vec<Unrunnable>) {
+) -> (Vec<WorkerPlan>, Vec<InvalidJob>) {
     let (mut workers, mut unrunnable) = (Vec::new(), Vec::new());
     let capacity = environment.capacity();
     let exceeded = limits::check(plan, &capacity);
     if !exceeded.is_empty() {
-        return (workers, exceeded.into_iter().map(Unrunnable::from).collect());
+        return (workers, exceeded.into_iter().map(InvalidJob::from).collect());
     }
     let mut maps: Vec<(usize, u64)> = Vec::new();
     let (mut group, mut stage) = (0, 0);
@@ -141,14 +141,14 @@ pub fn plan_workers(
                     workers.push(worker);
                 }
                 Err(error) => {
-                    unrunnable.push(Unrunnable { job: index, error, exceeded: None });
+                    unrunnable.push(InvalidJob { job: index, error, exceeded: None });
                     break;
                 }
             }
         }
     }
     identify(plan, &mut workers, environment);
-    unrunnable.extend(limits::exceeds_memory(plan, &maps, &capacity).map(Unrunnable::from));
+    unrunnable.extend(limits::exceeds_memory(plan, &maps, &capacity).map(InvalidJob::from));
     (workers, unrunnable)
 }
 

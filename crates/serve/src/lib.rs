@@ -38,5 +38,5 @@ pub use request::{HostFiles, ServeRequest};
 pub use stats::document;
 pub use stats_socket::read_statistics;
 pub use stores::dangers;
-pub use turned_away::TurnedAwayLog;
+pub use turned_away::RejectionLog;
 pub use view::RecentView;

@@ -1,7 +1,7 @@
 //! The exports that clients see.
 
 use nbd::server::Offer;
-use nbd::store::{Abilities, Store};
+use nbd::store::{Store, StoreCapabilities};
 use nbd::wire::{Export, ExportBlockSizes, TransmissionFlags as Flags};
 use volume::{Attachment, Behaviour, Limit};
 
@@ -50,7 +50,7 @@ fn export(requested: &RequestedExport, store: &dyn Store, read_only: bool) -> Ex
 
 /// Returns the capabilities of an export. One thread serves all clients, so a flush applies to all connections
 /// (`CAN_MULTI_CONN`).
-fn flags(abilities: Abilities, read_only: bool) -> Flags {
+fn flags(abilities: StoreCapabilities, read_only: bool) -> Flags {
     let all = Flags::HAS_FLAGS | Flags::SEND_FLUSH | Flags::SEND_DF | Flags::SEND_CACHE | Flags::CAN_MULTI_CONN;
     if read_only || !abilities.write {
         return all | Flags::READ_ONLY;
@@ -95,10 +95,10 @@ mod tests {
 
     #[test]
     fn read_only_exports_announce_no_writes() {
-        let able = Abilities { write: true, trim: true, fast_zero: true };
+        let able = StoreCapabilities { write: true, trim: true, fast_zero: true };
         let writing = Flags::SEND_FUA | Flags::SEND_TRIM | Flags::SEND_WRITE_ZEROES | Flags::SEND_FAST_ZERO;
         assert!(flags(able, false).contains(writing) && !flags(able, false).contains(Flags::READ_ONLY));
-        for flags in [flags(able, true), flags(Abilities::default(), false)] {
+        for flags in [flags(able, true), flags(StoreCapabilities::default(), false)] {
             assert!(flags.contains(Flags::READ_ONLY | Flags::CAN_MULTI_CONN));
             assert_eq!(flags.without(writing), flags);
         }

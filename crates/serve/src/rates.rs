@@ -1,4 +1,4 @@
-use nbd::server::{Snapshot, TallyKind};
+use nbd::server::{CountedKind, Snapshot};
 
 /// Operations and bytes per second in the last second, by export and kind.
 #[derive(Clone, Debug, Default)]
@@ -6,7 +6,7 @@ pub struct RecentRates(Vec<[(f64, f64); 5]>);
 
 impl RecentRates {
     /// Returns the rates of one kind of one export.
-    pub(crate) fn of(&self, export: usize, kind: TallyKind) -> (f64, f64) {
+    pub(crate) fn of(&self, export: usize, kind: CountedKind) -> (f64, f64) {
         self.0.get(export).map_or((0.0, 0.0), |kinds| kinds[kind as usize])
     }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use meter::Histogram;
-use nbd::server::{Done, ExportTally, Punctuality, Snapshot, TallyKind};
+use nbd::server::{CountedKind, Done, ExportCounters, Punctuality, Snapshot};
 use nbd::store::{FaultKind, InjectedFaults};
 use report::ResultDocument;
 use report::serve::{
@@ -72,13 +72,13 @@ pub(crate) fn by_name(injected: &InjectedFaults) -> BTreeMap<String, u64> {
 
 fn export(
     facts: &ExportFacts,
-    tally: &ExportTally,
+    tally: &ExportCounters,
     recent: &RecentRates,
     index: usize,
     notes: Vec<String>,
 ) -> ExportStats {
     let injected = if facts.faulty { by_name(&tally.injected) } else { BTreeMap::new() };
-    let kinds = TallyKind::ALL.into_iter().zip(&tally.kinds).filter(|(_, done)| done.operations + done.errors > 0);
+    let kinds = CountedKind::ALL.into_iter().zip(&tally.kinds).filter(|(_, done)| done.operations + done.errors > 0);
     ExportStats {
         name: facts.name.clone(),
         uris: facts.uris.clone(),
@@ -105,17 +105,17 @@ fn notes(facts: &ExportFacts, snapshot: &Snapshot) -> Vec<String> {
     facts.unknown.iter().cloned().chain(sim::model::merging_notes(merging)).collect()
 }
 
-const fn name(kind: TallyKind) -> &'static str {
+const fn name(kind: CountedKind) -> &'static str {
     match kind {
-        TallyKind::Read => "read",
-        TallyKind::Write => "write",
-        TallyKind::Trim => "trim",
-        TallyKind::Flush => "flush",
-        TallyKind::Other => "other",
+        CountedKind::Read => "read",
+        CountedKind::Write => "write",
+        CountedKind::Trim => "trim",
+        CountedKind::Flush => "flush",
+        CountedKind::Other => "other",
     }
 }
 
-fn kind(kind: TallyKind, done: &Done, (recent_iops, recent_bytes_per_sec): (f64, f64)) -> RequestStats {
+fn kind(kind: CountedKind, done: &Done, (recent_iops, recent_bytes_per_sec): (f64, f64)) -> RequestStats {
     let secs = done.span.map_or(0.0, |(first, last)| last.since(first).secs_f64());
     let per_sec = |figure: u64| if secs > 0.0 { figure as f64 / secs } else { 0.0 };
     RequestStats {
@@ -143,7 +143,7 @@ fn latency(histogram: &Histogram, sum_ns: f64) -> Option<RequestLatency> {
 }
 
 /// Returns the time from the first request to the last reply of exports.
-fn span<'a>(tallies: impl Iterator<Item = &'a ExportTally>) -> Option<f64> {
+fn span<'a>(tallies: impl Iterator<Item = &'a ExportCounters>) -> Option<f64> {
     let spans = tallies.flat_map(|tally| &tally.kinds).filter_map(|done| done.span);
     let (first, last) = spans.reduce(|one, other| (one.0.min(other.0), one.1.max(other.1)))?;
     Some(last.since(first).secs_f64()).filter(|secs| *secs > 0.0)
@@ -176,7 +176,7 @@ fn punctuality(seen: &Punctuality, facts: &[ExportFacts], snapshot: &Snapshot) -
     let mean_ns = seen.sum_ns as f64 / seen.replies as f64;
     let modelled = facts.iter().zip(&snapshot.exports).filter(|(facts, _)| facts.route.is_some());
     // Requests other than reads, writes, trims and flushes take no modelled time.
-    let done = || modelled.clone().flat_map(|(_, (_, tally))| &tally.kinds[..TallyKind::Other as usize]);
+    let done = || modelled.clone().flat_map(|(_, (_, tally))| &tally.kinds[..CountedKind::Other as usize]);
     let operations: u64 = done().map(|done| done.operations).sum();
     let taken_ns: u64 = done().map(|done| done.latency_sum_ns).sum();
     Some(PunctualityStats {

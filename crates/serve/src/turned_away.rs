@@ -1,24 +1,24 @@
 //! Log lines about clients that the server refused or disconnected.
 
-use nbd::server::TurnedAway;
+use nbd::server::RejectedClients;
 
 /// Reports what has changed since the last report.
 #[derive(Debug)]
-pub struct TurnedAwayLog {
-    reported: TurnedAway,
+pub struct RejectionLog {
+    reported: RejectedClients,
     connections_most: u64,
 }
 
-impl TurnedAwayLog {
+impl RejectionLog {
     /// Creates a log; the memory limit allows `connections_most` connections.
     #[must_use]
     pub fn new(connections_most: u64) -> Self {
-        Self { reported: TurnedAway::default(), connections_most }
+        Self { reported: RejectedClients::default(), connections_most }
     }
 
     /// Returns a line for each reason for which clients were refused or disconnected since the last call.
     #[must_use]
-    pub fn news(&mut self, now: TurnedAway) -> Option<String> {
+    pub fn news(&mut self, now: RejectedClients) -> Option<String> {
         let before = std::mem::replace(&mut self.reported, now);
         let memory = format!(
             "--memory-limit leaves memory for {} connections\nhelp: raise it, or connect fewer clients",
@@ -58,9 +58,9 @@ mod tests {
 
     #[test]
     fn each_reason_is_reported_once_with_a_count_and_a_remedy() {
-        let mut log = TurnedAwayLog::new(64);
-        assert_eq!(log.news(TurnedAway::default()), None);
-        let now = TurnedAway { no_memory: 2, stalled: 1, ..TurnedAway::default() };
+        let mut log = RejectionLog::new(64);
+        assert_eq!(log.news(RejectedClients::default()), None);
+        let now = RejectedClients { no_memory: 2, stalled: 1, ..RejectedClients::default() };
         let text = log.news(now).expect("a report");
         assert!(text.starts_with("refused 2 clients: --memory-limit leaves memory for 64 connections"), "{text}");
         assert!(text.contains("\ndisconnected 1 client: replies were not read"), "{text}");

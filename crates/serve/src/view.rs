@@ -1,6 +1,6 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use nbd::server::{Snapshot, TurnedAway};
+use nbd::server::{RejectedClients, Snapshot};
 use report::serve::ServerStats;
 use units::Nanos;
 
@@ -71,7 +71,7 @@ impl RecentView {
 
     /// Returns the counts of refused and disconnected clients.
     #[must_use]
-    pub fn turned_away(&self) -> TurnedAway {
+    pub fn turned_away(&self) -> RejectedClients {
         self.snapshot().turned_away
     }
 

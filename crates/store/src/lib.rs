@@ -33,7 +33,7 @@ pub use filter::Filter;
 pub use id::{RunKind, series_name};
 pub use limits::{age_ms, size_bytes};
 pub use listing::Listing;
-pub use loaded::Loaded;
+pub use loaded::StoredRun;
 pub use manifest::{Entry, FORMAT};
 pub use removal::Retention;
 pub use store::RunStore;

@@ -11,7 +11,7 @@ use crate::{Filter, RunStore};
 
 /// A run loaded from the store.
 #[derive(Debug)]
-pub struct Loaded {
+pub struct StoredRun {
     /// Manifest.
     pub entry: Entry,
     /// Record.
@@ -27,9 +27,9 @@ impl RunStore {
     ///
     /// # Errors
     /// When the run does not exist, is ambiguous or cannot be read.
-    pub fn load(&self, which: &str) -> Result<Loaded> {
+    pub fn load(&self, which: &str) -> Result<StoredRun> {
         let folder = self.root.join(self.resolve(which)?);
-        Loaded::read(folder::read_manifest(&folder)?, folder)
+        StoredRun::read(folder::read_manifest(&folder)?, folder)
     }
 
     /// Returns the repeats of a series in order, by its name or a prefix that contains `-series-`; none if it does not
@@ -101,7 +101,7 @@ fn series_of(entry: &Entry) -> &str {
     entry.repeat.as_ref().map_or("", |repeat| &repeat.series)
 }
 
-impl Loaded {
+impl StoredRun {
     /// Loads a run from a folder at any path and with any name.
     ///
     /// # Errors

@@ -60,7 +60,7 @@ pub struct Completion {
 
 /// Source of reads after a write-back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Settled {
+pub enum WriteBackSource {
     /// The storage.
     Stored,
     /// In part a cache that could not be emptied.
@@ -114,9 +114,9 @@ pub trait Target {
     /// # Errors
     ///
     /// Returns the error number of the write-back; the written data are not stored.
-    fn settle(&mut self, file: u32, offset: u64, length: u64) -> Result<Settled, i32> {
+    fn settle(&mut self, file: u32, offset: u64, length: u64) -> Result<WriteBackSource, i32> {
         self.invalidate(file, offset, length);
-        Ok(Settled::Stored)
+        Ok(WriteBackSource::Stored)
     }
 
     /// Reports that nothing will be submitted to this file for now, so that its resources can be released until it is

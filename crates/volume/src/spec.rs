@@ -283,14 +283,14 @@ pub struct LatencySpec {
     /// Transfer rate of one request in bytes per second, added to its latency.
     pub bytes_per_sec: Option<u64>,
     /// Slow periods.
-    pub spells: Option<Spells>,
+    pub spells: Option<SlowPeriods>,
     /// Source of the distributions.
     pub source: LimitSource,
 }
 
 /// Slow periods: two states with exponential durations.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Spells {
+pub struct SlowPeriods {
     /// Mean time from the end of one to the start of the next.
     pub every: Nanos,
     /// Mean duration.

@@ -2,25 +2,25 @@
 
 use units::{Nanos, random::Random};
 
-use crate::spec::Spells;
+use crate::spec::SlowPeriods;
 
 /// Two states with exponential durations, advanced to the times of requests.
 #[derive(Clone, Debug)]
 pub(crate) struct SlowPeriodState {
-    spells: Spells,
+    spells: SlowPeriods,
     random: Random,
     slow: bool,
     until: Nanos,
 }
 
 impl SlowPeriodState {
-    pub(crate) fn new(spells: Spells, random: Random) -> Self {
+    pub(crate) fn new(spells: SlowPeriods, random: Random) -> Self {
         let mut state = Self { spells, random, slow: false, until: Nanos::ZERO };
         state.until = state.draw_duration(spells.every);
         state
     }
 
-    pub(crate) fn spells(&self) -> Spells {
+    pub(crate) fn spells(&self) -> SlowPeriods {
         self.spells
     }
 
@@ -49,7 +49,7 @@ mod tests {
 
     #[test]
     fn the_fraction_of_slow_time_follows_the_durations() {
-        let spells = Spells { every: Nanos::from_secs(99), lasting: Nanos::from_secs(1), factor: 10.0 };
+        let spells = SlowPeriods { every: Nanos::from_secs(99), lasting: Nanos::from_secs(1), factor: 10.0 };
         let mut state = SlowPeriodState::new(spells, Random::new(3, 0));
         let slow = (0..2_000_000_u64)
             .filter(|step| state.scale(Nanos::from_millis(step * 100), Nanos::new(100)) > Nanos::new(100))

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use analyse::{Verdict, analyse};
 use record::Run;
-use report::Shown;
+use report::ReportedRun;
 use report::compare::NamedRun;
 use report::html::PageSubject;
 
@@ -67,7 +67,7 @@ pub(crate) struct RunSubject<'a> {
 
 impl RunSubject<'_> {
     pub(crate) fn page(&self) -> PageSubject<'_> {
-        PageSubject::Run(Shown { name: &self.name, run: self.run, verdicts: &self.verdicts, written: None })
+        PageSubject::Run(ReportedRun { name: &self.name, run: self.run, verdicts: &self.verdicts, written: None })
     }
 }
 

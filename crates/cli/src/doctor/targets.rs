@@ -5,7 +5,7 @@ use std::path::Path;
 
 use engine::describe;
 use job::Diagnostic;
-use probe::{DeviceStack, NoSuch};
+use probe::{DeviceStack, UnknownNameError};
 
 use crate::diagnostics::command_line_place;
 
@@ -66,7 +66,7 @@ pub(super) fn stacks(root: &Path, names: &[String]) -> Result<Vec<DeviceStack>, 
     if problems.is_empty() { Ok(stacks) } else { Err(problems) }
 }
 
-fn diagnostic(names: &[String], index: usize, problem: &NoSuch) -> Diagnostic {
+fn diagnostic(names: &[String], index: usize, problem: &UnknownNameError) -> Diagnostic {
     let name = &names[index];
     let shown: Vec<String> =
         names.iter().map(|name| name.chars().map(|c| if c.is_control() { '?' } else { c }).collect()).collect();

@@ -194,7 +194,7 @@ impl NeedParser {
             self.refuse("--provider", &words, at, &message, &remedy);
         }
         let Some(machine) = need.machine.clone().filter(|_| self.problems.is_empty()) else { return };
-        let found = plan::candidates(need, &mut plan::Laws::default());
+        let found = plan::candidates(need, &mut plan::LatencyCache::default());
         let lacks_machine = |candidate: &plan::Candidate| {
             candidate.failures.iter().any(|failure| failure.requirement == Requirement::Machine)
         };

@@ -4,7 +4,7 @@ use jiff::tz::TimeZone;
 use record::EnvironmentRecord;
 use report::SheetStyle;
 use report::runs::{RunDetails, SavedRun, SkippedRun};
-use store::{Entry, Listing, Loaded};
+use store::{Entry, Listing, StoredRun};
 
 use super::when;
 use crate::run_argument::ResolvedRun;
@@ -54,7 +54,7 @@ pub(super) fn details<'a>(resolved: &'a ResolvedRun, zone: &TimeZone) -> RunDeta
 
 /// Returns the saved text of a sweep, a grid or a suite, and the results of any other run.
 pub(super) fn results(resolved: &ResolvedRun, style: SheetStyle) -> String {
-    let printed = |saved: &Loaded| String::from_utf8(saved.file(save::TEXT).ok()?).ok();
+    let printed = |saved: &StoredRun| String::from_utf8(saved.file(save::TEXT).ok()?).ok();
     let results = || report::text(&resolved.run, &analyse::analyse(&resolved.run), style);
     resolved.loaded.as_ref().and_then(printed).unwrap_or_else(results)
 }

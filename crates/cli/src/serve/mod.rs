@@ -15,7 +15,7 @@ use engine::describe;
 use live::EventLog;
 use report::ResultFormat;
 use report::serve::ServerStats;
-use serve::{HostFiles, PreparedServer, RuntimeDirectory, ServeQuestion, TurnedAwayLog, document};
+use serve::{HostFiles, PreparedServer, RejectionLog, RuntimeDirectory, ServeQuestion, document};
 use supervisor::ServerSupervisor;
 
 use crate::args::ProgressStyle;
@@ -66,7 +66,7 @@ fn run(options: &ServeOptions, directory: &RuntimeDirectory) -> Result<Exit, Exi
     prepared.be_controlled(&question, &view, &FILES).map_err(failure("cannot start a thread"))?;
     let opening = prepared.opening(options.run.clone());
     let display = Display::new(progress(options), EventLog::none());
-    let log = TurnedAwayLog::new(prepared.connections_most());
+    let log = RejectionLog::new(prepared.connections_most());
     let supervisor =
         ServerSupervisor { signals: signals.clone(), stopper: prepared.stopper(), view: view.clone(), display, log };
     let supervisor = supervisor.start(opening).map_err(failure("cannot start a thread"))?;

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use nbd::server::Stopper;
 use procedure::ProcedureObserver;
-use serve::{OpenedServer, Opening, RecentView, RunningChild, TurnedAwayLog};
+use serve::{OpenedServer, Opening, RecentView, RejectionLog, RunningChild};
 use units::{Bytes, count, significant};
 
 use crate::diagnostics;
@@ -24,7 +24,7 @@ pub(super) struct ServerSupervisor {
     pub(super) stopper: Stopper,
     pub(super) view: RecentView,
     pub(super) display: Display,
-    pub(super) log: TurnedAwayLog,
+    pub(super) log: RejectionLog,
 }
 
 /// A started supervisor.

@@ -17,7 +17,7 @@ mod slot;
 
 use std::os::fd::{BorrowedFd, RawFd};
 
-use nbd::store::{Abilities, Footprint, Operation, Pieces, Pool, Store, StoreEnd, StoreProgress};
+use nbd::store::{Footprint, Operation, Pieces, Pool, Store, StoreCapabilities, StoreEnd, StoreProgress};
 use nbd::wire::{Errno, Extent};
 
 use crate::files::File;
@@ -106,9 +106,9 @@ impl Store for Disk {
         self.geometry.size
     }
 
-    fn abilities(&self) -> Abilities {
+    fn abilities(&self) -> StoreCapabilities {
         let write = self.file.access().write;
-        Abilities { write, trim: write, fast_zero: write }
+        StoreCapabilities { write, trim: write, fast_zero: write }
     }
 
     /// Changes may read the sectors at their ends into the same buffer, and zeroes may have to be written.

@@ -14,7 +14,7 @@ mod target;
 use std::os::fd::OwnedFd;
 use std::time::Duration;
 
-use nbd::wire::client::{ClientHandshake, Served, Wishes};
+use nbd::wire::client::{ClientHandshake, ClientOptions, Served};
 use nbd::wire::{ExportBlockSizes, TransmissionFlags, Uri};
 
 use crate::error::{Error, ErrorKind};
@@ -120,5 +120,5 @@ fn refused(uri: &str, reason: impl Into<String>) -> Error {
 
 /// Returns the handshake that requests an export.
 fn handshake(uri: &Uri, structured: bool) -> ClientHandshake {
-    ClientHandshake::new(Wishes { export: uri.export.clone(), structured, ..Wishes::default() })
+    ClientHandshake::new(ClientOptions { export: uri.export.clone(), structured, ..ClientOptions::default() })
 }

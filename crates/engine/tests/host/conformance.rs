@@ -8,7 +8,7 @@ use crate::scratch::Scratch;
 use engine::files::{self, Access};
 use engine::{EngineKind, MemoryKind, MonotonicClock, Setup, Visitor, with_target};
 use target::conformance::{TestedTarget, check};
-use target::testing::{FaultPlan, Faulty};
+use target::testing::{FaultPlan, FaultyTarget};
 use target::{Op, Tag, Target};
 use units::{Nanos, OpKind};
 
@@ -47,7 +47,7 @@ impl Visitor for CheckWithFaults {
     type Output = ();
 
     fn visit<T: Target>(self, target: T) {
-        let mut faulty = Faulty::new(target, FaultPlan { seed: 1, ..FaultPlan::default() });
+        let mut faulty = FaultyTarget::new(target, FaultPlan { seed: 1, ..FaultPlan::default() });
         check(&mut faulty, &TestedTarget { faulty: true, ..self.0 });
         assert!(faulty.injected().short > 0);
     }

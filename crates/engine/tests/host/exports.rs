@@ -9,7 +9,7 @@ use crate::served::{EXPORT_FLAGS, MinimalServer, NbdTestServer};
 use engine::{EngineKind, MonotonicClock, Setup, Visitor, exports, with_target};
 use nbd::wire::{NbdRequest, ReplyStyle, TransmissionFlags as Flags};
 use target::conformance::{TestedTarget, check};
-use target::testing::{FaultPlan, Faulty};
+use target::testing::{FaultPlan, FaultyTarget};
 use target::{Completion, Op, Tag, Target};
 use units::{Nanos, OpKind};
 
@@ -69,7 +69,7 @@ impl Visitor for Conforms {
 
     fn visit<T: Target>(self, mut target: T) {
         check(&mut target, &self.0);
-        let mut faulty = Faulty::new(target, FaultPlan { seed: 1, ..FaultPlan::default() });
+        let mut faulty = FaultyTarget::new(target, FaultPlan { seed: 1, ..FaultPlan::default() });
         check(&mut faulty, &TestedTarget { faulty: true, ..self.0 });
     }
 }

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use meter::{Glance, Histogram};
+use meter::{Histogram, MeterSnapshot};
 use units::Nanos;
 use volume::ServiceStage;
 
@@ -90,7 +90,7 @@ struct WorkerCounts {
 }
 
 impl WorkerCounts {
-    fn of(glance: &Glance) -> Self {
+    fn of(glance: &MeterSnapshot) -> Self {
         let sum = |kind: &meter::Latency| kind.moments.mean_ns() * kind.moments.count() as f64;
         let service_ns = glance.service.iter().map(sum).sum();
         Self { at: glance.at, begun: glance.begun, ios: glance.ios, bytes: glance.bytes, service_ns }
@@ -129,7 +129,7 @@ const UNRESPONSIVE_AFTER: Duration = Duration::from_secs(3);
 
 impl SampledWorker {
     /// Reads the worker's counters. Returns whether it has restarted.
-    fn sample(&mut self, glance: &Glance, running: bool) -> bool {
+    fn sample(&mut self, glance: &MeterSnapshot, running: bool) -> bool {
         let now = WorkerCounts::of(glance);
         if now.at > self.previous.at {
             (self.last, self.updated) = (self.previous.step_to(&now), Instant::now());
@@ -193,7 +193,7 @@ impl Track {
         };
         self.workers.resize_with(job.workers.len(), fresh);
         self.running = subject.running(job);
-        let (mut step, mut sum, mut restarted) = (SampleStep::default(), Glance::default(), false);
+        let (mut step, mut sum, mut restarted) = (SampleStep::default(), MeterSnapshot::default(), false);
         for (&number, worker) in job.workers.iter().zip(&mut self.workers) {
             let glance = subject.glance(number);
             restarted |= worker.sample(&glance, subject.is_running(number));
@@ -210,7 +210,7 @@ impl Track {
         step
     }
 
-    fn update(&mut self, sum: &Glance, job: &JobFacts) {
+    fn update(&mut self, sum: &MeterSnapshot, job: &JobFacts) {
         let begun = sum.at > Nanos::ZERO || self.running > 0;
         let since = begun.then(|| *self.first_seen.get_or_insert_with(Instant::now));
         self.state = match (since, self.running) {

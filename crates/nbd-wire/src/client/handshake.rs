@@ -5,7 +5,7 @@
 
 use super::refusal::{ClientError, ServerRefusal};
 use super::sending;
-use super::terms::{ClientStep, ListedExport, Served, Wishes};
+use super::terms::{ClientOptions, ClientStep, ListedExport, Served};
 use crate::bytes::{ByteReader, string};
 use crate::number::{self, ALLOCATION, err, info, opt, rep};
 use crate::{ExportBlockSizes, TransmissionFlags};
@@ -19,7 +19,7 @@ const MAX_REPLIES: usize = 1 << 16;
 /// The client's handshake on one connection.
 #[derive(Clone, Debug)]
 pub struct ClientHandshake {
-    wishes: Wishes,
+    wishes: ClientOptions,
     lists: bool,
     phase: ClientPhase,
     no_zeroes: bool,
@@ -54,7 +54,7 @@ type ClientResult<T> = Result<T, ClientError>;
 impl ClientHandshake {
     /// Starts the handshake of a connection for I/O.
     #[must_use]
-    pub fn new(wishes: Wishes) -> Self {
+    pub fn new(wishes: ClientOptions) -> Self {
         Self {
             wishes,
             lists: false,
@@ -73,7 +73,7 @@ impl ClientHandshake {
     /// Starts the handshake of a connection that only lists the exports.
     #[must_use]
     pub fn list(tls: bool) -> Self {
-        Self { lists: true, ..Self::new(Wishes { tls, ..Wishes::default() }) }
+        Self { lists: true, ..Self::new(ClientOptions { tls, ..ClientOptions::default() }) }
     }
 
     /// Processes the server's bytes and appends the response. Returns the number of bytes consumed; the caller presents

@@ -11,4 +11,4 @@ mod tests;
 pub use handshake::ClientHandshake;
 pub use refusal::{ClientError, ServerRefusal};
 pub use replies::{Malformed, REPLY_HEADER_MOST, ReplyPart, ServerReply, StatusExtent};
-pub use terms::{ClientStep, ListedExport, Served, Wishes};
+pub use terms::{ClientOptions, ClientStep, ListedExport, Served};

@@ -4,7 +4,7 @@ use crate::{ExportBlockSizes, TransmissionFlags};
 
 /// Options that a client requests.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Wishes {
+pub struct ClientOptions {
     /// Name of the export; empty for the server's default.
     pub export: String,
     /// Whether TLS is required.

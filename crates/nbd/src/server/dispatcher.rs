@@ -9,11 +9,11 @@ use super::budget::{MemoryBudget, REQUEST_BYTES};
 use super::outbox::Loan;
 use super::slots::{ConnectionTicket, Pending, ServerSlots, SlotError};
 use super::socket_error::ClientEnded;
-use super::tallies::ExportTally;
+use super::tallies::ExportCounters;
 use super::timeline::Timeline;
 use super::tls::TlsIdentity;
 use crate::store::faults::FaultRates;
-use crate::store::{Abilities, Fault, Faults, Footprint, Operation, Store, StoreEnd, StoreProgress};
+use crate::store::{Fault, Faults, Footprint, Operation, Store, StoreCapabilities, StoreEnd, StoreProgress};
 use nbd_wire::handshake::Agreed;
 use nbd_wire::{CommandFlags, Errno, Export, Extent, NbdCommand, NbdRequest, ReplyStyle, TransmissionFlags};
 
@@ -27,7 +27,7 @@ pub(super) struct ExportEntry {
     pub footprint: Footprint,
     /// Its attachment to the model; `None` to answer as soon as the store has finished.
     pub route: Option<usize>,
-    pub tally: ExportTally,
+    pub tally: ExportCounters,
 }
 
 /// How to interpret and answer the requests of a connection.
@@ -103,7 +103,7 @@ impl Dispatcher {
             store: store as u32,
             footprint: stores[store].footprint(),
             route,
-            tally: ExportTally::default(),
+            tally: ExportCounters::default(),
         });
         Self {
             copies: stores.iter().map(|store| store.footprint().copies).collect(),
@@ -383,7 +383,7 @@ const fn charged(request: &NbdRequest) -> Option<Charged> {
 }
 
 /// Returns the store's operation; `None` if there is nothing to do.
-fn operation<'a>(request: &NbdRequest, payload: &'a [u8], abilities: Abilities) -> Option<Operation<'a>> {
+fn operation<'a>(request: &NbdRequest, payload: &'a [u8], abilities: StoreCapabilities) -> Option<Operation<'a>> {
     let NbdRequest { offset, length, flags, .. } = *request;
     let durable = flags.has(CommandFlags::FUA);
     match request.command {

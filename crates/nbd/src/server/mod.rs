@@ -59,7 +59,7 @@ use slots::ConnectionTicket;
 use socket::ClientSocket;
 use socket_error::ClientEnded;
 pub use stop::Stopper;
-pub use tallies::{Done, ExportTally, Snapshot, TallyKind, TurnedAway};
+pub use tallies::{CountedKind, Done, ExportCounters, RejectedClients, Snapshot};
 pub use timeline::Punctuality;
 use timeline::Timeline;
 pub use tls::{IdentityError, Pem, TlsIdentity};
@@ -143,7 +143,7 @@ pub struct Server {
     batch: Vec<u32>,
     /// Clients with output to send or input to process.
     dirty: Vec<u32>,
-    turned_away: TurnedAway,
+    turned_away: RejectedClients,
 }
 
 /// An entry in the list of clients, reused for later clients.
@@ -214,7 +214,7 @@ impl Server {
             ready: Vec::new(),
             batch: Vec::new(),
             dirty: Vec::new(),
-            turned_away: TurnedAway::default(),
+            turned_away: RejectedClients::default(),
         };
         config.connected.into_iter().for_each(|file| server.admit(file, config.settings));
         config.mounts.into_iter().for_each(|mount| server.mount(mount));
@@ -555,7 +555,7 @@ impl Server {
         let names = self.dispatcher.exports.iter().map(|export| export.name.clone());
         let tallies = self.dispatcher.offered.iter().map(|offered| {
             let injected = offered.tally.injected + self.dispatcher.stores[offered.store as usize].injected();
-            ExportTally { injected, ..offered.tally.clone() }
+            ExportCounters { injected, ..offered.tally.clone() }
         });
         Snapshot {
             age: now.since(self.began),

@@ -10,7 +10,7 @@ use nbd_wire::NbdCommand;
 
 /// Kinds of requests in statistics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TallyKind {
+pub enum CountedKind {
     /// Reads.
     Read,
     /// Writes.
@@ -23,8 +23,8 @@ pub enum TallyKind {
     Other,
 }
 
-impl TallyKind {
-    /// All kinds, in the order of [`ExportTally::kinds`].
+impl CountedKind {
+    /// All kinds, in the order of [`ExportCounters::kinds`].
     pub const ALL: [Self; 5] = [Self::Read, Self::Write, Self::Trim, Self::Flush, Self::Other];
 
     pub(super) const fn of(command: NbdCommand) -> Self {
@@ -57,8 +57,8 @@ pub struct Done {
 
 /// Counters of an export.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct ExportTally {
-    /// Counters in the order of [`TallyKind::ALL`].
+pub struct ExportCounters {
+    /// Counters in the order of [`CountedKind::ALL`].
     pub kinds: [Done; 5],
     /// Number of connections so far.
     pub connections: u64,
@@ -70,7 +70,7 @@ pub struct ExportTally {
     pub injected: InjectedFaults,
 }
 
-impl ExportTally {
+impl ExportCounters {
     pub(super) fn connect(&mut self) {
         self.connections += 1;
         self.connected += 1;
@@ -78,7 +78,7 @@ impl ExportTally {
 
     #[inline]
     pub(super) fn answered(&mut self, command: NbdCommand, bytes: u64, arrived: Nanos, now: Nanos, good: bool) {
-        let done = &mut self.kinds[TallyKind::of(command) as usize];
+        let done = &mut self.kinds[CountedKind::of(command) as usize];
         if !good {
             done.errors += 1;
             return;
@@ -99,7 +99,7 @@ pub struct Snapshot {
     /// Time since the server started.
     pub age: Nanos,
     /// Exports by name.
-    pub exports: Vec<(String, ExportTally)>,
+    pub exports: Vec<(String, ExportCounters)>,
     /// Statistics of the model's limits and stations.
     pub stages: Vec<ServiceStage>,
     /// Deviation of replies from their due times.
@@ -107,12 +107,12 @@ pub struct Snapshot {
     /// Mean round trip subtracted from modelled latencies.
     pub round_trip: Nanos,
     /// Clients that were refused or disconnected.
-    pub turned_away: TurnedAway,
+    pub turned_away: RejectedClients,
 }
 
 /// Counts of refused and disconnected clients, by reason.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct TurnedAway {
+pub struct RejectedClients {
     /// The limit of clients was reached.
     pub no_place: u64,
     /// There was no memory for another connection.

@@ -26,7 +26,7 @@ pub enum RoundTripDeduction {
 #[derive(Debug)]
 pub(super) struct RoundTrips {
     round_trip: RoundTripDeduction,
-    clients: Vec<Turnaround>,
+    clients: Vec<TurnaroundEstimate>,
     /// Total of all deductions, and the number of requests.
     deducted_ns: i64,
     requests: u64,
@@ -46,10 +46,10 @@ impl RoundTrips {
     }
 
     #[inline]
-    fn client(&mut self, client: u32, first: Nanos) -> &mut Turnaround {
+    fn client(&mut self, client: u32, first: Nanos) -> &mut TurnaroundEstimate {
         let client = client as usize;
         if client >= self.clients.len() {
-            self.clients.resize_with(client + 1, || Turnaround::new(first));
+            self.clients.resize_with(client + 1, || TurnaroundEstimate::new(first));
         }
         &mut self.clients[client]
     }
@@ -74,7 +74,7 @@ impl RoundTrips {
         if let (RoundTripDeduction::Learnt(first), Some(client)) =
             (self.round_trip, self.clients.get_mut(client as usize))
         {
-            *client = Turnaround::new(first);
+            *client = TurnaroundEstimate::new(first);
         }
     }
 
@@ -101,7 +101,7 @@ impl Answered {
 
 /// The typical turnaround of one client.
 #[derive(Debug)]
-struct Turnaround {
+struct TurnaroundEstimate {
     /// Replies that no request has followed yet, in order.
     answered: VecDeque<Answered>,
     in_flight: u32,
@@ -133,7 +133,7 @@ const OPEN: u32 = ONE / 4;
 /// Weight of one request in the average.
 const WEIGHT: u32 = 64;
 
-impl Turnaround {
+impl TurnaroundEstimate {
     fn new(first: Nanos) -> Self {
         Self {
             answered: VecDeque::new(),

@@ -3,7 +3,7 @@
 use super::blocks::BLOCK_BYTES;
 use super::parts::{parts, split};
 use super::sparse::{Sparse, SparseBlock};
-use super::{Abilities, Extents, Operation, Pieces, Pool, Store, StoreProgress};
+use super::{Extents, Operation, Pieces, Pool, Store, StoreCapabilities, StoreProgress};
 use nbd_wire::{Errno, Extent};
 
 /// A store in memory, which takes memory only for written blocks. Its content ends with the process.
@@ -55,8 +55,8 @@ impl Store for MemoryStore {
         self.size
     }
 
-    fn abilities(&self) -> Abilities {
-        Abilities { write: true, trim: true, fast_zero: true }
+    fn abilities(&self) -> StoreCapabilities {
+        StoreCapabilities { write: true, trim: true, fast_zero: true }
     }
 
     fn start(&mut self, _slot: u32, operation: Operation<'_>) -> StoreProgress {

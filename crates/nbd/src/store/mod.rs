@@ -101,7 +101,7 @@ pub struct StoreEnd {
 
 /// Capabilities of a store beyond reading.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Abilities {
+pub struct StoreCapabilities {
     /// Whether it is writable; the others require this.
     pub write: bool,
     /// Whether ranges can be discarded.
@@ -129,7 +129,7 @@ pub trait Store {
     fn size(&self) -> u64;
 
     /// Returns the capabilities.
-    fn abilities(&self) -> Abilities;
+    fn abilities(&self) -> StoreCapabilities;
 
     /// Returns the memory that operations take while they are in flight.
     fn footprint(&self) -> Footprint {

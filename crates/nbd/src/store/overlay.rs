@@ -11,7 +11,7 @@ use super::blocks::BLOCK_BYTES;
 use super::parts::{Part, split};
 use super::scratch::ScratchBuffer;
 use super::sparse::{Sparse, SparseBlock};
-use super::{Abilities, Extents, Footprint, Operation, Pieces, Pool, Store, StoreEnd, StoreProgress};
+use super::{Extents, Footprint, Operation, Pieces, Pool, Store, StoreCapabilities, StoreEnd, StoreProgress};
 use nbd_wire::{Errno, Extent};
 
 /// Copy-on-write over another store, which is never written. The changes end with the process.
@@ -266,8 +266,8 @@ impl Store for Overlay {
         self.lower.size()
     }
 
-    fn abilities(&self) -> Abilities {
-        Abilities { write: true, trim: true, fast_zero: true }
+    fn abilities(&self) -> StoreCapabilities {
+        StoreCapabilities { write: true, trim: true, fast_zero: true }
     }
 
     /// A partial change fetches a block at each end, each with a buffer in the lower store.

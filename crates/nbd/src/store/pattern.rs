@@ -3,7 +3,7 @@
 use units::random::{Random, mix};
 
 use super::scratch::ScratchBuffer;
-use super::{Abilities, Footprint, Operation, Pieces, Pool, Store, StoreProgress};
+use super::{Footprint, Operation, Pieces, Pool, Store, StoreCapabilities, StoreProgress};
 use nbd_wire::{Errno, Extent};
 
 /// Content of a pattern.
@@ -42,8 +42,8 @@ impl Store for PatternStore {
         self.size
     }
 
-    fn abilities(&self) -> Abilities {
-        Abilities::default()
+    fn abilities(&self) -> StoreCapabilities {
+        StoreCapabilities::default()
     }
 
     fn footprint(&self) -> Footprint {

@@ -1,6 +1,6 @@
 //! The request for a suite run: target, size, scale.
 
-use job::{Around, Diagnostic, Dialect, Plan, Size};
+use job::{Diagnostic, Dialect, InjectedOptions, Plan, Size};
 use report::suite::SuiteTargets;
 use runner::{RunPlace, Runner, problems};
 use units::{Bytes, Nanos};
@@ -154,7 +154,7 @@ impl<'a> SuiteQuestion<'a> {
     pub(crate) fn plan(&self, step: &StepSpec, place: SuitePlace) -> Result<Plan, Vec<Diagnostic>> {
         let words = self.words(step, place);
         let volume = if place == SuitePlace::Model { self.on.as_deref() } else { None };
-        let mut around: Around = around(volume);
+        let mut around: InjectedOptions = around(volume);
         // One result per step, whatever the number of its workers.
         around.after.push(("group_reporting".to_owned(), "1".to_owned()));
         let args: Vec<String> = words.iter().map(|(word, _)| word.clone()).collect();
@@ -244,7 +244,7 @@ impl<'a> SuiteQuestion<'a> {
 /// Parses a size in fio's notation.
 fn bytes_of(text: &str) -> Result<u64, String> {
     let words = ["--name=size".to_owned(), format!("--size={text}")];
-    let parsed = job::parse_job_arguments(&words, &[], &Around::default(), Dialect::Strict, &job::Nowhere);
+    let parsed = job::parse_job_arguments(&words, &[], &InjectedOptions::default(), Dialect::Strict, &job::EmptySource);
     let remedy = "write, for example, 100g";
     let (plan, _) = parsed.into_result().map_err(|problems| {
         let said = problems.first().map_or(String::new(), |problem| problem.message.clone());

@@ -9,7 +9,9 @@ use meter::IntervalWidths;
 use record::{IntervalRecord, Run};
 use report::preview;
 use report::sweep::{Sweep, SweepBurst};
-use runner::{CreditPolicy, Observer, PreparedRun, Preview, Refusal, RunControl, RunOptions, RunPlace, Runner, Silent};
+use runner::{
+    CreditPolicy, NullObserver, Observer, PreparedRun, Preview, Refusal, RunControl, RunOptions, RunPlace, Runner,
+};
 use std::sync::{Mutex, PoisonError};
 
 use units::Nanos;
@@ -139,7 +141,7 @@ impl<'q> PreparedSweep<'q> {
         let runs: Vec<Run> = if self.is_virtual() {
             let done: Vec<Mutex<Option<Result<Run, String>>>> = probes.iter().map(|_| Mutex::default()).collect();
             (self.question.host.parallel)(probes.len(), &|number| {
-                let run = self.run(&probes[number], CreditPolicy::Spent, control, &mut Silent);
+                let run = self.run(&probes[number], CreditPolicy::Spent, control, &mut NullObserver);
                 *done[number].lock().unwrap_or_else(PoisonError::into_inner) = Some(run);
             });
             let of = |run: Mutex<Option<Result<Run, String>>>| run.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -272,7 +274,7 @@ impl<'q> PreparedSweep<'q> {
         }
         // The knee of the burst lies higher.
         let depth = deepest.max(self.workers() * 64);
-        let run = self.run(&KneeProbe { depth, ..probe }, CreditPolicy::AsDefined, control, &mut Silent)?;
+        let run = self.run(&KneeProbe { depth, ..probe }, CreditPolicy::AsDefined, control, &mut NullObserver)?;
         let found = reading(&run);
         let credits = run.model.iter().flat_map(|model| &model.stages).filter_map(|stage| stage.credits);
         let lasts =

@@ -1,7 +1,7 @@
 //! The request for a sweep: jobs, range, time limit.
 
 use analyse::knee::search::KneeSettings;
-use job::{Around, Diagnostic, Job, Plan};
+use job::{Diagnostic, InjectedOptions, Job, Plan};
 use runner::{Refusal, Seeds};
 use sim::model::{Use, used};
 use units::Nanos;
@@ -41,7 +41,7 @@ pub const UNNAMED: &str = "sweep";
 pub struct SweepQuestion<'a> {
     pub(crate) host: ProcedureHost<'a>,
     pub(crate) request: SweepRequest,
-    around: Around,
+    around: InjectedOptions,
     axes: Vec<GridAxis>,
     precision: f64,
     budget_s: Option<f64>,

@@ -124,7 +124,7 @@ fn usual(check: Check) -> &'static str {
              write is followed by a flush of everything."
         }
         Check::MaxSectors => {
-            "Larger operations are split into requests of this size, each with its own share of latency and of the \
+            "LargerVolume operations are split into requests of this size, each with its own share of latency and of the \
              IOPS that were bought."
         }
         Check::NoMerges => {

@@ -4,7 +4,7 @@ use analyse::compare;
 use record::{DataKind, Figure, FigureQuantity};
 use units::count;
 
-use super::Shown;
+use super::ReportedRun;
 use super::findings::micro;
 use super::headline::{rate, time};
 use super::markup::Markup;
@@ -18,7 +18,7 @@ use crate::suite::figure_name;
 const SAME: f64 = 0.005;
 
 /// Writes a table for each job that several runs have.
-pub(super) fn section(out: &mut Markup, runs: &[Shown<'_>], parts: &[SectionPart<'_>]) {
+pub(super) fn section(out: &mut Markup, runs: &[ReportedRun<'_>], parts: &[SectionPart<'_>]) {
     out.leaf("h2", "", "Differences");
     let first = runs.first().map_or("", |shown| shown.name);
     out.class("p", "hint", |out| {
@@ -42,9 +42,9 @@ pub(super) fn section(out: &mut Markup, runs: &[Shown<'_>], parts: &[SectionPart
 }
 
 /// Returns the conditions of each run that differ from those of the first run.
-fn other_conditions(runs: &[Shown<'_>]) -> Vec<(String, Vec<String>)> {
+fn other_conditions(runs: &[ReportedRun<'_>]) -> Vec<(String, Vec<String>)> {
     let Some((first, others)) = runs.split_first() else { return Vec::new() };
-    let lines = |shown: &Shown<'_>| {
+    let lines = |shown: &ReportedRun<'_>| {
         let found = compare::mismatches(first.run, shown.run, &compare::pairs(first.run, shown.run));
         (isolated(shown.name), found.iter().map(|one| micro(&mismatch_words(one))).collect::<Vec<_>>())
     };

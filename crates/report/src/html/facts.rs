@@ -3,7 +3,7 @@
 use record::{JobResult, ModelledVolume, Run, RunOutcome};
 use units::{Bytes, grouped};
 
-use super::Shown;
+use super::ReportedRun;
 use super::common::when_and_where;
 use super::findings::micro;
 use super::markup::Markup;
@@ -14,7 +14,7 @@ use crate::stuck::{LISTED_MOST, stuck_lines};
 const SECTOR_BYTES: u64 = 512;
 
 /// Writes the section for each run.
-pub(super) fn section(out: &mut Markup, runs: &[Shown<'_>]) {
+pub(super) fn section(out: &mut Markup, runs: &[ReportedRun<'_>]) {
     out.leaf("h2", "", title(runs));
     if let [only] = runs {
         return of_run(out, only);
@@ -28,11 +28,11 @@ pub(super) fn section(out: &mut Markup, runs: &[Shown<'_>]) {
 }
 
 /// Returns the title of the section.
-pub(super) const fn title(runs: &[Shown<'_>]) -> &'static str {
+pub(super) const fn title(runs: &[ReportedRun<'_>]) -> &'static str {
     if runs.len() > 1 { "How they were made" } else { "How it was made" }
 }
 
-fn of_run(out: &mut Markup, shown: &Shown<'_>) {
+fn of_run(out: &mut Markup, shown: &ReportedRun<'_>) {
     let run = shown.run;
     if !run.command_line.is_empty() {
         out.leaf("h3", "", "The command to repeat it");

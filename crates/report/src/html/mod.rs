@@ -27,14 +27,14 @@ use analyse::Verdict;
 pub(crate) use document::{HtmlDocument, PageBlock, PagePart, document};
 use record::Run;
 
-use crate::shown::Shown;
+use crate::shown::ReportedRun;
 use crate::{GridPoint, compare, suite as suites, sweep as sweeps};
 
 /// A result that a page shows.
 #[derive(Clone, Copy, Debug)]
 pub enum PageSubject<'a> {
     /// A run or a simulation. The charts of all runs of a page are overlaid.
-    Run(Shown<'a>),
+    Run(ReportedRun<'a>),
     /// A search for the knee.
     Sweep(&'a sweeps::SweepDocument),
     /// Results of a suite.
@@ -44,7 +44,7 @@ pub enum PageSubject<'a> {
 impl<'a> PageSubject<'a> {
     /// Returns the run, if the subject is one.
     #[must_use]
-    pub const fn run(&self) -> Option<Shown<'a>> {
+    pub const fn run(&self) -> Option<ReportedRun<'a>> {
         match self {
             Self::Run(shown) => Some(*shown),
             Self::Sweep(_) | Self::Suite(_) => None,
@@ -71,12 +71,14 @@ pub(crate) fn grid_page(points: &[GridPoint]) -> String {
     let subjects: Vec<PageSubject<'_>> = names
         .iter()
         .zip(points)
-        .map(|(name, GridPoint { run, verdicts, .. })| PageSubject::Run(Shown { name, run, verdicts, written: None }))
+        .map(|(name, GridPoint { run, verdicts, .. })| {
+            PageSubject::Run(ReportedRun { name, run, verdicts, written: None })
+        })
         .collect();
     page(&subjects)
 }
 
 /// Returns the page of one run.
 pub(crate) fn run_page(run: &Run, verdicts: &[Verdict]) -> String {
-    page(&[PageSubject::Run(Shown { name: "this run", run, verdicts, written: None })])
+    page(&[PageSubject::Run(ReportedRun { name: "this run", run, verdicts, written: None })])
 }

@@ -6,7 +6,7 @@ use super::common::{SECTIONS, severity, when_and_where};
 use super::findings::{micro, split};
 use super::markup::Markup;
 use super::part::{Member, PageBudget, SectionPart};
-use super::{PageSubject, Shown, comparison, differences, facts, headline, overview, run, suite, sweep};
+use super::{PageSubject, ReportedRun, comparison, differences, facts, headline, overview, run, suite, sweep};
 use crate::{chart, compare, words};
 
 /// Content security policy: only the page's own style and icon.
@@ -27,7 +27,7 @@ struct PageSection {
 
 /// Returns the page of the subjects, or of a comparison of runs.
 pub(super) fn of(subjects: &[PageSubject<'_>], comparison: Option<&compare::ComparisonDocument>) -> String {
-    let runs: Vec<Shown<'_>> = subjects.iter().filter_map(PageSubject::run).collect();
+    let runs: Vec<ReportedRun<'_>> = subjects.iter().filter_map(PageSubject::run).collect();
     let parts = parts(&runs);
     let title = comparison.map_or_else(|| title(subjects, &parts), |document| micro(&comparison::title(document)));
     let sections = sections(subjects, &runs, &parts, comparison);
@@ -53,9 +53,9 @@ pub(super) fn of(subjects: &[PageSubject<'_>], comparison: Option<&compare::Comp
 }
 
 /// Returns the jobs of all runs, with the results of the same job in several runs together.
-fn parts<'a>(runs: &[Shown<'a>]) -> Vec<SectionPart<'a>> {
+fn parts<'a>(runs: &[ReportedRun<'a>]) -> Vec<SectionPart<'a>> {
     let Some((first, others)) = runs.split_first() else { return Vec::new() };
-    let member = |number: usize, shown: &Shown<'a>, job: usize| Member {
+    let member = |number: usize, shown: &ReportedRun<'a>, job: usize| Member {
         name: shown.name,
         run: shown.run,
         job: &shown.run.jobs[job],
@@ -110,7 +110,7 @@ fn verdict_of(member: &Member<'_>) -> String {
 
 fn sections(
     subjects: &[PageSubject<'_>],
-    runs: &[Shown<'_>],
+    runs: &[ReportedRun<'_>],
     parts: &[SectionPart<'_>],
     comparison: Option<&compare::ComparisonDocument>,
 ) -> Vec<PageSection> {
@@ -182,7 +182,7 @@ fn top(out: &mut Markup, subjects: &[PageSubject<'_>]) {
 }
 
 /// Writes the line below the headline.
-fn sub(out: &mut Markup, subjects: &[PageSubject<'_>], runs: &[Shown<'_>], parts: &[SectionPart<'_>]) {
+fn sub(out: &mut Markup, subjects: &[PageSubject<'_>], runs: &[ReportedRun<'_>], parts: &[SectionPart<'_>]) {
     out.class("p", "sub", |out| match (subjects, parts) {
         ([PageSubject::Sweep(document)], _) => out.name(&sweep::about(document)),
         ([PageSubject::Suite(document)], _) => out.name(&suite::about(document)),

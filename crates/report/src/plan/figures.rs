@@ -1,6 +1,6 @@
 //! Figures of plans as phrases, shared by all formats.
 
-use plan::{Candidate, Money, Need, Requirement, UnmetNeed, WithAndWithout};
+use plan::{Candidate, JitterComparison, MonthlyCost, Need, Requirement, UnmetNeed};
 use units::{Bytes, Nanos, count, grouped, significant};
 use volume::catalogue::FigureOrigin;
 use volume::{cited_jitter, cited_merging};
@@ -8,25 +8,25 @@ use volume::{cited_jitter, cited_merging};
 use crate::volume_terms::{amount, price_parts};
 
 /// Formats a monthly price: `141.92 USD a month`, `4.75 EUR = 5.59 USD a month`.
-pub(super) fn price(money: &Money) -> String {
+pub(super) fn price(money: &MonthlyCost) -> String {
     let least = if money.whole() { "" } else { "at least " };
     let own = own_currency(money).map_or_else(String::new, |own| format!("{own} = "));
     format!("{least}{own}{} USD a month", amount(money.usd_per_month))
 }
 
 /// Formats a price in its own currency, if that is not the US dollar: `4.75 EUR`.
-pub(super) fn own_currency(money: &Money) -> Option<String> {
+pub(super) fn own_currency(money: &MonthlyCost) -> Option<String> {
     (money.currency != "USD").then(|| format!("{} {}", amount(money.per_month), money.currency))
 }
 
 /// Returns the region and the date of a price: `us-central1, 2026-09-24`.
-pub(super) fn holds(money: &Money) -> String {
+pub(super) fn holds(money: &MonthlyCost) -> String {
     let date = if money.source.date.is_empty() { "no date" } else { &money.source.date };
     format!("{}, {date}", region(money))
 }
 
 /// Returns the region of a price: `a US region, for us-east-1` if it is published under another name.
-pub(super) fn region(money: &Money) -> String {
+pub(super) fn region(money: &MonthlyCost) -> String {
     let region = money.region.as_deref().unwrap_or("region not stated");
     money.stands_for.as_ref().map_or_else(|| region.to_owned(), |asked| format!("{region}, for {asked}"))
 }
@@ -96,8 +96,8 @@ pub(super) fn jitter(candidate: &Candidate, need: &Need) -> Option<String> {
         (percentile_name(need), effect.percentile_secs, need.percentile.map(|(_, bound)| bound)),
         ("mean latency", effect.mean_secs, need.mean),
     ];
-    let differs = |(name, secs, bound): (&str, Option<WithAndWithout>, Option<Nanos>)| {
-        let (WithAndWithout { with, without }, bound) = (secs?, bound?);
+    let differs = |(name, secs, bound): (&str, Option<JitterComparison>, Option<Nanos>)| {
+        let (JitterComparison { with, without }, bound) = (secs?, bound?);
         let missed = if without > bound.secs_f64() { format!(", above the bound of {bound}") } else { String::new() };
         Some(format!("{name} {}, without jitter {}{missed}", time(with), time(without)))
     };
@@ -149,7 +149,7 @@ pub(super) fn scope(need: &Need, candidates: &[Candidate]) -> Vec<String> {
 }
 
 /// Lists the parts of a price: `capacity 81.92, IOPS 60.00`.
-pub(super) fn split(money: &Money) -> String {
+pub(super) fn split(money: &MonthlyCost) -> String {
     let paid = price_parts(&money.parts).into_iter().filter(|(_, part)| *part > 0.0);
     paid.map(|(what, part)| format!("{what} {}", amount(part))).collect::<Vec<_>>().join(", ")
 }

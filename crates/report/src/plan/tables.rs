@@ -229,7 +229,7 @@ fn candidate(plan: &PlanReport, index: usize, candidate: &Candidate) -> Value {
             "per_iops": candidate.price_per_iops(), "per_mibps": candidate.price_per_mibps(),
         })
     });
-    let both = |secs: Option<plan::WithAndWithout>| {
+    let both = |secs: Option<plan::JitterComparison>| {
         secs.map(|secs| json!({ "with_ns": ns(Some(secs.with)), "without_ns": ns(Some(secs.without)) }))
     };
     let jobs = candidate.jobs().map(|(jobs, iodepth)| json!({ "numjobs": jobs, "iodepth": iodepth }));

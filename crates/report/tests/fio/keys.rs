@@ -2,7 +2,7 @@
 //! measured by Fathom's meter must have the same keys, order and types as with the installed fio.
 
 use crate::installed::installed_fio;
-use job::{Dialect, Job, Nowhere, parse_command_line};
+use job::{Dialect, EmptySource, Job, parse_command_line};
 use meter::{Latency, Samples, Summary, SummaryDirection};
 use record::{DiskUse, JobEvidence, Run, RunOutcome, SCHEMA, Tool, WorkerRecord, collect};
 use report::fio::{FioFormat, FioOptions, document};
@@ -97,7 +97,7 @@ fn kind(value: &str) -> &'static str {
 /// Returns a run of the jobs that fio's arguments describe, with invented figures.
 fn run(arguments: &[&str], with_disk: bool) -> Run {
     let arguments: Vec<String> = arguments.iter().map(|&argument| argument.to_owned()).collect();
-    let plan = parse_command_line(&arguments, Dialect::Fio, &Nowhere).value.plan;
+    let plan = parse_command_line(&arguments, Dialect::Fio, &EmptySource).value.plan;
     let workers: Vec<WorkerRecord<'_>> = plan.jobs.iter().enumerate().flat_map(workers).collect();
     let disk = || DiskUse { name: "vda".to_owned(), write_ios: 1, util_percent: 1.5, ..DiskUse::default() };
     Run {

@@ -5,7 +5,7 @@ use record::{
     Declared, DeclaredPerKind, DeclaredSizes, DirectionResult, HostRecord, IntervalRecord, JobResult, LatencyStats,
     Measured, Run, SCHEMA, SeriesRecord, Tool,
 };
-use report::Shown;
+use report::ReportedRun;
 use report::html::{PageSubject, page};
 
 /// Returns latencies around 1.3 ms with a tail.
@@ -78,6 +78,6 @@ pub(crate) fn run(jobs: Vec<JobResult>) -> Run {
 pub(crate) fn page_of(runs: &[(&str, &Run)]) -> String {
     let verdicts: Vec<_> = runs.iter().map(|(_, run)| analyse(run)).collect();
     let named = runs.iter().zip(&verdicts);
-    let shown = named.map(|(&(name, run), verdicts)| Shown { name, run, verdicts, written: None });
+    let shown = named.map(|(&(name, run), verdicts)| ReportedRun { name, run, verdicts, written: None });
     page(&shown.map(PageSubject::Run).collect::<Vec<_>>())
 }

@@ -1,8 +1,8 @@
 //! Runs jobs on modelled volumes, from job text to counters.
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
-use drive::{DriveWorker, Policy, Stop, Unwatched};
-use job::{Dialect, Job, Nowhere};
+use drive::{DriveWorker, NoObserver, Policy, Stop};
+use job::{Dialect, EmptySource, Job};
 use meter::{Meter, Summary};
 use sim::{Buffered, ClientPlace, ModelClient, Virtual, World};
 use units::{Bytes, Nanos};
@@ -41,7 +41,7 @@ impl Outcome {
 
 /// Runs the jobs of a job file's text on one volume, in one virtual world.
 pub(crate) fn run(spec: &Spec, text: &str, seed: u64) -> Outcome {
-    let plan = job::parse_file_text("test.fio", text.as_bytes(), Dialect::Fio, &Nowhere);
+    let plan = job::parse_file_text("test.fio", text.as_bytes(), Dialect::Fio, &EmptySource);
     let (plan, _) = plan.into_result().expect("the job is well formed");
     let (mut workers, mut clients) = (Vec::new(), Vec::new());
     for job in &plan.jobs {
@@ -60,7 +60,7 @@ pub(crate) fn run(spec: &Spec, text: &str, seed: u64) -> Outcome {
     let system = System::new(&[Attachment { spec: spec.clone(), volume: "volume".to_owned() }], seed);
     let mut world = World::new(system, Virtual::default());
     world.connect(clients);
-    drive::drive(&mut workers, &mut world, &Stop::new(), &mut Unwatched);
+    drive::drive(&mut workers, &mut world, &Stop::new(), &mut NoObserver);
     let ended = target::Target::now(&mut world);
     let summaries = workers.iter_mut().map(|worker| worker.meter_mut().finished()).collect();
     let cache = world.page_cache(0);

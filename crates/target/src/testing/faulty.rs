@@ -3,9 +3,9 @@
 use units::Nanos;
 use units::random::Random;
 
-use crate::{Completion, Op, OpKind, Settled, Tag, Target};
+use crate::{Completion, Op, OpKind, Tag, Target, WriteBackSource};
 
-/// Fault rates of a [`Faulty`] target, per thousand operations.
+/// Fault rates of a [`FaultyTarget`] target, per thousand operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FaultPlan {
     /// Seed of all random choices.
@@ -51,7 +51,7 @@ pub struct Injected {
 
 /// A target with faults chosen by a seed. Operations that fail with `EIO` or `EAGAIN` do not reach the inner target.
 #[derive(Clone, Debug)]
-pub struct Faulty<T> {
+pub struct FaultyTarget<T> {
     inner: T,
     faults: FaultPlan,
     random: Random,
@@ -65,7 +65,7 @@ pub struct Faulty<T> {
 const EIO: i32 = 5;
 const EAGAIN: i32 = 11;
 
-impl<T: Target> Faulty<T> {
+impl<T: Target> FaultyTarget<T> {
     /// Wraps `inner`.
     #[must_use]
     pub fn new(inner: T, faults: FaultPlan) -> Self {
@@ -127,7 +127,7 @@ impl<T: Target> Faulty<T> {
     }
 }
 
-impl<T: Target> Target for Faulty<T> {
+impl<T: Target> Target for FaultyTarget<T> {
     fn now(&mut self) -> Nanos {
         self.inner.now()
     }
@@ -168,7 +168,7 @@ impl<T: Target> Target for Faulty<T> {
         self.inner.invalidate(file, offset, length);
     }
 
-    fn settle(&mut self, file: u32, offset: u64, length: u64) -> Result<Settled, i32> {
+    fn settle(&mut self, file: u32, offset: u64, length: u64) -> Result<WriteBackSource, i32> {
         self.inner.settle(file, offset, length)
     }
 
@@ -187,7 +187,7 @@ mod tests {
     fn conforms_with_any_faults() {
         for seed in 0..20 {
             let model = MemoryModel { jitter: Nanos::from_micros(200), seed, ..MemoryModel::default() };
-            let mut faulty = Faulty::new(MemoryTarget::new(&model), FaultPlan { seed, ..FaultPlan::default() });
+            let mut faulty = FaultyTarget::new(MemoryTarget::new(&model), FaultPlan { seed, ..FaultPlan::default() });
             check(&mut faulty, &TestedTarget { faulty: true, ..TestedTarget::default() });
             let Injected { short, eio, eagain, late, .. } = faulty.injected();
             assert!([short, eio, eagain, late].iter().all(|&count| count > 0), "{:?}", faulty.injected());
@@ -197,7 +197,7 @@ mod tests {
     #[test]
     fn without_faults_behaviour_is_unchanged() {
         let faults = FaultPlan { short: 0, eio: 0, eagain: 0, late: 0, ..FaultPlan::default() };
-        let mut faulty = Faulty::new(MemoryTarget::new(&MemoryModel::default()), faults);
+        let mut faulty = FaultyTarget::new(MemoryTarget::new(&MemoryModel::default()), faults);
         check(&mut faulty, &TestedTarget::default());
         assert_eq!(faulty.injected(), Injected::default());
     }

@@ -3,5 +3,5 @@
 mod faulty;
 mod memory;
 
-pub use faulty::{FaultPlan, Faulty, Injected};
+pub use faulty::{FaultPlan, FaultyTarget, Injected};
 pub use memory::{Invalidated, MemoryModel, MemoryTarget};

@@ -23,25 +23,25 @@ pub struct About {
     /// Whether many machines may read it at once.
     pub many_readers: bool,
     /// Keys with their ranges and values.
-    pub keys: Vec<KeyAbout>,
+    pub keys: Vec<KeyFacts>,
     /// Reason for an assumed latency; `None` if it is not assumed.
     pub latency_assumed: Option<String>,
     /// Basis of the latency figures.
     pub latency_basis: LatencyBasis,
     /// Prices in all known regions, including that of its [`Spec`](crate::Spec).
-    pub prices: Vec<Regional>,
+    pub prices: Vec<RegionalPrice>,
 }
 
 /// A price and the regions in which it applies.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Regional {
+pub struct RegionalPrice {
     /// The price, with the region of its source.
     pub price: Price,
     /// Other regions with the same price.
     pub also: Vec<String>,
 }
 
-impl Regional {
+impl RegionalPrice {
     /// Reports whether the price applies in a region; one without a region applies everywhere.
     #[must_use]
     pub fn holds_in(&self, region: &str) -> bool {
@@ -52,7 +52,7 @@ impl Regional {
 
 /// A key of a volume.
 #[derive(Clone, Debug, PartialEq)]
-pub struct KeyAbout {
+pub struct KeyFacts {
     /// Name of the key.
     pub name: String,
     /// Value with its unit; empty if there is none.
@@ -102,7 +102,7 @@ fn basis(found: &FoundVolume, volume: &VolumeType) -> LatencyBasis {
 /// Ranges that reach this value and span ten times this factor are shown as `any`.
 const ANY: f64 = 1e6;
 
-fn key_about(found: &FoundVolume, key: &super::schema::SchemaKey) -> KeyAbout {
+fn key_about(found: &FoundVolume, key: &super::schema::SchemaKey) -> KeyFacts {
     let value = found.values.keys.iter().find(|known| known.name == key.name);
     let bound = |rule: &Option<SchemaRule>| {
         let rule = rule.as_ref()?;
@@ -141,7 +141,7 @@ fn key_about(found: &FoundVolume, key: &super::schema::SchemaKey) -> KeyAbout {
         }
         KeyKind::Machine(_) => (word(), "a machine of the provider's".to_owned()),
     };
-    KeyAbout {
+    KeyFacts {
         name: key.name.clone(),
         value: shown.unwrap_or_default(),
         origin: value.map(|value| value.origin).unwrap_or_default(),

@@ -4,7 +4,7 @@ mod assumed;
 
 use units::{Bytes, Nanos};
 
-use super::about::{About, Regional, about};
+use super::about::{About, RegionalPrice, about};
 use super::fields::evaluate;
 use super::problem::Problem;
 use super::quantity::whole;
@@ -18,8 +18,8 @@ use crate::hard_disk::HardDisk;
 use crate::law::Law;
 use crate::request::PerRequestKind;
 use crate::spec::{
-    Behaviour, Buffering, Burst, CountedUnit, LatencySpec, Limit, LimitSource, Price, PriceParts, Scope, Spec, Spells,
-    Station, Tolerance,
+    Behaviour, Buffering, Burst, CountedUnit, LatencySpec, Limit, LimitSource, Price, PriceParts, Scope, SlowPeriods,
+    Spec, Station, Tolerance,
 };
 use assumed::UnknownLimit;
 
@@ -66,15 +66,15 @@ pub(super) fn build(found: &FoundVolume) -> Result<ResolvedVolume, Vec<Problem>>
             builder.notes.insert(0, note.text.clone());
         }
     }
-    let mut regional = |rule: &PriceRule| Some(Regional { price: builder.price(rule)?, also: rule.also.clone() });
-    let prices: Vec<Regional> = volume.prices.iter().filter_map(&mut regional).collect();
+    let mut regional = |rule: &PriceRule| Some(RegionalPrice { price: builder.price(rule)?, also: rule.also.clone() });
+    let prices: Vec<RegionalPrice> = volume.prices.iter().filter_map(&mut regional).collect();
     let spec = builder.spec(volume, &prices);
     let about = About { prices, ..about(found, volume) };
     if builder.problems.is_empty() { Ok(ResolvedVolume { spec, about }) } else { Err(builder.problems) }
 }
 
 impl VolumeBuilder<'_> {
-    fn spec(&mut self, volume: &VolumeType, prices: &[Regional]) -> Spec {
+    fn spec(&mut self, volume: &VolumeType, prices: &[RegionalPrice]) -> Spec {
         let limits = self.limits(&volume.limits);
         self.check_unused_keys(&limits);
         let unknown_limits = self.unknown_limits(&limits);
@@ -82,7 +82,7 @@ impl VolumeBuilder<'_> {
         let behaviour = self.behaviour(volume);
         // A key `region` selects among several prices; without one the first applies.
         let region = self.found.values.key("region").map(super::word);
-        let is_chosen = |of: &&Regional| region.is_none() || of.price.region == region;
+        let is_chosen = |of: &&RegionalPrice| region.is_none() || of.price.region == region;
         let price = prices.iter().find(is_chosen).or(prices.first()).map(|of| of.price.clone());
         let tier = self.found.values.tier.as_ref().map_or(String::new(), |tier| format!(", {tier}"));
         Spec {
@@ -387,7 +387,7 @@ impl VolumeBuilder<'_> {
             unwritten: common.unwritten_ns.map(|ns| Law::Constant(Nanos::new(whole(ns)))),
             written_share: common.written.unwrap_or(1.0),
             bytes_per_sec: rule.mibps.as_ref().and_then(|rule| self.rate(rule, "mibps", 1_048_576.0)),
-            spells: common.spells.map(|(every, lasting, factor)| Spells {
+            spells: common.spells.map(|(every, lasting, factor)| SlowPeriods {
                 every: Nanos::new(whole(every)),
                 lasting: Nanos::new(whole(lasting)),
                 factor,

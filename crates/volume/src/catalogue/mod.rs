@@ -31,7 +31,7 @@ use std::sync::Arc;
 
 use units::suggestion;
 
-pub use about::{About, KeyAbout, Regional};
+pub use about::{About, KeyFacts, RegionalPrice};
 pub use bounds::{Bounds, FigureOrigin};
 pub use build::ResolvedVolume;
 pub use builtin::{BuiltinVolume, list};

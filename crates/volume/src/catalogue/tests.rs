@@ -140,15 +140,15 @@ fn ranges_cite_their_source() {
         "gcp/hyperdisk-balanced,size=100GiB,iops=160000",
         &[
             "1:41",
-            "`iops=160000` is above the most there is, 50,000 = min(500 × 100 GiB, 160,000)",
+            "`iops=160000` is above the maximum, 50,000 = min(500 × 100 GiB, 160,000)",
             "3,000 to 50,000",
             "About Hyperdisk Balanced",
         ],
     );
-    refused_for("gcp/pd-ssd,size=2PB", &["1:17", "`size=2PB` is above the most there is"]);
+    refused_for("gcp/pd-ssd,size=2PB", &["1:17", "`size=2PB` is above the maximum"]);
     refused_for("custom,latency=1ms,spells=1ns/1s/2", &["1:27", "less than 1 ms"]);
     refused_for("custom,latency=1ms,spells=1h/1min/99999999", &["1:27", "a factor of 1 to 1,000,000"]);
-    refused_for("gcp/pd-ssd,size=2000TiB", &["above the most there is, 65,536 GiB", "10 GiB to 65,536 GiB"]);
+    refused_for("gcp/pd-ssd,size=2000TiB", &["above the maximum, 65,536 GiB", "10 GiB to 65,536 GiB"]);
     refused_for("gcp/pd-ssd,size=500", &["has no unit"]);
     refused_for("gcp/local-ssd-nvme,disks=12", &["is not one of 1, 2, 3"]);
     refused_for("gcp/local-ssd-nvme,size=1TiB", &["follows from other keys"]);

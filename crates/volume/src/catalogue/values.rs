@@ -307,10 +307,10 @@ impl ValueFinder<'_> {
         // The tolerance covers rounding: a third of a size is not a whole number of bytes.
         let message = match (least, most) {
             (Some(least), _) if base < least * (1.0 - 1e-9) => {
-                format!("is below {}", named("the least there is,", &key.least, least, &self.found.names))
+                format!("is below {}", named("the minimum,", &key.least, least, &self.found.names))
             }
             (_, Some(most)) if base > most * (1.0 + 1e-9) => {
-                format!("is above {}", named("the most there is,", &key.most, most, &self.found.names))
+                format!("is above {}", named("the maximum,", &key.most, most, &self.found.names))
             }
             _ if !key.one_of.is_empty() && !key.one_of.contains(&(base / unit.factor)) => {
                 let known: Vec<String> = key.one_of.iter().map(|one| number(*one)).collect();

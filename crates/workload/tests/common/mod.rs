@@ -1,7 +1,7 @@
 //! Jobs with fio's defaults, and a target that completes every operation at once.
 #![allow(dead_code, reason = "each test program uses a part of it")]
 
-use job::{BlockSizes, Dialect, Job, Nowhere, parse_file_text};
+use job::{BlockSizes, Dialect, EmptySource, Job, parse_file_text};
 use units::{Nanos, OpKind, PerKind};
 use workload::{Decision, FileExtent, Issuer, JobLayout, Next, WorkerIndex};
 
@@ -16,7 +16,7 @@ pub(crate) fn job() -> Job {
 /// Returns a job with fio's defaults and this `rw`.
 pub(crate) fn rw(word: &str) -> Job {
     let text = format!("[job]\nioengine=null\nrw={word}\n");
-    let plan = parse_file_text("job.fio", text.as_bytes(), Dialect::Fio, &Nowhere);
+    let plan = parse_file_text("job.fio", text.as_bytes(), Dialect::Fio, &EmptySource);
     assert!(!plan.has_errors(), "{:?}", plan.diagnostics);
     plan.value.jobs.into_iter().next().expect("one job")
 }

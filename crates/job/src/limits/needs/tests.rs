@@ -1,8 +1,8 @@
 use super::*;
-use crate::{Dialect, Nowhere, parse_file_text};
+use crate::{Dialect, EmptySource, parse_file_text};
 
 fn plan(text: &str) -> Plan {
-    let parsed = parse_file_text("a.fio", text.as_bytes(), Dialect::Strict, &Nowhere);
+    let parsed = parse_file_text("a.fio", text.as_bytes(), Dialect::Strict, &EmptySource);
     assert!(!parsed.has_errors(), "{:?}", parsed.diagnostics);
     parsed.value
 }

@@ -64,7 +64,7 @@ fn client_and_server_agree_in_all_combinations() {
             let bit = |bit: u32| bits >> bit & 1 == 1;
             let (structured, allocation, encrypt, insist) = (bit(0), bit(1), bit(2), bit(3));
             let tls = [Tls::Off, Tls::Offered, Tls::Required][bits / 16];
-            let wishes = Wishes { export: "two".into(), tls: encrypt, structured, allocation };
+            let wishes = ClientOptions { export: "two".into(), tls: encrypt, structured, allocation };
             let place = format!("{style:?} {tls:?} {wishes:?} {insist}");
             for piece in [1, 7, 10_000] {
                 let result = negotiate(settings(tls, style, insist), ClientHandshake::new(wishes.clone()), piece);
@@ -102,14 +102,14 @@ fn lists_exports() {
 
 #[test]
 fn a_wrong_name_is_reported_with_the_servers_message() {
-    let wishes = Wishes { export: "three".into(), ..Wishes::default() };
+    let wishes = ClientOptions { export: "three".into(), ..ClientOptions::default() };
     let error = negotiate(HandshakeSettings::default(), ClientHandshake::new(wishes), 100).unwrap_err();
     let words = "asked for the export (NBD_OPT_GO), the server has no such export: there is no export of that name";
     assert_eq!(error.to_string(), words);
 }
 
 /// Runs the client against a server that sends `script`.
-fn scripted(wishes: &Wishes, script: &[Vec<u8>]) -> (Result<ClientStep, ClientError>, Vec<u8>) {
+fn scripted(wishes: &ClientOptions, script: &[Vec<u8>]) -> (Result<ClientStep, ClientError>, Vec<u8>) {
     let (mut client, mut out) = (ClientHandshake::new(wishes.clone()), Vec::new());
     let bytes = script.concat();
     (client.advance(&bytes, &mut out).map(|(_, step)| step), out)
@@ -150,7 +150,7 @@ fn simply_served() -> ClientStep {
 
 #[test]
 fn uses_export_name_with_old_servers() {
-    let wishes = Wishes { export: "x".into(), structured: true, allocation: true, tls: false };
+    let wishes = ClientOptions { export: "x".into(), structured: true, allocation: true, tls: false };
     let unknown = |option| reply(option, err::UNSUP, &[]);
     let tail = |zeroes: usize| [&size_and_flags()[2..], &vec![0; zeroes]].concat();
     let (step, out) = scripted(&wishes, &[greeting(3), unknown(opt::STRUCTURED_REPLY), unknown(opt::GO), tail(0)]);
@@ -167,14 +167,14 @@ fn uses_export_name_with_old_servers() {
 fn unknown_information_is_ignored() {
     let info = |data: &[u8]| reply(opt::GO, rep::INFO, data);
     let script = [greeting(0xffff), info(b"\0\x09?"), info(&size_and_flags()), reply(opt::GO, rep::ACK, &[])];
-    let (step, out) = scripted(&Wishes::default(), &script);
+    let (step, out) = scripted(&ClientOptions::default(), &script);
     assert_eq!(step, Ok(simply_served()));
     assert_eq!(out[..4], [0, 0, 0, 3], "unknown flags are not echoed");
 }
 
 #[test]
 fn continues_without_a_refused_context() {
-    let wishes = Wishes { structured: true, allocation: true, ..Wishes::default() };
+    let wishes = ClientOptions { structured: true, allocation: true, ..ClientOptions::default() };
     let script = [
         greeting(3),
         reply(opt::STRUCTURED_REPLY, rep::ACK, &[]),
@@ -216,13 +216,13 @@ fn reports_violations_of_the_protocol() {
         (&go(err::BLOCK_SIZE_REQD, &[]), "block sizes"),
         (&go(rep::ERROR + 99, &[]), "0x80000063"),
     ] {
-        let (step, out) = scripted(&Wishes::default(), script);
+        let (step, out) = scripted(&ClientOptions::default(), script);
         let error = step.expect_err(part);
         assert!(error.to_string().contains(part), "{part}: {error}");
         let abort = b"IHAVEOPT\0\0\0\x02\0\0\0\0";
         assert_eq!(out.ends_with(abort), matches!(error, ClientError::Refused { .. }), "{error}");
     }
-    let wishes = Wishes { tls: true, ..Wishes::default() };
+    let wishes = ClientOptions { tls: true, ..ClientOptions::default() };
     assert_eq!(scripted(&wishes, &[greeting(0)]).0, Err(ClientError::NotFixed));
 }
 

@@ -25,7 +25,7 @@ fn garbled(random: &mut Random) -> Vec<u8> {
 
 /// Presents `sent` in pieces; returns the output, the number of bytes consumed and the result.
 fn outcome(sent: &[u8], mut piece: impl FnMut() -> usize) -> (Vec<u8>, usize, Result<ClientStep, ClientError>) {
-    let wishes = Wishes { structured: true, allocation: true, ..Wishes::default() };
+    let wishes = ClientOptions { structured: true, allocation: true, ..ClientOptions::default() };
     let (mut client, mut out) = (ClientHandshake::new(wishes), Vec::new());
     let (mut begin, mut end) = (0, 0);
     loop {

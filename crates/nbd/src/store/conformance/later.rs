@@ -2,7 +2,7 @@
 
 use units::random::Random;
 
-use crate::store::{Abilities, Operation, Pieces, Store, StoreEnd, StoreProgress};
+use crate::store::{Operation, Pieces, Store, StoreCapabilities, StoreEnd, StoreProgress};
 use nbd_wire::{Errno, Extent};
 
 /// Delays operations, which start in the lower store at any time before they end.
@@ -41,7 +41,7 @@ impl Store for Later {
         self.lower.size()
     }
 
-    fn abilities(&self) -> Abilities {
+    fn abilities(&self) -> StoreCapabilities {
         self.lower.abilities()
     }
 

@@ -6,7 +6,7 @@ use std::os::fd::BorrowedFd;
 use volume::RequestKind;
 
 use super::{Fault, FaultKind, FaultRates, Faults, InjectedFaults, SECTOR_BYTES};
-use crate::store::{Abilities, Footprint, Operation, Pieces, Pool, Store, StoreEnd, StoreProgress};
+use crate::store::{Footprint, Operation, Pieces, Pool, Store, StoreCapabilities, StoreEnd, StoreProgress};
 use nbd_wire::{Errno, Extent};
 
 /// A store with injected faults: failed reads, writes and flushes, torn or lost writes, and corrupted reads.
@@ -125,7 +125,7 @@ impl Store for FaultyStore {
         self.lower.size()
     }
 
-    fn abilities(&self) -> Abilities {
+    fn abilities(&self) -> StoreCapabilities {
         self.lower.abilities()
     }
 

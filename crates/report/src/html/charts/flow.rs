@@ -1,6 +1,6 @@
 //! IOPS and throughput over time.
 
-use record::{Flow, Level, Stretch};
+use record::{Flow, Level, SeriesSegment};
 
 use super::super::figure::ChartFigure;
 use super::super::part::SectionPart;
@@ -22,7 +22,7 @@ pub(in super::super) fn bytes(part: &SectionPart<'_>) -> Option<ChartFigure> {
 
 fn lines(part: &SectionPart<'_>, of: fn(&Flow) -> Level) -> Vec<TimelineLine> {
     let lines = part.flows().map(|(member, kind, _)| {
-        let read = |stretch: &Stretch| {
+        let read = |stretch: &SeriesSegment| {
             let Level { mean, min, max } = of(stretch.flow(kind));
             Some((mean, (max > min).then_some([min, max])))
         };

@@ -1,6 +1,6 @@
 //! Latency over time.
 
-use record::{DataKind, Stretch};
+use record::{DataKind, SeriesSegment};
 
 use super::super::figure::{ChartFigure, SeriesStyle};
 use super::super::part::{Member, SectionPart};
@@ -41,12 +41,12 @@ fn kinds(part: &SectionPart<'_>, member: &Member<'_>) -> Vec<TimelineLine> {
 
 fn whole(part: &SectionPart<'_>, member: &Member<'_>) -> Vec<TimelineLine> {
     let colour = if part.is_overlay() { member.number } else { 0 };
-    let of = |name, dash, read: fn(&Stretch) -> Option<f64>| {
+    let of = |name, dash, read: fn(&SeriesSegment) -> Option<f64>| {
         let course = |stretch_ns| member.job.result.course(stretch_ns);
         let line = TimelineLine::of(course, (part.lasted_ns(), part.budget), |stretch| Some((read(stretch)?, None)));
         TimelineLine { name: part.whose(member, name), style: SeriesStyle { colour, dash }, faint: dash > 0, ..line }
     };
-    let longest = |stretch: &Stretch| (stretch.service_max_ns > 0).then_some(stretch.service_max_ns as f64);
+    let longest = |stretch: &SeriesSegment| (stretch.service_max_ns > 0).then_some(stretch.service_max_ns as f64);
     let mean = of("mean", 0, |stretch| stretch.service_mean_ns);
     let p99 =
         percentile(part, member, &DataKind::ALL, 99.0, (part.whose(member, "p99"), SeriesStyle { colour, dash: 1 }));

@@ -1,6 +1,6 @@
 //! Line charts over time, with a table of their values.
 
-use record::Stretch;
+use record::SeriesSegment;
 
 use super::super::figure::{ChartFigure, LegendKey, SeriesStyle, picture};
 use super::super::part::{PageBudget, SectionPart};
@@ -62,11 +62,11 @@ pub(super) struct TimelineLine {
 impl TimelineLine {
     /// Returns the line of the values that `of` reads from each interval of a course.
     pub(super) fn of(
-        course: impl Fn(u64) -> Vec<Stretch>,
+        course: impl Fn(u64) -> Vec<SeriesSegment>,
         (lasted_ns, budget): (u64, PageBudget),
-        of: impl Fn(&Stretch) -> Option<(f64, Option<[f64; 2]>)>,
+        of: impl Fn(&SeriesSegment) -> Option<(f64, Option<[f64; 2]>)>,
     ) -> Self {
-        let piece = |stretch: &Stretch| {
+        let piece = |stretch: &SeriesSegment| {
             let (value, ends) = of(stretch)?;
             Some(TimelinePiece { from_ns: stretch.from_ns, to_ns: stretch.to_ns, value, ends })
         };
