@@ -68,7 +68,7 @@ fn errors_have_a_place_and_a_remedy() {
         ("read.iops>=2*median", "m", "`baseline`", "0.98*baseline"),
         ("read.iops>=2k*baseline", "2k*", "`k`", "0.98*baseline"),
         ("findings.warnings<=baseline", "baseline", "findings", "findings.warnings==0"),
-        ("read.iops>=1 and write.iops>=1", "and write.iops>=1", "follows", "by itself"),
+        ("read.iops>=1 and write.iops>=1", "and write.iops>=1", "unexpected text", "by itself"),
         ("job(a.read.iops>=1", "", "`).`", "job(NAME)"),
         ("job().read.iops>=1", "job().", "no name", "job(NAME)"),
         ("job(\"a).read.iops>=1", "job(\"a).read.iops>=1", "never closed", "job(NAME)"),

@@ -268,7 +268,7 @@ fn a_connection_may_be_closed_at_every_byte() {
 fn silent_and_slow_handshakes_end_after_ten_seconds() {
     std::thread::scope(|scope| {
         for fault in [Fault::Silent, Fault::Slow] {
-            scope.spawn(move || fails(fault, READ, 2, &["does not go on with the handshake"]));
+            scope.spawn(move || fails(fault, READ, 2, &["does not complete the handshake"]));
         }
     });
 }

@@ -359,7 +359,7 @@ fn errors_of_a_suite_are_reported_with_their_places() {
     assert!(unknown.stderr.contains("did you mean `gcp-pd`?"), "{}", unknown.stderr);
     for (rest, part) in [
         ("--scale 2 --target x", "--scale 2: not a fraction"),
-        ("--size soon --target x", "--size: `soon` is no size"),
+        ("--size soon --target x", "--size: `soon` is not a size"),
         ("--on gcp/nothing", "--on:1:5"),
         ("", "--target"),
         ("--target x -o x.svg", "use one of .json .md .txt"),

@@ -38,6 +38,8 @@ fn statistics_of_an_idle_server_include_its_last_request() {
 }
 
 fn request(port: u16, request: &str) -> String {
+    // The server accepts clients a moment before its endpoint does.
+    wait_for("the endpoint", || TcpStream::connect(("127.0.0.1", port)).is_ok());
     let mut client = TcpStream::connect(("127.0.0.1", port)).unwrap();
     client.write_all(request.as_bytes()).unwrap();
     let mut response = String::new();
