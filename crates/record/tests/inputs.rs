@@ -250,8 +250,8 @@ fn is_part(prefix: &Input, whole: &Input) -> bool {
 #[test]
 fn foreign_inputs_are_recognized_with_a_remedy() {
     let cases: &[(&str, &str, &str)] = &[
-        ("", "nothing in it", "iostat -x"),
-        (" \n\t\n", "nothing in it", "iostat -x"),
+        ("", "the input is empty", "iostat -x"),
+        (" \n\t\n", "the input is empty", "iostat -x"),
         ("<!DOCTYPE html>\n<html>", "web page", "as text"),
         ("a,b,c\n1,2,3\n", "CSV", "iostat -x"),
         ("procs -----------memory---------- ---swap--\n r  b   swpd   free\n", "vmstat", "iostat -x -o JSON 1 30"),

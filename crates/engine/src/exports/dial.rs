@@ -184,7 +184,7 @@ mod tests {
         let error = open(&uri, true, Duration::from_millis(50)).err().unwrap().to_string();
         std::fs::remove_file(&path).unwrap();
         drop(listener);
-        assert!(error.contains("does not go on with the handshake"), "{error}");
+        assert!(error.contains("does not complete the handshake"), "{error}");
         assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
     }
 }
