@@ -363,7 +363,7 @@ pub(super) fn probed(code: Code, figures: &SentenceFigures<'_>) -> String {
         Code::DeviceBound => {
             format!("The device was the limit, not the depth: {outcome}. A higher depth adds latency and no IOPS.")
         }
-        _ => format!("Depth and device limit it both: {outcome}. The knee lies there: `fathom sweep` finds it."),
+        _ => format!("Both depth and device limit it: {outcome}. The knee is near: `fathom sweep` finds it."),
     }
 }
 
