@@ -72,6 +72,8 @@ fn properties_of_a_disk_are_read() {
     assert_eq!(queue.scheduler.unwrap().0, "mq-deadline");
     let part = probe::device(&root, (8, 2)).unwrap();
     assert_eq!((part.relations.name.as_str(), part.relations.disk.as_deref()), ("sda2", Some("sda")));
+    let of_part = probe::queue(&root, part.relations.disk.as_deref().unwrap());
+    assert_eq!(of_part.logical_block_bytes, Ok(4096), "a partition has the blocks of its disk");
     assert_eq!((part.model, part.relations.holders), (disk.model, vec!["dm-0".to_owned()]));
     assert_eq!(probe::device(&root, (9, 9)), None);
 }
@@ -103,7 +105,15 @@ fn a_partition_is_counted_with_its_disk() {
     let stacked = probe::disk(&scratch.path(""), (252, 0)).unwrap();
     assert_eq!((stacked.name.as_str(), stacked.number), ("dm-0", (252, 0)));
     let whole = probe::ProbedDisk { name: "sda".into(), number: (8, 0) };
-    assert_eq!(probe::disk(&scratch.path(""), (8, 1)), Some(whole));
+    assert_eq!(probe::disk(&scratch.path(""), (8, 1)), Some(whole.clone()));
+    // The device below the stacked one counts as that disk, too.
+    let below = probe::relations(&scratch.path(""), (252, 0)).unwrap().slaves;
+    let disks: Vec<_> = below
+        .iter()
+        .filter_map(|name| probe::number_named(&scratch.path(""), name))
+        .filter_map(|number| probe::disk(&scratch.path(""), number))
+        .collect();
+    assert_eq!(disks, [whole]);
 }
 
 #[test]
