@@ -10,7 +10,7 @@
 //! [`doctor`] checks the settings of a host, from figures of `/sys` and `/proc`. [`compare`] compares a run, or repeats
 //! of it, with a baseline, and [`gate`] judges it by assertions.
 //!
-//! This crate contains no prose (`report` words findings), accesses no files and does not choose baselines.
+//! Out of scope: prose (`report` words findings), access to files, and the choice of baselines.
 
 mod code;
 pub mod compare;

@@ -10,8 +10,8 @@
 //! Problems are returned as [`Diagnostic`]s, those of all files together, each with its place, fio's behaviour and the
 //! remedy.
 //!
-//! This crate does not read files or the environment (the caller passes a [`HostSource`]), print diagnostics, or open
-//! what a job names. Nothing in it depends on the size or kind of a device.
+//! Out of scope: reading files or the environment (the caller passes a [`HostSource`]), printing diagnostics, opening
+//! what a job names, and everything that depends on the size or kind of a device.
 mod apply;
 mod arguments;
 mod diagnostic;

@@ -10,7 +10,7 @@
 //! dollars at a rate with a source and a date ([`Exchange`]). Each latency carries its basis; an assumed one never
 //! beats a measured one.
 //!
-//! This crate has no clock, no simulation and no text output, and knows volumes only by their catalogue entries.
+//! Out of scope: clocks, simulations and text. Volumes are known only by their catalogue entries.
 
 mod candidate;
 pub mod choice;

@@ -4,8 +4,8 @@
 //! Procedures decide on the next run and evaluate the previous ones. A [`Runner`](runner::Runner) executes them: the
 //! same sweep searches a device or a model.
 //!
-//! This crate runs nothing itself, reads no files and prints nothing; [`ProcedureHost`] is its only interface to the
-//! program. The search for a knee is `analyse::knee::search`, and `report` produces texts and pages.
+//! Out of scope: running jobs, reading files and printing; [`ProcedureHost`] is the only interface to the program. The
+//! search for a knee is `analyse::knee::search`, and `report` produces texts and pages.
 
 pub mod depth_probe;
 pub mod expected;

@@ -13,7 +13,7 @@
 //! [`read_input`] reads the output of other programs, and [`Claim`] the figures that a user claims. Printed figures are
 //! rounded; each keeps its resolution, as a [`Quote`] or as a [`Claimed`].
 //!
-//! This crate accesses no files (callers pass bytes), judges nothing (`analyse`) and words nothing (`report`).
+//! Out of scope: access to files (callers pass bytes), judgements (`analyse`) and their wording (`report`).
 
 mod block;
 mod claim;

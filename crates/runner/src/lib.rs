@@ -7,7 +7,7 @@
 //! options of a worker ([`policy`]), the counters that observers read ([`RunCounters`]), progress ([`ProgressTracker`])
 //! and the assembly of the record ([`assemble`]).
 //!
-//! Threads, clocks and files are in `device`, virtual time in `sim`, text in `report`.
+//! Out of scope: threads, clocks and files (`device`), virtual time (`sim`), text (`report`).
 
 mod assemble;
 mod counters;

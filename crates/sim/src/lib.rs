@@ -6,8 +6,8 @@
 //!
 //! Buffered clients go through the page caches of their machines.
 //!
-//! The models are in `volume`, workloads in `workload`, counters in `meter`. There are no data: reads return none, and
-//! written blocks cannot be verified.
+//! Out of scope: the models (`volume`), workloads (`workload`) and counters (`meter`). There are no data: reads return
+//! none, and written blocks cannot be verified.
 
 mod client;
 mod clock;

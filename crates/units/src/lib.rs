@@ -4,7 +4,7 @@
 //! different print functions so that they cannot be confused. Everything random in Fathom comes from
 //! [`random::Random`], which depends only on a seed and a stream number.
 //!
-//! Parsing of fio's units is in `job`, because they are specific to the job language. There is no clock here.
+//! Out of scope: clocks, and parsing of fio's units, which are specific to the job language (`job`).
 
 mod bytes;
 mod cpu_use;

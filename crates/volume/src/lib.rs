@@ -8,7 +8,7 @@
 //! [`pagecache`] models a machine's memory for jobs without `direct=1`. [`catalogue`] builds specs of the volumes that
 //! providers sell.
 //!
-//! This crate has no clock and stores no data; it knows neither jobs nor its callers.
+//! Out of scope: clocks, stored data, jobs, and the identity of callers.
 
 mod burst_credits;
 pub mod catalogue;

@@ -5,8 +5,8 @@
 //! and on a model, so they are independent of both. Payloads and their verification follow from the decisions and are
 //! here too.
 //!
-//! This crate has no clock (the caller passes the time), target, tags, buffers or statistics. It does not end a job at
-//! `runtime` (the drive loop calls [`Issuer::finish`]) and parses no job text.
+//! Out of scope: clocks (the caller passes the time), targets, tags, buffers, statistics, job text, and the end of a
+//! job at `runtime` (the drive loop calls [`Issuer::finish`]).
 
 mod decision;
 mod error;

@@ -101,8 +101,8 @@ pub(super) fn check(sources: &[SourceFile]) -> SourceSizes {
 /// Checks the introduction of a crate: what it is, why, and, for libraries, what it does not do.
 fn head(place: &str, text: &str) -> Option<String> {
     let head: Vec<&str> = text.lines().take_while(|line| line.starts_with("//!")).collect();
-    let limits = ["Out of scope", "*not*", " not ", " no ", " nothing "];
-    let says_not = place.ends_with("main.rs") || head.iter().any(|line| limits.iter().any(|word| line.contains(word)));
+    let says_not = |line: &&str| line.contains("*not*") || line.starts_with("//! Out of scope: ");
+    let says_not = place.ends_with("main.rs") || head.iter().any(says_not);
     (head.len() < HEAD_LINES || !says_not).then(|| {
         format!("{place}: open it with what the crate is, why, and what it does not do ({HEAD_LINES} lines or more)")
     })
@@ -124,6 +124,10 @@ mod tests {
         let file = complaints("crates/a/src/b.rs", &"const X: u8 = 1;\n".repeat(FILE_LINES + 1));
         assert!(file[0].contains("601 lines without tests"), "{file:?}");
         assert!(complaints("crates/a/src/lib.rs", "//! A crate.\n")[0].contains("open it with"));
+        let vague = "//! A crate.\n//!\n//! It has no clock.\n//! It does not print.\n";
+        assert!(complaints("crates/a/src/lib.rs", vague)[0].contains("open it with"));
+        let clear = "//! A crate.\n//!\n//! It reads.\n//! Out of scope: printing.\n";
+        assert!(complaints("crates/a/src/lib.rs", clear).is_empty());
         let cli = SourceFile::parse("crates/cli/src/a.rs".into(), "const X: u8 = 1;\n#[cfg(test)]\nmod tests {\n}\n");
         assert_eq!(check(&[cli.unwrap()]).cli_lines, 1);
         assert!(complaints("crates/a/tests/b.rs", &"const X: u8 = 1;\n".repeat(FILE_LINES + 1)).is_empty());
