@@ -83,6 +83,13 @@ fn last_of_several_documents_counts() {
     assert_eq!(record::fio::from_fio(&twice).unwrap().jobs[0].result.write.ios, 20);
 }
 
+/// The start of the document was one byte off for each line before it.
+#[test]
+fn a_document_after_lines_with_carriage_returns_is_found() {
+    let text = format!("fio: a note\n{FIO}").replace('\n', "\r\n");
+    assert_eq!(record::fio::from_fio(&text).unwrap(), record::fio::from_fio(FIO).unwrap());
+}
+
 #[test]
 fn output_of_other_programs_is_refused() {
     assert!(matches!(record::fio::from_fio("fio: no jobs\n"), Err(ReadError::NoDocument)));
