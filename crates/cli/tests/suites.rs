@@ -80,7 +80,7 @@ fn gcp_pd_runs_on_a_file_and_on_its_model() {
     let line = format!("run gcp-pd --target data.bin --size 64m --scale 0.001 --on {PD} -o result.md -o result.json");
     let outcome = run(&mut suite(&scratch, &line));
     assert!(matches!(outcome.code(), Some(0 | 4)), "{outcome:#?}");
-    for part in ["measured on", "modelled on", "scale", "published", "sequential-write", "write IOPS", "apart"] {
+    for part in ["measured on", "modelled on", "scale", "published", "sequential-write", "write IOPS"] {
         assert!(outcome.stdout.contains(part), "`{part}` is missing from {}", outcome.stdout);
     }
     assert_eq!(scratch.path("data.bin").metadata().expect("it was created").len(), 64 << 20);
@@ -89,6 +89,13 @@ fn gcp_pd_runs_on_a_file_and_on_its_model() {
         assert!(step["rows"][0]["measured"].as_f64().is_some_and(|value| value > 0.0), "{step:#}");
         assert!(step["rows"][0]["modelled"].as_f64().is_some_and(|value| value > 0.0), "{step:#}");
     }
+    // The one figure with a reason why it differs from the published one; a busy host may measure a similar value.
+    let read_iops =
+        document["steps"].as_array().and_then(|steps| steps.iter().find(|step| step["name"] == "read-iops"));
+    let row = &read_iops.expect("the step")["rows"][0];
+    let [measured, published] =
+        [&row["measured"], &row["published"]["value"]].map(|value| value.as_f64().expect("IOPS"));
+    assert_eq!(outcome.stdout.contains("  apart  "), (measured / published - 1.0).abs() > 0.05, "{}", outcome.stdout);
     assert!(scratch.read("result.md").contains("| step | figure | measured"));
 }
 

@@ -27,6 +27,8 @@ use crate::scratch::ScratchDir;
 
 /// Time limit of a boot, sufficient on a busy host.
 const LIMIT: Duration = Duration::from_secs(900);
+/// Number of boots after which a guest without any test has failed.
+const BOOTS: u32 = 3;
 
 /// Programs of the host that tests use, with their Debian packages.
 const PROGRAMS: &[(&str, &str)] = &[
@@ -52,11 +54,20 @@ pub(crate) fn test(words: &[&str]) -> Result<ExitCode> {
         Err(Unavailable::Lacks(reason)) => return report.skip_all(&reason),
         Err(Unavailable::Failed(error)) => return Err(error),
     };
-    let mut hung = None;
+    let (mut hung, mut boots) = (None, 0);
     loop {
         let left: Vec<&GuestCase> = cases.iter().filter(|case| !report.has(case)).collect();
         let script: String = left.iter().map(|case| case.line()).collect();
-        let BootEnd::Hung(state) = prepared.boot(&script, |line| report.line(line))? else { break };
+        boots += 1;
+        let state = match prepared.boot(&script, |line| report.line(line))? {
+            BootEnd::Hung(state) => state,
+            // On a busy host, the kernel may panic before any test has begun.
+            BootEnd::Over if !report.has_lines() && boots < BOOTS => {
+                eprintln!("guest: it ended before the first test, booting again:\n{}", prepared.console());
+                continue;
+            }
+            BootEnd::Over => break,
+        };
         // The emulator or its kernel sometimes hangs when a driver is loaded again, so the remaining tests get a second
         // boot. A test that hangs the guest with probability p passes after a hang with probability p (1 - p); each
         // hang is printed.

@@ -24,13 +24,14 @@ pub(super) struct Report {
     names: Vec<String>,
     outcomes: BTreeMap<String, GuestOutcome>,
     printed: Vec<String>,
+    has_lines: bool,
 }
 
 impl Report {
     pub(super) fn new(cases: &[GuestCase]) -> Self {
         println!("\nrunning {} guest tests", cases.len());
         let names = cases.iter().map(GuestCase::name).collect();
-        Self { names, outcomes: BTreeMap::new(), printed: Vec::new() }
+        Self { names, outcomes: BTreeMap::new(), printed: Vec::new(), has_lines: false }
     }
 
     /// Reports whether a test has ended.
@@ -38,8 +39,14 @@ impl Report {
         self.outcomes.contains_key(&case.name())
     }
 
+    /// Reports whether the guest has reached its script.
+    pub(super) fn has_lines(&self) -> bool {
+        self.has_lines
+    }
+
     /// Handles a line of the guest.
     pub(super) fn line(&mut self, line: &str) {
+        self.has_lines = true;
         if line.starts_with("@begin ") {
             self.printed.clear();
         } else if let Some(rest) = line.strip_prefix("@end ") {
@@ -76,11 +83,12 @@ impl Report {
 
     /// Prints the failures and counts. A test without outcome has failed.
     pub(super) fn finish(mut self, console: &str) -> Result<ExitCode> {
-        for name in self.names.clone().into_iter().filter(|name| !self.outcomes.contains_key(name)).collect::<Vec<_>>()
-        {
-            let printed = std::mem::take(&mut self.printed).join("\n");
-            let why = format!("the guest ended before it:\n{printed}\nconsole:\n{console}");
-            self.end(&name, "", GuestOutcome::Failed(why));
+        let missing = self.names.iter().filter(|name| !self.outcomes.contains_key(*name)).cloned().collect::<Vec<_>>();
+        if !missing.is_empty() {
+            println!("the guest ended early:\n{}\nconsole:\n{console}", self.printed.join("\n"));
+        }
+        for name in missing {
+            self.end(&name, "", GuestOutcome::Failed("the guest ended before it".to_owned()));
         }
         let strict = std::env::var_os("FATHOM_NO_SKIP").is_some_and(|value| value == "1");
         let (mut failed, mut skipped) = (Vec::new(), 0);
@@ -106,7 +114,8 @@ mod tests {
     use super::*;
 
     fn report(lines: &[&str]) -> Report {
-        let mut report = Report { names: vec!["a::one".into()], outcomes: BTreeMap::new(), printed: Vec::new() };
+        let mut report =
+            Report { names: vec!["a::one".into()], outcomes: BTreeMap::new(), printed: Vec::new(), has_lines: false };
         lines.iter().for_each(|line| report.line(line));
         report
     }
