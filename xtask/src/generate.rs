@@ -43,22 +43,23 @@ pub(crate) fn run(check: bool) -> Result<()> {
 
 /// Returns all generated files and their texts.
 fn files(root: &Path) -> Result<Vec<(String, String)>> {
+    let fathom = &crate::scratch::debug_fathom(root)?;
     let mut files = vec![("docs/options.md".to_owned(), job::docs::options_markdown())];
     for (shell, name) in [("bash", "fathom.bash"), ("zsh", "_fathom"), ("fish", "fathom.fish")] {
-        files.push((format!("completions/{name}"), output_of(root, &["completions", shell])?));
+        files.push((format!("completions/{name}"), output_of(fathom, &["completions", shell])?));
     }
-    files.push(("docs/findings.md".to_owned(), output_of(root, &["explain", "--findings"])?));
-    files.push(("docs/doctor.md".to_owned(), output_of(root, &["doctor", "--checks"])?));
-    files.push(("docs/suites.md".to_owned(), output_of(root, &["suite", "list", "--format", "md"])?));
-    files.extend(manual(root)?);
-    files.extend(pages::all(root)?);
+    files.push(("docs/findings.md".to_owned(), output_of(fathom, &["explain", "--findings"])?));
+    files.push(("docs/doctor.md".to_owned(), output_of(fathom, &["doctor", "--checks"])?));
+    files.push(("docs/suites.md".to_owned(), output_of(fathom, &["suite", "list", "--format", "md"])?));
+    files.extend(manual(fathom)?);
+    files.extend(pages::all(root, fathom)?);
     Ok(files)
 }
 
 /// Returns the manual pages.
-fn manual(root: &Path) -> Result<Vec<(String, String)>> {
+fn manual(fathom: &Path) -> Result<Vec<(String, String)>> {
     let scratch = pages::scratch_folder("man")?;
-    output_of(root, &["man", "--into", &scratch.to_string_lossy()])?;
+    output_of(fathom, &["man", "--into", &scratch.to_string_lossy()])?;
     let mut pages = Vec::new();
     for folder in std::fs::read_dir(&scratch)? {
         for page in std::fs::read_dir(folder?.path())? {
@@ -86,12 +87,8 @@ fn leftovers(root: &Path, files: &[(String, String)]) -> Result<Vec<PathBuf>> {
 }
 
 /// Returns the output of a Fathom command, so that pages and completions cannot differ from the program.
-fn output_of(root: &Path, words: &[&str]) -> Result<String> {
-    let output = Command::new("cargo")
-        .args(["run", "--quiet", "--bin", "fathom", "--"])
-        .args(words)
-        .current_dir(root)
-        .output()?;
+fn output_of(fathom: &Path, words: &[&str]) -> Result<String> {
+    let output = Command::new(fathom).args(words).output()?;
     ensure!(output.status.success(), "fathom {}: {}", words.join(" "), String::from_utf8_lossy(&output.stderr));
     Ok(String::from_utf8(output.stdout)?)
 }

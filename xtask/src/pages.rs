@@ -2,7 +2,8 @@
 //!
 //! A command follows `$ ` in a fenced block, and its output on a terminal of 100 columns follows the command. A line
 //! `...` stands for any lines. All commands of a page run in order in one scratch directory with `examples/` and
-//! `models/`. A command that is shown to fail has `exit code N` as its last line, and shows its errors too. A picture that a page shows from `pictures/` is the file of that name that one of them writes.
+//! `models/`. A command that is shown to fail has `exit code N` as its last line, and shows its errors too. A picture that
+//! a page shows from `pictures/` is the file of that name that one of them writes.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -15,15 +16,14 @@ use crate::tidy::relative;
 const ELIDED: &str = "...";
 
 /// Returns the pages that have commands, with current output, and their pictures.
-pub(crate) fn all(root: &Path) -> Result<Vec<(String, String)>> {
-    crate::scratch::build(root, &["--quiet"], "debug")?;
+pub(crate) fn all(root: &Path, fathom: &Path) -> Result<Vec<(String, String)>> {
     let mut files = Vec::new();
     for path in candidates(root)? {
         let text = std::fs::read_to_string(&path)?;
         let pieces = pieces(&text);
         if pieces.iter().any(|piece| matches!(piece, PagePiece::Example { .. })) {
             let name = relative(root, &path);
-            let scratch = PagesScratch::new(root, &name)?;
+            let scratch = PagesScratch::new(root, fathom, &name)?;
             files.push((name.clone(), with_output(&pieces, &scratch).context(name)?));
             files.extend(pictures(root, &path, &text, &scratch)?);
         }
@@ -124,7 +124,7 @@ fn pictures(root: &Path, page: &Path, text: &str, scratch: &PagesScratch) -> Res
     let mut found: Vec<(String, String)> = Vec::new();
     for part in text.split("](pictures/").skip(1) {
         let name = part.split(')').next().unwrap_or_default();
-        let made = scratch.0.join(name);
+        let made = scratch.folder.join(name);
         let path = relative(root, &folder.join(name));
         if found.iter().all(|(known, _)| *known != path) {
             let content = std::fs::read_to_string(&made)
@@ -147,29 +147,32 @@ pub(crate) fn scratch_folder(name: &str) -> Result<PathBuf> {
 }
 
 /// The scratch directory of a page.
-struct PagesScratch(PathBuf);
+struct PagesScratch {
+    folder: PathBuf,
+    /// Directory of the program.
+    programs: PathBuf,
+}
 
 impl PagesScratch {
-    fn new(root: &Path, page: &str) -> Result<Self> {
+    fn new(root: &Path, fathom: &Path, page: &str) -> Result<Self> {
         let folder = scratch_folder(&page.replace('/', "-"))?;
         for name in ["examples", "models"] {
             std::os::unix::fs::symlink(root.join(name), folder.join(name))?;
         }
-        Ok(Self(folder))
+        let programs = fathom.parent().context("the program lies in a directory")?.to_path_buf();
+        Ok(Self { folder, programs })
     }
 
     /// Runs a command and returns its standard output. A command that is shown to fail, with `exit code N` as its last
     /// line, has its errors shown too.
     fn run(&self, command: &str, shown: &[&str]) -> Result<String> {
-        let program = std::env::current_exe()?;
-        let programs = program.parent().context("xtask lies in a folder")?;
         let path = std::env::var("PATH").unwrap_or_default();
         let output = Command::new("sh")
             .args(["-c", command])
-            .current_dir(&self.0)
-            .env("PATH", format!("{}:{path}", programs.display()))
-            .env("HOME", &self.0)
-            .env("FATHOM_HOME", self.0.join("runs"))
+            .current_dir(&self.folder)
+            .env("PATH", format!("{}:{path}", self.programs.display()))
+            .env("HOME", &self.folder)
+            .env("FATHOM_HOME", self.folder.join("runs"))
             .envs([("COLUMNS", "100"), ("NO_COLOR", "1"), ("TERM", "dumb"), ("LC_ALL", "C.UTF-8")])
             .env_remove("XDG_STATE_HOME")
             .output()?;
@@ -235,7 +238,8 @@ mod tests {
     #[test]
     fn output_is_replaced_if_the_command_prints_something_else() {
         let root = crate::tidy::root().expect("the project exists");
-        let scratch = PagesScratch::new(&root, "a-page-of-a-test").expect("the build directory is writable");
+        let scratch = PagesScratch::new(&root, &root.join("fathom"), "a-page-of-a-test")
+            .expect("the build directory is writable");
         let page = "```text\n$ printf 'one\\ntwo\\n'\nold\n```\n";
         let made = with_output(&pieces(page), &scratch).expect("printf exists");
         assert_eq!(made, "```text\n$ printf 'one\\ntwo\\n'\none\ntwo\n```\n");

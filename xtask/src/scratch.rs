@@ -32,3 +32,9 @@ pub(crate) fn build(root: &Path, options: &[&str], profile: &str) -> Result<Path
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
     Ok(target.join(profile).join("fathom"))
 }
+
+/// Returns the debug build of Fathom, or the program that the variable `FATHOM` names, such as another version.
+pub(crate) fn debug_fathom(root: &Path) -> Result<PathBuf> {
+    let named = std::env::var_os("FATHOM").map(PathBuf::from);
+    named.map_or_else(|| build(root, &["--quiet"], "debug"), |path| Ok(std::path::absolute(path)?))
+}

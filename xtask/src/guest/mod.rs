@@ -175,7 +175,8 @@ impl GuestSetup {
         for (program, _) in PROGRAMS {
             archive.program(program, &find(program).with_context(|| format!("{program} is gone"))?)?;
         }
-        archive.program("fathom", &stripped(&built_fathom(&self.root)?, &self.folder.0.join("fathom")))?;
+        archive
+            .program("fathom", &stripped(&crate::scratch::debug_fathom(&self.root)?, &self.folder.0.join("fathom")))?;
         let own = std::env::current_exe()?;
         archive.program("xtask", &stripped(&own, &self.folder.0.join("xtask")))?;
         let busybox = find("busybox").context("busybox is gone")?;
@@ -204,14 +205,6 @@ impl GuestSetup {
         let lines: Vec<&str> = text.lines().collect();
         lines[lines.len().saturating_sub(30)..].join("\n")
     }
-}
-
-/// Returns Fathom as tests build it, or the binary that `FATHOM` names, such as another version.
-fn built_fathom(root: &Path) -> Result<PathBuf> {
-    if let Some(path) = std::env::var_os("FATHOM") {
-        return Ok(PathBuf::from(path));
-    }
-    crate::scratch::build(root, &["--quiet"], "debug")
 }
 
 /// Returns a copy without symbols, which boots sooner; the program itself without `strip`.
