@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
-use super::reading::{Reading, UnreadFile, UnreadReason, line, list, names, parse_list, text};
+use record::host::{Reading, UnreadCause};
+
+use super::reading::{foreign, line, list, names, parse_list, text, unread};
 
 /// Returns the processors that are online.
 pub fn online_cpus(root: &Path) -> Reading<Vec<u32>> {
@@ -12,7 +14,7 @@ pub fn online_cpus(root: &Path) -> Reading<Vec<u32>> {
 /// Returns the processors that this process may use.
 pub fn allowed_cpus(root: &Path) -> Reading<Vec<u32>> {
     let value = status(root, "Cpus_allowed_list")?;
-    parse_list(&value).ok_or_else(|| UnreadFile::foreign("proc/self/status", &value))
+    parse_list(&value).ok_or_else(|| foreign("proc/self/status", &value))
 }
 
 /// Returns the mean number of tasks that were running or waiting for a processor or a disk during the last minute.
@@ -20,7 +22,7 @@ pub fn load(root: &Path) -> Reading<f64> {
     let line = line(root, "proc/loadavg")?;
     let first = line.split_whitespace().next().unwrap_or_default();
     let load = first.parse().ok().filter(|load: &f64| load.is_finite() && *load >= 0.0);
-    load.ok_or_else(|| UnreadFile::foreign("proc/loadavg", &line))
+    load.ok_or_else(|| foreign("proc/loadavg", &line))
 }
 
 /// Returns the fraction of the last minute in which tasks waited for a processor (`Documentation/accounting/psi.rst`).
@@ -28,7 +30,7 @@ pub fn cpu_pressure(root: &Path) -> Reading<f64> {
     let path = "proc/pressure/cpu";
     let line = line(root, path)?;
     let percent = line.split_whitespace().find_map(|word| word.strip_prefix("avg60=")?.parse::<f64>().ok());
-    percent.map(|percent| percent / 100.0).ok_or_else(|| UnreadFile::foreign(path, &line))
+    percent.map(|percent| percent / 100.0).ok_or_else(|| foreign(path, &line))
 }
 
 /// Returns the memory nodes, each with its processors.
@@ -49,7 +51,7 @@ pub fn governors(root: &Path) -> Reading<(Vec<String>, String)> {
     governors.sort();
     governors.dedup();
     if governors.is_empty() {
-        return Err(UnreadFile::new(&format!("{home}/cpufreq"), UnreadReason::Empty));
+        return Err(unread(&format!("{home}/cpufreq"), UnreadCause::Empty));
     }
     let driver = policies.iter().find_map(|policy| line(root, &format!("{home}/cpufreq/{policy}/scaling_driver")).ok());
     Ok((governors, driver.unwrap_or_default()))
@@ -60,7 +62,5 @@ pub(super) fn status(root: &Path, key: &str) -> Reading<String> {
     let path = "proc/self/status";
     let text = text(root, path)?;
     let value = text.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(':'));
-    value
-        .map(|value| value.trim().to_owned())
-        .ok_or_else(|| UnreadFile::new(path, UnreadReason::Foreign(format!("no {key}"))))
+    value.map(|value| value.trim().to_owned()).ok_or_else(|| unread(path, UnreadCause::Foreign(format!("no {key}"))))
 }

@@ -29,20 +29,18 @@ pub use filesystem::{
     capacity_bytes, existing_ancestor, ext4_options, free_bytes, initialises_lazily, trims_regularly,
 };
 pub use host::{ProbedHost, host, page_bytes};
-pub use memory::{DirtyMemory, SwapDevice, dirty, swaps};
+pub use memory::{dirty, swaps};
 pub use mounts::{MountEntry, filesystem_of, mounts, number as number_in};
 pub use occupants::{Occupant, swap_paths, users};
-pub use permissions::{IoLimit, RingLimits, filtered, io_limits, kernel, native_operations, rings};
+pub use permissions::{filtered, io_limits, kernel, native_operations, rings};
 pub use queue::{
-    BlockQueue, DeviceIdentity, QueueInterrupt, driver, first_sector, identity, interrupts, loop_direct,
-    loop_offset_bytes, mapping, node, queue, raid, read_ahead_kb,
+    DeviceIdentity, driver, first_sector, identity, interrupts, loop_direct, loop_offset_bytes, mapping, node, queue,
+    raid, read_ahead_kb,
 };
-pub use reading::{Reading, UnreadFile, UnreadReason};
 pub use signature::{Examination, KIND_BYTES, Signature, SignatureClass, examine, file_kind};
-pub use stack::{DeviceStack, LayerKind, StackBottom, StackLayer, UnknownNameError, device_names, stack};
+pub use stack::{DeviceStack, LayerKind, StackLayer, UnknownNameError, device_names, stack};
 
-/// A device number: major and minor.
-pub type Number = (u32, u32);
+pub use record::host::Number;
 
 /// Splits a device number from the metadata of a file.
 fn split(device: u64) -> Number {

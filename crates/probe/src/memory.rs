@@ -2,17 +2,10 @@
 
 use std::path::Path;
 
-use super::mounts::unescaped;
-use super::reading::{Reading, UnreadFile, number, text};
+use record::host::{DirtyMemory, Reading, SwapDevice};
 
-/// Thresholds of dirty memory, in bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct DirtyMemory {
-    /// Background writeback starts.
-    pub background_bytes: u64,
-    /// Writers are throttled.
-    pub limit_bytes: u64,
-}
+use super::mounts::unescaped;
+use super::reading::{foreign, number, text};
 
 /// Returns the dirty thresholds (`Documentation/admin-guide/sysctl/vm.rst`). Ratios apply to the total memory.
 pub fn dirty(root: &Path) -> Reading<DirtyMemory> {
@@ -32,18 +25,7 @@ pub(super) fn memory_bytes(root: &Path) -> Reading<u64> {
     let text = text(root, path)?;
     let total = text.lines().find_map(|line| line.strip_prefix("MemTotal:"));
     let kib = total.and_then(|total| total.trim().strip_suffix("kB")?.trim().parse::<u64>().ok());
-    kib.map(|kib| kib.saturating_mul(1024)).ok_or_else(|| UnreadFile::foreign(path, &text))
-}
-
-/// A swap device or file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SwapDevice {
-    /// Path of the device or file.
-    pub path: String,
-    /// Size in bytes.
-    pub bytes: u64,
-    /// Used bytes.
-    pub used_bytes: u64,
+    kib.map(|kib| kib.saturating_mul(1024)).ok_or_else(|| foreign(path, &text))
 }
 
 /// Returns all swap devices and files.

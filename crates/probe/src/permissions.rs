@@ -2,10 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use super::Number;
+use record::host::{IoLimit, Number, Reading, RingLimits};
+
 use super::cpus::status;
 use super::mounts::mounts;
-use super::reading::{Reading, UnreadFile, line, number, text};
+use super::reading::{foreign, line, number, text};
 
 /// Returns the kernel release, such as `6.18.0`.
 pub fn kernel(root: &Path) -> Reading<String> {
@@ -15,15 +16,6 @@ pub fn kernel(root: &Path) -> Reading<String> {
 /// Returns the number of libaio operations reserved by all processes, and the maximum.
 pub fn native_operations(root: &Path) -> Reading<(u64, u64)> {
     Ok((number(root, "proc/sys/fs/aio-nr")?, number(root, "proc/sys/fs/aio-max-nr")?))
-}
-
-/// Restrictions of io_uring, by `/proc/sys/kernel/io_uring_disabled`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RingLimits {
-    /// 0: all users may use it; 1: privileged users and one group; 2: none.
-    pub disabled: u64,
-    /// Whether this process is privileged or in that group.
-    pub member: bool,
 }
 
 /// Returns the restrictions of io_uring.
@@ -46,19 +38,6 @@ fn is_member(root: &Path, group: Option<u32>) -> bool {
     let groups = [status(root, "Groups"), status(root, "Gid")].into_iter().flatten().collect::<Vec<_>>().join(" ");
     let in_group = group.is_some_and(|group| groups.split_whitespace().any(|own| own == group.to_string()));
     in_group || capable.is_some_and(|mask| mask >> CAP_SYS_ADMIN & 1 == 1)
-}
-
-/// An I/O limit set by a cgroup of this process or one of its ancestors.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct IoLimit {
-    /// The file that sets it, as an absolute path on the host.
-    pub file: PathBuf,
-    /// Device number; `None` for all devices.
-    pub device: Option<Number>,
-    /// What is limited, by the kernel's name: `rbps`, `wiops`, `weight`, `target`.
-    pub key: String,
-    /// The limit, in the unit of the key.
-    pub value: u64,
 }
 
 /// Files of cgroup version 1, and the corresponding keys of version 2.
@@ -95,7 +74,7 @@ pub fn io_limits(root: &Path) -> Reading<Vec<IoLimit>> {
             if is_v1 { v1_limits(root, &home, &mut limits) } else { v2_limits(root, &home, &mut limits) }
         }
     }
-    if seen { Ok(limits) } else { Err(UnreadFile::foreign(path, "no cgroup that is mounted")) }
+    if seen { Ok(limits) } else { Err(foreign(path, "no cgroup that is mounted")) }
 }
 
 /// Returns a cgroup and its ancestors, without leading slashes.

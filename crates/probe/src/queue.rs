@@ -3,52 +3,9 @@
 
 use std::path::{Path, PathBuf};
 
-use super::reading::{Reading, UnreadFile, UnreadReason, line, list, names, number, resolve, text};
+use record::host::{BlockQueue, QueueInterrupt, Reading, UnreadCause, UnreadFact};
 
-/// Settings of a disk's queue.
-#[derive(Clone, Debug)]
-pub struct BlockQueue {
-    /// Active scheduler and all available ones.
-    pub scheduler: Reading<(String, Vec<String>)>,
-    /// Maximum number of requests in each hardware queue.
-    pub nr_requests: Reading<u64>,
-    /// Maximum queue depth of the device, for SCSI devices only.
-    pub device_depth: Reading<u64>,
-    /// Minimum size of an operation, in bytes.
-    pub logical_block_bytes: Reading<u64>,
-    /// Block size of the medium, in bytes.
-    pub physical_block_bytes: Reading<u64>,
-    /// Optimal size of an operation in bytes, such as the stripe of a RAID; zero if the device does not report it.
-    pub optimal_io_bytes: Reading<u64>,
-    /// Misalignment of the device itself, in bytes.
-    pub alignment_offset_bytes: Reading<i64>,
-    /// Whether the device has moving parts.
-    pub rotational: Reading<bool>,
-    /// `write back` or `write through`.
-    pub write_cache: Reading<String>,
-    /// Whether single writes can be made durable.
-    pub fua: Reading<bool>,
-    /// The processor on which completions are handled: 0, 1 or 2.
-    pub rq_affinity: Reading<u64>,
-    /// How far requests are merged: 0, 1 or 2.
-    pub nomerges: Reading<u64>,
-    /// Maximum size of a request, in KiB.
-    pub max_sectors_kb: Reading<u64>,
-    /// Maximum size of a request that the device accepts, in KiB.
-    pub max_hw_sectors_kb: Reading<u64>,
-    /// Maximum size of a discard, in bytes; zero if discards are not sent.
-    pub discard_max_bytes: Reading<u64>,
-    /// Maximum size of a discard that the device accepts, in bytes.
-    pub discard_max_hw_bytes: Reading<u64>,
-    /// Granularity of discards, in bytes.
-    pub discard_granularity_bytes: Reading<u64>,
-    /// Whether operations are counted.
-    pub iostats: Reading<bool>,
-    /// Whether there are queues that can be polled.
-    pub polls: Reading<bool>,
-    /// Processors of each hardware queue.
-    pub hardware_queues: Reading<Vec<Vec<u32>>>,
-}
+use super::reading::{foreign, line, list, names, number, resolve, text, unread};
 
 /// Returns the path of a block device in `/sys`, where `!` stands for `/`.
 fn of(name: &str) -> String {
@@ -94,7 +51,7 @@ fn scheduler(root: &Path, path: &str) -> Reading<(String, Vec<String>)> {
     match (chosen, &all[..]) {
         (Some(chosen), _) => Ok((chosen.to_owned(), all)),
         (None, [only]) if only.chars().all(|c| c.is_ascii_alphanumeric() || c == '-') => Ok((only.clone(), all)),
-        _ => Err(UnreadFile::foreign(path, &line)),
+        _ => Err(foreign(path, &line)),
     }
 }
 
@@ -107,7 +64,7 @@ fn hardware_queues(root: &Path, home: &str) -> Reading<Vec<Vec<u32>>> {
     let numbered = queues.iter().filter(|name| name.parse::<u32>().is_ok()).take(MAX_QUEUES);
     let lists: Vec<Vec<u32>> =
         numbered.map(|name| list(root, &format!("{path}/{name}/cpu_list"))).collect::<Result<_, _>>()?;
-    if lists.is_empty() { Err(UnreadFile::new(&path, UnreadReason::Empty)) } else { Ok(lists) }
+    if lists.is_empty() { Err(unread(&path, UnreadCause::Empty)) } else { Ok(lists) }
 }
 
 /// Reads the readahead of a device, in KiB.
@@ -188,17 +145,6 @@ pub fn node(root: &Path, name: &str) -> Reading<Option<u32>> {
     Ok(u32::try_from(number).ok())
 }
 
-/// An interrupt of a disk or its controller.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct QueueInterrupt {
-    /// Interrupt number.
-    pub number: u32,
-    /// Name given by its driver, such as `nvme0q1`; empty if unknown.
-    pub name: String,
-    /// Processors that handle it.
-    pub cpus: Vec<u32>,
-}
-
 /// Reads the interrupts of a disk's queues, without those for configuration or administration.
 pub fn interrupts(root: &Path, name: &str) -> Reading<Vec<QueueInterrupt>> {
     let numbers = names(root, &nearest(root, name, "msi_irqs")?)?;
@@ -214,7 +160,7 @@ pub fn interrupts(root: &Path, name: &str) -> Reading<Vec<QueueInterrupt>> {
         let cpus = effective.or_else(|_| list(root, &format!("proc/irq/{number}/smp_affinity_list")));
         interrupts.push(QueueInterrupt { number, name, cpus: cpus? });
     }
-    let none = || UnreadFile::new(&format!("{}/device/msi_irqs", of(name)), UnreadReason::Empty);
+    let none = || unread(&format!("{}/device/msi_irqs", of(name)), UnreadCause::Empty);
     if interrupts.is_empty() { Err(none()) } else { Ok(interrupts) }
 }
 
@@ -234,7 +180,7 @@ fn parents(root: &Path, name: &str) -> Vec<PathBuf> {
 /// Returns the path below `root` of a file or directory of a disk's device, or of the nearest ancestor that has it.
 fn nearest(root: &Path, name: &str, file: &str) -> Reading<String> {
     let found = parents(root, name).into_iter().map(|place| place.join(file)).find(|place| place.exists());
-    let missing = || UnreadFile::new(&format!("{}/device/{file}", of(name)), UnreadReason::Missing);
+    let missing = || unread(&format!("{}/device/{file}", of(name)), UnreadCause::Missing);
     let found = found.ok_or_else(missing)?;
     let home = root.canonicalize().unwrap_or_else(|_| root.to_path_buf());
     Ok(found.strip_prefix(&home).unwrap_or(&found).to_string_lossy().into_owned())

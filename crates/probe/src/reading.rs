@@ -4,34 +4,7 @@ use std::fs::File;
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
-/// A value, or the reason why it could not be read.
-pub type Reading<T> = Result<T, UnreadFile>;
-
-/// A value that could not be read.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct UnreadFile {
-    /// The file with the value, as an absolute path on the host.
-    pub path: PathBuf,
-    /// Why the file could not be read.
-    pub why: UnreadReason,
-}
-
-/// Why a file could not be read.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum UnreadReason {
-    /// The file does not exist.
-    Missing,
-    /// This user has no permission.
-    Denied,
-    /// The file is empty.
-    Empty,
-    /// The content is not of the expected form; this is its beginning.
-    Foreign(String),
-    /// The path leads out of the root directory.
-    Outside,
-    /// The system's error message.
-    Failed(String),
-}
+use record::host::{Reading, UnreadCause, UnreadFact};
 
 /// Maximum bytes read. No such file is larger: `/proc/interrupts` of the largest hosts has a quarter of it.
 const MAX_BYTES: u64 = 4 << 20;
@@ -39,46 +12,46 @@ const MAX_BYTES: u64 = 4 << 20;
 /// Number of characters shown of unexpected content.
 const SHOWN_CHARS: usize = 24;
 
-impl UnreadFile {
-    pub(super) fn new(path: &str, why: UnreadReason) -> Self {
-        Self { path: Path::new("/").join(path), why }
-    }
+/// Returns why a value could not be read; `path` is relative to the root of the host.
+pub(super) fn unread(path: &str, why: UnreadCause) -> UnreadFact {
+    UnreadFact { path: Path::new("/").join(path).to_string_lossy().into_owned(), why }
+}
 
-    pub(super) fn foreign(path: &str, text: &str) -> Self {
-        let shown: String = text.trim().chars().filter(|c| !c.is_control()).take(SHOWN_CHARS).collect();
-        Self::new(path, UnreadReason::Foreign(shown))
-    }
+/// Returns the error for content that is not of the expected form.
+pub(super) fn foreign(path: &str, text: &str) -> UnreadFact {
+    let shown: String = text.trim().chars().filter(|c| !c.is_control()).take(SHOWN_CHARS).collect();
+    unread(path, UnreadCause::Foreign(shown))
+}
 
-    fn refused(path: &str, error: &std::io::Error) -> Self {
-        let why = match error.kind() {
-            ErrorKind::NotFound | ErrorKind::NotADirectory => UnreadReason::Missing,
-            ErrorKind::PermissionDenied => UnreadReason::Denied,
-            _ => UnreadReason::Failed(error.to_string().split(" (os error").next().unwrap_or_default().to_owned()),
-        };
-        Self::new(path, why)
-    }
+fn refused(path: &str, error: &std::io::Error) -> UnreadFact {
+    let why = match error.kind() {
+        ErrorKind::NotFound | ErrorKind::NotADirectory => UnreadCause::Missing,
+        ErrorKind::PermissionDenied => UnreadCause::Denied,
+        _ => UnreadCause::Failed(error.to_string().split(" (os error").next().unwrap_or_default().to_owned()),
+    };
+    unread(path, why)
 }
 
 /// Resolves a path of the host below `root`, following links that do not lead out of it.
 pub(super) fn resolve(root: &Path, path: &str) -> Reading<PathBuf> {
-    let refused = |error: std::io::Error| UnreadFile::refused(path, &error);
+    let refused = |error: std::io::Error| self::refused(path, &error);
     let home = root.canonicalize().map_err(refused)?;
     let place = home.join(path).canonicalize().map_err(refused)?;
-    if place.starts_with(&home) { Ok(place) } else { Err(UnreadFile::new(path, UnreadReason::Outside)) }
+    if place.starts_with(&home) { Ok(place) } else { Err(unread(path, UnreadCause::Outside)) }
 }
 
 /// Reads a file as text, trimmed. Bytes that are not UTF-8 are replaced.
 pub(super) fn text(root: &Path, path: &str) -> Reading<String> {
     let text = String::from_utf8_lossy(&bytes(root, path)?).trim().to_owned();
-    if text.is_empty() { Err(UnreadFile::new(path, UnreadReason::Empty)) } else { Ok(text) }
+    if text.is_empty() { Err(unread(path, UnreadCause::Empty)) } else { Ok(text) }
 }
 
 /// Reads the bytes of a file.
 pub(super) fn bytes(root: &Path, path: &str) -> Reading<Vec<u8>> {
     let place = resolve(root, path)?;
-    let refused = |error: std::io::Error| UnreadFile::refused(path, &error);
+    let refused = |error: std::io::Error| self::refused(path, &error);
     if !place.metadata().map_err(refused)?.is_file() {
-        return Err(UnreadFile::new(path, UnreadReason::Foreign("not a file".to_owned())));
+        return Err(unread(path, UnreadCause::Foreign("not a file".to_owned())));
     }
     let mut bytes = Vec::new();
     File::open(place).and_then(|file| file.take(MAX_BYTES).read_to_end(&mut bytes)).map_err(refused)?;
@@ -93,18 +66,18 @@ pub fn line(root: &Path, path: &str) -> Reading<String> {
 /// Reads a file with one number.
 pub(super) fn number<T: std::str::FromStr>(root: &Path, path: &str) -> Reading<T> {
     let line = line(root, path)?;
-    line.parse().map_err(|_| UnreadFile::foreign(path, &line))
+    line.parse().map_err(|_| foreign(path, &line))
 }
 
 /// Reads a file with a list of processors or nodes, such as `0-3,8`.
 pub(super) fn list(root: &Path, path: &str) -> Reading<Vec<u32>> {
     let line = line(root, path)?;
-    parse_list(&line).ok_or_else(|| UnreadFile::foreign(path, &line))
+    parse_list(&line).ok_or_else(|| foreign(path, &line))
 }
 
 /// Reads the sorted names in a directory.
 pub fn names(root: &Path, path: &str) -> Reading<Vec<String>> {
-    let refused = |error: std::io::Error| UnreadFile::refused(path, &error);
+    let refused = |error: std::io::Error| self::refused(path, &error);
     let entries = std::fs::read_dir(resolve(root, path)?).map_err(refused)?;
     let mut names: Vec<String> = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok()).collect();
     names.sort();

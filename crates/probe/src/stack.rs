@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Component, Path, PathBuf};
 
+use record::host::StackBottom;
+
 use super::mounts::{MountEntry, mounts};
 use super::reading::{self, line, names};
 use super::{Number, ProbedDevice, Relations, device, number_named, relations, split};
@@ -50,25 +52,6 @@ pub enum LayerKind {
     Loop(PathBuf),
     /// A disk, as far as the host can see.
     Disk,
-}
-
-/// The lowest layer of a stack, if it is no block device.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum StackBottom {
-    /// Memory.
-    Memory,
-    /// Another host.
-    Network,
-    /// The host of this virtual machine, or a program.
-    Elsewhere,
-    /// The kernel, which generates the files.
-    Kernel,
-    /// A pool that manages its own devices, such as that of ZFS.
-    Pool,
-    /// Layers of other filesystems that are not visible here.
-    Layers,
-    /// A device that the host does not show.
-    Hidden,
 }
 
 /// The error for a name that does not exist.

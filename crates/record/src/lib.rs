@@ -23,6 +23,7 @@ mod declared;
 mod environment;
 mod figure;
 pub mod fio;
+pub mod host;
 mod input;
 mod job_result;
 mod kind;

@@ -28,6 +28,7 @@ mod spells;
 mod station;
 mod system;
 mod tally;
+pub mod toml_fields;
 mod written;
 
 pub use burst_credits::BurstCredits;

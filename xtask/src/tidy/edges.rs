@@ -18,7 +18,7 @@ const EDGES: &[(&str, &str)] = &[
     ("volume", "units"),
     ("nbd-wire", "units"),
     ("nbd", "units meter volume nbd-wire"),
-    ("probe", "units"),
+    ("probe", "units record"),
     ("engine", "units target nbd probe"),
     ("record", "units job meter"),
     ("runner", "units job workload meter target drive volume record"),

@@ -1,9 +1,9 @@
 //! Results of checks: what was found, what is wanted and what to change.
 
+use record::host::{Number, UnreadFact};
 use serde::Serialize;
 
 use super::check::Check;
-use super::facts::{Number, UnreadFact};
 
 /// The result of one check of one device, mount or host.
 #[derive(Clone, Debug, PartialEq, Serialize)]

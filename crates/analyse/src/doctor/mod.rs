@@ -9,10 +9,7 @@ mod finding;
 mod rules;
 
 pub use check::Check;
-pub use facts::{
-    Bottom, DiskFacts, DoctorSubject, FactLayerKind, FilesystemFacts, HostFacts, InterruptFacts, IoLimitFacts, Known,
-    LayerFacts, Number, RingFacts, SwapFacts, UnreadCause, UnreadFact,
-};
+pub use facts::{DiskFacts, DoctorSubject, FactLayerKind, FilesystemFacts, HostFacts, LayerFacts};
 pub use finding::{
     CheckState, DoctorCase, DoctorFigure, DoctorFinding, DoctorValue, Purpose, PurposeVerdict, SettingChange, Want,
 };

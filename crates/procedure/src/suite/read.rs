@@ -7,8 +7,9 @@ use record::Figure;
 use report::suite::{MeasureUnit, Published};
 use toml::de::DeTable;
 use units::suggestion;
+use volume::toml_fields::{Fields, kind};
 
-use super::fields::{FieldErrors, SuiteFields, kind, word};
+use super::fields::{SuiteErrors, number, whole, word};
 use super::schema::{MeasuredStep, RoundsSpec, StepOption, StepSpec, Suite, SuiteText};
 
 /// Default maximum number of rounds.
@@ -19,7 +20,7 @@ const STEPS: usize = 4096;
 /// Parses a suite, or returns all problems of its text.
 pub(crate) fn read(text: &SuiteText) -> Result<Suite, Vec<Diagnostic>> {
     let (root, syntax_errors) = DeTable::parse_recoverable(&text.text);
-    let mut errors = FieldErrors { text: text.clone(), problems: Vec::new() };
+    let mut errors = SuiteErrors { text: text.clone(), problems: Vec::new() };
     for error in &syntax_errors {
         let end = text.text.len();
         let remedy = "write TOML, as in the example of docs/suites.md";
@@ -28,12 +29,12 @@ pub(crate) fn read(text: &SuiteText) -> Result<Suite, Vec<Diagnostic>> {
     if !syntax_errors.is_empty() {
         return Err(errors.problems);
     }
-    let suite = suite(SuiteFields::new(root.get_ref(), 0..0, "the file"), &mut errors);
+    let suite = suite(Fields::new(root.get_ref(), 0..0, "the file"), &mut errors);
     errors.problems.sort_by_key(|problem| problem.place.as_ref().map(|place| (place.line, place.column)));
     if errors.problems.is_empty() { Ok(suite) } else { Err(errors.problems) }
 }
 
-fn suite(mut root: SuiteFields, errors: &mut FieldErrors) -> Suite {
+fn suite(mut root: Fields, errors: &mut SuiteErrors) -> Suite {
     let head = root.table("suite", errors);
     if head.is_none() && errors.problems.is_empty() {
         errors.add(&(0..0), "there is no [suite] in it", "begin with [suite] and its `name`, `title` and `source`");
@@ -41,7 +42,7 @@ fn suite(mut root: SuiteFields, errors: &mut FieldErrors) -> Suite {
     let options = root.table("options", errors).map_or_else(Vec::new, |fields| settings(&fields, errors));
     let rounds = root.table("rounds", errors).map(|mut fields| {
         let follow = fields.texts("follow", errors);
-        let most = fields.whole("most", 1000, errors).map_or(ROUNDS, |most| most as usize);
+        let most = whole(&mut fields, "most", 1000, errors).map_or(ROUNDS, |most| most as usize);
         let at = fields.at.clone();
         fields.finish(errors);
         (follow, most, at)
@@ -85,7 +86,7 @@ fn suite(mut root: SuiteFields, errors: &mut FieldErrors) -> Suite {
     suite
 }
 
-fn about(mut fields: SuiteFields, suite: &mut Suite, errors: &mut FieldErrors) {
+fn about(mut fields: Fields, suite: &mut Suite, errors: &mut SuiteErrors) {
     suite.name = fields.required("name", errors);
     let plain = |name: &str| name.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c));
     if !plain(&suite.name) {
@@ -105,9 +106,10 @@ fn about(mut fields: SuiteFields, suite: &mut Suite, errors: &mut FieldErrors) {
 }
 
 /// Reads job options in the order of the file.
-fn settings(fields: &SuiteFields, errors: &mut FieldErrors) -> Vec<StepOption> {
+fn settings(fields: &Fields, errors: &mut SuiteErrors) -> Vec<StepOption> {
     let mut settings = Vec::new();
     for (key, value) in fields.entries() {
+        let key = key.get_ref().to_string();
         match word(value) {
             Some(word) => settings.push(StepOption { key, value: word, at: value.span() }),
             None => {
@@ -128,13 +130,13 @@ pub(crate) fn fill_placeholders(text: &str, names: &[(String, String)]) -> Strin
 }
 
 /// Reads a step, once for each combination of the values of `each`.
-fn step(mut fields: SuiteFields, common: &[StepOption], errors: &mut FieldErrors) -> Vec<StepSpec> {
+fn step(mut fields: Fields, common: &[StepOption], errors: &mut SuiteErrors) -> Vec<StepSpec> {
     let name = fields.required("name", errors);
     fields.name = format!("the step `{name}`");
     let at = fields.place("name");
     let (title, means) = (fields.required("title", errors), fields.required("means", errors));
     let once = fields.boolean("once", errors);
-    let copies = fields.whole("copies", 1024, errors).unwrap_or(1);
+    let copies = whole(&mut fields, "copies", 1024, errors).unwrap_or(1);
     let own = fields.table("options", errors).map_or_else(Vec::new, |fields| settings(&fields, errors));
     let mut jobs: Vec<Vec<StepOption>> =
         fields.tables("jobs", errors).iter().map(|fields| settings(fields, errors)).collect();
@@ -176,10 +178,11 @@ fn step(mut fields: SuiteFields, common: &[StepOption], errors: &mut FieldErrors
 }
 
 /// Returns all combinations of the values of `each`, the last key varying fastest.
-fn each(fields: &mut SuiteFields, errors: &mut FieldErrors) -> Vec<Names> {
+fn each(fields: &mut Fields, errors: &mut SuiteErrors) -> Vec<Names> {
     let mut combinations = vec![Vec::new()];
     let Some(table) = fields.table("each", errors) else { return combinations };
     for (key, value) in table.entries() {
+        let key = key.get_ref().to_string();
         let words: Option<Vec<String>> = value.get_ref().as_array().map(|list| list.iter().filter_map(word).collect());
         let Some(words) = words.filter(|words| !words.is_empty()) else {
             let message = format!("`{key}` of `each` is a list of values, not {}", kind(value));
@@ -199,7 +202,7 @@ fn each(fields: &mut SuiteFields, errors: &mut FieldErrors) -> Vec<Names> {
     combinations
 }
 
-fn figures(fields: &mut SuiteFields, errors: &mut FieldErrors) -> Vec<Figure> {
+fn figures(fields: &mut Fields, errors: &mut SuiteErrors) -> Vec<Figure> {
     let names = fields.texts("measure", errors);
     if names.is_empty() {
         let remedy = "write, for example, `measure = [\"read.iops\"]`";
@@ -208,7 +211,7 @@ fn figures(fields: &mut SuiteFields, errors: &mut FieldErrors) -> Vec<Figure> {
     names.iter().filter_map(|(name, at)| named(name, at, errors)).collect()
 }
 
-fn named(name: &str, at: &Range<usize>, errors: &mut FieldErrors) -> Option<Figure> {
+fn named(name: &str, at: &Range<usize>, errors: &mut SuiteErrors) -> Option<Figure> {
     let figure = Figure::named(name);
     if figure.is_none() {
         let known = Figure::names();
@@ -222,11 +225,11 @@ fn named(name: &str, at: &Range<usize>, errors: &mut FieldErrors) -> Option<Figu
 /// A published figure, its value, its place in the file, and the values of `each` to which it applies.
 type Read = (Figure, Published, Range<usize>, Names);
 
-fn figure(mut fields: SuiteFields, errors: &mut FieldErrors) -> Option<Read> {
+fn figure(mut fields: Fields, errors: &mut SuiteErrors) -> Option<Read> {
     let at = fields.at.clone();
     let name = fields.required("measure", errors);
     let figure = if name.is_empty() { None } else { named(&name, &fields.place("measure"), errors) };
-    let (value, to) = (fields.number("value", errors), fields.number("to", errors));
+    let (value, to) = (number(&mut fields, "value", errors), number(&mut fields, "to", errors));
     if value.is_none() && fields.place("value") == at {
         errors.add(&at, "a published figure has a value", "write `value = ...`, as it was printed");
     }

@@ -1,6 +1,7 @@
 //! Setting changes as shell commands to copy.
 
-use analyse::doctor::{Number, SettingChange};
+use analyse::doctor::SettingChange;
+use record::host::Number;
 
 use super::clean;
 use crate::escape;

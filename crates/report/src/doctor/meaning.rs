@@ -1,6 +1,7 @@
 //! Titles, sources of facts and reasons of the doctor's checks.
 
-use analyse::doctor::{Bottom, Check, CheckState, DoctorCase, DoctorFinding, UnreadCause, UnreadFact};
+use analyse::doctor::{Check, CheckState, DoctorCase, DoctorFinding};
+use record::host::{StackBottom, UnreadCause, UnreadFact};
 
 /// Returns the title of a check, two or three words.
 pub(super) fn title(check: Check) -> &'static str {
@@ -300,22 +301,22 @@ pub(super) fn unread(unread: &UnreadFact) -> String {
 }
 
 /// Describes the lowest layer of a stack that does not end in a block device.
-pub(super) fn bottom(bottom: Bottom) -> &'static str {
+pub(super) fn bottom(bottom: StackBottom) -> &'static str {
     match bottom {
-        Bottom::Memory => "no block device behind it: its files are in memory",
-        Bottom::Network => "no block device behind it here: its files are on another host; ask the doctor there",
-        Bottom::Elsewhere => {
+        StackBottom::Memory => "no block device behind it: its files are in memory",
+        StackBottom::Network => "no block device behind it here: its files are on another host; ask the doctor there",
+        StackBottom::Elsewhere => {
             "no block device behind it here: a program or the host of this machine keeps its files; ask the doctor there"
         }
-        Bottom::Kernel => "no block device behind it: a virtual filesystem of the kernel",
-        Bottom::Pool => {
+        StackBottom::Kernel => "no block device behind it: a virtual filesystem of the kernel",
+        StackBottom::Pool => {
             "a pool of its own kind of devices, which the mount does not name: ask about a disk of `zpool status`"
         }
-        Bottom::Layers => {
+        StackBottom::Layers => {
             "layers of other filesystems that cannot be seen from inside this container: ask about a volume of it, or \
              outside"
         }
-        Bottom::Hidden => "the host does not show the device behind it",
+        StackBottom::Hidden => "the host does not show the device behind it",
     }
 }
 

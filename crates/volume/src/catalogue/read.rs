@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use toml::de::DeTable;
 
 use super::check;
-use super::fields::{CatalogueErrors, CatalogueFields, kind, number, read_rule};
+use super::fields::{CatalogueErrors, read_rule};
 use super::latency_basis::LatencyBasis;
 use super::problem::{CatalogueText, Problem};
 use super::quantity::{self, QuantityKind, QuantityUnit};
@@ -15,6 +15,7 @@ use super::schema::{
 };
 use super::table::{RateTable, TableRow};
 use crate::spec::{LimitSource, Scope};
+use crate::toml_fields::{Fields, kind, number};
 
 /// Parses a catalogue file. Returns the provider as far as it can be read, and all problems found.
 pub(super) fn read(text: &CatalogueText) -> (Option<Provider>, Vec<Problem>) {
@@ -28,12 +29,12 @@ pub(super) fn read(text: &CatalogueText) -> (Option<Provider>, Vec<Problem>) {
         return (None, errors.iter().map(problem).collect());
     }
     let mut errors = CatalogueErrors::new(text);
-    let provider = provider(CatalogueFields::new(root.get_ref(), 0..0, "the file"), &mut errors);
+    let provider = provider(Fields::new(root.get_ref(), 0..0, "the file"), &mut errors);
     check::names(&provider, &mut errors);
     (Some(provider), errors.problems)
 }
 
-fn provider(mut root: CatalogueFields, errors: &mut CatalogueErrors) -> Provider {
+fn provider(mut root: Fields, errors: &mut CatalogueErrors) -> Provider {
     let (mut id, mut title, mut as_of) = ("file".to_owned(), String::new(), String::new());
     if let Some(mut fields) = root.table("provider", errors) {
         id = fields.required("id", errors);
@@ -61,14 +62,19 @@ fn provider(mut root: CatalogueFields, errors: &mut CatalogueErrors) -> Provider
     Provider { id, title, as_of, sources, tables, types, text: errors.text.clone() }
 }
 
-fn sources(fields: &CatalogueFields, errors: &mut CatalogueErrors) -> BTreeMap<String, LimitSource> {
+/// Reads a text or a list of texts, whose places do not matter.
+fn texts(fields: &mut Fields, key: &'static str, errors: &mut CatalogueErrors) -> Vec<String> {
+    fields.texts(key, errors).into_iter().map(|(text, _)| text).collect()
+}
+
+fn sources(fields: &Fields, errors: &mut CatalogueErrors) -> BTreeMap<String, LimitSource> {
     let mut sources = BTreeMap::new();
     for (key, value) in fields.entries() {
         let Some(table) = value.get_ref().as_table() else {
             errors.add(value.span(), format!("a source is a table, not {}", kind(value)));
             continue;
         };
-        let mut fields = CatalogueFields::new(table, value.span(), "this source");
+        let mut fields = Fields::new(table, value.span(), "this source");
         let source = LimitSource {
             title: fields.required("title", errors),
             address: fields.text("address", errors).unwrap_or_default(),
@@ -80,7 +86,7 @@ fn sources(fields: &CatalogueFields, errors: &mut CatalogueErrors) -> BTreeMap<S
     sources
 }
 
-fn table(mut fields: CatalogueFields, errors: &mut CatalogueErrors) -> RateTable {
+fn table(mut fields: Fields, errors: &mut CatalogueErrors) -> RateTable {
     let words = |text: String| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
     let ids = words(fields.required("id", errors));
     let columns = words(fields.required("columns", errors));
@@ -109,7 +115,7 @@ fn table(mut fields: CatalogueFields, errors: &mut CatalogueErrors) -> RateTable
     RateTable { ids, columns, rows: good, source }
 }
 
-fn volume(mut fields: CatalogueFields, errors: &mut CatalogueErrors) -> VolumeType {
+fn volume(mut fields: Fields, errors: &mut CatalogueErrors) -> VolumeType {
     let id = fields.text("id", errors).unwrap_or_else(|| "volume".to_owned());
     fields.name = format!("`{id}`");
     check::id(&id, fields.place("id"), errors);
@@ -138,7 +144,7 @@ fn volume(mut fields: CatalogueFields, errors: &mut CatalogueErrors) -> VolumeTy
         prices: prices(&mut fields, errors),
         many_readers: fields.boolean("many_readers", errors),
         notes: notes(&mut fields, errors),
-        unknown: fields.texts("unknown", errors),
+        unknown: texts(&mut fields, "unknown", errors),
         id,
     };
     fields.finish(errors);
@@ -146,7 +152,7 @@ fn volume(mut fields: CatalogueFields, errors: &mut CatalogueErrors) -> VolumeTy
 }
 
 /// Reads `notes`: texts, or tables of a text and its condition, as in `{ when = "gib < 10", text = "it is small" }`.
-fn notes(fields: &mut CatalogueFields, errors: &mut CatalogueErrors) -> Vec<NoteRule> {
+fn notes(fields: &mut Fields, errors: &mut CatalogueErrors) -> Vec<NoteRule> {
     let Some(value) = fields.value("notes") else { return Vec::new() };
     let values: Vec<&toml::Spanned<toml::de::DeValue<'_>>> =
         value.get_ref().as_array().map_or_else(|| vec![value], |array| array.iter().collect());
@@ -154,7 +160,7 @@ fn notes(fields: &mut CatalogueFields, errors: &mut CatalogueErrors) -> Vec<Note
         |value: &toml::Spanned<toml::de::DeValue<'_>>| match (value.get_ref().as_str(), value.get_ref().as_table()) {
             (Some(text), _) => Some(NoteRule { when: None, text: text.to_owned() }),
             (_, Some(table)) => {
-                let mut fields = CatalogueFields::new(table, value.span(), "this note");
+                let mut fields = Fields::new(table, value.span(), "this note");
                 let note = NoteRule { when: fields.rule("when", errors), text: fields.required("text", errors) };
                 fields.finish(errors);
                 Some(note)
@@ -168,7 +174,7 @@ fn notes(fields: &mut CatalogueFields, errors: &mut CatalogueErrors) -> Vec<Note
     values.into_iter().filter_map(note).collect()
 }
 
-fn keys(fields: &CatalogueFields, errors: &mut CatalogueErrors) -> Vec<SchemaKey> {
+fn keys(fields: &Fields, errors: &mut CatalogueErrors) -> Vec<SchemaKey> {
     let mut keys = Vec::new();
     for (name, value) in fields.entries() {
         let Some(table) = value.get_ref().as_table() else {
@@ -176,13 +182,13 @@ fn keys(fields: &CatalogueFields, errors: &mut CatalogueErrors) -> Vec<SchemaKey
             continue;
         };
         let name = name.get_ref().to_string();
-        keys.extend(key(name.clone(), CatalogueFields::new(table, value.span(), format!("the key `{name}`")), errors));
+        keys.extend(key(name.clone(), Fields::new(table, value.span(), format!("the key `{name}`")), errors));
     }
     keys
 }
 
-fn key(name: String, mut fields: CatalogueFields, errors: &mut CatalogueErrors) -> Option<SchemaKey> {
-    let choices = fields.texts("choices", errors);
+fn key(name: String, mut fields: Fields, errors: &mut CatalogueErrors) -> Option<SchemaKey> {
+    let choices = texts(&mut fields, "choices", errors);
     let table = fields.table_id("table", errors);
     let unit = fields.text("unit", errors);
     let kind = match (choices.is_empty(), table, unit) {
@@ -222,7 +228,7 @@ fn key(name: String, mut fields: CatalogueFields, errors: &mut CatalogueErrors) 
 }
 
 /// Reads the default of a key. Defaults of choices and machines are words, not rules.
-fn default(fields: &mut CatalogueFields, kind: &KeyKind, errors: &mut CatalogueErrors) -> Option<SchemaRule> {
+fn default(fields: &mut Fields, kind: &KeyKind, errors: &mut CatalogueErrors) -> Option<SchemaRule> {
     if matches!(kind, KeyKind::Quantity(..)) {
         return fields.rule("default", errors);
     }
@@ -238,7 +244,7 @@ fn default(fields: &mut CatalogueFields, kind: &KeyKind, errors: &mut CatalogueE
     Some(SchemaRule { expr: super::rule::Expr::Word(word), at })
 }
 
-fn numbers(fields: &mut CatalogueFields, key: &'static str, errors: &mut CatalogueErrors) -> Vec<f64> {
+fn numbers(fields: &mut Fields, key: &'static str, errors: &mut CatalogueErrors) -> Vec<f64> {
     let Some(value) = fields.value(key) else { return Vec::new() };
     let positive = |item: &toml::Spanned<toml::de::DeValue<'_>>| number(item.get_ref()).filter(|number| *number >= 0.0);
     let numbers = value.get_ref().as_array().map(|array| array.iter().map(positive).collect());
@@ -249,7 +255,7 @@ fn numbers(fields: &mut CatalogueFields, key: &'static str, errors: &mut Catalog
     })
 }
 
-fn step(fields: &mut CatalogueFields, errors: &mut CatalogueErrors) -> Option<f64> {
+fn step(fields: &mut Fields, errors: &mut CatalogueErrors) -> Option<f64> {
     let value = fields.value("step")?;
     let found = number(value.get_ref()).filter(|step| *step > 0.0);
     if found.is_none() {
@@ -259,7 +265,7 @@ fn step(fields: &mut CatalogueFields, errors: &mut CatalogueErrors) -> Option<f6
 }
 
 /// Reads all entries of a table as rules, by name.
-fn rules(fields: &CatalogueFields, errors: &mut CatalogueErrors) -> Vec<(String, SchemaRule)> {
+fn rules(fields: &Fields, errors: &mut CatalogueErrors) -> Vec<(String, SchemaRule)> {
     let mut rules = Vec::new();
     for (name, value) in fields.entries() {
         let name = name.get_ref().as_ref();
@@ -277,7 +283,7 @@ const RATES: [([&str; 3], Option<&str>); 5] = [
     (["kbps", "read_kbps", "write_kbps"], Some("kB")),
 ];
 
-fn limit(mut fields: CatalogueFields, errors: &mut CatalogueErrors) -> Option<LimitRule> {
+fn limit(mut fields: Fields, errors: &mut CatalogueErrors) -> Option<LimitRule> {
     let name = check::title(&mut fields, errors);
     let scope = scope(&mut fields, Scope::Volume, errors);
     let mut found = Vec::new();
@@ -316,14 +322,14 @@ fn limit(mut fields: CatalogueFields, errors: &mut CatalogueErrors) -> Option<Li
 }
 
 /// Reads `{ ms = 5, source = "m1" }`. Without a source, the jitter counts as assumed.
-fn jitter(limit: &mut CatalogueFields, errors: &mut CatalogueErrors) -> Option<JitterRule> {
+fn jitter(limit: &mut Fields, errors: &mut CatalogueErrors) -> Option<JitterRule> {
     const REMEDY: &str = "write, for example, `jitter = { ms = 5 }`, or leave `jitter` out";
     let value = limit.value("jitter")?;
     let Some(table) = value.get_ref().as_table() else {
         errors.add_with(value.span(), format!("`jitter` is a table, not {}", kind(value)), REMEDY);
         return None;
     };
-    let mut fields = CatalogueFields::new(table, value.span(), "`jitter`");
+    let mut fields = Fields::new(table, value.span(), "`jitter`");
     if !fields.has("ms") {
         errors.add_with(value.span(), "`jitter` has no `ms`", REMEDY);
     }
@@ -334,7 +340,7 @@ fn jitter(limit: &mut CatalogueFields, errors: &mut CatalogueErrors) -> Option<J
 }
 
 /// Reads `true`, or `{ from = "32KiB", source = "m1", assumed = "for reads alone" }`.
-fn merging(fields: &mut CatalogueFields, errors: &mut CatalogueErrors) -> Option<MergingRule> {
+fn merging(fields: &mut Fields, errors: &mut CatalogueErrors) -> Option<MergingRule> {
     let value = fields.value("merged")?;
     if value.get_ref().as_table().is_none() {
         let rule = MergingRule { from: 0, source: None, assumed: None };
@@ -349,7 +355,7 @@ fn merging(fields: &mut CatalogueFields, errors: &mut CatalogueErrors) -> Option
 }
 
 /// Reads `{ percent = 5, source = "m1" }`. The source is required because a tolerance is a measurement.
-fn tolerance(mut fields: CatalogueFields, errors: &mut CatalogueErrors) -> Option<ToleranceRule> {
+fn tolerance(mut fields: Fields, errors: &mut CatalogueErrors) -> Option<ToleranceRule> {
     /// A volume measured further above its limit is not bound by it.
     const PERCENT_MAX: f64 = 50.0;
     let at = fields.place("percent");
@@ -367,7 +373,7 @@ fn tolerance(mut fields: CatalogueFields, errors: &mut CatalogueErrors) -> Optio
     Some(ToleranceRule { per_mille: libm::round(10.0 * percent) as u32, source: source? })
 }
 
-fn scope(fields: &mut CatalogueFields, otherwise: Scope, errors: &mut CatalogueErrors) -> Scope {
+fn scope(fields: &mut Fields, otherwise: Scope, errors: &mut CatalogueErrors) -> Scope {
     let at = fields.value("scope").map_or(0..0, toml::Spanned::span);
     match fields.text("scope", errors).as_deref() {
         None => otherwise,
@@ -380,7 +386,7 @@ fn scope(fields: &mut CatalogueFields, otherwise: Scope, errors: &mut CatalogueE
     }
 }
 
-fn size(fields: &mut CatalogueFields, key: &'static str, errors: &mut CatalogueErrors) -> Option<u32> {
+fn size(fields: &mut Fields, key: &'static str, errors: &mut CatalogueErrors) -> Option<u32> {
     let at = fields.value(key)?.span();
     let text = fields.text(key, errors)?;
     match quantity::read(&text, QuantityKind::Size) {
@@ -396,7 +402,7 @@ fn size(fields: &mut CatalogueFields, key: &'static str, errors: &mut CatalogueE
     }
 }
 
-fn station(mut fields: CatalogueFields, errors: &mut CatalogueErrors) -> Option<StationRule> {
+fn station(mut fields: Fields, errors: &mut CatalogueErrors) -> Option<StationRule> {
     let name = check::title(&mut fields, errors);
     let scope = scope(&mut fields, Scope::Machine, errors);
     let servers = fields.rule("servers", errors);
@@ -416,7 +422,7 @@ fn station(mut fields: CatalogueFields, errors: &mut CatalogueErrors) -> Option<
     Some(StationRule { name, scope, servers, service_us, mibps, source })
 }
 
-fn behaviour(fields: &mut CatalogueFields, errors: &mut CatalogueErrors) -> BehaviourRule {
+fn behaviour(fields: &mut Fields, errors: &mut CatalogueErrors) -> BehaviourRule {
     if fields.has("drive") && fields.has("latency") {
         let remedy = "leave out `latency`: the mechanics of a drive set it";
         errors.add_with(fields.place("latency"), "a volume has a `drive` or a `latency`, not both", remedy);
@@ -453,7 +459,7 @@ fn behaviour(fields: &mut CatalogueFields, errors: &mut CatalogueErrors) -> Beha
     BehaviourRule::Latency(Box::new(rule))
 }
 
-fn basis(latency: &mut CatalogueFields, errors: &mut CatalogueErrors) -> Option<LatencyBasis> {
+fn basis(latency: &mut Fields, errors: &mut CatalogueErrors) -> Option<LatencyBasis> {
     let at = latency.place("basis");
     let word = latency.text("basis", errors)?;
     let known = [LatencyBasis::Measured, LatencyBasis::Published, LatencyBasis::Assumed];
@@ -481,7 +487,7 @@ pub(super) const LAWS: [(&str, &[&str]); 7] = [
     ("quantiles", &[]),
 ];
 
-fn law(mut fields: CatalogueFields, errors: &mut CatalogueErrors) -> Option<LawRule> {
+fn law(mut fields: Fields, errors: &mut CatalogueErrors) -> Option<LawRule> {
     let law = fields.required("law", errors);
     let Some((_, wanted)) = LAWS.iter().find(|(name, _)| *name == law) else {
         let known: Vec<&str> = LAWS.iter().map(|(name, _)| *name).collect();
@@ -506,7 +512,7 @@ fn law(mut fields: CatalogueFields, errors: &mut CatalogueErrors) -> Option<LawR
 }
 
 /// Reads measured quantiles: pairs of a percentile and its latency in microseconds.
-fn points(fields: &mut CatalogueFields, errors: &mut CatalogueErrors) -> Vec<(f64, f64)> {
+fn points(fields: &mut Fields, errors: &mut CatalogueErrors) -> Vec<(f64, f64)> {
     let Some(value) = fields.value("points") else {
         errors.add(fields.at.clone(), "the law `quantiles` needs `points`, as in [[50, 900], [99, 2_000]]");
         return Vec::new();
@@ -530,7 +536,7 @@ fn points(fields: &mut CatalogueFields, errors: &mut CatalogueErrors) -> Vec<(f6
 }
 
 /// Reads the prices of a volume. If there are several, each needs its own region.
-fn prices(fields: &mut CatalogueFields, errors: &mut CatalogueErrors) -> Vec<PriceRule> {
+fn prices(fields: &mut Fields, errors: &mut CatalogueErrors) -> Vec<PriceRule> {
     let tables = fields.tables("price", errors);
     let many = tables.len() > 1;
     let mut prices: Vec<PriceRule> = Vec::new();
@@ -545,10 +551,10 @@ fn prices(fields: &mut CatalogueFields, errors: &mut CatalogueErrors) -> Vec<Pri
     prices
 }
 
-fn price(mut fields: CatalogueFields, errors: &mut CatalogueErrors) -> Option<PriceRule> {
+fn price(mut fields: Fields, errors: &mut CatalogueErrors) -> Option<PriceRule> {
     let (usd, eur) = (fields.rule("usd", errors), fields.rule("eur", errors));
     let region = fields.text("region", errors);
-    let also = fields.texts("also", errors);
+    let also = texts(&mut fields, "also", errors);
     let lacks = fields.text("lacks", errors);
     let note = fields.text("note", errors).unwrap_or_default();
     let source = fields.source(errors);

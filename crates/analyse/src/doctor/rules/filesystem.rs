@@ -97,7 +97,7 @@ fn lazy_init(filesystem: &FilesystemFacts) -> Option<DoctorFinding> {
 }
 
 fn discard(filesystem: &FilesystemFacts, subject: &DoctorSubject) -> Option<DoctorFinding> {
-    let takes = |disk: &DiskFacts| disk.discard_max_bytes.as_ref().is_ok_and(|most| *most > 0);
+    let takes = |disk: &DiskFacts| disk.queue.discard_max_bytes.as_ref().is_ok_and(|most| *most > 0);
     if !disks(subject).any(takes) {
         return None;
     }

@@ -1,7 +1,9 @@
 //! Rules for the host: kernel, CPUs, memory and permissions.
 
+use record::host::{DirtyMemory, UnreadCause, UnreadFact};
+
 use super::super::check::Check;
-use super::super::facts::{DoctorSubject, HostFacts, UnreadCause, UnreadFact};
+use super::super::facts::{DoctorSubject, HostFacts};
 use super::super::finding::{CheckState, DoctorCase, DoctorFinding, DoctorValue, SettingChange, Want, word};
 use super::filesystem::disks;
 use super::{grade, judge};
@@ -151,17 +153,22 @@ const DIRTY_MOST: u64 = 4 << 30;
 const DIRTY_LEAST: u64 = 64 << 20;
 
 fn dirty_pages(host: &HostFacts) -> DoctorFinding {
-    judge(Check::DirtyPages, "", &host.dirty, |&(background, limit), finding| {
-        let finding = finding.found(DoctorValue::Bytes(background)).and("limit", DoctorValue::Bytes(limit));
-        let finding = finding
-            .iops(grade(false, background > DIRTY_MOST), Want::AtMost(DoctorValue::Bytes(DIRTY_MOST)))
-            .throughput(grade(false, limit < DIRTY_LEAST), Want::AtLeast(DoctorValue::Bytes(DIRTY_LEAST)));
-        let set = |key, value| SettingChange::Sysctl { key, value };
-        let finding = finding
-            .change_for_iops(set("vm.dirty_background_bytes", 256 << 20))
-            .change_for_iops(set("vm.dirty_bytes", 1 << 30));
-        finding.change_for_throughput(set("vm.dirty_bytes", 1 << 30))
-    })
+    judge(
+        Check::DirtyPages,
+        "",
+        &host.dirty,
+        |&DirtyMemory { background_bytes: background, limit_bytes: limit }, finding| {
+            let finding = finding.found(DoctorValue::Bytes(background)).and("limit", DoctorValue::Bytes(limit));
+            let finding = finding
+                .iops(grade(false, background > DIRTY_MOST), Want::AtMost(DoctorValue::Bytes(DIRTY_MOST)))
+                .throughput(grade(false, limit < DIRTY_LEAST), Want::AtLeast(DoctorValue::Bytes(DIRTY_LEAST)));
+            let set = |key, value| SettingChange::Sysctl { key, value };
+            let finding = finding
+                .change_for_iops(set("vm.dirty_background_bytes", 256 << 20))
+                .change_for_iops(set("vm.dirty_bytes", 1 << 30));
+            finding.change_for_throughput(set("vm.dirty_bytes", 1 << 30))
+        },
+    )
 }
 
 fn swap(host: &HostFacts) -> DoctorFinding {

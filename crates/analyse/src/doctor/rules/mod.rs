@@ -7,8 +7,10 @@ mod sizes;
 mod spread;
 mod stack;
 
+use record::host::Reading;
+
 use super::check::Check;
-use super::facts::{DoctorSubject, FactLayerKind, HostFacts, Known, LayerFacts};
+use super::facts::{DoctorSubject, FactLayerKind, HostFacts, LayerFacts};
 use super::finding::{CheckState, DoctorFinding};
 
 pub(super) use filesystem::all as filesystem;
@@ -19,7 +21,7 @@ pub(super) use sizes::read_ahead;
 fn judge<T>(
     check: Check,
     about: &str,
-    figure: &Known<T>,
+    figure: &Reading<T>,
     rule: impl FnOnce(&T, DoctorFinding) -> DoctorFinding,
 ) -> DoctorFinding {
     match figure {

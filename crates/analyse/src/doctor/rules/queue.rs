@@ -25,7 +25,7 @@ const PASSING: [&str; 2] = ["none", "noop"];
 const WEIGHING: [&str; 2] = ["bfq", "cfq"];
 
 fn scheduler(disk: &DiskFacts) -> DoctorFinding {
-    judge(Check::Scheduler, &disk.name, &disk.scheduler, |(chosen, all), finding| {
+    judge(Check::Scheduler, &disk.name, &disk.queue.scheduler, |(chosen, all), finding| {
         let finding = finding.found(word(chosen));
         let offered = |names: &[&'static str]| names.iter().copied().find(|name| all.iter().any(|known| known == name));
         if disk.is_mechanical() {
@@ -53,8 +53,8 @@ const REQUESTS_LEAST: u64 = 32;
 const REQUESTS_WANTED: u64 = 128;
 
 fn nr_requests(disk: &DiskFacts) -> DoctorFinding {
-    judge(Check::NrRequests, &disk.name, &disk.nr_requests, |&each, finding| {
-        let queues = disk.hardware_queues.as_ref().map_or(1, |queues| queues.len().max(1) as u64);
+    judge(Check::NrRequests, &disk.name, &disk.queue.nr_requests, |&each, finding| {
+        let queues = disk.queue.hardware_queues.as_ref().map_or(1, |queues| queues.len().max(1) as u64);
         let total = each.saturating_mul(queues);
         let finding = finding.found(DoctorValue::Count(each));
         let finding = if queues > 1 { finding.and("queues", DoctorValue::Count(queues)) } else { finding };
@@ -63,7 +63,7 @@ fn nr_requests(disk: &DiskFacts) -> DoctorFinding {
         let finding = finding.iops(state(REQUESTS_WANTED), want(REQUESTS_WANTED));
         let finding = finding.throughput(state(REQUESTS_LEAST), want(REQUESTS_LEAST));
         // Without a scheduler, requests are the device's own tags, whose number is fixed.
-        let own_tags = disk.scheduler.as_ref().is_ok_and(|(chosen, _)| chosen == "none");
+        let own_tags = disk.queue.scheduler.as_ref().is_ok_and(|(chosen, _)| chosen == "none");
         if own_tags {
             return finding.case(DoctorCase::Hardware);
         }
@@ -76,7 +76,7 @@ const DEPTH_WANTED: u64 = 30;
 
 fn device_depth(disk: &DiskFacts) -> Option<DoctorFinding> {
     // NVMe and paravirtual disks have no such attribute.
-    let &depth = disk.device_depth.as_ref().ok()?;
+    let &depth = disk.queue.device_depth.as_ref().ok()?;
     let finding = DoctorFinding::new(Check::DeviceDepth, &disk.name).found(DoctorValue::Count(depth));
     if depth >= DEPTH_WANTED {
         return Some(finding);
@@ -92,7 +92,7 @@ fn device_depth(disk: &DiskFacts) -> Option<DoctorFinding> {
 }
 
 fn rotational(disk: &DiskFacts) -> DoctorFinding {
-    judge(Check::Rotational, &disk.name, &disk.rotational, |&rotational, finding| {
+    judge(Check::Rotational, &disk.name, &disk.queue.rotational, |&rotational, finding| {
         let finding = finding.found(DoctorValue::Switch(rotational));
         if disk.is_mechanical() {
             return finding
@@ -111,9 +111,9 @@ fn rotational(disk: &DiskFacts) -> DoctorFinding {
 }
 
 fn write_cache(disk: &DiskFacts) -> DoctorFinding {
-    judge(Check::WriteCache, &disk.name, &disk.write_cache, |mode, finding| {
+    judge(Check::WriteCache, &disk.name, &disk.queue.write_cache, |mode, finding| {
         let mut finding = finding.found(word(mode));
-        if let (Ok(fua), "write back") = (&disk.fua, mode.as_str()) {
+        if let (Ok(fua), "write back") = (&disk.queue.fua, mode.as_str()) {
             finding = finding.and("FUA", DoctorValue::Switch(*fua));
         }
         // Only SATA and SAS drives have a cache that can be disabled. `write through` of others means that there is
@@ -128,7 +128,7 @@ fn write_cache(disk: &DiskFacts) -> DoctorFinding {
 }
 
 fn merges(disk: &DiskFacts) -> DoctorFinding {
-    judge(Check::NoMerges, &disk.name, &disk.nomerges, |&nomerges, finding| {
+    judge(Check::NoMerges, &disk.name, &disk.queue.nomerges, |&nomerges, finding| {
         let finding = finding.found(word(match nomerges {
             0 => "on",
             1 => "simple ones",
@@ -142,7 +142,7 @@ fn merges(disk: &DiskFacts) -> DoctorFinding {
 }
 
 fn iostats(disk: &DiskFacts) -> DoctorFinding {
-    judge(Check::IoStats, &disk.name, &disk.iostats, |&counts, finding| {
+    judge(Check::IoStats, &disk.name, &disk.queue.iostats, |&counts, finding| {
         let finding = finding.found(DoctorValue::Switch(counts));
         if counts {
             return finding;
@@ -153,7 +153,7 @@ fn iostats(disk: &DiskFacts) -> DoctorFinding {
 
 fn polling(disk: &DiskFacts) -> DoctorFinding {
     // Good either way: only programs that request it (`hipri`) poll, and only NVMe supports it.
-    judge(Check::Polling, &disk.name, &disk.polls, |&polls, finding| {
+    judge(Check::Polling, &disk.name, &disk.queue.polls, |&polls, finding| {
         let finding = finding.found(DoctorValue::Switch(polls));
         if disk.is_nvme() { finding } else { finding.case(DoctorCase::Hardware) }
     })

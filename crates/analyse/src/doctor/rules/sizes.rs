@@ -17,13 +17,13 @@ const REQUEST_WANTED_KB: u64 = 1024;
 const REQUEST_LEAST_KB: u64 = 128;
 
 fn max_sectors(disk: &DiskFacts) -> DoctorFinding {
-    judge(Check::MaxSectors, &disk.name, &disk.max_sectors_kb, |&kib, finding| {
+    judge(Check::MaxSectors, &disk.name, &disk.queue.max_sectors_kb, |&kib, finding| {
         let bytes = |kib: u64| DoctorValue::Bytes(kib.saturating_mul(1024));
         let finding = finding.found(bytes(kib));
         if kib >= REQUEST_WANTED_KB {
             return finding;
         }
-        let possible = *disk.max_hw_sectors_kb.as_ref().unwrap_or(&kib);
+        let possible = *disk.queue.max_hw_sectors_kb.as_ref().unwrap_or(&kib);
         if possible <= kib {
             return finding.case(DoctorCase::Hardware);
         }
@@ -38,8 +38,8 @@ fn max_sectors(disk: &DiskFacts) -> DoctorFinding {
 const PAGE_BYTES: u64 = 4096;
 
 fn block_size(disk: &DiskFacts) -> DoctorFinding {
-    judge(Check::BlockSize, &disk.name, &disk.physical_block_bytes, |&physical, finding| {
-        let logical = *disk.logical_block_bytes.as_ref().unwrap_or(&physical);
+    judge(Check::BlockSize, &disk.name, &disk.queue.physical_block_bytes, |&physical, finding| {
+        let logical = *disk.queue.logical_block_bytes.as_ref().unwrap_or(&physical);
         let finding = finding.and("logical", DoctorValue::Bytes(logical)).and("physical", DoctorValue::Bytes(physical));
         if physical <= PAGE_BYTES {
             return finding;
@@ -49,7 +49,7 @@ fn block_size(disk: &DiskFacts) -> DoctorFinding {
 }
 
 fn device_alignment(disk: &DiskFacts) -> DoctorFinding {
-    judge(Check::Alignment, &disk.name, &disk.alignment_offset_bytes, |&offset, finding| {
+    judge(Check::Alignment, &disk.name, &disk.queue.alignment_offset_bytes, |&offset, finding| {
         if offset == 0 {
             return finding.found(DoctorValue::Switch(true));
         }
@@ -62,15 +62,19 @@ fn discard_support(disk: &DiskFacts) -> Option<DoctorFinding> {
     if disk.is_mechanical() {
         return None;
     }
-    Some(judge(Check::DiscardSupport, &disk.name, &disk.discard_max_bytes, |&most, finding| {
+    Some(judge(Check::DiscardSupport, &disk.name, &disk.queue.discard_max_bytes, |&most, finding| {
         let finding = finding.found(DoctorValue::Bytes(most));
         if most > 0 {
-            let unit =
-                disk.discard_granularity_bytes.as_ref().ok().map(|bytes| ("granularity", DoctorValue::Bytes(*bytes)));
+            let unit = disk
+                .queue
+                .discard_granularity_bytes
+                .as_ref()
+                .ok()
+                .map(|bytes| ("granularity", DoctorValue::Bytes(*bytes)));
             return unit.into_iter().fold(finding, |finding, (name, value)| finding.and(name, value));
         }
         let finding = finding.both(CheckState::CouldBeBetter, Want::AtLeast(DoctorValue::Bytes(1)));
-        match disk.discard_max_hw_bytes {
+        match disk.queue.discard_max_hw_bytes {
             Ok(possible) if possible > 0 => finding.change(set(disk, "discard_max_bytes", possible.to_string())),
             _ if disk.is_virtual() => finding.case(DoctorCase::Virtual),
             _ => finding.case(DoctorCase::Hardware),

@@ -2,8 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use record::host::{UnreadCause, UnreadFact};
+
 use super::super::check::Check;
-use super::super::facts::{DiskFacts, HostFacts, UnreadCause, UnreadFact};
+use super::super::facts::{DiskFacts, HostFacts};
 use super::super::finding::{CheckState, DoctorCase, DoctorFinding, DoctorValue, SettingChange, Want, word};
 use super::judge;
 use super::queue::set;
@@ -26,15 +28,16 @@ const MANY_CPUS: u64 = 8;
 const CPUS_PER_QUEUE: u64 = 4;
 
 fn hardware_queues(disk: &DiskFacts, host: &HostFacts) -> DoctorFinding {
-    let legacy = disk.scheduler.as_ref().is_ok_and(|(_, all)| all.iter().any(|name| name == "noop" || name == "cfq"));
-    if disk.hardware_queues.is_err() && legacy {
+    let legacy =
+        disk.queue.scheduler.as_ref().is_ok_and(|(_, all)| all.iter().any(|name| name == "noop" || name == "cfq"));
+    if disk.queue.hardware_queues.is_err() && legacy {
         let finding = DoctorFinding::new(Check::HardwareQueues, &disk.name)
             .case(DoctorCase::Legacy)
             .and("queue", DoctorValue::Count(1));
         let finding = finding.iops(CheckState::Problem, Want::AtLeast(DoctorValue::Count(cpus(host))));
         return finding.change(SettingChange::KernelParameter { parameter: "scsi_mod.use_blk_mq=Y".to_owned() });
     }
-    judge(Check::HardwareQueues, &disk.name, &disk.hardware_queues, |queues, finding| {
+    judge(Check::HardwareQueues, &disk.name, &disk.queue.hardware_queues, |queues, finding| {
         let (queues, cpus) = (queues.len() as u64, cpus(host));
         let finding = finding
             .and(if queues == 1 { "queue" } else { "queues" }, DoctorValue::Count(queues))
@@ -51,7 +54,7 @@ fn hardware_queues(disk: &DiskFacts, host: &HostFacts) -> DoctorFinding {
 }
 
 fn queue_spread(disk: &DiskFacts, host: &HostFacts) -> Option<DoctorFinding> {
-    let queues = disk.hardware_queues.as_ref().ok().filter(|queues| queues.len() > 1)?;
+    let queues = disk.queue.hardware_queues.as_ref().ok().filter(|queues| queues.len() > 1)?;
     let online = host.online_cpus.as_ref().ok()?;
     let served: BTreeSet<u32> = queues.iter().flatten().copied().collect();
     let unserved = online.iter().filter(|cpu| !served.contains(cpu)).count() as u64;
@@ -99,10 +102,10 @@ fn interrupt_spread(disk: &DiskFacts, host: &HostFacts) -> Option<DoctorFinding>
 }
 
 fn rq_affinity(disk: &DiskFacts, host: &HostFacts) -> DoctorFinding {
-    judge(Check::RqAffinity, &disk.name, &disk.rq_affinity, |&affinity, finding| {
+    judge(Check::RqAffinity, &disk.name, &disk.queue.rq_affinity, |&affinity, finding| {
         let finding = finding.found(DoctorValue::Count(affinity));
         let cpus = cpus(host);
-        let queues = disk.hardware_queues.as_ref().map_or(cpus, |queues| queues.len() as u64);
+        let queues = disk.queue.hardware_queues.as_ref().map_or(cpus, |queues| queues.len() as u64);
         if cpus == 1 || disk.is_mechanical() {
             return finding;
         }

@@ -1,7 +1,9 @@
 //! Rules for layers between a filesystem and its disks, and for limits of cgroups.
 
+use record::host::{IoLimit, Reading};
+
 use super::super::check::Check;
-use super::super::facts::{DiskFacts, DoctorSubject, FactLayerKind, HostFacts, IoLimitFacts, Known, LayerFacts};
+use super::super::facts::{DiskFacts, DoctorSubject, FactLayerKind, HostFacts, LayerFacts};
 use super::super::finding::{CheckState, DoctorCase, DoctorFinding, DoctorValue, SettingChange, Want, word};
 use super::judge;
 
@@ -16,7 +18,7 @@ pub(super) fn limits(layer: &LayerFacts, host: &HostFacts) -> Option<DoctorFindi
         return None;
     }
     Some(judge(Check::CgroupLimits, &layer.name, &host.io_limits, |limits, finding| {
-        let ours: Vec<&IoLimitFacts> =
+        let ours: Vec<&IoLimit> =
             limits.iter().filter(|limit| limit.device.is_none_or(|device| device == layer.number)).collect();
         let strictest = |key: &str| ours.iter().filter(|limit| limit.key == key).map(|limit| limit.value).min();
         let mut finding = finding;
@@ -38,7 +40,7 @@ pub(super) fn limits(layer: &LayerFacts, host: &HostFacts) -> Option<DoctorFindi
         if weight.is_some() {
             let wanted = Want::AtLeast(DoctorValue::Count(WEIGHT_DEFAULT));
             let finding = finding.case(DoctorCase::Low).both(CheckState::CouldBeBetter, wanted);
-            let low = |limit: &&IoLimitFacts| limit.key == "weight" && limit.value < WEIGHT_DEFAULT;
+            let low = |limit: &&IoLimit| limit.key == "weight" && limit.value < WEIGHT_DEFAULT;
             return lift(finding, ours.into_iter().filter(low));
         }
         finding.found(word("none"))
@@ -46,7 +48,7 @@ pub(super) fn limits(layer: &LayerFacts, host: &HostFacts) -> Option<DoctorFindi
 }
 
 /// Adds one change for each file that sets limits.
-fn lift<'a>(finding: DoctorFinding, limits: impl Iterator<Item = &'a IoLimitFacts>) -> DoctorFinding {
+fn lift<'a>(finding: DoctorFinding, limits: impl Iterator<Item = &'a IoLimit>) -> DoctorFinding {
     let mut changes: Vec<SettingChange> = Vec::new();
     for limit in limits {
         let known = changes.iter_mut().find_map(|change| match change {
@@ -68,7 +70,7 @@ fn lift<'a>(finding: DoctorFinding, limits: impl Iterator<Item = &'a IoLimitFact
     changes.into_iter().fold(finding, DoctorFinding::change)
 }
 
-pub(super) fn raid(name: &str, state: &Known<(String, u64)>) -> DoctorFinding {
+pub(super) fn raid(name: &str, state: &Reading<(String, u64)>) -> DoctorFinding {
     judge(Check::Raid, name, state, |(level, missing), finding| {
         let finding = finding.found(word(level));
         if *missing == 0 {
@@ -78,7 +80,7 @@ pub(super) fn raid(name: &str, state: &Known<(String, u64)>) -> DoctorFinding {
     })
 }
 
-pub(super) fn loop_direct(name: &str, direct: &Known<bool>) -> DoctorFinding {
+pub(super) fn loop_direct(name: &str, direct: &Reading<bool>) -> DoctorFinding {
     judge(Check::LoopDirect, name, direct, |&direct, finding| {
         let finding = finding.found(DoctorValue::Switch(direct));
         if direct {
@@ -92,7 +94,7 @@ pub(super) fn loop_direct(name: &str, direct: &Known<bool>) -> DoctorFinding {
 /// Block size of the filesystem that holds the file of a loop device.
 const FILE_BLOCK_BYTES: u64 = 4096;
 
-pub(super) fn loop_offset(name: &str, offset: &Known<u64>) -> DoctorFinding {
+pub(super) fn loop_offset(name: &str, offset: &Reading<u64>) -> DoctorFinding {
     judge(Check::Alignment, name, offset, |&offset, finding| {
         if offset.is_multiple_of(FILE_BLOCK_BYTES) {
             return finding.found(DoctorValue::Switch(true));
@@ -110,19 +112,25 @@ const OPTIMAL_MOST_BYTES: u64 = 16 << 20;
 
 /// Returns a disk's stripe size, if its optimal I/O size is a plausible one.
 pub(super) fn stripe_bytes(disk: &DiskFacts) -> Option<u64> {
-    let (&optimal, &physical) = (disk.optimal_io_bytes.as_ref().ok()?, disk.physical_block_bytes.as_ref().ok()?);
+    let (&optimal, &physical) =
+        (disk.queue.optimal_io_bytes.as_ref().ok()?, disk.queue.physical_block_bytes.as_ref().ok()?);
     let physical = physical.max(SECTOR_BYTES);
     (optimal > physical && optimal <= OPTIMAL_MOST_BYTES && optimal.is_multiple_of(physical.max(4096)))
         .then_some(optimal)
 }
 
 /// Checks whether a partition is aligned to the blocks of its disk.
-pub(super) fn partition(name: &str, disk: &str, first: &Known<u64>, subject: &DoctorSubject) -> Option<DoctorFinding> {
+pub(super) fn partition(
+    name: &str,
+    disk: &str,
+    first: &Reading<u64>,
+    subject: &DoctorSubject,
+) -> Option<DoctorFinding> {
     let disk = subject.layers.iter().find_map(|layer| match &layer.kind {
         FactLayerKind::Disk(found) if layer.name == disk => Some(found),
         _ => None,
     })?;
-    let physical = disk.physical_block_bytes.clone().unwrap_or(SECTOR_BYTES).clamp(SECTOR_BYTES, CUSTOMARY_BYTES);
+    let physical = disk.queue.physical_block_bytes.clone().unwrap_or(SECTOR_BYTES).clamp(SECTOR_BYTES, CUSTOMARY_BYTES);
     Some(judge(Check::Alignment, name, first, |&first, finding| {
         let start = first.saturating_mul(SECTOR_BYTES);
         let stripe = stripe_bytes(disk);

@@ -1,0 +1,172 @@
+//! Reads a TOML table key by key; unknown keys are problems.
+
+use std::ops::Range;
+
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+use units::suggestion;
+
+/// Collects the problems of a file.
+pub trait FieldErrors {
+    /// Adds a problem of the bytes at a place.
+    fn report(&mut self, at: Range<usize>, message: String, remedy: String);
+}
+
+/// A table, and which of its keys were read.
+pub struct Fields<'t> {
+    table: &'t DeTable<'t>,
+    /// Place in the file.
+    pub at: Range<usize>,
+    /// Name in messages.
+    pub name: String,
+    keys_read: Vec<&'static str>,
+}
+
+impl<'t> Fields<'t> {
+    /// Begins to read a table.
+    #[must_use]
+    pub fn new(table: &'t DeTable<'t>, at: Range<usize>, name: impl Into<String>) -> Self {
+        Self { table, at, name: name.into(), keys_read: Vec::new() }
+    }
+
+    /// Returns the value of a key.
+    pub fn value(&mut self, key: &'static str) -> Option<&'t Spanned<DeValue<'t>>> {
+        self.keys_read.push(key);
+        self.table.get(key)
+    }
+
+    /// Reports whether a key is present, whatever its value.
+    #[must_use]
+    pub fn has(&self, key: &str) -> bool {
+        self.table.contains_key(key)
+    }
+
+    /// Returns the place of a key's value, or that of the table.
+    #[must_use]
+    pub fn place(&self, key: &str) -> Range<usize> {
+        self.table.get(key).map_or_else(|| self.at.clone(), Spanned::span)
+    }
+
+    /// Reads a text.
+    pub fn text(&mut self, key: &'static str, errors: &mut impl FieldErrors) -> Option<String> {
+        let value = self.value(key)?;
+        let text = value.get_ref().as_str().map(str::to_owned);
+        if text.is_none() {
+            let message = format!("`{key}` is a text, not {}", kind(value));
+            errors.report(value.span(), message, "write it in quotes".to_owned());
+        }
+        text
+    }
+
+    /// Reads a required text.
+    pub fn required(&mut self, key: &'static str, errors: &mut impl FieldErrors) -> String {
+        if !self.has(key) {
+            let remedy = format!("write `{key} = \"...\"`");
+            errors.report(self.at.clone(), format!("{} has no `{key}`", self.name), remedy);
+        }
+        self.text(key, errors).unwrap_or_default()
+    }
+
+    /// Returns the values of a list; a single value counts as a list of one.
+    fn list(&mut self, key: &'static str) -> Vec<&'t Spanned<DeValue<'t>>> {
+        let Some(value) = self.value(key) else { return Vec::new() };
+        value.get_ref().as_array().map_or_else(|| vec![value], |list| list.iter().collect())
+    }
+
+    /// Reads a text or a list of texts, with their places.
+    pub fn texts(&mut self, key: &'static str, errors: &mut impl FieldErrors) -> Vec<(String, Range<usize>)> {
+        let mut texts = Vec::new();
+        for value in self.list(key) {
+            match value.get_ref().as_str() {
+                Some(text) => texts.push((text.to_owned(), value.span())),
+                None => {
+                    let message = format!("`{key}` holds texts, not {}", kind(value));
+                    errors.report(value.span(), message, "write each in quotes".to_owned());
+                }
+            }
+        }
+        texts
+    }
+
+    /// Reads `true` or `false`; an absent key is `false`.
+    pub fn boolean(&mut self, key: &'static str, errors: &mut impl FieldErrors) -> bool {
+        let Some(value) = self.value(key) else { return false };
+        value.get_ref().as_bool().unwrap_or_else(|| {
+            let message = format!("`{key}` is true or false, not {}", kind(value));
+            errors.report(value.span(), message, "write true or false without quotes".to_owned());
+            false
+        })
+    }
+
+    /// Reads a table.
+    pub fn table(&mut self, key: &'static str, errors: &mut impl FieldErrors) -> Option<Self> {
+        let value = self.value(key)?;
+        let table = value.get_ref().as_table();
+        if table.is_none() {
+            let message = format!("`{key}` is a table, not {}", kind(value));
+            errors.report(value.span(), message, "write it as { key = value }".to_owned());
+        }
+        table.map(|table| Self::new(table, value.span(), format!("`{key}`")))
+    }
+
+    /// Reads a table or a list of tables.
+    pub fn tables(&mut self, key: &'static str, errors: &mut impl FieldErrors) -> Vec<Self> {
+        let mut tables = Vec::new();
+        for value in self.list(key) {
+            match value.get_ref().as_table() {
+                Some(table) => tables.push(Self::new(table, value.span(), format!("this `{key}`"))),
+                None => {
+                    let message = format!("`{key}` is a table, not {}", kind(value));
+                    errors.report(value.span(), message, "write each as { key = value }".to_owned());
+                }
+            }
+        }
+        tables
+    }
+
+    /// Returns all entries in the order of the file.
+    #[must_use]
+    pub fn entries(&self) -> Vec<(&'t Spanned<std::borrow::Cow<'t, str>>, &'t Spanned<DeValue<'t>>)> {
+        let mut entries: Vec<_> = self.table.iter().collect();
+        entries.sort_by_key(|(key, _)| key.span().start);
+        entries
+    }
+
+    /// Reports unknown keys.
+    pub fn finish(self, errors: &mut impl FieldErrors) {
+        for (key, _) in self.entries() {
+            let name = key.get_ref().as_ref();
+            if !self.keys_read.contains(&name) {
+                let listed = || format!("it may have {}", self.keys_read.join(", "));
+                let remedy = suggestion(name, self.keys_read.iter().copied(), listed);
+                errors.report(key.span(), format!("{} has no key `{name}`", self.name), remedy);
+            }
+        }
+    }
+}
+
+/// Describes the type of a value.
+#[must_use]
+pub fn kind(value: &Spanned<DeValue>) -> String {
+    match value.get_ref() {
+        DeValue::String(_) => "a text".to_owned(),
+        DeValue::Integer(integer) if integer.radix() != 10 => "a number that is not decimal".to_owned(),
+        DeValue::Float(float) if number(value.get_ref()).is_none() => format!("`{}`", float.as_str()),
+        DeValue::Integer(_) | DeValue::Float(_) => "a number".to_owned(),
+        DeValue::Boolean(_) => "true or false".to_owned(),
+        DeValue::Datetime(_) => "a date".to_owned(),
+        DeValue::Array(_) => "a list".to_owned(),
+        DeValue::Table(_) => "a table".to_owned(),
+    }
+}
+
+/// Returns a finite integer or float.
+#[must_use]
+pub fn number(value: &DeValue) -> Option<f64> {
+    let parsed = match value {
+        DeValue::Integer(integer) if integer.radix() == 10 => integer.as_str().parse().ok(),
+        DeValue::Float(float) => float.as_str().parse().ok(),
+        _ => None,
+    };
+    parsed.filter(|number: &f64| number.is_finite())
+}
