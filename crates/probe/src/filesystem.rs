@@ -3,7 +3,9 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::reading::{Reading, names, text};
+use record::host::Reading;
+
+use super::reading::{names, text};
 
 /// Returns the effective options of an ext4 filesystem, including defaults. `device` is its name in `/dev`.
 pub fn ext4_options(root: &Path, device: &str) -> Reading<Vec<String>> {

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use record::host::{IoLimit, Number, Reading, RingLimits};
+use record::host::{IoLimit, Reading, RingLimits};
 
 use super::cpus::status;
 use super::mounts::mounts;
@@ -85,14 +85,14 @@ fn groups(own: &str) -> Vec<PathBuf> {
     if inside { plain.ancestors().map(Path::to_path_buf).collect() } else { vec![PathBuf::new()] }
 }
 
-fn file_text(root: &Path, file: &Path) -> Option<String> {
-    text(root, file.to_string_lossy().trim_start_matches('/')).ok()
+fn file_text(root: &Path, file: &str) -> Option<String> {
+    text(root, file.trim_start_matches('/')).ok()
 }
 
 /// Parses `8:0 rbps=1048576 wbps=max riops=120 wiops=max`, `default 100` and `8:0 target=5000`.
 fn v2_limits(root: &Path, home: &Path, limits: &mut Vec<IoLimit>) {
     for name in ["io.max", "io.latency"] {
-        let file = home.join(name);
+        let file = home.join(name).to_string_lossy().into_owned();
         for line in file_text(root, &file).unwrap_or_default().lines() {
             let mut words = line.split_whitespace();
             let device = words.next().and_then(super::mounts::number);
@@ -102,7 +102,7 @@ fn v2_limits(root: &Path, home: &Path, limits: &mut Vec<IoLimit>) {
             }));
         }
     }
-    let file = home.join("io.weight");
+    let file = home.join("io.weight").to_string_lossy().into_owned();
     for line in file_text(root, &file).unwrap_or_default().lines() {
         if let Some((whose, value)) = line.split_once(' ')
             && let Ok(value) = value.trim().parse()
@@ -116,7 +116,7 @@ fn v2_limits(root: &Path, home: &Path, limits: &mut Vec<IoLimit>) {
 /// Parses `8:0 1048576`.
 fn v1_limits(root: &Path, home: &Path, limits: &mut Vec<IoLimit>) {
     for (name, key) in V1_FILES {
-        let file = home.join(name);
+        let file = home.join(name).to_string_lossy().into_owned();
         for line in file_text(root, &file).unwrap_or_default().lines() {
             let Some((device, value)) = line.split_once(' ') else { continue };
             if let (Some(device), Ok(value)) = (super::mounts::number(device), value.trim().parse()) {

@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use record::host::{BlockQueue, QueueInterrupt, Reading, UnreadCause, UnreadFact};
+use record::host::{BlockQueue, QueueInterrupt, Reading, UnreadCause};
 
 use super::reading::{foreign, line, list, names, number, resolve, text, unread};
 

@@ -5,10 +5,11 @@ use std::ops::Range;
 
 use units::{closest, suggestion};
 
-use super::fields::{CatalogueErrors, CatalogueFields, inside};
+use super::fields::{CatalogueErrors, inside};
 use super::problem::CatalogueText;
 use super::quantity::{QuantityKind, QuantityUnit};
 use super::schema::{KeyKind, Provider, VolumeType, names as known_names};
+use crate::toml_fields::Fields;
 
 /// Reports undefined variables, sources and tables.
 pub(super) fn names(provider: &Provider, errors: &mut CatalogueErrors) {
@@ -74,7 +75,7 @@ pub(super) fn id(id: &str, at: Range<usize>, errors: &mut CatalogueErrors) {
     }
 }
 
-pub(super) fn title(fields: &mut CatalogueFields, errors: &mut CatalogueErrors) -> String {
+pub(super) fn title(fields: &mut Fields, errors: &mut CatalogueErrors) -> String {
     let name = fields.required("name", errors);
     if fields.has("name") && name.trim().is_empty() {
         let at = fields.place("name");
@@ -109,7 +110,7 @@ pub(super) fn unit(key: &str, word: &str, unit: QuantityUnit, at: Range<usize>, 
 }
 
 /// Checks that choices differ and have no numeric bounds.
-pub(super) fn choices(kind: &KeyKind, fields: &CatalogueFields, errors: &mut CatalogueErrors) {
+pub(super) fn choices(kind: &KeyKind, fields: &Fields, errors: &mut CatalogueErrors) {
     let KeyKind::Choice(choices) = kind else { return };
     if let Some(word) = twice(choices) {
         errors.add_with(fields.place("choices"), format!("`{word}` is there twice"), "name each choice once");
@@ -129,7 +130,7 @@ pub(super) fn twice(words: &[String]) -> Option<&str> {
 }
 
 /// Checks that a limit's way of counting fits its rate.
-pub(super) fn counting(fields: &CatalogueFields, errors: &mut CatalogueErrors) {
+pub(super) fn counting(fields: &Fields, errors: &mut CatalogueErrors) {
     let counts_operations = ["iops", "read_iops", "write_iops"].iter().any(|word| fields.has(word));
     let mut refuse = |key: &str, message: &str, remedy: &str| {
         if fields.has(key) {
