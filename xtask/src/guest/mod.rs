@@ -66,6 +66,7 @@ pub(crate) fn test(words: &[&str]) -> Result<ExitCode> {
                 eprintln!("guest: it ended before the first test, booting again:\n{}", prepared.console());
                 continue;
             }
+            BootEnd::Over if report.take_killed() => "a test was killed at its time limit".to_owned(),
             BootEnd::Over => break,
         };
         // The emulator or its kernel sometimes hangs when a driver is loaded again, so the remaining tests get a second

@@ -1,6 +1,6 @@
 //! Outcomes of tests, from the lines that the guest sends.
 //!
-//! Each test sends `@begin NAME`, its output, and `@end NAME CODE SECONDS`; the last line is `@done`.
+//! Each test sends `@begin NAME`, its output, and `@end NAME CODE SECONDS`, or `@killed NAME` at its time limit; the last line is `@done`.
 
 use std::collections::BTreeMap;
 use std::process::ExitCode;
@@ -25,13 +25,14 @@ pub(super) struct Report {
     outcomes: BTreeMap<String, GuestOutcome>,
     printed: Vec<String>,
     has_lines: bool,
+    was_killed: bool,
 }
 
 impl Report {
     pub(super) fn new(cases: &[GuestCase]) -> Self {
         println!("\nrunning {} guest tests", cases.len());
         let names = cases.iter().map(GuestCase::name).collect();
-        Self { names, outcomes: BTreeMap::new(), printed: Vec::new(), has_lines: false }
+        Self { names, outcomes: BTreeMap::new(), printed: Vec::new(), has_lines: false, was_killed: false }
     }
 
     /// Reports whether a test has ended.
@@ -42,6 +43,11 @@ impl Report {
     /// Reports whether the guest has reached its script.
     pub(super) fn has_lines(&self) -> bool {
         self.has_lines
+    }
+
+    /// Reports whether a test was killed at its time limit since the last call.
+    pub(super) fn take_killed(&mut self) -> bool {
+        std::mem::take(&mut self.was_killed)
     }
 
     /// Handles a line of the guest.
@@ -58,6 +64,8 @@ impl Report {
                 _ => GuestOutcome::Failed(format!("exit code {code} after {seconds} s\n{}", self.printed.join("\n"))),
             };
             self.end(name, &format!(" ({seconds} s)"), outcome);
+        } else if line.starts_with("@killed ") {
+            self.was_killed = true;
         } else if !line.starts_with('@') {
             self.printed.push(line.to_owned());
         }
@@ -114,8 +122,13 @@ mod tests {
     use super::*;
 
     fn report(lines: &[&str]) -> Report {
-        let mut report =
-            Report { names: vec!["a::one".into()], outcomes: BTreeMap::new(), printed: Vec::new(), has_lines: false };
+        let mut report = Report {
+            names: vec!["a::one".into()],
+            outcomes: BTreeMap::new(),
+            printed: Vec::new(),
+            has_lines: false,
+            was_killed: false,
+        };
         lines.iter().for_each(|line| report.line(line));
         report
     }
