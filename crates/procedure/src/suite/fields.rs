@@ -33,7 +33,9 @@ pub(crate) fn number(fields: &mut Fields, key: &'static str, errors: &mut SuiteE
     let value = fields.value(key)?;
     let number = volume::toml_fields::number(value.get_ref()).filter(|number| *number > 0.0);
     if number.is_none() {
-        let message = format!("`{key}` is a number above 0, not {}", kind(value));
+        let found =
+            volume::toml_fields::number(value.get_ref()).map_or_else(|| kind(value), |number| number.to_string());
+        let message = format!("`{key}` is a number above 0, not {found}");
         errors.add(&value.span(), message, "write the number without quotes and without its unit");
     }
     number
