@@ -53,6 +53,21 @@ impl Blocks {
         Self { widths, width, bytes_max, packed: Vec::new(), ends: Vec::new(), until: Nanos::ZERO }
     }
 
+    /// Restores consecutive blocks of `width`; the last one may be shorter.
+    #[must_use]
+    pub fn restored(width: Nanos, pace: Nanos, blocks: impl IntoIterator<Item = Block>) -> Self {
+        let width = width.max(Nanos::new(1));
+        let mut restored = Self::new(IntervalWidths { first: width, pace: pace.max(width) }, BLOCK_BYTES_MAX);
+        for block in blocks {
+            let keyed = |(kind, buckets): (usize, Vec<(usize, u64)>)| {
+                buckets.into_iter().map(move |(bucket, count)| (kind * BUCKETS + bucket, count))
+            };
+            restored.until = block.end;
+            restored.push(block.latency.into_iter().enumerate().flat_map(keyed));
+        }
+        restored
+    }
+
     /// Returns the number of blocks.
     #[must_use]
     pub fn len(&self) -> usize {

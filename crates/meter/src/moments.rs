@@ -30,13 +30,30 @@ impl Moments {
         self.squares += if n == 1 { square } else { square * u128::from(n) };
     }
 
+    /// Restores the moments of `count` values from their extremes, mean and standard deviation in nanoseconds.
+    ///
+    /// The sum is exact up to 2^52 ns (52 days of latency); the sum of squares has the digits of the deviation.
+    #[must_use]
+    pub fn restored(count: u64, (min, max): (Nanos, Nanos), mean_ns: f64, stddev_ns: f64) -> Self {
+        if count == 0 {
+            return Self::default();
+        }
+        let sum = (mean_ns * count as f64).round().max(0.0);
+        let about_mean = stddev_ns * stddev_ns * (count - 1) as f64;
+        let square_of_sum = (sum as u128)
+            .checked_mul(sum as u128)
+            .map_or_else(|| (sum * mean_ns).max(0.0) as u128, |square| square / u128::from(count));
+        let squares = square_of_sum.saturating_add(about_mean.round().max(0.0) as u128);
+        Self { count, min: min.get(), max: max.get(), sum: sum as u128, squares }
+    }
+
     /// Adds the values of `other`.
     pub fn merge(&mut self, other: &Self) {
         self.count += other.count;
         self.min = self.min.min(other.min);
         self.max = self.max.max(other.max);
         self.sum += other.sum;
-        self.squares += other.squares;
+        self.squares = self.squares.saturating_add(other.squares);
     }
 
     /// Returns the number of values.
@@ -157,6 +174,22 @@ mod tests {
         half.add(9, 1);
         each.merge(&half);
         assert_eq!(once, each);
+    }
+
+    #[test]
+    fn restored_moments_merge_like_the_originals() {
+        let (mut one, mut two) = (Moments::default(), Moments::default());
+        for value in 0..10_000u64 {
+            one.add(1_000 + value * 37 % 9_001, 1 + value % 3);
+            two.add(2_000_000 + value * value % 77_777, 1);
+        }
+        let restored = |of: &Moments| Moments::restored(of.count(), (of.min(), of.max()), of.mean_ns(), of.stddev_ns());
+        let (mut exact, mut merged) = (one, restored(&one));
+        exact.merge(&two);
+        merged.merge(&restored(&two));
+        assert_eq!((merged.count, merged.min, merged.max, merged.sum), (exact.count, exact.min, exact.max, exact.sum));
+        assert!((merged.stddev_ns() / exact.stddev_ns() - 1.0).abs() < 1e-12);
+        assert_eq!(restored(&Moments::default()), Moments::default());
     }
 
     #[test]

@@ -94,6 +94,14 @@ impl Series {
         Self { widths, width: widths.first.max(Nanos::new(1)), intervals: Vec::new(), last: 0, last_begin: 0 }
     }
 
+    /// Restores a series from its intervals.
+    #[must_use]
+    pub fn restored(width: Nanos, pace: Nanos, intervals: Vec<Interval>) -> Self {
+        let width = width.max(Nanos::new(1));
+        let widths = IntervalWidths { first: width, pace: pace.max(width) };
+        Self { widths, width, intervals, last: 0, last_begin: 0 }
+    }
+
     /// Returns the interval over which steadiness is judged: one interval of the series, or several.
     #[must_use]
     pub fn pace(&self) -> Nanos {

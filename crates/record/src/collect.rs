@@ -76,12 +76,7 @@ fn result(together: &[WorkerRecord<'_>], block_bytes: usize) -> JobResult {
     result.declared.mixed = Mixed::all(together.iter().map(|worker| worker.job));
     summary.blocks.shrink_to(block_bytes);
     for worker in together {
-        let targets = &mut result.evidence.targets;
-        for target in &worker.evidence.targets {
-            if targets.iter().all(|known| known.path != target.path) {
-                targets.push(target.clone());
-            }
-        }
+        result.evidence.add(&worker.evidence);
         if let Some(more) = &worker.verified {
             result.verified.get_or_insert_default().merge(more);
         }

@@ -77,6 +77,17 @@ pub struct JobEvidence {
     pub targets: Vec<TargetFacts>,
 }
 
+impl JobEvidence {
+    /// Adds the facts of another worker.
+    pub(crate) fn add(&mut self, other: &Self) {
+        for target in &other.targets {
+            if self.targets.iter().all(|known| known.path != target.path) {
+                self.targets.push(target.clone());
+            }
+        }
+    }
+}
+
 /// Facts about a file or device.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TargetFacts {

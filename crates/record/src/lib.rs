@@ -4,8 +4,8 @@
 //! `analyse` and `report`, and it is what is written to disk. Its types mirror those of `job` and `meter`, but are
 //! versioned by [`SCHEMA`] and stay stable while the others change. Types of `job` and `meter` are never serialized.
 //!
-//! Results are merged only in [`meter::Summary::merge`], before they become a record, because sums of squares merge
-//! exactly and printed deviations do not. [`collect()`] decides which workers belong together.
+//! Results are merged only in [`meter::Summary::merge`]: those of workers before they become a record ([`collect()`]
+//! decides which belong together), those of other hosts after their summaries were restored ([`Run::add_rank`]).
 //!
 //! Derived statistics (a fraction, a percentile, operations in flight) are methods here, so that all readers compute
 //! them alike.
@@ -23,6 +23,7 @@ mod declared;
 mod environment;
 mod figure;
 pub mod fio;
+mod fleet;
 pub mod host;
 mod input;
 mod job_result;
@@ -34,6 +35,7 @@ mod model;
 mod parts;
 mod printable;
 mod quote;
+mod restore;
 mod run;
 mod shares;
 mod store;
@@ -47,6 +49,7 @@ pub use course::{Flow, Level, SeriesSegment};
 pub use declared::{Declared, DeclaredPerKind, DeclaredSizes, KeptLatencies, Mixed};
 pub use environment::{DeviceRecord, EnvironmentRecord, FilesystemRecord, TargetEnvironment};
 pub use figure::{Figure, FigureQuantity};
+pub use fleet::{ClockRecord, FleetRecord, LostRank, MergeRecord, RANK_INTERVALS_MAX, RankRecord};
 pub use input::{
     Input, InputError, InputResult, InputResults, Iostat, IostatCpu, IostatDevice, IostatKind, IostatReport,
     read_input, read_inputs,

@@ -329,6 +329,13 @@ impl SeriesRecord {
         Cow::Owned(Self { width_ns: self.width_ns.saturating_mul(each), pace_ns: 0, intervals })
     }
 
+    /// Returns the series in intervals of twice the width.
+    #[must_use]
+    pub(crate) fn halved(&self) -> Self {
+        let doubled = Self { pace_ns: self.width_ns.saturating_mul(2), ..self.clone() };
+        Self { pace_ns: self.pace_ns, ..doubled.paced().into_owned() }
+    }
+
     /// Returns the operations per second of each complete [paced](SeriesRecord::paced) interval.
     #[must_use]
     pub fn iops(&self) -> Vec<f64> {

@@ -1,6 +1,6 @@
 //! Merges several runs into one: probes of a sweep, points of a grid, steps of a suite.
 
-use crate::{JobResult, ModelRecord, ModelledVolume, Note, RequestedRun, Run, RunOutcome};
+use crate::{JobResult, ModelRecord, ModelledVolume, Note, RequestedRun, Run};
 
 impl Run {
     /// Merges runs into one. Each part forms a reporting group whose results are named after the part or, if it has
@@ -68,7 +68,7 @@ impl Run {
             }
         }
         self.taken_unix_ms = self.taken_unix_ms.max(part.taken_unix_ms);
-        self.outcome = worse(self.outcome, part.outcome);
+        self.outcome = self.outcome.worse(part.outcome);
         self.stuck.extend(part.stuck);
         if let (Some(model), Some(more)) = (&mut self.model, part.model) {
             add_model(model, more);
@@ -86,14 +86,10 @@ fn add_model(model: &mut ModelRecord, more: ModelRecord) {
     }
 }
 
-fn worse(a: RunOutcome, b: RunOutcome) -> RunOutcome {
-    let order = [RunOutcome::Interrupted, RunOutcome::Running, RunOutcome::Failed, RunOutcome::Completed];
-    order.into_iter().find(|outcome| [a, b].contains(outcome)).unwrap_or_default()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::RunOutcome;
 
     fn part(jobs: &[&str], outcome: RunOutcome) -> Run {
         let result = |(number, name): (usize, &&str)| JobResult {

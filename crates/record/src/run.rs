@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{DataKind, Declared, DirectionResult, JobResult, ModelRecord, Quote, SampleRecord, StuckOperation};
+use crate::{
+    DataKind, Declared, DirectionResult, FleetRecord, JobResult, ModelRecord, Quote, SampleRecord, StuckOperation,
+};
 
 /// The record of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -47,6 +49,9 @@ pub struct Run {
     /// Position in a series of repeats; `None` for a single run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repeat: Option<Repeat>,
+    /// Ranks of a run on many hosts; `None` for a run of one process.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fleet: Option<FleetRecord>,
 }
 
 /// One of several runs of the same jobs.
@@ -192,6 +197,15 @@ pub enum RunOutcome {
     Failed,
     /// The run was in progress when the record was made.
     Running,
+}
+
+impl RunOutcome {
+    /// Returns the outcome of two runs together.
+    #[must_use]
+    pub(crate) fn worse(self, other: Self) -> Self {
+        let order = [Self::Interrupted, Self::Running, Self::Failed, Self::Completed];
+        order.into_iter().find(|outcome| [self, other].contains(outcome)).unwrap_or_default()
+    }
 }
 
 /// A remark for users.

@@ -96,6 +96,7 @@ pub fn assemble(context: &RunContext<'_>, counters: &RunCounters, finished: &[Wo
         stuck: pending_operations(context.plan, context.workers, finished),
         quotes: Vec::new(),
         repeat: None,
+        fleet: None,
     };
     if has_hidden(context.plan) { record::printable(run) } else { run }
 }
