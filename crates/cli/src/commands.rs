@@ -9,7 +9,7 @@ use crate::args::{
     CatalogOptions, DoctorOptions, MEASURING, ReportOptions, RunCommandOptions, SimOptions, SweepOptions,
 };
 use crate::exit::Exit;
-use crate::{argv, usage_error};
+use crate::{argv, fleet, usage_error};
 
 #[derive(Debug, Parser)]
 #[command(
@@ -218,24 +218,53 @@ struct CompletionsOptions {
     shell: clap_complete::Shell,
 }
 
+/// Why the command line is not carried out.
+pub(crate) enum NoCommand {
+    /// A request for help or the version, or a usage error.
+    Clap(clap::Error),
+    /// A word is not text.
+    Word(String),
+}
+
+impl NoCommand {
+    /// Prints it.
+    pub(crate) fn report(self, words: &[OsString]) -> Exit {
+        match self {
+            Self::Word(problem) => Exit::usage(problem),
+            // Help and version: success if requested, otherwise a usage error.
+            Self::Clap(error)
+                if !error.use_stderr() || error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand =>
+            {
+                if !fleet::is_silent() {
+                    let _ = error.print();
+                }
+                if error.use_stderr() { Exit::Usage } else { Exit::Good }
+            }
+            Self::Clap(error) => Exit::invalid([usage_error::diagnostic(&error, &shown(words))]),
+        }
+    }
+}
+
+/// Returns the words as results show them.
+pub(crate) fn shown(words: &[OsString]) -> Vec<String> {
+    words.iter().map(|word| argv::shown(word)).collect()
+}
+
+/// Parses a program's own options, and returns them with the job files and job options.
+pub(crate) fn parse<C: Parser>(program: &OsStr, words: &[OsString]) -> Result<(C, Vec<String>), NoCommand> {
+    let (own, jobs) = split(words, C::command());
+    let jobs = argv::as_text(&jobs).map_err(NoCommand::Word)?;
+    let cli = C::try_parse_from(std::iter::once(program.to_owned()).chain(own)).map_err(NoCommand::Clap)?;
+    Ok((cli, jobs))
+}
+
 /// Parses and runs any command except `fathom fio`.
 pub(crate) fn command(program: &OsStr, words: &[OsString]) -> Exit {
-    let (own, jobs) = split(words);
-    let jobs = match argv::as_text(&jobs) {
-        Ok(jobs) => jobs,
-        Err(problem) => return Exit::usage(problem),
+    let (cli, jobs) = match parse::<Cli>(program, words) {
+        Ok(parsed) => parsed,
+        Err(none) => return none.report(words),
     };
-    // For results.
-    let words = &words.iter().map(|word| argv::shown(word)).collect::<Vec<_>>();
-    let cli = match Cli::try_parse_from(std::iter::once(program.to_owned()).chain(own)) {
-        Ok(cli) => cli,
-        // Help and version: success if requested, otherwise a usage error.
-        Err(error) if !error.use_stderr() || error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
-            let _ = error.print();
-            return if error.use_stderr() { Exit::Usage } else { Exit::Good };
-        }
-        Err(error) => return Exit::invalid([usage_error::diagnostic(&error, words)]),
-    };
+    let words = &shown(words);
     let (Ok(exit) | Err(exit)) = match cli.command {
         Command::Run(options) => crate::run::command(&options, &jobs, words, false),
         Command::Sim(options) => crate::sim::command(&options, &jobs, words),
@@ -262,8 +291,9 @@ pub(crate) fn command(program: &OsStr, words: &[OsString]) -> Exit {
 ///
 /// Only the commands of [`MEASURING`] accept both. An own option that needs a value and has no `=` takes the next
 /// argument.
-fn split(words: &[OsString]) -> (Vec<OsString>, Vec<OsString>) {
-    let command = Cli::command();
+fn split(words: &[OsString], mut command: clap::Command) -> (Vec<OsString>, Vec<OsString>) {
+    // Hands global options to the commands.
+    command.build();
     let measuring = words.first().and_then(|word| word.to_str()).filter(|word| MEASURING.contains(word));
     let Some((name, run)) = measuring.and_then(|name| Some((name, command.find_subcommand(name)?))) else {
         return (words.to_vec(), Vec::new());
@@ -359,7 +389,7 @@ mod tests {
     #[test]
     fn own_options_and_job_options_may_be_mixed() {
         let (own, jobs) =
-            split(&words("run --format json a.fio --rw=read -o x.md --seed=3 --bs 4k --dry-run --name j"));
+            split(&words("run --format json a.fio --rw=read -o x.md --seed=3 --bs 4k --dry-run --name j"), Cli::command());
         assert_eq!(own, words("run --format json -o x.md --seed=3 --dry-run"));
         assert_eq!(jobs, words("a.fio --rw=read --bs 4k --name j"));
     }
@@ -377,7 +407,7 @@ mod tests {
             "suite run vultr --volume vultr/nvme-block --capacity 1g",
             "serve aws/gp3 --store memory --way 0us --capacity 1g",
         ] {
-            let (own, jobs) = split(&words(line));
+            let (own, jobs) = split(&words(line), Cli::command());
             let parsed = Cli::try_parse_from(std::iter::once("fathom".into()).chain(own));
             assert!(
                 parsed.is_ok() && !jobs.iter().any(|job| job.to_string_lossy().starts_with("--")),

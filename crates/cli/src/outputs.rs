@@ -9,6 +9,7 @@ use report::{ResultDocument, ResultFormat, SheetStyle};
 
 use crate::args::{Format, RunCommandOptions};
 use crate::exit::Exit;
+use crate::fleet;
 use crate::terminal::Terminal;
 
 /// A result file, opened before the run so that a bad path is reported before time is spent.
@@ -33,6 +34,9 @@ impl Output {
         let formats = paths.iter().map(|path| format_of(path, known)).collect::<Result<Vec<_>, _>>()?;
         if let Some((_, twice)) = paths.iter().enumerate().find(|(index, path)| paths[..*index].contains(path)) {
             return Err(format!("--output {}: it is given twice\nhelp: give each file once", twice.display()));
+        }
+        if fleet::is_silent() {
+            return Ok(Vec::new());
         }
         paths.iter().zip(formats).map(|(path, format)| Self::create(path, format, "--output")).collect()
     }
@@ -115,6 +119,9 @@ pub(crate) fn print_over(line: &str) -> io::Result<()> {
 }
 
 fn write_stdout(text: &str) -> io::Result<()> {
+    if fleet::is_silent() {
+        return Ok(());
+    }
     let mut out = io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error),

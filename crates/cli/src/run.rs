@@ -22,7 +22,7 @@ use crate::save::{self, PendingSave, RunToSave};
 use crate::signals::Signals;
 use crate::terminal::write_stderr;
 use crate::trial::RunTrial;
-use crate::{diagnostics, dump};
+use crate::{diagnostics, dump, fleet};
 
 /// Checks, runs, saves and reports jobs, on devices or on models in real or virtual time.
 pub(crate) fn command(
@@ -153,10 +153,9 @@ impl RunSession<'_> {
             verdicts = analyse(&completed.run);
         }
         let pending_save = self.save(trial, &completed.run, &verdicts, started_unix_ms);
-        let (plan, workers) = (prepared.plan(), prepared.workers());
-        let mut failures = dump::write(Path::new("."), workers, &completed.workers);
+        let mut failures = dump::write(Path::new("."), prepared.workers(), &completed.workers);
         failures.extend(runners::failures(prepared, &completed));
-        let exit = completed.signal.map(Exit::Signal).or_else(|| worst_exit(&completed, plan, workers));
+        let exit = completed.signal.map(Exit::Signal).or_else(|| worst_exit(&completed, prepared));
         let left_behind = left_behind(&prepared.preview());
         Ok(FinishedRun { trial: index, run: completed.run, verdicts, failures, exit, left_behind, pending_save })
     }
@@ -217,7 +216,7 @@ fn open_outputs(options: &RunCommandOptions) -> Result<(Vec<Output>, EventLog, R
         Some(_) => outputs::open_for_many(options, "a series of repeats")?,
         None => Output::open(&options.output, ResultFormat::OF_RUN)?,
     };
-    Ok((files, EventLog::open(options.events.as_deref())?, observers))
+    Ok((files, EventLog::open(options.events.as_deref().filter(|_| !fleet::is_silent()))?, observers))
 }
 
 /// Writes the results, prints errors and the names of saved runs, and returns the exit status of the command.

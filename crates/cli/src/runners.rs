@@ -10,20 +10,20 @@ use job::HostSource;
 use live::LogFiles;
 use procedure::ProcedureHost;
 use record::HostRecord;
-use runner::{CompletedRun, PreparedRun, RunFacts, RunPlace, Runner, Seeds, WorkerFailure, WorkerPlan};
+use runner::{CompletedRun, PreparedRun, RunFacts, RunPlace, Runner, Seeds, WorkerFailure};
 use sim::model::ModelRunner;
 use units::Nanos;
 use units::random::mix;
 
 use crate::exit::Exit;
-use crate::{home, input, parallel, shutdown};
+use crate::{fleet, home, input, parallel, shutdown};
 
 /// Creates the runner of a place. It writes only to targets that `gate` admits.
 pub(crate) fn runner(place: RunPlace, gate: &Arc<WriteGate>) -> Box<dyn Runner> {
     match place {
         RunPlace::Device => {
             let runner = DeviceRunner::strict(Arc::clone(gate), Arc::new(LogFiles));
-            Box::new(runner.with_checkpoint(shutdown::panic_if_requested))
+            fleet::on_all_ranks(Box::new(runner.with_checkpoint(shutdown::panic_if_requested)))
         }
         RunPlace::Virtual => Box::new(model()),
         RunPlace::Paced => {
@@ -136,12 +136,18 @@ pub(crate) fn read_text(path: &str, what: &str) -> Result<String, String> {
 }
 
 /// Returns the exit status of the worst failure of any worker.
-pub(crate) fn worst_exit(completed: &CompletedRun, plan: &job::Plan, workers: &[WorkerPlan]) -> Option<Exit> {
-    let failure = |one: &runner::WorkerResult| one.failure(&plan.jobs[workers[one.number].job]);
-    completed.workers.iter().filter_map(failure).max().map(|failure| match failure {
+pub(crate) fn worst_exit(completed: &CompletedRun, prepared: &dyn PreparedRun) -> Option<Exit> {
+    let elsewhere = completed.elsewhere.iter().filter_map(|remote| remote.failure).max();
+    worst_failure(prepared, completed).max(elsewhere).map(|failure| match failure {
         WorkerFailure::Verification => Exit::Failed,
         WorkerFailure::Environment => Exit::Environment,
     })
+}
+
+/// Returns the worst failure of any worker of this process.
+pub(crate) fn worst_failure(prepared: &dyn PreparedRun, completed: &CompletedRun) -> Option<WorkerFailure> {
+    let job = |one: &runner::WorkerResult| &prepared.plan().jobs[prepared.workers()[one.number].job];
+    completed.workers.iter().filter_map(|one| one.failure(job(one))).max()
 }
 
 /// Maximum number of pending operations listed for each worker.
@@ -150,7 +156,7 @@ const PENDING_REPORTED: usize = 4;
 /// Describes the failures of a run, one line each.
 pub(crate) fn failures(prepared: &dyn PreparedRun, completed: &CompletedRun) -> Vec<String> {
     let (plan, workers) = (prepared.plan(), prepared.workers());
-    let mut lines = Vec::new();
+    let mut lines: Vec<String> = completed.elsewhere.iter().flat_map(|remote| remote.lines.iter().cloned()).collect();
     for one in &completed.workers {
         let worker = &workers[one.number];
         let (name, engine) = (&plan.jobs[worker.job].name, plan.jobs[worker.job].engine.engine);

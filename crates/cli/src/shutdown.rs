@@ -11,6 +11,7 @@ use std::time::Duration;
 use engine::cleanup;
 
 use crate::exit::Exit;
+use crate::fleet;
 
 /// Whether any thread has panicked.
 static PANICKED: AtomicBool = AtomicBool::new(false);
@@ -21,6 +22,7 @@ const CLEAN_UP_TIMEOUT: Duration = Duration::from_secs(2);
 /// Cleans up and ends the process.
 pub(crate) fn leave(exit: Exit) -> ! {
     cleanup::run_all();
+    let exit = fleet::leave(exit);
     let is_good = matches!(exit, Exit::Good | Exit::Distrust | Exit::Failed);
     exit_with(if is_good && PANICKED.load(Ordering::Relaxed) { Exit::Environment } else { exit })
 }

@@ -17,6 +17,8 @@ use crate::terminal::write_stderr;
 
 /// Default grace period.
 pub(crate) const GRACE: Duration = Duration::from_secs(10);
+/// Time within which a signal that has arrived in another rank may arrive here too.
+const REMOTE: Duration = Duration::from_secs(2);
 /// Time that the main thread has beyond the grace period to conclude the command.
 const SLACK: Duration = Duration::from_secs(3);
 
@@ -33,20 +35,23 @@ struct SignalState {
     /// Number of the first termination signal; zero before it.
     signal: AtomicI32,
     /// Number of termination signals so far.
-    count: AtomicUsize,
+    signals: AtomicUsize,
     first: OnceLock<Instant>,
     second: OnceLock<Instant>,
     grace_ms: AtomicU64,
+    /// Whether the first signal arrived in another rank. Launchers send it to all, so it may arrive here too.
+    is_remote: AtomicBool,
     /// Whether the command has ended and writes its results.
     concluding: AtomicBool,
 }
 
 static STATE: SignalState = SignalState {
     signal: AtomicI32::new(0),
-    count: AtomicUsize::new(0),
+    signals: AtomicUsize::new(0),
     first: OnceLock::new(),
     second: OnceLock::new(),
     grace_ms: AtomicU64::new(GRACE.as_millis() as u64),
+    is_remote: AtomicBool::new(false),
     concluding: AtomicBool::new(false),
 };
 
@@ -76,12 +81,25 @@ impl Signals {
 
     /// Returns the first termination signal, if one has arrived.
     pub(crate) fn end(&self) -> Option<i32> {
-        Some(self.state.signal.load(Ordering::Relaxed)).filter(|signal| *signal != 0)
+        ended()
     }
 
     /// Ends the watchdog before results are written: this may take as long as their readers take.
     pub(crate) fn conclude(&self) {
         self.state.concluding.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Returns the first termination signal, if one has arrived.
+pub(crate) fn ended() -> Option<i32> {
+    Some(STATE.signal.load(Ordering::Relaxed)).filter(|signal| *signal != 0)
+}
+
+/// Ends the command as if this signal had arrived, because it has arrived in another rank.
+pub(crate) fn raise(signal: i32) {
+    if ended().is_none() {
+        STATE.is_remote.store(true, Ordering::Relaxed);
+        STATE.count(signal);
     }
 }
 
@@ -121,9 +139,17 @@ impl SignalState {
         Duration::from_millis(self.grace_ms.load(Ordering::Relaxed))
     }
 
-    /// Counts a termination signal, on the signal thread.
+    /// Handles a termination signal, on the signal thread.
     fn receive(&'static self, signal: i32) {
-        match self.count.fetch_add(1, Ordering::Relaxed) {
+        let is_recent = self.first.get().is_some_and(|first| first.elapsed() < REMOTE);
+        if !(self.is_remote.swap(false, Ordering::Relaxed) && is_recent) {
+            self.count(signal);
+        }
+    }
+
+    /// Counts a termination signal.
+    fn count(&'static self, signal: i32) {
+        match self.signals.fetch_add(1, Ordering::Relaxed) {
             0 => {
                 self.first.get_or_init(Instant::now);
                 self.signal.store(signal, Ordering::Relaxed);

@@ -4,6 +4,8 @@ use std::io::{IsTerminal, Write};
 
 use live::{Colours, TerminalFeatures};
 
+use crate::fleet;
+
 /// Colours and width of one of the two output streams.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Terminal {
@@ -34,7 +36,9 @@ impl Terminal {
         report::SheetStyle { width: self.width, colour: self.colour }
     }
 
-    fn new(interactive: bool) -> Self {
+    fn new(is_terminal: bool) -> Self {
+        // Launchers of MPI give their ranks pseudo-terminals, wherever the output goes.
+        let interactive = is_terminal && fleet::joined().is_none();
         let set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
         let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
         let forced = set("CLICOLOR_FORCE");
@@ -69,7 +73,7 @@ fn width_of_terminal() -> Option<usize> {
 /// servers).
 pub(crate) fn write_stderr(text: &str) {
     let text = &report::escape::terminal(text, Terminal::stderr().colour);
-    if !live::hold(text) {
+    if !fleet::record_stderr(text) && !live::hold(text) {
         let _ = std::io::stderr().write_all(text.as_bytes());
     }
 }
@@ -77,7 +81,7 @@ pub(crate) fn write_stderr(text: &str) {
 /// Overwrites the progress line, which has no line break at its end. An empty text clears it.
 pub(crate) fn overwrite_stderr_line(text: &str) {
     let text = format!("\r\x1b[2K{}", units::printable(text));
-    if !live::hold(&text) {
+    if !fleet::is_silent() && !live::hold(&text) {
         let _ = std::io::stderr().write_all(text.as_bytes());
     }
 }

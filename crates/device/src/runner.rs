@@ -12,7 +12,8 @@ use engine::{InCall, MonotonicClock};
 use job::{Diagnostic, Dialect, Engine, Plan};
 use runner::{
     CompletedRun, FileGrowth, InvalidJob, LogSink, Observer, PreparedRun, Preview, ProgressTracker, RunContext,
-    RunControl, RunCounters, RunError, RunOptions, RunState, Runner, Seeds, WorkerPlan, WorkerResult, assemble,
+    RunControl, RunCounters, RunError, RunOptions, RunState, Runner, Seeds, StageStart, WorkerPlan, WorkerResult,
+    assemble,
 };
 use units::Nanos;
 use units::random::mix;
@@ -216,7 +217,7 @@ impl PreparedRun for DeviceRun<'_> {
         let is_cut_short = signal.is_some() || workers.iter().any(|one| !one.pending.is_empty());
         let state = if is_cut_short { RunState::Interrupted } else { RunState::Over };
         let run = assemble(&self.context(options, started_unix_ms, &stats), &counters, &workers, state);
-        Ok(CompletedRun { run, workers, signal })
+        Ok(CompletedRun { run, workers, signal, elsewhere: Vec::new() })
     }
 }
 
@@ -439,6 +440,10 @@ impl Supervise for Supervisor<'_> {
             Some(_) if self.control.gives_up() => Continuation::Abandon,
             Some(_) => Continuation::Stop,
         }
+    }
+
+    fn stage_start(&mut self, stage: usize) -> StageStart {
+        self.control.stage_start(stage)
     }
 }
 

@@ -8,10 +8,10 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use drive::{Ending, Stop};
-use engine::CallKind;
+use engine::{CallKind, MonotonicClock};
 use job::{Job, Plan};
 use record::StuckKind;
-use runner::{PendingOperation, WorkerError, WorkerPlan, WorkerResult, policy};
+use runner::{PendingOperation, StageStart, WorkerError, WorkerPlan, WorkerResult, policy};
 use units::{Nanos, OpKind};
 
 use crate::stall::{DeviceActivity, Devices, StalledWorker};
@@ -23,6 +23,8 @@ use crate::worker::{self, SharedRun};
 pub(crate) const STACK_BYTES: usize = 512 * 1024;
 /// Interval of the supervisor.
 const TICK: Duration = Duration::from_millis(50);
+/// Interval at which the supervisor asks whether a stage may begin.
+const START_TICK: Duration = Duration::from_millis(2);
 /// Time limit for workers to send their results after an abort. They notice within a fifth of a second unless they hang
 /// in a system call.
 const HAND_IN: Duration = Duration::from_secs(1);
@@ -46,6 +48,9 @@ pub(crate) enum Continuation {
 pub(crate) trait Supervise {
     /// Called about twenty times a second, and after each worker has finished.
     fn tick(&mut self, finished: &[WorkerResult]) -> Continuation;
+
+    /// Returns when a stage begins, all of whose workers are ready.
+    fn stage_start(&mut self, stage: usize) -> StageStart;
 }
 
 /// State shared by the threads of all stages.
@@ -65,12 +70,13 @@ pub(crate) fn run(workers: &Arc<Workers>, supervisor: &mut dyn Supervise) -> Vec
     let mut supervisor = GuardedSupervisor { supervisor, broken: false };
     let mut finished = Vec::with_capacity(workers.plans.len());
     let mut first = 0;
-    for stage in workers.plans.chunk_by(|a, b| a.stage == b.stage) {
+    for (number, stage) in workers.plans.chunk_by(|a, b| a.stage == b.stage).enumerate() {
         if supervisor.tick(&finished) != Continuation::Continue || stuck::is_stuck() {
             break;
         }
         let stage = Arc::new(RunStage {
             workers: Arc::clone(workers),
+            number,
             first,
             count: stage.len(),
             stop: Stop::new(),
@@ -98,6 +104,15 @@ impl GuardedSupervisor<'_> {
         let ticked = catch_unwind(AssertUnwindSafe(|| self.supervisor.tick(finished)));
         self.broken = ticked.is_err();
         ticked.unwrap_or(Continuation::Stop)
+    }
+
+    fn stage_start(&mut self, stage: usize) -> StageStart {
+        if self.broken {
+            return StageStart::Never;
+        }
+        let asked = catch_unwind(AssertUnwindSafe(|| self.supervisor.stage_start(stage)));
+        self.broken = asked.is_err();
+        asked.unwrap_or(StageStart::Never)
     }
 }
 
@@ -129,24 +144,34 @@ fn yield_after_for(workers: usize, cpus: usize) -> Option<Nanos> {
     (SCHEDULED_TURN.mul_f64(workers_per_cpu) > 2 * ROUND).then(|| Nanos::new(yield_after.as_nanos() as u64))
 }
 
-/// Holds workers until all of them are ready. Waiting takes no lock, because a thousand threads would have to queue for
+/// Holds workers until their stage begins. Waiting takes no lock, because a thousand threads would have to queue for
 /// it.
 #[derive(Default)]
-struct StartBarrier(OnceLock<()>);
+struct StartBarrier(OnceLock<Option<Instant>>);
 
 impl StartBarrier {
-    fn open(&self) {
-        self.0.get_or_init(|| ());
+    /// Lets the workers begin: at `instant`, or at once.
+    fn open(&self, instant: Option<Instant>) {
+        self.0.get_or_init(|| instant);
     }
 
-    fn wait(&self) {
-        self.0.wait();
+    fn is_open(&self) -> bool {
+        self.0.get().is_some()
+    }
+
+    /// Waits until the stage begins. Returns the delay from the agreed instant.
+    fn wait(&self, clock: MonotonicClock) -> Option<Nanos> {
+        let instant = (*self.0.wait())?;
+        clock.sleep_until(clock.now() + nanos(instant.saturating_duration_since(Instant::now())));
+        Some(nanos(Instant::now().saturating_duration_since(instant)))
     }
 }
 
 /// Workers that run together.
 struct RunStage {
     workers: Arc<Workers>,
+    /// Number of the stage, from zero.
+    number: usize,
     /// Index of the first worker.
     first: usize,
     count: usize,
@@ -181,12 +206,12 @@ impl RunStage {
 
     /// Runs a worker on its thread.
     fn work(&self, worker: &WorkerPlan, sender: &Sender<Message>) {
+        let shared = &self.workers.shared;
         let start = || {
             // The receiver is dropped only after the run, when the message no longer matters; the same holds below.
             let _ = sender.send(Message::Ready);
-            self.barrier.wait();
+            self.barrier.wait(shared.clock)
         };
-        let shared = &self.workers.shared;
         let run = || worker::run(worker, self.job(worker), shared, &self.stop, &start);
         let finished = catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|_| {
             shared.counters.worker(worker.number).set_running(false);
@@ -208,8 +233,11 @@ impl RunStage {
         finished: &mut Vec<WorkerResult>,
     ) {
         let (mut awaited, mut stopped, mut activity) = (running.len(), None, None);
+        // Waiting for other ranks is no sign of a stuck target.
+        let mut began = self.began;
         while !running.is_empty() {
-            match receiver.recv_timeout(TICK) {
+            let tick = if awaited == 0 && !self.barrier.is_open() { START_TICK } else { TICK };
+            match receiver.recv_timeout(tick) {
                 Ok(Message::Ready) => awaited -= 1,
                 Ok(Message::Finished(one)) => {
                     running.retain(|running| running.number != one.number);
@@ -221,25 +249,38 @@ impl RunStage {
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return,
             }
-            if awaited == 0 {
-                self.barrier.open();
-            }
+            let is_refused = awaited == 0 && !self.barrier.is_open() && !self.begin(supervisor);
             let continuation = supervisor.tick(finished);
-            if continuation != Continuation::Continue {
+            if is_refused || continuation != Continuation::Continue {
                 self.stop.set();
-                self.barrier.open();
+                self.barrier.open(None);
             }
             let now = Instant::now();
+            if awaited == 0 && !self.barrier.is_open() {
+                began = now;
+                running.iter_mut().for_each(|one| one.progressed = now);
+            }
             stopped = stopped.or_else(|| self.stop.is_set().then_some(now));
             // Updates every worker, even after one that is not past its end, because this tracks their progress.
             let past_end =
-                running.iter_mut().filter_map(|one| one.is_past_end(self, now, stopped).then_some(())).count();
+                running.iter_mut().filter_map(|one| one.is_past_end(self, began, now, stopped).then_some(())).count();
             let past = past_end == running.len();
             let is_over = past && self.is_silent(&running, &mut activity, now);
             if !running.is_empty() && (continuation == Continuation::Abandon || is_over) {
                 return self.abandon(running, receiver, finished);
             }
         }
+    }
+
+    /// Lets the workers begin if it is time. Reports whether they ever may.
+    fn begin(&self, supervisor: &mut GuardedSupervisor<'_>) -> bool {
+        match supervisor.stage_start(self.number) {
+            StageStart::Now => self.barrier.open(None),
+            StageStart::At(instant) => self.barrier.open(Some(instant)),
+            StageStart::Wait => {}
+            StageStart::Never => return false,
+        }
+        true
     }
 
     fn waiting(&self, one: &RunningWorker) -> StalledWorker {
@@ -264,7 +305,7 @@ impl RunStage {
         let since = Instant::now();
         let stuck_calls: Vec<_> = running.iter().map(|one| (one.number, self.stuck_call(one))).collect();
         self.stop.abandon();
-        self.barrier.open();
+        self.barrier.open(None);
         engine::thread::abandon();
         let until = Instant::now() + HAND_IN;
         while !running.is_empty() && Instant::now() < until {
@@ -345,7 +386,7 @@ impl RunningWorker {
 
     /// Updates the worker's progress, including the read-back after the runtime, and reports whether its run time is
     /// over or it was `stopped`.
-    fn is_past_end(&mut self, stage: &RunStage, now: Instant, stopped: Option<Instant>) -> bool {
+    fn is_past_end(&mut self, stage: &RunStage, began: Instant, now: Instant, stopped: Option<Instant>) -> bool {
         let worker = stage.workers.shared.counters.worker(self.number);
         if self.started.is_none() && worker.is_running() {
             self.started = Some(now);
@@ -354,7 +395,7 @@ impl RunningWorker {
         if std::mem::replace(&mut self.done, done) != done {
             self.progressed = now;
         }
-        let end = self.most.and_then(|most| self.started.unwrap_or(stage.began).checked_add(most));
+        let end = self.most.and_then(|most| self.started.unwrap_or(began).checked_add(most));
         end.into_iter().chain(stopped).min().is_some_and(|end| now >= end)
     }
 }

@@ -66,13 +66,14 @@ fn worker_error(error: &engine::Error) -> WorkerError {
     WorkerError::with_errno(error.to_string(), error.errno)
 }
 
-/// Runs one worker to its end. Calls `start` when it is ready, which returns when all workers of its stage are.
+/// Runs one worker to its end. Calls `start` when it is ready, which returns when its stage begins, with the delay from
+/// the agreed instant.
 pub(crate) fn run(
     worker_plan: &WorkerPlan,
     job: &Job,
     shared: &SharedRun,
     stop: &Stop,
-    start: &dyn Fn(),
+    start: &dyn Fn() -> Option<Nanos>,
 ) -> WorkerResult {
     let mut finished = WorkerResult { number: worker_plan.number, thread: thread_id(), ..WorkerResult::default() };
     shared.counters.worker(worker_plan.number).set_thread(finished.thread);
@@ -89,7 +90,7 @@ fn attempt(
     job: &Job,
     shared: &SharedRun,
     stop: &Stop,
-    start: &dyn Fn(),
+    start: &dyn Fn() -> Option<Nanos>,
     finished: &mut WorkerResult,
 ) -> Result<(), WorkerError> {
     if let Some(error) = worker_plan.files.files.iter().find_map(|file| shared.failed_files.get(Path::new(&file.path)))
@@ -138,7 +139,7 @@ struct WorkerDrive<'a> {
     stop: &'a Stop,
     publisher: Publisher<'a>,
     in_call: &'a InCall,
-    start: &'a dyn Fn(),
+    start: &'a dyn Fn() -> Option<Nanos>,
     finished: &'a mut WorkerResult,
 }
 
@@ -147,7 +148,7 @@ impl Visitor for WorkerDrive<'_> {
 
     fn visit<T: Target>(self, mut target: T) {
         let Self { mut worker, stop, mut publisher, in_call, start, finished } = self;
-        start();
+        finished.start_delay = start();
         publisher.worker.set_running(true);
         finished.started_unix_ms = unix_ms();
         publisher.worker.set_started_unix_ms(finished.started_unix_ms);

@@ -41,6 +41,9 @@ pub struct RankRecord {
     pub start_delay_ns: Option<u64>,
     /// Outcome.
     pub outcome: RunOutcome,
+    /// The worst failure; `None` if its results are complete.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failure: Option<RankFailure>,
     /// What went wrong, one line each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failures: Vec<String>,
@@ -67,6 +70,16 @@ pub struct RankRecord {
     pub sent_bytes: u64,
     /// Counts of each interval over all jobs, in at most [`RANK_INTERVALS_MAX`] intervals.
     pub series: SeriesRecord,
+}
+
+/// Kinds of failures of a rank.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RankFailure {
+    /// A block did not hold what was written.
+    Verification,
+    /// An operation failed, or a target did not answer.
+    Environment,
 }
 
 /// Maximum number of intervals of [`RankRecord::series`].

@@ -49,7 +49,7 @@ pub use course::{Flow, Level, SeriesSegment};
 pub use declared::{Declared, DeclaredPerKind, DeclaredSizes, KeptLatencies, Mixed};
 pub use environment::{DeviceRecord, EnvironmentRecord, FilesystemRecord, TargetEnvironment};
 pub use figure::{Figure, FigureQuantity};
-pub use fleet::{ClockRecord, FleetRecord, LostRank, MergeRecord, RANK_INTERVALS_MAX, RankRecord};
+pub use fleet::{ClockRecord, FleetRecord, LostRank, MergeRecord, RANK_INTERVALS_MAX, RankFailure, RankRecord};
 pub use input::{
     Input, InputError, InputResult, InputResults, Iostat, IostatCpu, IostatDevice, IostatKind, IostatReport,
     read_input, read_inputs,

@@ -23,6 +23,8 @@ pub struct WorkerResult {
     pub error: Option<WorkerError>,
     /// Start time in milliseconds since 1970.
     pub started_unix_ms: u64,
+    /// Time from the agreed start of its stage to its own; `None` if its stage began without an agreement.
+    pub start_delay: Option<Nanos>,
     /// Thread ID.
     pub thread: u32,
     /// Operations and system calls that were pending when the run ended without them.

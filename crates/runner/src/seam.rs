@@ -2,14 +2,14 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use job::{Diagnostic, Plan, StatOptions};
 use meter::{IntervalWidths, LogEntry};
 use record::Run;
 use units::Bytes;
 
-use crate::{RunCounters, RunProgress, Seeds, WorkerPlan, WorkerResult};
+use crate::{RunCounters, RunProgress, Seeds, WorkerFailure, WorkerPlan, WorkerResult};
 
 /// Runs plans on devices or on modelled volumes.
 pub trait Runner: Sync {
@@ -146,6 +146,17 @@ pub struct CompletedRun {
     pub workers: Vec<WorkerResult>,
     /// Signal that ended the run, if any.
     pub signal: Option<i32>,
+    /// What went wrong in other ranks of a run on many hosts.
+    pub elsewhere: Vec<RemoteFailure>,
+}
+
+/// What went wrong in another rank.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RemoteFailure {
+    /// Kind of failure; `None` if its results are complete nevertheless.
+    pub failure: Option<WorkerFailure>,
+    /// Descriptions with rank and host, one line each; a line of `help: ` belongs to the one before it.
+    pub lines: Vec<String>,
 }
 
 /// The reason why a run could not begin, with place and remedy.
@@ -184,6 +195,25 @@ pub trait RunControl: Sync {
 
     /// Returns the time since a fixed instant, for pacing progress in real time.
     fn elapsed(&self) -> Duration;
+
+    /// Returns when a stage begins on devices. Called on the main thread when all workers of the stage are ready, and
+    /// again while the answer is [`StageStart::Wait`].
+    fn stage_start(&self, _stage: usize) -> StageStart {
+        StageStart::Now
+    }
+}
+
+/// When a stage begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StageStart {
+    /// At once.
+    Now,
+    /// Not yet: other ranks are not ready.
+    Wait,
+    /// At this instant, on which all ranks agreed.
+    At(Instant),
+    /// Never: the run ends.
+    Never,
 }
 
 /// Receives layout, progress, status and notes of a run; the only way to observe one.

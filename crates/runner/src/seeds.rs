@@ -1,6 +1,7 @@
 //! Seeds of jobs.
 
 use job::{Job, Plan};
+use units::random::mix;
 
 /// Seeds of a run: one for jobs that repeat from run to run, one for the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,6 +24,14 @@ impl Seeds {
     #[must_use]
     pub fn with_fresh(fresh: u64) -> Self {
         Self { repeated: Self::REPEATED, fresh }
+    }
+
+    /// Returns the seeds of one of many ranks, which must not all read the same blocks in the same order. Those of rank 0
+    /// are these.
+    #[must_use]
+    pub fn of_rank(self, rank: u32) -> Self {
+        let of_rank = |seed: u64| if rank == 0 { seed } else { mix(seed, u64::from(rank)) >> 32 };
+        Self { repeated: of_rank(self.repeated), fresh: of_rank(self.fresh) }
     }
 
     /// Returns the seed of a job.

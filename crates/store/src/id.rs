@@ -50,6 +50,12 @@ pub fn series_name(name: &str, started_unix_ms: u64, salt: u32) -> String {
     format!("{}{SERIES}{}-{:04x}", utc(started_unix_ms), label(name), salt & 0xffff)
 }
 
+/// Returns a name for a run on many hosts: its start in UTC, and four digits from `salt`.
+#[must_use]
+pub fn fleet_name(started_unix_ms: u64, salt: u32) -> String {
+    format!("{}-fleet-{:04x}", utc(started_unix_ms), salt & 0xffff)
+}
+
 /// Reports whether a name has the form of an ID, so that nothing else is taken for a run.
 pub(crate) fn is_id(name: &str) -> bool {
     let shape = b"0000-00-00T00-00-00-";

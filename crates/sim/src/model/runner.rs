@@ -135,7 +135,7 @@ impl<C: Clock + 'static> PreparedRun for ModelRun<'_, C> {
             facts: &ModelFacts { model, host: self.runner.host.as_deref() },
         };
         let run = assemble(&context, &counters, &workers, state);
-        Ok(CompletedRun { run, workers, signal })
+        Ok(CompletedRun { run, workers, signal, elsewhere: Vec::new() })
     }
 }
 

@@ -1,0 +1,85 @@
+//! The programs `fathom` and `fathom-fleet`: options, terminal, signals, files, exit codes.
+//!
+//! This crate combines the others. It alone reads arguments, the environment and job files, prints, handles signals and
+//! exits. Each command is a module whose `command` function outlines it. Module `runners` creates the runners of
+//! commands.
+
+mod args;
+mod argv;
+mod block;
+mod catalog;
+mod commands;
+mod compare;
+mod completions;
+mod diagnostics;
+mod display;
+mod doctor;
+mod dump;
+mod exit;
+mod explain;
+mod fio;
+mod fleet;
+mod gate;
+mod home;
+mod input;
+mod input_file;
+mod man;
+mod observers;
+mod options;
+mod outputs;
+mod parallel;
+mod plan;
+mod report;
+mod retention;
+mod run;
+mod run_argument;
+mod runners;
+mod runs;
+mod save;
+mod serve;
+mod shutdown;
+mod signals;
+mod sim;
+mod source;
+mod suite;
+mod sweep;
+mod terminal;
+mod trial;
+mod usage_error;
+
+use std::ffi::{OsStr, OsString};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+
+/// Runs `fathom` and ends the process.
+pub fn main() -> ! {
+    program(|program, words| {
+        let is_fio = Path::new(program).file_name().is_some_and(|name| name == "fio");
+        match words.first() {
+            _ if is_fio => fio::command(words),
+            Some(word) if word == "fio" => fio::command(&words[1..]),
+            _ => commands::command(program, words),
+        }
+    })
+}
+
+/// Runs `fathom-fleet`, which `connect` connects with the other ranks, and ends the process.
+pub fn main_of_fleet(connect: ConnectRanks) -> ! {
+    program(|program, words| fleet::command(program, words, connect))
+}
+
+/// Connects with the other ranks, on the thread that exchanges messages.
+pub type ConnectRanks = fn() -> Result<Box<dyn ::fleet::Transport>, String>;
+
+fn program(command: impl FnOnce(&OsStr, &[OsString]) -> exit::Exit) -> ! {
+    engine::MonotonicClock::prepare();
+    shutdown::report_panics();
+    let run = || {
+        let mut words: Vec<OsString> = std::env::args_os().collect();
+        let program = if words.is_empty() { OsString::new() } else { words.remove(0) };
+        shutdown::panic_if_requested("main");
+        command(&program, &words)
+    };
+    // The panic hook has printed the panic.
+    shutdown::leave(catch_unwind(AssertUnwindSafe(run)).unwrap_or(exit::Exit::Environment))
+}

@@ -1,0 +1,158 @@
+//! Starts the stages of a run on all ranks at one instant.
+
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use runner::{RunControl, StageStart};
+
+use crate::agreement::{Agreement, Combine};
+use crate::fleet::{Broken, Fleet};
+
+/// Time from rank 0's decision to the start, for messages to reach all ranks.
+const LEAD: Duration = Duration::from_millis(50);
+/// More of it for each level of the tree.
+const LEAD_PER_LEVEL: Duration = Duration::from_millis(10);
+
+/// More than it can be. A clock that was set meanwhile must not hold a rank.
+const LEAD_MAX: Duration = Duration::from_secs(1);
+
+/// The control of a rank's own run.
+pub(crate) struct FleetControl<'a> {
+    fleet: &'a Fleet,
+    inner: &'a dyn RunControl,
+    starts: Mutex<Starts>,
+}
+
+/// The agreed starts so far.
+#[derive(Default)]
+struct Starts {
+    /// Number of stages on whose starts all ranks have agreed.
+    agreed: usize,
+    current: Option<Agreement>,
+    /// The first reason not to begin.
+    problem: Option<String>,
+}
+
+impl<'a> FleetControl<'a> {
+    /// Creates a control.
+    pub(crate) fn new(fleet: &'a Fleet, inner: &'a dyn RunControl) -> Self {
+        Self { fleet, inner, starts: Mutex::default() }
+    }
+
+    /// Takes part in the agreements on the other stages of any rank, once this rank's own run is over. `failure` is the
+    /// reason why it did not begin. Returns why no rank may begin.
+    pub(crate) fn complete(&self, stages: usize, failure: Option<&str>) -> Option<String> {
+        let mut starts = self.starts.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        while starts.agreed < stages {
+            let part = self.part(failure);
+            let mut agreement = starts.current.take().unwrap_or_else(|| self.fleet.begin(part));
+            let whole = self.fleet.complete(&mut agreement, &mut StartCombine(self.fleet), &mut || {});
+            starts.agreed += 1;
+            if let Err(broken) = whole {
+                starts.problem.get_or_insert(broken.to_string());
+                return starts.problem.clone();
+            }
+        }
+        starts.problem.clone()
+    }
+
+    /// A part is a list of reasons not to begin.
+    fn part(&self, failure: Option<&str>) -> Vec<u8> {
+        let failure = failure.map(|why| {
+            let why = why.lines().next().unwrap_or_default();
+            format!("{}: {why}", self.fleet.label(self.fleet.rank()))
+        });
+        serde_json::to_vec(&failure.into_iter().collect::<Vec<String>>()).unwrap_or_default()
+    }
+
+    /// Converts an instant of rank 0's monotonic clock to one of this process: now, if the clocks were never compared.
+    fn local(&self, at_ns: i64) -> Instant {
+        let now = Instant::now();
+        let Some(clock) = self.fleet.latest_clock() else { return now };
+        let left_ns = at_ns.saturating_add(clock.offset_ns).saturating_sub(self.fleet.clock.monotonic_ns());
+        match u64::try_from(left_ns) {
+            Ok(left_ns) => now + Duration::from_nanos(left_ns).min(LEAD_MAX),
+            Err(_) => now.checked_sub(Duration::from_nanos(left_ns.unsigned_abs())).unwrap_or(now),
+        }
+    }
+}
+
+impl RunControl for FleetControl<'_> {
+    fn end(&self) -> Option<i32> {
+        self.inner.end()
+    }
+
+    fn gives_up(&self) -> bool {
+        self.inner.gives_up()
+    }
+
+    fn is_urgent(&self) -> bool {
+        self.inner.is_urgent()
+    }
+
+    fn grace(&self) -> Duration {
+        self.inner.grace()
+    }
+
+    fn take_status_request(&self) -> bool {
+        self.inner.take_status_request()
+    }
+
+    fn is_stuck(&self) -> bool {
+        self.inner.is_stuck()
+    }
+
+    fn elapsed(&self) -> Duration {
+        self.inner.elapsed()
+    }
+
+    fn stage_start(&self, stage: usize) -> StageStart {
+        let mut starts = self.starts.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let lost_before = self.fleet.lost_ranks();
+        let mut agreement = starts.current.take().unwrap_or_else(|| self.fleet.begin(self.part(None)));
+        let Some(polled) = self.fleet.poll(&mut agreement, &mut StartCombine(self.fleet)) else {
+            starts.current = Some(agreement);
+            return StageStart::Wait;
+        };
+        starts.agreed += 1;
+        let decision = polled.map_err(|broken| broken.to_string()).and_then(|whole| {
+            let decision: StartDecision =
+                serde_json::from_slice(&whole.body).map_err(|error| Broken::Unreadable(error.to_string()).to_string())?;
+            // A rank that is lost before the first stage has measured nothing; later the others go on.
+            let lost = whole.presence.lost.iter().find(|lost| stage == 0 && !lost_before.contains(lost));
+            match lost {
+                Some((rank, reason)) => Err(format!("{}: {reason}", self.fleet.label(*rank))),
+                None => decision,
+            }
+        });
+        match decision {
+            Ok(at_ns) => StageStart::At(self.local(at_ns)),
+            Err(problem) => {
+                starts.problem.get_or_insert(problem);
+                StageStart::Never
+            }
+        }
+    }
+}
+
+/// The instant of the start by rank 0's monotonic clock in nanoseconds, or why there is none.
+type StartDecision = Result<i64, String>;
+
+/// Collects reasons not to begin, and decides on the instant.
+struct StartCombine<'a>(&'a Fleet);
+
+impl Combine for StartCombine<'_> {
+    fn combine(&mut self, parts: Vec<Vec<u8>>) -> Vec<u8> {
+        let read = |part: &Vec<u8>| serde_json::from_slice::<Vec<String>>(part).unwrap_or_default();
+        serde_json::to_vec(&parts.iter().flat_map(read).collect::<Vec<_>>()).unwrap_or_default()
+    }
+
+    fn conclude(&mut self, combined: Vec<u8>, _lost: &[(u32, String)]) -> Vec<u8> {
+        let problems: Vec<String> = serde_json::from_slice(&combined).unwrap_or_default();
+        let levels = u32::BITS - self.0.ranks().leading_zeros();
+        let lead = LEAD + LEAD_PER_LEVEL * levels;
+        let at_ns = self.0.clock.monotonic_ns().saturating_add(i64::try_from(lead.as_nanos()).unwrap_or(i64::MAX));
+        let decision: StartDecision = if problems.is_empty() { Ok(at_ns) } else { Err(problems.join("\n")) };
+        serde_json::to_vec(&decision).unwrap_or_default()
+    }
+}

@@ -1,0 +1,302 @@
+//! One rank among others: what it knows of them, and what it agrees with them.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use crate::agreement::{Agreement, Combine, Excluded};
+use crate::clock::{ClockOffset, HostClock};
+use crate::exchange::{Exchange, ExchangeOptions, Whole};
+use crate::message::LeavingRank;
+use crate::transport::Transport;
+
+/// This rank among the others.
+pub struct Fleet {
+    pub(crate) exchange: Exchange,
+    pub(crate) clock: Arc<dyn HostClock + Sync>,
+    id: String,
+    hosts: Vec<String>,
+    agreements: AtomicU64,
+    measurements: AtomicU32,
+    runs: AtomicU32,
+    /// Ranks known to be lost, with reasons.
+    lost: Mutex<BTreeMap<u32, String>>,
+    latest_clock: Mutex<Option<ClockOffset>>,
+}
+
+impl std::fmt::Debug for Fleet {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Fleet").field("id", &self.id).field("rank", &self.rank()).finish_non_exhaustive()
+    }
+}
+
+/// How a rank introduces itself.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Introduction {
+    rank: u32,
+    host: String,
+    version: String,
+}
+
+/// What rank 0 tells the others of all of them.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Roster {
+    id: String,
+    ranks: Vec<Introduction>,
+}
+
+/// Time limit for the end of the connection.
+const FINISH_LIMIT: Duration = Duration::from_secs(5);
+
+impl Fleet {
+    /// Joins the other ranks. `host` is the name of this host. `id` becomes the fleet's, if this is rank 0.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the connection fails, a rank does not answer, or ranks run different versions of the program.
+    pub fn join(
+        options: ExchangeOptions,
+        (host, version, id): (String, String, String),
+        connect: impl FnOnce() -> Result<Box<dyn Transport>, String> + Send + 'static,
+    ) -> Result<Self, String> {
+        let clock = Arc::clone(&options.clock);
+        let exchange = Exchange::start(options, connect)?;
+        let (agreements, measurements, runs) = Default::default();
+        let (lost, latest_clock, hosts) = Default::default();
+        let mut fleet = Self { exchange, clock, id, hosts, agreements, measurements, runs, lost, latest_clock };
+        let own = Introduction { rank: fleet.rank(), host, version };
+        let id = fleet.id.clone();
+        let roster = |mut ranks: Vec<Introduction>| {
+            ranks.sort_by_key(|one| one.rank);
+            Roster { id, ranks }
+        };
+        let roster = fleet.agree(&own, roster, &mut || {}).map_err(|broken| broken.to_string())?;
+        if let Some((rank, reason)) = fleet.lost_ranks().first() {
+            return Err(format!("rank {rank} did not join: {reason}"));
+        }
+        let (first, all) = (&roster.ranks[0], &roster.ranks);
+        if let Some(other) = all.iter().find(|other| other.version != first.version) {
+            let (versions, hosts) = ((&first.version, &other.version), (&first.host, &other.host));
+            return Err(format!(
+                "rank 0 on {} has version {}, rank {} on {} has version {}\nhelp: install the same version on all hosts",
+                hosts.0, versions.0, other.rank, hosts.1, versions.1
+            ));
+        }
+        fleet.hosts = roster.ranks.into_iter().map(|one| one.host).collect();
+        fleet.id = roster.id;
+        Ok(fleet)
+    }
+
+    /// Returns the number of this rank.
+    #[must_use]
+    pub const fn rank(&self) -> u32 {
+        self.exchange.rank
+    }
+
+    /// Returns the number of ranks.
+    #[must_use]
+    pub const fn ranks(&self) -> u32 {
+        self.exchange.ranks
+    }
+
+    /// Returns the fleet's name, the same for all ranks.
+    #[must_use]
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// Returns the name of the next run.
+    pub(crate) fn next_run(&self) -> String {
+        match self.runs.fetch_add(1, Ordering::Relaxed) {
+            0 => self.id.clone(),
+            number => format!("{}-{}", self.id, number + 1),
+        }
+    }
+
+    /// Returns the words by which messages name a rank.
+    #[must_use]
+    pub fn label(&self, rank: u32) -> String {
+        self.hosts.get(rank as usize).map_or_else(|| format!("rank {rank}"), |host| format!("rank {rank} on {host}"))
+    }
+
+    /// Returns the ranks that are lost, with reasons.
+    #[must_use]
+    pub fn lost_ranks(&self) -> Vec<(u32, String)> {
+        let lost = self.lost.lock().unwrap_or_else(PoisonError::into_inner);
+        lost.iter().map(|(rank, reason)| (*rank, reason.clone())).collect()
+    }
+
+    /// Returns the number of the next agreement. All ranks make the same agreements in the same order.
+    fn next_agreement(&self) -> u64 {
+        self.agreements.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// Begins an agreement that is polled.
+    pub(crate) fn begin(&self, part: Vec<u8>) -> Agreement {
+        self.exchange.set_awaited(true);
+        Agreement::new(&self.exchange, self.next_agreement(), part)
+    }
+
+    /// Proceeds with an agreement, and records which ranks are lost.
+    pub(crate) fn poll(&self, agreement: &mut Agreement, combine: &mut dyn Combine) -> Option<Result<Whole, Broken>> {
+        let polled = agreement.poll(&self.exchange, combine)?;
+        self.exchange.set_awaited(false);
+        Some(match polled {
+            Err(excluded) => Err(Broken::Excluded(excluded)),
+            Ok(whole) => {
+                self.lost.lock().unwrap_or_else(PoisonError::into_inner).extend(whole.presence.lost.iter().cloned());
+                match whole.presence.leaving.as_slice() {
+                    [] => Ok(whole),
+                    [first, ..] => Err(Broken::Left { label: self.label(first.rank), text: first.text.clone() }),
+                }
+            }
+        })
+    }
+
+    /// Proceeds with an agreement to its end. Calls `tick` about fifty times a second.
+    pub(crate) fn complete(
+        &self,
+        agreement: &mut Agreement,
+        combine: &mut dyn Combine,
+        tick: &mut dyn FnMut(),
+    ) -> Result<Whole, Broken> {
+        loop {
+            if let Some(polled) = self.poll(agreement, combine) {
+                return polled;
+            }
+            tick();
+            let arrived = |arrivals: &mut crate::exchange::Arrivals| {
+                (!arrivals.parts.is_empty() || !arrivals.wholes.is_empty()).then_some(())
+            };
+            self.exchange.wait(Some(Instant::now() + TICK), arrived);
+        }
+    }
+
+    /// Lets every rank contribute a value, from which rank 0 draws a conclusion for all.
+    pub(crate) fn agree<T: Serialize + DeserializeOwned, C: Serialize + DeserializeOwned>(
+        &self,
+        own: &T,
+        conclude: impl FnOnce(Vec<T>) -> C,
+        tick: &mut dyn FnMut(),
+    ) -> Result<C, Broken> {
+        let mut combine = Values { conclude: Some(conclude), kind: std::marker::PhantomData };
+        let part = serde_json::to_vec(&[own]).map_err(|error| Broken::Unreadable(error.to_string()))?;
+        let mut agreement = self.begin(part);
+        let whole = self.complete(&mut agreement, &mut combine, tick)?;
+        serde_json::from_slice(&whole.body).map_err(|error| Broken::Unreadable(error.to_string()))
+    }
+
+    /// Measures the clocks of all ranks again. Returns this rank's once it is known; `None` if it is not measured within a
+    /// second.
+    pub(crate) fn measure_clock(&self) -> Option<ClockOffset> {
+        let number = self.measurements.fetch_add(1, Ordering::Relaxed);
+        if self.rank() == 0 {
+            self.exchange.measure_clocks(number);
+        }
+        // A rank is measured by its parent.
+        if crate::tree::parent(self.rank()).is_some_and(|parent| self.exchange.lost(parent).is_some()) {
+            return None;
+        }
+        let limit = CLOCK_LIMIT + Duration::from_millis(20) * self.ranks();
+        let measured = self.exchange.wait(Some(Instant::now() + limit), |arrivals| arrivals.clocks.get(&number).copied());
+        let mut latest = self.latest_clock.lock().unwrap_or_else(PoisonError::into_inner);
+        *latest = measured.or(*latest);
+        measured
+    }
+
+    /// Returns the offset of this rank's clock when it was last measured.
+    pub(crate) fn latest_clock(&self) -> Option<ClockOffset> {
+        *self.latest_clock.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Ends this rank's command with an exit code, and waits until all others have done so. Returns what they say.
+    ///
+    /// `text` is what this rank would have printed on standard error.
+    pub fn leave(&self, code: u8, text: &str) -> Vec<LeavingRank> {
+        let own = LeavingRank { rank: self.rank(), code, text: text.to_owned() };
+        let others = loop {
+            self.exchange.set_awaited(true);
+            let mut agreement = Agreement::leaving(&self.exchange, self.next_agreement(), own.clone());
+            let whole = loop {
+                if let Some(whole) = agreement.poll(&self.exchange, &mut Nothing) {
+                    break whole;
+                }
+                self.exchange.wait(Some(Instant::now() + TICK), |_| None::<()>);
+            };
+            match whole {
+                Err(_) => break None,
+                // The others learn that this rank leaves, and leave in turn.
+                Ok(whole) if !whole.presence.ranks.is_empty() => {}
+                Ok(whole) => break Some(whole.presence),
+            }
+        };
+        let is_orderly = others.as_ref().is_some_and(|presence| presence.leaving.len() == self.ranks() as usize);
+        self.exchange.finish(is_orderly, FINISH_LIMIT);
+        others.map(|presence| presence.leaving).unwrap_or_default()
+    }
+}
+
+/// Pause between two looks at an agreement.
+const TICK: Duration = Duration::from_millis(20);
+/// Time limit for the measurement of the clocks of few ranks.
+const CLOCK_LIMIT: Duration = Duration::from_secs(1);
+
+/// Why an agreement has no result.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Broken {
+    /// This rank takes no part.
+    Excluded(Excluded),
+    /// A rank has ended its command.
+    Left { label: String, text: String },
+    /// A message cannot be read.
+    Unreadable(String),
+}
+
+impl std::fmt::Display for Broken {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Excluded(excluded) => excluded.fmt(f),
+            Self::Left { label, text } => {
+                let why = text.lines().next().unwrap_or_default().trim_start_matches("error: ");
+                if why.is_empty() { write!(f, "{label} has ended") } else { write!(f, "{label} has ended: {why}") }
+            }
+            Self::Unreadable(error) => write!(f, "a message of another rank cannot be read: {error}"),
+        }
+    }
+}
+
+/// Lists of values.
+struct Values<T, F> {
+    conclude: Option<F>,
+    kind: std::marker::PhantomData<T>,
+}
+
+impl<T: Serialize + DeserializeOwned, C: Serialize, F: FnOnce(Vec<T>) -> C> Combine for Values<T, F> {
+    fn combine(&mut self, parts: Vec<Vec<u8>>) -> Vec<u8> {
+        let lists: Vec<T> =
+            parts.iter().flat_map(|part| serde_json::from_slice::<Vec<T>>(part).unwrap_or_default()).collect();
+        serde_json::to_vec(&lists).unwrap_or_default()
+    }
+
+    fn conclude(&mut self, combined: Vec<u8>, _lost: &[(u32, String)]) -> Vec<u8> {
+        let values = serde_json::from_slice(&combined).unwrap_or_default();
+        self.conclude.take().and_then(|conclude| serde_json::to_vec(&conclude(values)).ok()).unwrap_or_default()
+    }
+}
+
+/// Agreements in which all ranks leave.
+struct Nothing;
+
+impl Combine for Nothing {
+    fn combine(&mut self, mut parts: Vec<Vec<u8>>) -> Vec<u8> {
+        parts.swap_remove(0)
+    }
+
+    fn conclude(&mut self, combined: Vec<u8>, _lost: &[(u32, String)]) -> Vec<u8> {
+        combined
+    }
+}

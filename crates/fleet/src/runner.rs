@@ -1,0 +1,296 @@
+//! Runs plans on all ranks together.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use job::{Diagnostic, Plan};
+use record::{ClockRecord, FleetRecord, LostRank, MergeRecord, RankFailure, RankRecord, Run};
+use runner::{
+    CompletedRun, Observer, PreparedRun, Preview, RemoteFailure, RunControl, RunError, RunOptions, Runner, Seeds,
+    WorkerFailure, WorkerPlan,
+};
+use serde::{Deserialize, Serialize};
+
+use crate::agreement::Combine;
+use crate::clock::ClockOffset;
+use crate::control::FleetControl;
+use crate::fleet::Fleet;
+
+/// Runs plans on all ranks together, each on its own runner.
+pub struct FleetRunner<'a> {
+    inner: Box<dyn Runner>,
+    fleet: &'a Fleet,
+    host: RankHost,
+}
+
+impl std::fmt::Debug for FleetRunner<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("FleetRunner").field("fleet", self.fleet).finish_non_exhaustive()
+    }
+}
+
+/// Services of the program on this host.
+#[derive(Clone)]
+pub struct RankHost {
+    /// Writes the record of this rank's own run, before it is merged.
+    pub save: Arc<dyn Fn(&Run) -> Result<(), String> + Send + Sync>,
+    /// Describes what went wrong in this rank's own run, one line each.
+    pub failures: fn(&dyn PreparedRun, &CompletedRun) -> Vec<String>,
+    /// Returns the worst failure of this rank's own run.
+    pub worst: fn(&dyn PreparedRun, &CompletedRun) -> Option<WorkerFailure>,
+}
+
+impl<'a> FleetRunner<'a> {
+    /// Creates a runner that runs the part of this rank on `inner`.
+    #[must_use]
+    pub fn new(inner: Box<dyn Runner>, fleet: &'a Fleet, host: RankHost) -> Self {
+        Self { inner, fleet, host }
+    }
+
+    fn prepare_with<'r>(
+        &'r self,
+        own: Result<Box<dyn PreparedRun + 'r>, Vec<Diagnostic>>,
+    ) -> Result<Box<dyn PreparedRun + 'r>, Vec<Diagnostic>> {
+        let mut part = Preparation::default();
+        match &own {
+            Ok(prepared) => {
+                part.refusals = self.labelled(prepared.refusals());
+                part.stages = prepared.workers().chunk_by(|a, b| a.stage == b.stage).count();
+            }
+            Err(problems) => {
+                part.problems = self.labelled(&problems.iter().map(|one| one.message.clone()).collect::<Vec<_>>());
+            }
+        }
+        let agreed = self.fleet.agree(&part, Preparation::all, &mut || {});
+        let inner = own?;
+        let whole = agreed.map_err(|broken| vec![Diagnostic::error("fleet", broken.to_string())])?;
+        if !whole.problems.is_empty() {
+            let problems = whole.problems.into_iter().map(|problem| Diagnostic::error("fleet", problem));
+            return Err(problems.collect());
+        }
+        Ok(Box::new(FleetRun { runner: self, inner, refusals: whole.refusals, stages: whole.stages }))
+    }
+
+    fn labelled(&self, lines: &[String]) -> Vec<String> {
+        let label = self.fleet.label(self.fleet.rank());
+        lines.iter().map(|line| format!("{label}: {line}")).collect()
+    }
+}
+
+impl Runner for FleetRunner<'_> {
+    fn prepare(&self, plan: &Plan, seeds: Seeds) -> Result<Box<dyn PreparedRun + '_>, Vec<Diagnostic>> {
+        self.prepare_with(self.inner.prepare(plan, seeds.of_rank(self.fleet.rank())))
+    }
+
+    fn prepare_later(&self, plan: &Plan, seeds: Seeds) -> Result<Box<dyn PreparedRun + '_>, Vec<Diagnostic>> {
+        self.prepare_with(self.inner.prepare_later(plan, seeds.of_rank(self.fleet.rank())))
+    }
+}
+
+/// What ranks tell each other of their checks.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct Preparation {
+    problems: Vec<String>,
+    refusals: Vec<String>,
+    stages: usize,
+}
+
+impl Preparation {
+    fn all(parts: Vec<Self>) -> Self {
+        parts.into_iter().fold(Self::default(), |mut all, part| {
+            all.problems.extend(part.problems);
+            all.refusals.extend(part.refusals);
+            all.stages = all.stages.max(part.stages);
+            all
+        })
+    }
+}
+
+/// A plan that is ready to run on all ranks.
+struct FleetRun<'a> {
+    runner: &'a FleetRunner<'a>,
+    inner: Box<dyn PreparedRun + 'a>,
+    refusals: Vec<String>,
+    /// Number of stages of the rank that has most.
+    stages: usize,
+}
+
+impl PreparedRun for FleetRun<'_> {
+    fn plan(&self) -> &Plan {
+        self.inner.plan()
+    }
+
+    fn workers(&self) -> &[WorkerPlan] {
+        self.inner.workers()
+    }
+
+    fn refusals(&self) -> &[String] {
+        &self.refusals
+    }
+
+    fn preview(&self) -> Preview<'_> {
+        self.inner.preview()
+    }
+
+    /// Runs the part of this rank together with the others, and returns the merged record.
+    fn run(
+        &self,
+        options: &RunOptions,
+        control: &dyn RunControl,
+        observer: &mut dyn Observer,
+    ) -> Result<CompletedRun, RunError> {
+        let fleet = self.runner.fleet;
+        let (id, before) = (fleet.next_run(), fleet.measure_clock());
+        let fleet_control = FleetControl::new(fleet, control);
+        let own = self.inner.run(options, &fleet_control, observer);
+        let failure = own.as_ref().err().map(ToString::to_string);
+        if let Some(problem) = fleet_control.complete(self.stages, failure.as_deref()) {
+            return own.and(Err(RunError(problem)));
+        }
+        let mut completed = own?;
+        let own = self.own_record(&id, &completed, before);
+        let saved = (self.runner.host.save)(&own);
+        self.merge(&mut completed, own, before, saved.err(), control.end().is_some())?;
+        Ok(completed)
+    }
+}
+
+impl FleetRun<'_> {
+    /// Returns the record of this rank alone.
+    fn own_record(&self, id: &str, completed: &CompletedRun, clock: Option<ClockOffset>) -> Run {
+        let (fleet, host) = (self.runner.fleet, &self.runner.host);
+        let mut run = completed.run.clone();
+        run.name_disks_by_host();
+        let delays = completed.workers.iter().filter_map(|worker| worker.start_delay);
+        let rank = RankRecord {
+            clock: clock.map(|clock| clock_record(clock, None)),
+            start_delay_ns: delays.max().map(units::Nanos::get),
+            failures: (host.failures)(&*self.inner, completed),
+            failure: (host.worst)(&*self.inner, completed).map(|failure| match failure {
+                WorkerFailure::Verification => RankFailure::Verification,
+                WorkerFailure::Environment => RankFailure::Environment,
+            }),
+            memory_bytes: memory_bytes(),
+            ..RankRecord::of(fleet.rank(), &run)
+        };
+        run.fleet = Some(FleetRecord::of_rank(id.to_owned(), fleet.ranks(), rank));
+        run
+    }
+
+    /// Replaces the record of this rank by that of all ranks.
+    fn merge(
+        &self,
+        completed: &mut CompletedRun,
+        mut own: Run,
+        before: Option<ClockOffset>,
+        unsaved: Option<String>,
+        is_interrupted: bool,
+    ) -> Result<(), RunError> {
+        let fleet = self.runner.fleet;
+        let broken = |problem: String| RunError(problem);
+        // All ranks end before results travel, so that the cost of merging is no wait for the slowest.
+        let lost_before = fleet.lost_ranks();
+        fleet.agree(&(), |_| (), &mut || {}).map_err(|one| broken(one.to_string()))?;
+        let started = Instant::now();
+        // After a signal, launchers allow a second.
+        let after = if is_interrupted { None } else { fleet.measure_clock() };
+        let measured = started.elapsed();
+        if let Some(member) = own.fleet.as_mut().and_then(|record| record.members.first_mut()) {
+            let elapsed_ns = own.taken_unix_ms.saturating_sub(own.started_unix_ms).saturating_mul(1_000_000);
+            member.clock = before.map(|clock| clock_record(clock, drift_ppb(clock, after, elapsed_ns)));
+            member.sent_bytes = fleet.exchange.look(|arrivals| arrivals.sent_bytes);
+            member.failures.extend(unsaved.map(|why| format!("its own record is not saved: {why}")));
+        }
+        let mut combine = Records { started, measured, busy: Duration::ZERO, received_bytes: 0 };
+        let part = record::to_json(&own).into_bytes();
+        let whole = fleet.complete(&mut fleet.begin(part), &mut combine, &mut || {});
+        let whole = whole.map_err(|one| broken(one.to_string()))?;
+        completed.run = read(&whole.body).ok_or_else(|| broken("the merged record cannot be read".to_owned()))?;
+        let merged = completed.run.fleet.clone().unwrap_or_default();
+        let label = |rank| fleet.label(rank);
+        for member in merged.members.iter().filter(|member| member.rank != fleet.rank()) {
+            let failure = member.failure.map(|failure| match failure {
+                RankFailure::Verification => WorkerFailure::Verification,
+                RankFailure::Environment => WorkerFailure::Environment,
+            });
+            let text = member.failures.iter().map(|line| match line.strip_prefix("help: ") {
+                Some(_) => line.clone(),
+                None => format!("{}: {line}", label(member.rank)),
+            });
+            completed.elsewhere.push(RemoteFailure { failure, lines: text.collect() });
+        }
+        for LostRank { rank, reason } in merged.missing() {
+            let known = lost_before.iter().any(|(lost, _)| *lost == rank);
+            let when = if known { "has no result of this run" } else { "is lost" };
+            let lines = vec![format!("{} {when}: {reason}", label(rank))];
+            completed.elsewhere.push(RemoteFailure { failure: Some(WorkerFailure::Environment), lines });
+        }
+        completed.elsewhere.retain(|one| !one.lines.is_empty() || one.failure.is_some());
+        Ok(())
+    }
+}
+
+/// Merges records.
+struct Records {
+    started: Instant,
+    /// Time spent on clocks.
+    measured: Duration,
+    busy: Duration,
+    received_bytes: u64,
+}
+
+impl Combine for Records {
+    fn combine(&mut self, parts: Vec<Vec<u8>>) -> Vec<u8> {
+        let began = Instant::now();
+        self.received_bytes += parts.iter().skip(1).map(|part| part.len() as u64).sum::<u64>();
+        let mut runs = parts.iter().filter_map(|part| read(part));
+        let Some(mut merged) = runs.next() else { return Vec::new() };
+        runs.for_each(|run| merged.add_rank(run));
+        let json = record::to_json(&merged).into_bytes();
+        self.busy += began.elapsed();
+        json
+    }
+
+    fn conclude(&mut self, combined: Vec<u8>, lost: &[(u32, String)]) -> Vec<u8> {
+        let Some(mut run) = read(&combined) else { return combined };
+        if let Some(fleet) = &mut run.fleet {
+            fleet.lost = lost.iter().map(|(rank, reason)| LostRank { rank: *rank, reason: reason.clone() }).collect();
+            fleet.merge = Some(MergeRecord {
+                wall_ns: nanos(self.started.elapsed().saturating_sub(self.measured)),
+                busy_ns: nanos(self.busy),
+                received_bytes: self.received_bytes,
+            });
+        }
+        record::to_json(&run).into_bytes()
+    }
+}
+
+fn read(json: &[u8]) -> Option<Run> {
+    record::from_json(std::str::from_utf8(json).ok()?).ok()
+}
+
+fn nanos(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+}
+
+fn clock_record(clock: ClockOffset, drift_ppb: Option<i64>) -> ClockRecord {
+    let ClockOffset { offset_ns, error_ns, wall_offset_ns } = clock;
+    ClockRecord { offset_ns, error_ns, drift_ppb, wall_offset_ns }
+}
+
+/// Returns the change of an offset in parts per billion. A change within the errors of both is none.
+fn drift_ppb(before: ClockOffset, after: Option<ClockOffset>, elapsed_ns: u64) -> Option<i64> {
+    let (after, elapsed_ns) = (after?, i128::from(elapsed_ns));
+    let change_ns = i128::from(after.offset_ns) - i128::from(before.offset_ns);
+    let error_ns = i128::from(after.error_ns) + i128::from(before.error_ns);
+    let change_ns = if change_ns.abs() <= error_ns { 0 } else { change_ns };
+    i64::try_from((change_ns * 1_000_000_000).checked_div(elapsed_ns)?).ok()
+}
+
+/// Returns the maximum memory of this process in bytes: `VmHWM` of `/proc/self/status`, `proc(5)`; zero if unknown.
+fn memory_bytes() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let kib: Option<u64> = line.and_then(|line| line.trim().trim_end_matches(" kB").parse().ok());
+    kib.unwrap_or(0) * 1024
+}
