@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 use engine::gate::WriteGate;
 use report::ResultFormat;
 
-use crate::{fleet, home};
+use crate::{home, rank};
 
 /// Commands that accept job files and job options.
 pub(crate) const MEASURING: [&str; 3] = ["run", "sim", "sweep"];
@@ -47,7 +47,9 @@ impl CommonOptions {
 
     /// Reports whether to save the run. `FATHOM_NO_RECORD` disables saving for all commands.
     pub(crate) fn saves_run(&self) -> bool {
-        !self.no_record && !fleet::is_silent() && std::env::var_os("FATHOM_NO_RECORD").is_none_or(|value| value.is_empty())
+        !self.no_record
+            && !rank::is_silent()
+            && std::env::var_os("FATHOM_NO_RECORD").is_none_or(|value| value.is_empty())
     }
 }
 

@@ -9,7 +9,7 @@ use crate::args::{
     CatalogOptions, DoctorOptions, MEASURING, ReportOptions, RunCommandOptions, SimOptions, SweepOptions,
 };
 use crate::exit::Exit;
-use crate::{argv, fleet, usage_error};
+use crate::{argv, rank, usage_error};
 
 #[derive(Debug, Parser)]
 #[command(
@@ -235,7 +235,7 @@ impl NoCommand {
             Self::Clap(error)
                 if !error.use_stderr() || error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand =>
             {
-                if !fleet::is_silent() {
+                if !rank::is_silent() {
                     let _ = error.print();
                 }
                 if error.use_stderr() { Exit::Usage } else { Exit::Good }
@@ -388,8 +388,10 @@ mod tests {
 
     #[test]
     fn own_options_and_job_options_may_be_mixed() {
-        let (own, jobs) =
-            split(&words("run --format json a.fio --rw=read -o x.md --seed=3 --bs 4k --dry-run --name j"), Cli::command());
+        let (own, jobs) = split(
+            &words("run --format json a.fio --rw=read -o x.md --seed=3 --bs 4k --dry-run --name j"),
+            Cli::command(),
+        );
         assert_eq!(own, words("run --format json -o x.md --seed=3 --dry-run"));
         assert_eq!(jobs, words("a.fio --rw=read --bs 4k --name j"));
     }

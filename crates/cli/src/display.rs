@@ -13,9 +13,9 @@ use report::{Event, progress};
 use runner::{Observer, RunCounters, RunProgress, WorkerPlan};
 
 use crate::args::ProgressStyle;
-use crate::{diagnostics, fleet};
 use crate::observers::{RequestedObservers, RunObservers};
 use crate::terminal::{Terminal, overwrite_stderr_line, write_stderr};
+use crate::{diagnostics, rank};
 
 /// Shows the progress of a run on standard error, to live observers and in the event log.
 pub(crate) struct Display {
@@ -44,7 +44,7 @@ const LINE_EVERY: Duration = Duration::from_secs(10);
 impl Display {
     pub(crate) fn new(progress: ProgressStyle, events: EventLog) -> Self {
         let mode = match progress {
-            _ if fleet::is_silent() => DisplayMode::Off,
+            _ if rank::is_silent() => DisplayMode::Off,
             ProgressStyle::Off => DisplayMode::Off,
             ProgressStyle::Auto if Terminal::stderr().interactive => DisplayMode::Line,
             ProgressStyle::Auto | ProgressStyle::Plain => DisplayMode::Lines,

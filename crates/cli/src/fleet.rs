@@ -1,36 +1,16 @@
 //! `fathom-fleet`: the same commands on many hosts, as one of their ranks.
-//!
-//! All ranks execute the same command. Rank 0 prints, writes files and saves runs; the others record what they would
-//! have printed on standard error, and hand it over at their end.
 
 use std::ffi::{OsStr, OsString};
-use std::fmt::Write;
 use std::path::PathBuf;
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
-use fleet::{ExchangeOptions, Fleet, FleetRunner, LeavingRank, RankHost, SystemClock};
-use record::Run;
-use runner::Runner;
+use fleet::{ExchangeOptions, Fleet, SystemClock};
 
 use crate::args::{RunCommandOptions, SweepOptions};
 use crate::exit::Exit;
-use crate::{ConnectRanks, commands, home, runners, signals, terminal};
-
-/// This rank, in `fathom-fleet`.
-static FLEET: OnceLock<JoinedFleet> = OnceLock::new();
-
-/// What this rank has printed on standard error, or would have.
-static SAID: Mutex<String> = Mutex::new(String::new());
-
-/// Maximum length of [`SAID`] in bytes.
-const SAID_MAX: usize = 64 << 10;
-
-struct JoinedFleet {
-    fleet: Fleet,
-    records: Option<PathBuf>,
-}
+use crate::{ConnectRanks, commands, rank, signals};
 
 /// Options of `fathom-fleet` for all commands.
 #[derive(Clone, Debug, Args)]
@@ -107,8 +87,7 @@ pub(crate) fn command(program: &OsStr, words: &[OsString], connect: ConnectRanks
         match join(silence, connect) {
             Ok(fleet) => {
                 let records = options.and_then(|options| options.records);
-                // This function runs once.
-                let _ = FLEET.set(JoinedFleet { fleet, records });
+                rank::set(fleet, records);
             }
             Err(problem) => return Exit::environment(problem),
         }
@@ -131,112 +110,11 @@ fn is_launched() -> bool {
 }
 
 fn join(silence: Duration, connect: ConnectRanks) -> Result<Fleet, String> {
-    let clock = std::sync::Arc::new(SystemClock);
+    let clock = Arc::new(SystemClock);
     let options = ExchangeOptions { silence, clock, ended: signals::ended, end: signals::raise };
     let version = env!("CARGO_PKG_VERSION").to_owned();
     let id = store::fleet_name(device::unix_ms(), std::process::id());
     Fleet::join(options, (device::host().hostname, version, id), connect)
-}
-
-/// Returns this rank, in `fathom-fleet`.
-pub(crate) fn joined() -> Option<&'static Fleet> {
-    FLEET.get().map(|joined| &joined.fleet)
-}
-
-/// Reports whether another rank prints and saves instead of this one.
-pub(crate) fn is_silent() -> bool {
-    joined().is_some_and(|fleet| fleet.rank() != 0)
-}
-
-/// Records text for standard error. Reports whether rank 0 prints it instead.
-pub(crate) fn record_stderr(text: &str) -> bool {
-    if joined().is_none() {
-        return false;
-    }
-    let mut said = SAID.lock().unwrap_or_else(PoisonError::into_inner);
-    if said.len() + text.len() <= SAID_MAX {
-        said.push_str(text);
-    }
-    is_silent()
-}
-
-/// Returns a runner of all ranks instead of `inner`, in `fathom-fleet`.
-pub(crate) fn on_all_ranks(inner: Box<dyn Runner>) -> Box<dyn Runner> {
-    match joined() {
-        None => inner,
-        Some(fleet) => {
-            let host = RankHost {
-                save: std::sync::Arc::new(save_record),
-                failures: runners::failures,
-                worst: runners::worst_failure,
-            };
-            Box::new(FleetRunner::new(inner, fleet, host))
-        }
-    }
-}
-
-/// Saves the record of this rank alone.
-fn save_record(run: &Run) -> Result<(), String> {
-    let (Some(fleet), Some(joined)) = (&run.fleet, FLEET.get()) else { return Ok(()) };
-    let folder = match &joined.records {
-        Some(folder) => folder.join(&fleet.id),
-        None => home::runs()?.with_file_name("ranks").join(&fleet.id),
-    };
-    let number = joined.fleet.rank();
-    store::write_rank(&folder, number, run).map(drop).map_err(|error| error.to_string())
-}
-
-/// Returns the value of a variable that exists for ranks only.
-pub(crate) fn variable(name: &str) -> Option<String> {
-    let fleet = joined()?;
-    match name {
-        "RANK" => Some(fleet.rank().to_string()),
-        "RANKS" => Some(fleet.ranks().to_string()),
-        "HOST" => Some(device::host().hostname),
-        _ => None,
-    }
-}
-
-/// Ends this rank together with the others. Rank 0 prints what only others have said.
-pub(crate) fn leave(exit: Exit) -> Exit {
-    let Some(fleet) = joined() else { return exit };
-    let said = std::mem::take(&mut *SAID.lock().unwrap_or_else(PoisonError::into_inner));
-    let all = fleet.leave(exit.code(), &said);
-    if fleet.rank() != 0 {
-        // The exit code of rank 0 is that of all.
-        return if all.iter().any(|leaving| leaving.rank == 0) { Exit::Good } else { exit };
-    }
-    let elsewhere = said_elsewhere(&all, &said, |rank| fleet.label(rank));
-    if !elsewhere.is_empty() {
-        terminal::write_stderr(&elsewhere);
-    }
-    let worst = all.iter().map(|leaving| leaving.code).max().unwrap_or(0);
-    if exit == Exit::Good && worst != 0 { Exit::Environment } else { exit }
-}
-
-/// Returns what other ranks said and rank 0 did not, each text once with the ranks that said it.
-fn said_elsewhere(all: &[LeavingRank], own: &str, label: impl Fn(u32) -> String) -> String {
-    let mut texts: Vec<(String, Vec<u32>)> = Vec::new();
-    for leaving in all.iter().filter(|leaving| leaving.rank != 0) {
-        let lines = leaving.text.lines().filter(|line| !line.is_empty() && !own.lines().any(|known| known == *line));
-        let text: String = lines.map(|line| format!("{line}\n")).collect();
-        match texts.iter_mut().find(|(known, _)| *known == text) {
-            _ if text.is_empty() => {}
-            Some((_, ranks)) => ranks.push(leaving.rank),
-            None => texts.push((text, vec![leaving.rank])),
-        }
-    }
-    let mut printed = String::new();
-    for (text, ranks) in texts {
-        let others = match ranks.len() - 1 {
-            0 => String::new(),
-            1 => " and 1 more rank".to_owned(),
-            more => format!(" and {more} more ranks"),
-        };
-        // Writing to a string cannot fail.
-        let _ = write!(printed, "{}{others}:\n{text}", label(ranks[0]));
-    }
-    printed
 }
 
 #[cfg(test)]
@@ -248,19 +126,5 @@ mod tests {
     #[test]
     fn the_command_definitions_are_valid() {
         FleetCli::command().debug_assert();
-    }
-
-    #[test]
-    fn what_several_ranks_say_is_printed_once() {
-        let leaving = |rank, text: &str| LeavingRank { rank, code: 2, text: text.to_owned() };
-        let all = [
-            leaving(0, "error: a\n"),
-            leaving(1, "error: a\n"),
-            leaving(2, "error: a\nerror: b\n"),
-            leaving(5, "error: b\n"),
-            leaving(7, "error: c\n"),
-        ];
-        let printed = said_elsewhere(&all, "error: a\n", |rank| format!("rank {rank}"));
-        assert_eq!(printed, "rank 2 and 1 more rank:\nerror: b\nrank 7:\nerror: c\n");
     }
 }

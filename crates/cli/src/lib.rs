@@ -1,8 +1,12 @@
 //! The programs `fathom` and `fathom-fleet`: options, terminal, signals, files, exit codes.
 //!
+//! It is a library so that the two programs share it: `fathom-fleet` needs an MPI library, which a plain build does not.
+//!
 //! This crate combines the others. It alone reads arguments, the environment and job files, prints, handles signals and
 //! exits. Each command is a module whose `command` function outlines it. Module `runners` creates the runners of
 //! commands.
+//!
+//! Out of scope: what runs, simulations and procedures do, and the wording of their results (`report`).
 
 mod args;
 mod argv;
@@ -29,6 +33,7 @@ mod options;
 mod outputs;
 mod parallel;
 mod plan;
+mod rank;
 mod report;
 mod retention;
 mod run;

@@ -7,7 +7,7 @@ use live::{LiveScreen, RunView, ScreenHooks, ScreenTerminal, endpoint};
 
 use crate::args::EndpointOptions;
 use crate::terminal::{self, write_stderr};
-use crate::{diagnostics, fleet, shutdown};
+use crate::{diagnostics, rank, shutdown};
 
 /// Requested observers, with their terminal and socket.
 #[derive(Debug, Default)]
@@ -25,7 +25,7 @@ const PORT: u16 = 9184;
 impl RequestedObservers {
     /// Binds the socket and opens the terminal, before anything is touched.
     pub(crate) fn acquire(endpoint: &EndpointOptions, live: Option<&str>) -> Result<Self, String> {
-        if fleet::is_silent() {
+        if rank::is_silent() {
             return Ok(Self::default());
         }
         let live = live.map(|title| ScreenTerminal::open(title, terminal::features())).transpose()?;

@@ -9,7 +9,7 @@ use report::{ResultDocument, ResultFormat, SheetStyle};
 
 use crate::args::{Format, RunCommandOptions};
 use crate::exit::Exit;
-use crate::fleet;
+use crate::rank;
 use crate::terminal::Terminal;
 
 /// A result file, opened before the run so that a bad path is reported before time is spent.
@@ -35,7 +35,7 @@ impl Output {
         if let Some((_, twice)) = paths.iter().enumerate().find(|(index, path)| paths[..*index].contains(path)) {
             return Err(format!("--output {}: it is given twice\nhelp: give each file once", twice.display()));
         }
-        if fleet::is_silent() {
+        if rank::is_silent() {
             return Ok(Vec::new());
         }
         paths.iter().zip(formats).map(|(path, format)| Self::create(path, format, "--output")).collect()
@@ -119,7 +119,7 @@ pub(crate) fn print_over(line: &str) -> io::Result<()> {
 }
 
 fn write_stdout(text: &str) -> io::Result<()> {
-    if fleet::is_silent() {
+    if rank::is_silent() {
         return Ok(());
     }
     let mut out = io::stdout().lock();

@@ -22,7 +22,7 @@ use crate::save::{self, PendingSave, RunToSave};
 use crate::signals::Signals;
 use crate::terminal::write_stderr;
 use crate::trial::RunTrial;
-use crate::{diagnostics, dump, fleet};
+use crate::{diagnostics, dump, rank};
 
 /// Checks, runs, saves and reports jobs, on devices or on models in real or virtual time.
 pub(crate) fn command(
@@ -216,7 +216,7 @@ fn open_outputs(options: &RunCommandOptions) -> Result<(Vec<Output>, EventLog, R
         Some(_) => outputs::open_for_many(options, "a series of repeats")?,
         None => Output::open(&options.output, ResultFormat::OF_RUN)?,
     };
-    Ok((files, EventLog::open(options.events.as_deref().filter(|_| !fleet::is_silent()))?, observers))
+    Ok((files, EventLog::open(options.events.as_deref().filter(|_| !rank::is_silent()))?, observers))
 }
 
 /// Writes the results, prints errors and the names of saved runs, and returns the exit status of the command.

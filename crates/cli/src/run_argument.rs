@@ -5,7 +5,7 @@ use std::path::Path;
 use record::{Input, InputResult, InputResults, Run, read_input, read_inputs};
 use store::StoredRun;
 
-use crate::{home, input_file};
+use crate::{diagnostics, home, input_file};
 
 /// A run that an argument names.
 #[derive(Debug)]
@@ -23,6 +23,7 @@ fn resolve(which: &str) -> Result<ResolvedRun, String> {
     let path = Path::new(which);
     match which {
         _ if is_file(which) => parse(path, &read(path)?),
+        _ if which != LAST && path.is_dir() && !store::rank_files(path).is_empty() => of_ranks(path),
         _ if which != LAST && path.is_dir() => {
             StoredRun::at(path).map(ResolvedRun::from).map_err(|error| error.to_string())
         }
@@ -71,6 +72,14 @@ fn all_of_file(path: &Path) -> Result<Vec<ResolvedRun>, String> {
         return Ok(parts.into_iter().enumerate().filter_map(repeat).collect());
     }
     parse(path, &bytes).map(|run| vec![run])
+}
+
+/// Merges the records of ranks in a directory. Those that cannot be read are warned of.
+fn of_ranks(folder: &Path) -> Result<ResolvedRun, String> {
+    let (run, problems) = store::read_ranks(folder).map_err(|error| error.to_string())?;
+    problems.iter().for_each(|problem| diagnostics::warning(problem));
+    let name = folder.file_name().unwrap_or(folder.as_os_str()).to_string_lossy().into_owned();
+    Ok(ResolvedRun { name, run, loaded: None })
 }
 
 fn is_one_series(parts: &[InputResult]) -> bool {

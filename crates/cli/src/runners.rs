@@ -6,24 +6,25 @@ use std::sync::Arc;
 use device::{DeviceRunner, capacity};
 use engine::MonotonicClock;
 use engine::gate::WriteGate;
+use fleet::{FleetRunner, RankHost};
 use job::HostSource;
 use live::LogFiles;
 use procedure::ProcedureHost;
-use record::HostRecord;
+use record::{HostRecord, Run};
 use runner::{CompletedRun, PreparedRun, RunFacts, RunPlace, Runner, Seeds, WorkerFailure};
 use sim::model::ModelRunner;
 use units::Nanos;
 use units::random::mix;
 
 use crate::exit::Exit;
-use crate::{fleet, home, input, parallel, shutdown};
+use crate::{home, input, parallel, rank, shutdown};
 
 /// Creates the runner of a place. It writes only to targets that `gate` admits.
 pub(crate) fn runner(place: RunPlace, gate: &Arc<WriteGate>) -> Box<dyn Runner> {
     match place {
         RunPlace::Device => {
             let runner = DeviceRunner::strict(Arc::clone(gate), Arc::new(LogFiles));
-            fleet::on_all_ranks(Box::new(runner.with_checkpoint(shutdown::panic_if_requested)))
+            on_all_ranks(Box::new(runner.with_checkpoint(shutdown::panic_if_requested)))
         }
         RunPlace::Virtual => Box::new(model()),
         RunPlace::Paced => {
@@ -32,6 +33,28 @@ pub(crate) fn runner(place: RunPlace, gate: &Arc<WriteGate>) -> Box<dyn Runner> 
             Box::new(ModelRunner::in_real_time(clock, host, capacity::of_models(), read_volumes, logs))
         }
     }
+}
+
+/// Returns a runner of all ranks instead of `inner`, in `fathom-fleet`.
+fn on_all_ranks(inner: Box<dyn Runner>) -> Box<dyn Runner> {
+    match rank::joined() {
+        None => inner,
+        Some(fleet) => {
+            let host = RankHost { save: Arc::new(save_record), failures, worst: worst_failure };
+            Box::new(FleetRunner::new(inner, fleet, host))
+        }
+    }
+}
+
+/// Saves the record of this rank alone.
+fn save_record(run: &Run) -> Result<(), String> {
+    let (Some(fleet), Some(joined)) = (&run.fleet, rank::joined()) else { return Ok(()) };
+    let folder = match rank::records() {
+        Some(folder) => folder.join(&fleet.id),
+        None => home::runs()?.with_file_name("ranks").join(&fleet.id),
+    };
+    let number = joined.rank();
+    store::write_rank(&folder, number, run).map(drop).map_err(|error| error.to_string())
 }
 
 /// Creates a runner that follows fio's rules.

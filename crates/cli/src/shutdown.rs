@@ -11,7 +11,8 @@ use std::time::Duration;
 use engine::cleanup;
 
 use crate::exit::Exit;
-use crate::fleet;
+use crate::rank;
+use crate::terminal::write_stderr;
 
 /// Whether any thread has panicked.
 static PANICKED: AtomicBool = AtomicBool::new(false);
@@ -22,7 +23,13 @@ const CLEAN_UP_TIMEOUT: Duration = Duration::from_secs(2);
 /// Cleans up and ends the process.
 pub(crate) fn leave(exit: Exit) -> ! {
     cleanup::run_all();
-    let exit = fleet::leave(exit);
+    let exit = match rank::leave(exit.code()) {
+        None => exit,
+        Some(end) => {
+            write_stderr(&end.said_elsewhere);
+            if exit.code() == end.code { exit } else { Exit::Command(end.code) }
+        }
+    };
     let is_good = matches!(exit, Exit::Good | Exit::Distrust | Exit::Failed);
     exit_with(if is_good && PANICKED.load(Ordering::Relaxed) { Exit::Environment } else { exit })
 }

@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use job::{Dialect, JobWords};
 
-use crate::{fleet, input};
+use crate::{input, rank};
 
 /// Job files of the file system, variables of the environment, and properties of this host. Each file, and standard
 /// input, is read once and cached.
@@ -43,7 +43,7 @@ impl job::HostSource for LocalSource {
     }
 
     fn variable(&self, name: &str) -> Option<String> {
-        fleet::variable(name).or_else(|| std::env::var(name).ok())
+        rank::variable(name).or_else(|| std::env::var(name).ok())
     }
 
     fn is_not_text(&self, name: &str) -> bool {

@@ -4,7 +4,7 @@ use std::io::{IsTerminal, Write};
 
 use live::{Colours, TerminalFeatures};
 
-use crate::fleet;
+use crate::rank;
 
 /// Colours and width of one of the two output streams.
 #[derive(Clone, Copy, Debug)]
@@ -38,7 +38,7 @@ impl Terminal {
 
     fn new(is_terminal: bool) -> Self {
         // Launchers of MPI give their ranks pseudo-terminals, wherever the output goes.
-        let interactive = is_terminal && fleet::joined().is_none();
+        let interactive = is_terminal && rank::joined().is_none();
         let set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
         let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
         let forced = set("CLICOLOR_FORCE");
@@ -73,7 +73,7 @@ fn width_of_terminal() -> Option<usize> {
 /// servers).
 pub(crate) fn write_stderr(text: &str) {
     let text = &report::escape::terminal(text, Terminal::stderr().colour);
-    if !fleet::record_stderr(text) && !live::hold(text) {
+    if !rank::record_stderr(text) && !live::hold(text) {
         let _ = std::io::stderr().write_all(text.as_bytes());
     }
 }
@@ -81,7 +81,7 @@ pub(crate) fn write_stderr(text: &str) {
 /// Overwrites the progress line, which has no line break at its end. An empty text clears it.
 pub(crate) fn overwrite_stderr_line(text: &str) {
     let text = format!("\r\x1b[2K{}", units::printable(text));
-    if !fleet::is_silent() && !live::hold(&text) {
+    if !rank::is_silent() && !live::hold(&text) {
         let _ = std::io::stderr().write_all(text.as_bytes());
     }
 }

@@ -6,7 +6,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::exchange::{Exchange, Whole};
+use crate::exchange::{RankExchange, Whole};
 use crate::message::{Header, LeavingRank, Presence};
 use crate::tree;
 
@@ -19,23 +19,12 @@ pub(crate) trait Combine {
     fn conclude(&mut self, combined: Vec<u8>, lost: &[(u32, String)]) -> Vec<u8>;
 }
 
-/// Why a rank has no part in an agreement.
+/// Why a rank has no part in an agreement, in one line.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Excluded {
-    /// Rank 0 is lost.
-    NoRoot(String),
-    /// The others concluded without this rank.
-    Late,
-}
+pub(crate) struct Excluded(pub(crate) String);
 
-impl std::fmt::Display for Excluded {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::NoRoot(reason) => write!(f, "rank 0 is lost: {reason}"),
-            Self::Late => write!(f, "the other ranks went on without this one, which had been silent for too long"),
-        }
-    }
-}
+/// What a rank is told whose part comes too late.
+const TOO_LATE: &str = "the other ranks went on without this one, which had been silent for too long";
 
 /// One agreement, as one rank takes part in it.
 pub(crate) struct Agreement {
@@ -60,23 +49,27 @@ enum Phase {
 
 impl Agreement {
     /// Begins the nth agreement with the part of this rank.
-    pub(crate) fn new(exchange: &Exchange, number: u64, part: Vec<u8>) -> Self {
+    pub(crate) fn new(exchange: &RankExchange, number: u64, part: Vec<u8>) -> Self {
         let presence = Presence { ranks: vec![exchange.rank], ..Presence::default() };
         Self::with(exchange, number, vec![part], presence)
     }
 
     /// Begins the nth agreement, in which this rank leaves, whatever the others agree on.
-    pub(crate) fn leaving(exchange: &Exchange, number: u64, leaving: LeavingRank) -> Self {
+    pub(crate) fn leaving(exchange: &RankExchange, number: u64, leaving: LeavingRank) -> Self {
         Self::with(exchange, number, Vec::new(), Presence { leaving: vec![leaving], ..Presence::default() })
     }
 
-    fn with(exchange: &Exchange, number: u64, parts: Vec<Vec<u8>>, presence: Presence) -> Self {
+    fn with(exchange: &RankExchange, number: u64, parts: Vec<Vec<u8>>, presence: Presence) -> Self {
         let children = tree::children(exchange.rank, exchange.ranks).collect();
         Self { number, phase: Phase::Collecting(children), parts, presence, orphans: Vec::new() }
     }
 
     /// Proceeds as far as possible without waiting. Returns the whole once it is known.
-    pub(crate) fn poll(&mut self, exchange: &Exchange, combine: &mut dyn Combine) -> Option<Result<Whole, Excluded>> {
+    pub(crate) fn poll(
+        &mut self,
+        exchange: &RankExchange,
+        combine: &mut dyn Combine,
+    ) -> Option<Result<Whole, Excluded>> {
         self.collect(exchange);
         loop {
             let next = match &mut self.phase {
@@ -114,8 +107,8 @@ impl Agreement {
                         self.pass_on(exchange, &whole);
                         return Some(Ok(whole));
                     }
-                    if exchange.look(|arrivals| arrivals.late.contains(&self.number)) {
-                        return Some(Err(Excluded::Late));
+                    if let Some(reason) = exchange.look(|arrivals| arrivals.excluded.remove(&self.number)) {
+                        return Some(Err(self.exclude(exchange, reason)));
                     }
                     let reason = match until {
                         Some(until) if Instant::now() >= until => Some("it does not answer".to_owned()),
@@ -124,7 +117,9 @@ impl Agreement {
                     };
                     match reason {
                         None => return None,
-                        Some(reason) if to == 0 => return Some(Err(Excluded::NoRoot(reason))),
+                        Some(reason) if to == 0 => {
+                            return Some(Err(self.exclude(exchange, format!("rank 0 is lost: {reason}"))));
+                        }
                         Some(_) => self.sent(exchange, combine, 0),
                     }
                 }
@@ -134,13 +129,14 @@ impl Agreement {
     }
 
     /// Takes the parts that have arrived, and answers those of agreements that are over.
-    fn collect(&mut self, exchange: &Exchange) {
+    fn collect(&mut self, exchange: &RankExchange) {
         let number = self.number;
         let arrived: Vec<_> =
             exchange.look(|arrivals| arrivals.parts.extract_if(.., |part| part.number <= number).collect());
         for part in arrived {
-            if part.number < self.number || matches!(self.phase, Phase::Sent { .. }) {
-                exchange.send(part.from, &Header::Late { number: part.number }, &[]);
+            let is_gone = exchange.look(|arrivals| arrivals.gone.contains_key(&part.from));
+            if part.number < self.number || is_gone || matches!(self.phase, Phase::Sent { .. }) {
+                answer_late(exchange, part.from, part.number);
                 continue;
             }
             if let Phase::Collecting(waiting) = &mut self.phase {
@@ -157,7 +153,7 @@ impl Agreement {
     }
 
     /// Sends the parts of this subtree.
-    fn sent(&mut self, exchange: &Exchange, combine: &mut dyn Combine, to: u32) -> Phase {
+    fn sent(&mut self, exchange: &RankExchange, combine: &mut dyn Combine, to: u32) -> Phase {
         let body = self.combined(combine);
         exchange.send(to, &Header::Part { number: self.number, presence: self.presence.clone() }, &body);
         self.parts.push(body);
@@ -182,24 +178,51 @@ impl Agreement {
         (0..ranks).filter(|rank| !self.presence.has(*rank) && !is_named(*rank)).collect()
     }
 
-    fn conclude(&mut self, exchange: &Exchange, combine: &mut dyn Combine) -> Whole {
+    fn conclude(&mut self, exchange: &RankExchange, combine: &mut dyn Combine) -> Whole {
         self.presence.settle();
         let combined = self.combined(combine);
         let body = if combined.is_empty() { combined } else { combine.conclude(combined, &self.presence.lost) };
         let whole = Whole { body, presence: self.presence.clone() };
+        exchange.look(|arrivals| {
+            arrivals.concluded.insert(self.number, whole.clone());
+            if arrivals.concluded.len() > CONCLUSIONS_KEPT {
+                arrivals.concluded.pop_first();
+            }
+        });
         self.pass_on(exchange, &whole);
         whole
     }
 
     /// Sends the conclusion to the children, and to ranks whose parents are lost.
-    fn pass_on(&self, exchange: &Exchange, whole: &Whole) {
+    fn pass_on(&self, exchange: &RankExchange, whole: &Whole) {
         let header = Header::Whole { number: self.number, presence: whole.presence.clone() };
+        self.below(exchange).for_each(|to| exchange.send(to, &header, &whole.body));
+    }
+
+    /// Tells the same ranks that there will be no conclusion for them.
+    fn exclude(&self, exchange: &RankExchange, reason: String) -> Excluded {
+        let header = Header::Excluded { number: self.number, reason: reason.clone() };
+        self.below(exchange).for_each(|to| exchange.send(to, &header, &[]));
+        Excluded(reason)
+    }
+
+    fn below(&self, exchange: &RankExchange) -> impl Iterator<Item = u32> {
         let children = tree::children(exchange.rank, exchange.ranks).filter(|child| self.presence.has(*child));
-        for to in children.chain(self.orphans.iter().copied()) {
-            exchange.send(to, &header, &whole.body);
-        }
+        children.chain(self.orphans.iter().copied())
     }
 }
 
+/// Answers a part of an agreement that is over: with its conclusion if the rank took part in it by way of a rank that has
+/// died since.
+fn answer_late(exchange: &RankExchange, to: u32, number: u64) {
+    let whole = exchange.look(|arrivals| arrivals.concluded.get(&number).cloned());
+    match whole.filter(|whole| whole.presence.has(to)) {
+        Some(Whole { presence, body }) => exchange.send(to, &Header::Whole { number, presence }, &body),
+        None => exchange.send(to, &Header::Excluded { number, reason: TOO_LATE.to_owned() }, &[]),
+    }
+}
+
+/// Number of conclusions that rank 0 keeps.
+const CONCLUSIONS_KEPT: usize = 4;
 /// Time for a message to arrive.
 const MARGIN: Duration = Duration::from_millis(500);

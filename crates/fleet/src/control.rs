@@ -116,10 +116,11 @@ impl RunControl for FleetControl<'_> {
         };
         starts.agreed += 1;
         let decision = polled.map_err(|broken| broken.to_string()).and_then(|whole| {
-            let decision: StartDecision =
-                serde_json::from_slice(&whole.body).map_err(|error| Broken::Unreadable(error.to_string()).to_string())?;
+            let decision: StartDecision = serde_json::from_slice(&whole.body)
+                .map_err(|error| Broken::Unreadable(error.to_string()).to_string())?;
             // A rank that is lost before the first stage has measured nothing; later the others go on.
-            let lost = whole.presence.lost.iter().find(|lost| stage == 0 && !lost_before.contains(lost));
+            let is_new = |rank: u32| lost_before.iter().all(|(known, _)| *known != rank);
+            let lost = whole.presence.lost.iter().find(|(rank, _)| stage == 0 && is_new(*rank));
             match lost {
                 Some((rank, reason)) => Err(format!("{}: {reason}", self.fleet.label(*rank))),
                 None => decision,

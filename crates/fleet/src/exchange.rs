@@ -3,7 +3,7 @@
 //! It alone uses the transport, so that no other thread ever waits for another host: they read what has arrived and
 //! judge by the time since a rank was last heard.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -74,19 +74,25 @@ pub(crate) struct Whole {
 
 /// What has arrived.
 #[derive(Debug, Default)]
-pub(crate) struct Arrivals {
+pub(crate) struct RankInbox {
     pub(crate) parts: Vec<ArrivedPart>,
     pub(crate) wholes: BTreeMap<u64, Whole>,
-    pub(crate) late: BTreeSet<u64>,
+    /// Reasons why this rank has no part in an agreement.
+    pub(crate) excluded: BTreeMap<u64, String>,
     pub(crate) clocks: BTreeMap<u32, ClockOffset>,
     pub(crate) sent_bytes: u64,
+    /// Rank 0's latest conclusions, for ranks whose parent died before it passed one on.
+    pub(crate) concluded: BTreeMap<u64, Whole>,
+    /// Ranks that took no part in an agreement, with reasons. They take part in no later one either, because they are out
+    /// of step.
+    pub(crate) gone: BTreeMap<u32, String>,
     heard: BTreeMap<u32, Instant>,
     signal: Option<i32>,
     is_over: bool,
 }
 
 /// Commands to the thread.
-enum Command {
+enum ExchangeCommand {
     Send(u32, Vec<u8>),
     MeasureClocks(u32),
     /// Ends the thread. Waits for all ranks to do the same if they all live.
@@ -97,27 +103,27 @@ enum Command {
 
 #[derive(Default)]
 struct Shared {
-    arrivals: Mutex<Arrivals>,
+    arrivals: Mutex<RankInbox>,
     changed: Condvar,
     is_awaited: AtomicBool,
 }
 
 impl Shared {
-    fn lock(&self) -> MutexGuard<'_, Arrivals> {
+    fn lock(&self) -> MutexGuard<'_, RankInbox> {
         self.arrivals.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// The connection of this rank with the others.
-pub(crate) struct Exchange {
+pub(crate) struct RankExchange {
     shared: Arc<Shared>,
-    commands: Sender<Command>,
+    commands: Sender<ExchangeCommand>,
     pub(crate) rank: u32,
     pub(crate) ranks: u32,
     silence: Duration,
 }
 
-impl Exchange {
+impl RankExchange {
     /// Starts the thread, which connects with the other ranks.
     pub(crate) fn start(
         options: ExchangeOptions,
@@ -146,23 +152,23 @@ impl Exchange {
 
     pub(crate) fn send(&self, to: u32, header: &Header, body: &[u8]) {
         // The thread ends only when the program does.
-        let _ = self.commands.send(Command::Send(to, message::written(header, body)));
+        let _ = self.commands.send(ExchangeCommand::Send(to, message::written(header, body)));
     }
 
     /// Begins to measure the clocks of all ranks for the nth time. Only rank 0 does so.
     pub(crate) fn measure_clocks(&self, number: u32) {
-        let _ = self.commands.send(Command::MeasureClocks(number));
+        let _ = self.commands.send(ExchangeCommand::MeasureClocks(number));
     }
 
     /// Ends the thread and waits for it, no longer than `limit`.
     pub(crate) fn finish(&self, orderly: bool, limit: Duration) {
-        let _ = self.commands.send(Command::Finish { orderly });
+        let _ = self.commands.send(ExchangeCommand::Finish { orderly });
         let until = Instant::now() + limit;
         self.wait(Some(until), |arrivals| arrivals.is_over.then_some(()));
     }
 
     /// Looks at what has arrived.
-    pub(crate) fn look<T>(&self, look: impl FnOnce(&mut Arrivals) -> T) -> T {
+    pub(crate) fn look<T>(&self, look: impl FnOnce(&mut RankInbox) -> T) -> T {
         look(&mut self.shared.lock())
     }
 
@@ -170,7 +176,7 @@ impl Exchange {
     pub(crate) fn wait<T>(
         &self,
         until: Option<Instant>,
-        mut condition: impl FnMut(&mut Arrivals) -> Option<T>,
+        mut condition: impl FnMut(&mut RankInbox) -> Option<T>,
     ) -> Option<T> {
         let mut arrivals = self.shared.lock();
         loop {
@@ -201,6 +207,9 @@ impl Exchange {
     pub(crate) fn lost(&self, rank: u32) -> Option<String> {
         let silence = self.silence();
         self.look(|arrivals| {
+            if let Some(reason) = arrivals.gone.get(&rank) {
+                return Some(reason.clone());
+            }
             let silent = arrivals.heard.get(&rank)?.elapsed();
             (silent > silence).then(|| format!("no sign of life for {:.1} s", silent.as_secs_f64()))
         })
@@ -212,7 +221,7 @@ struct ExchangeThread {
     transport: Box<dyn Transport>,
     options: ExchangeOptions,
     shared: Arc<Shared>,
-    commands: Receiver<Command>,
+    commands: Receiver<ExchangeCommand>,
     neighbours: Vec<u32>,
     beaten: Option<Instant>,
     looked: Instant,
@@ -228,10 +237,11 @@ impl ExchangeThread {
         transport: Box<dyn Transport>,
         options: ExchangeOptions,
         shared: Arc<Shared>,
-        commands: Receiver<Command>,
+        commands: Receiver<ExchangeCommand>,
     ) -> Self {
         let (rank, now) = (transport.rank(), Instant::now());
-        let neighbours: Vec<u32> = tree::parent(rank).into_iter().chain(tree::children(rank, transport.ranks())).collect();
+        let neighbours: Vec<u32> =
+            tree::parent(rank).into_iter().chain(tree::children(rank, transport.ranks())).collect();
         shared.lock().heard = neighbours.iter().map(|neighbour| (*neighbour, now)).collect();
         let (attentive_until, looked) = (now, now);
         let (beaten, pings, pongs, owed) = (None, 0, BTreeMap::new(), None);
@@ -246,27 +256,27 @@ impl ExchangeThread {
             self.spread_signal();
             if let Some((number, own)) = self.owed.take() {
                 self.measure_children(number, own);
+                self.looked = Instant::now();
                 is_busy = true;
             }
-            let longest =
-                if self.shared.is_awaited.load(Ordering::Relaxed) { PAUSE_WAITING } else { PAUSE_MAX };
+            let longest = if self.shared.is_awaited.load(Ordering::Relaxed) { PAUSE_WAITING } else { PAUSE_MAX };
             pause = if is_busy { PAUSE_MIN } else { (pause * 2).min(longest) };
             let command = match self.pause(pause) {
                 Ok(command) => command,
                 Err(RecvTimeoutError::Timeout) => continue,
-                Err(RecvTimeoutError::Disconnected) => Command::Finish { orderly: false },
+                Err(RecvTimeoutError::Disconnected) => ExchangeCommand::Finish { orderly: false },
             };
             pause = PAUSE_MIN;
             match command {
-                Command::Send(to, message) => self.send(to, message),
-                Command::MeasureClocks(number) => self.owed = Some((number, ClockOffset::default())),
-                Command::Finish { orderly } => return self.finish(orderly),
+                ExchangeCommand::Send(to, message) => self.send(to, message),
+                ExchangeCommand::MeasureClocks(number) => self.owed = Some((number, ClockOffset::default())),
+                ExchangeCommand::Finish { orderly } => return self.finish(orderly),
             }
         }
     }
 
     /// Waits for a command, or yields while round trips are measured.
-    fn pause(&mut self, pause: Duration) -> Result<Command, RecvTimeoutError> {
+    fn pause(&mut self, pause: Duration) -> Result<ExchangeCommand, RecvTimeoutError> {
         if Instant::now() < self.attentive_until {
             std::thread::yield_now();
             return self.commands.try_recv().map_err(|_| RecvTimeoutError::Timeout);
@@ -308,7 +318,8 @@ impl ExchangeThread {
         let message = message::written(&Header::Alive, &[]);
         let silence = self.options.silence;
         // Messages to the dead would only pile up.
-        let living = |arrivals: &Arrivals, rank| arrivals.heard.get(rank).is_none_or(|heard| heard.elapsed() < silence * 2);
+        let living =
+            |arrivals: &RankInbox, rank| arrivals.heard.get(rank).is_none_or(|heard| heard.elapsed() < silence * 2);
         let living: Vec<u32> = {
             let arrivals = self.shared.lock();
             self.neighbours.iter().filter(|rank| living(&arrivals, rank)).copied().collect()
@@ -365,7 +376,7 @@ impl ExchangeThread {
             }
             Header::Part { number, presence } => arrivals.parts.push(ArrivedPart { from, number, presence, body }),
             Header::Whole { number, presence } => drop(arrivals.wholes.insert(number, Whole { presence, body })),
-            Header::Late { number } => drop(arrivals.late.insert(number)),
+            Header::Excluded { number, reason } => drop(arrivals.excluded.insert(number, reason)),
             Header::End { signal } => {
                 if arrivals.signal.replace(signal).is_none() {
                     drop(arrivals);
@@ -384,7 +395,8 @@ impl ExchangeThread {
             self.shared.lock().clocks.insert(number, own);
         }
         for child in tree::children(self.transport.rank(), self.transport.ranks()) {
-            let is_lost = self.shared.lock().heard.get(&child).is_some_and(|heard| heard.elapsed() > self.options.silence);
+            let is_lost =
+                self.shared.lock().heard.get(&child).is_some_and(|heard| heard.elapsed() > self.options.silence);
             if is_lost {
                 continue;
             }

@@ -1,8 +1,7 @@
 //! One rank among others: what it knows of them, and what it agrees with them.
 
-use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use serde::de::DeserializeOwned;
@@ -10,21 +9,21 @@ use serde::{Deserialize, Serialize};
 
 use crate::agreement::{Agreement, Combine, Excluded};
 use crate::clock::{ClockOffset, HostClock};
-use crate::exchange::{Exchange, ExchangeOptions, Whole};
+use crate::exchange::{ExchangeOptions, RankExchange, Whole};
 use crate::message::LeavingRank;
 use crate::transport::Transport;
 
 /// This rank among the others.
 pub struct Fleet {
-    pub(crate) exchange: Exchange,
+    pub(crate) exchange: RankExchange,
     pub(crate) clock: Arc<dyn HostClock + Sync>,
     id: String,
     hosts: Vec<String>,
     agreements: AtomicU64,
     measurements: AtomicU32,
     runs: AtomicU32,
-    /// Ranks known to be lost, with reasons.
-    lost: Mutex<BTreeMap<u32, String>>,
+    /// Why this rank takes part in no more agreements.
+    excluded: OnceLock<String>,
     latest_clock: Mutex<Option<ClockOffset>>,
 }
 
@@ -64,10 +63,10 @@ impl Fleet {
         connect: impl FnOnce() -> Result<Box<dyn Transport>, String> + Send + 'static,
     ) -> Result<Self, String> {
         let clock = Arc::clone(&options.clock);
-        let exchange = Exchange::start(options, connect)?;
+        let exchange = RankExchange::start(options, connect)?;
         let (agreements, measurements, runs) = Default::default();
-        let (lost, latest_clock, hosts) = Default::default();
-        let mut fleet = Self { exchange, clock, id, hosts, agreements, measurements, runs, lost, latest_clock };
+        let (excluded, latest_clock, hosts) = Default::default();
+        let mut fleet = Self { exchange, clock, id, hosts, agreements, measurements, runs, excluded, latest_clock };
         let own = Introduction { rank: fleet.rank(), host, version };
         let id = fleet.id.clone();
         let roster = |mut ranks: Vec<Introduction>| {
@@ -126,8 +125,7 @@ impl Fleet {
     /// Returns the ranks that are lost, with reasons.
     #[must_use]
     pub fn lost_ranks(&self) -> Vec<(u32, String)> {
-        let lost = self.lost.lock().unwrap_or_else(PoisonError::into_inner);
-        lost.iter().map(|(rank, reason)| (*rank, reason.clone())).collect()
+        self.exchange.look(|arrivals| arrivals.gone.iter().map(|(rank, reason)| (*rank, reason.clone())).collect())
     }
 
     /// Returns the number of the next agreement. All ranks make the same agreements in the same order.
@@ -143,12 +141,22 @@ impl Fleet {
 
     /// Proceeds with an agreement, and records which ranks are lost.
     pub(crate) fn poll(&self, agreement: &mut Agreement, combine: &mut dyn Combine) -> Option<Result<Whole, Broken>> {
-        let polled = agreement.poll(&self.exchange, combine)?;
+        let polled = match self.excluded.get() {
+            Some(reason) => Err(Excluded(reason.clone())),
+            None => agreement.poll(&self.exchange, combine)?,
+        };
         self.exchange.set_awaited(false);
         Some(match polled {
-            Err(excluded) => Err(Broken::Excluded(excluded)),
+            Err(Excluded(reason)) => {
+                let reason = self.excluded.get_or_init(|| reason);
+                Err(Broken::Excluded(reason.clone()))
+            }
             Ok(whole) => {
-                self.lost.lock().unwrap_or_else(PoisonError::into_inner).extend(whole.presence.lost.iter().cloned());
+                self.exchange.look(|arrivals| {
+                    for (rank, reason) in &whole.presence.lost {
+                        arrivals.gone.entry(*rank).or_insert_with(|| reason.clone());
+                    }
+                });
                 match whole.presence.leaving.as_slice() {
                     [] => Ok(whole),
                     [first, ..] => Err(Broken::Left { label: self.label(first.rank), text: first.text.clone() }),
@@ -169,7 +177,7 @@ impl Fleet {
                 return polled;
             }
             tick();
-            let arrived = |arrivals: &mut crate::exchange::Arrivals| {
+            let arrived = |arrivals: &mut crate::exchange::RankInbox| {
                 (!arrivals.parts.is_empty() || !arrivals.wholes.is_empty()).then_some(())
             };
             self.exchange.wait(Some(Instant::now() + TICK), arrived);
@@ -183,7 +191,7 @@ impl Fleet {
         conclude: impl FnOnce(Vec<T>) -> C,
         tick: &mut dyn FnMut(),
     ) -> Result<C, Broken> {
-        let mut combine = Values { conclude: Some(conclude), kind: std::marker::PhantomData };
+        let mut combine = ListCombine { conclude: Some(conclude), kind: std::marker::PhantomData };
         let part = serde_json::to_vec(&[own]).map_err(|error| Broken::Unreadable(error.to_string()))?;
         let mut agreement = self.begin(part);
         let whole = self.complete(&mut agreement, &mut combine, tick)?;
@@ -202,7 +210,8 @@ impl Fleet {
             return None;
         }
         let limit = CLOCK_LIMIT + Duration::from_millis(20) * self.ranks();
-        let measured = self.exchange.wait(Some(Instant::now() + limit), |arrivals| arrivals.clocks.get(&number).copied());
+        let measured =
+            self.exchange.wait(Some(Instant::now() + limit), |arrivals| arrivals.clocks.get(&number).copied());
         let mut latest = self.latest_clock.lock().unwrap_or_else(PoisonError::into_inner);
         *latest = measured.or(*latest);
         measured
@@ -219,10 +228,13 @@ impl Fleet {
     pub fn leave(&self, code: u8, text: &str) -> Vec<LeavingRank> {
         let own = LeavingRank { rank: self.rank(), code, text: text.to_owned() };
         let others = loop {
+            if self.excluded.get().is_some() {
+                break None;
+            }
             self.exchange.set_awaited(true);
             let mut agreement = Agreement::leaving(&self.exchange, self.next_agreement(), own.clone());
             let whole = loop {
-                if let Some(whole) = agreement.poll(&self.exchange, &mut Nothing) {
+                if let Some(whole) = agreement.poll(&self.exchange, &mut LeaveCombine) {
                     break whole;
                 }
                 self.exchange.wait(Some(Instant::now() + TICK), |_| None::<()>);
@@ -249,7 +261,7 @@ const CLOCK_LIMIT: Duration = Duration::from_secs(1);
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Broken {
     /// This rank takes no part.
-    Excluded(Excluded),
+    Excluded(String),
     /// A rank has ended its command.
     Left { label: String, text: String },
     /// A message cannot be read.
@@ -259,7 +271,7 @@ pub(crate) enum Broken {
 impl std::fmt::Display for Broken {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::Excluded(excluded) => excluded.fmt(f),
+            Self::Excluded(reason) => f.write_str(reason),
             Self::Left { label, text } => {
                 let why = text.lines().next().unwrap_or_default().trim_start_matches("error: ");
                 if why.is_empty() { write!(f, "{label} has ended") } else { write!(f, "{label} has ended: {why}") }
@@ -270,12 +282,12 @@ impl std::fmt::Display for Broken {
 }
 
 /// Lists of values.
-struct Values<T, F> {
+struct ListCombine<T, F> {
     conclude: Option<F>,
     kind: std::marker::PhantomData<T>,
 }
 
-impl<T: Serialize + DeserializeOwned, C: Serialize, F: FnOnce(Vec<T>) -> C> Combine for Values<T, F> {
+impl<T: Serialize + DeserializeOwned, C: Serialize, F: FnOnce(Vec<T>) -> C> Combine for ListCombine<T, F> {
     fn combine(&mut self, parts: Vec<Vec<u8>>) -> Vec<u8> {
         let lists: Vec<T> =
             parts.iter().flat_map(|part| serde_json::from_slice::<Vec<T>>(part).unwrap_or_default()).collect();
@@ -289,9 +301,9 @@ impl<T: Serialize + DeserializeOwned, C: Serialize, F: FnOnce(Vec<T>) -> C> Comb
 }
 
 /// Agreements in which all ranks leave.
-struct Nothing;
+struct LeaveCombine;
 
-impl Combine for Nothing {
+impl Combine for LeaveCombine {
     fn combine(&mut self, mut parts: Vec<Vec<u8>>) -> Vec<u8> {
         parts.swap_remove(0)
     }

@@ -17,8 +17,8 @@ pub(crate) enum Header {
     Part { number: u64, presence: Presence },
     /// The outcome of the nth agreement, in the body.
     Whole { number: u64, presence: Presence },
-    /// The part came too late: the others have concluded the nth agreement.
-    Late { number: u64 },
+    /// The receiver has no part in the nth agreement, for this reason.
+    Excluded { number: u64, reason: String },
     /// All ranks end, because this signal arrived. Passed on to all neighbours.
     End { signal: i32 },
 }

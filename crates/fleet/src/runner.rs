@@ -29,11 +29,14 @@ impl std::fmt::Debug for FleetRunner<'_> {
     }
 }
 
+/// Writes a record.
+pub type SaveRecord = Arc<dyn Fn(&Run) -> Result<(), String> + Send + Sync>;
+
 /// Services of the program on this host.
 #[derive(Clone)]
 pub struct RankHost {
     /// Writes the record of this rank's own run, before it is merged.
-    pub save: Arc<dyn Fn(&Run) -> Result<(), String> + Send + Sync>,
+    pub save: SaveRecord,
     /// Describes what went wrong in this rank's own run, one line each.
     pub failures: fn(&dyn PreparedRun, &CompletedRun) -> Vec<String>,
     /// Returns the worst failure of this rank's own run.
@@ -201,7 +204,7 @@ impl FleetRun<'_> {
             member.sent_bytes = fleet.exchange.look(|arrivals| arrivals.sent_bytes);
             member.failures.extend(unsaved.map(|why| format!("its own record is not saved: {why}")));
         }
-        let mut combine = Records { started, measured, busy: Duration::ZERO, received_bytes: 0 };
+        let mut combine = RecordCombine { started, measured, busy: Duration::ZERO, received_bytes: 0 };
         let part = record::to_json(&own).into_bytes();
         let whole = fleet.complete(&mut fleet.begin(part), &mut combine, &mut || {});
         let whole = whole.map_err(|one| broken(one.to_string()))?;
@@ -231,7 +234,7 @@ impl FleetRun<'_> {
 }
 
 /// Merges records.
-struct Records {
+struct RecordCombine {
     started: Instant,
     /// Time spent on clocks.
     measured: Duration,
@@ -239,7 +242,7 @@ struct Records {
     received_bytes: u64,
 }
 
-impl Combine for Records {
+impl Combine for RecordCombine {
     fn combine(&mut self, parts: Vec<Vec<u8>>) -> Vec<u8> {
         let began = Instant::now();
         self.received_bytes += parts.iter().skip(1).map(|part| part.len() as u64).sum::<u64>();

@@ -32,9 +32,11 @@ mod latency;
 mod log;
 mod measured;
 mod model;
+mod outcome;
 mod parts;
 mod printable;
 mod quote;
+mod ranks;
 mod restore;
 mod run;
 mod shares;
@@ -63,9 +65,10 @@ pub use model::{
     ModelCredits, ModelEarly, ModelMerging, ModelPageCache, ModelRecord, ModelStage, ModelStageKind, ModelledVolume,
     StageWait,
 };
+pub use outcome::RunOutcome;
 pub use printable::printable;
 pub use quote::{Quote, Quoted};
-pub use run::{DiskUse, GroupTotals, HostRecord, Note, Repeat, RequestedRun, Run, RunOutcome, Tool};
+pub use run::{DiskUse, GroupTotals, HostRecord, Note, Repeat, RequestedRun, Run, Tool};
 pub use shares::{LatencyShares, Shares};
 pub use store::{ReadError, SCHEMA, from_json, to_json};
 pub use stuck::{StuckKind, StuckOperation};

@@ -32,11 +32,13 @@ const EDGES: &[(&str, &str)] = &[
     ("procedure", "units job meter volume record runner sim analyse plan report"),
     ("live", "units job meter volume engine record report runner"),
     ("serve", "units job meter volume runner sim nbd probe engine device live report"),
+    ("fleet", "units job record runner"),
     (
         "cli",
-        "units job workload meter target drive volume runner sim nbd probe engine device live manual serve \
+        "units job workload meter target drive volume runner sim nbd probe engine device fleet live manual serve \
          procedure record store analyse plan report",
     ),
+    ("fleet-mpi", "fleet cli"),
     ("xtask", "job"),
 ];
 
@@ -49,7 +51,7 @@ const IMPURE_CRATES: &[&str] = &["libc", "nix", "io-uring", "tokio", "rand", "ge
 
 /// Crates whose types may be serialized: records and stored documents, findings, answers of a server. Types of other
 /// crates are not serialized, so that file formats do not constrain the hot path.
-const MAY_SERIALIZE: &[&str] = &["record", "store", "analyse", "report", "procedure", "serve", "xtask"];
+const MAY_SERIALIZE: &[&str] = &["record", "store", "analyse", "report", "procedure", "serve", "fleet", "xtask"];
 
 /// Returns the number of crates and of edges between them.
 pub(super) fn count(root: &Path) -> Result<(usize, usize)> {

@@ -96,7 +96,6 @@ mod tests {
             kind: "run".to_owned(),
             name: "",
             repeat: None,
-            fleet: None,
             targets: &[],
             started_unix_ms: 1_795_257_536_410,
             utc_offset_s: Some(3600),

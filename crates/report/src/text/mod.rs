@@ -2,6 +2,7 @@
 
 mod latency;
 mod model;
+mod ranks;
 
 use analyse::{Finding, Severity, Verdict};
 use record::{DataKind, DeclaredSizes, DiskUse, HostRecord, JobResult, Mixed, Run, RunOutcome};
@@ -25,6 +26,7 @@ pub fn text(run: &Run, verdicts: &[Verdict], style: SheetStyle) -> String {
     page.head(run);
     run.jobs.iter().for_each(|job| page.job(job, run.model.is_some()));
     run.model.iter().for_each(|model| page.model(model));
+    run.fleet.iter().for_each(|fleet| page.ranks(fleet));
     page.disks(&run.disks);
     for note in &run.notes {
         page.sheet.gap();

@@ -1,0 +1,88 @@
+//! This process as one of the ranks of `fathom-fleet`; in `fathom`, as the only one.
+//!
+//! All ranks execute the same command. Rank 0 prints, writes files and saves runs; the others record what they would
+//! have printed on standard error, and hand it over at their end.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+use fleet::{Fleet, said_elsewhere};
+
+/// This rank, in `fathom-fleet`.
+static FLEET: OnceLock<JoinedRank> = OnceLock::new();
+
+/// What this rank has printed on standard error, or would have.
+static SAID: Mutex<String> = Mutex::new(String::new());
+
+/// Maximum length of [`SAID`] in bytes.
+const SAID_MAX: usize = 64 << 10;
+
+struct JoinedRank {
+    fleet: Fleet,
+    records: Option<PathBuf>,
+}
+
+/// Sets this rank, and the directory for the records of ranks if one is given.
+pub(crate) fn set(fleet: Fleet, records: Option<PathBuf>) {
+    // The program joins once.
+    let _ = FLEET.set(JoinedRank { fleet, records });
+}
+
+/// Returns this rank, in `fathom-fleet`.
+pub(crate) fn joined() -> Option<&'static Fleet> {
+    FLEET.get().map(|joined| &joined.fleet)
+}
+
+/// Reports whether another rank prints and saves instead of this one.
+pub(crate) fn is_silent() -> bool {
+    joined().is_some_and(|fleet| fleet.rank() != 0)
+}
+
+/// Records text for standard error. Reports whether rank 0 prints it instead.
+pub(crate) fn record_stderr(text: &str) -> bool {
+    if joined().is_none() {
+        return false;
+    }
+    let mut said = SAID.lock().unwrap_or_else(PoisonError::into_inner);
+    if said.len() + text.len() <= SAID_MAX {
+        said.push_str(text);
+    }
+    is_silent()
+}
+
+/// Returns the directory for the records of ranks, if one is given.
+pub(crate) fn records() -> Option<&'static Path> {
+    FLEET.get()?.records.as_deref()
+}
+
+/// Returns the value of a variable that exists for ranks only.
+pub(crate) fn variable(name: &str) -> Option<String> {
+    let fleet = joined()?;
+    match name {
+        "RANK" => Some(fleet.rank().to_string()),
+        "RANKS" => Some(fleet.ranks().to_string()),
+        "HOST" => Some(device::host().hostname),
+        _ => None,
+    }
+}
+
+/// How a rank ends.
+pub(crate) struct RankEnd {
+    /// What only other ranks have said, for rank 0 to print.
+    pub(crate) said_elsewhere: String,
+    /// The greatest exit code of any rank; for other ranks than 0 zero, because the exit code of rank 0 counts.
+    pub(crate) code: u8,
+}
+
+/// Ends this rank together with the others, in `fathom-fleet`.
+pub(crate) fn leave(code: u8) -> Option<RankEnd> {
+    let fleet = joined()?;
+    let said = std::mem::take(&mut *SAID.lock().unwrap_or_else(PoisonError::into_inner));
+    let all = fleet.leave(code, &said);
+    let worst = all.iter().map(|leaving| leaving.code).max().unwrap_or(code);
+    Some(match fleet.rank() {
+        0 => RankEnd { said_elsewhere: said_elsewhere(&all, &said, |rank| fleet.label(rank)), code: worst },
+        _ if all.iter().any(|leaving| leaving.rank == 0) => RankEnd { said_elsewhere: String::new(), code: 0 },
+        _ => RankEnd { said_elsewhere: String::new(), code },
+    })
+}

@@ -1,0 +1,50 @@
+//! What ranks say when they end.
+
+use std::fmt::Write;
+
+use crate::message::LeavingRank;
+
+/// Returns what other ranks said and rank 0 did not, each text once with the ranks that said it.
+#[must_use]
+pub fn said_elsewhere(all: &[LeavingRank], own: &str, label: impl Fn(u32) -> String) -> String {
+    let mut texts: Vec<(String, Vec<u32>)> = Vec::new();
+    for leaving in all.iter().filter(|leaving| leaving.rank != 0) {
+        let lines = leaving.text.lines().filter(|line| !line.is_empty() && !own.lines().any(|known| known == *line));
+        let text: String = lines.map(|line| format!("{line}\n")).collect();
+        match texts.iter_mut().find(|(known, _)| *known == text) {
+            _ if text.is_empty() => {}
+            Some((_, ranks)) => ranks.push(leaving.rank),
+            None => texts.push((text, vec![leaving.rank])),
+        }
+    }
+    let mut printed = String::new();
+    for (text, ranks) in texts {
+        let others = match ranks.len() - 1 {
+            0 => String::new(),
+            1 => " and 1 more rank".to_owned(),
+            more => format!(" and {more} more ranks"),
+        };
+        // Writing to a string cannot fail.
+        let _ = write!(printed, "{}{others}:\n{text}", label(ranks[0]));
+    }
+    printed
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_several_ranks_say_is_printed_once() {
+        let leaving = |rank, text: &str| LeavingRank { rank, code: 2, text: text.to_owned() };
+        let all = [
+            leaving(0, "error: a\n"),
+            leaving(1, "error: a\n"),
+            leaving(2, "error: a\nerror: b\n"),
+            leaving(5, "error: b\n"),
+            leaving(7, "error: c\n"),
+        ];
+        let printed = said_elsewhere(&all, "error: a\n", |rank| format!("rank {rank}"));
+        assert_eq!(printed, "rank 2 and 1 more rank:\nerror: b\nrank 7:\nerror: c\n");
+    }
+}

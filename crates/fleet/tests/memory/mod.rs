@@ -1,0 +1,194 @@
+//! Ranks as threads of one process, whose messages travel through memory.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use device::DeviceRunner;
+use fleet::{ExchangeOptions, Fleet, FleetRunner, HostClock, RankHost, SystemClock, Transport};
+use job::{Dialect, EmptySource, InjectedOptions, Plan, StatOptions};
+use record::Run;
+use runner::{CompletedRun, LogSink, NullObserver, RunControl, RunError, RunOptions, Runner, Seeds, WorkerLog};
+
+/// Messages to one rank, with their senders.
+type Inbox = Mutex<VecDeque<(u32, Vec<u8>)>>;
+
+/// The network of a test.
+pub(crate) struct Network {
+    inboxes: Vec<Inbox>,
+    /// Ranks that neither send nor receive: dead or stopped.
+    pub(crate) dead: Vec<AtomicBool>,
+}
+
+impl Network {
+    pub(crate) fn new(ranks: u32) -> Arc<Self> {
+        let (inboxes, dead) = (0..ranks).map(|_| (Mutex::default(), AtomicBool::new(false))).unzip();
+        Arc::new(Self { inboxes, dead })
+    }
+
+    pub(crate) fn kill(&self, rank: u32) {
+        self.dead[rank as usize].store(true, Ordering::Relaxed);
+    }
+
+    pub(crate) fn revive(&self, rank: u32) {
+        self.dead[rank as usize].store(false, Ordering::Relaxed);
+    }
+}
+
+struct MemoryTransport {
+    network: Arc<Network>,
+    rank: u32,
+}
+
+impl MemoryTransport {
+    fn is_dead(&self) -> bool {
+        self.network.dead[self.rank as usize].load(Ordering::Relaxed)
+    }
+}
+
+impl Transport for MemoryTransport {
+    fn rank(&self) -> u32 {
+        self.rank
+    }
+
+    fn ranks(&self) -> u32 {
+        self.network.inboxes.len() as u32
+    }
+
+    fn send(&mut self, to: u32, message: Vec<u8>) {
+        if !self.is_dead() {
+            self.network.inboxes[to as usize].lock().unwrap().push_back((self.rank, message));
+        }
+    }
+
+    fn receive(&mut self) -> Option<(u32, Vec<u8>)> {
+        if self.is_dead() { None } else { self.network.inboxes[self.rank as usize].lock().unwrap().pop_front() }
+    }
+
+    fn finish(self: Box<Self>) {}
+}
+
+/// The clock of this host, set wrong.
+#[derive(Clone, Copy)]
+pub(crate) struct WrongClock {
+    pub(crate) monotonic_ns: i64,
+    pub(crate) wall_ns: i64,
+}
+
+impl HostClock for WrongClock {
+    fn monotonic_ns(&self) -> i64 {
+        SystemClock.monotonic_ns() + self.monotonic_ns
+    }
+
+    fn wall_ns(&self) -> i64 {
+        SystemClock.wall_ns() + self.wall_ns
+    }
+}
+
+pub(crate) fn no_signal() -> Option<i32> {
+    None
+}
+
+pub(crate) fn ignored(_: i32) {}
+
+/// Joins as one rank with a clock.
+pub(crate) fn joined_with_clock(network: &Arc<Network>, rank: u32, silence: Duration, clock: WrongClock) -> Fleet {
+    let options = ExchangeOptions { silence, clock: Arc::new(clock), ended: no_signal, end: ignored };
+    joined_with(network, rank, options)
+}
+
+pub(crate) fn joined_with(network: &Arc<Network>, rank: u32, options: ExchangeOptions) -> Fleet {
+    let network = Arc::clone(network);
+    let who = (format!("node{rank}"), "1".to_owned(), "test".to_owned());
+    Fleet::join(options, who, move || Ok(Box::new(MemoryTransport { network, rank }) as Box<dyn Transport>)).unwrap()
+}
+
+/// Runs a function as every rank, on a thread each, and returns what they return. Fails if a rank takes longer than a
+/// minute.
+pub(crate) fn as_ranks<T: Send>(ranks: u32, work: impl Fn(u32) -> T + Sync) -> Vec<T> {
+    let began = Instant::now();
+    let results = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..ranks)
+            .map(|rank| {
+                scope.spawn({
+                    let work = &work;
+                    move || work(rank)
+                })
+            })
+            .collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    });
+    assert!(began.elapsed() < Duration::from_secs(60), "a rank waited for too long");
+    results
+}
+
+struct NoLogs;
+
+impl LogSink for NoLogs {
+    fn create(&self, _: &StatOptions, _: usize) -> Result<Option<Box<dyn WorkerLog>>, String> {
+        Ok(None)
+    }
+}
+
+/// A control without signals.
+pub(crate) struct Uninterrupted(pub(crate) Instant);
+
+impl RunControl for Uninterrupted {
+    fn end(&self) -> Option<i32> {
+        None
+    }
+
+    fn gives_up(&self) -> bool {
+        false
+    }
+
+    fn is_urgent(&self) -> bool {
+        false
+    }
+
+    fn grace(&self) -> Duration {
+        Duration::from_secs(5)
+    }
+
+    fn take_status_request(&self) -> bool {
+        false
+    }
+
+    fn elapsed(&self) -> Duration {
+        self.0.elapsed()
+    }
+}
+
+/// Parses jobs.
+pub(crate) fn plan(words: &[&str]) -> Plan {
+    let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+    let around = InjectedOptions::default();
+    let parsed = job::parse_job_arguments(&words, &[], &around, Dialect::Strict, &EmptySource);
+    parsed.into_result().unwrap().0
+}
+
+/// Returns a runner of all ranks on the null engine, and the records that each rank saves by itself.
+pub(crate) fn runner(fleet: &Fleet) -> (FleetRunner<'_>, Arc<Mutex<Vec<Run>>>) {
+    let gate = device::safety::gate(&[], &[], None);
+    let inner = DeviceRunner::strict(gate, Arc::new(NoLogs));
+    let saved: Arc<Mutex<Vec<Run>>> = Arc::default();
+    let save = {
+        let saved = Arc::clone(&saved);
+        move |run: &Run| {
+            saved.lock().unwrap().push(run.clone());
+            Ok(())
+        }
+    };
+    let host = RankHost { save: Arc::new(save), failures: |_, _| Vec::new(), worst: |_, _| None };
+    (FleetRunner::new(Box::new(inner), fleet, host), saved)
+}
+
+/// Prepares and runs a plan.
+pub(crate) fn run(runner: &FleetRunner<'_>, plan: &Plan) -> Result<CompletedRun, RunError> {
+    let prepared = runner
+        .prepare(plan, Seeds::fixed(1))
+        .map_err(|problems| RunError(problems.iter().map(|one| one.message.clone()).collect::<Vec<_>>().join("\n")))?;
+    assert_eq!(prepared.refusals(), &[] as &[String]);
+    prepared.run(&RunOptions::default(), &Uninterrupted(Instant::now()), &mut NullObserver)
+}

@@ -1,0 +1,334 @@
+//! Ranks that run together, lose each other and leave.
+
+mod memory;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI32, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use fleet::{ExchangeOptions, Fleet, SystemClock};
+use memory::{Network, WrongClock, as_ranks, ignored, joined_with, joined_with_clock, no_signal, plan, run, runner};
+use record::{DataKind, Run};
+use runner::Runner;
+
+const SILENCE: Duration = Duration::from_secs(1);
+
+fn joined(network: &Arc<Network>, rank: u32) -> Fleet {
+    let clock = Arc::new(SystemClock);
+    joined_with(network, rank, ExchangeOptions { silence: SILENCE, clock, ended: no_signal, end: ignored })
+}
+
+/// A job with a random load that differs from rank to rank.
+fn load(runtime: &str) -> job::Plan {
+    let runtime = format!("--runtime={runtime}");
+    plan(&["--name=a", "--ioengine=null", "--rw=randrw", "--size=64m", "--rate_iops=3000", "--time_based", &runtime])
+}
+
+#[test]
+fn the_merged_record_is_the_sum_of_the_ranks_own_records() {
+    for ranks in [1, 2, 3, 8] {
+        let network = Network::new(ranks);
+        let results = as_ranks(ranks, |rank| {
+            let fleet = joined(&network, rank);
+            let (runner, saved) = runner(&fleet);
+            let completed = run(&runner, &load("300ms")).unwrap();
+            assert_eq!(completed.elsewhere, []);
+            fleet.leave(0, "");
+            let own = saved.lock().unwrap().remove(0);
+            (completed.run, own)
+        });
+        let merged = &results[0].0;
+        assert!(results.iter().all(|(run, _)| run == merged), "all ranks have the same record");
+        let fleet = merged.fleet.as_ref().unwrap();
+        assert_eq!((fleet.ranks, fleet.members.len() as u32, fleet.missing()), (ranks, ranks, vec![]));
+        for kind in DataKind::ALL {
+            let of = |run: &Run| run.jobs[0].result.kind(kind).clone();
+            assert_eq!(of(merged).ios, results.iter().map(|(_, own)| of(own).ios).sum::<u64>());
+            let mut concatenated = meter::Latency::default();
+            results.iter().for_each(|(_, own)| concatenated.merge(&(&of(own).response).into()));
+            let concatenated = record::LatencyStats::from(&concatenated);
+            assert_eq!(of(merged).response.buckets, concatenated.buckets);
+            for percent in [50.0, 99.0, 99.9] {
+                assert_eq!(of(merged).response.percentile_ns(percent), concatenated.percentile_ns(percent));
+            }
+        }
+        let seeds: std::collections::BTreeSet<_> = results.iter().map(|(_, own)| own.seed).collect();
+        assert_eq!(seeds.len() as u32, ranks, "each rank has random numbers of its own");
+    }
+}
+
+#[test]
+fn clocks_are_estimated_within_their_stated_errors() {
+    let wrong = |rank: u32| WrongClock {
+        monotonic_ns: i64::from(rank) * 7_000_000_123 - 11_000_000_000,
+        wall_ns: i64::from(rank) * -3_600_000_000_000,
+    };
+    let network = Network::new(8);
+    let results = as_ranks(8, |rank| {
+        let fleet = joined_with_clock(&network, rank, SILENCE, wrong(rank));
+        let (runner, _) = runner(&fleet);
+        let run = run(&runner, &load("50ms")).unwrap().run;
+        fleet.leave(0, "");
+        run
+    });
+    let fleet = results[0].fleet.as_ref().unwrap();
+    for member in &fleet.members {
+        let clock = member.clock.unwrap();
+        let (monotonic_ns, wall_ns) = (wrong(member.rank), wrong(0));
+        let offset_ns = monotonic_ns.monotonic_ns - wall_ns.monotonic_ns;
+        assert!(clock.offset_ns.abs_diff(offset_ns) <= clock.error_ns, "rank {}: {clock:?}", member.rank);
+        let wall_offset_ns = wrong(member.rank).wall_ns - wrong(0).wall_ns;
+        // The two clocks are read one after the other.
+        let read_apart_ns = 5_000_000;
+        assert!(clock.wall_offset_ns.abs_diff(wall_offset_ns) <= clock.error_ns + read_apart_ns, "{clock:?}");
+        assert!(member.start_delay_ns.is_some_and(|delay| delay < 1_000_000_000), "{member:?}");
+    }
+}
+
+/// Runs a load of which ranks die after 300 ms, and returns the results of the others.
+fn results_without(ranks: u32, dead: &[u32]) -> Vec<(u32, Result<runner::CompletedRun, runner::RunError>)> {
+    let network = Network::new(ranks);
+    let results = as_ranks(ranks, |rank| {
+        let fleet = joined(&network, rank);
+        let (runner, _) = runner(&fleet);
+        let killer = Arc::clone(&network);
+        let dead: Vec<u32> = if rank == 0 { dead.to_vec() } else { Vec::new() };
+        let kill = std::thread::spawn(move || {
+            std::thread::sleep(Duration::from_millis(400));
+            dead.iter().for_each(|rank| killer.kill(*rank));
+        });
+        let result = run(&runner, &load("800ms"));
+        kill.join().unwrap();
+        fleet.leave(0, "");
+        (rank, result)
+    });
+    results.into_iter().filter(|(rank, _)| !dead.contains(rank)).collect()
+}
+
+#[test]
+fn the_results_of_all_others_survive_a_lost_rank() {
+    // A leaf, an inner rank with three children below it, and both.
+    std::thread::scope(|scope| {
+        for dead in [&[7][..], &[4], &[4, 6], &[1, 2, 3]] {
+            scope.spawn(move || results_survive_without(dead));
+        }
+    });
+}
+
+fn results_survive_without(dead: &[u32]) {
+    for (rank, result) in results_without(8, dead) {
+        let completed = result.unwrap_or_else(|error| panic!("rank {rank} without {dead:?}: {error}"));
+        let fleet = completed.run.fleet.unwrap();
+        let members: Vec<u32> = fleet.members.iter().map(|member| member.rank).collect();
+        assert_eq!(members, (0..8).filter(|rank| !dead.contains(rank)).collect::<Vec<_>>());
+        assert_eq!(fleet.missing().iter().map(|lost| lost.rank).collect::<Vec<_>>(), dead);
+        let lines: Vec<String> = completed.elsewhere.iter().flat_map(|one| one.lines.clone()).collect();
+        for lost in dead {
+            let named = format!("rank {lost} on node{lost} is lost: ");
+            assert!(lines.iter().any(|line| line.starts_with(&named)), "{lines:?}");
+        }
+        let own: u64 = fleet.members.iter().map(record::RankRecord::ios).sum();
+        assert_eq!(completed.run.jobs[0].result.ios(), own);
+    }
+}
+
+#[test]
+fn every_rank_gets_the_same_answer_or_an_error_whichever_ranks_die() {
+    std::thread::scope(|scope| {
+        for seed in 1..=12u64 {
+            scope.spawn(move || answers_are_consistent(seed));
+        }
+    });
+}
+
+fn answers_are_consistent(seed: u64) {
+    let mut state = seed;
+    let mut random = move |below: u64| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) % below
+    };
+    let ranks = 2 + random(10) as u32;
+    let deaths: Vec<(u32, u64)> = (0..1 + random(3)).map(|_| (random(ranks.into()) as u32, random(150))).collect();
+    let network = Network::new(ranks);
+    let answers = as_ranks(ranks, |rank| {
+        let fleet = joined(&network, rank);
+        if rank == 0 {
+            let (network, deaths) = (Arc::clone(&network), deaths.clone());
+            std::thread::spawn(move || {
+                for (dead, after_ms) in deaths {
+                    std::thread::sleep(Duration::from_millis(after_ms));
+                    network.kill(dead);
+                }
+            });
+        }
+        let (runner, _) = runner(&fleet);
+        let answers: Vec<Result<Run, String>> =
+            (0..5).map(|_| run(&runner, &load("30ms")).map(|one| one.run).map_err(|error| error.to_string())).collect();
+        fleet.leave(0, "");
+        answers
+    });
+    // A rank that died may have an answer of its own: it is alone, and cannot know whether it is the others that died.
+    let is_living = |rank: &u32| deaths.iter().all(|(dead, _)| dead != rank);
+    let living: Vec<&Vec<Result<Run, String>>> =
+        (0..ranks).filter(is_living).map(|rank| &answers[rank as usize]).collect();
+    for round in 0..5 {
+        let given: Vec<&Run> = living.iter().filter_map(|answers| answers[round].as_ref().ok()).collect();
+        assert!(given.windows(2).all(|pair| pair[0] == pair[1]), "seed {seed}: {ranks} ranks, deaths {deaths:?}");
+    }
+    if deaths.iter().all(|(dead, _)| *dead != 0) {
+        // A rank that is lost before a start is an error of that run.
+        let last: Vec<_> = living.iter().map(|answers| answers[4].as_ref().err()).collect();
+        assert!(last.iter().all(Option::is_none), "seed {seed}: {ranks} ranks, deaths {deaths:?}, {last:?}");
+    }
+}
+
+#[test]
+fn without_rank_0_the_others_end_with_an_error() {
+    for (rank, result) in results_without(6, &[0]) {
+        let error = result.map(|_| ()).unwrap_err().to_string();
+        assert!(error.starts_with("rank 0 is lost"), "rank {rank}: {error}");
+    }
+}
+
+#[test]
+fn a_rank_that_was_stopped_for_too_long_is_told_so() {
+    let network = Network::new(4);
+    let results = as_ranks(4, |rank| {
+        let fleet = joined(&network, rank);
+        let (runner, _) = runner(&fleet);
+        let stopper = Arc::clone(&network);
+        let stop = std::thread::spawn(move || {
+            if rank == 0 {
+                std::thread::sleep(Duration::from_millis(300));
+                stopper.kill(3);
+                std::thread::sleep(3 * SILENCE);
+                stopper.revive(3);
+            }
+        });
+        let result = run(&runner, &load("500ms"));
+        stop.join().unwrap();
+        // The next agreement of the others answers the late part.
+        let _ = runner.prepare(&load("1ms"), runner::Seeds::fixed(1)).map(|_| ());
+        fleet.leave(0, "");
+        result.map(|completed| completed.run.fleet.unwrap().missing()).map_err(|error| error.to_string())
+    });
+    for result in &results[..3] {
+        let missing = result.as_ref().unwrap();
+        assert_eq!(missing.iter().map(|lost| lost.rank).collect::<Vec<_>>(), [3]);
+    }
+    let error = results[3].as_ref().unwrap_err();
+    assert!(error.contains("went on without this one") || error.contains("rank 0 is lost"), "{error}");
+}
+
+#[test]
+fn a_rank_that_cannot_begin_is_named_and_nothing_runs() {
+    let network = Network::new(4);
+    let runs = AtomicUsize::new(0);
+    let results = as_ranks(4, |rank| {
+        let fleet = joined(&network, rank);
+        let (runner, saved) = runner(&fleet);
+        // A path that cannot be created, on one host only.
+        let jobs = match rank {
+            2 => plan(&["--name=a", "--filename=/proc/none/x", "--rw=write", "--size=1m", "--ioengine=psync"]),
+            _ => load("100ms"),
+        };
+        let prepared = runner.prepare(&jobs, runner::Seeds::fixed(1)).unwrap();
+        let refusals = prepared.refusals().to_vec();
+        drop(prepared);
+        // The ranks are still in step.
+        assert!(run(&runner, &load("50ms")).is_ok());
+        runs.fetch_add(saved.lock().unwrap().len(), Ordering::Relaxed);
+        fleet.leave(0, "");
+        refusals
+    });
+    for refusals in &results {
+        assert_eq!(refusals, &results[0]);
+        assert!(refusals.iter().all(|line| line.starts_with("rank 2 on node2: ")) && !refusals.is_empty());
+    }
+    assert_eq!(runs.into_inner(), 4);
+}
+
+#[test]
+fn a_rank_that_leaves_early_takes_the_others_with_it() {
+    let network = Network::new(5);
+    let results = as_ranks(5, |rank| {
+        let fleet = joined(&network, rank);
+        if rank == 3 {
+            return (fleet.leave(2, "error: no such job file\n"), String::new());
+        }
+        let (runner, _) = runner(&fleet);
+        let error = run(&runner, &load("100ms")).map(|_| ()).unwrap_err().to_string();
+        (fleet.leave(3, &format!("error: {error}\n")), error)
+    });
+    for (rank, (leaving, error)) in results.iter().enumerate() {
+        let codes: Vec<(u32, u8)> = leaving.iter().map(|leaving| (leaving.rank, leaving.code)).collect();
+        assert_eq!(codes, [(0, 3), (1, 3), (2, 3), (3, 2), (4, 3)]);
+        assert_eq!(leaving[3].text, "error: no such job file\n");
+        if rank != 3 {
+            assert_eq!(error, "rank 3 on node3 has ended: no such job file");
+        }
+    }
+}
+
+#[test]
+fn a_signal_in_one_rank_ends_all() {
+    static SENT: AtomicI32 = AtomicI32::new(0);
+    static ENDED: AtomicUsize = AtomicUsize::new(0);
+    fn sent() -> Option<i32> {
+        Some(SENT.load(Ordering::Relaxed)).filter(|signal| *signal != 0)
+    }
+    fn end(signal: i32) {
+        assert_eq!(signal, 2);
+        ENDED.fetch_add(1, Ordering::Relaxed);
+    }
+    let network = Network::new(9);
+    as_ranks(9, |rank| {
+        let ended = if rank == 6 { sent } else { no_signal };
+        let options = ExchangeOptions { silence: SILENCE, clock: Arc::new(SystemClock), ended, end };
+        let fleet = joined_with(&network, rank, options);
+        if rank == 6 {
+            SENT.store(2, Ordering::Relaxed);
+        }
+        let until = Instant::now() + Duration::from_secs(10);
+        while ENDED.load(Ordering::Relaxed) < 8 && Instant::now() < until {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        fleet.leave(0, "");
+    });
+    assert_eq!(ENDED.load(Ordering::Relaxed), 8, "each of the others once");
+}
+
+#[test]
+fn stages_of_all_ranks_begin_together_even_if_some_have_fewer() {
+    let network = Network::new(3);
+    let results = as_ranks(3, |rank| {
+        let fleet = joined(&network, rank);
+        let (runner, saved) = runner(&fleet);
+        let jobs = match rank {
+            1 => load("50ms"),
+            _ => plan(&[
+                "--name=a",
+                "--ioengine=null",
+                "--size=1m",
+                "--rate_iops=1000",
+                "--runtime=100ms",
+                "--time_based",
+                "--name=b",
+                "--stonewall",
+                "--ioengine=null",
+                "--size=1m",
+                "--rate_iops=1000",
+                "--runtime=100ms",
+                "--time_based",
+            ]),
+        };
+        let completed = run(&runner, &jobs).unwrap();
+        fleet.leave(0, "");
+        let own = saved.lock().unwrap().remove(0);
+        (completed.run, own.jobs.iter().map(|job| job.started_unix_ms).collect::<Vec<_>>())
+    });
+    let names: Vec<(&str, u32)> = results[0].0.jobs.iter().map(|job| (job.name.as_str(), job.workers)).collect();
+    assert_eq!(names, [("a", 3), ("b", 2)]);
+    let (one, other) = (results[0].1[1], results[2].1[1]);
+    assert!(one.abs_diff(other) <= 500, "the second stage began at {one} and {other} ms");
+}
