@@ -56,7 +56,7 @@ rank, from 0, ${RANKS} the number of ranks and ${HOST} the name of the host.
 Examples:
   mpirun -n 8 --host node1:4,node2:4 fathom-fleet run job.fio
   srun -N 64 fathom-fleet run --name=reads --rw=randread --filename=/mnt/shared/data.${RANK} --size=10g
-  mpirun -n 16 fathom-fleet sweep --filename=nbd://storage:10809/volume";
+  mpirun -n 16 fathom-fleet sweep --ioengine=nbd --uri=nbd://storage/volume";
 
 const RUN_HELP: &str = "\
 Options are those of `fathom run`. All ranks begin each stage at one instant. Results are merged exactly. A rank \
@@ -73,7 +73,7 @@ const SWEEP_HELP: &str = "\
 Options are those of `fathom sweep`. Queue depths are those of each rank.
 
 Examples:
-  mpirun -n 4 fathom-fleet sweep --filename=nbd://storage/volume
+  mpirun -n 4 fathom-fleet sweep --ioengine=nbd --uri=nbd://storage/volume
   mpirun -n 4 fathom-fleet sweep --filename=/mnt/nfs/data --size=10g --time-limit 2m
   mpirun -n 4 fathom-fleet sweep job.fio -o knee.html";
 
@@ -96,6 +96,8 @@ pub(crate) fn command(program: &OsStr, words: &[OsString], connect: ConnectRanks
         Ok(parsed) => parsed,
         Err(invalid) => return invalid.report(words),
     };
+    let jobs: Vec<String> =
+        jobs.iter().map(|word| rank::joined().map_or(word.clone(), |rank| rank.expand(word))).collect();
     let words = &commands::shown(words);
     let (Ok(exit) | Err(exit)) = match cli.command {
         FleetCommand::Run(options) => crate::run::command(&options, &jobs, words, false),

@@ -55,17 +55,6 @@ pub(crate) fn records() -> Option<&'static Path> {
     FLEET.get()?.records.as_deref()
 }
 
-/// Returns the value of a variable that exists for ranks only.
-pub(crate) fn variable(name: &str) -> Option<String> {
-    let fleet = joined()?;
-    match name {
-        "RANK" => Some(fleet.rank().to_string()),
-        "RANKS" => Some(fleet.ranks().to_string()),
-        "HOST" => Some(device::host().hostname),
-        _ => None,
-    }
-}
-
 /// How a rank ends.
 pub(crate) struct RankEnd {
     /// What only other ranks have said, for rank 0 to print.

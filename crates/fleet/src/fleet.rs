@@ -122,6 +122,25 @@ impl Fleet {
         self.hosts.get(rank as usize).map_or_else(|| format!("rank {rank}"), |host| format!("rank {rank} on {host}"))
     }
 
+    /// Returns the value of a variable that ranks have: `RANK`, `RANKS` or `HOST`.
+    #[must_use]
+    pub fn variable(&self, name: &str) -> Option<String> {
+        match name {
+            "RANK" => Some(self.rank().to_string()),
+            "RANKS" => Some(self.ranks().to_string()),
+            "HOST" => self.hosts.get(self.rank() as usize).cloned(),
+            _ => None,
+        }
+    }
+
+    /// Replaces these variables in an argument of the command line. In job files, the job language does.
+    #[must_use]
+    pub fn expand(&self, argument: &str) -> String {
+        ["RANK", "RANKS", "HOST"].iter().fold(argument.to_owned(), |expanded, name| {
+            expanded.replace(&format!("${{{name}}}"), &self.variable(name).unwrap_or_default())
+        })
+    }
+
     /// Returns the ranks that are lost, with reasons.
     #[must_use]
     pub fn lost_ranks(&self) -> Vec<(u32, String)> {
