@@ -10,7 +10,7 @@ use fleet::{ExchangeOptions, Fleet, SystemClock};
 
 use crate::args::{RunCommandOptions, SweepOptions};
 use crate::exit::Exit;
-use crate::{ConnectRanks, commands, rank, signals};
+use crate::{RankLaunch, commands, rank, signals};
 
 /// Options of `fathom-fleet` for all commands.
 #[derive(Clone, Debug, Args)]
@@ -18,7 +18,7 @@ struct FleetOptions {
     /// Directory for the records of the ranks [default: beside the saved runs]
     #[arg(long, value_name = "DIR", global = true, help_heading = "Ranks")]
     records: Option<PathBuf>,
-    /// Give up a rank that has shown no sign of life for this long
+    /// Give up a rank that has sent no heartbeat for this long
     #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = signals::duration, global = true, help_heading = "Ranks")]
     rank_timeout: Duration,
 }
@@ -50,12 +50,12 @@ enum FleetCommand {
 }
 
 const HELP: &str = "\
-Start it by mpirun, srun or an MPI job of Kubernetes, once per rank. In job files ${RANK} is the number of the \
+Start it by mpirun, srun or an MPI job of Kubernetes, once per rank. In job files and arguments ${RANK} is the number of the \
 rank, from 0, ${RANKS} the number of ranks and ${HOST} the name of the host.
 
 Examples:
   mpirun -n 8 --host node1:4,node2:4 fathom-fleet run job.fio
-  srun -N 64 fathom-fleet run --name=reads --rw=randread --filename=/mnt/shared/data.${RANK} --size=10g
+  srun -N 64 fathom-fleet run --name=reads --rw=randread --filename='/mnt/shared/data.${RANK}' --size=10g
   mpirun -n 16 fathom-fleet sweep --ioengine=nbd --uri=nbd://storage/volume";
 
 const RUN_HELP: &str = "\
@@ -78,13 +78,13 @@ Examples:
   mpirun -n 4 fathom-fleet sweep job.fio -o knee.html";
 
 /// Joins the other ranks and runs a command together with them.
-pub(crate) fn command(program: &OsStr, words: &[OsString], connect: ConnectRanks) -> Exit {
+pub(crate) fn command(program: &OsStr, words: &[OsString], launch: RankLaunch) -> Exit {
     let parsed = commands::parse::<FleetCli>(program, words);
     let options = parsed.as_ref().map(|(cli, _)| cli.options.clone()).ok();
     // A launched rank joins in any case, because others may wait for it.
-    if options.is_some() || is_launched() {
+    if options.is_some() || is_launched(launch) {
         let silence = options.as_ref().map_or(Duration::from_secs(10), |options| options.rank_timeout);
-        match join(silence, connect) {
+        match join(silence, launch) {
             Ok(fleet) => {
                 let records = options.and_then(|options| options.records);
                 rank::set(fleet, records);
@@ -106,17 +106,17 @@ pub(crate) fn command(program: &OsStr, words: &[OsString], connect: ConnectRanks
     exit
 }
 
-/// Reports whether a launcher of MPI started this process.
-fn is_launched() -> bool {
-    ["OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK"].iter().any(|name| std::env::var_os(name).is_some())
+/// Reports whether a launcher started this process.
+fn is_launched(launch: RankLaunch) -> bool {
+    launch.variables.iter().any(|name| std::env::var_os(name).is_some())
 }
 
-fn join(silence: Duration, connect: ConnectRanks) -> Result<Fleet, String> {
+fn join(silence: Duration, launch: RankLaunch) -> Result<Fleet, String> {
     let clock = Arc::new(SystemClock);
     let options = ExchangeOptions { silence, clock, ended: signals::ended, end: signals::raise };
     let version = env!("CARGO_PKG_VERSION").to_owned();
     let id = store::fleet_name(device::unix_ms(), std::process::id());
-    Fleet::join(options, (device::host().hostname, version, id), connect)
+    Fleet::join(options, (device::host().hostname, version, id), launch.connect)
 }
 
 #[cfg(test)]

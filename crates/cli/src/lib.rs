@@ -68,13 +68,19 @@ pub fn main() -> ! {
     })
 }
 
-/// Runs `fathom-fleet`, which `connect` connects with the other ranks, and ends the process.
-pub fn main_of_fleet(connect: ConnectRanks) -> ! {
-    program(|program, words| fleet::command(program, words, connect))
+/// Runs `fathom-fleet` as one rank, and ends the process.
+pub fn main_of_fleet(launch: RankLaunch) -> ! {
+    program(|program, words| fleet::command(program, words, launch))
 }
 
-/// Connects with the other ranks, on the thread that exchanges messages.
-pub type ConnectRanks = fn() -> Result<Box<dyn ::fleet::Transport>, String>;
+/// How ranks are launched and connected.
+#[derive(Clone, Copy, Debug)]
+pub struct RankLaunch {
+    /// Connects with the other ranks, on the thread that exchanges messages.
+    pub connect: fn() -> Result<Box<dyn ::fleet::Transport>, String>,
+    /// Variables of which launchers set at least one.
+    pub variables: &'static [&'static str],
+}
 
 fn program(command: impl FnOnce(&OsStr, &[OsString]) -> exit::Exit) -> ! {
     engine::MonotonicClock::prepare();

@@ -6,16 +6,16 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-use fleet::{Fleet, said_elsewhere};
+use fleet::{Fleet, messages_elsewhere};
 
 /// This rank, in `fathom-fleet`.
 static FLEET: OnceLock<JoinedRank> = OnceLock::new();
 
 /// What this rank has printed on standard error, or would have.
-static SAID: Mutex<String> = Mutex::new(String::new());
+static MESSAGES: Mutex<String> = Mutex::new(String::new());
 
-/// Maximum length of [`SAID`] in bytes.
-const SAID_MAX: usize = 64 << 10;
+/// Maximum length of [`MESSAGES`] in bytes.
+const MESSAGES_BYTES_MAX: usize = 64 << 10;
 
 struct JoinedRank {
     fleet: Fleet,
@@ -43,9 +43,9 @@ pub(crate) fn record_stderr(text: &str) -> bool {
     if joined().is_none() {
         return false;
     }
-    let mut said = SAID.lock().unwrap_or_else(PoisonError::into_inner);
-    if said.len() + text.len() <= SAID_MAX {
-        said.push_str(text);
+    let mut messages = MESSAGES.lock().unwrap_or_else(PoisonError::into_inner);
+    if messages.len() + text.len() <= MESSAGES_BYTES_MAX {
+        messages.push_str(text);
     }
     is_silent()
 }
@@ -57,8 +57,8 @@ pub(crate) fn records() -> Option<&'static Path> {
 
 /// How a rank ends.
 pub(crate) struct RankEnd {
-    /// What only other ranks have said, for rank 0 to print.
-    pub(crate) said_elsewhere: String,
+    /// Messages of other ranks only, for rank 0 to print.
+    pub(crate) messages_elsewhere: String,
     /// The greatest exit code of any rank; for other ranks than 0 zero, because the exit code of rank 0 counts.
     pub(crate) code: u8,
 }
@@ -66,12 +66,12 @@ pub(crate) struct RankEnd {
 /// Ends this rank together with the others, in `fathom-fleet`.
 pub(crate) fn leave(code: u8) -> Option<RankEnd> {
     let fleet = joined()?;
-    let said = std::mem::take(&mut *SAID.lock().unwrap_or_else(PoisonError::into_inner));
-    let all = fleet.leave(code, &said);
+    let messages = std::mem::take(&mut *MESSAGES.lock().unwrap_or_else(PoisonError::into_inner));
+    let all = fleet.leave(code, &messages);
     let worst = all.iter().map(|leaving| leaving.code).max().unwrap_or(code);
     Some(match fleet.rank() {
-        0 => RankEnd { said_elsewhere: said_elsewhere(&all, &said, |rank| fleet.label(rank)), code: worst },
-        _ if all.iter().any(|leaving| leaving.rank == 0) => RankEnd { said_elsewhere: String::new(), code: 0 },
-        _ => RankEnd { said_elsewhere: String::new(), code },
+        0 => RankEnd { messages_elsewhere: messages_elsewhere(&all, &messages, |rank| fleet.label(rank)), code: worst },
+        _ if all.iter().any(|leaving| leaving.rank == 0) => RankEnd { messages_elsewhere: String::new(), code: 0 },
+        _ => RankEnd { messages_elsewhere: String::new(), code },
     })
 }

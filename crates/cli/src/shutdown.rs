@@ -26,7 +26,7 @@ pub(crate) fn leave(exit: Exit) -> ! {
     let exit = match rank::leave(exit.code()) {
         None => exit,
         Some(end) => {
-            write_stderr(&end.said_elsewhere);
+            write_stderr(&end.messages_elsewhere);
             if exit.code() == end.code { exit } else { Exit::Command(end.code) }
         }
     };

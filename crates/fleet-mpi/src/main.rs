@@ -6,5 +6,8 @@
 mod transport;
 
 fn main() -> ! {
-    cli::main_of_fleet(transport::connect)
+    cli::main_of_fleet(cli::RankLaunch { connect: transport::connect, variables: LAUNCHER_VARIABLES })
 }
+
+/// Variables that Open MPI, MPICH (also Slurm's PMI) and PMIx set for each rank.
+const LAUNCHER_VARIABLES: &[&str] = &["OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK"];

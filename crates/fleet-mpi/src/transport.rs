@@ -35,7 +35,7 @@ struct MpiTransport {
 }
 
 impl MpiTransport {
-    /// Keeps a message for ever, because MPI reads it until it has left, which may be never. Ranks send a dozen messages
+    /// Keeps a message until the process ends, because MPI reads it until it has left, which may be never. Ranks send a dozen messages
     /// for each run, and otherwise the same short one.
     fn kept(&mut self, message: Vec<u8>) -> &'static [u8] {
         if message.len() > SHORT {

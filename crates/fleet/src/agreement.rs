@@ -2,7 +2,7 @@
 //! every rank.
 //!
 //! MPI's collective operations would wait forever for a rank that has died or hangs. Here each rank waits for its
-//! children as long as they show signs of life; a rank whose parent is lost turns to rank 0.
+//! children as long as they send heartbeats; a rank whose parent is lost turns to rank 0.
 
 use std::time::{Duration, Instant};
 

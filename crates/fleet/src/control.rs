@@ -46,7 +46,7 @@ impl<'a> FleetControl<'a> {
         while starts.agreed < stages {
             let part = self.part(failure);
             let mut agreement = starts.current.take().unwrap_or_else(|| self.fleet.begin(part));
-            let whole = self.fleet.complete(&mut agreement, &mut StartCombine(self.fleet), &mut || {});
+            let whole = self.fleet.complete(&mut agreement, &mut StartCombine(self.fleet));
             starts.agreed += 1;
             if let Err(broken) = whole {
                 starts.problem.get_or_insert(broken.to_string());

@@ -211,7 +211,7 @@ impl RankExchange {
                 return Some(reason.clone());
             }
             let silent = arrivals.heard.get(&rank)?.elapsed();
-            (silent > silence).then(|| format!("no sign of life for {:.1} s", silent.as_secs_f64()))
+            (silent > silence).then(|| format!("no heartbeat for {:.1} s", silent.as_secs_f64()))
         })
     }
 }
@@ -351,7 +351,7 @@ impl ExchangeThread {
         is_busy
     }
 
-    /// Handles a message. Reports whether it is more than a sign of life.
+    /// Handles a message. Reports whether it is more than a heartbeat.
     fn handle(&mut self, from: u32, bytes: Vec<u8>) -> bool {
         let shared = Arc::clone(&self.shared);
         let mut arrivals = shared.lock();

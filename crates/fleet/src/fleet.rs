@@ -73,7 +73,7 @@ impl Fleet {
             ranks.sort_by_key(|one| one.rank);
             Roster { id, ranks }
         };
-        let roster = fleet.agree(&own, roster, &mut || {}).map_err(|broken| broken.to_string())?;
+        let roster = fleet.agree(&own, roster).map_err(|broken| broken.to_string())?;
         if let Some((rank, reason)) = fleet.lost_ranks().first() {
             return Err(format!("rank {rank} did not join: {reason}"));
         }
@@ -100,12 +100,6 @@ impl Fleet {
     #[must_use]
     pub const fn ranks(&self) -> u32 {
         self.exchange.ranks
-    }
-
-    /// Returns the fleet's name, the same for all ranks.
-    #[must_use]
-    pub fn id(&self) -> &str {
-        &self.id
     }
 
     /// Returns the name of the next run.
@@ -184,18 +178,12 @@ impl Fleet {
         })
     }
 
-    /// Proceeds with an agreement to its end. Calls `tick` about fifty times a second.
-    pub(crate) fn complete(
-        &self,
-        agreement: &mut Agreement,
-        combine: &mut dyn Combine,
-        tick: &mut dyn FnMut(),
-    ) -> Result<Whole, Broken> {
+    /// Proceeds with an agreement to its end.
+    pub(crate) fn complete(&self, agreement: &mut Agreement, combine: &mut dyn Combine) -> Result<Whole, Broken> {
         loop {
             if let Some(polled) = self.poll(agreement, combine) {
                 return polled;
             }
-            tick();
             let arrived = |arrivals: &mut crate::exchange::RankInbox| {
                 (!arrivals.parts.is_empty() || !arrivals.wholes.is_empty()).then_some(())
             };
@@ -208,12 +196,11 @@ impl Fleet {
         &self,
         own: &T,
         conclude: impl FnOnce(Vec<T>) -> C,
-        tick: &mut dyn FnMut(),
     ) -> Result<C, Broken> {
         let mut combine = ListCombine { conclude: Some(conclude), kind: std::marker::PhantomData };
         let part = serde_json::to_vec(&[own]).map_err(|error| Broken::Unreadable(error.to_string()))?;
         let mut agreement = self.begin(part);
-        let whole = self.complete(&mut agreement, &mut combine, tick)?;
+        let whole = self.complete(&mut agreement, &mut combine)?;
         serde_json::from_slice(&whole.body).map_err(|error| Broken::Unreadable(error.to_string()))
     }
 

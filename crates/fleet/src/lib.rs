@@ -5,16 +5,16 @@
 //! follows (another probe, another repeat, the report) is decided alike everywhere. Only rank 0 prints.
 //!
 //! Messages travel by a [`Transport`]: MPI in the program `fathom-fleet`, memory in tests. One thread exchanges them,
-//! so no other waits for another host longer than that host shows signs of life.
+//! so no other waits for another host longer than that host sends heartbeats.
 //!
-//! Out of scope: MPI itself (`mpi-transport`), merging (`record`), judgements (`analyse`), output (`cli`).
+//! Out of scope: MPI itself (`fleet-mpi`), merging (`record`), judgements (`analyse`), output (`cli`).
 
 mod agreement;
 mod clock;
 mod control;
 mod exchange;
 mod fleet;
-mod last_words;
+mod leaving;
 mod message;
 mod runner;
 mod transport;
@@ -23,7 +23,7 @@ mod tree;
 pub use clock::{ClockOffset, HostClock, SystemClock};
 pub use exchange::ExchangeOptions;
 pub use fleet::Fleet;
-pub use last_words::said_elsewhere;
+pub use leaving::messages_elsewhere;
 pub use message::LeavingRank;
 pub use runner::{FleetRunner, RankHost, SaveRecord};
 pub use transport::Transport;

@@ -64,7 +64,7 @@ impl<'a> FleetRunner<'a> {
                 part.problems = self.labelled(&problems.iter().map(|one| one.message.clone()).collect::<Vec<_>>());
             }
         }
-        let agreed = self.fleet.agree(&part, Preparation::all, &mut || {});
+        let agreed = self.fleet.agree(&part, Preparation::all);
         let inner = own?;
         let whole = agreed.map_err(|broken| vec![Diagnostic::error("fleet", broken.to_string())])?;
         if !whole.problems.is_empty() {
@@ -193,7 +193,7 @@ impl FleetRun<'_> {
         let broken = |problem: String| RunError(problem);
         // All ranks end before results travel, so that the cost of merging is no wait for the slowest.
         let lost_before = fleet.lost_ranks();
-        fleet.agree(&(), |_| (), &mut || {}).map_err(|one| broken(one.to_string()))?;
+        fleet.agree(&(), |_| ()).map_err(|one| broken(one.to_string()))?;
         let started = Instant::now();
         // After a signal, launchers allow a second.
         let after = if is_interrupted { None } else { fleet.measure_clock() };
@@ -206,7 +206,7 @@ impl FleetRun<'_> {
         }
         let mut combine = RecordCombine { started, measured, busy: Duration::ZERO, received_bytes: 0 };
         let part = record::to_json(&own).into_bytes();
-        let whole = fleet.complete(&mut fleet.begin(part), &mut combine, &mut || {});
+        let whole = fleet.complete(&mut fleet.begin(part), &mut combine);
         let whole = whole.map_err(|one| broken(one.to_string()))?;
         completed.run = read(&whole.body).ok_or_else(|| broken("the merged record cannot be read".to_owned()))?;
         let merged = completed.run.fleet.clone().unwrap_or_default();

@@ -97,26 +97,19 @@ impl Run {
 
     fn add_jobs(&mut self, jobs: Vec<JobResult>) {
         let mut seen: BTreeMap<String, usize> = BTreeMap::new();
-        let (own, mut merged) = (self.jobs.len(), vec![false; self.jobs.len()]);
+        let (own, mut pairs) = (self.jobs.len(), Vec::new());
         for job in jobs {
             let skipped = seen.entry(job.name.clone()).or_default();
             let of_name = |index: &usize| self.jobs[*index].name == job.name;
             let place = (0..own).filter(of_name).nth(*skipped);
             *skipped += 1;
             match place {
-                Some(index) => {
-                    merged[index] = true;
-                    self.jobs[index].add_rank(&job);
-                }
+                Some(index) => pairs.push((index, job)),
                 None => self.jobs.push(job),
             }
         }
         let block_bytes = BLOCK_BYTES_MAX / self.jobs.len().max(1);
-        for (job, merged) in self.jobs.iter_mut().zip(merged) {
-            if merged {
-                job.limit_blocks(block_bytes);
-            }
-        }
+        pairs.iter().for_each(|(index, job)| self.jobs[*index].add_rank(job, block_bytes));
     }
 
     /// Prefixes the names of devices with that of the host.
@@ -128,10 +121,11 @@ impl Run {
 }
 
 impl JobResult {
-    /// Adds the results of the same job in another rank.
-    fn add_rank(&mut self, other: &Self) {
+    /// Adds the results of the same job in another rank, with about `block_bytes` of latency blocks at most.
+    fn add_rank(&mut self, other: &Self, block_bytes: usize) {
         let mut summary = Summary::from(&self.result);
         summary.merge(&Summary::from(&other.result));
+        summary.blocks.shrink_to(block_bytes);
         self.result = (&summary).into();
         self.declared.add(&other.declared);
         self.error = if self.error == 0 { other.error } else { self.error };
@@ -143,12 +137,6 @@ impl JobResult {
         if let Some(more) = &other.verified {
             self.verified.get_or_insert_default().merge(more);
         }
-    }
-
-    fn limit_blocks(&mut self, bytes: usize) {
-        let mut summary = Summary::from(&self.result);
-        summary.blocks.shrink_to(bytes);
-        self.result.blocks = Measured::from(&summary).blocks;
     }
 }
 

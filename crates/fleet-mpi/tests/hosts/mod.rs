@@ -99,6 +99,6 @@ fn run(words: &str) -> Result<(), String> {
     let mut words = words.split_whitespace();
     let output = Command::new(words.next().unwrap_or_default()).args(words).output();
     let output = output.map_err(|error| error.to_string())?;
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    if output.status.success() { Ok(()) } else { Err(said) }
+    let message = String::from_utf8_lossy(&output.stderr).into_owned();
+    if output.status.success() { Ok(()) } else { Err(message) }
 }

@@ -108,7 +108,7 @@ mod tests {
             id: "x".to_owned(),
             ranks: ranks + 1,
             members: (0..ranks).map(member).collect(),
-            lost: vec![LostRank { rank: ranks, reason: "no sign of life for 10.2 s".to_owned() }],
+            lost: vec![LostRank { rank: ranks, reason: "no heartbeat for 10.2 s".to_owned() }],
             merge: Some(MergeRecord { wall_ns: 12_000_000, busy_ns: 1_000_000, received_bytes: 50_000 }),
         };
         Run { fleet: Some(fleet), ..Run::default() }
@@ -121,7 +121,7 @@ mod tests {
         let at = lines.iter().position(|line| line.trim_start().starts_with("ranks ")).unwrap();
         let expected = [
             "  ranks         3 of 4 on 1 host, started within 20.0 us (clocks within 4.00 us)",
-            "  missing       rank 3: no sign of life for 10.2 s",
+            "  missing       rank 3: no heartbeat for 10.2 s",
             "  merged        in 12.0 ms; at most 20 MiB of memory and 0 B sent by a rank, 48.8 KiB received by",
             "                rank 0",
             "  rank  host           IOPS   share     bandwidth        p50        p99     CPU",

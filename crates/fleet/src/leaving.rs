@@ -1,12 +1,12 @@
-//! What ranks say when they end.
+//! Messages of ranks that end.
 
 use std::fmt::Write;
 
 use crate::message::LeavingRank;
 
-/// Returns what other ranks said and rank 0 did not, each text once with the ranks that said it.
+/// Returns the messages of other ranks that rank 0 does not have, each once with its ranks.
 #[must_use]
-pub fn said_elsewhere(all: &[LeavingRank], own: &str, label: impl Fn(u32) -> String) -> String {
+pub fn messages_elsewhere(all: &[LeavingRank], own: &str, label: impl Fn(u32) -> String) -> String {
     let mut texts: Vec<(String, Vec<u32>)> = Vec::new();
     for leaving in all.iter().filter(|leaving| leaving.rank != 0) {
         let lines = leaving.text.lines().filter(|line| !line.is_empty() && !own.lines().any(|known| known == *line));
@@ -35,7 +35,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_several_ranks_say_is_printed_once() {
+    fn a_message_of_several_ranks_is_printed_once() {
         let leaving = |rank, text: &str| LeavingRank { rank, code: 2, text: text.to_owned() };
         let all = [
             leaving(0, "error: a\n"),
@@ -44,7 +44,7 @@ mod tests {
             leaving(5, "error: b\n"),
             leaving(7, "error: c\n"),
         ];
-        let printed = said_elsewhere(&all, "error: a\n", |rank| format!("rank {rank}"));
+        let printed = messages_elsewhere(&all, "error: a\n", |rank| format!("rank {rank}"));
         assert_eq!(printed, "rank 2 and 1 more rank:\nerror: b\nrank 7:\nerror: c\n");
     }
 }
