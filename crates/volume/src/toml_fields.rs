@@ -88,6 +88,19 @@ impl<'t> Fields<'t> {
         texts
     }
 
+    /// Reads a list of texts, with their places; a single text is an error.
+    pub fn text_list(&mut self, key: &'static str, errors: &mut impl FieldErrors) -> Vec<(String, Range<usize>)> {
+        match self.table.get(key) {
+            Some(value) if value.get_ref().as_array().is_none() => {
+                self.keys_read.push(key);
+                let message = format!("`{key}` is a list, not {}", kind(value));
+                errors.report(value.span(), message, "write it in brackets".to_owned());
+                Vec::new()
+            }
+            _ => self.texts(key, errors),
+        }
+    }
+
     /// Reads `true` or `false`; an absent key is `false`.
     pub fn boolean(&mut self, key: &'static str, errors: &mut impl FieldErrors) -> bool {
         let Some(value) = self.value(key) else { return false };

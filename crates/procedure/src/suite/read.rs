@@ -41,7 +41,7 @@ fn suite(mut root: Fields, errors: &mut SuiteErrors) -> Suite {
     }
     let options = root.table("options", errors).map_or_else(Vec::new, |fields| settings(&fields, errors));
     let rounds = root.table("rounds", errors).map(|mut fields| {
-        let follow = fields.texts("follow", errors);
+        let follow = fields.text_list("follow", errors);
         let most = whole(&mut fields, "most", 1000, errors).map_or(ROUNDS, |most| most as usize);
         let at = fields.at.clone();
         fields.finish(errors);
@@ -101,7 +101,7 @@ fn about(mut fields: Fields, suite: &mut Suite, errors: &mut SuiteErrors) {
     suite.size_at = fields.place("size");
     suite.whole = fields.boolean("whole", errors);
     suite.drained = fields.boolean("drained", errors);
-    suite.preconditions = fields.texts("preconditions", errors).into_iter().map(|(text, _)| text).collect();
+    suite.preconditions = fields.text_list("preconditions", errors).into_iter().map(|(text, _)| text).collect();
     fields.finish(errors);
 }
 
@@ -203,7 +203,7 @@ fn each(fields: &mut Fields, errors: &mut SuiteErrors) -> Vec<Names> {
 }
 
 fn figures(fields: &mut Fields, errors: &mut SuiteErrors) -> Vec<Figure> {
-    let names = fields.texts("measure", errors);
+    let names = fields.text_list("measure", errors);
     if names.is_empty() {
         let remedy = "write, for example, `measure = [\"read.iops\"]`";
         errors.add(&fields.place("measure"), format!("{} measures nothing", fields.name), remedy);
@@ -317,6 +317,14 @@ figure = [{ measure = "read.iops", when = { bs = "8k" }, value = 5, unit = "IOPS
             ("[suite]", "[suite", 1, 7, "write TOML"),
             ("{ bs = [", "{ a = [LIST], b = [LIST], bs = [", 16, 222, "`each` makes more than 4096 steps"),
             ("name = \"mine\"", "name = \"my suite\"", 2, 8, "`my suite` is no name for a suite"),
+            ("value = 5", "value = -5", 18, 66, "`value` is a number above 0, not -5"),
+            (
+                "[options]",
+                "[rounds]\nfollow = \"read-4k\"\n[options]",
+                9,
+                10,
+                "`follow` is a list, not a text (write it in brackets)",
+            ),
             ("[options]", "[rounds]\nfollow = [\"read-16k\"]\n[options]", 9, 11, "did you mean `read-4k`?"),
         ];
         for (from, to, line, column, text) in cases {
