@@ -3,11 +3,14 @@
 mod memory;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI32, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicI32, AtomicU32, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use fleet::{ExchangeOptions, Fleet, SystemClock};
-use memory::{Network, WrongClock, as_ranks, ignored, joined_with, joined_with_clock, no_signal, plan, run, runner};
+use memory::{
+    Network, WhenAllRun, WrongClock, as_ranks, ignored, joined_with, joined_with_clock, no_signal, plan, run,
+    run_observed, runner,
+};
 use record::{DataKind, Run};
 use runner::Runner;
 
@@ -85,20 +88,14 @@ fn clocks_are_estimated_within_their_stated_errors() {
     }
 }
 
-/// Runs a load of which ranks die after 300 ms, and returns the results of the others.
+/// Runs a load of which ranks die once all have begun, and returns the results of the others.
 fn results_without(ranks: u32, dead: &[u32]) -> Vec<(u32, Result<runner::CompletedRun, runner::RunError>)> {
-    let network = Network::new(ranks);
+    let (network, running) = (Network::new(ranks), AtomicU32::new(0));
     let results = as_ranks(ranks, |rank| {
         let fleet = joined(&network, rank);
         let (runner, _) = runner(&fleet);
-        let killer = Arc::clone(&network);
-        let dead: Vec<u32> = if rank == 0 { dead.to_vec() } else { Vec::new() };
-        let kill = std::thread::spawn(move || {
-            std::thread::sleep(Duration::from_millis(400));
-            dead.iter().for_each(|rank| killer.kill(*rank));
-        });
-        let result = run(&runner, &load("800ms"));
-        kill.join().unwrap();
+        let mut observer = WhenAllRun::new(&running, ranks, || dead.iter().for_each(|rank| network.kill(*rank)));
+        let result = run_observed(&runner, &load("2s"), &mut observer);
         fleet.leave(0, "");
         (rank, result)
     });
@@ -108,11 +105,9 @@ fn results_without(ranks: u32, dead: &[u32]) -> Vec<(u32, Result<runner::Complet
 #[test]
 fn the_results_of_all_others_survive_a_lost_rank() {
     // A leaf, an inner rank with three children below it, and both.
-    std::thread::scope(|scope| {
-        for dead in [&[7][..], &[4], &[4, 6], &[1, 2, 3]] {
-            scope.spawn(move || results_survive_without(dead));
-        }
-    });
+    for dead in [&[7][..], &[4], &[4, 6], &[1, 2, 3]] {
+        results_survive_without(dead);
+    }
 }
 
 fn results_survive_without(dead: &[u32]) {
@@ -192,21 +187,19 @@ fn without_rank_0_the_others_end_with_an_error() {
 
 #[test]
 fn a_rank_that_was_stopped_for_too_long_is_told_so() {
-    let network = Network::new(4);
+    let (network, running) = (Network::new(4), AtomicU32::new(0));
     let results = as_ranks(4, |rank| {
         let fleet = joined(&network, rank);
         let (runner, _) = runner(&fleet);
-        let stopper = Arc::clone(&network);
-        let stop = std::thread::spawn(move || {
-            if rank == 0 {
-                std::thread::sleep(Duration::from_millis(300));
-                stopper.kill(3);
+        let stop = || {
+            network.kill(3);
+            let network = Arc::clone(&network);
+            std::thread::spawn(move || {
                 std::thread::sleep(3 * SILENCE);
-                stopper.revive(3);
-            }
-        });
-        let result = run(&runner, &load("500ms"));
-        stop.join().unwrap();
+                network.revive(3);
+            });
+        };
+        let result = run_observed(&runner, &load("2s"), &mut WhenAllRun::new(&running, 4, stop));
         // The next agreement of the others answers the late part.
         let _ = runner.prepare(&load("1ms"), runner::Seeds::fixed(1)).map(|_| ());
         fleet.leave(0, "");

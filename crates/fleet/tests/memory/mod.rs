@@ -1,7 +1,7 @@
 //! Ranks as threads of one process, whose messages travel through memory.
 
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -9,7 +9,10 @@ use device::DeviceRunner;
 use fleet::{ExchangeOptions, Fleet, FleetRunner, HostClock, RankHost, SystemClock, Transport};
 use job::{Dialect, EmptySource, InjectedOptions, Plan, StatOptions};
 use record::Run;
-use runner::{CompletedRun, LogSink, NullObserver, RunControl, RunError, RunOptions, Runner, Seeds, WorkerLog};
+use runner::{
+    CompletedRun, LogSink, NullObserver, Observer, RunControl, RunError, RunOptions, RunProgress, Runner, Seeds,
+    WorkerLog,
+};
 
 /// Messages to one rank, with their senders.
 type Inbox = Mutex<VecDeque<(u32, Vec<u8>)>>;
@@ -33,6 +36,35 @@ impl Network {
 
     pub(crate) fn revive(&self, rank: u32) {
         self.dead[rank as usize].store(false, Ordering::Relaxed);
+    }
+}
+
+/// Calls a function once, when the operations of all ranks have begun.
+pub(crate) struct WhenAllRun<'a, F> {
+    running: &'a AtomicU32,
+    ranks: u32,
+    then: Option<F>,
+    is_counted: bool,
+}
+
+impl<'a, F: Fn()> WhenAllRun<'a, F> {
+    /// `running` counts the ranks whose operations have begun.
+    pub(crate) fn new(running: &'a AtomicU32, ranks: u32, then: F) -> Self {
+        Self { running, ranks, then: Some(then), is_counted: false }
+    }
+}
+
+impl<F: Fn()> Observer for WhenAllRun<'_, F> {
+    fn progress(&mut self, progress: &RunProgress) {
+        if self.is_counted || progress.totals.ios.iter().sum::<u64>() == 0 {
+            return;
+        }
+        self.is_counted = true;
+        if self.running.fetch_add(1, Ordering::Relaxed) + 1 == self.ranks
+            && let Some(then) = self.then.take()
+        {
+            then();
+        }
     }
 }
 
@@ -186,9 +218,18 @@ pub(crate) fn runner(fleet: &Fleet) -> (FleetRunner<'_>, Arc<Mutex<Vec<Run>>>) {
 
 /// Prepares and runs a plan.
 pub(crate) fn run(runner: &FleetRunner<'_>, plan: &Plan) -> Result<CompletedRun, RunError> {
+    run_observed(runner, plan, &mut NullObserver)
+}
+
+/// Prepares and runs a plan with an observer.
+pub(crate) fn run_observed(
+    runner: &FleetRunner<'_>,
+    plan: &Plan,
+    observer: &mut dyn Observer,
+) -> Result<CompletedRun, RunError> {
     let prepared = runner
         .prepare(plan, Seeds::fixed(1))
         .map_err(|problems| RunError(problems.iter().map(|one| one.message.clone()).collect::<Vec<_>>().join("\n")))?;
     assert_eq!(prepared.refusals(), &[] as &[String]);
-    prepared.run(&RunOptions::default(), &Uninterrupted(Instant::now()), &mut NullObserver)
+    prepared.run(&RunOptions::default(), &Uninterrupted(Instant::now()), observer)
 }
