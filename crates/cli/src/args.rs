@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use engine::gate::WriteGate;
+use engine::gate::{Sharing, WriteGate};
 use report::ResultFormat;
 
 use crate::{home, rank};
@@ -42,7 +42,8 @@ pub(crate) struct CommonOptions {
 impl CommonOptions {
     /// Creates the write gate of these options. It records what the command writes as data of Fathom.
     pub(crate) fn gate(&self) -> Arc<WriteGate> {
-        device::safety::gate(&self.allow_destroy, &self.allow_overwrite, home::ledger().as_deref())
+        let sharing = rank::joined().map_or(Sharing::Exclusive, |fleet| Sharing::Ranks(fleet.number()));
+        device::safety::gate(&self.allow_destroy, &self.allow_overwrite, sharing, home::ledger().as_deref())
     }
 
     /// Reports whether to save the run. `FATHOM_NO_RECORD` disables saving for all commands.

@@ -3,7 +3,7 @@
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, Command, ValueHint};
 use clap_complete::Shell;
-use job::table::{OPTIONS, OptionKind, OptionSpec, Status};
+use job::table::{OPTIONS, OptionKind, OptionSpec};
 
 use crate::args::MEASURING;
 use crate::exit::Exit;
@@ -56,7 +56,7 @@ fn with_names(command: Command, argument: &str, names: &[&'static str]) -> Comma
 
 /// Returns the supported job options, each name once: several engines have options of the same name.
 fn supported() -> Vec<&'static OptionSpec> {
-    let mut options: Vec<&OptionSpec> = OPTIONS.iter().filter(|option| option.status == Status::Supported).collect();
+    let mut options: Vec<&OptionSpec> = OPTIONS.iter().filter(|option| option.status.is_supported()).collect();
     options.sort_by_key(|option| option.name);
     options.dedup_by_key(|option| option.name);
     options

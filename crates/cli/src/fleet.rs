@@ -5,8 +5,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 use fleet::{ExchangeOptions, Fleet, SystemClock};
+use job::SplitKind;
 
 use crate::args::{RunCommandOptions, SweepOptions};
 use crate::exit::Exit;
@@ -21,6 +22,30 @@ struct FleetOptions {
     /// Give up a rank that has sent no heartbeat for this long
     #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = signals::duration, global = true, help_heading = "Ranks")]
     rank_timeout: Duration,
+    /// Divide the work of each job among the ranks that run it
+    #[arg(long, value_enum, global = true, help_heading = "Ranks")]
+    split: Option<WorkSplit>,
+}
+
+/// What is divided among ranks.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum WorkSplit {
+    /// The amounts size and io_size
+    Size,
+    /// The files
+    Files,
+    /// The region of each file or device
+    Offsets,
+}
+
+impl From<WorkSplit> for SplitKind {
+    fn from(split: WorkSplit) -> Self {
+        match split {
+            WorkSplit::Size => Self::Size,
+            WorkSplit::Files => Self::Files,
+            WorkSplit::Offsets => Self::Offsets,
+        }
+    }
 }
 
 #[derive(Debug, Parser)]
@@ -86,8 +111,8 @@ pub(crate) fn command(program: &OsStr, words: &[OsString], launch: RankLaunch) -
         let silence = options.as_ref().map_or(Duration::from_secs(10), |options| options.rank_timeout);
         match join(silence, launch) {
             Ok(fleet) => {
-                let records = options.and_then(|options| options.records);
-                rank::set(fleet, records);
+                let split = options.as_ref().and_then(|options| options.split).map(SplitKind::from);
+                rank::set(fleet, split, options.and_then(|options| options.records));
             }
             Err(problem) => return Exit::environment(problem),
         }

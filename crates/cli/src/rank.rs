@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use fleet::{Fleet, messages_elsewhere};
+use job::SplitKind;
 
 /// This rank, in `fathom-fleet`.
 static FLEET: OnceLock<JoinedRank> = OnceLock::new();
@@ -19,13 +20,14 @@ const MESSAGES_BYTES_MAX: usize = 64 << 10;
 
 struct JoinedRank {
     fleet: Fleet,
+    split: Option<SplitKind>,
     records: Option<PathBuf>,
 }
 
-/// Sets this rank, and the directory for the records of ranks if one is given.
-pub(crate) fn set(fleet: Fleet, records: Option<PathBuf>) {
+/// Sets this rank, how work is divided, and the directory for the records of ranks if one is given.
+pub(crate) fn set(fleet: Fleet, split: Option<SplitKind>, records: Option<PathBuf>) {
     // The program joins once.
-    let _ = FLEET.set(JoinedRank { fleet, records });
+    let _ = FLEET.set(JoinedRank { fleet, split, records });
 }
 
 /// Returns this rank, in `fathom-fleet`.
@@ -53,6 +55,11 @@ pub(crate) fn record_stderr(text: &str) -> bool {
 /// Returns the directory for the records of ranks, if one is given.
 pub(crate) fn records() -> Option<&'static Path> {
     FLEET.get()?.records.as_deref()
+}
+
+/// Returns what is divided among ranks, if anything is.
+pub(crate) fn split() -> Option<SplitKind> {
+    FLEET.get()?.split
 }
 
 /// How a rank ends.

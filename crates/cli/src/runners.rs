@@ -41,7 +41,7 @@ fn on_all_ranks(inner: Box<dyn Runner>) -> Box<dyn Runner> {
         None => inner,
         Some(fleet) => {
             let host = RankHost { save: Arc::new(save_record), failures, worst: worst_failure };
-            Box::new(FleetRunner::new(inner, fleet, host))
+            Box::new(FleetRunner::new(inner, fleet, host).with_split(rank::split()))
         }
     }
 }

@@ -70,7 +70,8 @@ pub(crate) fn run(workers: &Arc<Workers>, supervisor: &mut dyn Supervise) -> Vec
     let mut supervisor = GuardedSupervisor { supervisor, broken: false };
     let mut finished = Vec::with_capacity(workers.plans.len());
     let mut first = 0;
-    for (number, stage) in workers.plans.chunk_by(|a, b| a.stage == b.stage).enumerate() {
+    for stage in workers.plans.chunk_by(|a, b| a.stage == b.stage) {
+        let number = stage[0].stage;
         if supervisor.tick(&finished) != Continuation::Continue || stuck::is_stuck() {
             break;
         }

@@ -107,12 +107,25 @@ impl RunControl for FleetControl<'_> {
     }
 
     fn stage_start(&self, stage: usize) -> StageStart {
+        // Takes part in the agreements on stages in which this rank has no job.
+        loop {
+            match self.next_start() {
+                (number, StageStart::At(_)) if number < stage => {}
+                (_, start) => return start,
+            }
+        }
+    }
+}
+
+impl FleetControl<'_> {
+    /// Proceeds with the agreement on the next stage. Returns its number and when it begins.
+    fn next_start(&self) -> (usize, StageStart) {
         let mut starts = self.starts.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let lost_before = self.fleet.lost_ranks();
+        let (stage, lost_before) = (starts.agreed, self.fleet.lost_ranks());
         let mut agreement = starts.current.take().unwrap_or_else(|| self.fleet.begin(self.part(None)));
         let Some(polled) = self.fleet.poll(&mut agreement, &mut StartCombine(self.fleet)) else {
             starts.current = Some(agreement);
-            return StageStart::Wait;
+            return (stage, StageStart::Wait);
         };
         starts.agreed += 1;
         let decision = polled.map_err(|broken| broken.to_string()).and_then(|whole| {
@@ -126,13 +139,14 @@ impl RunControl for FleetControl<'_> {
                 None => decision,
             }
         });
-        match decision {
+        let start = match decision {
             Ok(at_ns) => StageStart::At(self.local(at_ns)),
             Err(problem) => {
                 starts.problem.get_or_insert(problem);
                 StageStart::Never
             }
-        }
+        };
+        (stage, start)
     }
 }
 

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use units::random::mix;
 
 use crate::agreement::{Agreement, Combine, Excluded};
 use crate::clock::{ClockOffset, HostClock};
@@ -100,6 +101,17 @@ impl Fleet {
     #[must_use]
     pub const fn ranks(&self) -> u32 {
         self.exchange.ranks
+    }
+
+    /// Returns a number that identifies this load among others, the same on all ranks.
+    #[must_use]
+    pub fn number(&self) -> u32 {
+        self.id.bytes().fold(0, |number, byte| mix(number, u64::from(byte))) as u32
+    }
+
+    /// Returns the names of the hosts of all ranks.
+    pub(crate) fn hosts(&self) -> &[String] {
+        &self.hosts
     }
 
     /// Returns the name of the next run.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use job::{Diagnostic, Plan};
+use job::{Diagnostic, Plan, SplitKind};
 use record::{ClockRecord, FleetRecord, LostRank, MergeRecord, RankFailure, RankRecord, Run};
 use runner::{
     CompletedRun, Observer, PreparedRun, Preview, RemoteFailure, RunControl, RunError, RunOptions, Runner, Seeds,
@@ -21,6 +21,7 @@ pub struct FleetRunner<'a> {
     inner: Box<dyn Runner>,
     fleet: &'a Fleet,
     host: RankHost,
+    split: Option<SplitKind>,
 }
 
 impl std::fmt::Debug for FleetRunner<'_> {
@@ -47,18 +48,29 @@ impl<'a> FleetRunner<'a> {
     /// Creates a runner that runs the part of this rank on `inner`.
     #[must_use]
     pub fn new(inner: Box<dyn Runner>, fleet: &'a Fleet, host: RankHost) -> Self {
-        Self { inner, fleet, host }
+        Self { inner, fleet, host, split: None }
     }
 
+    /// Divides the work of each job among the ranks that run it.
+    #[must_use]
+    pub fn with_split(self, split: Option<SplitKind>) -> Self {
+        Self { split, ..self }
+    }
+
+    /// Prepares this rank's part of a plan, and agrees with the others whether to run.
     fn prepare_with<'r>(
         &'r self,
-        own: Result<Box<dyn PreparedRun + 'r>, Vec<Diagnostic>>,
+        plan: &Plan,
+        prepare: impl FnOnce(&'r dyn Runner, &Plan) -> Result<Box<dyn PreparedRun + 'r>, Vec<Diagnostic>>,
     ) -> Result<Box<dyn PreparedRun + 'r>, Vec<Diagnostic>> {
+        let plan = plan.of_rank(self.fleet.rank(), self.fleet.hosts(), self.split);
+        let own = plan.map_err(|job| vec![without_ranks(&job, self.fleet.ranks())]);
+        let own = own.and_then(|plan| prepare(&*self.inner, &plan));
         let mut part = Preparation::default();
         match &own {
             Ok(prepared) => {
                 part.refusals = self.labelled(prepared.refusals());
-                part.stages = prepared.workers().chunk_by(|a, b| a.stage == b.stage).count();
+                part.stages = prepared.workers().last().map_or(0, |worker| worker.stage + 1);
             }
             Err(problems) => {
                 part.problems = self.labelled(&problems.iter().map(|one| one.message.clone()).collect::<Vec<_>>());
@@ -82,12 +94,20 @@ impl<'a> FleetRunner<'a> {
 
 impl Runner for FleetRunner<'_> {
     fn prepare(&self, plan: &Plan, seeds: Seeds) -> Result<Box<dyn PreparedRun + '_>, Vec<Diagnostic>> {
-        self.prepare_with(self.inner.prepare(plan, seeds.of_rank(self.fleet.rank())))
+        let seeds = seeds.of_rank(self.fleet.rank());
+        self.prepare_with(plan, |inner, plan| inner.prepare(plan, seeds))
     }
 
     fn prepare_later(&self, plan: &Plan, seeds: Seeds) -> Result<Box<dyn PreparedRun + '_>, Vec<Diagnostic>> {
-        self.prepare_with(self.inner.prepare_later(plan, seeds.of_rank(self.fleet.rank())))
+        let seeds = seeds.of_rank(self.fleet.rank());
+        self.prepare_with(plan, |inner, plan| inner.prepare_later(plan, seeds))
     }
+}
+
+/// Describes a job that no rank runs.
+fn without_ranks(job: &str, ranks: u32) -> Diagnostic {
+    let message = format!("job `{job}`: its `ranks` and `hosts` select none of the {ranks} ranks");
+    Diagnostic::error("no-rank", message).remedy("start more ranks, or correct `ranks` and `hosts`")
 }
 
 /// What ranks tell each other of their checks.

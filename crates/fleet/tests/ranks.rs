@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicI32, AtomicU32, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use fleet::{ExchangeOptions, Fleet, SystemClock};
+use job::SplitKind;
 use memory::{
     Network, WhenAllRun, WrongClock, as_ranks, ignored, joined_with, joined_with_clock, no_signal, plan, run,
     run_observed, runner,
@@ -324,4 +325,73 @@ fn stages_of_all_ranks_begin_together_even_if_some_have_fewer() {
     assert_eq!(names, [("a", 3), ("b", 2)]);
     let (one, other) = (results[0].1[1], results[2].1[1]);
     assert!(one.abs_diff(other) <= 500, "the second stage began at {one} and {other} ms");
+}
+
+#[test]
+fn sections_run_on_their_ranks_and_stages_stay_in_step() {
+    let jobs = plan(&[
+        "--ioengine=null",
+        "--size=1m",
+        "--rate_iops=1000",
+        "--runtime=100ms",
+        "--time_based",
+        "--name=first",
+        "--ranks=0",
+        "--name=second",
+        "--stonewall",
+        "--hosts=node1,*2",
+        "--name=third",
+        "--stonewall",
+    ]);
+    let network = Network::new(4);
+    let results = as_ranks(4, |rank| {
+        let fleet = joined(&network, rank);
+        let (runner, saved) = runner(&fleet);
+        let completed = run(&runner, &jobs).unwrap();
+        fleet.leave(0, "");
+        let own = saved.lock().unwrap().remove(0);
+        (completed.run, own.jobs.iter().map(|job| (job.name.clone(), job.started_unix_ms)).collect::<Vec<_>>())
+    });
+    let names = |rank: usize| results[rank].1.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>();
+    assert_eq!([names(0), names(1), names(3)], [vec!["first", "third"], vec!["second", "third"], vec!["third"]]);
+    let mut merged: Vec<(&str, u32)> = results[0].0.jobs.iter().map(|job| (job.name.as_str(), job.workers)).collect();
+    merged.sort_unstable();
+    assert_eq!(merged, [("first", 1), ("second", 2), ("third", 4)]);
+    // The third job begins after the second on every rank, also where there was no other before it.
+    let second_ms = results[1].1[0].1;
+    for (_, own) in &results {
+        assert!(own.last().unwrap().1 >= second_ms + 100, "{results:?}");
+    }
+}
+
+#[test]
+fn regions_are_divided_among_ranks() {
+    let jobs = plan(&["--name=a", "--ioengine=null", "--rw=write", "--bs=4k", "--size=100m", "--numjobs=2"]);
+    let network = Network::new(3);
+    let results = as_ranks(3, |rank| {
+        let fleet = joined(&network, rank);
+        let (runner, _) = runner(&fleet);
+        let runner = runner.with_split(Some(SplitKind::Offsets));
+        let completed = run(&runner, &jobs).unwrap();
+        fleet.leave(0, "");
+        completed.run
+    });
+    let written: u64 = results[0].jobs.iter().map(|job| job.result.kind(DataKind::Write).bytes).sum();
+    assert_eq!(written, 2 * (100 << 20), "as much as without ranks");
+    let bytes: Vec<u64> = results[0].fleet.as_ref().unwrap().members.iter().map(|member| member.bytes[1]).collect();
+    assert!(bytes.iter().all(|bytes| bytes.abs_diff((2 * (100 << 20)) / 3) <= 2 * 4096), "{bytes:?}");
+}
+
+#[test]
+fn a_job_for_ranks_that_do_not_exist_is_refused() {
+    let jobs = plan(&["--name=a", "--ioengine=null", "--size=1m", "--ranks=5-7"]);
+    let network = Network::new(2);
+    let errors = as_ranks(2, |rank| {
+        let fleet = joined(&network, rank);
+        let (runner, _) = runner(&fleet);
+        let error = run(&runner, &jobs).unwrap_err().to_string();
+        fleet.leave(0, "");
+        error
+    });
+    assert!(errors.iter().all(|error| error.contains("select none of the 2 ranks")), "{errors:?}");
 }

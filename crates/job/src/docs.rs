@@ -8,12 +8,13 @@ use crate::table::{OPTIONS, OptionKind, OptionSpec, Status, TABLES, find_all};
 /// Returns the text of `docs/options.md`: every option, by category.
 #[must_use]
 pub fn options_markdown() -> String {
-    let supported = OPTIONS.iter().filter(|spec| spec.status == Status::Supported).count();
+    let of = |status: Status| OPTIONS.iter().filter(|spec| spec.status == status).count();
+    let (supported, own) = (of(Status::Supported), of(Status::OfFathom));
     let mut text = format!(
         "# Job options\n\nGenerated from the option table; do not edit. Fathom knows the name of every option of fio ({}), \
          and {supported} of them work. An option that is not supported yet is an error at its place, unless it asks for \
-         what happens anyway.\n",
-        OPTIONS.len(),
+         what happens anyway. {own} options are Fathom's own.\n",
+        OPTIONS.len() - own,
     );
     for (title, specs) in chapters() {
         let _ =
@@ -62,6 +63,7 @@ pub fn value(kind: OptionKind) -> String {
 fn status(status: Status) -> String {
     match status {
         Status::Supported => "works".to_owned(),
+        Status::OfFathom => "works; unknown to fio and `fathom fio`".to_owned(),
         Status::Accepted(reason) => format!("no effect: {reason}"),
         Status::NotYet => "not supported yet".to_owned(),
         Status::Profile => "only for profiles of fio; no meaning in a job".to_owned(),

@@ -64,6 +64,7 @@ impl Default for Job {
             description: None,
             echo: Vec::new(),
             grouping: Grouping { numjobs: 1, ..Grouping::default() },
+            ranks: JobRanks::default(),
             engine: EngineOptions::default(),
             files: default_files(),
             extent: default_extent(),

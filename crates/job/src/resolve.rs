@@ -237,6 +237,8 @@ impl<'a> Resolver<'a> {
         let place = option.key_place.clone();
         match spec.status {
             Status::Supported | Status::Accepted(_) => return true,
+            Status::OfFathom if self.dialect == Dialect::Strict => return true,
+            Status::OfFathom => self.report(unknown_option(option, "", &[])),
             Status::NotYet if spec.is_default(text) => {}
             Status::NotYet => self.report(not_yet(spec, place)),
             Status::Profile | Status::Deprecated if self.dialect == Dialect::Fio => {}

@@ -21,7 +21,7 @@ pub(crate) fn of_job_options() -> String {
         page.subsection(title);
         for spec in specs {
             match spec.status {
-                Status::Supported | Status::Accepted(_) => page.tagged(&tag(spec), &meaning(spec)),
+                Status::Supported | Status::OfFathom | Status::Accepted(_) => page.tagged(&tag(spec), &meaning(spec)),
                 _ => missing.push(spec.name),
             }
         }

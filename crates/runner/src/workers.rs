@@ -120,6 +120,7 @@ pub fn plan_workers(
     let (mut group, mut stage) = (0, 0);
     let mut planned = Planned::default();
     for (index, job) in plan.jobs.iter().enumerate() {
+        stage += job.ranks.stages_skipped as usize;
         if index > 0 {
             stage += usize::from(job.grouping.stonewall);
             group += u32::from(job.grouping.stonewall || job.grouping.new_group);
@@ -132,6 +133,7 @@ pub fn plan_workers(
             let planned_files = environment
                 .check(job)
                 .and_then(|()| workload::plan_files(job, dialect, worker.worker(), seeds.of(job), &expected))
+                .and_then(|files| files.part_of_rank(job))
                 .and_then(|files| environment.check_files(job, &files).map(|()| files))
                 .and_then(|files| Ok((workload::map_bytes(job, &files.layout())?, files)));
             match planned_files {

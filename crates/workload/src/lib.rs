@@ -20,6 +20,7 @@ mod pace;
 mod payload;
 mod picker;
 mod sizes;
+mod split;
 mod syncs;
 mod think;
 mod verify;

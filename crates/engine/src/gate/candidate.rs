@@ -3,11 +3,13 @@
 use std::fs::File;
 use std::io;
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use rustix::fs::SeekFrom;
 use rustix::io::Errno;
 
 use super::identity::FileIdentity;
+use super::locks::{OtherRank, Sharing};
 use super::mark::{self, FileCreator};
 use super::objection::{DataOrigin, Denied, Objection, Permission, WriteRefusal};
 use super::open::{self, OpenMode};
@@ -17,6 +19,11 @@ use super::{ROOT, WriteGate, locks, output};
 use crate::error::Error;
 use crate::file_facts;
 use probe::Occupant;
+
+/// Time limit for another rank of the same run to check a device that it has claimed.
+const CHECK_LIMIT: Duration = Duration::from_secs(10);
+/// Time limit for another rank to lock a device that it has claimed.
+const LOCK_LIMIT: Duration = Duration::from_millis(200);
 
 /// A file or device for which a write permission is requested.
 pub(super) struct WriteCandidate<'a> {
@@ -51,19 +58,13 @@ impl WriteCandidate<'_> {
 
     pub(super) fn block(&self, number: probe::Number) -> Result<HeldFile, Denied> {
         let mut objections = Vec::new();
-        let exclusive = OpenMode { flags: libc::O_EXCL, ..OpenMode::READ_WRITE };
-        let (file, is_exclusive) = match self.reopen(exclusive) {
-            Ok(file) => (file, true),
-            Err(error) if error.raw_os_error() == Some(libc::EBUSY) => {
-                (self.reopen(OpenMode::READ_WRITE).map_err(self.failed("open"))?, false)
-            }
-            Err(error) => return Err(self.failed("open")(error)),
-        };
+        let (file, is_exclusive) = self.claim_device()?;
+        let is_shared = !is_exclusive && self.other_rank(&file) == OtherRank::Admitted;
         let users = Users::of_block(Path::new(ROOT), number);
         objections.extend(users.found.into_iter().map(Objection::Occupied));
         objections.retain(|one| !self.gate.permissions.any_content || is_in_use(one));
         let (claims, is_claimed) = self.claim_same_medium(number);
-        if objections.is_empty() && !(is_exclusive && is_claimed) {
+        if objections.is_empty() && !is_shared && !(is_exclusive && is_claimed) {
             objections.push(Objection::Exclusive);
         }
         objections.extend(users.unknown.into_iter().map(Objection::Unknown));
@@ -71,15 +72,46 @@ impl WriteCandidate<'_> {
         let bytes = file_facts::device_bytes(&file).map_err(self.failed("find the size of"))?;
         // fio's rule ignores existing content.
         let mut own = false;
-        if !self.gate.permissions.any_content {
+        if !self.gate.permissions.any_content && !is_shared {
             let found = probe::examine(&mut &file, bytes).map_err(self.failed("look for data on"))?;
             let content_objections = self.gate.content_objections(&found);
             own = content_objections.is_empty();
             objections.extend(content_objections);
         }
         self.admit_unless(objections)?;
+        locks::set_admitted(&file, self.gate.permissions.sharing);
         let path = self.path.to_owned();
         Ok(HeldFile { path, identity: self.identity, file: Some(file), claims, own, exclusive: is_exclusive })
+    }
+
+    fn other_rank(&self, file: &File) -> OtherRank {
+        locks::other_rank(file, self.gate.permissions.sharing)
+    }
+
+    /// Opens a device with `O_EXCL`, or without if it is claimed. Returns whether this is the claim. Waits while another
+    /// rank of the same run, which holds the claim, checks the device.
+    fn claim_device(&self) -> Result<(File, bool), Denied> {
+        let exclusive = OpenMode { flags: libc::O_EXCL, ..OpenMode::READ_WRITE };
+        let began = Instant::now();
+        loop {
+            let file = match self.reopen(exclusive) {
+                Ok(file) => return Ok((file, true)),
+                Err(error) if error.raw_os_error() == Some(libc::EBUSY) => {
+                    self.reopen(OpenMode::READ_WRITE).map_err(self.failed("open"))?
+                }
+                Err(error) => return Err(self.failed("open")(error)),
+            };
+            let limit = match (self.gate.permissions.sharing, self.other_rank(&file)) {
+                (Sharing::Ranks(_), OtherRank::Checking) => CHECK_LIMIT,
+                // It locks the device right after it opened it.
+                (Sharing::Ranks(_), OtherRank::Absent) => LOCK_LIMIT,
+                _ => Duration::ZERO,
+            };
+            if began.elapsed() >= limit {
+                return Ok((file, false));
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
     }
 
     /// Claims the other devices of the same medium. Returns whether all could be claimed.
@@ -114,15 +146,19 @@ impl WriteCandidate<'_> {
             Err(error) => return Err(self.failed("open")(error)),
         };
         objections.extend(locks::lock(&file, self.gate.permissions.sharing));
+        // Its content is what the run leaves there.
+        let is_shared = self.other_rank(&file) == OtherRank::Admitted;
         let creator = self.creator(&file);
         let is_empty = is_empty(&file).map_err(self.failed("look for data in"))?;
-        let own = creator == FileCreator::Fathom || is_empty;
+        let is_begun = is_shared && creator == FileCreator::Foreign(DataOrigin::Unfinished);
+        let own = creator == FileCreator::Fathom || is_empty || is_begun;
         // A file that is empty, or Fathom's own and unchanged, cannot hold data of an unknown user.
         objections.extend(possible.into_iter().filter(|_| !own));
-        if !is_empty && !self.gate.may_overwrite(self.identity) {
+        if !is_empty && !is_shared && !self.gate.may_overwrite(self.identity) {
             objections.extend(self.file_content_objection(&file, creator)?);
         }
         self.admit_unless(objections)?;
+        locks::set_admitted(&file, self.gate.permissions.sharing);
         let path = self.path.to_owned();
         Ok(HeldFile { path, identity: self.identity, file: Some(file), claims: Vec::new(), own, exclusive: true })
     }

@@ -16,6 +16,17 @@ const NOT_SHARED: i64 = 200;
 const READ: i64 = 0;
 const WRITE: i64 = 1;
 
+/// Bytes that keep QEMU and other writers away.
+const WRITING: [i64; 5] = [USED + WRITE, NOT_SHARED, NOT_SHARED + 1, NOT_SHARED + 2, NOT_SHARED + 3];
+/// By this byte ranks recognize an exclusive writer, whose other locks are theirs too.
+const EXCLUSIVE: i64 = 300;
+/// By this byte ranks recognize a writer in fio's mode.
+const SHARING: i64 = 301;
+/// From here a byte for each run on many hosts: its ranks check the file or have been admitted to it.
+const RANKS: i64 = 1 << 32;
+/// From here a byte for each run on many hosts: one of its ranks has been admitted to the file.
+const ADMITTED: i64 = 1 << 33;
+
 /// Other programs with which a file is shared while it is written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Sharing {
@@ -24,23 +35,71 @@ pub enum Sharing {
     Exclusive,
     /// Other writers that use this mode are admitted, as fio's processes are.
     Writers,
+    /// Ranks of the run on many hosts with this number are admitted.
+    Ranks(u32),
 }
 
 /// Locks a file for writing for as long as the descriptor is open. Returns the objection if another program holds a
 /// conflicting lock or the locks cannot be queried. Filesystems without locks give no objection.
 pub(super) fn lock(file: &File, sharing: Sharing) -> Option<Objection> {
     // Locks before checking, so that of two concurrent callers at least one sees the other's lock.
-    let own: &[i64] = match sharing {
-        Sharing::Writers => &[USED + WRITE],
-        Sharing::Exclusive => &[USED + WRITE, NOT_SHARED, NOT_SHARED + 1, NOT_SHARED + 2, NOT_SHARED + 3],
-    };
-    let checked: &[(i64, i64)] = match sharing {
-        // Writers in sharing mode lock only this byte. QEMU also locks others, even if it shares all permissions.
-        Sharing::Writers => &[(0, USED + WRITE), (USED + WRITE + 1, 0)],
+    match sharing {
+        // Writers in sharing mode lock only these bytes. QEMU also locks others, even if it shares all permissions.
+        Sharing::Writers => {
+            let others = [(0, USED + WRITE), (USED + WRITE + 1, SHARING - USED - WRITE - 1), (SHARING + 1, 0)];
+            lock_and_check(file, &[USED + WRITE, SHARING], &others)
+        }
         // Any lock conflicts, because databases lock other bytes.
-        Sharing::Exclusive => &[(0, 0)],
-    };
-    lock_and_check(file, own, checked)
+        Sharing::Exclusive => lock_and_check(file, &[&WRITING[..], &[EXCLUSIVE]].concat(), &[(0, 0)]),
+        // Every other program that writes holds a byte that ranks do not: QEMU that of consistent reads.
+        Sharing::Ranks(number) => {
+            let [own, admitted] = [RANKS, ADMITTED].map(|first| first + i64::from(number));
+            let gaps = [USED + WRITE, NOT_SHARED, NOT_SHARED + 1, NOT_SHARED + 2, NOT_SHARED + 3, own, admitted];
+            lock_and_check(file, &[&WRITING[..], &[own]].concat(), &between(&gaps))
+        }
+    }
+}
+
+/// Returns the ranges, as start and length, of all bytes except some in ascending order.
+fn between(bytes: &[i64]) -> Vec<(i64, i64)> {
+    let ends = bytes.iter().copied();
+    let starts = std::iter::once(0).chain(bytes.iter().map(|byte| byte + 1));
+    let last = bytes.last().map_or(0, |byte| byte + 1);
+    starts
+        .zip(ends)
+        .filter(|(start, end)| start < end)
+        .map(|(start, end)| (start, end - start))
+        .chain([(last, 0)])
+        .collect()
+}
+
+/// Records for other ranks of a run that this one has been admitted to a file, whose content is the run's from now on.
+pub(super) fn set_admitted(file: &File, sharing: Sharing) {
+    if let Sharing::Ranks(number) = sharing {
+        let _ = lock_byte(file, ADMITTED + i64::from(number));
+    }
+}
+
+/// What another rank of the same run does with a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum OtherRank {
+    /// Nothing, as far as locks show.
+    Absent,
+    /// It checks the file.
+    Checking,
+    /// It has been admitted.
+    Admitted,
+}
+
+/// Returns what another rank of the same run does with a file.
+pub(super) fn other_rank(file: &File, sharing: Sharing) -> OtherRank {
+    let Sharing::Ranks(number) = sharing else { return OtherRank::Absent };
+    let is_held = |first: i64| is_held(file, first + i64::from(number), 1).unwrap_or(false);
+    match (is_held(ADMITTED), is_held(RANKS)) {
+        (true, _) => OtherRank::Admitted,
+        (false, true) => OtherRank::Checking,
+        (false, false) => OtherRank::Absent,
+    }
 }
 
 /// Locks a file for reading, which other readers may do too. Returns the objection if another program holds a
@@ -136,6 +195,41 @@ mod tests {
         assert_eq!(lock(&second, Sharing::Writers), None);
         release(&second);
         assert_eq!(lock(&second, Sharing::Exclusive), LOCKED);
+    }
+
+    #[test]
+    fn ranks_admit_only_ranks_of_the_same_run() {
+        let (first, second) = two();
+        let [one, other] = [1, u32::MAX].map(Sharing::Ranks);
+        assert_eq!((other_rank(&second, one), lock(&first, one)), (OtherRank::Absent, None));
+        assert_eq!((other_rank(&second, one), lock(&second, one)), (OtherRank::Checking, None));
+        set_admitted(&first, one);
+        assert_eq!((other_rank(&second, one), other_rank(&second, other)), (OtherRank::Admitted, OtherRank::Absent));
+        release(&second);
+        assert_eq!(lock(&second, one), None, "after the other is admitted");
+        release(&second);
+        for outsider in [other, Sharing::Exclusive, Sharing::Writers] {
+            assert_eq!(lock(&second, outsider), LOCKED, "{outsider:?} after a rank");
+        }
+        assert_eq!(lock_for_reading(&second), LOCKED);
+        release(&first);
+        for outsider in [other, Sharing::Exclusive, Sharing::Writers] {
+            assert_eq!(lock(&second, outsider), None);
+            assert_eq!(lock(&first, one), LOCKED, "a rank after {outsider:?}");
+            release(&second);
+        }
+        assert_eq!(lock_for_reading(&second), None);
+        assert_eq!(lock(&first, one), LOCKED, "a rank after a reader");
+        release(&second);
+        // A database that locks a byte of its own.
+        call(&second, libc::F_OFD_SETLK, libc::F_WRLCK, 0x4000_0000, 1).unwrap();
+        assert_eq!(lock(&first, one), LOCKED);
+    }
+
+    #[test]
+    fn ranges_between_bytes_hold_all_others() {
+        assert_eq!(between(&[2, 3, 7]), [(0, 2), (4, 3), (8, 0)]);
+        assert_eq!(between(&[0, 1]), [(2, 0)]);
     }
 
     #[test]

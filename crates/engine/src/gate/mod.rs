@@ -186,6 +186,7 @@ impl WriteGate {
         let identity = FileIdentity::of(&file.metadata().map_err(failed)?);
         locks::lock(&file, self.permissions.sharing);
         self.mark_new(&file);
+        locks::set_admitted(&file, self.permissions.sharing);
         let path = path.to_owned();
         let held = HeldFile { path, identity, file: Some(file), claims: Vec::new(), own: true, exclusive: true };
         Ok((self.keep(held), true))

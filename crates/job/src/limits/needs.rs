@@ -354,7 +354,7 @@ fn check_each(plan: &Plan, capacity: &Capacity) -> Vec<Excess> {
 /// Returns the jobs of the stage with the largest need.
 fn largest_stage(plan: &Plan, needs: &[Needs], needed: fn(&Needs) -> u64) -> std::ops::Range<usize> {
     let mut starts: Vec<usize> = vec![0];
-    starts.extend((1..plan.jobs.len()).filter(|&job| plan.jobs[job].grouping.stonewall));
+    starts.extend((1..plan.jobs.len()).filter(|&job| plan.jobs[job].stages_after_last() > 0));
     let ends = starts[1..].iter().copied().chain([plan.jobs.len()]);
     let stages = starts.iter().copied().zip(ends).map(|(start, end)| start..end);
     let sum = |stage: &std::ops::Range<usize>| needs[stage.clone()].iter().map(needed).fold(0, u64::saturating_add);

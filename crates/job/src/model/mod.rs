@@ -4,10 +4,12 @@
 
 mod files;
 mod pattern;
+mod ranks;
 mod verify;
 
 pub use files::{Fallocate, FileOptions, FileOrder, FileService, OpenSync};
 pub use pattern::{BlockSizes, Direction, Distribution, Generator, Pattern};
+pub use ranks::{JobRanks, RankRanges, RankShare, SplitKind};
 pub use verify::{SmallBlock, VERIFY_HEADER_BYTES, VERIFY_PLAIN_HEADER_BYTES};
 
 use units::{Bytes, Nanos, PerKind, Rate};
@@ -34,6 +36,8 @@ pub struct Job {
     pub echo: Vec<(String, String)>,
     /// Order of execution, and grouping of results.
     pub grouping: Grouping,
+    /// Ranks of a run on many hosts.
+    pub ranks: JobRanks,
     /// Engine and its options.
     pub engine: EngineOptions,
     /// Files and how they are created.

@@ -1,7 +1,7 @@
 //! Options of names, clones, groups and processors.
 
 use super::spec::OptionKind::{Bool, Flag, Int, Long, Text, Word};
-use super::spec::{ANY, OptionSpec, accepted, flag, int, later, special, text, word};
+use super::spec::{ANY, OptionSpec, Status, accepted, flag, int, later, special, text, word};
 use crate::draft::JobDraft;
 use crate::read::{Findings, lists};
 
@@ -37,6 +37,13 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
         "Share the CPUs among all workers, or give each worker one.",
         |d, w, _, _| d.job.grouping.cpus_split = w == "split",
     ),
+    special("ranks", Text, ranks, "Ranks of a run on many hosts that run the job, such as `0-3,5`.")
+        .status(Status::OfFathom),
+    text("hosts", "Hosts of a run on many hosts that run the job, such as `db*,web1`.", |d, text| {
+        d.job.ranks.hosts =
+            text.split(',').map(|name| name.trim().to_owned()).filter(|name| !name.is_empty()).collect();
+    })
+    .status(Status::OfFathom),
     later("cpumask", Int(0, ANY), "CPUs that the workers may run on, as a bit mask."),
     later("numa_cpu_nodes", Text, "NUMA nodes whose CPUs run the workers."),
     later("numa_mem_policy", Text, "NUMA nodes and policy for the workers' memory."),
@@ -59,6 +66,15 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
     later("flow", Int(0, 1000), "Weight of the job within its flow.").default("0"),
     later("flow_sleep", Int(0, ANY), "Time to sleep when ahead of the flow, in microseconds.").default("0"),
 ];
+
+fn ranks(draft: &mut JobDraft, text: &str, findings: &mut Findings) {
+    match crate::model::RankRanges::parse(text) {
+        Ok(ranges) => draft.job.ranks.ranks = ranges,
+        Err(problem) => {
+            findings.fault(0..text.len(), "rank-list", problem).remedy("write for example `ranks=0-3,5`");
+        }
+    }
+}
 
 fn cpus_allowed(draft: &mut JobDraft, text: &str, findings: &mut Findings) {
     if let Some(cpus) = lists::processors(text, findings) {

@@ -63,6 +63,8 @@ pub enum OptionKind {
 pub enum Status {
     /// The option works.
     Supported,
+    /// The option works in jobs of Fathom. fio has none of this name, so its dialect does not know it.
+    OfFathom,
     /// The option is accepted without effect, for this reason.
     Accepted(&'static str),
     /// Fathom does not support the option yet; its default value is accepted.
@@ -73,6 +75,14 @@ pub enum Status {
     Deprecated,
     /// fio has removed the option and refuses it.
     Removed,
+}
+
+impl Status {
+    /// Reports whether the option works in jobs of Fathom.
+    #[must_use]
+    pub const fn is_supported(self) -> bool {
+        matches!(self, Self::Supported | Self::OfFathom)
+    }
 }
 
 /// Function that sets an option in a draft.
