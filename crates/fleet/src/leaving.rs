@@ -19,15 +19,20 @@ pub fn messages_elsewhere(all: &[LeavingRank], own: &str, label: impl Fn(u32) ->
     }
     let mut printed = String::new();
     for (text, ranks) in texts {
-        let others = match ranks.len() - 1 {
-            0 => String::new(),
-            1 => " and 1 more rank".to_owned(),
-            more => format!(" and {more} more ranks"),
-        };
         // Writing to a string cannot fail.
-        let _ = write!(printed, "{}{others}:\n{text}", label(ranks[0]));
+        let _ = write!(printed, "{}:\n{text}", label_of_all(&ranks, &label));
     }
     printed
+}
+
+/// Names several ranks by the first of them.
+pub(crate) fn label_of_all(ranks: &[u32], label: impl Fn(u32) -> String) -> String {
+    let first = ranks.first().map(|rank| label(*rank)).unwrap_or_default();
+    match ranks.len() {
+        0 | 1 => first,
+        2 => format!("{first} and 1 more rank"),
+        many => format!("{first} and {} more ranks", many - 1),
+    }
 }
 
 #[cfg(test)]

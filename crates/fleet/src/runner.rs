@@ -15,6 +15,7 @@ use crate::agreement::Combine;
 use crate::clock::ClockOffset;
 use crate::control::FleetControl;
 use crate::fleet::Fleet;
+use crate::leaving::label_of_all;
 
 /// Runs plans on all ranks together, each on its own runner.
 pub struct FleetRunner<'a> {
@@ -69,26 +70,31 @@ impl<'a> FleetRunner<'a> {
         let mut part = Preparation::default();
         match &own {
             Ok(prepared) => {
-                part.refusals = self.labelled(prepared.refusals());
+                part.refusals = self.own_lines(prepared.refusals().to_vec());
                 part.stages = prepared.workers().last().map_or(0, |worker| worker.stage + 1);
             }
             Err(problems) => {
-                part.problems = self.labelled(&problems.iter().map(|one| one.message.clone()).collect::<Vec<_>>());
+                part.problems = self.own_lines(problems.iter().map(|one| one.message.clone()).collect());
             }
         }
         let agreed = self.fleet.agree(&part, Preparation::all);
         let inner = own?;
         let whole = agreed.map_err(|broken| vec![Diagnostic::error("fleet", broken.to_string())])?;
         if !whole.problems.is_empty() {
-            let problems = whole.problems.into_iter().map(|problem| Diagnostic::error("fleet", problem));
-            return Err(problems.collect());
+            let problems = self.labelled(whole.problems).into_iter();
+            return Err(problems.map(|problem| Diagnostic::error("fleet", problem)).collect());
         }
-        Ok(Box::new(FleetRun { runner: self, inner, refusals: whole.refusals, stages: whole.stages }))
+        let refusals = self.labelled(whole.refusals);
+        Ok(Box::new(FleetRun { runner: self, inner, refusals, stages: whole.stages }))
     }
 
-    fn labelled(&self, lines: &[String]) -> Vec<String> {
-        let label = self.fleet.label(self.fleet.rank());
-        lines.iter().map(|line| format!("{label}: {line}")).collect()
+    fn own_lines(&self, lines: Vec<String>) -> Vec<RankLine> {
+        lines.into_iter().map(|text| RankLine { text, ranks: vec![self.fleet.rank()] }).collect()
+    }
+
+    fn labelled(&self, lines: Vec<RankLine>) -> Vec<String> {
+        let label = |ranks: &[u32]| label_of_all(ranks, |rank| self.fleet.label(rank));
+        lines.into_iter().map(|line| format!("{}: {}", label(&line.ranks), line.text)).collect()
     }
 }
 
@@ -113,16 +119,36 @@ fn without_ranks(job: &str, ranks: u32) -> Diagnostic {
 /// What ranks tell each other of their checks.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Preparation {
-    problems: Vec<String>,
-    refusals: Vec<String>,
+    problems: Vec<RankLine>,
+    refusals: Vec<RankLine>,
     stages: usize,
 }
 
+/// A message and the ranks that have it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct RankLine {
+    text: String,
+    ranks: Vec<u32>,
+}
+
+/// Adds messages, each once.
+fn add_lines(lines: &mut Vec<RankLine>, others: Vec<RankLine>) {
+    for other in others {
+        match lines.iter_mut().find(|line| line.text == other.text) {
+            Some(line) => line.ranks.extend(other.ranks),
+            None => lines.push(other),
+        }
+    }
+}
+
 impl Preparation {
-    fn all(parts: Vec<Self>) -> Self {
+    fn all(mut parts: Vec<Self>) -> Self {
+        let first =
+            |part: &Self| part.problems.iter().chain(&part.refusals).flat_map(|line| line.ranks.first()).min().copied();
+        parts.sort_by_key(first);
         parts.into_iter().fold(Self::default(), |mut all, part| {
-            all.problems.extend(part.problems);
-            all.refusals.extend(part.refusals);
+            add_lines(&mut all.problems, part.problems);
+            add_lines(&mut all.refusals, part.refusals);
             all.stages = all.stages.max(part.stages);
             all
         })

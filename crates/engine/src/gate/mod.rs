@@ -335,17 +335,18 @@ impl WriteGate {
 
     /// Records what Fathom leaves behind, to recognize it later. Does nothing if that was done since
     /// [`WriteGate::begin`]. A device or export that held other data before is not recorded, because most of those data
-    /// may still be there. Reads the admitted devices, and waits for them.
+    /// may still be there. Reads the admitted devices, and waits for them. On ranks, the gate repeats it when it is
+    /// dropped.
     pub fn finish(&self) {
         let (permits, exports): (Vec<Permit>, Vec<String>) = {
             let mut state = self.state();
-            if !std::mem::take(&mut state.begun) {
+            if !state.begun {
                 return;
             }
-            {
-                let own = state.exports.iter().filter(|(_, own)| **own).map(|(uri, _)| uri.clone());
-                (state.admitted.values().cloned().collect(), own.collect())
-            }
+            // Other ranks may still write; when the gate is dropped, all have ended.
+            state.begun = matches!(self.permissions.sharing, Sharing::Ranks(_));
+            let own = state.exports.iter().filter(|(_, own)| **own).map(|(uri, _)| uri.clone());
+            (state.admitted.values().cloned().collect(), own.collect())
         };
         for permit in &permits {
             let HeldFile { file, identity, own, exclusive, .. } = permit.held();
