@@ -11,6 +11,7 @@ use job::SplitKind;
 
 use crate::args::{RunCommandOptions, SweepOptions};
 use crate::exit::Exit;
+use crate::suite::args::{SuiteCommand, SuiteOptions};
 use crate::{RankLaunch, commands, rank, signals};
 
 /// Options of `fathom-fleet` for all commands.
@@ -72,6 +73,23 @@ enum FleetCommand {
         after_help = SWEEP_HELP
     )]
     Sweep(SweepOptions),
+    /// Run published benchmark procedures on all hosts together
+    #[command(override_usage = "mpirun fathom-fleet suite run SUITE [OPTIONS]", after_help = SUITE_HELP)]
+    Suite(SuiteOptions),
+}
+
+impl FleetCommand {
+    /// Returns the volume of `--on`, which ranks cannot share.
+    fn volume(&self) -> Option<&String> {
+        match self {
+            Self::Run(options) => options.on.as_ref(),
+            Self::Sweep(options) => options.on.as_ref(),
+            Self::Suite(options) => match &options.command {
+                SuiteCommand::Run(options) => options.on.as_ref(),
+                SuiteCommand::List(_) | SuiteCommand::Show(_) => None,
+            },
+        }
+    }
 }
 
 const HELP: &str = "\
@@ -102,9 +120,20 @@ Examples:
   mpirun -n 4 fathom-fleet sweep --filename=/mnt/nfs/data --size=10g --time-limit 2m
   mpirun -n 4 fathom-fleet sweep job.fio -o knee.html";
 
+const SUITE_HELP: &str = "\
+Options are those of `fathom suite`. Rank 0 keeps the state.
+
+Examples:
+  mpirun -n 4 fathom-fleet suite run vultr --target /mnt/nfs/${RANK}
+  mpirun -n 16 fathom-fleet suite run snia-iops --target /mnt/nfs/${RANK} --scale 0.1
+  mpirun -n 4 fathom-fleet suite show snia-iops";
+
+const VOLUME_OF_RANK: &str = "--on: each rank would have a volume of its own
+help: serve one volume with `fathom serve` and measure it with ioengine=nbd, or write `fathom sim --hosts N`";
+
 /// Joins the other ranks and runs a command together with them.
 pub(crate) fn command(program: &OsStr, words: &[OsString], launch: RankLaunch) -> Exit {
-    let parsed = commands::parse::<FleetCli>(program, words);
+    let mut parsed = commands::parse::<FleetCli>(program, words);
     let options = parsed.as_ref().map(|(cli, _)| cli.options.clone()).ok();
     // A launched rank joins in any case, because others may wait for it.
     if options.is_some() || is_launched(launch) {
@@ -112,6 +141,8 @@ pub(crate) fn command(program: &OsStr, words: &[OsString], launch: RankLaunch) -
         match join(silence, launch) {
             Ok(fleet) => {
                 let split = options.as_ref().and_then(|options| options.split).map(SplitKind::from);
+                let words: Vec<OsString> = words.iter().map(|word| expand(&fleet, word)).collect();
+                parsed = commands::parse::<FleetCli>(program, &words);
                 rank::set(fleet, split, options.and_then(|options| options.records));
             }
             Err(problem) => return Exit::environment(problem),
@@ -121,14 +152,21 @@ pub(crate) fn command(program: &OsStr, words: &[OsString], launch: RankLaunch) -
         Ok(parsed) => parsed,
         Err(invalid) => return invalid.report(words),
     };
-    let jobs: Vec<String> =
-        jobs.iter().map(|word| rank::joined().map_or(word.clone(), |rank| rank.expand(word))).collect();
     let words = &commands::shown(words);
+    if cli.command.volume().is_some() {
+        return Exit::usage(VOLUME_OF_RANK);
+    }
     let (Ok(exit) | Err(exit)) = match cli.command {
+        FleetCommand::Suite(options) => crate::suite::command(&options, words),
         FleetCommand::Run(options) => crate::run::command(&options, &jobs, words, false),
         FleetCommand::Sweep(options) => crate::sweep::command(&options, &jobs, words),
     };
     exit
+}
+
+/// Replaces the variables of a rank in an argument.
+fn expand(fleet: &Fleet, word: &OsStr) -> OsString {
+    word.to_str().map_or_else(|| word.to_owned(), |text| fleet.expand(text).into())
 }
 
 /// Reports whether a launcher started this process.

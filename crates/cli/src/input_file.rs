@@ -10,7 +10,6 @@ use job::Diagnostic;
 
 use crate::diagnostics::command_line_place;
 use crate::exit::Exit;
-use crate::input;
 
 /// Returns the name of an input for messages.
 pub(crate) fn name(path: &Path) -> String {
@@ -62,7 +61,7 @@ impl UnreadableInput {
 
 /// Reads an input.
 pub(crate) fn bytes(path: &Path) -> Result<Vec<u8>, UnreadableInput> {
-    input::read(path, input::RECORD).map_err(|error| {
+    device::input::read(path, device::input::RECORD).map_err(|error| {
         let usage = matches!(error.kind(), NotFound | IsADirectory | InvalidInput);
         let remedy = "give a record, fio's output, or that of `iostat -x`; `-` is standard input";
         UnreadableInput { diagnostic: unreadable(path, describe(&error), remedy), usage }

@@ -25,7 +25,6 @@ mod fio;
 mod fleet;
 mod gate;
 mod home;
-mod input;
 mod input_file;
 mod man;
 mod observers;

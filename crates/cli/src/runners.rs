@@ -17,7 +17,7 @@ use units::Nanos;
 use units::random::mix;
 
 use crate::exit::Exit;
-use crate::{home, input, parallel, rank, shutdown};
+use crate::{home, parallel, rank, shutdown};
 
 /// Creates the runner of a place. It writes only to targets that `gate` admits.
 pub(crate) fn runner(place: RunPlace, gate: &Arc<WriteGate>) -> Box<dyn Runner> {
@@ -150,7 +150,8 @@ pub(crate) fn read_volumes(path: &str) -> Result<String, String> {
 /// Reads a small text file, which errors call `what`.
 pub(crate) fn read_text(path: &str, what: &str) -> Result<String, String> {
     let cannot = |why: &str| format!("the {what} {path} cannot be read: {why}");
-    let bytes = input::read(Path::new(path), input::SMALL).map_err(|error| cannot(&engine::describe(&error)))?;
+    let bytes = device::input::read(Path::new(path), device::input::SMALL)
+        .map_err(|error| cannot(&engine::describe(&error)))?;
     String::from_utf8(bytes).map_err(|error| {
         let valid = error.utf8_error().valid_up_to();
         let line = error.as_bytes()[..valid].split(|byte| *byte == b'\n').count();

@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use job::{Dialect, JobWords};
 
-use crate::{input, rank};
+use crate::rank;
 
 /// Job files of the file system, variables of the environment, and properties of this host. Each file, and standard
 /// input, is read once and cached.
@@ -37,7 +37,7 @@ impl job::HostSource for LocalSource {
         if let Some((_, text)) = texts.iter().find(|(known, _)| known == path) {
             return Ok(text.clone());
         }
-        let text = input::read(Path::new(path), input::JOB_TEXT).map_err(|error| reason(&error))?;
+        let text = device::input::read(Path::new(path), device::input::JOB_TEXT).map_err(|error| reason(&error))?;
         texts.push((path.to_owned(), text.clone()));
         Ok(text)
     }

@@ -16,6 +16,7 @@ mod exports;
 mod failure;
 pub mod growth;
 mod host_stats;
+pub mod input;
 pub mod layout;
 mod runner;
 pub mod safety;

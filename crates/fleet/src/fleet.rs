@@ -216,6 +216,20 @@ impl Fleet {
         serde_json::from_slice(&whole.body).map_err(|error| Broken::Unreadable(error.to_string()))
     }
 
+    /// Gives all ranks the value that rank 0 has. Without ranks, that is this process's own.
+    ///
+    /// # Errors
+    ///
+    /// Fails if a rank has ended its command, or rank 0 is lost.
+    pub fn value_of_rank_0<T: Serialize + DeserializeOwned>(fleet: Option<&Self>, own: T) -> Result<T, String> {
+        let Some(fleet) = fleet else { return Ok(own) };
+        // A list, because JSON cannot tell an absent value from one that is `None`.
+        let part: Vec<T> = (fleet.rank() == 0).then_some(own).into_iter().collect();
+        let agreed = fleet.agree(&part, |parts| parts.into_iter().flatten().collect::<Vec<T>>());
+        let value = agreed.map_err(|broken| broken.to_string())?.pop();
+        value.ok_or_else(|| Broken::Unreadable("it is empty".to_owned()).to_string())
+    }
+
     /// Measures the clocks of all ranks again. Returns this rank's once it is known; `None` if it is not measured within a
     /// second.
     pub(crate) fn measure_clock(&self) -> Option<ClockOffset> {

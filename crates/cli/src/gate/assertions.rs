@@ -9,7 +9,6 @@ use runner::problems::place_in_option;
 use units::printable;
 
 use super::args::GateOptions;
-use crate::input;
 
 /// An assertion and its text.
 pub(super) struct AssertionText {
@@ -100,7 +99,7 @@ fn without_comment(line: &str) -> &str {
 }
 
 fn read(path: &Path) -> Result<String, Box<Diagnostic>> {
-    input::read_text(path, input::SMALL).map_err(|error| {
+    device::input::read_text(path, device::input::SMALL).map_err(|error| {
         let why = describe(&error);
         let word = path.display().to_string();
         let place = place_in_option("--assert-file", &word, 0..word.len());

@@ -210,7 +210,7 @@ impl NeedParser {
 fn need_of_file(path: &Path) -> Result<Derived, Vec<Diagnostic>> {
     let (file, number) = input_file::numbered(path);
     let name = file.display().to_string();
-    let bytes = crate::input::read(file, crate::input::RECORD).map_err(|error| {
+    let bytes = device::input::read(file, device::input::RECORD).map_err(|error| {
         let place = problems::place_in_option("--from", &name, 0..name.len());
         let remedy = "give a record, fio's output or a job file";
         vec![Diagnostic::error("unreadable-input", engine::describe(&error)).at(place).remedy(remedy)]

@@ -24,7 +24,7 @@ use crate::exit::Exit;
 use crate::outputs::{self, Output, deliver_and_print, printed};
 use crate::signals::Signals;
 use crate::terminal::write_stderr;
-use crate::{diagnostics, home, input, runners, shutdown};
+use crate::{diagnostics, home, runners, shutdown};
 
 /// Serves until a signal, or queries, changes or cleans up after other servers.
 pub(crate) fn command(options: &ServeOptions) -> Result<Exit, Exit> {
@@ -46,8 +46,10 @@ fn failure(what: &'static str) -> impl Fn(std::io::Error) -> Exit {
     move |error| Exit::environment(format!("{what}: {}", describe(&error)))
 }
 
-const FILES: HostFiles =
-    HostFiles { read_certificate: |path| input::read(path, input::SMALL), read_volume: runners::read_volumes };
+const FILES: HostFiles = HostFiles {
+    read_certificate: |path| device::input::read(path, device::input::SMALL),
+    read_volume: runners::read_volumes,
+};
 
 /// Checks the options, serves until a signal or the end of the command, and reports statistics.
 fn run(options: &ServeOptions, directory: &RuntimeDirectory) -> Result<Exit, Exit> {

@@ -28,11 +28,11 @@ Exit codes of suite run:
 #[derive(Clone, Debug, Args)]
 pub(crate) struct SuiteOptions {
     #[command(subcommand)]
-    pub(super) command: SuiteCommand,
+    pub(crate) command: SuiteCommand,
 }
 
 #[derive(Clone, Debug, Subcommand)]
-pub(super) enum SuiteCommand {
+pub(crate) enum SuiteCommand {
     /// List all suites
     List(SuiteListOptions),
     /// Show the steps, options, meaning and published figures of a suite
@@ -42,14 +42,14 @@ pub(super) enum SuiteCommand {
 }
 
 #[derive(Clone, Debug, Args)]
-pub(super) struct SuiteListOptions {
+pub(crate) struct SuiteListOptions {
     /// Format of standard output; md describes all suites
     #[arg(long, value_enum, default_value_t = PageFormat::Text)]
     pub(super) format: PageFormat,
 }
 
 #[derive(Clone, Debug, Args)]
-pub(super) struct SuiteShowOptions {
+pub(crate) struct SuiteShowOptions {
     /// Name of the suite, or a suite file
     pub(super) name: String,
     /// Format of standard output
@@ -58,7 +58,7 @@ pub(super) struct SuiteShowOptions {
 }
 
 #[derive(Clone, Debug, Args)]
-pub(super) struct SuiteRunOptions {
+pub(crate) struct SuiteRunOptions {
     /// Name of the suite, or a suite file
     pub(super) name: String,
     /// File or device to measure
@@ -66,7 +66,7 @@ pub(super) struct SuiteRunOptions {
     pub(super) target: Option<String>,
     /// Modelled volume, beside the target or instead of it
     #[arg(long, alias = "volume", value_name = "VOLUME", value_parser = clap::builder::NonEmptyStringValueParser::new(), help_heading = "Target")]
-    pub(super) on: Option<String>,
+    pub(crate) on: Option<String>,
     /// How much of the target to use, not scaled [default: as in the suite, scaled]
     #[arg(long, alias = "capacity", value_name = "SIZE", help_heading = "Target")]
     pub(super) size: Option<String>,

@@ -8,6 +8,7 @@ mod state_file;
 use std::path::PathBuf;
 
 use args::{SuiteCommand, SuiteOptions, SuiteRunOptions};
+use fleet::Fleet;
 use live::EventLog;
 use procedure::suite::{self, Suite, SuiteEnd, SuiteQuestion, SuiteRequest, SuiteSession, SuiteState};
 use procedure::{ProcedureHost, ProcedureObserver};
@@ -27,7 +28,7 @@ use crate::save::{self, RunToSave};
 use crate::signals::Signals;
 use crate::source::LocalSource;
 use crate::terminal::{Terminal, write_stderr};
-use crate::{argv, home, runners};
+use crate::{argv, home, rank, runners};
 
 /// Lists, describes or runs suites.
 pub(crate) fn command(options: &SuiteOptions, words: &[String]) -> Result<Exit, Exit> {
@@ -70,6 +71,7 @@ fn execute(options: &SuiteRunOptions, words: &[String]) -> Result<Exit, Exit> {
     let host = runners::procedure_host(&source, &runner);
     let question = parse(options, host).map_err(Exit::refused)?;
     let seed = options.common.seed.unwrap_or_else(|| runners::seed_for_many(options.target.is_none()));
+    let seed = Fleet::value_of_rank_0(rank::joined(), seed).map_err(Exit::environment)?;
     let checked = suite::check_all(&question, Seeds::fixed(seed));
     if options.common.dry_run {
         return Ok(dry_run(&question, seed, checked));
@@ -77,6 +79,7 @@ fn execute(options: &SuiteRunOptions, words: &[String]) -> Result<Exit, Exit> {
     let opened = checked.and_then(|()| open(options, &question));
     let OpenedSuite { path, saved, mut files, observers, _lock } = opened.map_err(Exit::refused)?;
     let signals = Signals::listen(options.common.grace)?;
+    let saved = Fleet::value_of_rank_0(rank::joined(), saved).map_err(Exit::environment)?;
     let state = saved.unwrap_or_else(|| SuiteState::new(&question, seed));
     let mut display = Display::new(options.common.progress, EventLog::none()).with_observers(observers);
     let started_unix_ms = device::unix_ms();
@@ -87,7 +90,7 @@ fn execute(options: &SuiteRunOptions, words: &[String]) -> Result<Exit, Exit> {
     let mut session = SuiteSession {
         question: &question,
         state,
-        save: &|state| state_file::save(state, &path),
+        save: &|state| if rank::is_silent() { Ok(()) } else { state_file::save(state, &path) },
         control: &signals,
         observer: &mut display,
         parts: Vec::new(),
@@ -111,13 +114,15 @@ fn execute(options: &SuiteRunOptions, words: &[String]) -> Result<Exit, Exit> {
         SuiteEnd::Unkept(problem) => Ok(Exit::environment(problem)),
         SuiteEnd::Signal | SuiteEnd::Stuck => {
             // Saves the ID of this record, so that the record of the remaining steps can include it.
-            let _ = state_file::save(&state, &path);
+            if !rank::is_silent() {
+                let _ = state_file::save(&state, &path);
+            }
             write_stderr(&format!("fathom: interrupted; finished steps are saved in {}\n", path.display()));
             Ok(signals.end().map_or(Exit::Environment, Exit::Signal))
         }
         SuiteEnd::Finished => {
             // Without its state, the same command starts anew. A failure to remove the file is not reported.
-            if is_written {
+            if is_written && !rank::is_silent() {
                 let _ = std::fs::remove_file(&path);
             }
             Ok(exit)
@@ -146,20 +151,24 @@ fn parse<'a>(options: &SuiteRunOptions, host: ProcedureHost<'a>) -> Result<Suite
 struct OpenedSuite {
     /// Path of the state file.
     path: PathBuf,
-    /// State of an interrupted run.
+    /// State of an interrupted run; on other ranks than 0 none.
     saved: Option<SuiteState>,
     files: Vec<Output>,
     observers: RequestedObservers,
-    _lock: SuiteLock,
+    _lock: Option<SuiteLock>,
 }
 
 fn open(options: &SuiteRunOptions, question: &SuiteQuestion<'_>) -> Result<OpenedSuite, Refusal> {
     let refused = |problem| Refusal::Words(vec![problem]);
     let default = || state_file::default_path(question).map_err(Refusal::Host);
     let path = options.state.clone().map_or_else(default, Ok)?;
-    let lock = SuiteLock::acquire(&path).map_err(refused)?;
-    let saved =
-        if options.restart { None } else { state_file::load(&path, question, options.common.seed).map_err(refused)? };
+    let (mut saved, mut lock) = (None, None);
+    if !rank::is_silent() {
+        lock = Some(SuiteLock::acquire(&path).map_err(refused)?);
+        if !options.restart {
+            saved = state_file::load(&path, question, options.common.seed).map_err(refused)?;
+        }
+    }
     let files = Output::open(&options.output, ResultFormat::OF_SUITE).map_err(refused)?;
     let observers = RequestedObservers::acquire(&options.endpoint, None).map_err(refused)?;
     Ok(OpenedSuite { path, saved, files, observers, _lock: lock })

@@ -10,7 +10,7 @@ use procedure::suite::{SuiteQuestion, SuiteState, hash};
 
 /// Loads the state at a path, if there is one. Fails if it is unreadable or belongs to another run.
 pub(super) fn load(path: &Path, question: &SuiteQuestion<'_>, seed: Option<u64>) -> Result<Option<SuiteState>, String> {
-    match crate::input::read_text(path, crate::input::STATE) {
+    match device::input::read_text(path, device::input::STATE) {
         Ok(text) => SuiteState::parse(&path.display().to_string(), &text, question, seed).map(Some),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(format!(

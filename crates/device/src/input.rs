@@ -17,7 +17,7 @@ const POLL_EVERY: Duration = Duration::from_millis(10);
 
 /// A size limit.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct SizeLimit {
+pub struct SizeLimit {
     /// Maximum size of a regular file in bytes.
     file: u64,
     /// Maximum size of standard input, pipes and devices in bytes.
@@ -27,24 +27,28 @@ pub(crate) struct SizeLimit {
 }
 
 impl SizeLimit {
-    /// Returns one limit for all sources.
-    pub(crate) const fn bytes(bytes: u64) -> Self {
+    /// Returns one limit in bytes for all sources.
+    #[must_use]
+    pub const fn bytes(bytes: u64) -> Self {
         Self { file: bytes, stream: bytes, is_protected: true }
     }
 }
 
 /// Job files.
-pub(crate) const JOB_TEXT: SizeLimit = SizeLimit::bytes(job::limits::TEXT_BYTES_MAX as u64);
+pub const JOB_TEXT: SizeLimit = SizeLimit::bytes(job::limits::TEXT_BYTES_MAX as u64);
 /// Records and the output of other programs.
-pub(crate) const RECORD: SizeLimit = SizeLimit { file: 256 << 20, stream: 32 << 20, is_protected: true };
+pub const RECORD: SizeLimit = SizeLimit { file: 256 << 20, stream: 32 << 20, is_protected: true };
 /// Lists of expectations, certificates and keys.
-pub(crate) const SMALL: SizeLimit = SizeLimit::bytes(1 << 20);
+pub const SMALL: SizeLimit = SizeLimit::bytes(1 << 20);
 /// The state of a suite.
-pub(crate) const STATE: SizeLimit = SizeLimit { is_protected: false, ..SizeLimit::bytes(64 << 20) };
+pub const STATE: SizeLimit = SizeLimit { is_protected: false, ..SizeLimit::bytes(64 << 20) };
 
-/// Reads a file, or standard input for `-`. Fails with `InvalidInput` for a block device, for a file larger than
-/// `limit` and for a named pipe without a writer.
-pub(crate) fn read(path: &Path, limit: SizeLimit) -> io::Result<Vec<u8>> {
+/// Reads a file, or standard input for `-`.
+///
+/// # Errors
+///
+/// Fails with `InvalidInput` for a block device, for a file larger than `limit` and for a named pipe without a writer.
+pub fn read(path: &Path, limit: SizeLimit) -> io::Result<Vec<u8>> {
     if path.as_os_str() == "-" {
         return read_up_to(io::stdin().lock(), limit.stream);
     }
@@ -69,8 +73,12 @@ pub(crate) fn read(path: &Path, limit: SizeLimit) -> io::Result<Vec<u8>> {
     read_up_to(File::open(path)?, limit.stream)
 }
 
-/// Reads a text file as [`read`] does. Fails with `InvalidData` if it is not UTF-8.
-pub(crate) fn read_text(path: &Path, limit: SizeLimit) -> io::Result<String> {
+/// Reads a text file as [`read`] does.
+///
+/// # Errors
+///
+/// As for [`read`], and with `InvalidData` if it is not UTF-8.
+pub fn read_text(path: &Path, limit: SizeLimit) -> io::Result<String> {
     String::from_utf8(read(path, limit)?).map_err(|_| io::Error::new(ErrorKind::InvalidData, "it is not UTF-8 text"))
 }
 
