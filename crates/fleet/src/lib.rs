@@ -16,6 +16,7 @@ mod exchange;
 mod fleet;
 mod leaving;
 mod message;
+mod results;
 mod runner;
 mod transport;
 mod tree;

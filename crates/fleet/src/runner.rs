@@ -1,21 +1,21 @@
 //! Runs plans on all ranks together.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use job::{Diagnostic, Plan, SplitKind};
-use record::{ClockRecord, FleetRecord, LostRank, MergeRecord, RankFailure, RankRecord, Run};
+use record::{ClockRecord, FleetRecord, LostRank, RankFailure, RankRecord, Run};
 use runner::{
     CompletedRun, Observer, PreparedRun, Preview, RemoteFailure, RunControl, RunError, RunOptions, Runner, Seeds,
     WorkerFailure, WorkerPlan,
 };
 use serde::{Deserialize, Serialize};
 
-use crate::agreement::Combine;
 use crate::clock::ClockOffset;
 use crate::control::FleetControl;
 use crate::fleet::Fleet;
 use crate::leaving::label_of_all;
+use crate::results::{RankResults, RecordMerge, read};
 
 /// Runs plans on all ranks together, each on its own runner.
 pub struct FleetRunner<'a> {
@@ -250,9 +250,8 @@ impl FleetRun<'_> {
             member.sent_bytes = fleet.exchange.look(|arrivals| arrivals.sent_bytes);
             member.failures.extend(unsaved.map(|why| format!("its own record is not saved: {why}")));
         }
-        let mut combine = RecordCombine { started, measured, busy: Duration::ZERO, received_bytes: 0 };
-        let part = record::to_json(&own).into_bytes();
-        let whole = fleet.complete(&mut fleet.begin(part), &mut combine);
+        let mut merge = RecordMerge::new(started, measured);
+        let whole = fleet.complete(&mut fleet.begin(RankResults::of(own).encode()), &mut merge);
         let whole = whole.map_err(|one| broken(one.to_string()))?;
         completed.run = read(&whole.body).ok_or_else(|| broken("the merged record cannot be read".to_owned()))?;
         let merged = completed.run.fleet.clone().unwrap_or_default();
@@ -277,49 +276,6 @@ impl FleetRun<'_> {
         completed.elsewhere.retain(|one| !one.lines.is_empty() || one.failure.is_some());
         Ok(())
     }
-}
-
-/// Merges records.
-struct RecordCombine {
-    started: Instant,
-    /// Time spent on clocks.
-    measured: Duration,
-    busy: Duration,
-    received_bytes: u64,
-}
-
-impl Combine for RecordCombine {
-    fn combine(&mut self, parts: Vec<Vec<u8>>) -> Vec<u8> {
-        let began = Instant::now();
-        self.received_bytes += parts.iter().skip(1).map(|part| part.len() as u64).sum::<u64>();
-        let mut runs = parts.iter().filter_map(|part| read(part));
-        let Some(mut merged) = runs.next() else { return Vec::new() };
-        runs.for_each(|run| merged.add_rank(run));
-        let json = record::to_json(&merged).into_bytes();
-        self.busy += began.elapsed();
-        json
-    }
-
-    fn conclude(&mut self, combined: Vec<u8>, lost: &[(u32, String)]) -> Vec<u8> {
-        let Some(mut run) = read(&combined) else { return combined };
-        if let Some(fleet) = &mut run.fleet {
-            fleet.lost = lost.iter().map(|(rank, reason)| LostRank { rank: *rank, reason: reason.clone() }).collect();
-            fleet.merge = Some(MergeRecord {
-                wall_ns: nanos(self.started.elapsed().saturating_sub(self.measured)),
-                busy_ns: nanos(self.busy),
-                received_bytes: self.received_bytes,
-            });
-        }
-        record::to_json(&run).into_bytes()
-    }
-}
-
-fn read(json: &[u8]) -> Option<Run> {
-    record::from_json(std::str::from_utf8(json).ok()?).ok()
-}
-
-fn nanos(duration: Duration) -> u64 {
-    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }
 
 fn clock_record(clock: ClockOffset, drift_ppb: Option<i64>) -> ClockRecord {

@@ -1,8 +1,10 @@
-//! Benchmarks: models (`sim`), the disk server compared with others (`serve`), the cost of observers (`live`), and
+//! Benchmarks: models (`sim`), the disk server compared with others (`serve`), the cost of observers (`live`), merging
+//! the results of ranks (`fleet`), and
 //! Fathom compared with the installed fio in pairs. Both programs of a pair run the same command line one after the
 //! other, so that a drifting machine affects both alike. The median of the ratios counts.
 
 mod cases;
+mod fleet;
 mod live;
 mod serve;
 mod sim;
@@ -28,7 +30,8 @@ struct BenchSample {
 /// A benchmark that is no comparison with fio.
 type Bench = fn(&Path) -> Result<Value>;
 
-const OTHER_BENCHES: [(&str, Bench); 3] = [("sim", sim::run), ("serve", serve::run), ("live", live::run)];
+const OTHER_BENCHES: [(&str, Bench); 4] =
+    [("sim", sim::run), ("serve", serve::run), ("live", live::run), ("fleet", fleet::run)];
 
 /// Runs the benchmarks whose names start with one of `wanted`, or all, and saves the results in `perf/`.
 pub(crate) fn run(wanted: &[&str]) -> Result<()> {
