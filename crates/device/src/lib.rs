@@ -17,6 +17,7 @@ mod failure;
 pub mod growth;
 mod host_stats;
 pub mod layout;
+mod network;
 mod runner;
 pub mod safety;
 mod stages;
@@ -28,6 +29,7 @@ pub use environment::HostEnvironment;
 pub use environment_record::environment_record;
 pub use failure::failure;
 pub use host_stats::{host, unix_ms};
+pub use network::link_of_targets;
 pub use runner::DeviceRunner;
 
 /// Asks users to report a panic, below its message.
