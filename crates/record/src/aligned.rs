@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::{FleetRecord, JobResult, RANK_INTERVALS_MAX, RankRecord, Run, SeriesRecord};
+use crate::{FleetRecord, JobResult, RankRecord, Run, SeriesRecord};
 
 /// Fraction of an interval below which a difference between starts is ignored.
 const SKEW: f64 = 0.1;
@@ -10,7 +10,10 @@ const SKEW: f64 = 0.1;
 /// Fraction of a column in which a rank must have been active to have a rate there.
 const COVERED: f64 = 0.25;
 
-/// Operations per second of each rank on one time axis, in at most [`RANK_INTERVALS_MAX`] columns. The axis begins with
+/// Maximum number of columns: more than the intervals of a rank, because ranks may start one after the other.
+const COLUMNS_MAX: usize = 160;
+
+/// Operations per second of each rank on one time axis, in at most 160 columns. The axis begins with
 /// the first rank, by rank 0's clock.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct AlignedSeries {
@@ -37,8 +40,8 @@ impl FleetRecord {
         let end = known.map(|member| begin(member) + member.lasted_ns()).fold(0.0, f64::max);
         // A rest that no rank covers is no column.
         let narrow = (end / widest - COVERED).ceil().max(1.0);
-        let width = widest * (narrow / RANK_INTERVALS_MAX as f64).ceil();
-        let columns = ((end / width - COVERED).ceil().max(1.0) as usize).min(RANK_INTERVALS_MAX);
+        let width = widest * (narrow / COLUMNS_MAX as f64).ceil();
+        let columns = ((end / width - COVERED).ceil().max(1.0) as usize).min(COLUMNS_MAX);
         let rates = self.members.iter().map(|member| rates(member, begin(member), width, columns)).collect();
         Some(AlignedSeries { width_ns: width, columns, rates })
     }
@@ -202,11 +205,11 @@ mod tests {
             odd.start_delay_ns = Some(delay_ns);
             odd.ios = [u64::MAX; 3];
             let series = aligned(vec![member(0, 3, &[5; 2_000]), odd]);
-            assert!((1..=RANK_INTERVALS_MAX).contains(&series.columns));
+            assert!((1..=COLUMNS_MAX).contains(&series.columns));
             assert!(series.rates.iter().flatten().flatten().all(|rate| rate.is_finite()), "{width_ns} {delay_ns}");
         }
         let series = aligned(vec![member(0, SECOND_NS, &[3; 1_000])]);
-        assert_eq!((series.columns, series.width_ns), (111, 9e9));
+        assert_eq!((series.columns, series.width_ns), (143, 7e9));
         assert!(series.rates[0].iter().all(|rate| rate.is_some_and(|rate| (rate - 3.0).abs() < 1e-9)));
         assert_eq!(FleetRecord::default().aligned(), None);
     }
