@@ -219,6 +219,9 @@ fn a_sum_that_stays_when_ranks_end_proves_a_shared_limit() {
     });
     let found = find(&self::run(some.collect()), Code::SharedLimit).unwrap();
     assert_eq!((found.value(Quantity::Hosts), found.value(Quantity::HostsSharing)), (Some(9.0), Some(1.0)));
+    // One run then shows what the limit was.
+    let open = |run: &Run| analyse(run)[0].findings().any(|finding| finding.code == Code::QueueFull);
+    assert!(!open(&self::run(members.clone())) && open(&self::run(equal(16, 500))));
     // The finding is also part of an explanation.
     let run = self::run(members);
     let explained = explain_job(&run, 0, &analyse::Observation::of(&run, &run.jobs[0]), None);

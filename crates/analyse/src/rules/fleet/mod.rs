@@ -39,14 +39,18 @@ pub(crate) fn has_cpus_for(fleet: &FleetRecord, workers: u64) -> bool {
 
 /// Removes what the findings about ranks explain better.
 pub(crate) fn remove_explained(findings: &mut Vec<Finding>) {
-    let busy = findings.iter().any(|finding| finding.code == Code::HostCpuBound && is_of_all_hosts(finding));
-    let shared = findings
-        .iter()
-        .any(|finding| finding.code == Code::SharedLimit && finding.value(Quantity::RateAsked).is_some());
+    let at_limit = |code: Code| findings.iter().any(|finding| finding.code == code && is_of_all_hosts(finding));
+    let (busy, full) = (at_limit(Code::HostCpuBound), at_limit(Code::HostLinkBound));
+    let shared = findings.iter().find(|finding| finding.code == Code::SharedLimit);
+    let asked =
+        |finding: &Finding| [Quantity::RateAsked, Quantity::ByteRateAsked].map(|of| finding.value(of)) != [None; 2];
+    let (known, missed) = (busy || full || shared.is_some(), shared.is_some_and(asked));
     findings.retain(|finding| match finding.code {
         Code::GeneratorCpuBound => !busy,
         // Where ranks share a limit, a deeper queue of each gives nothing.
-        Code::QueueTooShallow | Code::RateNotReached => !shared,
+        Code::QueueTooShallow | Code::RateNotReached => !missed,
+        // They leave open what the limit was.
+        Code::QueueFull | Code::DeviceFlat => !known,
         _ => true,
     });
 }
