@@ -1,7 +1,7 @@
 //! The input of the rules for runs.
 
 use crate::Observation;
-use crate::rules::fleet;
+use crate::hosts;
 use record::{DataKind, Declared, JobResult, Measured, Run, SeriesRecord, TargetKind};
 use std::borrow::Cow;
 
@@ -57,7 +57,7 @@ impl<'a> Facts<'a> {
         let together: f64 = self.run.in_group(self.job.group).map(|job| used(&job.result)).sum();
         let cpus = f64::from(self.run.host.cpus);
         let all_busy = match &self.run.fleet {
-            Some(ranks) => fleet::all_hosts_busy(self.run, ranks),
+            Some(ranks) => hosts::all_busy(self.run, ranks),
             None => cpus > 0.0 && together >= BUSY * cpus,
         };
         !self.declared().polled && (self.result().cpu_share() >= BUSY || all_busy)
@@ -74,7 +74,7 @@ impl<'a> Facts<'a> {
         match &self.run.fleet {
             Some(ranks) => {
                 let twice = 2 * workers.div_ceil(ranks.members.len().max(1) as u64);
-                fleet::has_cpus_for(ranks, twice).then_some(twice)
+                hosts::has_cpus_for(ranks, twice).then_some(twice)
             }
             None => Some(2 * workers).filter(|twice| *twice <= u64::from(self.run.host.cpus)),
         }
@@ -82,7 +82,7 @@ impl<'a> Facts<'a> {
 
     /// Returns the CPUs of the host, or of all hosts together; zero if they are unknown.
     pub(crate) fn cpus(self) -> u32 {
-        self.run.fleet.as_ref().map_or(self.run.host.cpus, fleet::cpus)
+        self.run.fleet.as_ref().map_or(self.run.host.cpus, hosts::cpus)
     }
 
     /// Returns the job's counts over time, while all ranks were active.

@@ -4,7 +4,7 @@ mod hosts;
 mod ranks;
 mod shared;
 
-use record::{FleetRecord, RankRecord, Run};
+use record::{RankRecord, Run};
 
 use crate::{Code, Finding, Quantity};
 
@@ -18,23 +18,6 @@ pub(crate) fn findings(run: &Run) -> Vec<Finding> {
     let slow = ranks::straggler(fleet);
     let unequal = if slow.is_none() { ranks::unequal(run, fleet) } else { None };
     of_host.into_iter().chain(proven).chain(missed).chain(slow).chain(unequal).collect()
-}
-
-/// Reports whether the processors of all hosts of a run on many hosts were in use all the time.
-pub(crate) fn all_hosts_busy(run: &Run, fleet: &FleetRecord) -> bool {
-    hosts::cpu(run, fleet).is_some_and(|finding| is_of_all_hosts(&finding))
-}
-
-/// Returns the number of processors of all hosts; zero if it is unknown.
-pub(crate) fn cpus(fleet: &FleetRecord) -> u32 {
-    hosts::all(fleet).iter().map(hosts::HostRanks::cpus).fold(0, u32::saturating_add)
-}
-
-/// Reports whether each host has processors for `workers` workers of each of its ranks.
-pub(crate) fn has_cpus_for(fleet: &FleetRecord, workers: u64) -> bool {
-    let fits = |host: &hosts::HostRanks<'_>| workers.saturating_mul(host.members.len() as u64) <= host.cpus().into();
-    let hosts = hosts::all(fleet);
-    !hosts.is_empty() && hosts.iter().all(fits)
 }
 
 /// Removes what the findings about ranks explain better.
