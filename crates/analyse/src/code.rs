@@ -56,10 +56,22 @@ codes! {
     LatenessSignificant,
     /// The engine cannot keep the requested queue depth in flight.
     EngineNotAsynchronous,
+    /// The ranks share a limit, and fewer of them reach it.
+    SharedLimit,
+    /// Nearly all ranks missed the requested rate; whether they share a limit is open.
+    RanksMissedRate,
     /// The requested rate was not reached.
     RateNotReached,
     /// The requested rate needs more operations in flight than were possible.
     QueueTooShallow,
+    /// The ranks of a host used nearly all of its CPUs.
+    HostCpuBound,
+    /// The ranks of a host used the whole speed of its network link.
+    HostLinkBound,
+    /// A rank was far slower than those that ran the same work.
+    RankStraggler,
+    /// Ranks that ran the same work got unequal shares.
+    RankSharesUnequal,
     /// The CPU that generates the load was busy all the time.
     GeneratorCpuBound,
     /// The size of the volume determines its limit.

@@ -224,6 +224,60 @@ quantities! {
     IopsSpread: Share,
     /// Change of the trend over a window, relative to its mean.
     IopsSlope: Share,
+    /// Ranks that are compared.
+    Ranks: Count,
+    /// Ranks that are far slower than the others.
+    SlowRanks: Count,
+    /// Operations per second of the slowest rank.
+    RankIops: PerSecond,
+    /// Median of the operations per second of the ranks.
+    MedianRankIops: PerSecond,
+    /// Fraction of a CPU that each worker of the slowest rank used.
+    RankCpuShare: Share,
+    /// Median of that fraction over the ranks.
+    MedianRankCpuShare: Share,
+    /// Percentile 99 of the latency of the slowest rank.
+    RankP99: Nanoseconds,
+    /// Median of the percentiles 99 of the ranks.
+    MedianRankP99: Nanoseconds,
+    /// Time by which the slowest rank started later than the median.
+    RankLate: Nanoseconds,
+    /// Failed operations of the slowest rank.
+    RankErrors: Count,
+    /// Time for which the slowest rank ran.
+    RankLasted: Nanoseconds,
+    /// Median of the times for which the ranks ran.
+    MedianRankLasted: Nanoseconds,
+    /// Operations per second of the rank with the least, or of each rank on the slowest host.
+    SlowestRankIops: PerSecond,
+    /// Operations per second of the rank with the most, or of each rank on the fastest host.
+    FastestRankIops: PerSecond,
+    /// Coefficient of variation of the operations per second of the ranks.
+    RankVariation: Share,
+    /// The same among the ranks of one host.
+    WithinHostVariation: Share,
+    /// Hosts.
+    Hosts: Count,
+    /// Hosts that are shown to share a limit; 1 if each may have its own.
+    HostsSharing: Count,
+    /// Hosts that reached a limit of their own.
+    HostsAtLimit: Count,
+    /// Bytes per second of all ranks of a host, in the direction with more.
+    HostBytesPerSecond: BytesPerSecond,
+    /// Bytes per second that the fastest network link of a host carries.
+    LinkBytesPerSecond: BytesPerSecond,
+    /// Fraction of the speed of its link that a host used.
+    LinkShare: Share,
+    /// Ranks that would give the same.
+    RanksEnough: Count,
+    /// Operations per second of all ranks before some ended.
+    AllIops: PerSecond,
+    /// Operations per second of the remaining ranks before the others ended.
+    RemainingIopsBefore: PerSecond,
+    /// Operations per second of the remaining ranks after that.
+    RemainingIops: PerSecond,
+    /// Variance of the sum over the sum of the variances of the ranks.
+    VarianceRatio: Factor,
 }
 
 /// The unit of a figure.

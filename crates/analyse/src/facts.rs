@@ -1,7 +1,9 @@
 //! The input of the rules for runs.
 
 use crate::Observation;
-use record::{DataKind, Declared, JobResult, Measured, Run, TargetKind};
+use crate::hosts;
+use record::{DataKind, Declared, JobResult, Measured, Run, SeriesRecord, TargetKind};
+use std::borrow::Cow;
 
 /// Fraction of its time from which a CPU counts as busy.
 const BUSY: f64 = 0.9;
@@ -54,7 +56,10 @@ impl<'a> Facts<'a> {
         let used = |result: &Measured| result.cpu_share() * f64::from(result.workers);
         let together: f64 = self.run.in_group(self.job.group).map(|job| used(&job.result)).sum();
         let cpus = f64::from(self.run.host.cpus);
-        let all_busy = cpus > 0.0 && together >= BUSY * cpus;
+        let all_busy = match &self.run.fleet {
+            Some(ranks) => hosts::all_busy(self.run, ranks),
+            None => cpus > 0.0 && together >= BUSY * cpus,
+        };
         !self.declared().polled && (self.result().cpu_share() >= BUSY || all_busy)
     }
 
@@ -63,9 +68,30 @@ impl<'a> Facts<'a> {
         (total / f64::from(self.job.workers.max(1))).ceil().max(1.0) as u64
     }
 
-    /// Returns twice the number of workers, if the host has CPUs for them.
+    /// Returns twice the number of workers, of each rank if there are several, if the host has CPUs for them.
     pub(crate) fn more_workers(self) -> Option<u64> {
-        let twice = 2 * u64::from(self.job.workers.max(1));
-        (twice <= u64::from(self.run.host.cpus)).then_some(twice)
+        let workers = u64::from(self.job.workers.max(1));
+        match &self.run.fleet {
+            Some(ranks) => {
+                let twice = 2 * workers.div_ceil(ranks.members.len().max(1) as u64);
+                hosts::has_cpus_for(ranks, twice).then_some(twice)
+            }
+            None => Some(2 * workers).filter(|twice| *twice <= u64::from(self.run.host.cpus)),
+        }
+    }
+
+    /// Returns the CPUs of the host, or of all hosts together; zero if they are unknown.
+    pub(crate) fn cpus(self) -> u32 {
+        self.run.fleet.as_ref().map_or(self.run.host.cpus, hosts::cpus)
+    }
+
+    /// Returns the job's counts over time, while all ranks were active.
+    pub(crate) fn series(self) -> Cow<'a, SeriesRecord> {
+        self.run.common_series(self.job)
+    }
+
+    /// Reports whether this is the first result of its run.
+    pub(crate) fn is_first(self) -> bool {
+        self.run.jobs.first().is_some_and(|first| std::ptr::eq(first, self.job))
     }
 }

@@ -166,4 +166,18 @@ pub enum Remedy {
     Percentiles,
     /// Check the host's settings.
     Doctor,
+    /// Compare the settings and the load of a slow host with those of another.
+    CompareHosts,
+    /// Distribute the ranks over more hosts.
+    MoreHosts,
+    /// Use fewer ranks: they reach the same limit.
+    FewerRanks {
+        /// Number of ranks.
+        ranks: u64,
+    },
+    /// Run again with this many ranks: what each then gets tells whether they share a limit.
+    CompareRanks {
+        /// Number of ranks.
+        ranks: u64,
+    },
 }

@@ -22,6 +22,7 @@ mod explain;
 mod facts;
 mod finding;
 pub mod gate;
+mod hosts;
 pub mod knee;
 mod observation;
 mod repeats;

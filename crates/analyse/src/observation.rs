@@ -144,7 +144,8 @@ impl Observation {
         let source = if job.quotes.is_empty() { EvidenceSource::Counters } else { EvidenceSource::Printed };
         let counted = |value: f64| (value > 0.0).then(|| KnownFigure::exact(value, source));
         let (iops, reads) = (result.iops(), result.read.ios as f64);
-        let series = result.series.paced();
+        let series = run.common_series(job);
+        let series = series.paced();
         Self {
             iops: counted(iops),
             read_share: (result.ios() > 0).then(|| reads / result.ios() as f64),

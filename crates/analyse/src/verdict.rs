@@ -62,6 +62,11 @@ pub(crate) fn of_job(facts: Facts<'_>) -> Vec<Finding> {
     if !(waited && matches!(limit.code, Code::QueueFull | Code::DeviceFlat)) {
         findings.push(limit);
     }
+    // Ranks are recorded over all jobs: the first one names what concerns them.
+    if facts.is_first() {
+        findings.extend(rules::fleet::findings(facts.run));
+        rules::fleet::remove_explained(&mut findings);
+    }
     findings
 }
 

@@ -6,10 +6,10 @@ use analyse::{
     CapKind, Code, EvidenceSource, Expectation, ExpectedCap, ExpectedPoint, Explanation, Finding, KnownFigure,
     LargerVolume, Observation, Remedy, explain_job, explain_observation, explain_together,
 };
-use loads::{SECOND_NS, file, latency, queue_full};
+use loads::{SECOND_NS, file, latency, of_ranks, queue_full, rank};
 use record::{
-    DataKind, DeclaredPerKind, DiskUse, LatencyStats, ModelRecord, ModelStage, Quote, Quoted, Run, RunOutcome,
-    Unchecked, Verified,
+    DataKind, DeclaredPerKind, DiskUse, LatencyStats, ModelRecord, ModelStage, Quote, Quoted, RankRecord, Run,
+    RunOutcome, Unchecked, Verified,
 };
 
 /// Returns the findings about a run.
@@ -193,6 +193,43 @@ fn pair(code: Code) -> Pair {
         Code::DepthBound | Code::DeviceBound | Code::NearKnee | Code::NotRepeated => load(code),
         Code::QueueNotFilled | Code::LatencyBound | Code::DeviceFlat | Code::QueueFull | Code::Throttled => load(code),
         Code::ModelHeldBack | Code::ModelNotReached | Code::RateKept => load(code),
+        Code::SharedLimit | Code::RanksMissedRate | Code::HostCpuBound | Code::HostLinkBound => ranks(code),
+        Code::RankStraggler | Code::RankSharesUnequal => ranks(code),
+    }
+}
+
+/// Returns the findings about four ranks on two hosts, after a change of each.
+fn of_four(change: impl Fn(&mut RankRecord)) -> Vec<Code> {
+    let mut members: Vec<RankRecord> = (0..4).map(|number| rank(number, &[1_000; 30])).collect();
+    members.iter_mut().for_each(change);
+    of(&of_ranks(members))
+}
+
+fn ranks(code: Code) -> Pair {
+    let rates = |of: [u64; 4]| of_four(|member| member.iops = of[member.rank as usize] as f64);
+    match code {
+        Code::RankStraggler => (rates([1_000, 1_000, 790, 1_000]), rates([1_000, 1_000, 810, 1_000])),
+        Code::RankSharesUnequal => (rates([1_000, 1_200, 1_400, 1_510]), rates([1_000, 1_200, 1_400, 1_490])),
+        Code::HostCpuBound => (of_four(|one| one.cpu_share = 1.81), of_four(|one| one.cpu_share = 1.79)),
+        Code::HostLinkBound => {
+            let link = |bytes: u64| of_four(|one| one.link_bytes_per_second = Some(bytes));
+            (link(9_630_000), link(9_650_000))
+        }
+        Code::RanksMissedRate => {
+            let asked = |rate: u64| {
+                let mut run = of_ranks((0..4).map(|number| rank(number, &[700; 30])).collect());
+                run.jobs[0].declared.rate_iops = DeclaredPerKind { read: Some(rate), ..DeclaredPerKind::default() };
+                of(&run)
+            };
+            (asked(4_000), asked(2_900))
+        }
+        _ => {
+            let ended = |after: u64| {
+                let long = [[500; 15], [after; 15]].concat();
+                of(&of_ranks((0..4).map(|number| rank(number, if number < 2 { &long[..15] } else { &long })).collect()))
+            };
+            (ended(910), ended(890))
+        }
     }
 }
 

@@ -40,7 +40,8 @@ fn on_all_ranks(inner: Box<dyn Runner>) -> Box<dyn Runner> {
     match rank::joined() {
         None => inner,
         Some(fleet) => {
-            let host = RankHost { save: Arc::new(save_record), failures, worst: worst_failure };
+            let (save, link) = (Arc::new(save_record), device::link_of_targets);
+            let host = RankHost { save, failures, worst: worst_failure, link };
             Box::new(FleetRunner::new(inner, fleet, host).with_split(rank::split()))
         }
     }

@@ -18,6 +18,7 @@ pub mod growth;
 mod host_stats;
 pub mod input;
 pub mod layout;
+mod network;
 mod runner;
 pub mod safety;
 mod stages;
@@ -29,6 +30,7 @@ pub use environment::HostEnvironment;
 pub use environment_record::environment_record;
 pub use failure::failure;
 pub use host_stats::{host, unix_ms};
+pub use network::link_of_targets;
 pub use runner::DeviceRunner;
 
 /// Asks users to report a panic, below its message.

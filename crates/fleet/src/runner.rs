@@ -43,6 +43,9 @@ pub struct RankHost {
     pub failures: fn(&dyn PreparedRun, &CompletedRun) -> Vec<String>,
     /// Returns the worst failure of this rank's own run.
     pub worst: fn(&dyn PreparedRun, &CompletedRun) -> Option<WorkerFailure>,
+    /// Returns the speed of the network link to the targets of a run in bytes per second; `None` if they are not reached
+    /// over the network, or if it is unknown.
+    pub link: fn(&Run) -> Option<u64>,
 }
 
 impl<'a> FleetRunner<'a> {
@@ -212,6 +215,7 @@ impl FleetRun<'_> {
         run.name_disks_by_host();
         let delays = completed.workers.iter().filter_map(|worker| worker.start_delay);
         let rank = RankRecord {
+            link_bytes_per_second: (host.link)(&run),
             clock: clock.map(|clock| clock_record(clock, None)),
             start_delay_ns: delays.max().map(units::Nanos::get),
             failures: (host.failures)(&*self.inner, completed),

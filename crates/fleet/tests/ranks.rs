@@ -45,6 +45,7 @@ fn the_merged_record_is_the_sum_of_the_ranks_own_records() {
         assert!(results.iter().all(|(run, _)| run == merged), "all ranks have the same record");
         let fleet = merged.fleet.as_ref().unwrap();
         assert_eq!((fleet.ranks, fleet.members.len() as u32, fleet.missing()), (ranks, ranks, vec![]));
+        assert!(fleet.members.iter().all(|member| member.link_bytes_per_second == Some(1_250_000_000)));
         for kind in DataKind::ALL {
             let of = |run: &Run| run.jobs[0].result.kind(kind).clone();
             assert_eq!(of(merged).ios, results.iter().map(|(_, own)| of(own).ios).sum::<u64>());

@@ -14,6 +14,7 @@ mod filesystem;
 mod host;
 mod memory;
 mod mounts;
+mod network;
 mod occupants;
 mod permissions;
 mod queue;
@@ -31,6 +32,7 @@ pub use filesystem::{
 pub use host::{ProbedHost, host, page_bytes};
 pub use memory::{dirty, swaps};
 pub use mounts::{MountEntry, filesystem_of, mounts, number as number_in};
+pub use network::{is_network_filesystem, link_bytes_per_second};
 pub use occupants::{Occupant, swap_paths, users};
 pub use permissions::{filtered, io_limits, kernel, native_operations, rings};
 pub use queue::{

@@ -7,6 +7,7 @@ use std::path::{Component, Path, PathBuf};
 use record::host::StackBottom;
 
 use super::mounts::{MountEntry, mounts};
+use super::network::is_network_filesystem;
 use super::reading::{self, line, names};
 use super::{Number, ProbedDevice, Relations, device, number_named, relations, split};
 use crate::device::block_number;
@@ -232,12 +233,8 @@ impl StackFinder<'_> {
                 Some(StackBottom::Kernel)
             }
             _ if mount.source.starts_with("/dev/") => return self.under_source(mount),
+            name if is_network_filesystem(name) => Some(StackBottom::Network),
             name if name.starts_with("fuse") => Some(StackBottom::Elsewhere),
-            name if name.starts_with("nfs")
-                || ["cifs", "smb3", "ceph", "afs", "lustre", "gpfs", "glusterfs", "beegfs"].contains(&name) =>
-            {
-                Some(StackBottom::Network)
-            }
             _ => Some(StackBottom::Hidden),
         };
     }

@@ -32,6 +32,10 @@ pub struct RankRecord {
     pub hostname: String,
     /// Processors of its host; zero if unknown.
     pub cpus: u32,
+    /// Speed of the fastest network link of its host in bytes per second; `None` if it is unknown, or if targets are not
+    /// reached over the network.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub link_bytes_per_second: Option<u64>,
     /// Clock of its host relative to that of rank 0; `None` if it was not measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clock: Option<ClockRecord>,
@@ -168,6 +172,13 @@ impl RankRecord {
     /// Returns the operations of all kinds.
     #[must_use]
     pub fn ios(&self) -> u64 {
-        self.ios.iter().sum()
+        self.ios.iter().fold(0, |sum, &ios| sum.saturating_add(ios))
+    }
+
+    /// Names the rank and its host: `rank 5 on node1`.
+    #[must_use]
+    pub fn label(&self) -> String {
+        let Self { rank, hostname, .. } = self;
+        if hostname.is_empty() { format!("rank {rank}") } else { format!("rank {rank} on {hostname}") }
     }
 }

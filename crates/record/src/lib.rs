@@ -15,6 +15,7 @@
 //!
 //! Out of scope: access to files (callers pass bytes), judgements (`analyse`) and their wording (`report`).
 
+mod aligned;
 mod block;
 mod claim;
 mod collect;
@@ -44,6 +45,7 @@ mod store;
 mod stuck;
 mod verified;
 
+pub use aligned::AlignedSeries;
 pub use block::{Buckets, LatencyBlock, bucket_range_ns};
 pub use claim::{Claim, Claimed, ClaimedKind};
 pub use collect::{WorkerRecord, collect};

@@ -137,7 +137,7 @@ fn mixed(facts: Facts<'_>) -> Finding {
 }
 
 fn cpu_bound(facts: Facts<'_>) -> Finding {
-    let cpus = facts.run.host.cpus;
+    let cpus = facts.cpus();
     Finding::new(Code::GeneratorCpuBound, Severity::Warning)
         .with(Quantity::CpuShare, facts.result().cpu_share(), EvidenceSource::ProcessorTime)
         .with(Quantity::Workers, f64::from(facts.job.workers), EvidenceSource::Job)
@@ -194,7 +194,7 @@ fn probed(facts: Facts<'_>, probe: record::ProbeRecord) -> Finding {
 /// latency may be the device's or the queue's, which one depth cannot tell. Only a limiter is recognizable, by equal
 /// latencies.
 fn full(facts: Facts<'_>) -> Finding {
-    let (service, intervals) = (facts.service_variation(), facts.result().series.variation());
+    let (service, intervals) = (facts.service_variation(), facts.series().variation());
     let steady = service.is_some_and(|variation| variation <= LIMITER_SERVICE_VARIATION);
     let flat = intervals.is_some_and(|variation| variation <= FLAT_INTERVAL_VARIATION);
     let twice = Remedy::CompareDepth { iodepth: 2 * u64::from(facts.declared().iodepth_effective) };

@@ -1,6 +1,7 @@
 //! The rules: functions from facts to findings.
 
 mod figures;
+pub(crate) mod fleet;
 mod limit;
 mod model;
 mod pace;

@@ -1,6 +1,6 @@
 //! Rules for the distribution of latencies and for throughput over time.
 
-use record::LatencyStats;
+use record::{LatencyStats, RankRecord};
 
 use crate::facts::Facts;
 use crate::knee::steady::{self, SteadyStep, SteadyWindow};
@@ -89,6 +89,11 @@ pub(super) fn throttled(facts: Facts<'_>) -> Option<Finding> {
     let (fast_share, slow_share) = (fast.count as f64 / counted, slow.count as f64 / counted);
     let repeatedly = slow.count >= SLICES * facts.declared().in_flight_asked.max(1);
     let slices = slow_share >= SOME && slow.median_ns >= SLICE_NS && repeatedly;
+    // The operations of a rank that is slow as a whole are no slices.
+    let is_slow = |rank: &RankRecord| rank.latency_ns.is_some_and(|[median, ..]| median >= slow.median_ns / 2);
+    if facts.run.fleet.as_ref().is_some_and(|fleet| fleet.members.iter().any(is_slow)) {
+        return None;
+    }
     (facts.has_device() && fast_share >= MOST && slices).then(|| {
         Finding::new(Code::Throttled, Severity::Advice)
             .with(Quantity::FastMode, fast.median_ns as f64, EvidenceSource::Histogram)

@@ -53,7 +53,9 @@ pub(crate) fn several_runs(facts: Facts<'_>) -> Option<Finding> {
         let runs = nonces.len() as f64;
         Finding::new(Code::SeveralRuns, Severity::Distrust).with(Quantity::RunsFound, runs, EvidenceSource::Counters)
     };
-    (nonces.len() > 1).then(finding)
+    // Each rank of a run on many hosts draws a nonce of its own.
+    let ranks = facts.run.fleet.as_ref().map_or(1, |fleet| fleet.members.len().max(1));
+    (nonces.len() > ranks).then(finding)
 }
 
 /// Checks for reads from the page cache. Device counters decide; without them, what was cached before the run; without
@@ -125,6 +127,12 @@ fn device_bytes(
         return Some(model.page_caches.iter().map(modelled).sum());
     }
     let disks = &facts.run.disks;
+    // The counters of some hosts say nothing about the bytes of all.
+    let counted =
+        |host: &str| disks.iter().any(|disk| disk.name.strip_prefix(host).is_some_and(|rest| rest.starts_with(':')));
+    if facts.run.fleet.as_ref().is_some_and(|fleet| fleet.members.iter().any(|member| !counted(&member.hostname))) {
+        return None;
+    }
     // fio samples the counters every quarter of a second, but not at the end.
     let longest_ns = facts.run.jobs.iter().map(|job| job.result.wall_ns()).fold(0.0, f64::max);
     let seen = facts.run.tool.name != "fio" || longest_ns >= COUNTERS_NS;
@@ -166,7 +174,7 @@ pub(crate) fn holes(facts: Facts<'_>) -> Option<Finding> {
 
 /// Checks for a change of throughput that an average hides: exhausted credits, a full cache, a warm-up.
 pub(crate) fn drift(facts: Facts<'_>) -> Option<Finding> {
-    let (early, late) = facts.result().series.early_and_late()?;
+    let (early, late) = facts.series().early_and_late()?;
     if !facts.has_device() || early <= 0.0 || (0.8..1.25).contains(&(late / early)) {
         return None;
     }

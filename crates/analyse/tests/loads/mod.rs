@@ -3,8 +3,8 @@
 #![allow(dead_code)]
 
 use record::{
-    Declared, DirectionResult, HostRecord, IntervalRecord, JobResult, LatencyStats, Measured, Run, SeriesRecord,
-    TargetFacts, TargetKind,
+    Declared, DirectionResult, FleetRecord, HostRecord, IntervalRecord, JobResult, LatencyStats, Measured, RankRecord,
+    Run, SeriesRecord, TargetFacts, TargetKind,
 };
 use units::random::Random;
 
@@ -98,4 +98,41 @@ pub(crate) fn file(run: &mut Run) -> &mut TargetFacts {
         cached_after: None,
     }];
     &mut run.jobs[0].evidence.targets[0]
+}
+
+/// A rank with one interval per second; two ranks are on each host.
+pub(crate) fn rank(number: u32, iops: &[u64]) -> RankRecord {
+    let interval = |&ios: &u64| IntervalRecord { ios: [ios, 0, 0], ..IntervalRecord::default() };
+    let sum: u64 = iops.iter().sum();
+    let mean = sum as f64 / iops.len().max(1) as f64;
+    RankRecord {
+        rank: number,
+        hostname: format!("node{}", number / 2),
+        cpus: 8,
+        ios: [sum, 0, 0],
+        bytes: [4096 * sum, 0, 0],
+        iops: mean,
+        bytes_per_second: 4096.0 * mean,
+        latency_ns: Some([500_000, 1_000_000, 2_000_000]),
+        workers: 2,
+        cpu_share: 0.2,
+        series: SeriesRecord { width_ns: SECOND_NS, pace_ns: 0, intervals: iops.iter().map(interval).collect() },
+        ..RankRecord::default()
+    }
+}
+
+/// A run whose job is the sum of the ranks.
+pub(crate) fn of_ranks(members: Vec<RankRecord>) -> Run {
+    let mut run = queue_full(32, 1_000_000);
+    let workers: u32 = members.iter().map(|member| member.workers).sum();
+    run.jobs[0].workers = workers;
+    run.jobs[0].result.workers = workers;
+    run.jobs[0].result.runtime_ns *= u64::from(workers.max(1));
+    let length = members.iter().map(|member| member.series.intervals.len()).max().unwrap_or(0);
+    let sum =
+        |at: usize| members.iter().filter_map(|member| member.series.intervals.get(at)).map(|one| one.ios[0]).sum();
+    let interval = |at| IntervalRecord { ios: [sum(at), 0, 0], ..IntervalRecord::default() };
+    run.jobs[0].result.series.intervals = (0..length).map(interval).collect();
+    run.fleet = Some(FleetRecord { ranks: members.len() as u32, members, ..FleetRecord::default() });
+    run
 }

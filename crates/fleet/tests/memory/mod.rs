@@ -212,7 +212,12 @@ pub(crate) fn runner(fleet: &Fleet) -> (FleetRunner<'_>, Arc<Mutex<Vec<Run>>>) {
             Ok(())
         }
     };
-    let host = RankHost { save: Arc::new(save), failures: |_, _| Vec::new(), worst: |_, _| None };
+    let host = RankHost {
+        save: Arc::new(save),
+        failures: |_, _| Vec::new(),
+        worst: |_, _| None,
+        link: |_| Some(1_250_000_000),
+    };
     (FleetRunner::new(Box::new(inner), fleet, host), saved)
 }
 

@@ -122,6 +122,18 @@ impl Frame<'_> {
         }
     }
 
+    /// Draws horizontal bars of equal thickness as one path: start, end, and the value at their middle.
+    pub(crate) fn lanes(&self, out: &mut Svg, class: &str, thickness: f64, lanes: &[Step]) {
+        let mut d = String::new();
+        for (from, to, value) in lanes {
+            let ((left, y), (right, _)) = (self.at((*from, *value)), self.at((*to, *value)));
+            let _ = write!(d, "M{} {}H{}", Short(left), Short(y), Short(right));
+        }
+        if !d.is_empty() {
+            out.element(&format!("<path class=\"{class}\" stroke-width=\"{}\" d=\"{d}\"/>", Short(thickness)));
+        }
+    }
+
     /// Draws a circle at a point, with a tooltip.
     pub(crate) fn dot(&self, out: &mut Svg, class: &str, point: (f64, f64), radius: f64, title: &str) {
         out.circle(class, self.at(point), radius, title);
@@ -136,6 +148,12 @@ impl Frame<'_> {
     pub(crate) fn column(&self, out: &mut Svg, (from, to): (f64, f64), title: &str) {
         let ((left, _), (right, _)) = (self.at((from, 0.0)), self.at((to, 0.0)));
         out.rect("h", (left, self.top), (right, self.bottom()), title);
+    }
+
+    /// Adds a tooltip to an interval of the vertical axis over the whole width of the frame.
+    pub(crate) fn row(&self, out: &mut Svg, (low, high): (f64, f64), title: &str) {
+        let ((_, bottom), (_, top)) = (self.at((self.x.scale.low, low)), self.at((self.x.scale.low, high)));
+        out.rect("h", (self.left, top), (self.right(), bottom), title);
     }
 }
 

@@ -101,7 +101,16 @@ pub(super) fn picture(label: &str, x: &Axis, y: &Axis, draw: impl FnOnce(&Frame<
 
 impl ChartFigure {
     pub(super) fn write(&self, out: &mut Markup) {
-        out.class("figure", "half", |out| {
+        self.write_as(out, "half");
+    }
+
+    /// Writes the chart over the whole width of the page.
+    pub(super) fn write_wide(&self, out: &mut Markup) {
+        self.write_as(out, "map");
+    }
+
+    fn write_as(&self, out: &mut Markup, class: &str) {
+        out.class("figure", class, |out| {
             out.inside("figcaption", &[], |out| {
                 out.leaf("h4", "", self.title);
                 out.leaf("p", "", &self.note);

@@ -18,6 +18,7 @@ mod markup;
 mod overview;
 mod page;
 mod part;
+mod ranks;
 mod run;
 mod suite;
 mod sweep;

@@ -6,7 +6,7 @@ use super::common::{SECTIONS, severity, when_and_where};
 use super::findings::{micro, split};
 use super::markup::Markup;
 use super::part::{Member, PageBudget, SectionPart};
-use super::{PageSubject, ReportedRun, comparison, differences, facts, headline, overview, run, suite, sweep};
+use super::{PageSubject, ReportedRun, comparison, differences, facts, headline, overview, ranks, run, suite, sweep};
 use crate::{chart, compare, words};
 
 /// Content security policy: only the page's own style and icon.
@@ -143,6 +143,12 @@ fn sections(
                 let name = document.suite.clone();
                 add(format!("suite-{number}"), name, &|out| suite::section(out, document, subjects.len() == 1));
             }
+        }
+    }
+    for (number, shown) in runs.iter().enumerate() {
+        if let Some(fleet) = shown.run.fleet.as_ref().filter(|fleet| fleet.ranks > 1) {
+            let name = if runs.len() > 1 { format!("Ranks of {}", shown.name) } else { "Ranks".to_owned() };
+            add(format!("ranks-{number}"), name.clone(), &|out| ranks::section(out, fleet, &name));
         }
     }
     if !runs.is_empty() {

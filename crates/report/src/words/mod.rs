@@ -7,6 +7,7 @@ use units::{Bytes, Nanos, count, grouped, percent, significant};
 mod databases;
 mod figures;
 mod pages;
+mod ranks;
 mod run;
 mod verified;
 mod volume;
@@ -180,6 +181,12 @@ fn statement(finding: &Finding, about: SentenceContext<'_>) -> String {
             (false, _) => run::queue_too_shallow(figures),
         },
         Code::GeneratorCpuBound => run::cpu_bound(figures),
+        Code::SharedLimit => ranks::shared_limit(figures),
+        Code::RanksMissedRate => ranks::missed_rate(figures),
+        Code::HostCpuBound => ranks::host_cpu(finding, figures),
+        Code::HostLinkBound => ranks::host_link(finding, figures),
+        Code::RankStraggler => ranks::straggler(finding, figures),
+        Code::RankSharesUnequal => ranks::unequal(finding, figures),
         Code::QueueNotFilled if figures.has(Quantity::CapIops) => volume::uneven(figures),
         Code::QueueNotFilled => run::queue_not_filled(figures),
         Code::LatencyBound => run::latency_bound(figures),
@@ -290,6 +297,9 @@ fn remedy_text(remedy: &Remedy, finding: &Finding, about: SentenceContext<'_>) -
         Remedy::MoreInFlight { in_flight, reads, database } => databases::more_in_flight(in_flight, reads, database),
         Remedy::Percentiles => "Check percentiles (p50, p99, p99.9) too.".to_owned(),
         Remedy::Doctor => "Check the host with `fathom doctor`.".to_owned(),
+        Remedy::CompareHosts | Remedy::MoreHosts | Remedy::FewerRanks { .. } | Remedy::CompareRanks { .. } => {
+            ranks::remedy(remedy, finding)
+        }
     }
 }
 
@@ -383,6 +393,10 @@ mod tests {
             Remedy::Doctor,
             Remedy::SeparateResults,
             Remedy::MoreInFlight { in_flight: 16, reads: true, database: None },
+            Remedy::CompareHosts,
+            Remedy::MoreHosts,
+            Remedy::FewerRanks { ranks: 8 },
+            Remedy::CompareRanks { ranks: 8 },
         ];
         // A match, so that a new remedy cannot be added without extending the list above.
         let place = |remedy: &Remedy| match remedy {
@@ -406,6 +420,10 @@ mod tests {
             Remedy::Doctor => 17,
             Remedy::SeparateResults => 18,
             Remedy::MoreInFlight { .. } => 19,
+            Remedy::CompareHosts => 20,
+            Remedy::MoreHosts => 21,
+            Remedy::FewerRanks { .. } => 22,
+            Remedy::CompareRanks { .. } => 23,
         };
         assert!(remedies.iter().map(place).eq(0..remedies.len()));
         let declared = record::Declared { verify: true, ..record::Declared::default() };

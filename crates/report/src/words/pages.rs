@@ -149,6 +149,22 @@ const ENTRIES: &[(Code, &str, &str, &str)] = &[
         "Use an asynchronous engine. `libaio` queues only with `direct=1`.",
     ),
     (
+        Code::SharedLimit,
+        "The ranks share a limit",
+        "on many hosts, the sum stayed within 10 % when at least a quarter of the ranks ended, and the others took what \
+         these left; or nearly all ranks missed their rate, and the sum varied by less than a quarter of what independent \
+         ranks would show (a warning)",
+        "More ranks or hosts give nothing: fewer reach the same. To get more, raise the limit that they share: the volume, \
+         the storage server or its network.",
+    ),
+    (
+        Code::RanksMissedRate,
+        "Nearly all ranks missed their rate",
+        "on many hosts, 90 % of the ranks got less than their part of the rate, all together less than 95 % of it, and \
+         nothing shows that they share a limit",
+        "Run again with half of the ranks: if each then gets more, they share a limit; if not, each has a limit of its own.",
+    ),
+    (
         Code::RateNotReached,
         "The rate was not reached",
         "less than 99 % of the offered rate was completed, and the queue was deep enough",
@@ -162,6 +178,36 @@ const ENTRIES: &[(Code, &str, &str, &str)] = &[
          latency of the volume on a device that was never idle",
         "In flight = rate x latency: raise the depth to rate x mean latency. Below a database, the database \
          determines the depth: `--database NAME` prints its settings ([my database is slow](slow-database.md)).",
+    ),
+    (
+        Code::HostCpuBound,
+        "A host is CPU-bound",
+        "on many hosts, all ranks of a host together used 90 % of its processors (not with polling)",
+        "The figures are those of the host and not of the storage. Distribute the ranks over more hosts.",
+    ),
+    (
+        Code::HostLinkBound,
+        "A host is at its network link",
+        "on many hosts, all ranks of a host together transferred 85 to 105 % of what its fastest link carries in one \
+         direction; only for exports of other hosts and for network filesystems, and where the host knows the speed",
+        "The figures are those of the network and not of the storage. Distribute the ranks over more hosts, or use faster \
+         links.",
+    ),
+    (
+        Code::RankStraggler,
+        "A rank is far slower than the others",
+        "among at least three ranks with equally many workers, no more than a quarter have less than 80 % of the median and \
+         are more than five standard deviations below it (computed from the median absolute deviation)",
+        "The finding names the rank, its host and what distinguishes it: CPU use, p99, a later start, errors, an earlier \
+         end. Compare the settings of its host with those of another (`fathom doctor`).",
+    ),
+    (
+        Code::RankSharesUnequal,
+        "Ranks got unequal shares",
+        "the fastest of the ranks with equally many workers got 1.5 times as much as the slowest, the rates vary by 15 %, and \
+         no single rank is the reason; not if the requested rates were reached",
+        "If the ranks of one host are alike, the hosts differ: their settings, their network paths or the limits of the \
+         provider.",
     ),
     (
         Code::GeneratorCpuBound,

@@ -2,5 +2,6 @@
 
 mod documents;
 mod names;
+mod ranks;
 mod sizes;
 mod wellformed;

@@ -7,6 +7,7 @@ pub(super) mod knee;
 mod latency;
 mod percentiles;
 pub(super) mod published;
+pub(super) mod ranks;
 mod rows;
 mod sides;
 mod stages;

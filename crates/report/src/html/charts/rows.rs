@@ -79,7 +79,7 @@ impl RowMark {
 }
 
 /// Truncates a name and isolates its text direction.
-fn shortened(name: &str) -> String {
+pub(super) fn shortened(name: &str) -> String {
     let cut: String = name.chars().take(LETTERS).collect();
     let text = if cut.len() < name.len() { format!("{}…", cut.trim_end()) } else { cut };
     isolated(&text)
