@@ -158,6 +158,9 @@ fn ranks_of_one_host_share_a_served_volume_and_their_records_add_up() {
 
 #[test]
 fn ranks_of_three_hosts_agree_on_their_clocks_and_share_a_volume() {
+    if !Launcher::new().starts_on_hosts() {
+        return skip(Launcher::new(), "is not tested on several hosts");
+    }
     let Some(hosts) = Hosts::new(3) else { return };
     let home = TempDir::new().unwrap();
     let address = format!("{}:10878", hosts.bridge());
@@ -213,6 +216,9 @@ const ALONE: &[&str] = &[
 fn a_killed_rank_of_one_host_leaves_the_others() {
     let (home, launcher) = (TempDir::new().unwrap(), Launcher::new());
     let Some(options) = launcher.keep_others() else { return skip(launcher, "ends all ranks with one") };
+    if !launcher.starts_on_hosts() {
+        return skip(launcher, "is not tested on several hosts");
+    }
     let Some(hosts) = Hosts::new(3) else { return };
     let output = home.path().join("run.json");
     let mut command = mpirun(home.path());

@@ -57,6 +57,11 @@ impl Launcher {
         }
     }
 
+    /// Reports whether these tests can start it on several hosts.
+    pub(crate) fn starts_on_hosts(self) -> bool {
+        self != Self::OpenMpi5
+    }
+
     /// Adds options that start ranks on several hosts.
     pub(crate) fn across(self, command: &mut Command, list: &HostList<'_>) {
         let hosts: Vec<String> = list.addresses.iter().map(|host| format!("{host}:{}", list.each)).collect();
@@ -67,19 +72,14 @@ impl Launcher {
                 let agent = ["--mca", "plm_rsh_agent", list.agent, "--mca", "orte_keep_fqdn_hostnames", "1"];
                 command.args(agent).args(["--mca", "oob_tcp_if_include", &interfaces, "--host", &hosts]);
                 command.args(["--mca", "btl_tcp_if_include", "10.99.0.0/24", "--mca", "btl", "tcp,vader,self"]);
+                command.args(["-x", "FATHOM_HOME"]);
             }
-            Self::OpenMpi5 => {
-                let agent = ["--prtemca", "plm_ssh_agent", list.agent, "--prtemca", "prte_keep_fqdn_hostnames", "1"];
-                command.args(agent).args(["--prtemca", "prte_if_include", &interfaces, "--host", &hosts]);
-                command.args(["--mca", "btl_tcp_if_include", "10.99.0.0/24", "--mca", "btl", "tcp,sm,self"]);
-            }
+            Self::OpenMpi5 => panic!("{self:?} is not tested on several hosts"),
             Self::Hydra => {
                 command.args(["-launcher", "ssh", "-launcher-exec", list.agent, "-hosts", &hosts]);
                 command.args(["-localhost", address]).envs([("UCX_TLS", "tcp,self"), ("UCX_NET_DEVICES", "eth0")]);
-                return;
             }
         }
-        command.args(["-x", "FATHOM_HOME"]);
     }
 
     /// Reports whether the other ranks have time to write their records when the launcher kills them.
