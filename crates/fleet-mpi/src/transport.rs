@@ -3,7 +3,10 @@
 //! Only calls that return at once are used: a blocking call, collective operations included, waits forever for a rank
 //! that has died. Measured with Open MPI 4.1.4 over TCP: `MPI_Bsend` to a dead rank never returns, `MPI_Isend` does.
 
+use std::time::{Duration, Instant};
+
 use fleet::Transport;
+use mpi::collective::CommunicatorCollectives;
 use mpi::environment::Universe;
 use mpi::point_to_point::{Destination, Source};
 use mpi::request::{Request, StaticScope};
@@ -54,10 +57,52 @@ impl MpiTransport {
         let sending = std::mem::take(&mut self.sending);
         self.sending = sending.into_iter().filter_map(|request| request.test().err()).collect();
     }
+
+    /// Waits until all messages have left and all ranks have come this far. Reports whether that was within the limit.
+    ///
+    /// A rank inside `MPI_Finalize` may no longer move messages on which others depend. Measured with six ranks of MPICH
+    /// 4.0.2 over UCX and TCP on a busy host: 3 of 3 runs hung there without this, 1 of 20 with it.
+    fn settle(&mut self) -> bool {
+        let until = Instant::now() + SETTLE_LIMIT;
+        let mut barrier = None;
+        let is_complete = loop {
+            self.move_messages();
+            let request = barrier.take().or_else(|| self.sending.is_empty().then(|| self.world.immediate_barrier()));
+            match request.map(Request::test) {
+                Some(Ok(_)) => break true,
+                Some(Err(request)) => barrier = Some(request),
+                None => {}
+            }
+            if Instant::now() >= until {
+                break false;
+            }
+        };
+        // A request must not be dropped before it is complete.
+        std::mem::forget(barrier);
+        let until = Instant::now() + SETTLE_AFTER;
+        while is_complete && Instant::now() < until {
+            self.move_messages();
+        }
+        is_complete
+    }
+
+    /// Sends what is due and discards what arrives: heartbeats.
+    fn move_messages(&mut self) {
+        while self.receive().is_some() {}
+        self.test();
+        std::thread::sleep(SETTLE_PAUSE);
+    }
 }
 
 /// Maximum length of a message that is kept once.
 const SHORT: usize = 16;
+
+/// Time limit for the last messages of all ranks.
+const SETTLE_LIMIT: Duration = Duration::from_secs(3);
+/// Time for which a rank moves messages of others after that.
+const SETTLE_AFTER: Duration = Duration::from_millis(100);
+/// Pause between two looks at them.
+const SETTLE_PAUSE: Duration = Duration::from_micros(200);
 
 /// The only tag. Messages say themselves what they are.
 const TAG: i32 = 1;
@@ -89,11 +134,13 @@ impl Transport for MpiTransport {
     }
 
     fn finish(mut self: Box<Self>) {
-        self.test();
-        // What has not left by now goes to ranks that no longer listen.
-        std::mem::forget(std::mem::take(&mut self.sending));
-        let Self { world, universe, .. } = *self;
-        drop(world);
-        drop(universe);
+        if self.settle() {
+            let Self { world, universe, .. } = *self;
+            drop(world);
+            drop(universe);
+        } else {
+            // Dropping it would wait for ranks that no longer answer. The process ends soon.
+            std::mem::forget(self);
+        }
     }
 }

@@ -5,6 +5,8 @@ use std::process::Command;
 
 use tempfile::TempDir;
 
+use crate::launcher::{HostList, Launcher};
+
 /// Several hosts at a bridge, removed when dropped.
 pub(crate) struct Hosts {
     count: u32,
@@ -35,20 +37,11 @@ impl Hosts {
         "10.99.0.254"
     }
 
-    /// Makes `mpirun` start its ranks on these hosts, `each` on every one.
-    pub(crate) fn launch(&self, mpirun: &mut Command, each: u32) {
-        let list: Vec<String> = (1..=self.count).map(|host| format!("10.99.0.{host}:{each}")).collect();
-        let interfaces = format!("{BRIDGE},eth0");
-        mpirun.args([
-            "--mca",
-            "plm_rsh_agent",
-            self.agent().to_str().unwrap(),
-            "--mca",
-            "orte_keep_fqdn_hostnames",
-            "1",
-        ]);
-        mpirun.args(["--mca", "oob_tcp_if_include", &interfaces, "--mca", "btl_tcp_if_include", "10.99.0.0/24"]);
-        mpirun.args(["--mca", "btl", "tcp,vader,self", "-x", "FATHOM_HOME", "--host", &list.join(",")]);
+    /// Makes a launcher start its ranks on these hosts, `each` on every one.
+    pub(crate) fn launch(&self, launcher: Launcher, command: &mut Command, each: u32) {
+        let addresses: Vec<String> = (1..=self.count).map(|host| format!("10.99.0.{host}")).collect();
+        let (agent, bridge) = (self.agent().display().to_string(), (BRIDGE, self.bridge()));
+        launcher.across(command, &HostList { addresses: &addresses, each, agent: &agent, bridge });
     }
 
     /// The program that `mpirun` takes for `ssh`.
