@@ -617,6 +617,7 @@ complete -c fathom -n "__fish_fathom_using_subcommand sim" -l progress -d 'Show 
 plain\t'A line every 10 s'
 off\t'None'"
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l grace -d 'Wait this long for operations in flight after the runtime or a signal' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l hosts -d 'Simulate N hosts that run the same jobs and share the volumes' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l vary -d 'Repeat for each value of a job option or a key of the volume: KEY=A..B, A..BxF, A..B/STEP, V,V,V' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l allow_file_create -d 'Permit the creation of files that do not exist.' -r -f -a "0\t''
 1\t''"

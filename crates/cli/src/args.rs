@@ -82,6 +82,9 @@ pub(crate) struct RunCommandOptions {
     /// Use this modelled volume instead of the jobs' files
     #[arg(long, value_name = "VOLUME", value_parser = clap::builder::NonEmptyStringValueParser::new(), help_heading = "Workload")]
     pub(crate) on: Option<String>,
+    /// Number of simulated hosts; only [`SimOptions`] have it as an option.
+    #[arg(skip)]
+    pub(crate) hosts: Option<u32>,
     /// Format of standard output
     #[arg(long, value_enum, default_value_t = Format::Text, help_heading = "Output")]
     pub(crate) format: Format,
@@ -113,6 +116,9 @@ pub(crate) struct RunCommandOptions {
 pub(crate) struct SimOptions {
     #[command(flatten)]
     pub(crate) run: RunCommandOptions,
+    /// Simulate N hosts that run the same jobs and share the volumes
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(job::PlanHosts::MAX)), help_heading = "Workload")]
+    pub(crate) hosts: Option<u32>,
     /// Repeat for each value of a job option or a key of the volume: KEY=A..B, A..BxF, A..B/STEP, V,V,V
     #[arg(long, aliases = ["sweep", "over"], value_name = "KEY=RANGE", help_heading = "Workload")]
     pub(crate) vary: Vec<String>,

@@ -2,13 +2,13 @@
 
 use job::{Diagnostic, Plan};
 use procedure::grid::{self, GridAxis};
-use procedure::jobs::{VariedJobs, around};
+use procedure::jobs::{VariedJobs, VariedPlace, around};
 use record::Note;
 use report::{GridPoint, ResultDocument, preview};
 use runner::{NullObserver, RunOptions, Runner};
 use store::RunKind;
 
-use crate::args::SimOptions;
+use crate::args::{RunCommandOptions, SimOptions};
 use crate::exit::Exit;
 use crate::parallel::on_all_processors;
 use crate::save::{self, RunToSave};
@@ -25,7 +25,8 @@ pub(crate) fn command(options: &SimOptions, jobs: &[String], words: &[String]) -
     if options.run.live {
         return Err(Exit::usage(LIVE_REFUSED));
     }
-    run::command(&options.run, jobs, words, true)
+    let hosts = options.hosts;
+    run::command(&RunCommandOptions { hosts, ..options.run.clone() }, jobs, words, true)
 }
 
 const LIVE_REFUSED: &str =
@@ -113,7 +114,8 @@ fn points(options: &SimOptions, jobs: &[String], source: &LocalSource) -> Result
     let axes: Result<Vec<GridAxis>, String> = options.vary.iter().map(|text| GridAxis::parse("--vary", text)).collect();
     let axes = axes.and_then(|axes| grid::check("--vary", &axes).map(|()| axes)).map_err(Exit::usage)?;
     let (sections, around) = (options.run.job_files.section.as_slice(), around(options.run.on.as_deref()));
-    let varied = VariedJobs { jobs, sections, around, outside: source };
+    let place = VariedPlace::SimulatedHosts(options.hosts);
+    let varied = VariedJobs { jobs, sections, around, outside: source, place };
     let parse = |settings: Vec<(String, String)>| {
         let plan = varied.with(&settings).map_err(|problems| rejected(&settings, &problems))?;
         Ok((settings, plan))

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use engine::gate::WriteGate;
-use job::{Dialect, JobWords, Plan};
+use job::{Dialect, JobArguments, JobWords, Plan};
 use procedure::jobs::around;
 use runner::{PreparedRun, Refusal, RunPlace, Runner, Seeds};
 use sim::model::{Use, used};
@@ -49,8 +49,9 @@ impl RunTrial {
         is_virtual: bool,
         gate: &Arc<WriteGate>,
     ) -> Result<Self, Exit> {
-        let (around, source) = (around(options.on.as_deref()), LocalSource::default());
-        let parsed = job::parse_job_arguments(words, &options.job_files.section, &around, Dialect::Strict, &source);
+        let (around, source) = (&around(options.on.as_deref()), LocalSource::default());
+        let sections = options.job_files.section.as_slice();
+        let parsed = job::parse_on_hosts(JobArguments { words, sections, around, source: &source }, options.hosts);
         diagnostics::print(&parsed.diagnostics);
         let (plan, _) = parsed.into_result().map_err(|_| Exit::Usage)?;
         let place = match (is_virtual, used(&plan)) {

@@ -10,6 +10,9 @@ use crate::table::{self, OPTIONS, OptionKind, OptionSpec};
 use crate::{Dialect, limits};
 use units::{Nanos, closest};
 
+/// Option of simulations, which users may expect of other commands.
+const HOSTS: &str = "hosts";
+
 /// The parts of a command line.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Arguments {
@@ -123,7 +126,12 @@ impl ArgumentReader<'_> {
         let (key, value) = body.split_once('=').map_or((body, None), |(key, value)| (key, Some(value)));
         let key_length = key.chars().count();
         let key_place = place.part(0, dashes + key_length);
-        let Some(named) = self.resolve(key, &key_place) else { return };
+        let Some(named) = self.resolve(key, &key_place) else {
+            // A number of hosts is no job file.
+            let is_number = |word: &str| word.bytes().all(|byte| byte.is_ascii_digit());
+            self.at += usize::from(key == HOSTS && self.words.get(self.at).is_some_and(|(word, _)| is_number(word)));
+            return;
+        };
         let inline = value.map(|value| (value.to_owned(), place.part(dashes + key_length + 1, usize::MAX)));
         if let (Arity::None, Some(_)) = (named.arity(), &inline) {
             let diagnostic = Diagnostic::error("unused-argument", format!("`--{key}` takes no value"));
@@ -202,6 +210,11 @@ impl ArgumentReader<'_> {
                     self.engine
                 ))
                 .remedy(format!("write `--ioengine={}` before it", spec.engines[0]));
+        }
+        if key == HOSTS && !self.with_host {
+            return diagnostic.note("only simulations have hosts; this command runs one process").remedy(
+                "simulate hosts with `fathom sim --hosts N`, or run on real ones with `mpirun -n N fathom-fleet run`",
+            );
         }
         if !key.is_empty() && (2..=6).contains(&candidates.len()) {
             return diagnostic.remedy(format!("write one of {}", candidates.join(", ")));

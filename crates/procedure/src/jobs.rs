@@ -1,6 +1,6 @@
 //! Job files and job options with varying settings.
 
-use job::{Diagnostic, Dialect, HostSource, InjectedOptions, Job, Plan, StatOptions};
+use job::{Diagnostic, HostSource, InjectedOptions, Job, JobArguments, Plan, PlanHosts, StatOptions};
 use sim::model::with_key;
 
 /// Job arguments to be parsed with different settings.
@@ -13,7 +13,22 @@ pub struct VariedJobs<'a> {
     pub around: InjectedOptions,
     /// Source of job files.
     pub outside: &'a dyn HostSource,
+    /// Where they run.
+    pub place: VariedPlace,
 }
+
+/// Where varied jobs run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum VariedPlace {
+    /// In one process.
+    #[default]
+    OneProcess,
+    /// In a simulation, which `hosts` settings may give other numbers of hosts than this one.
+    SimulatedHosts(Option<u32>),
+}
+
+/// Setting that is the number of simulated hosts.
+const HOSTS: &str = "hosts";
 
 impl VariedJobs<'_> {
     /// Returns the jobs with some settings changed: options of the jobs, or keys of their volumes.
@@ -26,9 +41,14 @@ impl VariedJobs<'_> {
         let is_option = |key: &str| !job::table::find_all(key).is_empty();
         let mut around = self.around.clone();
         around.after.extend(settings.iter().filter(|(key, _)| is_option(key)).cloned());
-        let parsed = job::parse_job_arguments(self.jobs, self.sections, &around, Dialect::Strict, self.outside);
+        let (hosts, is_hosts) = match self.place {
+            VariedPlace::OneProcess => (None, false),
+            VariedPlace::SimulatedHosts(hosts) => (varied_hosts(settings)?.or(hosts), true),
+        };
+        let (words, sections, around) = (self.jobs, self.sections, &around);
+        let parsed = job::parse_on_hosts(JobArguments { words, sections, around, source: self.outside }, hosts);
         let (mut plan, _) = parsed.into_result()?;
-        for (key, value) in settings.iter().filter(|(key, _)| !is_option(key)) {
+        for (key, value) in settings.iter().filter(|(key, _)| !(is_option(key) || is_hosts && key == HOSTS)) {
             let key = of_volume(key).unwrap_or_else(|| key.clone());
             for job in &mut plan.jobs {
                 let Some(words) = &mut job.engine.volume else { continue };
@@ -42,6 +62,17 @@ impl VariedJobs<'_> {
             None => Ok(plan),
         }
     }
+}
+
+/// Returns the number of hosts among the settings.
+fn varied_hosts(settings: &[(String, String)]) -> Result<Option<u32>, Vec<Diagnostic>> {
+    let Some((_, value)) = settings.iter().find(|(key, _)| key == HOSTS) else { return Ok(None) };
+    let hosts = value.parse().ok().filter(|hosts| (1..=PlanHosts::MAX).contains(hosts));
+    hosts.map(Some).ok_or_else(|| {
+        let most = PlanHosts::MAX;
+        let problem = Diagnostic::error("hosts", format!("hosts={value} is not a number from 1 to {most}"));
+        vec![problem.remedy("write for example `--vary hosts=1,2,4,8` or `--vary hosts=1..64`")]
+    })
 }
 
 fn unloggable(job: &Job) -> Diagnostic {

@@ -12,7 +12,7 @@ use runner::{CreditPolicy, NullObserver, RunControl, RunOptions, Runner, Seeds};
 use sim::model::with_key;
 use units::{Nanos, PerKind, Rate};
 
-use crate::jobs::{VariedJobs, around};
+use crate::jobs::{VariedJobs, VariedPlace, around};
 
 /// This many operations settle a mean to a hundredth.
 const OPERATIONS: f64 = 12_000.0;
@@ -199,7 +199,8 @@ fn of_observation(name: &str, seen: &Observation) -> Derived {
 fn of_job(name: &str, source: &dyn HostSource) -> Result<Derived, Vec<Diagnostic>> {
     let words = [name.to_owned()];
     let around = around(Some("custom,size=1PiB"));
-    let plan = VariedJobs { jobs: &words, sections: &[], around, outside: source }.with(&[])?;
+    let plan =
+        VariedJobs { jobs: &words, sections: &[], around, outside: source, place: VariedPlace::OneProcess }.with(&[])?;
     let Some(job) = plan.jobs.first() else {
         return Err(vec![Diagnostic::error("plan", format!("{name} has no jobs"))]);
     };

@@ -65,7 +65,7 @@ pub use log::LogLine;
 pub use measured::{CpuUseRecord, DirectionResult, IntervalRecord, Measured, SampleRecord, SeriesRecord};
 pub use model::{
     ModelCredits, ModelEarly, ModelMerging, ModelPageCache, ModelRecord, ModelStage, ModelStageKind, ModelledVolume,
-    StageWait,
+    StageHosts, StageWait,
 };
 pub use outcome::RunOutcome;
 pub use printable::printable;

@@ -116,6 +116,9 @@ pub struct ModelStage {
     /// Volumes behind the stage, as indices into [`ModelRecord::volumes`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub volumes: Vec<usize>,
+    /// Hosts behind the stage in a simulation of many hosts; `None` in other runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hosts: Option<StageHosts>,
     /// Kind of stage.
     pub kind: ModelStageKind,
     /// Rule that the stage follows.
@@ -141,6 +144,29 @@ pub struct ModelStage {
     /// Remaining credits over time: nanoseconds from the start, and credits.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub levels: Vec<(u64, f64)>,
+}
+
+/// Hosts behind a stage.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StageHosts {
+    /// Number of hosts whose requests pass it.
+    pub hosts: u32,
+    /// Number of equal stages in this record: more than one if each host, or each volume, has its own. Counts are then
+    /// sums over all of them; utilisation, credits and levels are means, and waits and times those of the worst.
+    pub stages: u32,
+}
+
+impl ModelStage {
+    /// Returns its name, with the hosts that share it or have one each.
+    #[must_use]
+    pub fn label(&self) -> String {
+        match self.hosts {
+            Some(StageHosts { hosts, stages: 1 }) if hosts > 1 => format!("{} shared by {hosts} hosts", self.name),
+            Some(StageHosts { hosts, stages }) if hosts == stages && hosts > 1 => format!("{} of each host", self.name),
+            Some(StageHosts { stages, .. }) if stages > 1 => format!("{} ({stages} of them)", self.name),
+            _ => self.name.clone(),
+        }
+    }
 }
 
 /// Sequential operations at a limit that merges them.

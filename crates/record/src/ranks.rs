@@ -36,6 +36,11 @@ impl RankRecord {
             ..Self::default()
         }
     }
+
+    /// Reduces the series to this number of intervals at most.
+    pub fn shorten_series(&mut self, most: usize) {
+        self.series = shortened(std::mem::take(&mut self.series), most);
+    }
 }
 
 /// Returns percentiles over all kinds.
@@ -49,8 +54,12 @@ fn latency_ns(all: &Measured) -> Option<[u64; 3]> {
     Some([p50?, p99?, p999?])
 }
 
-fn coarsened(mut series: SeriesRecord) -> SeriesRecord {
-    while series.intervals.len() > RANK_INTERVALS_MAX {
+fn coarsened(series: SeriesRecord) -> SeriesRecord {
+    shortened(series, RANK_INTERVALS_MAX)
+}
+
+fn shortened(mut series: SeriesRecord, most: usize) -> SeriesRecord {
+    while series.intervals.len() > most.max(1) {
         series = series.halved();
     }
     series

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use job::{BlockSizes, Direction, Engine, Job, Plan, Size};
+use job::{BlockSizes, Direction, Engine, Job, Plan, PlanHosts, Size};
 use runner::policy::{depth, longest};
 use runner::{AttachedVolume, FileGrowth, PreparedRun, Preview, WorkerPlan};
 use units::{Bytes, Nanos, grouped};
@@ -166,6 +166,9 @@ fn on_device(plan: &Plan, workers: &[WorkerPlan], growths: &[FileGrowth], refusa
 /// Describes the volume of each file, and which jobs use a page cache.
 fn on_model(plan: &Plan, volumes: &[AttachedVolume], page_caches: &[Option<(String, Bytes)>]) -> String {
     let mut text = String::new();
+    if let Some(PlanHosts { count, .. }) = plan.hosts {
+        let _ = writeln!(text, "on {count} simulated hosts, each with a machine and a page cache of its own");
+    }
     for AttachedVolume { path, name, title, size, .. } in volumes {
         let _ = writeln!(text, "{path}: {name} ({title}, {size})");
     }

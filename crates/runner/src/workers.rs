@@ -37,6 +37,12 @@ impl WorkerPlan {
         WorkerIndex { index: self.number as u32, clone: self.clone }
     }
 
+    /// Returns the worker with its numbers in another plan, which has the jobs and workers of several hosts.
+    #[must_use]
+    pub fn renumbered(self, number: usize, job: usize) -> Self {
+        Self { number, job, ..self }
+    }
+
     /// Returns the layout of the files, for the issuer.
     #[must_use]
     pub fn layout(&self) -> JobLayout {

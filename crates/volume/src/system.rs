@@ -126,15 +126,8 @@ struct Route {
     stations: Vec<usize>,
     limiters: PerRequestKind<Vec<usize>>,
     volume: usize,
-}
-
-impl Route {
-    fn includes(&self, part: SystemPart) -> bool {
-        match part {
-            SystemPart::Limiter(index) => self.limiters.each().into_iter().any(|limiters| limiters.contains(&index)),
-            SystemPart::Station(index) => self.stations.contains(&index),
-        }
-    }
+    /// Records of its stations and limiters, each once: a run on many machines has many more.
+    records: Vec<usize>,
 }
 
 #[derive(Debug)]
@@ -288,7 +281,8 @@ impl System {
     /// in which at least one job is measured, which excludes ramps.
     pub fn measure(&mut self, now: Nanos, route: usize, begins: bool) {
         let Some(route) = self.routes.get(route) else { return };
-        for record in self.stages.records.iter_mut().filter(|record| route.includes(record.part)) {
+        for &index in &route.records {
+            let record = &mut self.stages.records[index];
             let counts = match record.part {
                 SystemPart::Limiter(index) => self.stages.limiters[index].counts,
                 SystemPart::Station(index) => self.stages.stations[index].counts,
@@ -310,8 +304,8 @@ impl System {
     /// arrive later without jitter.
     pub fn account_for_jitter(&mut self, route: usize) {
         let Some(route) = self.routes.get(route) else { return };
-        for record in self.stages.records.iter().filter(|record| record.jitter.is_some() && route.includes(record.part))
-        {
+        let records = route.records.iter().map(|&index| &self.stages.records[index]);
+        for record in records.filter(|record| record.jitter.is_some()) {
             if let SystemPart::Limiter(index) = record.part {
                 self.stages.limiters[index].leads.enable();
             }
@@ -330,10 +324,14 @@ impl System {
     /// Returns the statistics of each limit and station, in order of first appearance.
     #[must_use]
     pub fn stages(&self, now: Nanos) -> Vec<ServiceStage> {
-        self.stages.records.iter().map(|record| self.stage(record, now)).collect()
+        let mut routes = vec![Vec::new(); self.stages.records.len()];
+        for (number, route) in self.routes.iter().enumerate() {
+            route.records.iter().for_each(|&record| routes[record].push(number));
+        }
+        self.stages.records.iter().zip(routes).map(|(record, routes)| self.stage(record, routes, now)).collect()
     }
 
-    fn stage(&self, record: &StageRecord, now: Nanos) -> ServiceStage {
+    fn stage(&self, record: &StageRecord, routes: Vec<usize>, now: Nanos) -> ServiceStage {
         let (kind, counts, servers, credits) = match record.part {
             SystemPart::Limiter(index) => {
                 let limiter = &self.stages.limiters[index];
@@ -346,7 +344,6 @@ impl System {
         };
         let (counts, time_ns) = record.tally.total(now, counts);
         let LimiterCounts { requests, delayed, decided, delay_ns, busy_ns, merged, unmerged } = counts;
-        let routes = self.routes.iter().enumerate().filter(|(_, route)| route.includes(record.part));
         ServiceStage {
             name: record.name.clone(),
             owner: record.owner.clone(),
@@ -356,7 +353,7 @@ impl System {
             decided,
             delay_ns,
             utilisation: busy_ns as f64 / servers as f64 / time_ns.max(1) as f64,
-            routes: routes.map(|(number, _)| number).collect(),
+            routes,
             credits,
             early: self.early(record, requests),
             merged,
@@ -417,19 +414,18 @@ const fn id_slot(id: u32) -> (usize, usize) {
 }
 
 fn homes(attachments: &[Attachment]) -> Vec<Home> {
-    let mut machines: Vec<(&str, Option<Bytes>)> = Vec::new();
+    let (mut machines, mut memory): (BTreeMap<&str, usize>, Vec<Option<Bytes>>) = Default::default();
     let mut homes = Vec::new();
     for Attachment { spec, .. } in attachments {
-        let known = machines.iter().position(|(name, _)| *name == spec.host);
-        let machine = known.unwrap_or_else(|| {
-            machines.push((&spec.host, None));
-            machines.len() - 1
-        });
-        machines[machine].1 = machines[machine].1.max(spec.buffering.memory);
+        let machine = *machines.entry(&spec.host).or_insert(memory.len());
+        if machine == memory.len() {
+            memory.push(None);
+        }
+        memory[machine] = memory[machine].max(spec.buffering.memory);
         homes.push(Home { machine, buffering: spec.buffering });
     }
     for home in &mut homes {
-        home.buffering.memory = machines[home.machine].1;
+        home.buffering.memory = memory[home.machine];
     }
     homes
 }
@@ -442,6 +438,9 @@ struct SystemStages {
     stations: Vec<Servers>,
     volumes: Vec<Volume>,
     records: Vec<StageRecord>,
+    /// Record of each limiter and of each station.
+    limiter_records: Vec<usize>,
+    station_records: Vec<usize>,
     limiter_index: BTreeMap<StageKey, usize>,
     station_index: BTreeMap<StageKey, usize>,
     volume_index: BTreeMap<String, usize>,
@@ -450,10 +449,15 @@ struct SystemStages {
 impl SystemStages {
     fn route(&mut self, attachment: &Attachment) -> Route {
         let spec = &attachment.spec;
-        let stations = spec.stations.iter().map(|station| self.station(attachment, station)).collect();
+        let stations: Vec<usize> = spec.stations.iter().map(|station| self.station(attachment, station)).collect();
         let limits: Vec<(usize, &Limit)> =
             spec.limits.iter().map(|limit| (self.limiter(attachment, limit), limit)).collect();
-        Route { stations, limiters: limiters_by_kind(&limits), volume: self.volume(attachment) }
+        let limiters = limiters_by_kind(&limits);
+        let used = limiters.each().into_iter().flatten().map(|&index| self.limiter_records[index]);
+        let mut records: Vec<usize> = used.chain(stations.iter().map(|&index| self.station_records[index])).collect();
+        records.sort_unstable();
+        records.dedup();
+        Route { stations, limiters, volume: self.volume(attachment), records }
     }
 
     fn station(&mut self, attachment: &Attachment, station: &Station) -> usize {
@@ -461,6 +465,7 @@ impl SystemStages {
         let index = *self.station_index.entry(known.clone()).or_insert(self.stations.len());
         if index == self.stations.len() {
             self.stations.push(Servers::new(station));
+            self.station_records.push(self.records.len());
             self.records.push(known.record(SystemPart::Station(index), &station.rule, None, None));
         }
         index
@@ -471,6 +476,7 @@ impl SystemStages {
         let index = *self.limiter_index.entry(known.clone()).or_insert(self.limiters.len());
         if index == self.limiters.len() {
             self.limiters.push(Limiter::new(limit));
+            self.limiter_records.push(self.records.len());
             let jitter = match &limit.burst {
                 Burst::Jitter(jitter) if jitter.time > Nanos::ZERO => Some(jitter.clone()),
                 _ => None,

@@ -51,7 +51,7 @@ fn delayed_by(facts: Facts<'_>, model: &ModelRecord, stage: &ModelStage, request
     let service = facts.result().service_mean_ns().unwrap_or(held);
     let enough = (facts.result().in_flight().unwrap_or(0.0) * (1.0 - held / service.max(1.0))).ceil();
     let finding = Finding::new(Code::ModelHeldBack, Severity::Info)
-        .about(&stage.name)
+        .about(&stage.label())
         .with(Quantity::DecidedShare, delayed_fraction(stage), EvidenceSource::Model)
         .with(Quantity::HeldMean, held, EvidenceSource::Model)
         .with(Quantity::Utilisation, stage.utilisation, EvidenceSource::Model)
@@ -107,7 +107,7 @@ fn not_reached(facts: Facts<'_>, model: &ModelRecord, in_flight: f64) -> Finding
         .then(|| deeper(facts, facts.per_worker(needed)))
         .filter(|_| !facts.declared().is_paced() && facts.declared().thinktime_ns == 0);
     finding
-        .about(&stage.name)
+        .about(&stage.label())
         .with(Quantity::Utilisation, stage.utilisation, EvidenceSource::Model)
         .with(Quantity::InFlightNeeded, needed.ceil(), EvidenceSource::LittlesLaw)
         .remedy(remedy)

@@ -3,11 +3,13 @@
 //! Sizes are in bytes, times in nanoseconds, percentages whole numbers. Names are fio's where fio has one.
 
 mod files;
+mod hosts;
 mod pattern;
 mod ranks;
 mod verify;
 
 pub use files::{Fallocate, FileOptions, FileOrder, FileService, OpenSync};
+pub use hosts::PlanHosts;
 pub use pattern::{BlockSizes, Direction, Distribution, Generator, Pattern};
 pub use ranks::{JobRanks, RankRanges, RankShare, SplitKind};
 pub use verify::{SmallBlock, VERIFY_HEADER_BYTES, VERIFY_PLAIN_HEADER_BYTES};
@@ -23,6 +25,8 @@ pub struct Plan {
     pub jobs: Vec<Job>,
     /// Options set for all jobs, as typed: canonical name and text, for fio's `global options`.
     pub globals: Vec<(String, String)>,
+    /// Simulated hosts that run the jobs together; `None` if one process runs them.
+    pub hosts: Option<PlanHosts>,
 }
 
 /// One job: a section of a job file, or the options after one `--name`.

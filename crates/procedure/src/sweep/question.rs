@@ -8,7 +8,7 @@ use units::Nanos;
 
 use crate::grid::{self, GridAxis};
 use crate::host::ProcedureHost;
-use crate::jobs::{VariedJobs, around};
+use crate::jobs::{VariedJobs, VariedPlace, around};
 
 /// The request for a sweep, as the caller wrote it.
 #[derive(Clone, Debug)]
@@ -118,7 +118,14 @@ impl<'a> SweepQuestion<'a> {
     /// Parses the jobs with some settings changed.
     pub(crate) fn plan(&self, settings: &[(String, String)]) -> Result<Plan, Vec<Diagnostic>> {
         let SweepRequest { jobs, sections, .. } = &self.request;
-        VariedJobs { jobs, sections, around: self.around.clone(), outside: self.host.source }.with(settings)
+        VariedJobs {
+            jobs,
+            sections,
+            around: self.around.clone(),
+            outside: self.host.source,
+            place: VariedPlace::OneProcess,
+        }
+        .with(settings)
     }
 
     /// Returns the job arguments, including a name.

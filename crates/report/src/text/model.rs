@@ -1,6 +1,6 @@
 //! Modelled volumes in the report of a run.
 
-use record::{ModelPageCache, ModelRecord, ModelStage};
+use record::{ModelPageCache, ModelRecord, ModelStage, StageHosts};
 use units::{Bytes, Nanos, count, percent};
 
 use super::RunPage;
@@ -92,7 +92,13 @@ impl RunPage {
             format!("; {} of {} credits left", amount(credits.left), amount(credits.most))
         });
         let owner = if owned { format!(" ({})", stage.owner) } else { String::new() };
-        let rule = format!("{}{owner}{credits}", stage.rule);
+        let hosts = match stage.hosts {
+            Some(StageHosts { hosts, stages: 1 }) if hosts > 1 => format!("; shared by {hosts} hosts"),
+            Some(StageHosts { hosts, stages }) if stages == hosts && hosts > 1 => format!("; on each of {hosts} hosts"),
+            Some(StageHosts { stages, .. }) if stages > 1 => format!("; {stages} of them"),
+            _ => String::new(),
+        };
+        let rule = format!("{}{owner}{hosts}{credits}", stage.rule);
         self.stage_line(&stage.name, &percent(stage.utilisation), &held, &wait, &rule);
     }
 

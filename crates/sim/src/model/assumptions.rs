@@ -36,7 +36,7 @@ pub(super) fn limit<'a>(attachments: &'a [Attachment], stage: &ServiceStage) -> 
     spec.limits.iter().find(|limit| limit.name == stage.name)
 }
 
-/// Returns the 99th percentile of the slowest job that passes a stage. `None` if one of them is a closed loop, whose
+/// Returns the 99th percentile of the slowest job that passes a stage; `finished` is in the order of numbers. `None` if one of them is a closed loop, whose
 /// operations would arrive later without jitter.
 pub(super) fn open_p99(
     (plan, workers): (&Plan, &[WorkerPlan]),
@@ -44,17 +44,19 @@ pub(super) fn open_p99(
     finished: &[WorkerResult],
     stage: &ServiceStage,
 ) -> Option<Nanos> {
+    let mut is_passed = vec![false; placement.attachments.len()];
+    stage.routes.iter().for_each(|&route| is_passed[route] = true);
     let passes = |number: usize| {
         let mut places = placement.places.get(number).into_iter().flatten();
-        places.any(|place| stage.routes.contains(&place.route))
+        places.any(|place| is_passed[place.route])
     };
     let mut slowest = None;
     for worker in workers.iter().filter(|worker| passes(worker.number)) {
         if !is_open(&plan.jobs[worker.job]) {
             return None;
         }
-        let done = finished.iter().filter(|finished| finished.number == worker.number);
-        let sides = done.flat_map(|finished| &finished.summary.directions);
+        let done = finished.binary_search_by_key(&worker.number, |finished| finished.number);
+        let sides = done.into_iter().flat_map(|index| &finished[index].summary.directions);
         slowest = slowest.max(sides.filter_map(|side| side.response.histogram.percentile(99.0)).max());
     }
     slowest

@@ -47,9 +47,12 @@ fn too_deep(plan: &Plan, workers: &[WorkerPlan]) -> Option<Diagnostic> {
     let deepest = stage.iter().map(|worker| &plan.jobs[worker.job]).max_by_key(|job| policy::depth(job))?;
     let found = in_flight(stage);
     let message = format!("{found} operations in flight are more than a simulation holds, which is {IN_FLIGHT_MAX}");
-    let diagnostic = Diagnostic::error("too-many-in-flight", message)
-        .at(deepest.origin.of("iodepth").cloned())
-        .remedy("take a smaller `iodepth` or `numjobs`, or let jobs wait for one another (`stonewall`)");
+    let diagnostic = Diagnostic::error("too-many-in-flight", message).at(deepest.origin.of("iodepth").cloned()).remedy(
+        match plan.hosts {
+            None => "take a smaller `iodepth` or `numjobs`, or let jobs wait for one another (`stonewall`)",
+            Some(_) => "simulate fewer hosts, or take a smaller `iodepth` or `numjobs`",
+        },
+    );
     Some(diagnostic)
 }
 

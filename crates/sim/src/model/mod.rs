@@ -2,6 +2,8 @@
 
 mod assumptions;
 mod checks;
+mod grouped;
+mod hosted;
 mod page_cache;
 mod placement;
 mod results;

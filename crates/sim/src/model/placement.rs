@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use job::{Diagnostic, Plan};
-use runner::WorkerPlan;
+use job::{Diagnostic, Plan, PlanHosts, limits};
 use units::Bytes;
-use volume::catalogue::Problem;
+use volume::catalogue::{DEFAULT_HOST, Problem};
 use volume::pagecache::PageCacheSettings;
-use volume::{Attachment, Spec};
+use volume::{Attachment, Limit, Scope, Spec};
 
 use super::checks;
+use super::hosted::HostedWorkers;
 use super::volumes::{self, ReadFile, Volumes, is_device};
 use crate::ClientPlace;
 
@@ -24,8 +24,8 @@ pub(super) struct Placement {
     pub(super) attachments: Vec<Attachment>,
     /// Positions of each worker's files, by worker number.
     pub(super) places: Vec<Vec<ClientPlace>>,
-    /// Volume text of each route, and the job that specifies it.
-    words: Vec<(String, usize)>,
+    /// Origin of each route.
+    pub(super) origins: Vec<RouteOrigin>,
     /// Routes by machine and volume.
     routes: BTreeMap<(String, String), usize>,
     /// Allocated bytes of each volume, and the position of each file.
@@ -33,25 +33,38 @@ pub(super) struct Placement {
     files: BTreeMap<(String, String), ClientPlace>,
 }
 
+/// Where a route comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct RouteOrigin {
+    /// Simulated host, from zero.
+    pub(super) host: u32,
+    /// Volume text.
+    words: String,
+    /// Job that specifies it.
+    job: usize,
+}
+
 impl Placement {
     /// Places the files of all workers. Each path under `/dev` is a volume of its own; other files of jobs on the same
-    /// volume lie on it side by side. A device on several machines (`host=`) is one shared volume.
+    /// volume lie on it side by side. A device on several machines (`host=`, simulated hosts) is one shared volume.
     pub(super) fn new(
         plan: &Plan,
-        workers: &[WorkerPlan],
+        workers: &HostedWorkers,
         volumes: &Volumes,
         read_file: ReadFile,
     ) -> Result<Self, Vec<Diagnostic>> {
         let (mut placement, mut problems) = (Self::default(), Vec::new());
-        for worker in workers {
+        for (worker, hosted) in workers.plans.iter().zip(&workers.hosted) {
             let job = &plan.jobs[worker.job];
             let Some((spec, words)) = volumes.of(job).zip(job.engine.volume.as_ref()) else { continue };
+            let origin = RouteOrigin { host: hosted.host, words: words.clone(), job: worker.job };
+            let machine = if plan.hosts.is_some() { machine_of(hosted.host, &spec.host) } else { spec.host.clone() };
             let mut place = |path: &str, needed| {
-                let place = placement.place(spec, path, needed);
-                placement.words.resize(placement.attachments.len(), (words.clone(), worker.job));
+                let place = placement.place((spec, &machine), path, needed);
+                placement.origins.resize(placement.attachments.len(), origin.clone());
                 if let Some(other) =
-                    place.as_ref().ok().map(|place| &placement.words[place.route]).filter(|_| is_device(path))
-                    && other.0 != *words
+                    place.as_ref().ok().map(|place| &placement.origins[place.route]).filter(|_| is_device(path))
+                    && other.words != *words
                 {
                     problems.push(conflicting_volumes(plan, path, other, worker.job));
                 }
@@ -67,47 +80,93 @@ impl Placement {
                         .remedy("give the volume a larger `size=`, or the job a smaller one"),
                 );
             }
+            if problems.len() > limits::PROBLEMS_MAX {
+                break;
+            }
         }
         problems.dedup();
-        problems.extend(checks::check(plan, workers, volumes));
+        problems.extend(checks::check(plan, &workers.plans, volumes));
         if problems.is_empty() {
             problems = placement.resolve_together(plan, read_file);
         }
         if problems.is_empty() { Ok(placement) } else { Err(problems) }
     }
 
-    /// Resolves all volumes together: some limits depend on the other volumes of the machine.
+    /// Resolves all volumes of each host together: some limits depend on the other volumes of the machine.
     fn resolve_together(&mut self, plan: &Plan, read_file: ReadFile) -> Vec<Diagnostic> {
-        let words: Vec<&str> = self.words.iter().map(|(words, _)| words.as_str()).collect();
-        match volumes::look_up_all(&words, read_file) {
-            Ok(specs) => {
-                for (attachment, spec) in self.attachments.iter_mut().zip(specs) {
-                    attachment.spec = spec;
+        let mut routes: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
+        for (route, origin) in self.origins.iter().enumerate() {
+            routes.entry(origin.host).or_default().push(route);
+        }
+        let mut known: BTreeMap<Vec<&str>, Vec<Spec>> = BTreeMap::new();
+        for routes in routes.values() {
+            let words: Vec<&str> = routes.iter().map(|&route| self.origins[route].words.as_str()).collect();
+            if !known.contains_key(&words) {
+                match volumes::look_up_all(&words, read_file) {
+                    Ok(specs) => drop(known.insert(words.clone(), specs)),
+                    Err(problems) => return self.described(plan, &problems),
                 }
-                Vec::new()
             }
-            Err(problems) => {
-                let job = |problem: &Problem| {
-                    let known = self.words.iter().find(|(words, _)| **words == *problem.place.text);
-                    &plan.jobs[known.map_or(0, |(_, job)| *job)]
-                };
-                problems.iter().map(|problem| volumes::diagnostic(job(problem), problem)).collect()
+            for (&route, spec) in routes.iter().zip(&known[&words]) {
+                let attached = &mut self.attachments[route].spec;
+                *attached = Spec { host: std::mem::take(&mut attached.host), ..spec.clone() };
             }
+        }
+        if plan.hosts.as_ref().is_some_and(|hosts| !hosts.own_jobs.is_empty()) {
+            self.differences(plan)
+        } else {
+            Vec::new()
         }
     }
 
-    fn place(&mut self, spec: &Spec, path: &str, needed: u64) -> Result<ClientPlace, String> {
+    fn described(&self, plan: &Plan, problems: &[Problem]) -> Vec<Diagnostic> {
+        let job = |problem: &Problem| {
+            let known = self.origins.iter().find(|origin| *origin.words == *problem.place.text);
+            &plan.jobs[known.map_or(0, |origin| origin.job)]
+        };
+        problems.iter().map(|problem| volumes::diagnostic(job(problem), problem)).collect()
+    }
+
+    /// Reports volumes that differ from host to host although they have one path.
+    fn differences(&self, plan: &Plan) -> Vec<Diagnostic> {
+        let mut first: BTreeMap<&str, usize> = BTreeMap::new();
+        let mut problems = Vec::new();
+        for (route, attachment) in self.attachments.iter().enumerate() {
+            let other = *first.entry(&attachment.volume).or_insert(route);
+            if !is_same_volume(&self.attachments[other].spec, &attachment.spec) && problems.is_empty() {
+                let (here, there) = (&self.origins[route], &self.origins[other]);
+                let job = &plan.jobs[here.job];
+                let message = format!(
+                    "job `{}`: {} is {} on {} and {} on {}, but it is one volume",
+                    job.name,
+                    attachment.volume,
+                    there.words,
+                    PlanHosts::name(there.host),
+                    here.words,
+                    PlanHosts::name(here.host)
+                );
+                let place = job.origin.of("volume").or(job.origin.title.as_ref()).cloned();
+                let remedy =
+                    "give each host a path of its own, as in filename=/dev/data${RANK}, or all the same volume";
+                problems.push(Diagnostic::error("volume", message).at(place).remedy(remedy));
+            }
+        }
+        problems
+    }
+
+    fn place(&mut self, on: (&Spec, &str), path: &str, needed: u64) -> Result<ClientPlace, String> {
+        let (spec, machine) = on;
         let size = spec.size.get();
         if is_device(path) {
-            let route = self.route(spec, path);
+            let route = self.route(on, path);
             return Ok(ClientPlace { route, base: 0, bytes: size });
         }
         // Files of jobs that name different volumes on one machine lie on different volumes, even with equal titles.
         let titled = format!("{FILES} on {}", spec.title);
-        let known = self.routes.get(&(spec.host.clone(), titled.clone()));
+        let known = self.routes.get(&(machine.to_owned(), titled.clone()));
         let other = known.is_some_and(|&route| self.attachments[route].spec.name != spec.name);
         let volume = if other { format!("{FILES} on {}", spec.name) } else { titled };
-        let route = self.route(spec, &volume);
+        let route = self.route(on, &volume);
         let allocated = self.allocated.entry(volume.clone()).or_default();
         let key = (volume, path.to_owned());
         if let Some(place) = self.files.get(&key).filter(|place| place.bytes >= needed) {
@@ -134,23 +193,38 @@ impl Placement {
         memory.unwrap_or(PageCacheSettings::default().memory)
     }
 
-    fn route(&mut self, spec: &Spec, volume: &str) -> usize {
+    fn route(&mut self, (spec, machine): (&Spec, &str), volume: &str) -> usize {
         let next = self.attachments.len();
-        let route = *self.routes.entry((spec.host.clone(), volume.to_owned())).or_insert(next);
+        let route = *self.routes.entry((machine.to_owned(), volume.to_owned())).or_insert(next);
         if route == next {
-            self.attachments.push(Attachment { spec: spec.clone(), volume: volume.to_owned() });
+            let spec = Spec { host: machine.to_owned(), ..spec.clone() };
+            self.attachments.push(Attachment { spec, volume: volume.to_owned() });
         }
         route
     }
 }
 
+/// Returns the name of the machine on which a simulated host runs a job whose volume names a machine.
+fn machine_of(host: u32, named: &str) -> String {
+    let host = PlanHosts::name(host);
+    if named == DEFAULT_HOST { host } else { format!("{host}/{named}") }
+}
+
+/// Reports whether two specs are of the same volume, on whichever machines.
+fn is_same_volume(a: &Spec, b: &Spec) -> bool {
+    let own = |spec: &Spec| -> Vec<Limit> {
+        spec.limits.iter().filter(|limit| limit.scope == Scope::Volume).cloned().collect()
+    };
+    (&a.title, a.size, &a.behaviour) == (&b.title, b.size, &b.behaviour) && own(a) == own(b)
+}
+
 /// Reports a device of one machine that is used as two volumes.
-fn conflicting_volumes(plan: &Plan, path: &str, other: &(String, usize), job: usize) -> Diagnostic {
-    let (job, known) = (&plan.jobs[job], &plan.jobs[other.1]);
+fn conflicting_volumes(plan: &Plan, path: &str, other: &RouteOrigin, job: usize) -> Diagnostic {
+    let (job, known) = (&plan.jobs[job], &plan.jobs[other.job]);
     let here = job.engine.volume.as_deref().unwrap_or_default();
     let message = format!(
         "job `{}`: {path} is {here} here and {} for job `{}` on the same machine",
-        job.name, other.0, known.name
+        job.name, other.words, known.name
     );
     Diagnostic::error("volume", message)
         .at(job.origin.of("volume").or(job.origin.title.as_ref()).cloned())

@@ -1,5 +1,7 @@
 //! Results of modelled volumes, for the record.
 
+use std::collections::BTreeMap;
+
 use job::Plan;
 use record::{
     ModelCredits, ModelEarly, ModelMerging, ModelPageCache, ModelRecord, ModelStage, ModelStageKind, ModelledVolume,
@@ -9,8 +11,9 @@ use units::Nanos;
 use volume::{Attachment, StageKind};
 
 use super::assumptions;
+use super::grouped::{StageGroup, grouped};
 use super::placement::Placement;
-use crate::{Clock, World};
+use crate::{Clock, Ledger, World};
 
 /// Returns the statistics of volumes, limits, stations and page caches over the first `elapsed` of the run.
 pub(super) fn model<C: Clock>(
@@ -21,27 +24,10 @@ pub(super) fn model<C: Clock>(
     elapsed: Nanos,
     finished: &[WorkerResult],
 ) -> ModelRecord {
-    let mut volumes: Vec<ModelledVolume> = Vec::new();
-    // Volume of each route.
-    let mut route_volumes = Vec::with_capacity(placement.attachments.len());
-    for (route, attachment) in placement.attachments.iter().enumerate() {
-        let spec = &attachment.spec;
-        let path = attachment.volume.starts_with('/').then(|| attachment.volume.clone());
-        let known = volumes.iter().position(|known| known.path == path && known.name == spec.name);
-        let end = known.unwrap_or_else(|| {
-            let (name, title, notes) = (spec.name.clone(), spec.title.clone(), spec.notes.clone());
-            volumes.push(ModelledVolume { path, name, title, bytes: spec.size.get(), notes, workers: Vec::new() });
-            volumes.len() - 1
-        });
-        route_volumes.push(end);
-        let users_of_volume = &mut volumes[end].workers;
-        let users = (0..).zip(&placement.places).filter(|(_, files)| files.iter().any(|file| file.route == route));
-        users_of_volume.extend(users.map(|(number, _): (u32, _)| number));
-        users_of_volume.sort_unstable();
-        users_of_volume.dedup();
-    }
-    let mut described = world.system().stages(elapsed);
-    for stage in &mut described {
+    let (mut volumes, route_volumes) = modelled_volumes(placement);
+    let on_hosts = plan.hosts.is_some();
+    let mut groups = grouped(world.system().stages(elapsed), placement, on_hosts);
+    for StageGroup { stage, .. } in &mut groups {
         let p99 = assumptions::open_p99((plan, workers), placement, finished, stage);
         // Closed loops have no valid estimate: their operations would arrive later without jitter.
         stage.early = stage.early.take().filter(|_| p99.is_some());
@@ -49,30 +35,95 @@ pub(super) fn model<C: Clock>(
         end.into_iter().for_each(|end| volumes[end].notes.extend(assumptions::jitter(stage, p99)));
     }
     for (index, volume) in volumes.iter_mut().enumerate() {
-        let own =
-            described.iter().filter(|stage| stage.routes.first().is_some_and(|&route| route_volumes[route] == index));
+        let stages = groups.iter().map(|group| &group.stage);
+        let own = stages.filter(|stage| stage.routes.first().is_some_and(|&route| route_volumes[route] == index));
         let limits = own.filter_map(|stage| Some((assumptions::limit(&placement.attachments, stage)?, stage)));
         volume.notes.extend(assumptions::merging_notes(limits));
     }
-    let mut stages: Vec<ModelStage> = described.into_iter().map(|described| stage(described, &route_volumes)).collect();
-    let buckets = stages.iter_mut().filter(|stage| stage.credits.is_some());
-    for (bucket, stage) in buckets.enumerate() {
-        stage.levels = world.ledger().levels(bucket).map(|(at, left)| (at.get(), left)).collect();
+    let recorded = groups.into_iter().map(|StageGroup { stage: described, buckets, hosts }| {
+        let levels = mean_levels(world.ledger(), &buckets);
+        ModelStage { levels, hosts, ..stage(described, &route_volumes) }
+    });
+    let stages: Vec<ModelStage> = recorded.collect();
+    let page_caches = page_caches(world, &placement.attachments);
+    let page_caches = if on_hosts { together(page_caches) } else { page_caches };
+    ModelRecord { virtual_time, elapsed_ns: elapsed.get(), volumes, stages, page_caches }
+}
+
+/// Returns the volumes with their workers, and the volume of each route.
+fn modelled_volumes(placement: &Placement) -> (Vec<ModelledVolume>, Vec<usize>) {
+    let mut volumes: Vec<ModelledVolume> = Vec::new();
+    let mut known: BTreeMap<(Option<&str>, &str), usize> = BTreeMap::new();
+    let mut route_volumes = Vec::with_capacity(placement.attachments.len());
+    for Attachment { spec, volume } in &placement.attachments {
+        let path = Some(volume.as_str()).filter(|volume| volume.starts_with('/'));
+        let index = *known.entry((path, &spec.name)).or_insert(volumes.len());
+        if index == volumes.len() {
+            volumes.push(ModelledVolume {
+                path: path.map(str::to_owned),
+                name: spec.name.clone(),
+                title: spec.title.clone(),
+                bytes: spec.size.get(),
+                notes: spec.notes.clone(),
+                workers: Vec::new(),
+            });
+        }
+        route_volumes.push(index);
     }
-    ModelRecord {
-        virtual_time,
-        elapsed_ns: elapsed.get(),
-        volumes,
-        stages,
-        page_caches: page_caches(world, &placement.attachments),
+    for (number, files) in (0..).zip(&placement.places) {
+        for file in files {
+            let workers = &mut volumes[route_volumes[file.route]].workers;
+            if workers.last() != Some(&number) {
+                workers.push(number);
+            }
+        }
     }
+    (volumes, route_volumes)
+}
+
+/// Returns the mean of the levels of some buckets, which were recorded at the same times.
+fn mean_levels(ledger: &Ledger, buckets: &[usize]) -> Vec<(u64, f64)> {
+    let mut levels: Vec<(u64, f64)> = Vec::new();
+    for (index, &bucket) in buckets.iter().enumerate() {
+        for (row, (at, left)) in ledger.levels(bucket).enumerate() {
+            if index == 0 {
+                levels.push((at.get(), left));
+            } else if let Some(level) = levels.get_mut(row) {
+                level.1 += left;
+            }
+        }
+    }
+    levels.iter_mut().for_each(|level| level.1 /= buckets.len() as f64);
+    levels
+}
+
+/// Returns the page caches of all hosts as one.
+fn together(caches: Vec<ModelPageCache>) -> Vec<ModelPageCache> {
+    let count = caches.len();
+    let whole = caches.into_iter().reduce(|mut all, one| {
+        all.memory_bytes += one.memory_bytes;
+        all.reads += one.reads;
+        all.read_hits += one.read_hits;
+        all.read_bytes += one.read_bytes;
+        all.fetched_bytes += one.fetched_bytes;
+        all.writes += one.writes;
+        all.writes_held += one.writes_held;
+        all.held_ns += one.held_ns;
+        all.written_bytes += one.written_bytes;
+        all.written_back_bytes += one.written_back_bytes;
+        all.unwritten_bytes += one.unwritten_bytes;
+        all.host = format!("{count} machines together");
+        all
+    });
+    whole.into_iter().collect()
 }
 
 /// Returns the statistics of the page caches that were used.
 fn page_caches<C: Clock>(world: &World<C>, attachments: &[Attachment]) -> Vec<ModelPageCache> {
+    // Machines are numbered by their first appearance.
     let mut machines: Vec<(usize, &str)> = Vec::new();
     for (home, attachment) in world.system().homes().iter().zip(attachments) {
-        if machines.iter().all(|(machine, _)| *machine != home.machine) {
+        if home.machine == machines.len() {
             machines.push((home.machine, &attachment.spec.host));
         }
     }
@@ -133,5 +184,6 @@ fn stage(stage: volume::ServiceStage, route_volumes: &[usize]) -> ModelStage {
         merging: (stage.merged + stage.unmerged > 0)
             .then_some(ModelMerging { merged: stage.merged, unmerged: stage.unmerged }),
         levels: Vec::new(),
+        hosts: None,
     }
 }

@@ -1,13 +1,15 @@
 //! Runs plans on modelled volumes, in virtual or in real time.
 
+use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
 use drive::{DriveObserver, Stop};
 use job::limits::Capacity;
-use job::{Diagnostic, Dialect, Job, Plan};
+use job::{Diagnostic, Job, Plan, PlanHosts};
 use meter::Meter;
-use record::{DiskUse, HostRecord, ModelRecord};
+use record::{DiskUse, HostRecord, ModelRecord, Run};
 use runner::policy::{self, Storage};
 use runner::{
     AttachedVolume, CompletedRun, CreditPolicy, LogSink, Observer, PreparedRun, Preview, ProgressTracker, RunContext,
@@ -16,9 +18,10 @@ use runner::{
 };
 use target::Target;
 use units::{Bytes, Nanos};
-use volume::{Burst, System};
+use volume::{Attachment, Burst, System};
 use workload::Issuer;
 
+use super::hosted::{HostedWorker, HostedWorkers};
 use super::page_cache::buffered;
 use super::placement::Placement;
 use super::volumes::{ReadFile, Volumes};
@@ -62,10 +65,7 @@ impl<C: Clock + 'static> Runner for ModelRunner<C> {
     fn prepare(&self, plan: &Plan, seeds: Seeds) -> Result<Box<dyn PreparedRun + '_>, Vec<Diagnostic>> {
         let mut plan = plan.clone();
         let volumes = Volumes::resolve(&mut plan, self.capacity.clone(), self.read_file)?;
-        let (workers, unrunnable) = runner::plan_workers(&plan, Dialect::Strict, seeds, &volumes);
-        if !unrunnable.is_empty() {
-            return Err(unrunnable.iter().map(|unrunnable| unrunnable.diagnostic(&plan)).collect());
-        }
+        let workers = HostedWorkers::new(&plan, seeds, &volumes)?;
         let placement = Placement::new(&plan, &workers, &volumes, self.read_file)?;
         Ok(Box::new(ModelRun { runner: self, plan, seeds, workers, placement }))
     }
@@ -76,7 +76,7 @@ struct ModelRun<'a, C> {
     runner: &'a ModelRunner<C>,
     plan: Plan,
     seeds: Seeds,
-    workers: Vec<WorkerPlan>,
+    workers: HostedWorkers,
     placement: Placement,
 }
 
@@ -86,11 +86,14 @@ impl<C: Clock + 'static> PreparedRun for ModelRun<'_, C> {
     }
 
     fn workers(&self) -> &[WorkerPlan] {
-        &self.workers
+        &self.workers.plans
     }
 
     fn preview(&self) -> Preview<'_> {
-        let volumes = self.placement.attachments.iter().map(|attachment| {
+        let mut seen = BTreeSet::new();
+        // Hosts may share volumes.
+        let is_new = |attachment: &&Attachment| self.plan.hosts.is_none() || seen.insert(attachment.volume.clone());
+        let volumes = self.placement.attachments.iter().filter(is_new).map(|attachment| {
             let spec = &attachment.spec;
             let is_credit = |burst: &Burst| matches!(burst, Burst::Credits { at_start, .. } if *at_start > 0);
             AttachedVolume {
@@ -114,35 +117,53 @@ impl<C: Clock + 'static> PreparedRun for ModelRun<'_, C> {
     ) -> Result<CompletedRun, RunError> {
         let placement = self.placement.with_credits(&options.credits);
         let mut system = System::new(&placement.attachments, self.seeds.printed(&self.plan));
-        let open = assumptions::open_routes((&self.plan, &self.workers), &placement);
+        let open = assumptions::open_routes((&self.plan, &self.workers.plans), &placement);
         open.for_each(|route| system.account_for_jitter(route));
-        let counters = Arc::new(RunCounters::new(self.workers.len()));
-        observer.begin(&self.plan, &self.workers, &counters);
+        let counters = Arc::new(RunCounters::new(self.workers.plans.len()));
+        observer.begin(&self.plan, &self.workers.plans, &counters);
         let has_credits = system.credit_levels(Nanos::ZERO).next().is_some();
         let started_unix_ms = self.runner.host.as_ref().map_or(0, |host| host.now().0);
         let world = World::new(system, (self.runner.clock)());
         let execution =
             Execution { run: self, placement: &placement, options, control, counters: &counters, has_credits };
-        let (workers, model) = execution.run(world, observer);
+        let (mut workers, model) = execution.run(world, observer);
         let signal = control.end();
         let state = if signal.is_some() { RunState::Interrupted } else { RunState::Over };
         let context = RunContext {
             plan: &self.plan,
-            workers: &self.workers,
+            workers: &self.workers.plans,
             seeds: self.seeds,
             command_line: &options.command_line,
             started_unix_ms,
-            facts: &ModelFacts { model, host: self.runner.host.as_deref() },
+            facts: &ModelFacts { model: &model, host: self.runner.host.as_deref() },
         };
-        let run = assemble(&context, &counters, &workers, state);
+        let run = match &self.plan.hosts {
+            None => assemble(&context, &counters, &workers, state),
+            Some(hosts) => self.of_hosts(hosts, (&context, &model), &mut workers, state),
+        };
         Ok(CompletedRun { run, workers, signal, elsewhere: Vec::new() })
     }
 }
 
 impl<C> ModelRun<'_, C> {
+    /// Returns the record of simulated hosts. That of the models is common to all.
+    fn of_hosts(
+        &self,
+        hosts: &PlanHosts,
+        (context, model): (&RunContext<'_>, &ModelRecord),
+        finished: &mut [WorkerResult],
+        state: RunState,
+    ) -> Run {
+        let (virtual_time, elapsed_ns) = (model.virtual_time, model.elapsed_ns);
+        let of_each = ModelRecord { virtual_time, elapsed_ns, ..ModelRecord::default() };
+        let facts = ModelFacts { model: &of_each, host: self.runner.host.as_deref() };
+        let run = self.workers.assemble(hosts, &RunContext { facts: &facts, ..*context }, finished, state);
+        Run { model: Some(model.clone()), ..run }
+    }
+
     /// Returns the machine and the memory of the page cache that a job uses; `None` if it bypasses the cache.
     fn page_cache(&self, index: usize, job: &Job) -> Option<(String, Bytes)> {
-        let worker = self.workers.iter().find(|worker| worker.job == index)?;
+        let worker = self.workers.plans.iter().find(|worker| worker.job == index)?;
         let attachment = self.placement.attachments_of(worker.number).next()?;
         let host = &attachment.spec.host;
         buffered(job).map(|_| (host.clone(), self.placement.memory_of(host)))
@@ -155,12 +176,15 @@ impl<C> ModelRun<'_, C> {
 
 impl Placement {
     /// Returns the placement with other burst credits at the start.
-    fn with_credits(&self, credits: &CreditPolicy) -> Self {
+    fn with_credits(&self, credits: &CreditPolicy) -> Cow<'_, Self> {
         let fraction = |limit: &str| match credits {
             CreditPolicy::AsDefined => None,
             CreditPolicy::Spent => Some(0),
             CreditPolicy::Left(left) => left.get(limit).copied(),
         };
+        if *credits == CreditPolicy::AsDefined {
+            return Cow::Borrowed(self);
+        }
         let mut placement = self.clone();
         let specs = placement.attachments.iter_mut().map(|attachment| &mut attachment.spec);
         for limit in specs.flat_map(|spec| &mut spec.limits) {
@@ -168,13 +192,13 @@ impl Placement {
                 *at_start = (u128::from(*most) * u128::from(fraction) / 1_000_000_000) as u64;
             }
         }
-        placement
+        Cow::Owned(placement)
     }
 }
 
 /// Facts about a run on models: virtual time has neither date nor host.
 struct ModelFacts<'a> {
-    model: ModelRecord,
+    model: &'a ModelRecord,
     host: Option<&'a (dyn RunFacts + Send + Sync)>,
 }
 
@@ -196,7 +220,7 @@ impl RunFacts for ModelFacts<'_> {
     }
 
     fn model(&self) -> Option<&ModelRecord> {
-        Some(&self.model)
+        Some(self.model)
     }
 }
 
@@ -232,8 +256,8 @@ impl<C: Clock + 'static> Execution<'_, C> {
             let counters = Arc::clone(self.counters);
             world.show(STAGES_EVERY, move |now, system| counters.publish_stages(now, system.stages(now)));
         }
-        let mut tracker = ProgressTracker::new(&self.run.plan, &self.run.workers);
-        for stage in self.run.workers.chunk_by(|a, b| a.stage == b.stage) {
+        let mut tracker = ProgressTracker::new(&self.run.plan, &self.run.workers.plans);
+        for stage in self.run.workers.plans.chunk_by(|a, b| a.stage == b.stage) {
             if self.control.end().is_some() {
                 break;
             }
@@ -241,7 +265,7 @@ impl<C: Clock + 'static> Execution<'_, C> {
         }
         finished.sort_by_key(|finished| finished.number);
         let elapsed = world.now();
-        let plan = (&self.run.plan, self.run.workers.as_slice());
+        let plan = (&self.run.plan, self.run.workers.plans.as_slice());
         let virtual_time = self.run.runner.host.is_none();
         let model = results::model(&world, plan, self.placement, virtual_time, elapsed, &finished);
         (finished, model)
@@ -307,7 +331,7 @@ impl<C: Clock + 'static> Execution<'_, C> {
     fn invalidate(&self, numbers: &[usize], workers: &[drive::DriveWorker], world: &mut World<C>) {
         let mut first = 0;
         for (&number, worker) in numbers.iter().zip(workers) {
-            let planned = &self.run.workers[number];
+            let planned = &self.run.workers.plans[number];
             world.turn_to(target::Tag(first));
             let files = (0..).zip(&planned.files.files).filter(|_| self.run.job(planned).files.invalidate);
             for (file, planned) in files {
@@ -319,14 +343,17 @@ impl<C: Clock + 'static> Execution<'_, C> {
 
     fn prepare(&self, worker: &WorkerPlan, ready: &mut PreparedWorld) -> Result<(), WorkerError> {
         let job = &policy::verified_job(self.run.job(worker), Storage::Model);
-        let seed = self.run.seeds.of(job);
-        let issuer = Issuer::new(job, worker.worker(), &worker.files.layout(), seed)
+        // Random numbers depend on the host, and on the number of the worker there.
+        let HostedWorker { host, .. } = self.run.workers.hosted[worker.number];
+        let seed = self.run.seeds.of_rank(host).of(job);
+        let local = self.run.workers.on_its_host(worker.number, 0);
+        let issuer = Issuer::new(job, local.worker(), &local.files.layout(), seed)
             .map_err(|error| WorkerError::new(error.to_string()))?;
         ready.logs.push(self.run.runner.logs.create(&job.stats, worker.number).map_err(WorkerError::new)?);
-        let mut policy = policy::policy(worker, job, seed);
+        let mut policy = policy::policy(&local, job, seed);
         // Model time stands still while operations are submitted, so small batches have no advantage.
         policy.batch = policy.batch.or(Some(policy.depth));
-        let meter = policy::meter_options(job, self.options.intervals, self.run.workers.len());
+        let meter = policy::meter_options(job, self.options.intervals, self.run.workers.plans.len());
         ready.workers.push(drive::DriveWorker::new(issuer, Meter::new(meter), policy));
         ready.clients.push(ModelClient {
             depth: policy::depth(job),

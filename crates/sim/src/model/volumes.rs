@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use job::limits::Capacity;
+use job::limits::{self, Capacity};
 use job::{Diagnostic, Engine, Job, Place, Plan};
 use runner::{Environment, problems};
 use volume::Spec;
@@ -60,7 +60,15 @@ impl Volumes {
             }
             match look_up_all(&[words], read_file) {
                 Ok(mut found) => drop(specs.insert(words.clone(), found.remove(0))),
-                Err(found) => problems.extend(found.iter().map(|problem| diagnostic(job, problem))),
+                Err(found) => {
+                    let found = found.iter().map(|problem| diagnostic(job, problem));
+                    // Jobs of many hosts have the same problems.
+                    let is_new = |problem: &Diagnostic| plan.hosts.is_none() || !problems.contains(problem);
+                    problems.extend(found.filter(is_new).collect::<Vec<_>>());
+                }
+            }
+            if problems.len() > limits::PROBLEMS_MAX {
+                break;
             }
         }
         if problems.is_empty() { Ok(Self { specs, capacity }) } else { Err(problems) }

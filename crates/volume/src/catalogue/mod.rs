@@ -98,6 +98,9 @@ pub fn resolve_all(texts: &[&str], read_file: &ReadFile) -> Result<Vec<ResolvedV
     if problems.is_empty() { Ok(resolved) } else { Err(problems) }
 }
 
+/// Name of the machine of volumes that name none.
+pub const DEFAULT_HOST: &str = "host";
+
 /// A machine with known limits for a volume.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Machine {
@@ -143,7 +146,7 @@ impl FoundVolume {
     }
 
     fn host(&self) -> &str {
-        self.values.common.host.as_deref().unwrap_or("host")
+        self.values.common.host.as_deref().unwrap_or(DEFAULT_HOST)
     }
 }
 

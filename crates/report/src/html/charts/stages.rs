@@ -71,7 +71,7 @@ fn spent(member: &Member<'_>) -> Option<Vec<StageTime>> {
             let stage = wait.stage;
             let owner = if several(&stage.name) { format!(" ({})", stage.owner) } else { String::new() };
             StageTime {
-                name: format!("{}{owner}", stage.name),
+                name: format!("{}{owner}", stage.label()),
                 mean_ns: wait.mean_ns,
                 held: Some(stage.delayed as f64 / stage.requests as f64),
                 used: Some(stage.utilisation),

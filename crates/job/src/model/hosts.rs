@@ -1,0 +1,52 @@
+//! Simulated hosts of a plan.
+
+use std::ops::Range;
+
+use super::Plan;
+
+/// Hosts that run a plan together, each all of its jobs. Only simulations have them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PlanHosts {
+    /// Number of hosts, from 1 to [`PlanHosts::MAX`].
+    pub count: u32,
+    /// Number of jobs of each host, if their jobs differ: those of each host follow those of the previous one in
+    /// [`Plan::jobs`]. Empty if every host runs all jobs.
+    pub own_jobs: Vec<usize>,
+}
+
+impl PlanHosts {
+    /// Maximum number of hosts.
+    pub const MAX: u32 = 10_000;
+
+    /// Returns the name of a host: `host0`, `host1` and so on.
+    #[must_use]
+    pub fn name(host: u32) -> String {
+        format!("host{host}")
+    }
+}
+
+impl Plan {
+    /// Returns the indices of the jobs of each host: all of them, unless hosts have jobs of their own. A plan without
+    /// hosts has one.
+    #[must_use]
+    pub fn jobs_by_host(&self) -> Vec<Range<usize>> {
+        match &self.hosts {
+            None => std::iter::once(0..self.jobs.len()).collect(),
+            Some(hosts) if hosts.own_jobs.is_empty() => vec![0..self.jobs.len(); hosts.count as usize],
+            Some(hosts) => {
+                let mut first = 0;
+                let own = hosts.own_jobs.iter().map(|jobs| {
+                    first += jobs;
+                    first - jobs..first
+                });
+                own.collect()
+            }
+        }
+    }
+
+    /// Returns a plan of some of the jobs, for one host.
+    #[must_use]
+    pub fn part(&self, jobs: Range<usize>) -> Self {
+        Self { jobs: self.jobs[jobs].to_vec(), globals: self.globals.clone(), hosts: None }
+    }
+}

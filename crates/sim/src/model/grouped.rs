@@ -1,0 +1,109 @@
+//! Stages that each of many hosts has, as one: a record of a thousand hosts is as short as one of two.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use record::StageHosts;
+use units::Nanos;
+use volume::{BurstCredits, Early, ServiceStage, StageKind};
+
+use super::placement::Placement;
+
+/// A stage, or equal ones of many hosts.
+pub(super) struct StageGroup {
+    /// Counts are sums over the equal stages, utilisation and credits means, and waits those of the worst.
+    pub(super) stage: ServiceStage,
+    /// Its buckets of credits, numbered as in [`volume::System::credit_levels`].
+    pub(super) buckets: Vec<usize>,
+    /// Hosts behind it, in a run on simulated hosts.
+    pub(super) hosts: Option<StageHosts>,
+}
+
+/// What equal stages of different hosts have in common: the position of their first volume among those of the host, their
+/// kind, name and rule.
+type StageIdentity = (usize, bool, String, String);
+
+/// Returns the stages, those of simulated hosts grouped.
+pub(super) fn grouped(described: Vec<ServiceStage>, placement: &Placement, on_hosts: bool) -> Vec<StageGroup> {
+    let positions = positions(placement);
+    let mut groups: Vec<StageGroup> = Vec::new();
+    let mut known: BTreeMap<StageIdentity, usize> = BTreeMap::new();
+    let mut buckets = 0;
+    for stage in described {
+        let bucket = stage.credits.map(|_| {
+            buckets += 1;
+            buckets - 1
+        });
+        let first = stage.routes.first().map_or(0, |&route| positions[route]);
+        let identity = (first, stage.kind == StageKind::Limit, stage.name.clone(), stage.rule.clone());
+        let index = if on_hosts { *known.entry(identity).or_insert(groups.len()) } else { groups.len() };
+        match groups.get_mut(index) {
+            None => groups.push(StageGroup { stage, buckets: bucket.into_iter().collect(), hosts: None }),
+            Some(group) => {
+                group.buckets.extend(bucket);
+                group.hosts.get_or_insert(StageHosts { hosts: 0, stages: 1 }).stages += 1;
+                add(&mut group.stage, stage);
+            }
+        }
+    }
+    if on_hosts {
+        groups.iter_mut().for_each(|group| group.conclude(placement));
+    }
+    groups
+}
+
+/// Returns the position of each route among those of its host.
+fn positions(placement: &Placement) -> Vec<usize> {
+    let mut next: BTreeMap<u32, usize> = BTreeMap::new();
+    let position = |host| {
+        let next: &mut usize = next.entry(host).or_default();
+        *next += 1;
+        *next - 1
+    };
+    placement.origins.iter().map(|origin| origin.host).map(position).collect()
+}
+
+fn add(stage: &mut ServiceStage, other: ServiceStage) {
+    stage.requests += other.requests;
+    stage.delayed += other.delayed;
+    stage.decided += other.decided;
+    stage.delay_ns += other.delay_ns;
+    stage.utilisation += other.utilisation;
+    stage.routes.extend(other.routes);
+    stage.merged += other.merged;
+    stage.unmerged += other.unmerged;
+    stage.owner = format!("{} to {}", stage.owner.split(" to ").next().unwrap_or_default(), other.owner);
+    if let (Some(ours), Some(theirs)) = (&mut stage.credits, other.credits) {
+        let earliest = |a: Option<Nanos>, b: Option<Nanos>| a.into_iter().chain(b).min();
+        *ours = BurstCredits {
+            left: ours.left + theirs.left,
+            most: ours.most + theirs.most,
+            spent_per_sec: ours.spent_per_sec + theirs.spent_per_sec,
+            empty_at: earliest(ours.empty_at, theirs.empty_at),
+            ..*ours
+        };
+    }
+    if let (Some(ours), Some(theirs)) = (&mut stage.early, other.early) {
+        *ours = Early {
+            requests: ours.requests + theirs.requests,
+            p99: ours.p99.max(theirs.p99),
+            p99_without: ours.p99_without.max(theirs.p99_without),
+            jitter: theirs.jitter,
+        };
+    }
+}
+
+impl StageGroup {
+    /// Counts the hosts, and turns sums into means.
+    fn conclude(&mut self, placement: &Placement) {
+        let hosts: BTreeSet<u32> = self.stage.routes.iter().map(|&route| placement.origins[route].host).collect();
+        let stages = self.hosts.map_or(1, |hosts| hosts.stages);
+        self.hosts = Some(StageHosts { hosts: hosts.len() as u32, stages });
+        let of_each = f64::from(stages);
+        self.stage.utilisation /= of_each;
+        if let Some(credits) = &mut self.stage.credits {
+            credits.left /= of_each;
+            credits.most /= of_each;
+            credits.spent_per_sec /= of_each;
+        }
+    }
+}
