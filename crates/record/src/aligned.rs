@@ -217,8 +217,7 @@ mod tests {
     #[test]
     fn the_common_series_ends_with_the_first_rank() {
         let whole = member(0, SECOND_NS, &[100; 30]).series;
-        let mut run = Run::default();
-        run.jobs = vec![JobResult::default()];
+        let mut run = Run { jobs: vec![JobResult::default()], ..Run::default() };
         run.jobs[0].result.series = whole;
         let length = |run: &Run| run.common_series(&run.jobs[0]).intervals.len();
         assert_eq!(length(&run), 30);

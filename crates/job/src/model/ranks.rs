@@ -96,7 +96,7 @@ impl Plan {
     ///
     /// Returns the name of a job that no rank runs.
     pub fn of_rank(&self, rank: u32, hosts: &[String], split: Option<SplitKind>) -> Result<Self, String> {
-        let mut plan = Self { jobs: Vec::new(), globals: self.globals.clone() };
+        let mut plan = Self { globals: self.globals.clone(), ..Self::default() };
         // Stages of this job in the whole plan, and of the job before it in this rank's.
         let (mut stage, mut last) = (0, 0);
         for (number, job) in self.jobs.iter().enumerate() {
