@@ -115,8 +115,8 @@ impl Runner for FleetRunner<'_> {
 
 /// Describes a job that no rank runs.
 fn without_ranks(job: &str, ranks: u32) -> Diagnostic {
-    let message = format!("job `{job}`: its `ranks` and `hosts` select none of the {ranks} ranks");
-    Diagnostic::error("no-rank", message).remedy("start more ranks, or correct `ranks` and `hosts`")
+    let message = format!("job `{job}`: its `ranks` and `rank_hosts` select none of the {ranks} ranks");
+    Diagnostic::error("no-rank", message).remedy("start more ranks, or correct `ranks` and `rank_hosts`")
 }
 
 /// What ranks tell each other of their checks.

@@ -340,7 +340,7 @@ fn sections_run_on_their_ranks_and_stages_stay_in_step() {
         "--ranks=0",
         "--name=second",
         "--stonewall",
-        "--hosts=node1,*2",
+        "--rank_hosts=node1,*2",
         "--name=third",
         "--stonewall",
     ]);

@@ -15,7 +15,7 @@ impl FilePlan {
     /// only although the run has no ranks.
     pub fn part_of_rank(self, job: &Job) -> Result<Self, WorkloadError> {
         if job.ranks.selects() {
-            let option = if job.ranks.hosts.is_empty() { "ranks" } else { "hosts" };
+            let option = if job.ranks.hosts.is_empty() { "ranks" } else { "rank_hosts" };
             return Err(WorkloadError::new(option, WITHOUT_RANKS));
         }
         let Some(share) = job.ranks.share.filter(|share| share.count > 1) else { return Ok(self) };
@@ -82,7 +82,7 @@ impl FilePlan {
 }
 
 const WITHOUT_RANKS: &str = "only some ranks run the job, and this run has no ranks
-help: start it by `mpirun -n RANKS fathom-fleet run`, or leave out `ranks` and `hosts`";
+help: start it by `mpirun -n RANKS fathom-fleet run`, or leave out `ranks` and `rank_hosts`";
 
 /// Returns the largest block of the job, so that parts begin and end at blocks.
 fn block(job: &Job) -> u64 {

@@ -7,7 +7,7 @@ use super::{Job, Plan};
 pub struct JobRanks {
     /// `ranks`: those that run the job; all if empty.
     pub ranks: RankRanges,
-    /// `hosts`: names of hosts that run the job, where `*` stands for any characters; all if empty.
+    /// `rank_hosts`: names of hosts that run the job, where `*` stands for any characters; all if empty.
     pub hosts: Vec<String>,
     /// Number of stages before the job in which the rank runs no job.
     pub stages_skipped: u32,
@@ -172,7 +172,7 @@ mod tests {
     #[test]
     fn stages_keep_their_places_on_ranks_that_lack_some() {
         let plan = plan(
-            "[global]\nioengine=null\nsize=1m\n[a]\nranks=0\n[b]\nstonewall\nhosts=y\n[c]\nstonewall\n[d]\n[e]\nstonewall\nranks=1\n",
+            "[global]\nioengine=null\nsize=1m\n[a]\nranks=0\n[b]\nstonewall\nrank_hosts=y\n[c]\nstonewall\n[d]\n[e]\nstonewall\nranks=1\n",
         );
         let stages = |rank| -> Vec<(String, u32)> {
             let of_rank = plan.of_rank(rank, &hosts(&["x", "y"]), None).unwrap();

@@ -39,7 +39,7 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
     ),
     special("ranks", Text, ranks, "Ranks of a run on many hosts that run the job, such as `0-3,5`.")
         .status(Status::OfFathom),
-    text("hosts", "Hosts of a run on many hosts that run the job, such as `db*,web1`.", |d, text| {
+    text("rank_hosts", "Hosts whose ranks run the job, in a run on many hosts, such as `db*,web1`.", |d, text| {
         d.job.ranks.hosts =
             text.split(',').map(|name| name.trim().to_owned()).filter(|name| !name.is_empty()).collect();
     })
