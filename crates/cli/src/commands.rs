@@ -118,9 +118,8 @@ other files lie on one volume, and a job without file and size uses the whole vo
 
 Examples:
   fathom sim --on aws/gp3,size=1TiB,iops=16000 examples/first-try.fio
-  fathom sim --on hdd/7200rpm --name=a --rw=randread --iodepth=9 --runtime=600
-  fathom sim --on gcp/pd-ssd --vary iodepth=1..1024 examples/first-try.fio
-  fathom sim --on aws/io2,size=1TiB,iops=64000 --vary hosts=1..32 --name=a --rw=randread --iodepth=16 --runtime=10";
+  fathom sim --on gcp/pd-ssd --hosts 8 examples/first-try.fio
+  fathom sim --on gcp/pd-ssd --vary iodepth=1..1024 examples/first-try.fio";
 
 const SWEEP_HELP: &str = "\
 A sweep finds the queue depth that a device or a modelled volume needs: short probes first, then longer ones \
