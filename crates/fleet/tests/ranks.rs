@@ -138,6 +138,9 @@ fn every_rank_gets_the_same_answer_or_an_error_whichever_ranks_die() {
     });
 }
 
+/// Runs after one another: ranks die during the first ones.
+const ROUNDS: usize = 3;
+
 fn answers_are_consistent(seed: u64) {
     let mut state = seed;
     let mut random = move |below: u64| {
@@ -159,8 +162,9 @@ fn answers_are_consistent(seed: u64) {
             });
         }
         let (runner, _) = runner(&fleet);
-        let answers: Vec<Result<Run, String>> =
-            (0..5).map(|_| run(&runner, &load("30ms")).map(|one| one.run).map_err(|error| error.to_string())).collect();
+        let answers: Vec<Result<Run, String>> = (0..ROUNDS)
+            .map(|_| run(&runner, &load("30ms")).map(|one| one.run).map_err(|error| error.to_string()))
+            .collect();
         fleet.leave(0, "");
         answers
     });
@@ -168,13 +172,13 @@ fn answers_are_consistent(seed: u64) {
     let is_living = |rank: &u32| deaths.iter().all(|(dead, _)| dead != rank);
     let living: Vec<&Vec<Result<Run, String>>> =
         (0..ranks).filter(is_living).map(|rank| &answers[rank as usize]).collect();
-    for round in 0..5 {
+    for round in 0..ROUNDS {
         let given: Vec<&Run> = living.iter().filter_map(|answers| answers[round].as_ref().ok()).collect();
         assert!(given.windows(2).all(|pair| pair[0] == pair[1]), "seed {seed}: {ranks} ranks, deaths {deaths:?}");
     }
     if deaths.iter().all(|(dead, _)| *dead != 0) {
         // A rank that is lost before a start is an error of that run.
-        let last: Vec<_> = living.iter().map(|answers| answers[4].as_ref().err()).collect();
+        let last: Vec<_> = living.iter().map(|answers| answers[ROUNDS - 1].as_ref().err()).collect();
         assert!(last.iter().all(Option::is_none), "seed {seed}: {ranks} ranks, deaths {deaths:?}, {last:?}");
     }
 }
