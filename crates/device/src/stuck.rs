@@ -104,42 +104,19 @@ fn on_own_thread<T: Send + 'static>(
 
 #[cfg(test)]
 mod tests {
+    use runner::Uninterrupted;
+
     use super::*;
-
-    struct Never;
-
-    impl RunControl for Never {
-        fn end(&self) -> Option<i32> {
-            None
-        }
-
-        fn gives_up(&self) -> bool {
-            false
-        }
-
-        fn is_urgent(&self) -> bool {
-            false
-        }
-
-        fn grace(&self) -> Duration {
-            Duration::ZERO
-        }
-
-        fn take_status_request(&self) -> bool {
-            false
-        }
-
-        fn elapsed(&self) -> Duration {
-            Duration::ZERO
-        }
-    }
 
     /// Any inspection of more than 20 ms ended a series with `--grace 0`.
     #[test]
     fn a_slow_final_inspection_counted_as_a_stuck_target() {
         let slow = || std::thread::sleep(Duration::from_millis(200));
-        assert!(run_detached_for(&Never, Duration::from_secs(60), slow).is_ok());
-        assert!(matches!(run_detached_for(&Never, Duration::from_millis(1), slow), Err(DetachedError::GivenUp)));
+        assert!(run_detached_for(&Uninterrupted, Duration::from_secs(60), slow).is_ok());
+        assert!(matches!(
+            run_detached_for(&Uninterrupted, Duration::from_millis(1), slow),
+            Err(DetachedError::GivenUp)
+        ));
         assert!(!is_stuck());
     }
 }

@@ -2,12 +2,11 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
 
 use job::StatOptions;
 use plan::{Candidate, LatencyCache, Need, PlanTrial};
 use procedure::purchase::simulate;
-use runner::{LogSink, RunControl, WorkerLog};
+use runner::{LogSink, Uninterrupted, WorkerLog};
 use sim::model::ModelRunner;
 use units::random::Random;
 
@@ -20,35 +19,6 @@ struct NoLogs;
 impl LogSink for NoLogs {
     fn create(&self, _: &StatOptions, _: usize) -> Result<Option<Box<dyn WorkerLog>>, String> {
         Ok(None)
-    }
-}
-
-/// A control that never requests an end.
-struct Uninterrupted;
-
-impl RunControl for Uninterrupted {
-    fn end(&self) -> Option<i32> {
-        None
-    }
-
-    fn gives_up(&self) -> bool {
-        false
-    }
-
-    fn is_urgent(&self) -> bool {
-        false
-    }
-
-    fn grace(&self) -> Duration {
-        Duration::ZERO
-    }
-
-    fn take_status_request(&self) -> bool {
-        false
-    }
-
-    fn elapsed(&self) -> Duration {
-        Duration::ZERO
     }
 }
 

@@ -203,6 +203,36 @@ pub trait RunControl: Sync {
     }
 }
 
+/// A control that never ends a run, for runs without signals in virtual time. Its own clock stands still.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Uninterrupted;
+
+impl RunControl for Uninterrupted {
+    fn end(&self) -> Option<i32> {
+        None
+    }
+
+    fn gives_up(&self) -> bool {
+        false
+    }
+
+    fn is_urgent(&self) -> bool {
+        false
+    }
+
+    fn grace(&self) -> Duration {
+        Duration::ZERO
+    }
+
+    fn take_status_request(&self) -> bool {
+        false
+    }
+
+    fn elapsed(&self) -> Duration {
+        Duration::ZERO
+    }
+}
+
 /// When a stage begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StageStart {

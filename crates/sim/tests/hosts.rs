@@ -1,13 +1,12 @@
 //! Simulated hosts that share volumes, in virtual time, where results are exact.
 
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use job::limits::Capacity;
 use job::{InjectedOptions, JobArguments, Plan, StatOptions};
 use meter::LogEntry;
 use record::{ModelStage, Run, StageHosts};
-use runner::{LogSink, NullObserver, RunControl, RunOptions, Runner, Seeds, WorkerLog};
+use runner::{LogSink, NullObserver, RunOptions, Runner, Seeds, Uninterrupted, WorkerLog};
 use sim::model::ModelRunner;
 
 /// A volume of 10,000 IOPS on machines of 1,000.
@@ -24,34 +23,6 @@ limit = [
 latency.read = { law = "constant", us = 500 }
 latency.write = { law = "constant", us = 500 }
 "#;
-
-struct Uninterrupted;
-
-impl RunControl for Uninterrupted {
-    fn end(&self) -> Option<i32> {
-        None
-    }
-
-    fn gives_up(&self) -> bool {
-        false
-    }
-
-    fn is_urgent(&self) -> bool {
-        false
-    }
-
-    fn grace(&self) -> Duration {
-        Duration::ZERO
-    }
-
-    fn take_status_request(&self) -> bool {
-        false
-    }
-
-    fn elapsed(&self) -> Duration {
-        Duration::ZERO
-    }
-}
 
 /// Keeps the offsets of logged operations, by worker.
 #[derive(Clone, Default)]
