@@ -142,9 +142,7 @@ impl Fleet {
     /// Replaces these variables in an argument of the command line. In job files, the job language does.
     #[must_use]
     pub fn expand(&self, argument: &str) -> String {
-        ["RANK", "RANKS", "HOST"].iter().fold(argument.to_owned(), |expanded, name| {
-            expanded.replace(&format!("${{{name}}}"), &self.variable(name).unwrap_or_default())
-        })
+        job::expand_rank_variables(argument, |name| self.variable(name))
     }
 
     /// Returns the ranks that are lost, with reasons.

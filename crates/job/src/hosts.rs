@@ -85,6 +85,18 @@ fn too_many(plan: &Plan) -> Option<Diagnostic> {
     })
 }
 
+/// Variables that ranks and simulated hosts have.
+const RANK_VARIABLES: [&str; 3] = ["RANK", "RANKS", "HOST"];
+
+/// Replaces `${RANK}`, `${RANKS}` and `${HOST}` in a text by their values, which are requested only if they occur.
+pub fn expand_rank_variables(text: &str, value: impl Fn(&str) -> Option<String>) -> String {
+    RANK_VARIABLES.iter().fold(text.to_owned(), |text, name| {
+        let variable = format!("${{{name}}}");
+        let value = text.contains(&variable).then(|| value(name)).flatten();
+        value.map_or(text.clone(), |value| text.replace(&variable, &value))
+    })
+}
+
 /// The variables of one host before those of the environment.
 struct HostVariables<'a> {
     rank: u32,
@@ -95,8 +107,6 @@ struct HostVariables<'a> {
 }
 
 impl HostVariables<'_> {
-    const NAMES: [&'static str; 3] = ["RANK", "RANKS", "HOST"];
-
     fn own(&self, name: &str) -> Option<String> {
         let value = match name {
             "RANK" => self.rank.to_string(),
@@ -110,11 +120,7 @@ impl HostVariables<'_> {
 
     /// Replaces the variables in an argument, where those of the environment are left to the shell.
     fn expand(&self, text: &str) -> String {
-        Self::NAMES.iter().fold(text.to_owned(), |text, name| {
-            let variable = format!("${{{name}}}");
-            let value = text.contains(&variable).then(|| self.own(name)).flatten();
-            value.map_or(text.clone(), |value| text.replace(&variable, &value))
-        })
+        expand_rank_variables(text, |name| self.own(name))
     }
 }
 
@@ -128,7 +134,7 @@ impl HostSource for HostVariables<'_> {
     }
 
     fn is_not_text(&self, name: &str) -> bool {
-        !Self::NAMES.contains(&name) && self.outside.is_not_text(name)
+        !RANK_VARIABLES.contains(&name) && self.outside.is_not_text(name)
     }
 
     fn page_size_bytes(&self) -> u64 {

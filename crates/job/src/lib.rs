@@ -38,7 +38,7 @@ mod written;
 
 pub use diagnostic::{Diagnostic, DiagnosticLevel, Parsed, Place};
 pub use host::{Eta, HostOptions, OutputFormat};
-pub use hosts::{JobArguments, parse_on_hosts};
+pub use hosts::{JobArguments, expand_rank_variables, parse_on_hosts};
 pub use model::*;
 pub use parse::{
     Invocation, NO_JOBS, parse_command_line, parse_file_text, parse_files, parse_job_arguments, parse_raw,
