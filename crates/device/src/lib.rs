@@ -23,6 +23,7 @@ mod runner;
 pub mod safety;
 mod stages;
 mod stall;
+pub mod state_file;
 pub mod stuck;
 mod worker;
 

@@ -3,11 +3,12 @@
 //! A procedure is data (`suites/*.toml`); each of its steps is an ordinary run or simulation.
 
 pub(crate) mod args;
-mod state_file;
+mod state;
 
 use std::path::PathBuf;
 
 use args::{SuiteCommand, SuiteOptions, SuiteRunOptions};
+use device::state_file::StateLock;
 use fleet::Fleet;
 use live::EventLog;
 use procedure::suite::{self, Suite, SuiteEnd, SuiteQuestion, SuiteRequest, SuiteSession, SuiteState};
@@ -16,7 +17,6 @@ use record::{Note, Run};
 use report::suite::{SuiteDocument, SuiteOutcome, suites_json, suites_markdown, suites_text};
 use report::{Event, ResultDocument, ResultFormat};
 use runner::{Refusal, RunControl, Seeds};
-use state_file::SuiteLock;
 use store::RunKind;
 
 use crate::args::PageFormat;
@@ -90,7 +90,7 @@ fn execute(options: &SuiteRunOptions, words: &[String]) -> Result<Exit, Exit> {
     let mut session = SuiteSession {
         question: &question,
         state,
-        save: &|state| if rank::is_silent() { Ok(()) } else { state_file::save(state, &path) },
+        save: &|state| if rank::is_silent() { Ok(()) } else { state::save(state, &path) },
         control: &signals,
         observer: &mut display,
         parts: Vec::new(),
@@ -115,7 +115,7 @@ fn execute(options: &SuiteRunOptions, words: &[String]) -> Result<Exit, Exit> {
         SuiteEnd::Signal | SuiteEnd::Stuck => {
             // Saves the ID of this record, so that the record of the remaining steps can include it.
             if !rank::is_silent() {
-                let _ = state_file::save(&state, &path);
+                let _ = state::save(&state, &path);
             }
             write_stderr(&format!("fathom: interrupted; finished steps are saved in {}\n", path.display()));
             Ok(signals.end().map_or(Exit::Environment, Exit::Signal))
@@ -139,7 +139,7 @@ fn parse<'a>(options: &SuiteRunOptions, host: ProcedureHost<'a>) -> Result<Suite
     let suite = suite::find(&options.name, read_suite).map_err(Refusal::Jobs)?;
     let request = SuiteRequest {
         target: options.target.clone(),
-        target_path: options.target.as_deref().map(state_file::absolute),
+        target_path: options.target.as_deref().map(state::absolute),
         on: options.on.clone(),
         size: options.size.clone(),
         scale: options.scale.clone(),
@@ -155,18 +155,18 @@ struct OpenedSuite {
     saved: Option<SuiteState>,
     files: Vec<Output>,
     observers: RequestedObservers,
-    _lock: Option<SuiteLock>,
+    _lock: Option<StateLock>,
 }
 
 fn open(options: &SuiteRunOptions, question: &SuiteQuestion<'_>) -> Result<OpenedSuite, Refusal> {
     let refused = |problem| Refusal::Words(vec![problem]);
-    let default = || state_file::default_path(question).map_err(Refusal::Host);
+    let default = || state::default_path(question).map_err(Refusal::Host);
     let path = options.state.clone().map_or_else(default, Ok)?;
     let (mut saved, mut lock) = (None, None);
     if !rank::is_silent() {
-        lock = Some(SuiteLock::acquire(&path).map_err(refused)?);
+        lock = Some(StateLock::acquire(&path).map_err(refused)?);
         if !options.restart {
-            saved = state_file::load(&path, question, options.common.seed).map_err(refused)?;
+            saved = state::load(&path, question, options.common.seed).map_err(refused)?;
         }
     }
     let files = Output::open(&options.output, ResultFormat::OF_SUITE).map_err(refused)?;
