@@ -122,6 +122,9 @@ pub(crate) struct SimOptions {
     /// Repeat for each value of a job option or a key of the volume: KEY=A..B, A..BxF, A..B/STEP, V,V,V
     #[arg(long, aliases = ["sweep", "over"], value_name = "KEY=RANGE", help_heading = "Workload")]
     pub(crate) vary: Vec<String>,
+    /// Simulate each Nth point only, from the Kth on: K/N, or auto in a job array; `fathom report` merges the shards
+    #[arg(long, value_name = "K/N", requires = "vary", help_heading = "Workload")]
+    pub(crate) shard: Option<String>,
 }
 
 /// Options of `fathom sweep`.
@@ -147,6 +150,9 @@ pub(crate) struct SweepOptions {
     /// Search once for each value of a job option or a key of the volume: KEY=V,V,V or A..B (repeatable)
     #[arg(long, aliases = ["over", "sweep"], value_name = "KEY=LIST", help_heading = "Workload")]
     pub(crate) vary: Vec<String>,
+    /// Search for each Nth value only, from the Kth on: K/N, or auto in a job array; `fathom report` merges the shards
+    #[arg(long, value_name = "K/N", requires = "vary", help_heading = "Workload")]
+    pub(crate) shard: Option<String>,
     /// Format of standard output
     #[arg(long, value_enum, default_value_t = TextOrJson::Text, help_heading = "Output")]
     pub(crate) format: TextOrJson,

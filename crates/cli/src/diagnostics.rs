@@ -1,22 +1,9 @@
 //! Prints errors, warnings and notes in one style: what failed and why, the place, the remedy.
 
-use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use job::{Diagnostic, DiagnosticLevel, Place};
-use units::{is_hidden, printable};
+use report::diagnostics_text;
 
 use crate::terminal::{Terminal, write_stderr};
-
-/// Renders diagnostics: message, source line with carets, notes, remedy. An empty line follows each one with a source
-/// line; messages without a place stay together.
-pub(crate) fn render(diagnostics: &[Diagnostic], colour: bool, width: usize) -> String {
-    let renderer = if colour { Renderer::styled() } else { Renderer::plain() }.term_width(width);
-    let mut text = String::new();
-    for diagnostic in diagnostics {
-        text.push_str(&renderer.render(&[group(&printable_diagnostic(diagnostic))]));
-        text.push_str(if diagnostic.place.is_none() { "\n" } else { "\n\n" });
-    }
-    text
-}
 
 /// Prints errors without a place; [`errors`] parses the text.
 pub(crate) fn error(text: &str) {
@@ -46,44 +33,12 @@ pub(crate) fn errors(text: &str) -> Vec<Diagnostic> {
 
 fn draw(diagnostics: &[Diagnostic]) {
     let terminal = Terminal::stderr();
-    write_stderr(&render(diagnostics, terminal.colour, terminal.width));
+    write_stderr(&diagnostics_text(diagnostics, terminal.colour, terminal.width));
 }
 
 /// Returns a place on the command line. Columns start at 1; column and length are in characters.
 pub(crate) fn command_line_place(text: String, column: usize, length: usize) -> Place {
     Place { source: "command line".into(), line: 1, column, length, text: text.into() }
-}
-
-/// Number of columns shown on each side of a place.
-const CONTEXT: usize = 120;
-
-/// Escapes hidden characters, and cuts a long line to the context of its place. Splits a remedy from a message that has
-/// one after `help: `.
-fn printable_diagnostic(diagnostic: &Diagnostic) -> Diagnostic {
-    let text = |text: &str| printable(text).into_owned();
-    let (message, help) = match diagnostic.message.split_once("\nhelp: ") {
-        Some((message, help)) => (message, Some(help)),
-        None => (diagnostic.message.as_str(), None),
-    };
-    Diagnostic {
-        message: text(message),
-        label: text(&diagnostic.label),
-        notes: diagnostic.notes.iter().map(|note| text(note)).collect(),
-        remedy: diagnostic.remedy.as_deref().or(help).map(text),
-        place: diagnostic.place.as_ref().map(excerpt),
-        ..diagnostic.clone()
-    }
-}
-
-fn excerpt(place: &Place) -> Place {
-    let source = printable(&place.source).into_owned().into();
-    let skipped = place.column.saturating_sub(1 + CONTEXT);
-    let length = place.length.min(2 * CONTEXT);
-    let count = place.column.saturating_sub(1 + skipped) + length + CONTEXT;
-    // One character replaces one, which keeps the column of the caret.
-    let visible = |letter: char| if is_hidden(letter) && letter != '\t' { '\u{fffd}' } else { letter };
-    let text: String = place.text.chars().skip(skipped).take(count).map(visible).collect();
-    Place { source, line: place.line, column: place.column - skipped, length, text: text.into() }
 }
 
 /// Prints problems found before the start, then the numbers of errors and warnings. Prints nothing without problems.
@@ -106,74 +61,9 @@ fn tally(diagnostics: &[Diagnostic]) -> String {
     }
 }
 
-fn group(diagnostic: &Diagnostic) -> Group<'_> {
-    let level = match diagnostic.severity {
-        DiagnosticLevel::Error => Level::ERROR,
-        DiagnosticLevel::Warning => Level::WARNING,
-        DiagnosticLevel::Note => Level::NOTE,
-    };
-    let title = level.primary_title(diagnostic.message.as_str());
-    let mut group = Group::with_title(if diagnostic.code.is_empty() { title } else { title.id(diagnostic.code) });
-    if let Some(place) = &diagnostic.place {
-        group = group.element(
-            Snippet::source(place.text.as_ref())
-                .path(place.source.as_ref())
-                .line_start(place.line)
-                .annotation(AnnotationKind::Primary.span(byte_range(place)).label(diagnostic.label.as_str())),
-        );
-    }
-    for note in &diagnostic.notes {
-        group = group.element(Level::NOTE.message(note.as_str()));
-    }
-    if let Some(remedy) = &diagnostic.remedy {
-        group = group.element(Level::HELP.message(remedy.as_str()));
-    }
-    group
-}
-
-/// Converts the characters of a place to bytes of its line.
-fn byte_range(place: &Place) -> std::ops::Range<usize> {
-    let byte = |characters: usize| place.text.char_indices().nth(characters).map_or(place.text.len(), |(at, _)| at);
-    let start = byte(place.column.saturating_sub(1));
-    start..byte(place.column.saturating_sub(1) + place.length).max(start)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn place(text: &str, column: usize, length: usize) -> Place {
-        Place { source: "a.fio".into(), line: 3, column, length, text: text.into() }
-    }
-
-    #[test]
-    fn a_diagnostic_has_its_line_carets_and_remedy() {
-        let diagnostic = Diagnostic::error("blank-before-value", "fio would read this as 8 bytes")
-            .at(place("bs = 8k", 5, 3))
-            .label("a space precedes the value")
-            .remedy("write `bs=8k`");
-        let text = render(&[diagnostic], false, 100);
-        for expected in ["error[blank-before-value]", "a.fio:3:5", "bs = 8k", "^^^", "write `bs=8k`"] {
-            assert!(text.contains(expected), "`{expected}` is missing from:\n{text}");
-        }
-    }
-
-    #[test]
-    fn places_past_the_end_or_within_wide_characters_are_rendered() {
-        for (column, length) in [(1, 0), (3, 1), (5, 9), (99, 3)] {
-            let diagnostic = Diagnostic::error("x", "y").at(place("üöäß", column, length));
-            assert!(!render(&[diagnostic], false, 80).is_empty());
-        }
-    }
-
-    /// Commit f52613e rendered all 20 MB of a line.
-    #[test]
-    fn a_long_line_is_cut_to_the_context_of_its_place() {
-        let long = format!("{}wrong\u{1b}[2J{}", "a".repeat(100_000), "b".repeat(100_000));
-        let text = render(&[Diagnostic::error("x", "`a\nb`").at(place(&long, 100_001, 5))], false, 100);
-        assert!(text.contains("wrong") && text.contains("^^^^^") && text.contains(r"`a\u000ab`"), "{text}");
-        assert!(text.len() < 2000 && !text.contains('\u{1b}'), "{}", text.len());
-    }
 
     #[test]
     fn the_last_line_counts_errors_and_warnings() {

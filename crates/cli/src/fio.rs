@@ -21,7 +21,7 @@ use crate::runners::{self, failures};
 use crate::signals::Signals;
 use crate::source::LocalSource;
 use crate::terminal::{Terminal, write_stderr};
-use crate::{argv, diagnostics, dump, outputs};
+use crate::{argv, dump, outputs};
 
 /// fio's exit code for errors before a run.
 const USAGE: Exit = Exit::Fio(1);
@@ -36,7 +36,7 @@ pub(crate) fn command(words: &[OsString]) -> Exit {
     let failed = parsed.has_errors() || (parsed.value.host.warnings_fatal && parsed.has_warnings());
     if !parsed.diagnostics.is_empty() && (failed || !parsed.value.host.parse_only) {
         let terminal = Terminal::stderr();
-        write_stderr(&diagnostics::render(&parsed.diagnostics, terminal.colour, terminal.width));
+        write_stderr(&report::diagnostics_text(&parsed.diagnostics, terminal.colour, terminal.width));
     }
     if parsed.diagnostics.iter().any(|problem| problem.code == job::NO_JOBS) {
         // On standard output even with --output, as in fio.

@@ -9,8 +9,9 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use fleet::{ExchangeOptions, Fleet, SystemClock};
 use job::SplitKind;
 
-use crate::args::{RunCommandOptions, SweepOptions};
+use crate::args::{RunCommandOptions, SimOptions, SweepOptions};
 use crate::exit::Exit;
+use crate::plan::args::PlanOptions;
 use crate::suite::args::{SuiteCommand, SuiteOptions};
 use crate::{RankLaunch, commands, rank, signals};
 
@@ -73,22 +74,43 @@ enum FleetCommand {
         after_help = SWEEP_HELP
     )]
     Sweep(SweepOptions),
+    /// Simulate the points of a grid, divided among the ranks
+    #[command(
+        override_usage = "mpirun fathom-fleet sim --on VOLUME --vary KEY=RANGE [OPTIONS] [JOBFILE]... [--JOBOPTION=VALUE]...",
+        after_help = SIM_HELP
+    )]
+    Sim(SimOptions),
+    /// Find the volume, size and machine for a load, with simulations divided among the ranks
+    #[command(override_usage = "mpirun fathom-fleet plan [OPTIONS]", after_help = PLAN_HELP)]
+    Plan(Box<PlanOptions>),
     /// Run published benchmark procedures on all hosts together
     #[command(override_usage = "mpirun fathom-fleet suite run SUITE [OPTIONS]", after_help = SUITE_HELP)]
     Suite(SuiteOptions),
 }
 
 impl FleetCommand {
-    /// Returns the volume of `--on`, which ranks cannot share.
-    fn volume(&self) -> Option<&String> {
+    /// Reports whether ranks divide simulations among themselves instead of running one load together.
+    fn divides_simulations(&self) -> bool {
         match self {
+            Self::Sim(_) | Self::Plan(_) => true,
+            Self::Sweep(options) => options.on.is_some() && !options.real_time,
+            Self::Run(_) | Self::Suite(_) => false,
+        }
+    }
+
+    /// Returns why ranks cannot run the command.
+    fn refusal(&self) -> Option<&'static str> {
+        let volume = match self {
             Self::Run(options) => options.on.as_ref(),
-            Self::Sweep(options) => options.on.as_ref(),
+            Self::Sweep(options) => options.on.as_ref().filter(|_| options.real_time),
             Self::Suite(options) => match &options.command {
                 SuiteCommand::Run(options) => options.on.as_ref(),
                 SuiteCommand::List(_) | SuiteCommand::Show(_) => None,
             },
-        }
+            Self::Sim(options) => return options.vary.is_empty().then_some(ONE_SIMULATION),
+            Self::Plan(_) => None,
+        };
+        volume.map(|_| VOLUME_OF_RANK)
     }
 }
 
@@ -128,6 +150,26 @@ Examples:
   mpirun -n 16 fathom-fleet suite run snia-iops --target /mnt/nfs/${RANK} --scale 0.1
   mpirun -n 4 fathom-fleet suite show snia-iops";
 
+const SIM_HELP: &str = "\
+Options are those of `fathom sim`. Each rank simulates every Nth point on all processors of its host, so start one \
+rank per host. Rank 0 gathers the points, and simulates those of lost ranks.
+
+Examples:
+  mpirun -n 16 --map-by node fathom-fleet sim --on aws/gp3 --vary iodepth=1..1024 job.fio
+  mpirun -n 4 fathom-fleet sim --on gcp/pd-ssd --vary hosts=1..4096 job.fio
+  mpirun -n 4 fathom-fleet sim --on gcp/pd-ssd --vary bs=4k..1m job.fio -o grid.html";
+
+const PLAN_HELP: &str = "\
+Options are those of `fathom plan`. Each rank simulates the candidates among every Nth volume.
+
+Examples:
+  mpirun -n 4 fathom-fleet plan --iops 15k --capacity 1TiB
+  mpirun -n 4 fathom-fleet plan --iops 50k --bs 8k --read 70% --latency 1ms
+  mpirun -n 4 fathom-fleet plan --from run.json -o plan.html";
+
+const ONE_SIMULATION: &str = "one simulation cannot be divided among ranks
+help: give several values of a setting with --vary, or run `fathom sim`";
+
 const VOLUME_OF_RANK: &str = "--on: each rank would have a volume of its own
 help: serve one volume with `fathom serve` and measure it with ioengine=nbd, or write `fathom sim --hosts N`";
 
@@ -141,9 +183,12 @@ pub(crate) fn command(program: &OsStr, words: &[OsString], launch: RankLaunch) -
         match join(silence, launch) {
             Ok(fleet) => {
                 let split = options.as_ref().and_then(|options| options.split).map(SplitKind::from);
-                let words: Vec<OsString> = words.iter().map(|word| expand(&fleet, word)).collect();
-                parsed = commands::parse::<FleetCli>(program, &words);
-                rank::set(fleet, split, options.and_then(|options| options.records));
+                let has_variables = !parsed.as_ref().is_ok_and(|(cli, _)| cli.command.divides_simulations());
+                if has_variables {
+                    let words: Vec<OsString> = words.iter().map(|word| expand(&fleet, word)).collect();
+                    parsed = commands::parse::<FleetCli>(program, &words);
+                }
+                rank::set(fleet, split, options.and_then(|options| options.records), has_variables);
             }
             Err(problem) => return Exit::environment(problem),
         }
@@ -153,13 +198,15 @@ pub(crate) fn command(program: &OsStr, words: &[OsString], launch: RankLaunch) -
         Err(invalid) => return invalid.report(words),
     };
     let words = &commands::shown(words);
-    if cli.command.volume().is_some() {
-        return Exit::usage(VOLUME_OF_RANK);
+    if let Some(refusal) = cli.command.refusal() {
+        return Exit::usage(refusal);
     }
     let (Ok(exit) | Err(exit)) = match cli.command {
         FleetCommand::Suite(options) => crate::suite::command(&options, words),
         FleetCommand::Run(options) => crate::run::command(&options, &jobs, words, false),
         FleetCommand::Sweep(options) => crate::sweep::command(&options, &jobs, words),
+        FleetCommand::Sim(options) => crate::sim::command(&options, &jobs, words),
+        FleetCommand::Plan(options) => crate::plan::command(&options),
     };
     exit
 }

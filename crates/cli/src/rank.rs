@@ -8,6 +8,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 use fleet::{Fleet, messages_elsewhere};
 use job::SplitKind;
+use record::Shard;
 
 /// This rank, in `fathom-fleet`.
 static FLEET: OnceLock<JoinedRank> = OnceLock::new();
@@ -22,17 +23,29 @@ struct JoinedRank {
     fleet: Fleet,
     split: Option<SplitKind>,
     records: Option<PathBuf>,
+    has_variables: bool,
 }
 
-/// Sets this rank, how work is divided, and the directory for the records of ranks if one is given.
-pub(crate) fn set(fleet: Fleet, split: Option<SplitKind>, records: Option<PathBuf>) {
+/// Sets this rank, how work is divided, and the directory for the records of ranks if one is given. `has_variables` is
+/// false if the job language must not know the rank, because the result must not depend on it.
+pub(crate) fn set(fleet: Fleet, split: Option<SplitKind>, records: Option<PathBuf>, has_variables: bool) {
     // The program joins once.
-    let _ = FLEET.set(JoinedRank { fleet, split, records });
+    let _ = FLEET.set(JoinedRank { fleet, split, records, has_variables });
+}
+
+/// Returns the value of a variable that ranks have.
+pub(crate) fn variable(name: &str) -> Option<String> {
+    FLEET.get().filter(|joined| joined.has_variables)?.fleet.variable(name)
 }
 
 /// Returns this rank, in `fathom-fleet`.
 pub(crate) fn joined() -> Option<&'static Fleet> {
     FLEET.get().map(|joined| &joined.fleet)
+}
+
+/// Returns the part of divided points that this process has.
+pub(crate) fn shard() -> Shard {
+    joined().map_or(Shard::WHOLE, |fleet| Shard { number: fleet.rank() + 1, count: fleet.ranks() })
 }
 
 /// Reports whether another rank prints and saves instead of this one.

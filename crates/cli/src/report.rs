@@ -3,27 +3,32 @@
 use std::path::Path;
 
 use analyse::Verdict;
+use report::grid::{self, GridDocument, GridPoint};
 use report::html::PageSubject;
-use report::{ReportedRun, ResultDocument, ResultFormat, formats_of, suite, sweep};
+use report::{ReportedRun, ResultDocument, ResultFormat, formats_of, suite, sweep, wholes};
 
 use crate::args::ReportOptions;
+use crate::diagnostics;
 use crate::exit::Exit;
 use crate::input_file;
 use crate::outputs::{Output, deliver_and_print, printed};
 use crate::run_argument::{ResolvedRun, is_file, resolve_all};
-use crate::save::{SUITE, SWEEP};
+use crate::save::{GRID, SUITE, SWEEP};
 
-/// Reads all runs, then writes the report.
+/// Reads all runs, merges shards, then writes the report.
 pub(crate) fn command(options: &ReportOptions) -> Result<Exit, Exit> {
     let (read, problems): (Vec<_>, Vec<_>) = options.runs.iter().map(|which| read(which)).partition(Result::is_ok);
     let problems: Vec<String> = problems.into_iter().filter_map(Result::err).collect();
     if !problems.is_empty() {
         return Err(Exit::usage(problems.join("\n")));
     }
-    let read: Vec<ReportInput> = read.into_iter().flatten().flatten().collect();
-    let subjects: Vec<PageSubject<'_>> = read.iter().map(ReportInput::subject).collect();
-    let mut files = Output::open(&options.output, formats_of(&subjects)).map_err(Exit::usage)?;
-    let document = ResultDocument::Report(&subjects);
+    let read = merged(read.into_iter().flatten().flatten().collect()).map_err(Exit::usage)?;
+    let subjects: Vec<PageSubject<'_>> = read.iter().flat_map(ReportInput::subjects).collect();
+    let (document, formats) = match read.as_slice() {
+        [ReportInput::Grid { document, .. }] => (ResultDocument::Grid(document), ResultFormat::OF_GRID),
+        _ => (ResultDocument::Report(&subjects), formats_of(&subjects)),
+    };
+    let mut files = Output::open(&options.output, formats).map_err(Exit::usage)?;
     let text = if files.is_empty() { printed(document, ResultFormat::Text) } else { String::new() };
     Ok(deliver_and_print(&mut files, &text, document))
 }
@@ -31,26 +36,51 @@ pub(crate) fn command(options: &ReportOptions) -> Result<Exit, Exit> {
 /// A RUN of the command line.
 enum ReportInput {
     Run { resolved: Box<ResolvedRun>, verdicts: Vec<Verdict>, written: Option<String> },
+    Grid { document: GridDocument, names: Vec<String> },
     Sweep(Box<sweep::SweepDocument>),
     Suite(Box<suite::SuiteDocument>),
 }
 
 impl ReportInput {
-    fn subject(&self) -> PageSubject<'_> {
+    fn of_grid(document: GridDocument) -> Self {
+        Self::Grid { names: document.points.iter().map(GridPoint::label).collect(), document }
+    }
+
+    fn subjects(&self) -> Vec<PageSubject<'_>> {
         match self {
-            Self::Run { resolved, verdicts, written } => PageSubject::Run(ReportedRun {
+            Self::Run { resolved, verdicts, written } => vec![PageSubject::Run(ReportedRun {
                 name: &resolved.name,
                 run: &resolved.run,
                 verdicts,
                 written: written.as_deref(),
-            }),
-            Self::Sweep(document) => PageSubject::Sweep(document),
-            Self::Suite(document) => PageSubject::Suite(document),
+            })],
+            Self::Grid { document, names } => PageSubject::of_grid(document, names).collect(),
+            Self::Sweep(document) => vec![PageSubject::Sweep(document)],
+            Self::Suite(document) => vec![PageSubject::Suite(document)],
         }
     }
 }
 
-/// Reads a sweep or suite document, a run, or all repeats of a series.
+/// Merges shards, and warns of those that are missing. The other inputs keep their order.
+fn merged(inputs: Vec<ReportInput>) -> Result<Vec<ReportInput>, String> {
+    let (mut grids, mut sweeps, mut others) = (Vec::new(), Vec::new(), Vec::new());
+    for input in inputs {
+        match input {
+            ReportInput::Grid { document, .. } if document.shard.is_some() => grids.push(document),
+            ReportInput::Sweep(document) if document.shard.is_some() => sweeps.push(*document),
+            other => others.push(other),
+        }
+    }
+    let (grids, sweeps) = (wholes(grids)?, wholes(sweeps)?);
+    let missing = grids.iter().filter_map(|grid| grid.missing.as_ref());
+    let missing = missing.chain(sweeps.iter().filter_map(|sweep| sweep.missing.as_ref()));
+    missing.for_each(|missing| diagnostics::warning(&missing.to_string()));
+    others.extend(grids.into_iter().map(ReportInput::of_grid));
+    others.extend(sweeps.into_iter().map(|sweep| ReportInput::Sweep(Box::new(sweep))));
+    Ok(others)
+}
+
+/// Reads a grid, sweep or suite document, a run, or all repeats of a series.
 fn read(which: &str) -> Result<Vec<ReportInput>, String> {
     match document(which)? {
         Some(document) => Ok(vec![document]),
@@ -58,21 +88,26 @@ fn read(which: &str) -> Result<Vec<ReportInput>, String> {
     }
 }
 
-/// Returns the sweep or suite that a saved run holds, or the run itself.
+/// Returns the grid, sweep or suite that a saved run holds, or the run itself.
 fn classify(resolved: ResolvedRun) -> Result<ReportInput, String> {
     if let Some(loaded) = &resolved.loaded
-        && let Some(name) = [SWEEP, SUITE].into_iter().find(|name| loaded.entry.files.contains_key(*name))
+        && let Some(name) = [SWEEP, SUITE, GRID].into_iter().find(|name| loaded.entry.files.contains_key(*name))
     {
         let bytes = loaded.file(name).map_err(|error| error.to_string())?;
         let place = loaded.folder().join(name).display().to_string();
-        return parse(&place, &bytes)?.ok_or_else(|| format!("{place}: it holds neither a sweep nor a suite"));
+        // The grids of earlier versions cannot be read; the record of their points can.
+        match parse(&place, &bytes)? {
+            None if name != GRID => return Err(format!("{place}: it holds neither a sweep nor a suite")),
+            None => {}
+            Some(document) => return Ok(document),
+        }
     }
     let written = resolved.loaded.as_ref().and_then(|loaded| loaded.job().ok().flatten());
     let verdicts = analyse::analyse(&resolved.run);
     Ok(ReportInput::Run { resolved: Box::new(resolved), verdicts, written })
 }
 
-/// Reads the sweep or suite document in a file; `None` if the file holds something else.
+/// Reads the grid, sweep or suite document in a file; `None` if the file holds something else.
 fn document(which: &str) -> Result<Option<ReportInput>, String> {
     if !is_file(which) || which == "-" {
         return Ok(None);
@@ -86,10 +121,12 @@ fn document(which: &str) -> Result<Option<ReportInput>, String> {
 
 fn parse(name: &str, bytes: &[u8]) -> Result<Option<ReportInput>, String> {
     let Ok(text) = std::str::from_utf8(bytes) else { return Ok(None) };
-    let start: String = text.chars().filter(|letter| !letter.is_whitespace()).take(16).collect();
-    let document = match start.as_str() {
-        "{\"fathom_sweep\":" => sweep::read(text).map(|document| ReportInput::Sweep(Box::new(document))),
-        "{\"fathom_suite\":" => suite::read(text).map(|document| ReportInput::Suite(Box::new(document))),
+    let start: String = text.chars().filter(|letter| !letter.is_whitespace()).take(20).collect();
+    let key = start.strip_prefix("{\"").and_then(|rest| rest.split_once("\":"));
+    let document = match key.map(|(key, _)| key) {
+        Some("fathom_grid") => grid::read(text).map(ReportInput::of_grid),
+        Some("fathom_sweep") => sweep::read(text).map(|document| ReportInput::Sweep(Box::new(document))),
+        Some("fathom_suite") => suite::read(text).map(|document| ReportInput::Suite(Box::new(document))),
         _ => return Ok(None),
     };
     document.map(Some).map_err(|error| format!("{name}: {error}"))

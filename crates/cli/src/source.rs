@@ -43,7 +43,7 @@ impl job::HostSource for LocalSource {
     }
 
     fn variable(&self, name: &str) -> Option<String> {
-        rank::joined().and_then(|rank| rank.variable(name)).or_else(|| std::env::var(name).ok())
+        rank::variable(name).or_else(|| std::env::var(name).ok())
     }
 
     fn is_not_text(&self, name: &str) -> bool {

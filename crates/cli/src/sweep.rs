@@ -2,14 +2,12 @@
 //!
 //! The search itself is `analyse::knee::search`; each of its probes is an ordinary run or simulation.
 
-use analyse::Severity;
-use analyse::knee::Curve;
 use job::{Job, Plan};
 use live::EventLog;
-use procedure::ProcedureObserver;
 use procedure::sweep::{PreparedSweep, SweepQuestion, SweepRequest, UNNAMED, search_all};
-use record::RunOutcome;
-use report::sweep::{Sweep, SweepDocument};
+use procedure::{ProcedureObserver, grid};
+use record::{Note, Run, RunOutcome, Shard};
+use report::sweep::SweepDocument;
 use report::{Event, ResultDocument, ResultFormat, preview};
 use store::RunKind;
 
@@ -19,35 +17,36 @@ use crate::exit::Exit;
 use crate::observers::RequestedObservers;
 use crate::outputs::{self, IN_FILES, Output};
 use crate::save::{self, RunToSave};
+use crate::shards::PointDivision;
 use crate::signals::Signals;
 use crate::source::LocalSource;
-use crate::{argv, runners, trial};
+use crate::{argv, rank, runners, trial};
 
 /// Checks the job, searches for the knee of each combination of settings, and saves and reports the curves.
 pub(crate) fn command(options: &SweepOptions, jobs: &[String], words: &[String]) -> Result<Exit, Exit> {
     let source = LocalSource::default();
     let gate = options.common.gate();
     let runner = |place| runners::runner(place, &gate);
-    let request = SweepRequest {
-        jobs: jobs.to_vec(),
-        sections: options.job_files.section.clone(),
-        on: options.on.clone(),
-        vary: options.vary.clone(),
-        precision: options.precision.clone(),
-        time_limit: options.time_limit.clone(),
-        depth_max: options.depth_max,
-        real_time: options.real_time,
-        seeds: runners::seeds(options.common.seed),
-    };
+    let request = request(options, jobs);
     let host = runners::procedure_host(&source, &runner);
     let question = SweepQuestion::read(&request, host).map_err(Exit::refused)?;
+    let combinations = question.combinations();
+    let is_virtual = question.is_virtual();
+    if is_virtual && rank::joined().is_some() && combinations.len() == 1 {
+        return Err(Exit::usage(ONE_SEARCH));
+    }
+    let division = PointDivision::of(options.shard.as_deref(), is_virtual)?;
+    division.mention_empty(combinations.len());
+    let names: Vec<String> = combinations.iter().map(|settings| grid::label(settings)).collect();
     let prepare = |settings| PreparedSweep::set(&question, settings).map_err(Exit::refused);
-    let mut prepared = question.combinations().into_iter().map(prepare).collect::<Result<Vec<_>, _>>()?;
+    // Checks those of other shards too, so that all tasks of an array and all ranks refuse the same.
+    let mut prepared = combinations.into_iter().map(prepare).collect::<Result<Vec<_>, _>>()?;
+    let own = division.shard().of(prepared.iter().collect());
     if options.job_files.show_jobs {
-        return Ok(outputs::print_text(&prepared.iter().map(|sweep| preview::jobs(sweep.plan())).collect::<String>()));
+        return Ok(outputs::print_text(&own.iter().map(|sweep| preview::jobs(sweep.plan())).collect::<String>()));
     }
     if options.common.dry_run {
-        return Ok(outputs::print_text(&prepared.iter().map(PreparedSweep::told).collect::<String>()));
+        return Ok(outputs::print_text(&own.iter().map(|sweep| sweep.told()).collect::<String>()));
     }
     let observers = RequestedObservers::acquire(&options.endpoint, None).map_err(Exit::usage)?;
     let mut files = Output::open(&options.output, ResultFormat::OF_SWEEP).map_err(Exit::usage)?;
@@ -55,24 +54,32 @@ pub(crate) fn command(options: &SweepOptions, jobs: &[String], words: &[String])
     let mut display = Display::new(options.common.progress, EventLog::none()).with_observers(observers);
     let (started_unix_ms, command_line) = (device::unix_ms(), argv::command_line(words));
     display.event(&Event::Start { unix_ms: started_unix_ms, command_line: command_line.clone() });
-    let sweeps = search_all(&mut prepared, &signals, &mut display);
+    let failed = |problem: String| signals.end().map_or_else(|| Exit::environment(problem), Exit::Signal);
+    let written = source.written(question.jobs());
+    let seed = question.seed(prepared.first().map(PreparedSweep::plan));
+    let search = |shard: Shard| {
+        let words = names.iter().chain([&written]).chain(&options.on).chain(&options.job_files.section);
+        let selected = shard.of(prepared.iter_mut().collect());
+        Ok(SweepDocument {
+            command_line: command_line.clone(),
+            seed,
+            shard: division.record(shard, names.len(), words.map(String::as_str)),
+            missing: None,
+            sweeps: search_all(selected, &signals, &mut display).map_err(failed)?,
+        })
+    };
+    let document = division.gather(search);
     display.close();
     signals.conclude();
-    let sweeps = sweeps.map_err(|problem| signals.end().map_or_else(|| Exit::environment(problem), Exit::Signal))?;
-    let document =
-        SweepDocument { command_line, seed: question.seed(prepared.first().map(PreparedSweep::plan)), sweeps };
+    let document = document?;
     let pending_save = options.common.saves_run().then(|| {
-        let mut run =
-            save::of_parts(prepared.iter().flat_map(PreparedSweep::parts).collect(), words, Some(document.seed));
-        if signals.end().is_some() || device::stuck::is_stuck() {
-            run.outcome = RunOutcome::Interrupted;
-        }
+        let run = recorded(&prepared, &document, words, signals.end().is_some());
         display.event(&Event::end(&run));
         let name = prepared.first().map(|sweep| name_of(question.jobs(), sweep.plan())).unwrap_or_default();
         RunToSave {
-            job: source.written(question.jobs()),
+            job: written.clone(),
             events: display.take_events(),
-            verdict: verdict(&document.sweeps),
+            verdict: document.verdict(),
             attached: vec![
                 (save::SWEEP, report::sweep::json(&document)),
                 (save::TEXT, report::sweep::text(&document, IN_FILES)),
@@ -86,6 +93,36 @@ pub(crate) fn command(options: &SweepOptions, jobs: &[String], words: &[String])
     Ok(exit)
 }
 
+const ONE_SEARCH: &str = "one search on a model cannot be divided among ranks
+help: give several values of a setting with --vary, or run `fathom sweep`";
+
+fn request(options: &SweepOptions, jobs: &[String]) -> SweepRequest {
+    SweepRequest {
+        jobs: jobs.to_vec(),
+        sections: options.job_files.section.clone(),
+        on: options.on.clone(),
+        vary: options.vary.clone(),
+        precision: options.precision.clone(),
+        time_limit: options.time_limit.clone(),
+        depth_max: options.depth_max,
+        real_time: options.real_time,
+        seeds: runners::seeds(options.common.seed),
+    }
+}
+
+/// Returns the record of all probes of this process.
+fn recorded(prepared: &[PreparedSweep<'_>], document: &SweepDocument, words: &[String], is_interrupted: bool) -> Run {
+    let mut run = save::of_parts(prepared.iter().flat_map(PreparedSweep::parts).collect(), words, Some(document.seed));
+    if is_interrupted || device::stuck::is_stuck() {
+        run.outcome = RunOutcome::Interrupted;
+    }
+    if prepared.iter().filter(|sweep| sweep.parts().next().is_some()).count() < document.sweeps.len() {
+        let text = "the probes of rank 0 are recorded; sweep.json has the curves of all ranks".to_owned();
+        run.notes.push(Note { job: None, text });
+    }
+    run
+}
+
 /// Returns the name of a sweep: its job file, its job or, for an unnamed job, its target.
 fn name_of(jobs: &[String], plan: &Plan) -> String {
     let name = trial::name_of(jobs, plan);
@@ -93,27 +130,12 @@ fn name_of(jobs: &[String], plan: &Plan) -> String {
     plan.jobs.first().filter(|_| is_unnamed).map_or(name, Job::target)
 }
 
-/// Returns the most severe finding or, without findings, the knee of the first curve.
-fn verdict(sweeps: &[Sweep]) -> Option<String> {
-    let gravest = sweeps.iter().flat_map(|sweep| &sweep.findings).max_by_key(|finding| finding.severity);
-    gravest.map(|finding| finding.code.name().to_owned()).or_else(|| match &sweeps.first()?.fit.curve {
-        Curve::Knee(knee) => Some(format!("knee at {}", units::count(knee.depth.value.round()))),
-        Curve::Flat { .. } => Some("flat".to_owned()),
-        Curve::Unsaturated { .. } | Curve::PowerLaw { .. } => Some("no knee".to_owned()),
-        Curve::Unknown => None,
-    })
-}
-
-fn is_distrusted(sweep: &Sweep) -> bool {
-    sweep.findings.iter().any(|finding| finding.severity == Severity::Distrust)
-}
-
 fn conclude(options: &SweepOptions, document: &SweepDocument, files: &mut [Output], signals: &Signals) -> Exit {
     let delivered = outputs::deliver_as(files, ResultDocument::Sweep(document), options.format);
     match signals.end() {
         Some(signal) => Exit::Signal(signal),
         None if device::stuck::is_stuck() => Exit::Environment,
-        None if delivered == Exit::Good && document.sweeps.iter().any(is_distrusted) => Exit::Distrust,
+        None if delivered == Exit::Good && document.is_distrusted() => Exit::Distrust,
         None => delivered,
     }
 }

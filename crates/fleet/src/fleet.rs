@@ -228,6 +228,25 @@ impl Fleet {
         value.ok_or_else(|| Broken::Unreadable("it is empty".to_owned()).to_string())
     }
 
+    /// Gives rank 0 the values of all ranks, in their order, `None` for lost ones. The other ranks get `None`.
+    ///
+    /// # Errors
+    ///
+    /// Fails if a rank has ended its command, or this rank takes no part.
+    pub fn gather<T: Serialize + DeserializeOwned>(&self, own: &T) -> Result<Option<Vec<Option<T>>>, String> {
+        let own = serde_json::to_string(own).map_err(|error| Broken::Unreadable(error.to_string()).to_string())?;
+        let mut gathered = None;
+        // Texts, so that ranks in between need not read the values.
+        let keep = |parts: Vec<(u32, String)>| gathered = Some(parts);
+        self.agree(&(self.rank(), own), keep).map_err(|broken| broken.to_string())?;
+        let Some(mut parts) = gathered else { return Ok(None) };
+        let value = |rank: u32| {
+            let index = parts.iter().position(|(from, _)| *from == rank)?;
+            serde_json::from_str(&parts.swap_remove(index).1).ok()
+        };
+        Ok(Some((0..self.ranks()).map(value).collect()))
+    }
+
     /// Measures the clocks of all ranks again. Returns this rank's once it is known; `None` if it is not measured within a
     /// second.
     pub(crate) fn measure_clock(&self) -> Option<ClockOffset> {

@@ -32,6 +32,9 @@ const PRUNING: &[&str] = &["run", "sim", "sweep", "suite", "runs"];
 /// Commands that save or read runs.
 const USING: &[&str] = &["run", "sim", "sweep", "suite", "runs", "report", "compare", "gate", "explain"];
 
+/// Commands that divide points among tasks.
+const DIVIDING: &[&str] = &["sim", "sweep"];
+
 /// Environment variables.
 pub const ENVIRONMENT: &[Fact] = &[
     fact("NO_COLOR", &[], "Set to anything: no colours."),
@@ -60,6 +63,16 @@ pub const ENVIRONMENT: &[Fact] = &[
     ),
     fact("XDG_STATE_HOME", &["suite"], "Progress of suites is saved below it; `~/.local/state` where it is not set."),
     fact("XDG_RUNTIME_DIR", &["serve"], "Sockets without a path of their own are below it, else below `TMPDIR`."),
+    fact(
+        "SLURM_ARRAY_TASK_ID",
+        DIVIDING,
+        "With `--shard auto`: the task of a job array, beside `SLURM_ARRAY_TASK_MIN` and `SLURM_ARRAY_TASK_COUNT`.",
+    ),
+    fact(
+        "JOB_COMPLETION_INDEX",
+        DIVIDING,
+        "With `--shard auto`: the pod of an indexed job of Kubernetes. `FATHOM_SHARDS` is the number of its pods.",
+    ),
     fact("TMPDIR", &["serve"], "Where sockets are, where there is no `XDG_RUNTIME_DIR`; `/tmp` where it is not set."),
 ];
 

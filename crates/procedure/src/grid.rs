@@ -1,5 +1,7 @@
 //! Settings with many values, and their combinations.
 
+pub use report::grid::assignments as label;
+
 /// A setting with its values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GridAxis {
@@ -108,12 +110,22 @@ impl<'a> GridNumber<'a> {
     }
 }
 
+/// Parses the axes of all values of an option.
+///
+/// # Errors
+///
+/// Returns the first problem.
+pub fn axes(option: &str, values: &[String]) -> Result<Vec<GridAxis>, String> {
+    let axes = values.iter().map(|text| GridAxis::parse(option, text)).collect::<Result<Vec<_>, _>>()?;
+    check(option, &axes).map(|()| axes)
+}
+
 /// Checks the axes together.
 ///
 /// # Errors
 ///
 /// Returns an error if there are too many combinations, or two axes with one key.
-pub fn check(option: &str, axes: &[GridAxis]) -> Result<(), String> {
+pub(crate) fn check(option: &str, axes: &[GridAxis]) -> Result<(), String> {
     if let Some((_, axis)) =
         axes.iter().enumerate().find(|(index, axis)| axes[..*index].iter().any(|before| before.key == axis.key))
     {

@@ -13,8 +13,6 @@ pub struct ProcedureHost<'a> {
     pub runner: &'a (dyn Fn(RunPlace) -> Box<dyn Runner> + Sync),
     /// Describes what went wrong in a run, one line each.
     pub failures: fn(&dyn PreparedRun, &CompletedRun) -> Vec<String>,
-    /// Calls a function with each number below a count, on all processors.
-    pub parallel: fn(usize, &(dyn Fn(usize) + Sync)),
     /// Reads a file of volumes.
     pub read_volume: fn(&str) -> Result<String, String>,
     /// Returns the size in bytes of a block device; `None` for everything else.

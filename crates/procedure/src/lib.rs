@@ -13,7 +13,9 @@ pub mod explanation;
 pub mod grid;
 mod host;
 pub mod jobs;
+mod parallel;
 pub mod purchase;
+pub mod simulation;
 pub mod suite;
 pub mod sweep;
 

@@ -1,18 +1,22 @@
 //! Plans a purchase: derives the need from a measurement or a job, simulates the candidates, looks for the next step.
 //!
-//! `plan` searches the catalogue; this module runs the simulations.
+//! `plan` searches the catalogue; this module runs the simulations, those of different volumes in parallel.
+
+use std::collections::BTreeMap;
 
 use analyse::Observation;
 use job::{Arrivals, BlockSizes, Diagnostic, Direction, Engine, HostSource, Job, Plan};
 use plan::workload::Derived;
-use plan::{LatencyCache, Need, PlanTrial, TrialOutcome};
-use record::{Input, LatencyStats, Run};
+use plan::{Candidate, LatencyCache, Need, PlanTrial, Ranking, TrialOutcome};
+use record::{Input, LatencyStats, Run, Shard};
 use report::plan::PlanReport;
 use runner::{CreditPolicy, NullObserver, RunControl, RunOptions, Runner, Seeds};
+use serde::{Deserialize, Serialize};
 use sim::model::with_key;
 use units::{Nanos, PerKind, Rate};
 
 use crate::jobs::{VariedJobs, VariedPlace, around};
+use crate::parallel::on_all_processors;
 
 /// This many operations settle a mean to a hundredth.
 const OPERATIONS: f64 = 12_000.0;
@@ -104,46 +108,116 @@ fn outcome(run: &Run, trial: &PlanTrial) -> Option<TrialOutcome> {
     })
 }
 
-/// Ranks all volumes for the need, and looks for the next step. Without a runner nothing is simulated.
-#[must_use]
-pub fn search(derived: Derived, runner: Option<&dyn Runner>, seed: u64, control: &dyn RunControl) -> PlanReport {
-    let Derived { need, lines } = derived;
-    let mut laws = LatencyCache::default();
-    let mut simulate = |trial: &PlanTrial| {
-        let runner = runner.filter(|_| control.end().is_none())?;
-        self::simulate(runner, trial, seed, control)
-    };
-    let (mut candidates, ranking) = plan::plan(&need, &mut laws, &mut simulate);
-    for index in &ranking.meeting {
-        plan::simulate_jitter(&need, &mut candidates[*index], &mut simulate);
+/// Outcomes of trials, by what is simulated: IOPS, mean latency and percentile in seconds; `None` where a trial cannot be
+/// simulated.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct TrialOutcomes(BTreeMap<String, Option<[f64; 3]>>);
+
+impl TrialOutcomes {
+    /// Returns the outcome of a trial, which is simulated unless its outcome is known.
+    fn of(&mut self, trial: &PlanTrial, simulate: impl FnOnce() -> Option<TrialOutcome>) -> Option<TrialOutcome> {
+        let simulated = || {
+            let TrialOutcome { iops, mean_secs, percentile_secs } = simulate()?;
+            Some([iops, mean_secs, percentile_secs])
+        };
+        // The text has all fields, each with all of its digits.
+        let known = self.0.entry(format!("{trial:?}")).or_insert_with(simulated);
+        known.map(|[iops, mean_secs, percentile_secs]| TrialOutcome { iops, mean_secs, percentile_secs })
     }
-    let next_step = (!need.demands().is_empty() && !ranking.meeting.is_empty()).then(|| {
-        // The budget applies to the current need only.
-        let twice = Need { budget: None, ..need.times(2.0) };
-        plan::best(&twice, &mut laws, &mut simulate)
-    });
-    let without_headroom = (ranking.meeting.is_empty() && need.headroom > 0.0).then(|| {
-        let tight = Need { headroom: 0.0, ..need.clone() };
-        plan::best(&tight, &mut laws, &mut simulate)
-    });
-    let first = ranking.meeting.first().copied();
-    let described = [ranking.best.or(first), ranking.fastest];
-    let mut machines: Vec<(usize, Vec<String>)> = Vec::new();
-    for index in described.into_iter().flatten() {
-        if !machines.iter().any(|(known, _)| *known == index) {
-            machines.push((index, plan::machines(&candidates[index], &need, &mut laws)));
+
+    /// Adds outcomes of other volumes.
+    pub fn extend(&mut self, others: Self) {
+        self.0.extend(others.0);
+    }
+}
+
+/// The search for the volumes that meet a need.
+pub struct PurchaseSearch<'a> {
+    /// The need.
+    pub need: Derived,
+    /// Runs the simulations; without it nothing is simulated.
+    pub runner: Option<&'a dyn Runner>,
+    /// Seed of the simulations.
+    pub seed: u64,
+    /// Ends the search early.
+    pub control: &'a dyn RunControl,
+}
+
+impl PurchaseSearch<'_> {
+    /// Simulates the candidates among a shard of the volumes, on all processors.
+    #[must_use]
+    pub fn simulate_shard(&self, shard: Shard) -> TrialOutcomes {
+        if self.runner.is_none() {
+            return TrialOutcomes::default();
         }
+        let volumes = shard.of(plan::named(&self.need.need).unwrap_or_default());
+        let outcomes = on_all_processors(&volumes, |(listed, keys)| {
+            let volume = if keys.is_empty() { listed.name.clone() } else { format!("{},{keys}", listed.name) };
+            let need = Need { volumes: vec![volume], ..self.need.need.clone() };
+            let mut outcomes = TrialOutcomes::default();
+            self.simulated(&need, &mut LatencyCache::default(), &mut outcomes);
+            outcomes
+        });
+        outcomes.into_iter().fold(TrialOutcomes::default(), |mut all, one| {
+            all.extend(one);
+            all
+        })
     }
-    PlanReport {
-        need,
-        derivation: lines,
-        candidates,
-        ranking,
-        next_step: next_step.flatten(),
-        without_headroom: without_headroom.flatten(),
-        machines,
-        seed,
-        is_simulated: runner.is_some(),
+
+    fn simulate(&self, trial: &PlanTrial, outcomes: &mut TrialOutcomes) -> Option<TrialOutcome> {
+        let runner = self.runner.filter(|_| self.control.end().is_none())?;
+        outcomes.of(trial, || simulate(runner, trial, self.seed, self.control))
+    }
+
+    /// Returns the candidates for a need, with their simulated figures, and their ranking.
+    fn simulated(
+        &self,
+        need: &Need,
+        laws: &mut LatencyCache,
+        outcomes: &mut TrialOutcomes,
+    ) -> (Vec<Candidate>, Ranking) {
+        let mut simulate = |trial: &PlanTrial| self.simulate(trial, outcomes);
+        let (mut candidates, ranking) = plan::plan(need, laws, &mut simulate);
+        for index in &ranking.meeting {
+            plan::simulate_jitter(need, &mut candidates[*index], &mut simulate);
+        }
+        (candidates, ranking)
+    }
+
+    /// Ranks all volumes for the need, and looks for the next step. Trials without a known outcome are simulated.
+    #[must_use]
+    pub fn conclude(self, mut outcomes: TrialOutcomes) -> PlanReport {
+        let (need, mut laws) = (self.need.need.clone(), LatencyCache::default());
+        let (candidates, ranking) = self.simulated(&need, &mut laws, &mut outcomes);
+        let mut simulate = |trial: &PlanTrial| self.simulate(trial, &mut outcomes);
+        let next_step = (!need.demands().is_empty() && !ranking.meeting.is_empty()).then(|| {
+            // The budget applies to the current need only.
+            let twice = Need { budget: None, ..need.times(2.0) };
+            plan::best(&twice, &mut laws, &mut simulate)
+        });
+        let without_headroom = (ranking.meeting.is_empty() && need.headroom > 0.0).then(|| {
+            let tight = Need { headroom: 0.0, ..need.clone() };
+            plan::best(&tight, &mut laws, &mut simulate)
+        });
+        let first = ranking.meeting.first().copied();
+        let described = [ranking.best.or(first), ranking.fastest];
+        let mut machines: Vec<(usize, Vec<String>)> = Vec::new();
+        for index in described.into_iter().flatten() {
+            if !machines.iter().any(|(known, _)| *known == index) {
+                machines.push((index, plan::machines(&candidates[index], &need, &mut laws)));
+            }
+        }
+        PlanReport {
+            need,
+            derivation: self.need.lines,
+            candidates,
+            ranking,
+            next_step: next_step.flatten(),
+            without_headroom: without_headroom.flatten(),
+            machines,
+            seed: self.seed,
+            is_simulated: self.runner.is_some(),
+        }
     }
 }
 

@@ -8,12 +8,13 @@ use record::Run;
 use crate::compare::ComparisonDocument;
 use crate::fio::{self, FioFormat, FioOptions};
 use crate::gate::GateDocument;
+use crate::grid::GridDocument;
 use crate::html::{self, PageSubject};
 use crate::plan::PlanReport;
 use crate::serve::ServerStats;
 use crate::suite::SuiteDocument;
 use crate::sweep::SweepDocument;
-use crate::{Diagnosis, Explained, GridPoint, RepeatsDocument, ReportedRun, SheetStyle};
+use crate::{Diagnosis, Explained, RepeatsDocument, ReportedRun, SheetStyle};
 
 /// An output format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,6 +63,8 @@ impl ResultFormat {
 
     /// Formats of a run.
     pub const OF_RUN: &'static [Self] = &[FioJsonPlus, Json, Csv, Markdown, Text, OpenMetrics, Html];
+    /// Formats of a grid.
+    pub const OF_GRID: &'static [Self] = &[Json, Csv, Markdown, Text, Html];
     /// Formats of several runs.
     pub const OF_RUNS: &'static [Self] = &[Csv, Markdown, Text, OpenMetrics, Html];
     /// Formats of a sweep.
@@ -107,8 +110,8 @@ pub enum ResultDocument<'a> {
     Run(&'a Run, &'a [Verdict]),
     /// Repeated runs.
     Repeats(&'a [RepeatsDocument]),
-    /// Points of a grid.
-    Grid(&'a [GridPoint]),
+    /// A grid.
+    Grid(&'a GridDocument),
     /// A search for the knee.
     Sweep(&'a SweepDocument),
     /// A suite.
@@ -136,12 +139,12 @@ impl ResultDocument<'_> {
         match self {
             Self::Run(run, verdicts) => of_run(run, verdicts, format, style),
             Self::Repeats(series) => of_repeats(series, format, style),
-            Self::Grid(points) => match format {
-                Json => crate::grid_json(points),
-                Csv => crate::grid_csv(points),
-                Markdown => crate::grid_markdown(points),
-                Html => html::grid_page(points),
-                _ => crate::grid_text(points),
+            Self::Grid(document) => match format {
+                Json => crate::grid::json(document),
+                Csv => crate::grid::csv(document),
+                Markdown => crate::grid::markdown(document),
+                Html => html::grid_page(document),
+                _ => crate::grid::text(document),
             },
             Self::Sweep(document) => of_sweep(document, format, style),
             Self::Suite(document) => of_suite(document, format, style),

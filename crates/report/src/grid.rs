@@ -1,14 +1,31 @@
 //! A grid of runs that differ in a few settings, as text, Markdown, CSV and JSON.
 
 use analyse::{Code, Verdict};
-use record::{DataKind, JobResult, Run};
-use serde::Serialize;
+use record::{DataKind, JobResult, MissingItems, Run, ShardRecord};
+use serde::{Deserialize, Serialize};
 use units::{Bytes, Nanos, count};
 
 use crate::escape;
 
+/// A grid, or a shard of one.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct GridDocument {
+    /// Command line, one argument per element.
+    pub command_line: Vec<String>,
+    /// The shard; `None` for a whole grid.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shard: Option<ShardRecord>,
+    /// Points that no shard has; `None` if there are all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub missing: Option<MissingItems>,
+    /// The points, in the order of the settings.
+    #[serde(rename = "sweep")]
+    pub points: Vec<GridPoint>,
+}
+
 /// One run of a grid.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(from = "StoredPoint")]
 pub struct GridPoint {
     /// Names and values of its settings, in the order of the sweep options.
     pub settings: Vec<(String, String)>,
@@ -19,9 +36,55 @@ pub struct GridPoint {
     pub verdicts: Vec<Verdict>,
 }
 
+/// A point as stored. It is judged again, because another version may have written it.
+#[derive(Deserialize)]
+struct StoredPoint {
+    settings: Vec<(String, String)>,
+    #[serde(flatten)]
+    run: Run,
+}
+
+impl From<StoredPoint> for GridPoint {
+    fn from(StoredPoint { settings, run }: StoredPoint) -> Self {
+        Self::new(settings, record::printable(run))
+    }
+}
+
+impl GridPoint {
+    /// Judges the run of some settings.
+    #[must_use]
+    pub fn new(settings: Vec<(String, String)>, run: Run) -> Self {
+        Self { verdicts: analyse::analyse(&run), settings, run }
+    }
+
+    /// Returns the settings as `key=value`, separated by blanks.
+    #[must_use]
+    pub fn label(&self) -> String {
+        assignments(&self.settings)
+    }
+}
+
+/// Returns settings as `key=value`, separated by blanks.
+#[must_use]
+pub fn assignments(settings: &[(String, String)]) -> String {
+    settings.iter().map(|(key, value)| format!("{key}={value}")).collect::<Vec<_>>().join(" ")
+}
+
+/// Version of the document's layout.
+const SCHEMA: u32 = 1;
+
 #[derive(Serialize)]
-struct GridDocument<'a> {
-    sweep: &'a [GridPoint],
+struct GridEnvelope<'a> {
+    /// Layout version; its key identifies the document.
+    fathom_grid: u32,
+    version: &'static str,
+    #[serde(flatten)]
+    document: &'a GridDocument,
+}
+
+#[derive(Deserialize)]
+struct VersionedGrid {
+    fathom_grid: u32,
 }
 
 const HEAD: [&str; 7] = ["IOPS", "bandwidth", "mean", "p50", "p99", "p99.9", "limit"];
@@ -74,10 +137,10 @@ fn limit(point: &GridPoint, job: usize) -> String {
     }
 }
 
-/// Returns the grid as text: settings on the left, results on the right.
+/// Returns the grid as text: settings on the left, results on the right, then what is missing.
 #[must_use]
-pub fn grid_text(points: &[GridPoint]) -> String {
-    let (head, body) = table(points);
+pub fn text(document: &GridDocument) -> String {
+    let (head, body) = table(&document.points);
     let width =
         |column: usize| std::iter::once(&head).chain(&body).map(|row| row[column].chars().count()).max().unwrap_or(0);
     let widths: Vec<usize> = (0..head.len()).map(width).collect();
@@ -88,19 +151,37 @@ pub fn grid_text(points: &[GridPoint]) -> String {
         });
         format!("{}\n", cells.collect::<Vec<_>>().join("  ").trim_end())
     };
-    std::iter::once(&head).chain(&body).map(line).collect()
+    let missing = document.missing.iter().map(|missing| format!("\n{missing}\n"));
+    std::iter::once(&head).chain(&body).map(line).chain(missing).collect()
 }
 
 /// Returns the grid as JSON: `sweep` holds the points, each a run with its `settings`.
 #[must_use]
-pub fn grid_json(points: &[GridPoint]) -> String {
-    crate::own::pretty(&GridDocument { sweep: points })
+pub fn json(document: &GridDocument) -> String {
+    crate::own::pretty(&GridEnvelope { fathom_grid: SCHEMA, version: env!("CARGO_PKG_VERSION"), document })
+}
+
+/// Parses the output of [`json`]. Runs are judged again.
+///
+/// # Errors
+///
+/// Returns an error if the text is not such a document, or has a later layout version.
+pub fn read(text: &str) -> Result<GridDocument, String> {
+    let VersionedGrid { fathom_grid } = serde_json::from_str(text).map_err(|error| error.to_string())?;
+    if fathom_grid > SCHEMA {
+        return Err(crate::own::too_new(fathom_grid, SCHEMA));
+    }
+    let document: GridDocument = serde_json::from_str(text).map_err(|error| error.to_string())?;
+    if let Some(newer) = document.points.iter().find(|point| point.run.schema > record::SCHEMA) {
+        return Err(crate::own::too_new(newer.run.schema, record::SCHEMA));
+    }
+    Ok(document)
 }
 
 /// Returns CSV: the settings, then the columns of [`crate::csv`].
-pub(crate) fn grid_csv(points: &[GridPoint]) -> String {
+pub(crate) fn csv(document: &GridDocument) -> String {
     let mut out = String::new();
-    for (index, point) in points.iter().enumerate() {
+    for (index, point) in document.points.iter().enumerate() {
         let names: Vec<String> = point.settings.iter().map(|(name, _)| escape::csv(name)).collect();
         let values: Vec<String> = point.settings.iter().map(|(_, value)| escape::csv(value)).collect();
         for (line, text) in crate::csv(&point.run).lines().enumerate() {
@@ -113,12 +194,13 @@ pub(crate) fn grid_csv(points: &[GridPoint]) -> String {
     out
 }
 
-/// Returns a Markdown table with the columns of [`grid_text`].
-pub(crate) fn grid_markdown(points: &[GridPoint]) -> String {
-    let (head, body) = table(points);
+/// Returns a Markdown table with the columns of [`text`].
+pub(crate) fn markdown(document: &GridDocument) -> String {
+    let (head, body) = table(&document.points);
     let row = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
     let line = |cells: &[String]| row(&cells.iter().map(|cell| escape::markdown(cell)).collect::<Vec<_>>());
     let rule = vec!["--:".to_owned(); head.len()];
     let rows: String = body.iter().map(|row| line(row)).collect();
-    format!("{}{}{rows}", line(&head), row(&rule))
+    let missing: String = document.missing.iter().map(|missing| format!("\n{missing}\n")).collect();
+    format!("{}{}{rows}{missing}", line(&head), row(&rule))
 }

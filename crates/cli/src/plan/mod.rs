@@ -9,14 +9,13 @@ mod need;
 use std::time::Duration;
 
 use args::PlanOptions;
-use procedure::purchase;
+use procedure::purchase::PurchaseSearch;
 use report::{ResultDocument, ResultFormat};
-use runner::Runner;
 
 use crate::exit::Exit;
 use crate::outputs::{self, Output};
-use crate::runners;
 use crate::signals::Signals;
+use crate::{rank, runners};
 
 /// Plans for a need. That no volume meets it is a result, not a failure.
 pub(crate) fn command(options: &PlanOptions) -> Result<Exit, Exit> {
@@ -24,8 +23,21 @@ pub(crate) fn command(options: &PlanOptions) -> Result<Exit, Exit> {
     let mut files = Output::open(&options.output, ResultFormat::OF_PLAN).map_err(Exit::usage)?;
     let signals = Signals::listen(Duration::ZERO)?;
     let runner = runners::model();
-    let runner: Option<&dyn Runner> = if options.no_simulation { None } else { Some(&runner) };
-    let report = purchase::search(need, runner, options.seed.unwrap_or(1), &signals);
+    let search = PurchaseSearch {
+        need,
+        runner: (!options.no_simulation).then_some(&runner),
+        seed: options.seed.unwrap_or(1),
+        control: &signals,
+    };
+    let mut outcomes = search.simulate_shard(rank::shard());
+    if let Some(fleet) = rank::joined() {
+        match fleet.gather(&outcomes).map_err(Exit::environment)? {
+            // The outcomes of lost ranks are simulated below.
+            Some(all) => all.into_iter().flatten().for_each(|others| outcomes.extend(others)),
+            None => return Ok(Exit::Good),
+        }
+    }
+    let report = search.conclude(outcomes);
     if let Some(signal) = signals.end() {
         return Ok(Exit::Signal(signal));
     }

@@ -22,8 +22,8 @@ pub use question::{SweepQuestion, SweepRequest, UNNAMED};
 /// # Errors
 ///
 /// Returns why a probe failed, if there was no result before.
-pub fn search_all(
-    prepared: &mut [PreparedSweep<'_>],
+pub fn search_all<'a, 'q: 'a>(
+    prepared: impl IntoIterator<Item = &'a mut PreparedSweep<'q>>,
     control: &dyn RunControl,
     observer: &mut dyn ProcedureObserver,
 ) -> Result<Vec<Sweep>, String> {

@@ -12,13 +12,12 @@ use report::sweep::{Sweep, SweepBurst};
 use runner::{
     CreditPolicy, NullObserver, Observer, PreparedRun, Preview, Refusal, RunControl, RunOptions, RunPlace, Runner,
 };
-use std::sync::{Mutex, PoisonError};
-
 use units::Nanos;
 
 use super::advice;
 use super::question::{self, SweepQuestion};
 use crate::host::ProcedureObserver;
+use crate::parallel::on_all_processors;
 
 /// One search with its jobs and the runner of its probes.
 pub struct PreparedSweep<'a> {
@@ -139,13 +138,8 @@ impl<'q> PreparedSweep<'q> {
         observer: &mut dyn ProcedureObserver,
     ) -> Result<Vec<ProbeReading>, String> {
         let runs: Vec<Run> = if self.is_virtual() {
-            let done: Vec<Mutex<Option<Result<Run, String>>>> = probes.iter().map(|_| Mutex::default()).collect();
-            (self.question.host.parallel)(probes.len(), &|number| {
-                let run = self.run(&probes[number], CreditPolicy::Spent, control, &mut NullObserver);
-                *done[number].lock().unwrap_or_else(PoisonError::into_inner) = Some(run);
-            });
-            let of = |run: Mutex<Option<Result<Run, String>>>| run.into_inner().unwrap_or_else(PoisonError::into_inner);
-            done.into_iter().filter_map(of).collect::<Result<_, _>>()?
+            let one = |probe: &KneeProbe| self.run(probe, CreditPolicy::Spent, control, &mut NullObserver);
+            on_all_processors(probes, one).into_iter().collect::<Result<_, _>>()?
         } else {
             let mut one =
                 |probe: &KneeProbe| self.run(probe, CreditPolicy::AsDefined, control, &mut *observer.layout_only());

@@ -1,11 +1,12 @@
 //! Helpers shared by sections.
 
 use analyse::Severity;
-use record::{ModelRecord, Run};
+use record::{MissingItems, ModelRecord, Run};
 use units::Nanos;
 
 use super::findings::micro;
 use super::headline;
+use super::markup::Markup;
 use super::part::SectionPart;
 use crate::civil;
 
@@ -36,4 +37,9 @@ pub(super) fn when_and_where(run: &Run) -> String {
 pub(super) fn severity(part: &SectionPart<'_>) -> Severity {
     let of = part.members.iter().filter_map(|member| member.verdict.map(|verdict| verdict.headline.severity));
     of.max().unwrap_or(Severity::Info)
+}
+
+/// Writes which points of a grid or curves of a sweep are missing.
+pub(super) fn warn_of_missing(out: &mut Markup, missing: &MissingItems) {
+    out.class("div", "card verdict warning", |out| out.leaf("p", "", &missing.to_string()));
 }

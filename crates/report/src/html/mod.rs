@@ -28,8 +28,9 @@ use analyse::Verdict;
 pub(crate) use document::{HtmlDocument, PageBlock, PagePart, document};
 use record::Run;
 
+use crate::grid::{GridDocument, GridPoint};
 use crate::shown::ReportedRun;
-use crate::{GridPoint, compare, suite as suites, sweep as sweeps};
+use crate::{compare, suite as suites, sweep as sweeps};
 
 /// A result that a page shows.
 #[derive(Clone, Copy, Debug)]
@@ -43,6 +44,13 @@ pub enum PageSubject<'a> {
 }
 
 impl<'a> PageSubject<'a> {
+    /// Returns the points of a grid under some names.
+    pub fn of_grid(document: &'a GridDocument, names: &'a [String]) -> impl Iterator<Item = Self> {
+        names.iter().zip(&document.points).map(|(name, GridPoint { run, verdicts, .. })| {
+            Self::Run(ReportedRun { name, run, verdicts, written: None })
+        })
+    }
+
     /// Returns the run, if the subject is one.
     #[must_use]
     pub const fn run(&self) -> Option<ReportedRun<'a>> {
@@ -56,27 +64,19 @@ impl<'a> PageSubject<'a> {
 /// Returns the page of all subjects.
 #[must_use]
 pub fn page(subjects: &[PageSubject<'_>]) -> String {
-    page::of(subjects, None)
+    page::of(subjects, None, None)
 }
 
 /// Returns the page of a comparison: its answer, each change with its interval, and the overlaid charts of the runs.
 pub(crate) fn comparison_page(document: &compare::ComparisonDocument, runs: &[PageSubject<'_>]) -> String {
-    page::of(runs, Some(document))
+    page::of(runs, Some(document), None)
 }
 
 /// Returns the page of a grid; runs are named by their settings.
-pub(crate) fn grid_page(points: &[GridPoint]) -> String {
-    let name =
-        |point: &GridPoint| point.settings.iter().map(|(key, value)| format!("{key}={value}")).collect::<Vec<_>>();
-    let names: Vec<String> = points.iter().map(|point| name(point).join(" ")).collect();
-    let subjects: Vec<PageSubject<'_>> = names
-        .iter()
-        .zip(points)
-        .map(|(name, GridPoint { run, verdicts, .. })| {
-            PageSubject::Run(ReportedRun { name, run, verdicts, written: None })
-        })
-        .collect();
-    page(&subjects)
+pub(crate) fn grid_page(document: &GridDocument) -> String {
+    let names: Vec<String> = document.points.iter().map(GridPoint::label).collect();
+    let subjects: Vec<PageSubject<'_>> = PageSubject::of_grid(document, &names).collect();
+    page::of(&subjects, None, document.missing.as_ref())
 }
 
 /// Returns the page of one run.

@@ -1,8 +1,9 @@
 //! The frame of a page: head, headline, navigation and footer.
 
 use analyse::Severity;
+use record::MissingItems;
 
-use super::common::{SECTIONS, severity, when_and_where};
+use super::common::{SECTIONS, severity, warn_of_missing, when_and_where};
 use super::findings::{micro, split};
 use super::markup::Markup;
 use super::part::{Member, PageBudget, SectionPart};
@@ -25,8 +26,12 @@ struct PageSection {
     body: String,
 }
 
-/// Returns the page of the subjects, or of a comparison of runs.
-pub(super) fn of(subjects: &[PageSubject<'_>], comparison: Option<&compare::ComparisonDocument>) -> String {
+/// Returns the page of the subjects, or of a comparison of runs. A grid may miss points.
+pub(super) fn of(
+    subjects: &[PageSubject<'_>],
+    comparison: Option<&compare::ComparisonDocument>,
+    missing: Option<&MissingItems>,
+) -> String {
     let runs: Vec<ReportedRun<'_>> = subjects.iter().filter_map(PageSubject::run).collect();
     let parts = parts(&runs);
     let title = comparison.map_or_else(|| title(subjects, &parts), |document| micro(&comparison::title(document)));
@@ -42,6 +47,7 @@ pub(super) fn of(subjects: &[PageSubject<'_>], comparison: Option<&compare::Comp
                 out.inside("main", &[("id", "content")], |out| {
                     out.leaf("h1", "", &title);
                     sub(out, subjects, &runs, &parts);
+                    missing.into_iter().for_each(|missing| warn_of_missing(out, missing));
                     navigation(out, &sections);
                     sections.iter().for_each(|section| section.write(out));
                 });

@@ -3,6 +3,7 @@
 use units::{count, percent};
 
 use super::charts::knee;
+use super::common::warn_of_missing;
 use super::findings::{micro, split};
 use super::headline::time;
 use super::markup::Markup;
@@ -37,6 +38,7 @@ pub(super) fn section(out: &mut Markup, document: &SweepDocument, alone: bool) {
     if !alone {
         out.inside("h2", &[], |out| out.name(&name(document)));
     }
+    document.missing.iter().for_each(|missing| warn_of_missing(out, missing));
     for sweep in &sweeps {
         found(out, sweep, sweeps.len() > 1, alone);
     }

@@ -5,9 +5,10 @@ mod picture;
 mod plot;
 mod text;
 
-use analyse::Finding;
 use analyse::knee::search::{End, ProbeResult};
 use analyse::knee::{Curve, Fit, Point};
+use analyse::{Finding, Severity};
+use record::{MissingItems, ShardRecord};
 use serde::{Deserialize, Serialize};
 use units::count;
 
@@ -25,6 +26,12 @@ pub struct SweepDocument {
     pub command_line: Vec<String>,
     /// Seed of all random choices.
     pub seed: u64,
+    /// The shard; `None` for all combinations of settings.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shard: Option<ShardRecord>,
+    /// Curves that no shard has; `None` if there are all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub missing: Option<MissingItems>,
     /// One curve per combination of settings.
     pub sweeps: Vec<Sweep>,
 }
@@ -100,6 +107,27 @@ struct SweepEnvelope<'a> {
     document: &'a SweepDocument,
 }
 
+impl SweepDocument {
+    /// Returns the code of the most severe finding or, without findings, the knee of the first curve, in a few words.
+    #[must_use]
+    pub fn verdict(&self) -> Option<String> {
+        let gravest = self.sweeps.iter().flat_map(|sweep| &sweep.findings).max_by_key(|finding| finding.severity);
+        gravest.map(|finding| finding.code.name().to_owned()).or_else(|| match &self.sweeps.first()?.fit.curve {
+            Curve::Knee(knee) => Some(format!("knee at {}", count(knee.depth.value.round()))),
+            Curve::Flat { .. } => Some("flat".to_owned()),
+            Curve::Unsaturated { .. } | Curve::PowerLaw { .. } => Some("no knee".to_owned()),
+            Curve::Unknown => None,
+        })
+    }
+
+    /// Reports whether the figures of a curve cannot be trusted.
+    #[must_use]
+    pub fn is_distrusted(&self) -> bool {
+        let mut findings = self.sweeps.iter().flat_map(|sweep| &sweep.findings);
+        findings.any(|finding| finding.severity == Severity::Distrust)
+    }
+}
+
 /// Returns the document as JSON.
 #[must_use]
 pub fn json(document: &SweepDocument) -> String {
@@ -157,7 +185,7 @@ pub fn so_far(fit: &Fit) -> String {
 impl Sweep {
     /// Returns the settings as `name=value`, separated by blanks.
     pub(crate) fn label(&self) -> String {
-        self.settings.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(" ")
+        crate::grid::assignments(&self.settings)
     }
 
     /// Returns the depth of the knee, if there is one.

@@ -29,6 +29,10 @@ pub fn text(document: &SweepDocument, style: SheetStyle) -> String {
     if document.sweeps.len() > 1 {
         page.comparison(&document.sweeps);
     }
+    if let Some(missing) = &document.missing {
+        page.sheet.gap();
+        page.sheet.led(0, "Incomplete: ", Tone::Bad, &missing.to_string());
+    }
     page.sheet.finish()
 }
 

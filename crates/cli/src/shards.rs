@@ -1,0 +1,80 @@
+//! Points of grids and sweeps divided among the tasks of a job array (`--shard`) or among ranks.
+
+use fleet::Fleet;
+use record::{Shard, ShardRecord};
+use report::Sharded;
+
+use crate::exit::Exit;
+use crate::terminal::write_stderr;
+use crate::{diagnostics, rank};
+
+/// The part of the points that this process computes.
+pub(crate) struct PointDivision {
+    shard: Shard,
+    /// The ranks among which points are divided; `None` for a job array, or if nothing is divided.
+    fleet: Option<&'static Fleet>,
+    is_array: bool,
+}
+
+impl PointDivision {
+    /// Reads `--shard`, or divides the points among ranks if these compute them on their own.
+    pub(crate) fn of(option: Option<&str>, divides_among_ranks: bool) -> Result<Self, Exit> {
+        let fleet = rank::joined().filter(|_| divides_among_ranks);
+        match (option, fleet) {
+            (Some(text), Some(_)) => Err(Exit::usage(format!("--shard {text}: {BESIDE_RANKS}"))),
+            (Some(text), None) => {
+                let shard = Shard::parse(text, &|name| std::env::var(name).ok());
+                let shard = shard.map_err(|problem| Exit::usage(format!("--shard {text}: {problem}")))?;
+                Ok(Self { shard, fleet: None, is_array: true })
+            }
+            (None, Some(fleet)) => Ok(Self { shard: rank::shard(), fleet: Some(fleet), is_array: false }),
+            (None, None) => Ok(Self { shard: Shard::WHOLE, fleet: None, is_array: false }),
+        }
+    }
+
+    /// Returns the shard that this process computes.
+    pub(crate) const fn shard(&self) -> Shard {
+        self.shard
+    }
+
+    /// Says if there are fewer points than shards, so that this one has none.
+    pub(crate) fn mention_empty(&self, items: usize) {
+        if self.is_array && self.shard.number as usize > items {
+            let points = if items == 1 { "point" } else { "points" };
+            write_stderr(&format!("fathom: {} has no points: {items} {points} are fewer than shards\n", self.shard));
+        }
+    }
+
+    /// Returns what a document says of a shard of `items`, which `words` identify; `None` for a whole.
+    pub(crate) fn record<'a>(
+        &self,
+        shard: Shard,
+        items: usize,
+        words: impl IntoIterator<Item = &'a str>,
+    ) -> Option<ShardRecord> {
+        (self.is_array || self.fleet.is_some()).then(|| ShardRecord::new(shard, items, words))
+    }
+
+    /// Computes the shard of this process, and merges those of all ranks at rank 0, which also computes those of lost
+    /// ranks. Other ranks, which print and save nothing, get an empty document.
+    pub(crate) fn gather<D: Sharded>(&self, mut compute: impl FnMut(Shard) -> Result<D, Exit>) -> Result<D, Exit> {
+        let own = compute(self.shard)?;
+        let Some(fleet) = self.fleet else { return Ok(own) };
+        let Some(gathered) = fleet.gather(&own).map_err(Exit::environment)? else { return Ok(D::default()) };
+        let mut documents: Vec<D> = Vec::new();
+        for (rank, document) in (0..fleet.ranks()).zip(gathered) {
+            documents.push(match document {
+                Some(document) => document,
+                None => {
+                    let label = fleet.label(rank);
+                    diagnostics::warning(&format!("{label} is lost: rank 0 computes its points"));
+                    compute(Shard { number: rank + 1, count: fleet.ranks() })?
+                }
+            });
+        }
+        D::merge(documents).map_err(Exit::environment)
+    }
+}
+
+const BESIDE_RANKS: &str = "the points are divided among the ranks already
+help: leave it out, or run `fathom` instead of `fathom-fleet`";

@@ -1,0 +1,179 @@
+//! Documents of shards, and how they become those of the whole.
+
+use std::collections::BTreeMap;
+
+use record::{MissingItems, ShardRecord};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::grid::{GridDocument, GridPoint};
+use crate::sweep::{Sweep, SweepDocument};
+
+/// A document of which each shard may have a part.
+pub trait Sharded: Default + Serialize + DeserializeOwned {
+    /// A part of the document.
+    type Item;
+
+    /// Returns what is divided: the shard, the items, what is missing, and the command line.
+    fn parts(&mut self) -> ShardedParts<'_, Self::Item>;
+
+    /// Returns the shard; `None` for a whole document.
+    fn shard(&self) -> Option<&ShardRecord>;
+
+    /// Merges shards.
+    ///
+    /// # Errors
+    ///
+    /// Returns why they do not belong together.
+    fn merge(documents: Vec<Self>) -> Result<Self, String> {
+        let mut whole = Self::default();
+        let mut shards = Vec::with_capacity(documents.len());
+        for (index, mut document) in documents.into_iter().enumerate() {
+            let parts = document.parts();
+            let record = parts.shard.take().ok_or("one of them is not a shard")?;
+            shards.push((record, std::mem::take(parts.items)));
+            if index == 0 {
+                whole = document;
+            }
+        }
+        let (items, missing) = ShardRecord::merge(shards)?;
+        let parts = whole.parts();
+        (*parts.items, *parts.missing) = (items, missing);
+        *parts.command_line = without_shard(std::mem::take(parts.command_line));
+        Ok(whole)
+    }
+}
+
+/// Merges the shards of each whole.
+///
+/// # Errors
+///
+/// Returns why shards do not belong together.
+pub fn wholes<D: Sharded>(shards: impl IntoIterator<Item = D>) -> Result<Vec<D>, String> {
+    let mut groups: BTreeMap<String, Vec<D>> = BTreeMap::new();
+    for document in shards {
+        let whole = document.shard().map(|shard| shard.whole.clone()).unwrap_or_default();
+        groups.entry(whole).or_default().push(document);
+    }
+    groups.into_values().map(D::merge).collect()
+}
+
+/// The parts of a document that merging changes.
+#[derive(Debug)]
+pub struct ShardedParts<'a, T> {
+    /// The shard.
+    pub shard: &'a mut Option<ShardRecord>,
+    /// The items of the shard.
+    pub items: &'a mut Vec<T>,
+    /// Items that no shard has.
+    pub missing: &'a mut Option<MissingItems>,
+    /// Command line.
+    pub command_line: &'a mut Vec<String>,
+}
+
+impl Sharded for GridDocument {
+    type Item = GridPoint;
+
+    fn parts(&mut self) -> ShardedParts<'_, GridPoint> {
+        let Self { command_line, shard, missing, points: items } = self;
+        ShardedParts { shard, items, missing, command_line }
+    }
+
+    fn shard(&self) -> Option<&ShardRecord> {
+        self.shard.as_ref()
+    }
+}
+
+impl Sharded for SweepDocument {
+    type Item = Sweep;
+
+    fn parts(&mut self) -> ShardedParts<'_, Sweep> {
+        let Self { command_line, shard, missing, sweeps: items, .. } = self;
+        ShardedParts { shard, items, missing, command_line }
+    }
+
+    fn shard(&self) -> Option<&ShardRecord> {
+        self.shard.as_ref()
+    }
+}
+
+/// Returns a command line that computes all shards.
+fn without_shard(command_line: Vec<String>) -> Vec<String> {
+    let mut words = command_line.into_iter();
+    let mut kept = Vec::new();
+    while let Some(word) = words.next() {
+        match word.as_str() {
+            "--shard" => drop(words.next()),
+            word if word.starts_with("--shard=") => {}
+            _ => kept.push(word),
+        }
+    }
+    kept
+}
+
+#[cfg(test)]
+mod tests {
+    use record::{Run, Shard};
+
+    use super::*;
+
+    fn shard(number: u32, depths: &[&str]) -> GridDocument {
+        let point = |depth: &&str| {
+            let run = Run { schema: record::SCHEMA, ..Run::default() };
+            GridPoint::new(vec![("iodepth".to_owned(), (*depth).to_owned())], run)
+        };
+        GridDocument {
+            command_line: ["fathom", "sim", "--shard", "1/2", "--vary", "iodepth=1..4"].map(str::to_owned).to_vec(),
+            shard: Some(ShardRecord::new(Shard { number, count: 2 }, 3, ["a"])),
+            points: depths.iter().map(point).collect(),
+            ..GridDocument::default()
+        }
+    }
+
+    #[test]
+    fn merged_shards_are_written_and_read_as_the_whole() {
+        let written = [shard(2, &["2"]), shard(1, &["1", "4"])].map(|part| crate::grid::json(&part));
+        let read = written.iter().map(|text| crate::grid::read(text).unwrap()).collect();
+        let whole = GridDocument::merge(read).unwrap();
+        let depths: Vec<String> = whole.points.iter().map(GridPoint::label).collect();
+        assert_eq!(depths, ["iodepth=1", "iodepth=2", "iodepth=4"]);
+        assert_eq!((whole.shard(), &whole.missing), (None, &None));
+        assert_eq!(whole.command_line, ["fathom", "sim", "--vary", "iodepth=1..4"]);
+        let text = crate::grid::json(&whole);
+        assert_eq!(crate::grid::json(&crate::grid::read(&text).unwrap()), text);
+    }
+
+    #[test]
+    fn what_is_missing_is_said_in_all_formats() {
+        let whole = GridDocument::merge(vec![shard(2, &["2"])]).unwrap();
+        let missing = "2 of 3 points are missing: shard 1 of 2 is absent";
+        let texts = [crate::grid::text(&whole), crate::grid::markdown(&whole), crate::html::grid_page(&whole)];
+        for text in texts {
+            assert!(text.contains(missing), "{text}");
+        }
+        assert!(crate::grid::json(&whole).contains("\"missing\""));
+        let sweep = SweepDocument { missing: whole.missing.clone(), ..SweepDocument::default() };
+        let style = crate::SheetStyle { width: 100, colour: false };
+        assert!(crate::sweep::text(&sweep, style).contains(missing));
+        let subjects = [crate::html::PageSubject::Sweep(&sweep)];
+        assert!(crate::html::page(&subjects).contains(missing));
+    }
+
+    #[test]
+    fn whole_documents_and_foreign_shards_are_not_merged() {
+        let whole = GridDocument { shard: None, ..shard(1, &["1", "4"]) };
+        assert!(GridDocument::merge(vec![whole, shard(2, &["2"])]).is_err());
+        let mut foreign = shard(2, &["2"]);
+        foreign.shard = Some(ShardRecord::new(Shard { number: 2, count: 2 }, 3, ["b"]));
+        assert!(GridDocument::merge(vec![shard(1, &["1", "4"]), foreign]).is_err());
+    }
+
+    #[test]
+    fn a_grid_of_a_later_version_is_refused() {
+        let text = crate::grid::json(&shard(1, &["1"]));
+        let later = text.replace("\"fathom_grid\": 1", "\"fathom_grid\": 2");
+        assert!(crate::grid::read(&later).unwrap_err().contains("newer fathom"));
+        let later = text.replace("\"schema\": 1", "\"schema\": 9");
+        assert!(crate::grid::read(&later).unwrap_err().contains("newer fathom"));
+    }
+}
