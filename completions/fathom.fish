@@ -621,6 +621,7 @@ off\t'None'"
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l grace -d 'Wait this long for operations in flight after the runtime or a signal' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l hosts -d 'Simulate N hosts that run the same jobs and share the volumes' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l vary -d 'Repeat for each value of a job option or a key of the volume: KEY=A..B, A..BxF, A..B/STEP, V,V,V' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l shard -d 'Simulate each Nth point only, from the Kth on: K/N, or auto in a job array; `fathom report` merges the shards' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l allow_file_create -d 'Permit the creation of files that do not exist.' -r -f -a "0\t''
 1\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l allow_mounted_write -d 'Permit writes to a mounted device.' -r -f -a "0\t''
@@ -958,6 +959,7 @@ complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l depth-max -d 'Hi
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l precision -d 'Target precision of the knee (half-width of its interval)' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l time-limit -d 'Time limit of all probes of one search [default: 60s; none in virtual time]' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l vary -d 'Search once for each value of a job option or a key of the volume: KEY=V,V,V or A..B (repeatable)' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l shard -d 'Search for each Nth value only, from the Kth on: K/N, or auto in a job array; `fathom report` merges the shards' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l format -d 'Format of standard output' -r -f -a "text\t'Text'
 json\t'JSON'"
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -s o -l output -d 'Write additional output to FILE: .json .html .svg .csv .txt (repeatable)' -r -F

@@ -63,15 +63,20 @@ fn manifests_mount_declared_volumes_and_use_valid_commands() {
         let documents = documents(&manifest);
         let of_kind = |kind: &'static str| documents.iter().filter(move |document| document.text("kind") == kind);
         let claims: Vec<&str> = of_kind("PersistentVolumeClaim").map(|claim| claim.text("metadata/name")).collect();
-        let pods: Vec<&Json> = of_kind("Job")
+        // Replicas of an MPI job have the policy beside their template.
+        let replicas = ["Launcher", "Worker"].map(|kind| format!("spec/mpiReplicaSpecs/{kind}"));
+        let replicas: Vec<&Json> = of_kind("MPIJob").flat_map(|job| replicas.iter().map(|path| job.at(path))).collect();
+        let pods: Vec<(&Json, &Json)> = of_kind("Job")
             .map(|job| job.at("spec/template/spec"))
             .chain(of_kind("Pod").map(|pod| pod.at("spec")))
+            .map(|pod| (pod, pod))
+            .chain(replicas.iter().map(|replica| (*replica, replica.at("template/spec"))))
             .collect();
-        assert_eq!(pods.len(), 1, "{manifest}");
+        assert_eq!(pods.len(), if replicas.is_empty() { 1 } else { 2 }, "{manifest}");
         // A pod without a job uses the claim that a job of another manifest declares.
-        let claims = if of_kind("Job").count() == 0 { vec!["fathom-results"] } else { claims };
-        for pod in pods {
-            assert_eq!(pod.text("restartPolicy"), "Never", "{manifest}");
+        let claims = if of_kind("Pod").count() > 0 { vec!["fathom-results"] } else { claims };
+        for (policy, pod) in pods {
+            assert_eq!(policy.text("restartPolicy"), "Never", "{manifest}");
             let volumes: Vec<&str> = items(pod, "volumes").iter().map(|volume| volume.text("name")).collect();
             for volume in items(pod, "volumes") {
                 let claim = volume.find("persistentVolumeClaim").map(|claim| claim.text("claimName"));
@@ -86,8 +91,12 @@ fn manifests_mount_declared_volumes_and_use_valid_commands() {
                 assert_eq!(security.at("allowPrivilegeEscalation"), &Json::Bool(false), "{manifest}");
                 assert_eq!(texts(security, "capabilities/drop"), ["ALL"], "{manifest}");
                 assert_eq!(container.at("resources/requests"), container.at("resources/limits"), "{manifest}");
-                let words: Vec<String> = std::iter::once("fathom".to_owned()).chain(texts(container, "args")).collect();
-                assert_eq!(known.complaint(&words), None, "{manifest}");
+                // The tests of `fathom-fleet` check what the launcher of an MPI job runs.
+                if replicas.is_empty() {
+                    let words: Vec<String> =
+                        std::iter::once("fathom".to_owned()).chain(texts(container, "args")).collect();
+                    assert_eq!(known.complaint(&words), None, "{manifest}");
+                }
             }
         }
     }
@@ -231,10 +240,13 @@ fn the_image_has_a_variant_without_a_shell_and_one_with_it() {
         let stage = stage.split("\nFROM ").next().unwrap_or_default();
         assert!(stage.contains("COPY --from=build /image/ /") && stage.contains("USER 65532:65532"), "{name}: {stage}");
     }
-    // Jobs need no shell; the pod that serves results needs a shell and tar.
+    // Jobs need no shell; the pod that serves results needs a shell and tar. Ranks need an image with MPI.
     for manifest in files_below("packaging/kubernetes") {
-        let image =
-            if manifest.ends_with("/results.yaml") { "localhost/fathom:debug" } else { "localhost/fathom:latest" };
-        assert!(text_of(&manifest).contains(&format!("image: {image}\n")), "{manifest}");
+        let image = match manifest.rsplit('/').next() {
+            Some("results.yaml") => "fathom:debug",
+            Some("mpijob.yaml") => "fathom-fleet:latest",
+            _ => "fathom:latest",
+        };
+        assert!(text_of(&manifest).contains(&format!("image: localhost/{image}\n")), "{manifest}");
     }
 }
