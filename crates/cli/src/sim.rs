@@ -1,6 +1,6 @@
 //! `fathom sim`: runs jobs on modelled volumes, in virtual time.
 
-use job::{Diagnostic, Plan};
+use job::{Diagnostic, Plan, SplitKind};
 use procedure::grid::{self, GridAxis};
 use procedure::jobs::{VariedJobs, VariedPlace, around};
 use record::Note;
@@ -25,8 +25,8 @@ pub(crate) fn command(options: &SimOptions, jobs: &[String], words: &[String]) -
     if options.run.live {
         return Err(Exit::usage(LIVE_REFUSED));
     }
-    let hosts = options.hosts;
-    run::command(&RunCommandOptions { hosts, ..options.run.clone() }, jobs, words, true)
+    let (hosts, split) = (options.hosts, options.split);
+    run::command(&RunCommandOptions { hosts, split, ..options.run.clone() }, jobs, words, true)
 }
 
 const LIVE_REFUSED: &str =
@@ -114,7 +114,7 @@ fn points(options: &SimOptions, jobs: &[String], source: &LocalSource) -> Result
     let axes: Result<Vec<GridAxis>, String> = options.vary.iter().map(|text| GridAxis::parse("--vary", text)).collect();
     let axes = axes.and_then(|axes| grid::check("--vary", &axes).map(|()| axes)).map_err(Exit::usage)?;
     let (sections, around) = (options.run.job_files.section.as_slice(), around(options.run.on.as_deref()));
-    let place = VariedPlace::SimulatedHosts(options.hosts);
+    let place = VariedPlace::SimulatedHosts(options.hosts, options.split.map(SplitKind::from));
     let varied = VariedJobs { jobs, sections, around, outside: source, place };
     let parse = |settings: Vec<(String, String)>| {
         let plan = varied.with(&settings).map_err(|problems| rejected(&settings, &problems))?;

@@ -104,8 +104,8 @@ pub enum Preview<'a> {
     Model {
         /// Volumes and their paths.
         volumes: Vec<AttachedVolume>,
-        /// Machine and memory of the page cache for each job; `None` if it bypasses the cache.
-        page_caches: Vec<Option<(String, Bytes)>>,
+        /// Index of each job that runs, with the machine and memory of its page cache; `None` if it bypasses the cache.
+        page_caches: Vec<(usize, Option<(String, Bytes)>)>,
     },
 }
 
