@@ -68,7 +68,7 @@ impl<'a> FleetRunner<'a> {
         prepare: impl FnOnce(&'r dyn Runner, &Plan) -> Result<Box<dyn PreparedRun + 'r>, Vec<Diagnostic>>,
     ) -> Result<Box<dyn PreparedRun + 'r>, Vec<Diagnostic>> {
         let mut ranks = RankTable::of_fleet(self.fleet.hosts(), self.split);
-        let part = plan.of_rank(self.fleet.rank(), &mut ranks).map_err(|problem| vec![problem]);
+        let part = plan.of_rank(self.fleet.rank(), &mut ranks).map_err(|problem| vec![*problem]);
         let own = part.and_then(|part| prepare(&*self.inner, &part.plan));
         let mut part = Preparation::default();
         match &own {

@@ -196,6 +196,12 @@ pub trait RunControl: Sync {
     /// Returns the time since a fixed instant, for pacing progress in real time.
     fn elapsed(&self) -> Duration;
 
+    /// Returns whether all ranks have laid out their files, except those that others were laying out. Called on the main
+    /// thread when this one has, and again while the answer is [`StageStart::Wait`].
+    fn layout_end(&self) -> StageStart {
+        StageStart::Now
+    }
+
     /// Returns when a stage begins on devices. Called on the main thread when all workers of the stage are ready, and
     /// again while the answer is [`StageStart::Wait`].
     fn stage_start(&self, _stage: usize) -> StageStart {

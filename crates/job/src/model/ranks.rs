@@ -116,12 +116,12 @@ impl RankTable {
     /// # Errors
     ///
     /// Fails if no rank runs it.
-    pub fn ranks_of(&mut self, job: &Job) -> Result<Rc<[u32]>, Diagnostic> {
+    pub fn ranks_of(&mut self, job: &Job) -> Result<Rc<[u32]>, Box<Diagnostic>> {
         let (hosts, selection) = (&self.hosts, &job.ranks);
         let find = || (0..).zip(hosts).filter(|(rank, host)| selection.contains(*rank, host)).map(|(rank, _)| rank);
         let known = self.selected.entry((selection.ranks.clone(), selection.hosts.clone()));
         let ranks = Rc::clone(known.or_insert_with(|| find().collect()));
-        if ranks.is_empty() { Err(self.no_rank(job)) } else { Ok(ranks) }
+        if ranks.is_empty() { Err(Box::new(self.no_rank(job))) } else { Ok(ranks) }
     }
 
     fn no_rank(&self, job: &Job) -> Diagnostic {
@@ -173,7 +173,7 @@ impl Plan {
     /// # Errors
     ///
     /// Fails if no rank runs some job.
-    pub fn of_rank(&self, rank: u32, ranks: &mut RankTable) -> Result<RankPart<'_>, Diagnostic> {
+    pub fn of_rank(&self, rank: u32, ranks: &mut RankTable) -> Result<RankPart<'_>, Box<Diagnostic>> {
         if ranks.split.is_none() && !self.jobs.iter().any(|job| job.ranks.selects()) {
             return Ok(RankPart { plan: Cow::Borrowed(self), jobs: (0..self.jobs.len()).collect() });
         }

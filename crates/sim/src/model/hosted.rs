@@ -63,7 +63,7 @@ impl HostedWorkers {
             let own = of_host(plan, jobs.clone());
             // Without hosts, jobs for some ranks only are refused later.
             let part = match plan.hosts {
-                Some(_) => own.of_rank(host, &mut ranks).map_err(|problem| vec![problem])?,
+                Some(_) => own.of_rank(host, &mut ranks).map_err(|problem| vec![*problem])?,
                 None => RankPart { jobs: (0..own.jobs.len()).collect(), plan: Cow::Borrowed(&*own) },
             };
             let (workers, unrunnable) =
@@ -186,7 +186,7 @@ fn exceeded_together(
     environment: &dyn Environment,
 ) -> Result<Vec<Diagnostic>, Vec<Diagnostic>> {
     let Some(hosts) = &plan.hosts else { return Ok(Vec::new()) };
-    let running = |job: &Job, ranks: &mut RankTable| ranks.ranks_of(job).map_err(|problem| vec![problem]);
+    let running = |job: &Job, ranks: &mut RankTable| ranks.ranks_of(job).map_err(|problem| vec![*problem]);
     let mut all = Cow::Borrowed(plan);
     if hosts.own_jobs.is_empty() {
         for job in &mut all.to_mut().jobs {
