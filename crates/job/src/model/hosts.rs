@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{Plan, SplitKind};
+use super::{Plan, RankTable, SplitKind};
 
 /// Simulated hosts that run a plan together. Host number k stands for rank k of `fathom-fleet`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -25,6 +25,12 @@ impl PlanHosts {
     #[must_use]
     pub fn name(host: u32) -> String {
         format!("host{host}")
+    }
+
+    /// Returns the hosts as ranks.
+    #[must_use]
+    pub fn ranks(&self) -> RankTable {
+        RankTable::simulated((0..self.count).map(Self::name).collect(), self.split)
     }
 }
 

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use super::{Job, Plan, PlanHosts};
+use super::{Job, Plan};
 use crate::diagnostic::Diagnostic;
 
 /// The ranks that run a job, and the part of one of them.
@@ -104,11 +104,10 @@ impl RankTable {
         Self { hosts: hosts.to_vec(), split, is_simulated: false, selected: BTreeMap::new() }
     }
 
-    /// Creates the table of simulated hosts: one rank on each.
+    /// Creates the table of simulated hosts with these names: one rank on each.
     #[must_use]
-    pub fn simulated(hosts: &PlanHosts) -> Self {
-        let names = (0..hosts.count).map(PlanHosts::name).collect();
-        Self { hosts: names, split: hosts.split, is_simulated: true, selected: BTreeMap::new() }
+    pub fn simulated(hosts: Vec<String>, split: Option<SplitKind>) -> Self {
+        Self { hosts, split, is_simulated: true, selected: BTreeMap::new() }
     }
 
     /// Returns the ranks that run a job, in ascending order.
@@ -133,7 +132,7 @@ impl RankTable {
         let (one, remedy) = if self.is_simulated {
             let names = match &self.hosts[..] {
                 [first, .., last] => format!("simulated hosts are named {first} to {last}"),
-                _ => "the simulated host is named host0".to_owned(),
+                names => format!("the simulated host is named {}", names.concat()),
             };
             ("simulated host", format!("simulate more hosts, or correct {options}; {names}"))
         } else {
@@ -287,7 +286,7 @@ mod tests {
             let refused = plan(&format!("[a]\nioengine=null\nsize=1m\n{text}\n")).of_rank(0, &mut ranks).unwrap_err();
             (refused.message, refused.remedy.unwrap(), refused.place.unwrap().line)
         };
-        let simulated = |count| RankTable::simulated(&PlanHosts { count, split: None, own_jobs: Vec::new() });
+        let simulated = |count| RankTable::simulated((0..count).map(|host| format!("host{host}")).collect(), None);
         let (message_of_two, remedy, line) = message("ranks=2", RankTable::of_fleet(&hosts(&["x"; 2]), None));
         assert_eq!(message_of_two, "job `a`: none of the 2 ranks is selected by `ranks`");
         assert_eq!((remedy.as_str(), line), ("start more ranks, or correct `ranks`", 4));

@@ -52,7 +52,7 @@ pub(super) struct HostedWorkers {
 impl HostedWorkers {
     /// Expands the jobs of each host into workers, with random numbers of its own.
     pub(super) fn new(plan: &Plan, seeds: Seeds, environment: &dyn Environment) -> Result<Self, Vec<Diagnostic>> {
-        let mut ranks = RankTable::simulated(plan.hosts.as_ref().unwrap_or(&ONE_HOST));
+        let mut ranks = plan.hosts.as_ref().unwrap_or(&ONE_HOST).ranks();
         let exceeded = exceeded_together(plan, &mut ranks, environment)?;
         if !exceeded.is_empty() {
             return Err(exceeded);
