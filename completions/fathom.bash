@@ -1975,6 +1975,10 @@ _fathom() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --split)
+                    COMPREPLY=($(compgen -W "size files offsets" -- "${cur}"))
+                    return 0
+                    ;;
                 --vary)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0

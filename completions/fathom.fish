@@ -410,8 +410,8 @@ tausworthe64\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l randrepeat -d 'Use the same random sequence in every run.' -r -f -a "0\t''
 1\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l randseed -d 'Seed for all random choices of the job; overrides `randrepeat`.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand run" -l rank_hosts -d 'Hosts whose ranks run the job, in a run on many hosts, such as `db*,web1`.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand run" -l ranks -d 'Ranks of a run on many hosts that run the job, such as `0-3,5`.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l rank_hosts -d 'Hosts, real or simulated, whose ranks run the job, in a run on many hosts, such as `db*,web1`.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l ranks -d 'Ranks of a run on many hosts, or simulated hosts, that run the job, such as `0-3,5`.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l rate -d 'Rate limit of each worker in bytes per second; up to three values for reads, writes and trims.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l rate_iops -d 'Rate limit of each worker in operations per second; up to three values for reads, writes and trims.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l rate_process -d 'Arrival process under a rate.' -r -f -a "linear\t''
@@ -620,6 +620,9 @@ plain\t'A line every 10 s'
 off\t'None'"
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l grace -d 'Wait this long for operations in flight after the runtime or a signal' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l hosts -d 'Simulate N hosts that run the same jobs and share the volumes' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l split -d 'Divide the work of each job among the hosts that run it' -r -f -a "size\t'The amounts size and io_size'
+files\t'The files'
+offsets\t'The region of each file or device'"
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l vary -d 'Repeat for each value of a job option or a key of the volume: KEY=A..B, A..BxF, A..B/STEP, V,V,V' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l shard -d 'Simulate each Nth point only, from the Kth on: K/N, or auto in a job array; `fathom report` merges the shards' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l allow_file_create -d 'Permit the creation of files that do not exist.' -r -f -a "0\t''
@@ -764,8 +767,8 @@ tausworthe64\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l randrepeat -d 'Use the same random sequence in every run.' -r -f -a "0\t''
 1\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l randseed -d 'Seed for all random choices of the job; overrides `randrepeat`.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand sim" -l rank_hosts -d 'Hosts whose ranks run the job, in a run on many hosts, such as `db*,web1`.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand sim" -l ranks -d 'Ranks of a run on many hosts that run the job, such as `0-3,5`.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l rank_hosts -d 'Hosts, real or simulated, whose ranks run the job, in a run on many hosts, such as `db*,web1`.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l ranks -d 'Ranks of a run on many hosts, or simulated hosts, that run the job, such as `0-3,5`.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l rate -d 'Rate limit of each worker in bytes per second; up to three values for reads, writes and trims.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l rate_iops -d 'Rate limit of each worker in operations per second; up to three values for reads, writes and trims.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l rate_process -d 'Arrival process under a rate.' -r -f -a "linear\t''
@@ -1114,8 +1117,8 @@ tausworthe64\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l randrepeat -d 'Use the same random sequence in every run.' -r -f -a "0\t''
 1\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l randseed -d 'Seed for all random choices of the job; overrides `randrepeat`.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l rank_hosts -d 'Hosts whose ranks run the job, in a run on many hosts, such as `db*,web1`.' -r
-complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l ranks -d 'Ranks of a run on many hosts that run the job, such as `0-3,5`.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l rank_hosts -d 'Hosts, real or simulated, whose ranks run the job, in a run on many hosts, such as `db*,web1`.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l ranks -d 'Ranks of a run on many hosts, or simulated hosts, that run the job, such as `0-3,5`.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l rate -d 'Rate limit of each worker in bytes per second; up to three values for reads, writes and trims.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l rate_iops -d 'Rate limit of each worker in operations per second; up to three values for reads, writes and trims.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l rate_process -d 'Arrival process under a rate.' -r -f -a "linear\t''

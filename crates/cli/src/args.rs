@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use engine::gate::{Sharing, WriteGate};
+use job::SplitKind;
 use report::ResultFormat;
 
 use crate::{home, rank};
@@ -85,6 +86,9 @@ pub(crate) struct RunCommandOptions {
     /// Number of simulated hosts; only [`SimOptions`] have it as an option.
     #[arg(skip)]
     pub(crate) hosts: Option<u32>,
+    /// What is divided among them; only [`SimOptions`] have it as an option.
+    #[arg(skip)]
+    pub(crate) split: Option<WorkSplit>,
     /// Format of standard output
     #[arg(long, value_enum, default_value_t = Format::Text, help_heading = "Output")]
     pub(crate) format: Format,
@@ -111,6 +115,27 @@ pub(crate) struct RunCommandOptions {
     pub(crate) common: CommonOptions,
 }
 
+/// What is divided among ranks.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum WorkSplit {
+    /// The amounts size and io_size
+    Size,
+    /// The files
+    Files,
+    /// The region of each file or device
+    Offsets,
+}
+
+impl From<WorkSplit> for SplitKind {
+    fn from(split: WorkSplit) -> Self {
+        match split {
+            WorkSplit::Size => Self::Size,
+            WorkSplit::Files => Self::Files,
+            WorkSplit::Offsets => Self::Offsets,
+        }
+    }
+}
+
 /// Options of `fathom sim`.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct SimOptions {
@@ -119,6 +144,9 @@ pub(crate) struct SimOptions {
     /// Simulate N hosts that run the same jobs and share the volumes
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(job::PlanHosts::MAX)), help_heading = "Workload")]
     pub(crate) hosts: Option<u32>,
+    /// Divide the work of each job among the hosts that run it
+    #[arg(long, value_enum, help_heading = "Workload")]
+    pub(crate) split: Option<WorkSplit>,
     /// Repeat for each value of a job option or a key of the volume: KEY=A..B, A..BxF, A..B/STEP, V,V,V
     #[arg(long, aliases = ["sweep", "over"], value_name = "KEY=RANGE", help_heading = "Workload")]
     pub(crate) vary: Vec<String>,

@@ -5,11 +5,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand};
 use fleet::{ExchangeOptions, Fleet, SystemClock};
 use job::SplitKind;
 
-use crate::args::{RunCommandOptions, SimOptions, SweepOptions};
+use crate::args::{RunCommandOptions, SimOptions, SweepOptions, WorkSplit};
 use crate::exit::Exit;
 use crate::plan::args::PlanOptions;
 use crate::suite::args::{SuiteCommand, SuiteOptions};
@@ -27,27 +27,6 @@ struct FleetOptions {
     /// Divide the work of each job among the ranks that run it
     #[arg(long, value_enum, global = true, help_heading = "Ranks")]
     split: Option<WorkSplit>,
-}
-
-/// What is divided among ranks.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum WorkSplit {
-    /// The amounts size and io_size
-    Size,
-    /// The files
-    Files,
-    /// The region of each file or device
-    Offsets,
-}
-
-impl From<WorkSplit> for SplitKind {
-    fn from(split: WorkSplit) -> Self {
-        match split {
-            WorkSplit::Size => Self::Size,
-            WorkSplit::Files => Self::Files,
-            WorkSplit::Offsets => Self::Offsets,
-        }
-    }
 }
 
 #[derive(Debug, Parser)]

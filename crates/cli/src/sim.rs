@@ -1,5 +1,6 @@
 //! `fathom sim`: runs jobs on modelled volumes, in virtual time.
 
+use job::SplitKind;
 use procedure::grid;
 use procedure::jobs::{VariedJobs, VariedPlace, around};
 use procedure::simulation::{GridSimulation, PointError, PreparedPoint};
@@ -26,8 +27,8 @@ pub(crate) fn command(options: &SimOptions, jobs: &[String], words: &[String]) -
     if options.run.live {
         return Err(Exit::usage(LIVE_REFUSED));
     }
-    let hosts = options.hosts;
-    run::command(&RunCommandOptions { hosts, ..options.run.clone() }, jobs, words, true)
+    let (hosts, split) = (options.hosts, options.split);
+    run::command(&RunCommandOptions { hosts, split, ..options.run.clone() }, jobs, words, true)
 }
 
 const LIVE_REFUSED: &str =
@@ -39,9 +40,9 @@ fn grid(options: &SimOptions, jobs: &[String], words: &[String]) -> Result<Exit,
     let combinations = grid::combinations(&grid::axes("--vary", &options.vary).map_err(Exit::usage)?);
     let division = PointDivision::of(options.shard.as_deref(), true)?;
     division.mention_empty(combinations.len());
-    let (hosts, options) = (options.hosts, &options.run);
+    let place = VariedPlace::SimulatedHosts(options.hosts, options.split.map(SplitKind::from));
+    let options = &options.run;
     let (sections, around) = (options.job_files.section.as_slice(), around(options.on.as_deref()));
-    let place = VariedPlace::SimulatedHosts(hosts);
     let varied = VariedJobs { jobs, sections, around, outside: &source, place };
     let seeds = runners::seeds(options.common.seed);
     let simulation = GridSimulation { jobs: varied, runner: &runners::model(), seeds };

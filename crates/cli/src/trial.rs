@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use engine::gate::WriteGate;
-use job::{Dialect, JobArguments, JobWords, Plan};
+use job::{Dialect, JobArguments, JobWords, Plan, SplitKind};
 use procedure::jobs::around;
 use runner::{PreparedRun, Refusal, RunPlace, Runner, Seeds};
 use sim::model::{Use, used};
@@ -51,7 +51,8 @@ impl RunTrial {
     ) -> Result<Self, Exit> {
         let (around, source) = (&around(options.on.as_deref()), LocalSource::default());
         let sections = options.job_files.section.as_slice();
-        let parsed = job::parse_on_hosts(JobArguments { words, sections, around, source: &source }, options.hosts);
+        let (arguments, split) = (JobArguments { words, sections, around, source: &source }, options.split);
+        let parsed = job::parse_on_hosts(arguments, options.hosts, split.map(SplitKind::from));
         diagnostics::print(&parsed.diagnostics);
         let (plan, _) = parsed.into_result().map_err(|_| Exit::Usage)?;
         let place = match (is_virtual, used(&plan)) {

@@ -88,3 +88,47 @@ fn a_dry_run_describes_hosts_and_their_volumes_once() {
         own.stdout
     );
 }
+
+#[test]
+fn a_job_file_of_a_run_on_many_hosts_is_predicted() {
+    let scratch = Scratch::new();
+    let file = scratch.path("job.fio");
+    let text = "[global]\nrw=randread\nruntime=2\ntime_based\niodepth=4\n[few]\nranks=0-1\n[all]\nstonewall\n";
+    std::fs::write(&file, text).unwrap();
+    let base = "--no-record --on custom,iops=1000,latency=1ms,jitter=0ms";
+    let of_file = |options: &str| run(fathom(["sim"]).args(words(&format!("{base} {options}"))).arg(&file));
+    let ended = of_file("--hosts 4").expect_clean();
+    assert!(ended.stdout.contains("4 of 4 on 4 hosts"), "{}", ended.stdout);
+    for (job, workers) in [("few", 2), ("all", 4)] {
+        let line = ended.stdout.lines().find(|line| line.starts_with(&format!("{job}  randread"))).unwrap_or_default();
+        assert!(line.ends_with(&format!("depth 4, {workers} workers")), "{}", ended.stdout);
+    }
+    let refused = of_file("");
+    assert!(refused.expect_code(2).stderr.contains("or `fathom sim --hosts N`"));
+    std::fs::write(&file, text.replace("0-1", "4")).unwrap();
+    let refused = of_file("--hosts 4").expect_code(2);
+    let messages = ["none of the 4 simulated hosts is selected by `ranks`", "job.fio:7", "simulate more hosts"];
+    assert!(messages.iter().all(|text| refused.stderr.contains(text)), "{}", refused.stderr);
+    let grid = of_file("--vary hosts=5,1").expect_code(2);
+    assert!(grid.stderr.contains("the only simulated host is not selected by `ranks`"), "{}", grid.stderr);
+}
+
+#[test]
+fn work_is_divided_among_hosts() {
+    let write = |options: &str| {
+        let job =
+            "--no-record --on custom,size=10GiB,iops=100,latency=1ms,jitter=0ms --name=a --rw=write --bs=1m --size=1g";
+        run(fathom(["sim"]).args(words(job)).args(words(options)))
+    };
+    for kind in ["size", "offsets"] {
+        let ended = write(&format!("--hosts 4 --split {kind} --filename=/dev/x")).expect_clean();
+        assert!(ended.stdout.contains("1,024 operations, 1 GiB in 10.2 s"), "{}", ended.stdout);
+    }
+    let grid = write("--vary hosts=1,2 --split files --nrfiles=4").expect_clean();
+    assert_eq!(grid.stdout.lines().filter(|line| line.contains(" 100 ")).count(), 2, "{}", grid.stdout);
+    let refused = write("--split size").expect_code(2);
+    let messages = ["--split: no hosts are simulated", "write `--hosts N` or `--vary hosts=RANGE`"];
+    assert!(messages.iter().all(|text| refused.stderr.contains(text)), "{}", refused.stderr);
+    let refused = write("--hosts 4 --split files").expect_code(2);
+    assert!(refused.stderr.contains("1 files cannot be divided among 4 ranks"), "{}", refused.stderr);
+}

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-use engine::files::{FallocateMode, FileLayout, LayoutContent, LayoutProgress, check_room, lay_out};
+use engine::files::{FallocateMode, FileLayout, Laid, LayoutContent, LayoutProgress, check_room, lay_out};
 use engine::gate::WriteGate;
 use job::{Engine, Job, Plan};
 use runner::{Seeds, WorkerPlan};
@@ -65,7 +65,34 @@ fn max_written(job: &Job, plan: &FilePlan, file: &PlannedFile) -> u64 {
     most.saturating_mul(loops).saturating_mul(each).min(file.extent.length).max(1)
 }
 
-/// Creates the files and returns those that could not be created.
+/// Outcome of a layout.
+#[derive(Debug, Default)]
+pub struct LaidFiles {
+    /// Files that could not be created.
+    pub failed: FailedFiles,
+    /// Files that other ranks of the run were laying out.
+    pub elsewhere: Vec<FileLayout>,
+}
+
+impl LaidFiles {
+    /// Adds the outcome for the files that other ranks were laying out, now that all of them have ended.
+    pub fn add_last(&mut self, last: Self) {
+        self.failed.extend(last.failed);
+        for layout in last.elsewhere {
+            let error = engine::Error {
+                kind: engine::ErrorKind::File,
+                operation: "lay out",
+                place: layout.path.display().to_string(),
+                reason: "another rank of the run failed to do so".to_owned(),
+                errno: None,
+                remedy: Some("see the messages of the other ranks".to_owned()),
+            };
+            self.failed.insert(layout.path, error);
+        }
+    }
+}
+
+/// Creates the files.
 ///
 /// # Errors
 /// Fails if there is not enough space for all of them, or the user cancels it; an unfinished file is then restored.
@@ -74,11 +101,17 @@ pub fn create(
     gate: &WriteGate,
     cancel: &AtomicBool,
     report: &mut dyn FnMut(&Path, u64, u64),
-) -> Result<FailedFiles, engine::Error> {
+) -> Result<LaidFiles, engine::Error> {
     let mut progress = |progress: LayoutProgress<'_>| report(progress.path, progress.written, progress.total);
-    let laid = lay_out(layouts, gate, cancel, &mut progress)?;
-    let failed = |(layout, laid): (&FileLayout, Result<_, _>)| laid.err().map(|error| (layout.path.clone(), error));
-    Ok(layouts.iter().zip(laid).filter_map(failed).collect())
+    let mut outcome = LaidFiles::default();
+    for (layout, laid) in layouts.iter().zip(lay_out(layouts, gate, cancel, &mut progress)?) {
+        match laid {
+            Ok(Laid::Elsewhere) => outcome.elsewhere.push(layout.clone()),
+            Ok(Laid::Found | Laid::Extended(_) | Laid::Created) => {}
+            Err(error) => drop(outcome.failed.insert(layout.path.clone(), error)),
+        }
+    }
+    Ok(outcome)
 }
 
 /// Returns, for each worker with files to be created or extended, its job, their number and their total size in bytes.

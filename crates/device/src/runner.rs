@@ -21,7 +21,7 @@ use workload::Operations;
 
 use crate::environment::HostEnvironment;
 use crate::host_stats::{HostStats, unix_ms};
-use crate::layout::{self, FailedFiles};
+use crate::layout::{self, FailedFiles, LaidFiles};
 use crate::stages::{self, Continuation, Supervise, Workers};
 use crate::stuck::{self, DetachedError, run_detached, run_detached_for};
 use crate::worker::SharedRun;
@@ -154,6 +154,9 @@ struct DeviceRun<'a> {
     gate: Arc<WriteGate>,
 }
 
+/// Time between two questions whether all ranks have laid out their files.
+const LAYOUT_POLL: Duration = Duration::from_millis(1);
+
 /// Minimum time limit for inspecting the targets after a run, however short the grace period is.
 const MIN_INSPECTION_TIMEOUT: Duration = Duration::from_secs(2);
 
@@ -186,7 +189,7 @@ impl PreparedRun for DeviceRun<'_> {
         let started_unix_ms = unix_ms();
         engine::thread::raise_file_limit();
         self.gate.begin();
-        let failed_files = self.lay_out(control, observer)?;
+        let failed_files = self.lay_out_all(control, observer)?;
         let stats = self.inspect(control)?;
         let counters = Arc::new(RunCounters::new(self.workers.len()));
         observer.begin(&self.plan, &self.workers, &counters);
@@ -262,10 +265,32 @@ impl DeviceRun<'_> {
         Workers { plan, plans, shared, grace: control.grace(), devices: stats.devices(&self.workers) }
     }
 
-    fn lay_out(&self, control: &dyn RunControl, observer: &mut dyn Observer) -> Result<FailedFiles, RunError> {
+    /// Lays out the files together with the other ranks of the run, and returns those that could not be created.
+    fn lay_out_all(&self, control: &dyn RunControl, observer: &mut dyn Observer) -> Result<FailedFiles, RunError> {
+        let mut laid = self.lay_out(self.layouts.clone(), control, observer)?;
+        let start = loop {
+            match control.layout_end() {
+                StageStart::Wait if !control.gives_up() => std::thread::sleep(LAYOUT_POLL),
+                start => break start,
+            }
+        };
+        let elsewhere = std::mem::take(&mut laid.elsewhere);
+        // If the run ends before it begins, nothing is missing.
+        if !matches!(start, StageStart::Never) {
+            laid.add_last(self.lay_out(elsewhere, control, observer)?);
+        }
+        Ok(laid.failed)
+    }
+
+    fn lay_out(
+        &self,
+        layouts: Vec<FileLayout>,
+        control: &dyn RunControl,
+        observer: &mut dyn Observer,
+    ) -> Result<LaidFiles, RunError> {
         // A thread costs as much as the rest of a short run.
-        if self.layouts.is_empty() {
-            return Ok(FailedFiles::new());
+        if layouts.is_empty() {
+            return Ok(LaidFiles::default());
         }
         let cancel = Arc::new(AtomicBool::new(false));
         let (sender, progress) = mpsc::channel::<(PathBuf, u64, u64)>();
@@ -279,7 +304,7 @@ impl DeviceRun<'_> {
                 last = Some(path);
             }
         };
-        let (layouts, gate, cancelled) = (self.layouts.clone(), Arc::clone(&self.gate), Arc::clone(&cancel));
+        let (gate, cancelled) = (Arc::clone(&self.gate), Arc::clone(&cancel));
         let work = move || {
             layout::create(&layouts, &gate, &cancelled, &mut |path, written, total| {
                 let _ = sender.send((path.to_owned(), written, total));

@@ -360,3 +360,23 @@ fn a_mistake_is_printed_once() {
     assert_eq!(ended.stderr.matches("error[").count(), 1, "{}", ended.stderr);
     assert!(!ended.stderr.contains("rank 1"), "{}", ended.stderr);
 }
+
+#[test]
+fn a_shared_file_that_does_not_exist_is_laid_out_once() {
+    let home = TempDir::new().unwrap();
+    let wanted: u64 = 64 << 20;
+    for (round, ranks) in [4, 8, 8].into_iter().enumerate() {
+        let (data, output) = (home.path().join(format!("data.{round}")), home.path().join(format!("{round}.json")));
+        let ended = run(mpirun(home.path())
+            .args(["-n", &ranks.to_string(), FLEET, "run", "--name=shared", "--ioengine=psync", "--rw=randread"])
+            .args(["--bs=4k", "--size=64m", "--number_ios=100", &format!("--filename={}", data.display()), "-o"])
+            .arg(&output));
+        assert_eq!(ended.code, Some(0), "{}{}", ended.stdout, ended.stderr);
+        let (merged, own) = records(home.path(), &output);
+        check_merged(&merged, &own);
+        assert_eq!(merged.jobs[0].result.kind(DataKind::Read).ios, 100 * ranks);
+        let content = std::fs::read(&data).unwrap();
+        assert_eq!(content.len() as u64, wanted);
+        assert!(content.chunks(4096).all(|block| block.iter().any(|byte| *byte != 0)), "a block of zeroes");
+    }
+}

@@ -16,6 +16,9 @@ const LEAD_PER_LEVEL: Duration = Duration::from_millis(10);
 /// More than it can be. A clock that was set meanwhile must not hold a rank.
 const LEAD_MAX: Duration = Duration::from_secs(1);
 
+/// Number of the first stage among the starts: before it the layout ends.
+const FIRST_STAGE: usize = 1;
+
 /// The control of a rank's own run.
 pub(crate) struct FleetControl<'a> {
     fleet: &'a Fleet,
@@ -23,10 +26,10 @@ pub(crate) struct FleetControl<'a> {
     starts: Mutex<Starts>,
 }
 
-/// The agreed starts so far.
+/// The agreed starts so far. The first is that of the end of the layout.
 #[derive(Default)]
 struct Starts {
-    /// Number of stages on whose starts all ranks have agreed.
+    /// Number of starts on which all ranks have agreed.
     agreed: usize,
     current: Option<Agreement>,
     /// The first reason not to begin.
@@ -43,7 +46,7 @@ impl<'a> FleetControl<'a> {
     /// reason why it did not begin. Returns why no rank may begin.
     pub(crate) fn complete(&self, stages: usize, failure: Option<&str>) -> Option<String> {
         let mut starts = self.starts.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        while starts.agreed < stages {
+        while starts.agreed <= stages {
             let part = self.part(failure);
             let mut agreement = starts.current.take().unwrap_or_else(|| self.fleet.begin(part));
             let whole = self.fleet.complete(&mut agreement, &mut StartCombine(self.fleet));
@@ -106,26 +109,38 @@ impl RunControl for FleetControl<'_> {
         self.inner.elapsed()
     }
 
+    fn layout_end(&self) -> StageStart {
+        self.start(0)
+    }
+
     fn stage_start(&self, stage: usize) -> StageStart {
-        // Takes part in the agreements on stages in which this rank has no job.
-        loop {
-            match self.next_start() {
-                (number, StageStart::At(_)) if number < stage => {}
-                (_, start) => return start,
-            }
-        }
+        self.start(FIRST_STAGE + stage)
     }
 }
 
 impl FleetControl<'_> {
-    /// Proceeds with the agreement on the next stage. Returns its number and when it begins.
+    /// Takes part in the agreements up to this one, also those on stages in which this rank has no job. After a reason
+    /// not to begin, no rank does.
+    fn start(&self, number: usize) -> StageStart {
+        loop {
+            let is_over = self.starts.lock().unwrap_or_else(std::sync::PoisonError::into_inner).problem.is_some();
+            match self.next_start() {
+                (_, StageStart::Wait) => return StageStart::Wait,
+                (_, _) if is_over => return StageStart::Never,
+                (next, StageStart::At(_)) if next < number => {}
+                (_, start) => return start,
+            }
+        }
+    }
+
+    /// Proceeds with the next agreement. Returns its number and its start.
     fn next_start(&self) -> (usize, StageStart) {
         let mut starts = self.starts.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let (stage, lost_before) = (starts.agreed, self.fleet.lost_ranks());
+        let (number, lost_before) = (starts.agreed, self.fleet.lost_ranks());
         let mut agreement = starts.current.take().unwrap_or_else(|| self.fleet.begin(self.part(None)));
         let Some(polled) = self.fleet.poll(&mut agreement, &mut StartCombine(self.fleet)) else {
             starts.current = Some(agreement);
-            return (stage, StageStart::Wait);
+            return (number, StageStart::Wait);
         };
         starts.agreed += 1;
         let decision = polled.map_err(|broken| broken.to_string()).and_then(|whole| {
@@ -133,7 +148,7 @@ impl FleetControl<'_> {
                 .map_err(|error| Broken::Unreadable(error.to_string()).to_string())?;
             // A rank that is lost before the first stage has measured nothing; later the others go on.
             let is_new = |rank: u32| lost_before.iter().all(|(known, _)| *known != rank);
-            let lost = whole.presence.lost.iter().find(|(rank, _)| stage == 0 && is_new(*rank));
+            let lost = whole.presence.lost.iter().find(|(rank, _)| number <= FIRST_STAGE && is_new(*rank));
             match lost {
                 Some((rank, reason)) => Err(format!("{}: {reason}", self.fleet.label(*rank))),
                 None => decision,
@@ -146,7 +161,7 @@ impl FleetControl<'_> {
                 StageStart::Never
             }
         };
-        (stage, start)
+        (number, start)
     }
 }
 

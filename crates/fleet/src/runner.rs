@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use job::{Diagnostic, Plan, SplitKind};
+use job::{Diagnostic, Plan, RankTable, SplitKind};
 use record::{ClockRecord, FleetRecord, LostRank, RankFailure, RankRecord, Run};
 use runner::{
     CompletedRun, Observer, PreparedRun, Preview, RemoteFailure, RunControl, RunError, RunOptions, Runner, Seeds,
@@ -67,9 +67,9 @@ impl<'a> FleetRunner<'a> {
         plan: &Plan,
         prepare: impl FnOnce(&'r dyn Runner, &Plan) -> Result<Box<dyn PreparedRun + 'r>, Vec<Diagnostic>>,
     ) -> Result<Box<dyn PreparedRun + 'r>, Vec<Diagnostic>> {
-        let plan = plan.of_rank(self.fleet.rank(), self.fleet.hosts(), self.split);
-        let own = plan.map_err(|job| vec![without_ranks(&job, self.fleet.ranks())]);
-        let own = own.and_then(|plan| prepare(&*self.inner, &plan));
+        let mut ranks = RankTable::of_fleet(self.fleet.hosts(), self.split);
+        let part = plan.of_rank(self.fleet.rank(), &mut ranks).map_err(|problem| vec![*problem]);
+        let own = part.and_then(|part| prepare(&*self.inner, &part.plan));
         let mut part = Preparation::default();
         match &own {
             Ok(prepared) => {
@@ -111,12 +111,6 @@ impl Runner for FleetRunner<'_> {
         let seeds = seeds.of_rank(self.fleet.rank());
         self.prepare_with(plan, |inner, plan| inner.prepare_later(plan, seeds))
     }
-}
-
-/// Describes a job that no rank runs.
-fn without_ranks(job: &str, ranks: u32) -> Diagnostic {
-    let message = format!("job `{job}`: its `ranks` and `rank_hosts` select none of the {ranks} ranks");
-    Diagnostic::error("no-rank", message).remedy("start more ranks, or correct `ranks` and `rank_hosts`")
 }
 
 /// What ranks tell each other of their checks.

@@ -398,5 +398,5 @@ fn a_job_for_ranks_that_do_not_exist_is_refused() {
         fleet.leave(0, "");
         error
     });
-    assert!(errors.iter().all(|error| error.contains("select none of the 2 ranks")), "{errors:?}");
+    assert!(errors.iter().all(|error| error.contains("none of the 2 ranks is selected by `ranks`")), "{errors:?}");
 }

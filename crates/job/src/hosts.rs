@@ -5,7 +5,7 @@ use std::cell::Cell;
 use crate::Dialect;
 use crate::diagnostic::{Diagnostic, DiagnosticLevel, Parsed};
 use crate::limits::INHERITED_MAX;
-use crate::model::{Plan, PlanHosts};
+use crate::model::{Plan, PlanHosts, SplitKind};
 use crate::parse::parse_job_arguments;
 use crate::raw::InjectedOptions;
 use crate::source::HostSource;
@@ -25,14 +25,18 @@ pub struct JobArguments<'a> {
 
 /// Parses jobs in the strict dialect, for one process or for simulated hosts.
 ///
-/// In job files, job options and volumes, `${RANK}` is the number of the host from 0, `${RANKS}` the number of hosts
+/// Host number k stands for rank k of `fathom-fleet`, and `split` divides the work of each job as it does there. In job files, job options and volumes, `${RANK}` is the number of the host from 0, `${RANKS}` the number of hosts
 /// and `${HOST}` its name. Text that has the first or the last of them is parsed once for each host, other text once.
 #[must_use]
-pub fn parse_on_hosts(arguments: JobArguments<'_>, hosts: Option<u32>) -> Parsed<Plan> {
+pub fn parse_on_hosts(arguments: JobArguments<'_>, hosts: Option<u32>, split: Option<SplitKind>) -> Parsed<Plan> {
     let JobArguments { words, sections, around, source } = arguments;
-    let Some(count) = hosts else { return parse_job_arguments(words, sections, around, Dialect::Strict, source) };
+    let Some(count) = hosts else {
+        let mut one = parse_job_arguments(words, sections, around, Dialect::Strict, source);
+        one.diagnostics.extend(split.map(|_| undivided()));
+        return one;
+    };
     let (mut all, is_alike) = parse_for(arguments, 0, count);
-    let mut plan_hosts = PlanHosts { count, own_jobs: Vec::new() };
+    let mut plan_hosts = PlanHosts { count, split, own_jobs: Vec::new() };
     if !is_alike && !all.has_errors() {
         plan_hosts.own_jobs.push(all.value.jobs.len());
         for rank in 1..count {
@@ -73,6 +77,12 @@ fn parse_for(arguments: JobArguments<'_>, rank: u32, ranks: u32) -> (Parsed<Plan
     let around = InjectedOptions { before: pairs(before), after: pairs(after) };
     let parsed = parse_job_arguments(&words, arguments.sections, &around, Dialect::Strict, &variables);
     (parsed, !variables.differs.get())
+}
+
+/// Reports work that is to be divided although no hosts are simulated.
+fn undivided() -> Diagnostic {
+    Diagnostic::error("split", "--split: no hosts are simulated among which work is divided")
+        .remedy("write `--hosts N` or `--vary hosts=RANGE`, too")
 }
 
 /// Reports jobs of all hosts with more options than one command may have.
@@ -161,14 +171,14 @@ mod tests {
             [("ioengine", "model"), ("volume", volume)].map(|(name, value)| (name.to_owned(), value.to_owned()));
         let around = InjectedOptions { before: before.into(), after: Vec::new() };
         let arguments = JobArguments { words: &words, sections: &[], around: &around, source: &EmptySource };
-        parse_on_hosts(arguments, hosts)
+        parse_on_hosts(arguments, hosts, None)
     }
 
     #[test]
     fn jobs_without_variables_are_shared_by_all_hosts() {
         let one = parse(&["--name=a", "--rw=read", "--size=1m"], "x", None).into_result().unwrap().0;
         let plan = parse(&["--name=a", "--rw=read", "--size=1m"], "x", Some(10_000)).into_result().unwrap().0;
-        assert_eq!(plan.hosts, Some(PlanHosts { count: 10_000, own_jobs: vec![] }));
+        assert_eq!(plan.hosts, Some(PlanHosts { count: 10_000, ..PlanHosts::default() }));
         assert_eq!((&plan.jobs, plan.jobs_by_host().len()), (&one.jobs, 10_000));
         let plan = parse(&["--name=a", "--rw=read", "--size=${RANKS}m"], "x", Some(4)).into_result().unwrap().0;
         assert_eq!((plan.jobs.len(), plan.jobs_by_host()), (1, vec![0..1; 4]));

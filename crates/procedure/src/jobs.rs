@@ -1,6 +1,6 @@
 //! Job files and job options with varying settings.
 
-use job::{Diagnostic, HostSource, InjectedOptions, Job, JobArguments, Plan, PlanHosts, StatOptions};
+use job::{Diagnostic, HostSource, InjectedOptions, Job, JobArguments, Plan, PlanHosts, SplitKind, StatOptions};
 use sim::model::with_key;
 
 /// Job arguments to be parsed with different settings.
@@ -23,8 +23,9 @@ pub enum VariedPlace {
     /// In one process.
     #[default]
     OneProcess,
-    /// In a simulation, which `hosts` settings may give other numbers of hosts than this one.
-    SimulatedHosts(Option<u32>),
+    /// In a simulation, which `hosts` settings may give other numbers of hosts than this one, and which divides work among
+    /// them.
+    SimulatedHosts(Option<u32>, Option<SplitKind>),
 }
 
 /// Setting that is the number of simulated hosts.
@@ -41,12 +42,12 @@ impl VariedJobs<'_> {
         let is_option = |key: &str| !job::table::find_all(key).is_empty();
         let mut around = self.around.clone();
         around.after.extend(settings.iter().filter(|(key, _)| is_option(key)).cloned());
-        let (hosts, is_hosts) = match self.place {
-            VariedPlace::OneProcess => (None, false),
-            VariedPlace::SimulatedHosts(hosts) => (varied_hosts(settings)?.or(hosts), true),
+        let (hosts, split, is_hosts) = match self.place {
+            VariedPlace::OneProcess => (None, None, false),
+            VariedPlace::SimulatedHosts(hosts, split) => (varied_hosts(settings)?.or(hosts), split, true),
         };
         let (words, sections, around) = (self.jobs, self.sections, &around);
-        let parsed = job::parse_on_hosts(JobArguments { words, sections, around, source: self.outside }, hosts);
+        let parsed = job::parse_on_hosts(JobArguments { words, sections, around, source: self.outside }, hosts, split);
         let (mut plan, _) = parsed.into_result()?;
         for (key, value) in settings.iter().filter(|(key, _)| !(is_option(key) || is_hosts && key == HOSTS)) {
             let key = of_volume(key).unwrap_or_else(|| key.clone());

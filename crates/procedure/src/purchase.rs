@@ -1,6 +1,6 @@
 //! Plans a purchase: derives the need from a measurement or a job, simulates the candidates, looks for the next step.
 //!
-//! `plan` searches the catalogue; this module runs the simulations, those of different volumes in parallel.
+//! `plan` searches the catalogue; this module runs the simulations.
 
 use std::collections::BTreeMap;
 

@@ -31,7 +31,8 @@ impl ModelRecord {
             .collect();
         let concerns = move |stage: &&ModelStage| {
             let mut volumes = stage.volumes.iter();
-            stage.volumes.is_empty() || volumes.any(|&volume| used.get(volume).copied().unwrap_or(true))
+            let passes = stage.workers.is_empty() || stage.workers.iter().any(|worker| workers.contains(worker));
+            passes && (stage.volumes.is_empty() || volumes.any(|&volume| used.get(volume).copied().unwrap_or(true)))
         };
         self.stages.iter().filter(concerns)
     }
@@ -41,7 +42,20 @@ impl ModelRecord {
     #[must_use]
     pub fn waits_of<'a>(&'a self, job: &JobResult) -> (Vec<StageWait<'a>>, Option<f64>) {
         let passed = self.stages_of(job).filter(|stage| stage.requests > 0);
-        let wait = |stage: &'a ModelStage| StageWait { stage, mean_ns: stage.delay_ns as f64 / stage.requests as f64 };
+        let alternatives = passed.clone();
+        let wait = |stage: &'a ModelStage| {
+            // Each request passes the stage of its own host.
+            let is_other = |other: &&ModelStage| {
+                !std::ptr::eq(*other, stage)
+                    && other.name == stage.name
+                    && other.kind == stage.kind
+                    && other.volumes == stage.volumes
+                    && !other.workers.is_empty()
+            };
+            let others = alternatives.clone().filter(|_| !stage.workers.is_empty()).filter(is_other);
+            let requests = others.fold(stage.requests, |sum, other| sum.saturating_add(other.requests));
+            StageWait { stage, mean_ns: stage.delay_ns as f64 / requests as f64 }
+        };
         let mut waits: Vec<StageWait<'a>> = passed.map(wait).collect();
         waits.sort_by(|a, b| b.mean_ns.total_cmp(&a.mean_ns));
         let waited: f64 = waits.iter().map(|wait| wait.mean_ns).sum();
@@ -55,7 +69,8 @@ impl ModelRecord {
 pub struct StageWait<'a> {
     /// Stage.
     pub stage: &'a ModelStage,
-    /// Mean wait of all requests that passed the stage, in nanoseconds.
+    /// Mean wait of all requests that passed the stage, in nanoseconds; of all requests of the job, if hosts that run
+    /// different jobs each have such a stage.
     pub mean_ns: f64,
 }
 
@@ -119,6 +134,9 @@ pub struct ModelStage {
     /// Hosts behind the stage in a simulation of many hosts; `None` in other runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hosts: Option<StageHosts>,
+    /// Numbers of the workers whose requests pass it; empty for those of its volumes.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub workers: Vec<u32>,
     /// Kind of stage.
     pub kind: ModelStageKind,
     /// Rule that the stage follows.
@@ -154,6 +172,14 @@ pub struct StageHosts {
     /// Number of equal stages in this record: more than one if each host, or each volume, has its own. Counts are then
     /// sums over all of them; utilisation, credits and levels are means, and waits and times those of the worst.
     pub stages: u32,
+    /// Number of hosts of the run, if some of them have no part in the stage; zero otherwise.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub hosts_of_run: u32,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+fn is_zero(number: &u32) -> bool {
+    *number == 0
 }
 
 impl ModelStage {
@@ -161,8 +187,16 @@ impl ModelStage {
     #[must_use]
     pub fn label(&self) -> String {
         match self.hosts {
-            Some(StageHosts { hosts, stages: 1 }) if hosts > 1 => format!("{} shared by {hosts} hosts", self.name),
-            Some(StageHosts { hosts, stages }) if hosts == stages && hosts > 1 => format!("{} of each host", self.name),
+            Some(StageHosts { hosts, stages: 1, .. }) if hosts > 1 => {
+                format!("{} shared by {hosts} hosts", self.name)
+            }
+            Some(StageHosts { hosts, stages, hosts_of_run: 0 }) if hosts == stages && hosts > 1 => {
+                format!("{} of each host", self.name)
+            }
+            Some(StageHosts { hosts, stages, .. }) if hosts == stages && hosts > 1 => {
+                format!("{} of each of {hosts} hosts", self.name)
+            }
+            Some(StageHosts { stages: 1, hosts_of_run: 1.., .. }) => format!("{} of {}", self.name, self.owner),
             Some(StageHosts { stages, .. }) if stages > 1 => format!("{} ({stages} of them)", self.name),
             _ => self.name.clone(),
         }

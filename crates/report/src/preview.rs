@@ -164,7 +164,7 @@ fn on_device(plan: &Plan, workers: &[WorkerPlan], growths: &[FileGrowth], refusa
 }
 
 /// Describes the volume of each file, and which jobs use a page cache.
-fn on_model(plan: &Plan, volumes: &[AttachedVolume], page_caches: &[Option<(String, Bytes)>]) -> String {
+fn on_model(plan: &Plan, volumes: &[AttachedVolume], page_caches: &[(usize, Option<(String, Bytes)>)]) -> String {
     let mut text = String::new();
     if let Some(PlanHosts { count, .. }) = plan.hosts {
         let _ = writeln!(text, "on {count} simulated hosts, each with a machine and a page cache of its own");
@@ -172,7 +172,7 @@ fn on_model(plan: &Plan, volumes: &[AttachedVolume], page_caches: &[Option<(Stri
     for AttachedVolume { path, name, title, size, .. } in volumes {
         let _ = writeln!(text, "{path}: {name} ({title}, {size})");
     }
-    for (job, page_cache) in plan.jobs.iter().zip(page_caches) {
+    for (job, page_cache) in page_caches.iter().filter_map(|(job, cache)| Some((plan.jobs.get(*job)?, cache))) {
         let _ = match page_cache {
             Some((host, memory)) => writeln!(
                 text,

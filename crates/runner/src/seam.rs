@@ -104,8 +104,8 @@ pub enum Preview<'a> {
     Model {
         /// Volumes and their paths.
         volumes: Vec<AttachedVolume>,
-        /// Machine and memory of the page cache for each job; `None` if it bypasses the cache.
-        page_caches: Vec<Option<(String, Bytes)>>,
+        /// Index of each job that runs, with the machine and memory of its page cache; `None` if it bypasses the cache.
+        page_caches: Vec<(usize, Option<(String, Bytes)>)>,
     },
 }
 
@@ -195,6 +195,12 @@ pub trait RunControl: Sync {
 
     /// Returns the time since a fixed instant, for pacing progress in real time.
     fn elapsed(&self) -> Duration;
+
+    /// Returns whether all ranks have laid out their files, except those that others were laying out. Called on the main
+    /// thread when this one has, and again while the answer is [`StageStart::Wait`].
+    fn layout_end(&self) -> StageStart {
+        StageStart::Now
+    }
 
     /// Returns when a stage begins on devices. Called on the main thread when all workers of the stage are ready, and
     /// again while the answer is [`StageStart::Wait`].

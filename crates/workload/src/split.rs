@@ -82,7 +82,7 @@ impl FilePlan {
 }
 
 const WITHOUT_RANKS: &str = "only some ranks run the job, and this run has no ranks
-help: start it by `mpirun -n RANKS fathom-fleet run`, or leave out `ranks` and `rank_hosts`";
+help: start it by `mpirun -n RANKS fathom-fleet run` or `fathom sim --hosts N`, or leave out `ranks` and `rank_hosts`";
 
 /// Returns the largest block of the job, so that parts begin and end at blocks.
 fn block(job: &Job) -> u64 {

@@ -9,7 +9,7 @@ mod need;
 use std::time::Duration;
 
 use args::PlanOptions;
-use procedure::purchase::PurchaseSearch;
+use procedure::purchase::{PurchaseSearch, TrialOutcomes};
 use report::{ResultDocument, ResultFormat};
 
 use crate::exit::Exit;
@@ -29,9 +29,9 @@ pub(crate) fn command(options: &PlanOptions) -> Result<Exit, Exit> {
         seed: options.seed.unwrap_or(1),
         control: &signals,
     };
-    let mut outcomes = search.simulate_shard(rank::shard());
+    let mut outcomes = TrialOutcomes::default();
     if let Some(fleet) = rank::joined() {
-        match fleet.gather(&outcomes).map_err(Exit::environment)? {
+        match fleet.gather(&search.simulate_shard(rank::shard())).map_err(Exit::environment)? {
             // The outcomes of lost ranks are simulated below.
             Some(all) => all.into_iter().flatten().for_each(|others| outcomes.extend(others)),
             None => return Ok(Exit::Good),

@@ -2,6 +2,7 @@
 
 use std::io::{self, Seek, SeekFrom, Write};
 use std::os::fd::AsRawFd;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -82,6 +83,8 @@ pub enum Laid {
     Extended(u64),
     /// It did not exist.
     Created,
+    /// Another rank of the run is laying it out, or was and failed.
+    Elsewhere,
 }
 
 /// Creates and extends files, in order, after checking that their filesystems have space for all of them, each with the
@@ -89,6 +92,9 @@ pub enum Laid {
 ///
 /// Existing content is kept. `progress` is called about once per MiB. If `cancel` is set or a write fails, the current
 /// file is removed if it is new, and truncated to its old size otherwise.
+///
+/// Of the ranks of one run that share a file, one lays it out; to the others it is [`Laid::Elsewhere`]. They do not wait,
+/// because that rank may never end.
 ///
 /// An error on one file does not prevent the layout of the others: it is that file's element of the result.
 ///
@@ -172,19 +178,29 @@ struct LayoutWriter<'a> {
 
 impl LayoutWriter<'_> {
     fn lay(&mut self, layout: &FileLayout, growth: &Growth) -> Result<Laid, Error> {
-        if growth.device || growth.from.is_some_and(|from| from >= layout.bytes) {
+        if growth.device {
             return Ok(Laid::Found);
         }
+        if growth.from.is_some_and(|from| from >= layout.bytes) {
+            // Space is reserved before data are written, so that the size does not show whether it is complete.
+            let is_incomplete = self.gate.is_being_laid_out(&layout.path);
+            return Ok(if is_incomplete { Laid::Elsewhere } else { Laid::Found });
+        }
         let (permit, is_new) = self.gate.create(&layout.path)?;
-        if !is_new && growth.from.is_none() {
+        if !is_new && growth.from.is_none() && !self.gate.is_shared_by_ranks() {
             let reason = "another program made it after it was found missing";
             return Err(Error::found(ErrorKind::File, "make", layout.path.display().to_string(), reason)
                 .with_remedy("run the job again, so that the file is checked before it is written"));
         }
         let failed = |operation| move |error: io::Error| Error::file(operation, &layout.path, &error);
         let file = permit.open(OpenMode::READ_WRITE).map_err(failed("open"))?;
+        let is_own_turn = self.gate.begin_layout(&file);
         // The metadata of the open file, because its name may refer to another file by now.
         let metadata = file.metadata().map_err(failed("look at"))?;
+        // A rank that fails removes the file that it has created.
+        if !is_own_turn || metadata.nlink() == 0 {
+            return Ok(Laid::Elsewhere);
+        }
         let from = metadata.len();
         if !is_new && (!metadata.is_file() || from >= layout.bytes) {
             return Ok(Laid::Found);

@@ -146,10 +146,11 @@ impl WriteCandidate<'_> {
             Err(error) => return Err(self.failed("open")(error)),
         };
         objections.extend(locks::lock(&file, self.gate.permissions.sharing));
+        // Looks for data first: another rank writes only after it has been admitted.
+        let is_empty = is_empty(&file).map_err(self.failed("look for data in"))?;
         // Its content is what the run leaves there.
         let is_shared = self.other_rank(&file) == OtherRank::Admitted;
         let creator = self.creator(&file);
-        let is_empty = is_empty(&file).map_err(self.failed("look for data in"))?;
         let is_begun = is_shared && creator == FileCreator::Foreign(DataOrigin::Unfinished);
         let own = creator == FileCreator::Fathom || is_empty || is_begun;
         // A file that is empty, or Fathom's own and unchanged, cannot hold data of an unknown user.

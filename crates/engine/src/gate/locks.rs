@@ -26,6 +26,8 @@ const SHARING: i64 = 301;
 const RANKS: i64 = 1 << 32;
 /// From here a byte for each run on many hosts: one of its ranks has been admitted to the file.
 const ADMITTED: i64 = 1 << 33;
+/// From here a byte for each run on many hosts, locked exclusively: one of its ranks lays the file out.
+const LAYING_OUT: i64 = 1 << 34;
 
 /// Other programs with which a file is shared while it is written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -53,8 +55,8 @@ pub(super) fn lock(file: &File, sharing: Sharing) -> Option<Objection> {
         Sharing::Exclusive => lock_and_check(file, &[&WRITING[..], &[EXCLUSIVE]].concat(), &[(0, 0)]),
         // Every other program that writes holds a byte that ranks do not: QEMU that of consistent reads.
         Sharing::Ranks(number) => {
-            let [own, admitted] = [RANKS, ADMITTED].map(|first| first + i64::from(number));
-            let gaps = [USED + WRITE, NOT_SHARED, NOT_SHARED + 1, NOT_SHARED + 2, NOT_SHARED + 3, own, admitted];
+            let [own, admitted, laying_out] = [RANKS, ADMITTED, LAYING_OUT].map(|first| first + i64::from(number));
+            let gaps = [&WRITING[..], &[own, admitted, laying_out]].concat();
             lock_and_check(file, &[&WRITING[..], &[own]].concat(), &between(&gaps))
         }
     }
@@ -78,6 +80,20 @@ pub(super) fn set_admitted(file: &File, sharing: Sharing) {
     if let Sharing::Ranks(number) = sharing {
         let _ = lock_byte(file, ADMITTED + i64::from(number));
     }
+}
+
+/// Makes this rank the one that lays a file out, for as long as the descriptor is open. Reports whether no other rank
+/// of the run does so. Without ranks, or on a filesystem without locks, none is known.
+pub(super) fn begin_layout(file: &File, sharing: Sharing) -> bool {
+    let Sharing::Ranks(number) = sharing else { return true };
+    let locked = call(file, libc::F_OFD_SETLK, libc::F_WRLCK, LAYING_OUT + i64::from(number), 1);
+    !locked.is_err_and(|error| matches!(error.raw_os_error(), Some(libc::EAGAIN | libc::EACCES)))
+}
+
+/// Reports whether another rank of the same run lays a file out.
+pub(super) fn is_being_laid_out(file: &File, sharing: Sharing) -> bool {
+    let Sharing::Ranks(number) = sharing else { return false };
+    is_held(file, LAYING_OUT + i64::from(number), 1).unwrap_or(false)
 }
 
 /// What another rank of the same run does with a file.
@@ -224,6 +240,23 @@ mod tests {
         // A database that locks a byte of its own.
         call(&second, libc::F_OFD_SETLK, libc::F_WRLCK, 0x4000_0000, 1).unwrap();
         assert_eq!(lock(&first, one), LOCKED);
+    }
+
+    #[test]
+    fn one_rank_of_a_run_lays_a_file_out() {
+        let (first, second) = two();
+        let [one, other] = [1, u32::MAX].map(Sharing::Ranks);
+        assert!(begin_layout(&first, one) && begin_layout(&first, one));
+        assert_eq!((is_being_laid_out(&second, one), is_being_laid_out(&second, other)), (true, false));
+        assert!(!is_being_laid_out(&first, one) && !is_being_laid_out(&second, Sharing::Exclusive));
+        assert_eq!((begin_layout(&second, one), begin_layout(&second, other)), (false, true));
+        assert!(begin_layout(&second, Sharing::Exclusive) && begin_layout(&second, Sharing::Writers));
+        release(&second);
+        assert_eq!(lock(&second, one), None, "ranks are admitted meanwhile");
+        assert_eq!(lock_for_reading(&second), None, "readers are excluded by the locks of admitted ranks only");
+        assert_eq!(lock(&second, other), LOCKED);
+        drop(first);
+        assert!(begin_layout(&second, one), "after the first has ended");
     }
 
     #[test]

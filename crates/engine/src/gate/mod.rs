@@ -317,6 +317,23 @@ impl WriteGate {
         }
     }
 
+    /// Reports whether the file may be created by another rank of the same run.
+    pub(crate) fn is_shared_by_ranks(&self) -> bool {
+        matches!(self.permissions.sharing, Sharing::Ranks(_))
+    }
+
+    /// Makes this process the one that lays out an open file until it is closed. Reports whether no other rank of the
+    /// run does so.
+    pub(crate) fn begin_layout(&self, file: &File) -> bool {
+        locks::begin_layout(file, self.permissions.sharing)
+    }
+
+    /// Reports whether another rank of the run lays out the regular file at `path`.
+    pub(crate) fn is_being_laid_out(&self, path: &Path) -> bool {
+        let sharing = self.permissions.sharing;
+        self.is_shared_by_ranks() && File::open(path).is_ok_and(|file| locks::is_being_laid_out(&file, sharing))
+    }
+
     /// Marks a file that was laid out, so that it is recognized if the run is killed before it writes to the file.
     pub(crate) fn mark_laid_out(&self, permit: &Permit, file: &File) {
         if permit.held().own {

@@ -3,6 +3,7 @@
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
+use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::gate::gate_of_any_content;
@@ -11,6 +12,7 @@ use crate::scratch::Scratch;
 use engine::files::{
     self, Access, FallocateMode, FileKind, FileLayout, Laid, LayoutContent, LayoutProgress, SyncFlags,
 };
+use engine::gate::{Permissions, Sharing, WriteGate};
 use engine::{EngineKind, Error, ErrorKind, MonotonicClock, Setup, Visitor, with_target};
 use target::Target;
 
@@ -46,6 +48,83 @@ fn a_missing_file_is_created_with_its_directories_and_filled() {
     let total = 3 * MIB + 5;
     assert_eq!(seen, [(MIB, total), (2 * MIB, total), (3 * MIB, total), (total, total)]);
     assert_eq!(lay(&layouts[0]).unwrap(), Laid::Found);
+}
+
+/// Lays files out as a rank of a run on many hosts, with a gate that lives on. Returns the bytes that it has written, too.
+fn lay_as_rank(layouts: &[FileLayout], gate: &WriteGate) -> (Vec<Laid>, u64) {
+    let mut written = 0;
+    let mut progress = |step: LayoutProgress<'_>| written = step.written;
+    let laid = files::lay_out(layouts, gate, &AtomicBool::new(false), &mut progress).unwrap();
+    (laid.into_iter().map(Result::unwrap).collect(), written)
+}
+
+fn gate_of_rank(run: u32) -> WriteGate {
+    WriteGate::new(Permissions { sharing: Sharing::Ranks(run), marks_own: true, ..Permissions::default() }, None)
+}
+
+/// Each rank wrote the whole file, or failed because another one had made it.
+#[test]
+fn each_rank_laid_a_shared_file_out() {
+    const RANKS: usize = 8;
+    for round in 0..5 {
+        let scratch = Scratch::new("shared");
+        let layouts: Vec<FileLayout> =
+            (0..3).map(|file| layout(scratch.path(&format!("{file}")), 24 * MIB, LayoutContent::Filled)).collect();
+        let (before, between) = (Barrier::new(RANKS), Barrier::new(RANKS));
+        let rank = || {
+            let gate = gate_of_rank(7);
+            before.wait();
+            let (first, written) = lay_as_rank(&layouts, &gate);
+            // Gates live until all ranks have ended.
+            between.wait();
+            let missing: Vec<FileLayout> = layouts
+                .iter()
+                .zip(&first)
+                .filter(|(_, laid)| **laid == Laid::Elsewhere)
+                .map(|(layout, _)| layout.clone())
+                .collect();
+            let (second, more) = lay_as_rank(&missing, &gate);
+            between.wait();
+            assert!(second.iter().all(|laid| *laid == Laid::Found), "{second:?}");
+            assert_eq!(more, 0);
+            (first, written)
+        };
+        let ranks: Vec<(Vec<Laid>, u64)> = std::thread::scope(|scope| {
+            let ranks: Vec<_> = (0..RANKS).map(|_| scope.spawn(rank)).collect();
+            ranks.into_iter().map(|rank| rank.join().unwrap()).collect()
+        });
+        assert_eq!(ranks.iter().map(|(_, written)| written).sum::<u64>(), 3 * 24 * MIB, "{round}: {ranks:?}");
+        for layout in &layouts {
+            let data = fs::read(&layout.path).unwrap();
+            assert_eq!(data.len() as u64, 24 * MIB);
+            assert!(data.chunks(4096).all(|block| block.iter().any(|&byte| byte != 0)), "a block of zeroes");
+        }
+    }
+}
+
+#[test]
+fn a_file_that_a_rank_fails_to_lay_out_is_left_to_another() {
+    let scratch = Scratch::new("failed");
+    let path = scratch.path("data");
+    let wanted = [layout(path.clone(), 8 * MIB, LayoutContent::Filled)];
+    let (first, second) = (gate_of_rank(7), gate_of_rank(7));
+    let cancel = AtomicBool::new(false);
+    let mut seen = None;
+    // The second begins while the first writes, and the first is cancelled then.
+    let mut progress = |_: LayoutProgress<'_>| {
+        if seen.is_none() {
+            seen = Some(lay_as_rank(&wanted, &second).0);
+            cancel.store(true, Ordering::Relaxed);
+        }
+    };
+    let error = files::lay_out(&wanted, &first, &cancel, &mut progress).unwrap_err();
+    assert_eq!((error.kind, seen), (ErrorKind::Cancelled, Some(vec![Laid::Elsewhere])));
+    assert!(!path.exists(), "what was not finished is as it was before");
+    assert_eq!(lay_as_rank(&wanted, &second), (vec![Laid::Created], 8 * MIB));
+    // A run of its own has no part in it.
+    let other = gate_of_rank(8);
+    let refused = files::lay_out(&[layout(path, 9 * MIB, LayoutContent::Filled)], &other, &cancel, &mut |_| {});
+    assert!(refused.unwrap().remove(0).is_err());
 }
 
 #[test]

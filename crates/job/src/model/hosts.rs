@@ -2,15 +2,18 @@
 
 use std::ops::Range;
 
-use super::Plan;
+use super::{Plan, RankTable, SplitKind};
 
-/// Hosts that run a plan together, each all of its jobs. Only simulations have them.
+/// Simulated hosts that run a plan together. Host number k stands for rank k of `fathom-fleet`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PlanHosts {
     /// Number of hosts, from 1 to [`PlanHosts::MAX`].
     pub count: u32,
+    /// What is divided among the hosts that run a job, if anything is.
+    pub split: Option<SplitKind>,
     /// Number of jobs of each host, if their jobs differ: those of each host follow those of the previous one in
-    /// [`Plan::jobs`]. Empty if every host runs all jobs.
+    /// [`Plan::jobs`]. Empty if the hosts share all jobs, each of which may still be for
+    /// some of them only ([`super::JobRanks`]).
     pub own_jobs: Vec<usize>,
 }
 
@@ -23,11 +26,17 @@ impl PlanHosts {
     pub fn name(host: u32) -> String {
         format!("host{host}")
     }
+
+    /// Returns the hosts as ranks.
+    #[must_use]
+    pub fn ranks(&self) -> RankTable {
+        RankTable::simulated((0..self.count).map(Self::name).collect(), self.split)
+    }
 }
 
 impl Plan {
-    /// Returns the indices of the jobs of each host: all of them, unless hosts have jobs of their own. A plan without
-    /// hosts has one.
+    /// Returns the indices of the jobs of each host, from which its rank selects: all of them, unless hosts have jobs of
+    /// their own. A plan without hosts has one.
     #[must_use]
     pub fn jobs_by_host(&self) -> Vec<Range<usize>> {
         match &self.hosts {

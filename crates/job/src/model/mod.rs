@@ -11,7 +11,7 @@ mod verify;
 pub use files::{Fallocate, FileOptions, FileOrder, FileService, OpenSync};
 pub use hosts::PlanHosts;
 pub use pattern::{BlockSizes, Direction, Distribution, Generator, Pattern};
-pub use ranks::{JobRanks, RankRanges, RankShare, SplitKind};
+pub use ranks::{JobRanks, RankPart, RankRanges, RankShare, RankTable, SplitKind};
 pub use verify::{SmallBlock, VERIFY_HEADER_BYTES, VERIFY_PLAIN_HEADER_BYTES};
 
 use units::{Bytes, Nanos, PerKind, Rate};

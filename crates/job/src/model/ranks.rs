@@ -1,6 +1,11 @@
-//! Ranks of a run on many hosts: which of them run a job, and how they share its work.
+//! Ranks of a run on many hosts, real or simulated: which of them run a job, and how they share its work.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use super::{Job, Plan};
+use crate::diagnostic::Diagnostic;
 
 /// The ranks that run a job, and the part of one of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -16,7 +21,7 @@ pub struct JobRanks {
 }
 
 /// Ranks as inclusive ranges.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct RankRanges(Vec<(u32, u32)>);
 
 impl RankRanges {
@@ -75,9 +80,82 @@ impl JobRanks {
     }
 
     fn contains(&self, rank: u32, host: &str) -> bool {
-        let is_on_host = self.hosts.is_empty() || self.hosts.iter().any(|pattern| matches(pattern, host));
-        self.ranks.contains(rank) && is_on_host
+        let is_on_host = || self.hosts.is_empty() || self.hosts.iter().any(|pattern| matches(pattern, host));
+        self.ranks.contains(rank) && is_on_host()
     }
+}
+
+/// The ranks that run a plan together: processes of `fathom-fleet`, or simulated hosts.
+#[derive(Clone, Debug)]
+pub struct RankTable {
+    /// Host of each rank.
+    hosts: Vec<String>,
+    /// What is divided among the ranks that run a job, if anything is.
+    split: Option<SplitKind>,
+    is_simulated: bool,
+    /// Ranks by what selects them, in ascending order.
+    selected: BTreeMap<(RankRanges, Vec<String>), Rc<[u32]>>,
+}
+
+impl RankTable {
+    /// Creates the table of the ranks of `fathom-fleet`, which run on these hosts.
+    #[must_use]
+    pub fn of_fleet(hosts: &[String], split: Option<SplitKind>) -> Self {
+        Self { hosts: hosts.to_vec(), split, is_simulated: false, selected: BTreeMap::new() }
+    }
+
+    /// Creates the table of simulated hosts with these names: one rank on each.
+    #[must_use]
+    pub fn simulated(hosts: Vec<String>, split: Option<SplitKind>) -> Self {
+        Self { hosts, split, is_simulated: true, selected: BTreeMap::new() }
+    }
+
+    /// Returns the ranks that run a job, in ascending order.
+    ///
+    /// # Errors
+    ///
+    /// Fails if no rank runs it.
+    pub fn ranks_of(&mut self, job: &Job) -> Result<Rc<[u32]>, Box<Diagnostic>> {
+        let (hosts, selection) = (&self.hosts, &job.ranks);
+        let find = || (0..).zip(hosts).filter(|(rank, host)| selection.contains(*rank, host)).map(|(rank, _)| rank);
+        let known = self.selected.entry((selection.ranks.clone(), selection.hosts.clone()));
+        let ranks = Rc::clone(known.or_insert_with(|| find().collect()));
+        if ranks.is_empty() { Err(Box::new(self.no_rank(job))) } else { Ok(ranks) }
+    }
+
+    fn no_rank(&self, job: &Job) -> Diagnostic {
+        let options = match (job.ranks.ranks == RankRanges::default(), job.ranks.hosts.is_empty()) {
+            (false, false) => "`ranks` and `rank_hosts`",
+            (_, true) => "`ranks`",
+            (true, false) => "`rank_hosts`",
+        };
+        let (one, remedy) = if self.is_simulated {
+            let names = match &self.hosts[..] {
+                [first, .., last] => format!("simulated hosts are named {first} to {last}"),
+                names => format!("the simulated host is named {}", names.concat()),
+            };
+            ("simulated host", format!("simulate more hosts, or correct {options}; {names}"))
+        } else {
+            ("rank", format!("start more ranks, or correct {options}"))
+        };
+        let none = match self.hosts.len() {
+            1 => format!("the only {one} is not"),
+            count => format!("none of the {count} {one}s is"),
+        };
+        let option = if job.ranks.ranks == RankRanges::default() { "rank_hosts" } else { "ranks" };
+        Diagnostic::error("no-rank", format!("job `{}`: {none} selected by {options}", job.name))
+            .at(job.origin.of(option).cloned())
+            .remedy(remedy)
+    }
+}
+
+/// What one rank runs of a plan.
+#[derive(Clone, Debug)]
+pub struct RankPart<'a> {
+    /// The jobs with the rank's share in them; the whole plan if the rank runs all of it.
+    pub plan: Cow<'a, Plan>,
+    /// Index of each job in the whole plan.
+    pub jobs: Vec<usize>,
 }
 
 impl Job {
@@ -89,37 +167,34 @@ impl Job {
 }
 
 impl Plan {
-    /// Returns what one rank runs of a plan. `hosts` are the names of the hosts of all ranks; `split` divides the work of
-    /// each job among the ranks that run it.
+    /// Returns what one rank runs of a plan.
     ///
     /// # Errors
     ///
-    /// Returns the name of a job that no rank runs.
-    pub fn of_rank(&self, rank: u32, hosts: &[String], split: Option<SplitKind>) -> Result<Self, String> {
+    /// Fails if no rank runs some job.
+    pub fn of_rank(&self, rank: u32, ranks: &mut RankTable) -> Result<RankPart<'_>, Box<Diagnostic>> {
+        if ranks.split.is_none() && !self.jobs.iter().any(|job| job.ranks.selects()) {
+            return Ok(RankPart { plan: Cow::Borrowed(self), jobs: (0..self.jobs.len()).collect() });
+        }
         let mut plan = Self { globals: self.globals.clone(), ..Self::default() };
+        let mut jobs = Vec::new();
         // Stages of this job in the whole plan, and of the job before it in this rank's.
         let (mut stage, mut last) = (0, 0);
         for (number, job) in self.jobs.iter().enumerate() {
-            let stages = job.stages_after_last();
-            stage += if number == 0 { job.ranks.stages_skipped } else { stages };
-            let runs = |rank: usize| job.ranks.contains(rank as u32, &hosts[rank]);
-            let count = (0..hosts.len()).filter(|rank| runs(*rank)).count() as u32;
-            if count == 0 {
-                return Err(job.name.clone());
-            }
-            if !runs(rank as usize) {
-                continue;
-            }
-            let index = (0..rank as usize).filter(|rank| runs(*rank)).count() as u32;
+            stage += if number == 0 { job.ranks.stages_skipped } else { job.stages_after_last() };
+            let selected = ranks.ranks_of(job)?;
+            let Ok(index) = selected.binary_search(&rank) else { continue };
             let mut job = job.clone();
             let is_own_wall = job.grouping.stonewall && !plan.jobs.is_empty();
-            let share = split.map(|kind| RankShare { kind, index, count });
+            let (index, count) = (index as u32, selected.len() as u32);
+            let share = ranks.split.map(|kind| RankShare { kind, index, count });
             job.ranks =
                 JobRanks { stages_skipped: stage - last - u32::from(is_own_wall), share, ..JobRanks::default() };
             last = stage;
             plan.jobs.push(job);
+            jobs.push(number);
         }
-        Ok(plan)
+        Ok(RankPart { plan: Cow::Owned(plan), jobs })
     }
 }
 
@@ -175,7 +250,7 @@ mod tests {
             "[global]\nioengine=null\nsize=1m\n[a]\nranks=0\n[b]\nstonewall\nrank_hosts=y\n[c]\nstonewall\n[d]\n[e]\nstonewall\nranks=1\n",
         );
         let stages = |rank| -> Vec<(String, u32)> {
-            let of_rank = plan.of_rank(rank, &hosts(&["x", "y"]), None).unwrap();
+            let of_rank = plan.of_rank(rank, &mut RankTable::of_fleet(&hosts(&["x", "y"]), None)).unwrap().plan;
             let mut stage = 0;
             let mut number = |job: &Job| {
                 // As `runner::plan_workers` counts.
@@ -195,12 +270,32 @@ mod tests {
     fn work_is_divided_among_the_ranks_that_run_a_job() {
         let plan = plan("[a]\nioengine=null\nsize=1m\nranks=1,3\n[b]\nioengine=null\nsize=1m\n");
         let shares = |rank| -> Vec<(u32, u32)> {
-            let of_rank = plan.of_rank(rank, &hosts(&["x"; 4]), Some(SplitKind::Offsets)).unwrap();
+            let mut ranks = RankTable::of_fleet(&hosts(&["x"; 4]), Some(SplitKind::Offsets));
+            let of_rank = plan.of_rank(rank, &mut ranks).unwrap().plan;
             of_rank.jobs.iter().map(|job| job.ranks.share.unwrap()).map(|share| (share.index, share.count)).collect()
         };
         assert_eq!(shares(0), [(0, 4)]);
         assert_eq!(shares(3), [(1, 2), (3, 4)]);
-        assert_eq!(plan.of_rank(0, &hosts(&["x"; 1]), None), Err("a".to_owned()));
+        assert_eq!(plan.of_rank(3, &mut RankTable::of_fleet(&hosts(&["x"; 4]), None)).unwrap().jobs, [0, 1]);
+        assert_eq!(plan.of_rank(2, &mut RankTable::of_fleet(&hosts(&["x"; 4]), None)).unwrap().jobs, [1]);
+    }
+
+    #[test]
+    fn a_job_that_no_rank_runs_is_refused() {
+        let message = |text: &str, mut ranks: RankTable| {
+            let refused = plan(&format!("[a]\nioengine=null\nsize=1m\n{text}\n")).of_rank(0, &mut ranks).unwrap_err();
+            (refused.message, refused.remedy.unwrap(), refused.place.unwrap().line)
+        };
+        let simulated = |count| RankTable::simulated((0..count).map(|host| format!("host{host}")).collect(), None);
+        let (message_of_two, remedy, line) = message("ranks=2", RankTable::of_fleet(&hosts(&["x"; 2]), None));
+        assert_eq!(message_of_two, "job `a`: none of the 2 ranks is selected by `ranks`");
+        assert_eq!((remedy.as_str(), line), ("start more ranks, or correct `ranks`", 4));
+        let (message_of_eight, remedy, _) = message("rank_hosts=web*", simulated(8));
+        assert_eq!(message_of_eight, "job `a`: none of the 8 simulated hosts is selected by `rank_hosts`");
+        assert!(remedy.ends_with("simulated hosts are named host0 to host7"), "{remedy}");
+        let (message_of_one, remedy, _) = message("ranks=0\nrank_hosts=x", simulated(1));
+        assert_eq!(message_of_one, "job `a`: the only simulated host is not selected by `ranks` and `rank_hosts`");
+        assert!(remedy.ends_with("the simulated host is named host0"), "{remedy}");
     }
 
     #[test]

@@ -37,12 +37,21 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
         "Share the CPUs among all workers, or give each worker one.",
         |d, w, _, _| d.job.grouping.cpus_split = w == "split",
     ),
-    special("ranks", Text, ranks, "Ranks of a run on many hosts that run the job, such as `0-3,5`.")
-        .status(Status::OfFathom),
-    text("rank_hosts", "Hosts whose ranks run the job, in a run on many hosts, such as `db*,web1`.", |d, text| {
-        d.job.ranks.hosts =
-            text.split(',').map(|name| name.trim().to_owned()).filter(|name| !name.is_empty()).collect();
-    })
+    special(
+        "ranks",
+        Text,
+        ranks,
+        "Ranks of a run on many hosts, or simulated hosts, that run the job, such as `0-3,5`.",
+    )
+    .status(Status::OfFathom),
+    text(
+        "rank_hosts",
+        "Hosts, real or simulated, whose ranks run the job, in a run on many hosts, such as `db*,web1`.",
+        |d, text| {
+            d.job.ranks.hosts =
+                text.split(',').map(|name| name.trim().to_owned()).filter(|name| !name.is_empty()).collect();
+        },
+    )
     .status(Status::OfFathom),
     later("cpumask", Int(0, ANY), "CPUs that the workers may run on, as a bit mask."),
     later("numa_cpu_nodes", Text, "NUMA nodes whose CPUs run the workers."),

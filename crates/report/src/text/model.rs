@@ -93,8 +93,10 @@ impl RunPage {
         });
         let owner = if owned { format!(" ({})", stage.owner) } else { String::new() };
         let hosts = match stage.hosts {
-            Some(StageHosts { hosts, stages: 1 }) if hosts > 1 => format!("; shared by {hosts} hosts"),
-            Some(StageHosts { hosts, stages }) if stages == hosts && hosts > 1 => format!("; on each of {hosts} hosts"),
+            Some(StageHosts { hosts, stages: 1, .. }) if hosts > 1 => format!("; shared by {hosts} hosts"),
+            Some(StageHosts { hosts, stages, .. }) if stages == hosts && hosts > 1 => {
+                format!("; on each of {hosts} hosts")
+            }
             Some(StageHosts { stages, .. }) if stages > 1 => format!("; {stages} of them"),
             _ => String::new(),
         };

@@ -1,4 +1,5 @@
-//! Stages that each of many hosts has, as one: a record of a thousand hosts is as short as one of two.
+//! Stages that each of many hosts has, as one: a record of a thousand hosts is as short as one of two. Hosts that run
+//! different jobs have stages of their own, because a mean over all of them would hide the busiest.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,14 +17,18 @@ pub(super) struct StageGroup {
     pub(super) buckets: Vec<usize>,
     /// Hosts behind it, in a run on simulated hosts.
     pub(super) hosts: Option<StageHosts>,
+    /// Numbers of the workers whose requests pass it, if other hosts have no part in it.
+    pub(super) workers: Vec<u32>,
+    /// Owner of the first of its stages.
+    owner: String,
 }
 
-/// What equal stages of different hosts have in common: the position of their first volume among those of the host, their
-/// kind, name and rule.
-type StageIdentity = (usize, bool, String, String);
+/// What equal stages of different hosts have in common: the kind of host, the position of their first volume among those
+/// of the host, their kind, name and rule.
+type StageIdentity = (usize, usize, bool, String, String);
 
-/// Returns the stages, those of simulated hosts grouped.
-pub(super) fn grouped(described: Vec<ServiceStage>, placement: &Placement, on_hosts: bool) -> Vec<StageGroup> {
+/// Returns the stages, those of simulated hosts grouped. `hosts` is the number of these.
+pub(super) fn grouped(described: Vec<ServiceStage>, placement: &Placement, hosts: Option<u32>) -> Vec<StageGroup> {
     let positions = positions(placement);
     let mut groups: Vec<StageGroup> = Vec::new();
     let mut known: BTreeMap<StageIdentity, usize> = BTreeMap::new();
@@ -33,22 +38,49 @@ pub(super) fn grouped(described: Vec<ServiceStage>, placement: &Placement, on_ho
             buckets += 1;
             buckets - 1
         });
-        let first = stage.routes.first().map_or(0, |&route| positions[route]);
-        let identity = (first, stage.kind == StageKind::Limit, stage.name.clone(), stage.rule.clone());
-        let index = if on_hosts { *known.entry(identity).or_insert(groups.len()) } else { groups.len() };
+        let first = stage.routes.first();
+        let kind = first.map_or(0, |&route| placement.origins[route].kind);
+        let position = first.map_or(0, |&route| positions[route]);
+        let identity = (kind, position, stage.kind == StageKind::Limit, stage.name.clone(), stage.rule.clone());
+        let index = if hosts.is_some() { *known.entry(identity).or_insert(groups.len()) } else { groups.len() };
         match groups.get_mut(index) {
-            None => groups.push(StageGroup { stage, buckets: bucket.into_iter().collect(), hosts: None }),
+            None => groups.push(StageGroup {
+                owner: stage.owner.clone(),
+                stage,
+                buckets: bucket.into_iter().collect(),
+                hosts: None,
+                workers: Vec::new(),
+            }),
             Some(group) => {
                 group.buckets.extend(bucket);
-                group.hosts.get_or_insert(StageHosts { hosts: 0, stages: 1 }).stages += 1;
+                group.hosts.get_or_insert(StageHosts { stages: 1, ..StageHosts::default() }).stages += 1;
                 add(&mut group.stage, stage);
             }
         }
     }
-    if on_hosts {
-        groups.iter_mut().for_each(|group| group.conclude(placement));
+    if let Some(hosts) = hosts {
+        groups.iter_mut().for_each(|group| group.conclude(placement, hosts));
+        add_workers(&mut groups, placement);
     }
     groups
+}
+
+/// Sets the workers of groups in which some hosts have no part.
+fn add_workers(groups: &mut [StageGroup], placement: &Placement) {
+    let mut of_routes: Vec<Vec<usize>> = vec![Vec::new(); placement.attachments.len()];
+    for (index, group) in groups.iter().enumerate() {
+        if group.hosts.is_some_and(|hosts| hosts.hosts_of_run > 0) {
+            group.stage.routes.iter().for_each(|&route| of_routes[route].push(index));
+        }
+    }
+    for (number, places) in (0..).zip(&placement.places) {
+        for &index in places.iter().flat_map(|place| &of_routes[place.route]) {
+            let workers = &mut groups[index].workers;
+            if workers.last() != Some(&number) {
+                workers.push(number);
+            }
+        }
+    }
 }
 
 /// Returns the position of each route among those of its host.
@@ -71,7 +103,7 @@ fn add(stage: &mut ServiceStage, other: ServiceStage) {
     stage.routes.extend(other.routes);
     stage.merged += other.merged;
     stage.unmerged += other.unmerged;
-    stage.owner = format!("{} to {}", stage.owner.split(" to ").next().unwrap_or_default(), other.owner);
+    stage.owner = other.owner;
     if let (Some(ours), Some(theirs)) = (&mut stage.credits, other.credits) {
         let earliest = |a: Option<Nanos>, b: Option<Nanos>| a.into_iter().chain(b).min();
         *ours = BurstCredits {
@@ -93,11 +125,21 @@ fn add(stage: &mut ServiceStage, other: ServiceStage) {
 }
 
 impl StageGroup {
-    /// Counts the hosts, and turns sums into means.
-    fn conclude(&mut self, placement: &Placement) {
+    /// Counts the hosts, names the owners, and turns sums into means.
+    fn conclude(&mut self, placement: &Placement, hosts_of_run: u32) {
         let hosts: BTreeSet<u32> = self.stage.routes.iter().map(|&route| placement.origins[route].host).collect();
         let stages = self.hosts.map_or(1, |hosts| hosts.stages);
-        self.hosts = Some(StageHosts { hosts: hosts.len() as u32, stages });
+        let count = hosts.len() as u32;
+        let hosts_of_run = if count < hosts_of_run { hosts_of_run } else { 0 };
+        self.hosts = Some(StageHosts { hosts: count, stages, hosts_of_run });
+        if stages > 1 {
+            let is_range = hosts.first().zip(hosts.last()).is_some_and(|(first, last)| last - first + 1 == count);
+            self.stage.owner = match stages {
+                _ if is_range => format!("{} to {}", self.owner, self.stage.owner),
+                2 => format!("{} and {}", self.owner, self.stage.owner),
+                _ => format!("{} and {} more", self.owner, stages - 1),
+            };
+        }
         let of_each = f64::from(stages);
         self.stage.utilisation /= of_each;
         if let Some(credits) = &mut self.stage.credits {

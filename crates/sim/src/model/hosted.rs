@@ -1,8 +1,9 @@
 //! Workers of all simulated hosts, and the merged record of their runs.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
-use job::{Diagnostic, Dialect, Plan, PlanHosts, limits};
+use job::{Diagnostic, Dialect, Job, Plan, PlanHosts, RankPart, RankTable, limits};
 use meter::Summary;
 use record::{FleetRecord, RankFailure, RankRecord, Run};
 use runner::{
@@ -24,41 +25,70 @@ pub(super) struct HostedWorker {
     pub(super) number: usize,
 }
 
+/// Place of a worker among those of all hosts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct WorkerOrder {
+    stage: usize,
+    /// Index among the jobs from which all hosts select.
+    job: usize,
+    /// Number among the workers of the job on its host.
+    ordinal: usize,
+    host: u32,
+}
+
+/// A run without simulated hosts.
+const ONE_HOST: PlanHosts = PlanHosts { count: 1, split: None, own_jobs: Vec::new() };
+
 /// Workers of all hosts, by number.
 pub(super) struct HostedWorkers {
-    /// Workers: by stage, then by number on their host, then by host. So the workers of one job are consecutive.
+    /// Workers: by stage, job, number in the job and host. So the workers of one job are consecutive.
     pub(super) plans: Vec<WorkerPlan>,
     /// Host of each, and number there.
     pub(super) hosted: Vec<HostedWorker>,
+    /// Kind of each host: hosts of one kind run the same jobs.
+    pub(super) kinds: Vec<usize>,
 }
 
 impl HostedWorkers {
     /// Expands the jobs of each host into workers, with random numbers of its own.
     pub(super) fn new(plan: &Plan, seeds: Seeds, environment: &dyn Environment) -> Result<Self, Vec<Diagnostic>> {
-        let exceeded = exceeded_together(plan, environment);
+        let mut ranks = plan.hosts.as_ref().unwrap_or(&ONE_HOST).ranks();
+        let exceeded = exceeded_together(plan, &mut ranks, environment)?;
         if !exceeded.is_empty() {
             return Err(exceeded);
         }
-        let mut all: Vec<(HostedWorker, WorkerPlan)> = Vec::new();
+        let mut all: Vec<(WorkerOrder, HostedWorker, WorkerPlan)> = Vec::new();
+        let (mut kinds, mut known) = (Vec::new(), BTreeMap::new());
         for (host, jobs) in (0..).zip(plan.jobs_by_host()) {
             let own = of_host(plan, jobs.clone());
-            let (workers, unrunnable) = runner::plan_workers(&own, Dialect::Strict, seeds.of_rank(host), environment);
+            // Without hosts, jobs for some ranks only are refused later.
+            let part = match plan.hosts {
+                Some(_) => own.of_rank(host, &mut ranks).map_err(|problem| vec![*problem])?,
+                None => RankPart { jobs: (0..own.jobs.len()).collect(), plan: Cow::Borrowed(&*own) },
+            };
+            let (workers, unrunnable) =
+                runner::plan_workers(&part.plan, Dialect::Strict, seeds.of_rank(host), environment);
             if !unrunnable.is_empty() {
-                return Err(unrunnable.iter().map(|unrunnable| unrunnable.diagnostic(&own)).collect());
+                return Err(unrunnable.iter().map(|unrunnable| unrunnable.diagnostic(&part.plan)).collect());
             }
-            all.extend(workers.into_iter().map(|worker| {
-                let hosted = HostedWorker { host, number: worker.number };
-                let job = jobs.start + worker.job;
-                (hosted, worker.renumbered(hosted.number, job))
-            }));
+            for of_job in workers.chunk_by(|a, b| a.job == b.job) {
+                for (ordinal, worker) in of_job.iter().enumerate() {
+                    let job = part.jobs[worker.job];
+                    let hosted = HostedWorker { host, number: worker.number };
+                    let order = WorkerOrder { stage: worker.stage, job, ordinal, host };
+                    all.push((order, hosted, worker.clone().renumbered(hosted.number, jobs.start + job)));
+                }
+            }
+            let next = known.len();
+            kinds.push(*known.entry(part.jobs).or_insert(next));
         }
-        all.sort_by_key(|(hosted, worker)| (worker.stage, hosted.number, hosted.host));
-        let numbered = all.into_iter().enumerate().map(|(number, (hosted, worker))| {
+        all.sort_by_key(|(order, ..)| *order);
+        let numbered = all.into_iter().enumerate().map(|(number, (_, hosted, worker))| {
             let job = worker.job;
             (hosted, worker.renumbered(number, job))
         });
         let (hosted, plans) = numbered.unzip();
-        Ok(Self { plans, hosted })
+        Ok(Self { plans, hosted, kinds })
     }
 
     /// Returns the numbers of the workers of each host, in the order of its own numbers.
@@ -107,6 +137,8 @@ impl HostedWorkers {
                 Some(merged) => merged.add_rank(run),
             }
         }
+        // The first hosts may lack jobs that others run before theirs.
+        merged.iter_mut().for_each(|run| run.jobs.sort_by_key(|job| job.number));
         let fleet = FleetRecord { id: RUN_NAME.to_owned(), ranks: hosts.count, members, ..FleetRecord::default() };
         Run { fleet: Some(fleet), ..merged.unwrap_or_default() }
     }
@@ -147,13 +179,32 @@ fn of_host(plan: &Plan, jobs: std::ops::Range<usize>) -> Cow<'_, Plan> {
     if jobs.len() == plan.jobs.len() { Cow::Borrowed(plan) } else { Cow::Owned(plan.part(jobs)) }
 }
 
-/// Returns the limits that all hosts together exceed, which run in one process here.
-fn exceeded_together(plan: &Plan, environment: &dyn Environment) -> Vec<Diagnostic> {
-    let Some(hosts) = plan.hosts.as_ref().filter(|hosts| hosts.count > 1) else { return Vec::new() };
+/// Returns the limits that all hosts together exceed, which run in one process here. Fails if no host runs some job.
+fn exceeded_together(
+    plan: &Plan,
+    ranks: &mut RankTable,
+    environment: &dyn Environment,
+) -> Result<Vec<Diagnostic>, Vec<Diagnostic>> {
+    let Some(hosts) = &plan.hosts else { return Ok(Vec::new()) };
+    let running = |job: &Job, ranks: &mut RankTable| ranks.ranks_of(job).map_err(|problem| vec![*problem]);
     let mut all = Cow::Borrowed(plan);
     if hosts.own_jobs.is_empty() {
-        let jobs = all.to_mut().jobs.iter_mut();
-        jobs.for_each(|job| job.grouping.numjobs = job.grouping.numjobs.saturating_mul(hosts.count));
+        for job in &mut all.to_mut().jobs {
+            let count = running(job, ranks)?.len() as u32;
+            job.grouping.numjobs = job.grouping.numjobs.saturating_mul(count);
+        }
+    } else if plan.jobs.iter().any(|job| job.ranks.selects()) {
+        let mut jobs = Vec::new();
+        for (host, own) in (0..).zip(plan.jobs_by_host()) {
+            for job in &plan.jobs[own] {
+                let runs = running(job, ranks)?.binary_search(&host).is_ok();
+                jobs.extend(runs.then(|| job.clone()));
+            }
+        }
+        all = Cow::Owned(Plan { jobs, ..Plan::default() });
+    }
+    if hosts.count == 1 {
+        return Ok(Vec::new());
     }
     let exceeded = limits::check(&all, &environment.capacity());
     let described = exceeded.into_iter().map(|excess| {
@@ -161,5 +212,5 @@ fn exceeded_together(plan: &Plan, environment: &dyn Environment) -> Vec<Diagnost
         let note = format!("numjobs is that of all {} simulated hosts", hosts.count);
         excess.diagnostic.note(note).remedy(format!("simulate fewer hosts, or {remedy}"))
     });
-    described.collect()
+    Ok(described.collect())
 }

@@ -7,6 +7,7 @@ use units::Bytes;
 use volume::catalogue::{DEFAULT_HOST, Problem};
 use volume::pagecache::PageCacheSettings;
 use volume::{Attachment, Limit, Scope, Spec};
+use workload::PlannedFile;
 
 use super::checks;
 use super::hosted::HostedWorkers;
@@ -38,6 +39,8 @@ pub(super) struct Placement {
 pub(super) struct RouteOrigin {
     /// Simulated host, from zero.
     pub(super) host: u32,
+    /// Kind of the host, by the jobs that it runs.
+    pub(super) kind: usize,
     /// Volume text.
     words: String,
     /// Job that specifies it.
@@ -54,10 +57,12 @@ impl Placement {
         read_file: ReadFile,
     ) -> Result<Self, Vec<Diagnostic>> {
         let (mut placement, mut problems) = (Self::default(), Vec::new());
+        let sizes = file_sizes(plan, workers);
         for (worker, hosted) in workers.plans.iter().zip(&workers.hosted) {
             let job = &plan.jobs[worker.job];
             let Some((spec, words)) = volumes.of(job).zip(job.engine.volume.as_ref()) else { continue };
-            let origin = RouteOrigin { host: hosted.host, words: words.clone(), job: worker.job };
+            let (host, kind) = (hosted.host, workers.kinds[hosted.host as usize]);
+            let origin = RouteOrigin { host, kind, words: words.clone(), job: worker.job };
             let machine = if plan.hosts.is_some() { machine_of(hosted.host, &spec.host) } else { spec.host.clone() };
             let mut place = |path: &str, needed| {
                 let place = placement.place((spec, &machine), path, needed);
@@ -70,7 +75,8 @@ impl Placement {
                 }
                 place
             };
-            let places = worker.files.files.iter().map(|file| place(&file.path, file.needed));
+            let size = |file: &PlannedFile| sizes.get(&(words, &file.path)).copied().unwrap_or(file.needed);
+            let places = worker.files.files.iter().map(|file| place(&file.path, size(file)));
             let places: Vec<_> = places.collect();
             placement.places.push(places.iter().filter_map(|place| place.as_ref().ok().copied()).collect());
             for problem in places.into_iter().filter_map(Result::err) {
@@ -202,6 +208,20 @@ impl Placement {
         }
         route
     }
+}
+
+/// Returns the size of each file by its volume and path: the largest that any worker needs. Parts of divided work need
+/// different sizes of one file.
+fn file_sizes<'a>(plan: &'a Plan, workers: &'a HostedWorkers) -> BTreeMap<(&'a String, &'a String), u64> {
+    let mut sizes = BTreeMap::new();
+    for worker in &workers.plans {
+        let Some(words) = &plan.jobs[worker.job].engine.volume else { continue };
+        for file in worker.files.files.iter().filter(|file| !is_device(&file.path)) {
+            let size: &mut u64 = sizes.entry((words, &file.path)).or_default();
+            *size = file.needed.max(*size);
+        }
+    }
+    sizes
 }
 
 /// Returns the name of the machine on which a simulated host runs a job whose volume names a machine.

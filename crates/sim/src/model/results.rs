@@ -25,8 +25,8 @@ pub(super) fn model<C: Clock>(
     finished: &[WorkerResult],
 ) -> ModelRecord {
     let (mut volumes, route_volumes) = modelled_volumes(placement);
-    let on_hosts = plan.hosts.is_some();
-    let mut groups = grouped(world.system().stages(elapsed), placement, on_hosts);
+    let hosts = plan.hosts.as_ref().map(|hosts| hosts.count);
+    let mut groups = grouped(world.system().stages(elapsed), placement, hosts);
     for StageGroup { stage, .. } in &mut groups {
         let p99 = assumptions::open_p99((plan, workers), placement, finished, stage);
         // Closed loops have no valid estimate: their operations would arrive later without jitter.
@@ -40,13 +40,13 @@ pub(super) fn model<C: Clock>(
         let limits = own.filter_map(|stage| Some((assumptions::limit(&placement.attachments, stage)?, stage)));
         volume.notes.extend(assumptions::merging_notes(limits));
     }
-    let recorded = groups.into_iter().map(|StageGroup { stage: described, buckets, hosts }| {
+    let recorded = groups.into_iter().map(|StageGroup { stage: described, buckets, hosts, workers, .. }| {
         let levels = mean_levels(world.ledger(), &buckets);
-        ModelStage { levels, hosts, ..stage(described, &route_volumes) }
+        ModelStage { levels, hosts, workers, ..stage(described, &route_volumes) }
     });
     let stages: Vec<ModelStage> = recorded.collect();
     let page_caches = page_caches(world, &placement.attachments);
-    let page_caches = if on_hosts { together(page_caches) } else { page_caches };
+    let page_caches = if hosts.is_some() { together(page_caches) } else { page_caches };
     ModelRecord { virtual_time, elapsed_ns: elapsed.get(), volumes, stages, page_caches }
 }
 
@@ -185,5 +185,6 @@ fn stage(stage: volume::ServiceStage, route_volumes: &[usize]) -> ModelStage {
             .then_some(ModelMerging { merged: stage.merged, unmerged: stage.unmerged }),
         levels: Vec::new(),
         hosts: None,
+        workers: Vec::new(),
     }
 }

@@ -106,7 +106,8 @@ impl<C: Clock + 'static> PreparedRun for ModelRun<'_, C> {
         });
         let volumes = volumes.collect();
         let jobs = self.plan.jobs.iter().enumerate();
-        Preview::Model { volumes, page_caches: jobs.map(|(index, job)| self.page_cache(index, job)).collect() }
+        let page_caches = jobs.filter_map(|(index, job)| Some((index, self.page_cache(index, job)?)));
+        Preview::Model { volumes, page_caches: page_caches.collect() }
     }
 
     fn run(
@@ -161,12 +162,13 @@ impl<C> ModelRun<'_, C> {
         Run { model: Some(model.clone()), ..run }
     }
 
-    /// Returns the machine and the memory of the page cache that a job uses; `None` if it bypasses the cache.
-    fn page_cache(&self, index: usize, job: &Job) -> Option<(String, Bytes)> {
+    /// Returns the machine and the memory of the page cache that a job uses: `None` if it bypasses the cache. Returns
+    /// nothing of a job that its host does not run.
+    fn page_cache(&self, index: usize, job: &Job) -> Option<Option<(String, Bytes)>> {
         let worker = self.workers.plans.iter().find(|worker| worker.job == index)?;
-        let attachment = self.placement.attachments_of(worker.number).next()?;
-        let host = &attachment.spec.host;
-        buffered(job).map(|_| (host.clone(), self.placement.memory_of(host)))
+        let attachment = self.placement.attachments_of(worker.number).next();
+        let host = attachment.map(|attachment| &attachment.spec.host).filter(|_| buffered(job).is_some());
+        Some(host.map(|host| (host.clone(), self.placement.memory_of(host))))
     }
 
     fn job(&self, worker: &WorkerPlan) -> &Job {
