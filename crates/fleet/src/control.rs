@@ -7,6 +7,7 @@ use runner::{RunControl, StageStart};
 
 use crate::agreement::{Agreement, Combine};
 use crate::fleet::{Broken, Fleet};
+use crate::message::EndedStage;
 
 /// Time from rank 0's decision to the start, for messages to reach all ranks.
 const LEAD: Duration = Duration::from_millis(50);
@@ -19,6 +20,8 @@ const LEAD_MAX: Duration = Duration::from_secs(1);
 /// The control of a rank's own run.
 pub(crate) struct FleetControl<'a> {
     fleet: &'a Fleet,
+    /// Name of the run.
+    run: &'a str,
     inner: &'a dyn RunControl,
     starts: Mutex<Starts>,
 }
@@ -34,9 +37,9 @@ struct Starts {
 }
 
 impl<'a> FleetControl<'a> {
-    /// Creates a control.
-    pub(crate) fn new(fleet: &'a Fleet, inner: &'a dyn RunControl) -> Self {
-        Self { fleet, inner, starts: Mutex::default() }
+    /// Creates a control of a run.
+    pub(crate) fn new(fleet: &'a Fleet, run: &'a str, inner: &'a dyn RunControl) -> Self {
+        Self { fleet, run, inner, starts: Mutex::default() }
     }
 
     /// Takes part in the agreements on the other stages of any rank, once this rank's own run is over. `failure` is the
@@ -104,6 +107,15 @@ impl RunControl for FleetControl<'_> {
 
     fn elapsed(&self) -> Duration {
         self.inner.elapsed()
+    }
+
+    fn end_stage(&self, stage: usize) {
+        self.fleet.exchange.end_stage(EndedStage { run: self.run.to_owned(), stage });
+    }
+
+    fn has_stage_ended(&self, stage: usize) -> bool {
+        let ended = EndedStage { run: self.run.to_owned(), stage };
+        self.fleet.exchange.look(|arrivals| arrivals.ended_stages.contains(&ended))
     }
 
     fn stage_start(&self, stage: usize) -> StageStart {
