@@ -236,7 +236,7 @@ _fathom() {
 
     case "${cmd}" in
         fathom)
-            opts="-h -V --help --version fio compare gate doctor explain plan catalog runs serve report completions run sim sweep options suite man help"
+            opts="-h -V --help --version run sim sweep fio compare gate doctor explain plan catalog suite runs serve report options completions man help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -322,7 +322,7 @@ _fathom() {
             return 0
             ;;
         fathom__subcmd__completions)
-            opts="-h --help bash elvish fish powershell zsh"
+            opts="-h --help bash elvish fish powershell zsh fathom fathom-fleet"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -464,7 +464,7 @@ _fathom() {
             return 0
             ;;
         fathom__subcmd__help)
-            opts="fio compare gate doctor explain plan catalog runs serve report completions run sim sweep options suite man help"
+            opts="run sim sweep fio compare gate doctor explain plan catalog suite runs serve report options completions man help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -870,7 +870,7 @@ _fathom() {
             return 0
             ;;
         fathom__subcmd__man)
-            opts="-h --into --help fio compare gate doctor explain plan catalog runs serve report completions man run sim sweep options suite options.5"
+            opts="-h --into --help run sim sweep fio compare gate doctor explain plan catalog suite runs serve report options completions man fleet options.5"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

@@ -26,6 +26,9 @@ end
 
 complete -c fathom -n "__fish_fathom_needs_command" -s h -l help -d 'Print help'
 complete -c fathom -n "__fish_fathom_needs_command" -s V -l version -d 'Print version'
+complete -c fathom -n "__fish_fathom_needs_command" -f -a "run" -d 'Measure real devices and files'
+complete -c fathom -n "__fish_fathom_needs_command" -f -a "sim" -d 'Run the same jobs on a modelled volume, in virtual time'
+complete -c fathom -n "__fish_fathom_needs_command" -f -a "sweep" -d 'Measure latency and IOPS against queue depth, and find the knee'
 complete -c fathom -n "__fish_fathom_needs_command" -f -a "fio" -d 'Accept fio\'s own command line, with fio\'s output and exit codes'
 complete -c fathom -n "__fish_fathom_needs_command" -f -a "compare" -d 'Compare two runs, with confidence intervals'
 complete -c fathom -n "__fish_fathom_needs_command" -f -a "gate" -d 'Check a run against expectations, for CI'
@@ -33,223 +36,14 @@ complete -c fathom -n "__fish_fathom_needs_command" -f -a "doctor" -d 'Find host
 complete -c fathom -n "__fish_fathom_needs_command" -f -a "explain" -d 'Explain what limited a result from any source, and what to change'
 complete -c fathom -n "__fish_fathom_needs_command" -f -a "plan" -d 'Find the volume, size and machine for a load, by price'
 complete -c fathom -n "__fish_fathom_needs_command" -f -a "catalog" -d 'List modelled volumes: limits, prices, sources, dates'
+complete -c fathom -n "__fish_fathom_needs_command" -f -a "suite" -d 'Run published benchmark procedures'
 complete -c fathom -n "__fish_fathom_needs_command" -f -a "runs" -d 'List, show, import and remove saved runs'
 complete -c fathom -n "__fish_fathom_needs_command" -f -a "serve" -d 'Serve a modelled volume as a disk, over NBD'
 complete -c fathom -n "__fish_fathom_needs_command" -f -a "report" -d 'Write saved runs as a page with charts, or as tables and text'
-complete -c fathom -n "__fish_fathom_needs_command" -f -a "completions" -d 'Print completions for a shell'
-complete -c fathom -n "__fish_fathom_needs_command" -f -a "run" -d 'Measure real devices and files'
-complete -c fathom -n "__fish_fathom_needs_command" -f -a "sim" -d 'Run the same jobs on a modelled volume, in virtual time'
-complete -c fathom -n "__fish_fathom_needs_command" -f -a "sweep" -d 'Measure latency and IOPS against queue depth, and find the knee'
 complete -c fathom -n "__fish_fathom_needs_command" -f -a "options" -d 'Describe all job options, or one'
-complete -c fathom -n "__fish_fathom_needs_command" -f -a "suite" -d 'Run published benchmark procedures'
+complete -c fathom -n "__fish_fathom_needs_command" -f -a "completions" -d 'Print completions for a shell'
 complete -c fathom -n "__fish_fathom_needs_command" -f -a "man" -d 'Show the manual: program, commands, job options'
 complete -c fathom -n "__fish_fathom_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
-complete -c fathom -n "__fish_fathom_using_subcommand fio" -s h -l help -d 'Print help'
-complete -c fathom -n "__fish_fathom_using_subcommand compare" -l baseline -d 'Baseline runs, separated by commas (repeatable)' -r
-complete -c fathom -n "__fish_fathom_using_subcommand compare" -l candidate -d 'Candidate runs, separated by commas (repeatable)' -r
-complete -c fathom -n "__fish_fathom_using_subcommand compare" -l threshold -d 'Ignore changes smaller than this' -r
-complete -c fathom -n "__fish_fathom_using_subcommand compare" -l fail-on -d 'Exit with 1 if the verdict of any figure is this or worse' -r -f -a "worse\t'A figure became worse'
-undecided\t'A figure became worse, or the data cannot tell'"
-complete -c fathom -n "__fish_fathom_using_subcommand compare" -l format -d 'Format of standard output' -r -f -a "text\t'Text'
-json\t'JSON'
-md\t'Markdown'"
-complete -c fathom -n "__fish_fathom_using_subcommand compare" -s o -l output -d 'Write additional output to FILE: .json .md .csv .txt, .html with the charts of both (repeatable)' -r -F
-complete -c fathom -n "__fish_fathom_using_subcommand compare" -l force -d 'Compare runs of different workloads or devices too'
-complete -c fathom -n "__fish_fathom_using_subcommand compare" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c fathom -n "__fish_fathom_using_subcommand gate" -l assert -d 'Require this: read.iops>=150k (repeatable)' -r
-complete -c fathom -n "__fish_fathom_using_subcommand gate" -l assert-file -d 'Read expectations from FILE, one per line, with comments after # (repeatable)' -r -F
-complete -c fathom -n "__fish_fathom_using_subcommand gate" -l baseline -d 'Baseline for percentage expectations: a run, or repeats separated by commas' -r
-complete -c fathom -n "__fish_fathom_using_subcommand gate" -l junit -d 'Write JUnit XML to FILE' -r -F
-complete -c fathom -n "__fish_fathom_using_subcommand gate" -l format -d 'Format of standard output' -r -f -a "text\t'Text'
-json\t'JSON'
-md\t'Markdown'"
-complete -c fathom -n "__fish_fathom_using_subcommand gate" -s o -l output -d 'Write additional output to FILE: .json .md .txt (repeatable)' -r -F
-complete -c fathom -n "__fish_fathom_using_subcommand gate" -l force -d 'Compare with a baseline of another workload or device too'
-complete -c fathom -n "__fish_fathom_using_subcommand gate" -l strict -d 'Fail where noise leaves the answer open'
-complete -c fathom -n "__fish_fathom_using_subcommand gate" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c fathom -n "__fish_fathom_using_subcommand doctor" -l for -d 'Check for this purpose only [default: both]' -r -f -a "iops\t'Many small operations'
-throughput\t'Large and sequential ones'"
-complete -c fathom -n "__fish_fathom_using_subcommand doctor" -l root -d 'Read /sys, /proc and /dev below this directory, and nothing outside of it' -r -F
-complete -c fathom -n "__fish_fathom_using_subcommand doctor" -l format -d 'Format of standard output' -r -f -a "text\t'Text'
-json\t'JSON'
-md\t'Markdown'"
-complete -c fathom -n "__fish_fathom_using_subcommand doctor" -s o -l output -d 'Write additional output to FILE: .json .md .txt (repeatable)' -r -F
-complete -c fathom -n "__fish_fathom_using_subcommand doctor" -s v -l all -l verbose -d 'Report passed checks too'
-complete -c fathom -n "__fish_fathom_using_subcommand doctor" -l checks -d 'Describe all checks in Markdown'
-complete -c fathom -n "__fish_fathom_using_subcommand doctor" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c fathom -n "__fish_fathom_using_subcommand explain" -l claim -d 'Figures from another source: iops=10000,lat=3ms,qd=4,jobs=4,bs=4k, or iostat\'s columns: r/s=3500,r_await=1.00,aqu-sz=3.5 (repeatable)' -r
-complete -c fathom -n "__fish_fathom_using_subcommand explain" -l database -d 'Print the settings of this database that determine its queue depth' -r -f -a "postgresql\t''
-mysql\t''
-rocksdb\t''
-etcd\t''"
-complete -c fathom -n "__fish_fathom_using_subcommand explain" -l format -d 'Format of standard output' -r -f -a "text\t'Text'
-json\t'JSON'
-md\t'Markdown'"
-complete -c fathom -n "__fish_fathom_using_subcommand explain" -s o -l output -d 'Write additional output to FILE: .json .md .txt (repeatable)' -r -F
-complete -c fathom -n "__fish_fathom_using_subcommand explain" -l volume -d 'Volume that was measured: PROVIDER/TYPE[@EDITION][,key=value]...' -r -f -a "gcp/pd-standard\t''
-gcp/pd-standard-regional\t''
-gcp/pd-balanced\t''
-gcp/pd-balanced-regional\t''
-gcp/pd-ssd\t''
-gcp/pd-ssd-regional\t''
-gcp/pd-extreme\t''
-gcp/hyperdisk-balanced\t''
-gcp/hyperdisk-balanced-high-availability\t''
-gcp/hyperdisk-balanced-high-availability@2026-03\t''
-gcp/hyperdisk-extreme\t''
-gcp/hyperdisk-ml\t''
-gcp/hyperdisk-ml@2026-03\t''
-gcp/hyperdisk-throughput\t''
-gcp/local-ssd-nvme\t''
-gcp/titanium-ssd-c4n\t''
-gcp/titanium-ssd-z3\t''
-gcp/pd-standard@2019\t''
-gcp/pd-standard-regional@2019\t''
-gcp/pd-ssd@2019\t''
-gcp/pd-ssd-regional@2019\t''
-gcp/local-ssd-scsi@2019\t''
-gcp/local-ssd-nvme@2019\t''
-aws/gp3\t''
-aws/gp3@2023\t''
-aws/gp2\t''
-aws/io1\t''
-aws/io2\t''
-aws/io2@2023\t''
-aws/st1\t''
-aws/sc1\t''
-aws/standard\t''
-azure/premium-ssd\t''
-azure/premium-ssd-v2\t''
-azure/ultra\t''
-azure/standard-ssd\t''
-azure/standard-hdd\t''
-vultr/hdd-block\t''
-vultr/nvme-block\t''
-digitalocean/volume\t''
-digitalocean/volume@2018\t''
-oci/block-volume\t''
-akamai/nvme-block\t''
-hetzner/volume\t''
-nutanix/ahv-4node\t''
-hdd/7200rpm\t''
-custom\t''"
-complete -c fathom -n "__fish_fathom_using_subcommand explain" -l findings -d 'Describe all findings in Markdown'
-complete -c fathom -n "__fish_fathom_using_subcommand explain" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c fathom -n "__fish_fathom_using_subcommand plan" -l iops -d 'Operations per second: 15000, 15k' -r
-complete -c fathom -n "__fish_fathom_using_subcommand plan" -l throughput -d 'Throughput: 400MiB/s, 2GB/s' -r
-complete -c fathom -n "__fish_fathom_using_subcommand plan" -l bs -d 'Size of the operations [default: 4k for IOPS, 1m for throughput]' -r
-complete -c fathom -n "__fish_fathom_using_subcommand plan" -l read -d 'Percentage of reads [default: 100%]' -r
-complete -c fathom -n "__fish_fathom_using_subcommand plan" -l pattern -d 'Access pattern [default: random]' -r -f -a "random\t'Random offsets'
-sequential\t'Each operation starts where the last one ended'"
-complete -c fathom -n "__fish_fathom_using_subcommand plan" -l capacity -d 'Capacity: 2TiB, 500GB' -r
-complete -c fathom -n "__fish_fathom_using_subcommand plan" -l latency -d 'Upper bound on mean latency: 1ms' -r
-complete -c fathom -n "__fish_fathom_using_subcommand plan" -l p99 -d 'Upper bound on the 99th percentile of latency' -r
-complete -c fathom -n "__fish_fathom_using_subcommand plan" -l p999 -d 'Upper bound on the 99.9th percentile of latency' -r
-complete -c fathom -n "__fish_fathom_using_subcommand plan" -l machines -d 'Number of machines, each with its own volume' -r
-complete -c fathom -n "__fish_fathom_using_subcommand plan" -l vcpus -d 'Number of vCPUs of the machine' -r
-complete -c fathom -n "__fish_fathom_using_subcommand plan" -l machine -d 'Machine type, by its provider\'s name: n2-standard-8' -r
-complete -c fathom -n "__fish_fathom_using_subcommand plan" -l provider -d 'Consider only these providers or volumes, separated by commas: aws,gcp or aws/gp3,iops=8000 (repeatable)' -r
-complete -c fathom -n "__fish_fathom_using_subcommand plan" -l region -d 'Use the prices of this region: us-east-1, us-central1, eastus' -r
-complete -c fathom -n "__fish_fathom_using_subcommand plan" -l budget -d 'Upper bound on the price of all machines, in US dollars per month' -r
-complete -c fathom -n "__fish_fathom_using_subcommand plan" -l headroom -d 'Spare IOPS, throughput and latency to plan for [default: 20%]' -r
-complete -c fathom -n "__fish_fathom_using_subcommand plan" -l eur-usd -d 'US dollars for one euro [default: the ECB\'s reference rate in the catalogue]' -r
-complete -c fathom -n "__fish_fathom_using_subcommand plan" -l growth -d 'Growth of rates and capacity to plan for: 20%/year' -r
-complete -c fathom -n "__fish_fathom_using_subcommand plan" -l workload -d 'Named workload: NAME[,key=value]...' -r
-complete -c fathom -n "__fish_fathom_using_subcommand plan" -l from -d 'Take the load from a record, from fio\'s or iostat\'s output, or from a job file' -r -F
-complete -c fathom -n "__fish_fathom_using_subcommand plan" -l seed -d 'Seed for all random choices [default: 1]' -r
-complete -c fathom -n "__fish_fathom_using_subcommand plan" -l format -d 'Format of standard output' -r -f -a "text\t'Text for a terminal'
-md\t'Markdown'
-csv\t'One line for each volume'
-json\t'One JSON document'"
-complete -c fathom -n "__fish_fathom_using_subcommand plan" -s o -l output -d 'Write additional output to FILE: .html .json .csv .md .txt .svg (repeatable)' -r -F
-complete -c fathom -n "__fish_fathom_using_subcommand plan" -l read-only -d 'Have all machines read one shared volume'
-complete -c fathom -n "__fish_fathom_using_subcommand plan" -l scratch -d 'Accept volumes whose data is lost with the machine (local disks)'
-complete -c fathom -n "__fish_fathom_using_subcommand plan" -l show-math -d 'Show the arithmetic and its sources'
-complete -c fathom -n "__fish_fathom_using_subcommand plan" -l no-simulation -d 'Do not simulate: rely on the closed form'
-complete -c fathom -n "__fish_fathom_using_subcommand plan" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c fathom -n "__fish_fathom_using_subcommand catalog" -l bs -d 'Block size' -r
-complete -c fathom -n "__fish_fathom_using_subcommand catalog" -l rw -d 'I/O pattern: read, write, randread, randwrite, rw, randrw' -r
-complete -c fathom -n "__fish_fathom_using_subcommand catalog" -l rwmixread -d 'Percentage of reads in a mix' -r
-complete -c fathom -n "__fish_fathom_using_subcommand catalog" -l format -d 'Format of standard output' -r -f -a "text\t'Text'
-json\t'JSON'"
-complete -c fathom -n "__fish_fathom_using_subcommand catalog" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c fathom -n "__fish_fathom_using_subcommand runs; and not __fish_seen_subcommand_from list show rm import keep prune help" -s h -l help -d 'Print help'
-complete -c fathom -n "__fish_fathom_using_subcommand runs; and not __fish_seen_subcommand_from list show rm import keep prune help" -f -a "list" -d 'List saved runs, the latest last'
-complete -c fathom -n "__fish_fathom_using_subcommand runs; and not __fish_seen_subcommand_from list show rm import keep prune help" -f -a "show" -d 'Show a run: its output, host, job, and the command that repeats it'
-complete -c fathom -n "__fish_fathom_using_subcommand runs; and not __fish_seen_subcommand_from list show rm import keep prune help" -f -a "rm" -d 'Remove runs'
-complete -c fathom -n "__fish_fathom_using_subcommand runs; and not __fish_seen_subcommand_from list show rm import keep prune help" -f -a "import" -d 'Save fio\'s output, or records from other hosts'
-complete -c fathom -n "__fish_fathom_using_subcommand runs; and not __fish_seen_subcommand_from list show rm import keep prune help" -f -a "keep" -d 'Exempt runs from retention'
-complete -c fathom -n "__fish_fathom_using_subcommand runs; and not __fish_seen_subcommand_from list show rm import keep prune help" -f -a "prune" -d 'Remove runs by age or total size'
-complete -c fathom -n "__fish_fathom_using_subcommand runs; and not __fish_seen_subcommand_from list show rm import keep prune help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
-complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subcommand_from list" -l kind -d 'Only runs of this kind' -r -f -a "run\t'A measurement'
-sim\t'A simulation'
-sweep\t'A search for the knee, or a grid'
-suite\t'A published benchmark'"
-complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subcommand_from list" -l name -d 'Only runs whose name, ID or job matches' -r
-complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subcommand_from list" -l target -d 'Only runs whose file, device or volume matches' -r
-complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subcommand_from list" -l host -d 'Only runs whose host matches' -r
-complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subcommand_from list" -l tool -d 'Only runs whose program matches: fathom, fio-3.*' -r
-complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subcommand_from list" -l since -d 'Only runs that started at this time or later' -r
-complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subcommand_from list" -l until -d 'Only runs that started before this time' -r
-complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subcommand_from list" -l format -d 'Format of standard output' -r -f -a "text\t'Text'
-json\t'JSON'"
-complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subcommand_from show" -l format -d 'Format of standard output' -r -f -a "text\t'Text'
-json\t'JSON'"
-complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subcommand_from show" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subcommand_from rm" -s h -l help -d 'Print help'
-complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subcommand_from import" -s h -l help -d 'Print help'
-complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subcommand_from keep" -l release -d 'Make them subject to retention again'
-complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subcommand_from keep" -s h -l help -d 'Print help'
-complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subcommand_from prune" -l older-than -d 'Remove runs older than this [default: FATHOM_KEEP_FOR, or a year]' -r
-complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subcommand_from prune" -l larger-than -d 'Remove the oldest until no more than this is left [default: FATHOM_KEEP_SIZE, or 4GiB]' -r
-complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subcommand_from prune" -l dry-run -d 'Print what would be removed, and do nothing'
-complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subcommand_from prune" -s h -l help -d 'Print help'
-complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subcommand_from help" -f -a "list" -d 'List saved runs, the latest last'
-complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subcommand_from help" -f -a "show" -d 'Show a run: its output, host, job, and the command that repeats it'
-complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subcommand_from help" -f -a "rm" -d 'Remove runs'
-complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subcommand_from help" -f -a "import" -d 'Save fio\'s output, or records from other hosts'
-complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subcommand_from help" -f -a "keep" -d 'Exempt runs from retention'
-complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subcommand_from help" -f -a "prune" -d 'Remove runs by age or total size'
-complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
-complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -l export -d 'Serve VOLUME as the export NAME (repeatable)' -r
-complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -l backing -d 'Backing of one export or of all: memory, zero, pattern, random, file:PATH, copy:PATH [default: memory]' -r
-complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -l size -d 'Size of exports whose volume has none' -r
-complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -l memory-limit -d 'Memory limit of all exports and clients together [default: half of the free memory]' -r
-complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -l allow-destroy -d 'Permit writes of clients to this device or file even if it holds data or is in use (repeatable)' -r -F
-complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -l faults -d 'Inject faults with these probabilities: eio=0.1%,flush_eio=1%,stall=0.01%:2s' -r
-complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -l control -d 'Accept changes of limits and faults at this unix socket (`fathom serve control SOCKET`)' -r -F
-complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -l socket -d 'Listen on this unix socket [default: a private one, unless --listen is given]' -r -F
-complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -l listen -d 'Listen on TCP; addresses that other hosts can reach need --tls-clients or --insecure (repeatable)' -r
-complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -l tls-certificate -d 'Encrypt connections: certificate chain of the server, in PEM' -r -F
-complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -l tls-key -d 'Private key of the certificate, in PEM' -r -F
-complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -l tls-clients -d 'Accept only clients with a certificate from one of these authorities, in PEM' -r -F
-complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -l run -d 'Run CMD with sh, and stop when it ends' -r
-complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -l stats -d 'Print the statistics of the running server at this socket or address' -r
-complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -l metrics -d 'Serve live metrics (OpenMetrics over HTTP); addresses of other hosts need --insecure' -r
-complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -l round-trip -d 'Subtract this round-trip time from modelled latencies [default: as measured for each client]' -r
-complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -l seed -d 'Seed for all random choices' -r
-complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -l format -d 'Format of the final statistics [default: text; with --run on standard error]' -r -f -a "text\t'Text'
-json\t'JSON'
-openmetrics\t'OpenMetrics, for Prometheus'"
-complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -s o -l output -d 'Write additional output to FILE: .json .txt .prom (repeatable)' -r -F
-complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -l progress -d 'Show progress on standard error' -r -f -a "auto\t'A progress line on a terminal, a line every 10 s elsewhere'
-plain\t'A line every 10 s'
-off\t'None'"
-complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -l direct -d 'Bypass the page cache for files'
-complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -l read-only -d 'Refuse writes'
-complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -l insecure -d 'Permit addresses that other hosts can reach without client certificates'
-complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -l device -d 'Create a block device for each export, with the nbd driver or with FUSE and a loop device'
-complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -l cleanup -d 'Remove block devices that killed servers have left, and do nothing else'
-complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -l spin -d 'Spin shortly before replies are due, so that they are less late'
-complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -a "control" -d 'Change limits and faults of a running server, and count the faults it injected'
-complete -c fathom -n "__fish_fathom_using_subcommand serve; and __fish_seen_subcommand_from control" -l format -d 'Format of standard output' -r -f -a "text\t'Text'
-json\t'JSON'"
-complete -c fathom -n "__fish_fathom_using_subcommand serve; and __fish_seen_subcommand_from control" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c fathom -n "__fish_fathom_using_subcommand report" -s o -l output -d 'Write output to FILE: .html .csv .md .txt .prom .json .fio.json .svg (repeatable)' -r -F
-complete -c fathom -n "__fish_fathom_using_subcommand report" -s h -l help -d 'Print help'
-complete -c fathom -n "__fish_fathom_using_subcommand completions" -s h -l help -d 'Print help'
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l format -d 'Format of standard output' -r -f -a "text\t'Text, with a verdict at the end'
 json\t'Fathom\'s JSON'
 fio\t'fio\'s text'
@@ -1307,7 +1101,135 @@ complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l real-time -d 'Ru
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l show-jobs -d 'Print the resolved job, and do nothing'
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l dry-run -d 'Print what would be touched and for how long, and do nothing'
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c fathom -n "__fish_fathom_using_subcommand options" -s h -l help -d 'Print help'
+complete -c fathom -n "__fish_fathom_using_subcommand fio" -s h -l help -d 'Print help'
+complete -c fathom -n "__fish_fathom_using_subcommand compare" -l baseline -d 'Baseline runs, separated by commas (repeatable)' -r
+complete -c fathom -n "__fish_fathom_using_subcommand compare" -l candidate -d 'Candidate runs, separated by commas (repeatable)' -r
+complete -c fathom -n "__fish_fathom_using_subcommand compare" -l threshold -d 'Ignore changes smaller than this' -r
+complete -c fathom -n "__fish_fathom_using_subcommand compare" -l fail-on -d 'Exit with 1 if the verdict of any figure is this or worse' -r -f -a "worse\t'A figure became worse'
+undecided\t'A figure became worse, or the data cannot tell'"
+complete -c fathom -n "__fish_fathom_using_subcommand compare" -l format -d 'Format of standard output' -r -f -a "text\t'Text'
+json\t'JSON'
+md\t'Markdown'"
+complete -c fathom -n "__fish_fathom_using_subcommand compare" -s o -l output -d 'Write additional output to FILE: .json .md .csv .txt, .html with the charts of both (repeatable)' -r -F
+complete -c fathom -n "__fish_fathom_using_subcommand compare" -l force -d 'Compare runs of different workloads or devices too'
+complete -c fathom -n "__fish_fathom_using_subcommand compare" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c fathom -n "__fish_fathom_using_subcommand gate" -l assert -d 'Require this: read.iops>=150k (repeatable)' -r
+complete -c fathom -n "__fish_fathom_using_subcommand gate" -l assert-file -d 'Read expectations from FILE, one per line, with comments after # (repeatable)' -r -F
+complete -c fathom -n "__fish_fathom_using_subcommand gate" -l baseline -d 'Baseline for percentage expectations: a run, or repeats separated by commas' -r
+complete -c fathom -n "__fish_fathom_using_subcommand gate" -l junit -d 'Write JUnit XML to FILE' -r -F
+complete -c fathom -n "__fish_fathom_using_subcommand gate" -l format -d 'Format of standard output' -r -f -a "text\t'Text'
+json\t'JSON'
+md\t'Markdown'"
+complete -c fathom -n "__fish_fathom_using_subcommand gate" -s o -l output -d 'Write additional output to FILE: .json .md .txt (repeatable)' -r -F
+complete -c fathom -n "__fish_fathom_using_subcommand gate" -l force -d 'Compare with a baseline of another workload or device too'
+complete -c fathom -n "__fish_fathom_using_subcommand gate" -l strict -d 'Fail where noise leaves the answer open'
+complete -c fathom -n "__fish_fathom_using_subcommand gate" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c fathom -n "__fish_fathom_using_subcommand doctor" -l for -d 'Check for this purpose only [default: both]' -r -f -a "iops\t'Many small operations'
+throughput\t'Large and sequential ones'"
+complete -c fathom -n "__fish_fathom_using_subcommand doctor" -l root -d 'Read /sys, /proc and /dev below this directory, and nothing outside of it' -r -F
+complete -c fathom -n "__fish_fathom_using_subcommand doctor" -l format -d 'Format of standard output' -r -f -a "text\t'Text'
+json\t'JSON'
+md\t'Markdown'"
+complete -c fathom -n "__fish_fathom_using_subcommand doctor" -s o -l output -d 'Write additional output to FILE: .json .md .txt (repeatable)' -r -F
+complete -c fathom -n "__fish_fathom_using_subcommand doctor" -s v -l all -l verbose -d 'Report passed checks too'
+complete -c fathom -n "__fish_fathom_using_subcommand doctor" -l checks -d 'Describe all checks in Markdown'
+complete -c fathom -n "__fish_fathom_using_subcommand doctor" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c fathom -n "__fish_fathom_using_subcommand explain" -l claim -d 'Figures from another source: iops=10000,lat=3ms,qd=4,jobs=4,bs=4k, or iostat\'s columns: r/s=3500,r_await=1.00,aqu-sz=3.5 (repeatable)' -r
+complete -c fathom -n "__fish_fathom_using_subcommand explain" -l database -d 'Print the settings of this database that determine its queue depth' -r -f -a "postgresql\t''
+mysql\t''
+rocksdb\t''
+etcd\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand explain" -l format -d 'Format of standard output' -r -f -a "text\t'Text'
+json\t'JSON'
+md\t'Markdown'"
+complete -c fathom -n "__fish_fathom_using_subcommand explain" -s o -l output -d 'Write additional output to FILE: .json .md .txt (repeatable)' -r -F
+complete -c fathom -n "__fish_fathom_using_subcommand explain" -l volume -d 'Volume that was measured: PROVIDER/TYPE[@EDITION][,key=value]...' -r -f -a "gcp/pd-standard\t''
+gcp/pd-standard-regional\t''
+gcp/pd-balanced\t''
+gcp/pd-balanced-regional\t''
+gcp/pd-ssd\t''
+gcp/pd-ssd-regional\t''
+gcp/pd-extreme\t''
+gcp/hyperdisk-balanced\t''
+gcp/hyperdisk-balanced-high-availability\t''
+gcp/hyperdisk-balanced-high-availability@2026-03\t''
+gcp/hyperdisk-extreme\t''
+gcp/hyperdisk-ml\t''
+gcp/hyperdisk-ml@2026-03\t''
+gcp/hyperdisk-throughput\t''
+gcp/local-ssd-nvme\t''
+gcp/titanium-ssd-c4n\t''
+gcp/titanium-ssd-z3\t''
+gcp/pd-standard@2019\t''
+gcp/pd-standard-regional@2019\t''
+gcp/pd-ssd@2019\t''
+gcp/pd-ssd-regional@2019\t''
+gcp/local-ssd-scsi@2019\t''
+gcp/local-ssd-nvme@2019\t''
+aws/gp3\t''
+aws/gp3@2023\t''
+aws/gp2\t''
+aws/io1\t''
+aws/io2\t''
+aws/io2@2023\t''
+aws/st1\t''
+aws/sc1\t''
+aws/standard\t''
+azure/premium-ssd\t''
+azure/premium-ssd-v2\t''
+azure/ultra\t''
+azure/standard-ssd\t''
+azure/standard-hdd\t''
+vultr/hdd-block\t''
+vultr/nvme-block\t''
+digitalocean/volume\t''
+digitalocean/volume@2018\t''
+oci/block-volume\t''
+akamai/nvme-block\t''
+hetzner/volume\t''
+nutanix/ahv-4node\t''
+hdd/7200rpm\t''
+custom\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand explain" -l findings -d 'Describe all findings in Markdown'
+complete -c fathom -n "__fish_fathom_using_subcommand explain" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c fathom -n "__fish_fathom_using_subcommand plan" -l iops -d 'Operations per second: 15000, 15k' -r
+complete -c fathom -n "__fish_fathom_using_subcommand plan" -l throughput -d 'Throughput: 400MiB/s, 2GB/s' -r
+complete -c fathom -n "__fish_fathom_using_subcommand plan" -l bs -d 'Size of the operations [default: 4k for IOPS, 1m for throughput]' -r
+complete -c fathom -n "__fish_fathom_using_subcommand plan" -l read -d 'Percentage of reads [default: 100%]' -r
+complete -c fathom -n "__fish_fathom_using_subcommand plan" -l pattern -d 'Access pattern [default: random]' -r -f -a "random\t'Random offsets'
+sequential\t'Each operation starts where the last one ended'"
+complete -c fathom -n "__fish_fathom_using_subcommand plan" -l capacity -d 'Capacity: 2TiB, 500GB' -r
+complete -c fathom -n "__fish_fathom_using_subcommand plan" -l latency -d 'Upper bound on mean latency: 1ms' -r
+complete -c fathom -n "__fish_fathom_using_subcommand plan" -l p99 -d 'Upper bound on the 99th percentile of latency' -r
+complete -c fathom -n "__fish_fathom_using_subcommand plan" -l p999 -d 'Upper bound on the 99.9th percentile of latency' -r
+complete -c fathom -n "__fish_fathom_using_subcommand plan" -l machines -d 'Number of machines, each with its own volume' -r
+complete -c fathom -n "__fish_fathom_using_subcommand plan" -l vcpus -d 'Number of vCPUs of the machine' -r
+complete -c fathom -n "__fish_fathom_using_subcommand plan" -l machine -d 'Machine type, by its provider\'s name: n2-standard-8' -r
+complete -c fathom -n "__fish_fathom_using_subcommand plan" -l provider -d 'Consider only these providers or volumes, separated by commas: aws,gcp or aws/gp3,iops=8000 (repeatable)' -r
+complete -c fathom -n "__fish_fathom_using_subcommand plan" -l region -d 'Use the prices of this region: us-east-1, us-central1, eastus' -r
+complete -c fathom -n "__fish_fathom_using_subcommand plan" -l budget -d 'Upper bound on the price of all machines, in US dollars per month' -r
+complete -c fathom -n "__fish_fathom_using_subcommand plan" -l headroom -d 'Spare IOPS, throughput and latency to plan for [default: 20%]' -r
+complete -c fathom -n "__fish_fathom_using_subcommand plan" -l eur-usd -d 'US dollars for one euro [default: the ECB\'s reference rate in the catalogue]' -r
+complete -c fathom -n "__fish_fathom_using_subcommand plan" -l growth -d 'Growth of rates and capacity to plan for: 20%/year' -r
+complete -c fathom -n "__fish_fathom_using_subcommand plan" -l workload -d 'Named workload: NAME[,key=value]...' -r
+complete -c fathom -n "__fish_fathom_using_subcommand plan" -l from -d 'Take the load from a record, from fio\'s or iostat\'s output, or from a job file' -r -F
+complete -c fathom -n "__fish_fathom_using_subcommand plan" -l seed -d 'Seed for all random choices [default: 1]' -r
+complete -c fathom -n "__fish_fathom_using_subcommand plan" -l format -d 'Format of standard output' -r -f -a "text\t'Text for a terminal'
+md\t'Markdown'
+csv\t'One line for each volume'
+json\t'One JSON document'"
+complete -c fathom -n "__fish_fathom_using_subcommand plan" -s o -l output -d 'Write additional output to FILE: .html .json .csv .md .txt .svg (repeatable)' -r -F
+complete -c fathom -n "__fish_fathom_using_subcommand plan" -l read-only -d 'Have all machines read one shared volume'
+complete -c fathom -n "__fish_fathom_using_subcommand plan" -l scratch -d 'Accept volumes whose data is lost with the machine (local disks)'
+complete -c fathom -n "__fish_fathom_using_subcommand plan" -l show-math -d 'Show the arithmetic and its sources'
+complete -c fathom -n "__fish_fathom_using_subcommand plan" -l no-simulation -d 'Do not simulate: rely on the closed form'
+complete -c fathom -n "__fish_fathom_using_subcommand plan" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c fathom -n "__fish_fathom_using_subcommand catalog" -l bs -d 'Block size' -r
+complete -c fathom -n "__fish_fathom_using_subcommand catalog" -l rw -d 'I/O pattern: read, write, randread, randwrite, rw, randrw' -r
+complete -c fathom -n "__fish_fathom_using_subcommand catalog" -l rwmixread -d 'Percentage of reads in a mix' -r
+complete -c fathom -n "__fish_fathom_using_subcommand catalog" -l format -d 'Format of standard output' -r -f -a "text\t'Text'
+json\t'JSON'"
+complete -c fathom -n "__fish_fathom_using_subcommand catalog" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c fathom -n "__fish_fathom_using_subcommand suite; and not __fish_seen_subcommand_from list show run help" -s h -l help -d 'Print help'
 complete -c fathom -n "__fish_fathom_using_subcommand suite; and not __fish_seen_subcommand_from list show run help" -f -a "list" -d 'List all suites'
 complete -c fathom -n "__fish_fathom_using_subcommand suite; and not __fish_seen_subcommand_from list show run help" -f -a "show" -d 'Show the steps, options, meaning and published figures of a suite'
@@ -1393,26 +1315,107 @@ complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_sub
 complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from help" -f -a "show" -d 'Show the steps, options, meaning and published figures of a suite'
 complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from help" -f -a "run" -d 'Run a suite, or continue an interrupted run'
 complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c fathom -n "__fish_fathom_using_subcommand runs; and not __fish_seen_subcommand_from list show rm import keep prune help" -s h -l help -d 'Print help'
+complete -c fathom -n "__fish_fathom_using_subcommand runs; and not __fish_seen_subcommand_from list show rm import keep prune help" -f -a "list" -d 'List saved runs, the latest last'
+complete -c fathom -n "__fish_fathom_using_subcommand runs; and not __fish_seen_subcommand_from list show rm import keep prune help" -f -a "show" -d 'Show a run: its output, host, job, and the command that repeats it'
+complete -c fathom -n "__fish_fathom_using_subcommand runs; and not __fish_seen_subcommand_from list show rm import keep prune help" -f -a "rm" -d 'Remove runs'
+complete -c fathom -n "__fish_fathom_using_subcommand runs; and not __fish_seen_subcommand_from list show rm import keep prune help" -f -a "import" -d 'Save fio\'s output, or records from other hosts'
+complete -c fathom -n "__fish_fathom_using_subcommand runs; and not __fish_seen_subcommand_from list show rm import keep prune help" -f -a "keep" -d 'Exempt runs from retention'
+complete -c fathom -n "__fish_fathom_using_subcommand runs; and not __fish_seen_subcommand_from list show rm import keep prune help" -f -a "prune" -d 'Remove runs by age or total size'
+complete -c fathom -n "__fish_fathom_using_subcommand runs; and not __fish_seen_subcommand_from list show rm import keep prune help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subcommand_from list" -l kind -d 'Only runs of this kind' -r -f -a "run\t'A measurement'
+sim\t'A simulation'
+sweep\t'A search for the knee, or a grid'
+suite\t'A published benchmark'"
+complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subcommand_from list" -l name -d 'Only runs whose name, ID or job matches' -r
+complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subcommand_from list" -l target -d 'Only runs whose file, device or volume matches' -r
+complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subcommand_from list" -l host -d 'Only runs whose host matches' -r
+complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subcommand_from list" -l tool -d 'Only runs whose program matches: fathom, fio-3.*' -r
+complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subcommand_from list" -l since -d 'Only runs that started at this time or later' -r
+complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subcommand_from list" -l until -d 'Only runs that started before this time' -r
+complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subcommand_from list" -l format -d 'Format of standard output' -r -f -a "text\t'Text'
+json\t'JSON'"
+complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subcommand_from show" -l format -d 'Format of standard output' -r -f -a "text\t'Text'
+json\t'JSON'"
+complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subcommand_from show" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subcommand_from rm" -s h -l help -d 'Print help'
+complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subcommand_from import" -s h -l help -d 'Print help'
+complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subcommand_from keep" -l release -d 'Make them subject to retention again'
+complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subcommand_from keep" -s h -l help -d 'Print help'
+complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subcommand_from prune" -l older-than -d 'Remove runs older than this [default: FATHOM_KEEP_FOR, or a year]' -r
+complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subcommand_from prune" -l larger-than -d 'Remove the oldest until no more than this is left [default: FATHOM_KEEP_SIZE, or 4GiB]' -r
+complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subcommand_from prune" -l dry-run -d 'Print what would be removed, and do nothing'
+complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subcommand_from prune" -s h -l help -d 'Print help'
+complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subcommand_from help" -f -a "list" -d 'List saved runs, the latest last'
+complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subcommand_from help" -f -a "show" -d 'Show a run: its output, host, job, and the command that repeats it'
+complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subcommand_from help" -f -a "rm" -d 'Remove runs'
+complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subcommand_from help" -f -a "import" -d 'Save fio\'s output, or records from other hosts'
+complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subcommand_from help" -f -a "keep" -d 'Exempt runs from retention'
+complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subcommand_from help" -f -a "prune" -d 'Remove runs by age or total size'
+complete -c fathom -n "__fish_fathom_using_subcommand runs; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -l export -d 'Serve VOLUME as the export NAME (repeatable)' -r
+complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -l backing -d 'Backing of one export or of all: memory, zero, pattern, random, file:PATH, copy:PATH [default: memory]' -r
+complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -l size -d 'Size of exports whose volume has none' -r
+complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -l memory-limit -d 'Memory limit of all exports and clients together [default: half of the free memory]' -r
+complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -l allow-destroy -d 'Permit writes of clients to this device or file even if it holds data or is in use (repeatable)' -r -F
+complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -l faults -d 'Inject faults with these probabilities: eio=0.1%,flush_eio=1%,stall=0.01%:2s' -r
+complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -l control -d 'Accept changes of limits and faults at this unix socket (`fathom serve control SOCKET`)' -r -F
+complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -l socket -d 'Listen on this unix socket [default: a private one, unless --listen is given]' -r -F
+complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -l listen -d 'Listen on TCP; addresses that other hosts can reach need --tls-clients or --insecure (repeatable)' -r
+complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -l tls-certificate -d 'Encrypt connections: certificate chain of the server, in PEM' -r -F
+complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -l tls-key -d 'Private key of the certificate, in PEM' -r -F
+complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -l tls-clients -d 'Accept only clients with a certificate from one of these authorities, in PEM' -r -F
+complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -l run -d 'Run CMD with sh, and stop when it ends' -r
+complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -l stats -d 'Print the statistics of the running server at this socket or address' -r
+complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -l metrics -d 'Serve live metrics (OpenMetrics over HTTP); addresses of other hosts need --insecure' -r
+complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -l round-trip -d 'Subtract this round-trip time from modelled latencies [default: as measured for each client]' -r
+complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -l seed -d 'Seed for all random choices' -r
+complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -l format -d 'Format of the final statistics [default: text; with --run on standard error]' -r -f -a "text\t'Text'
+json\t'JSON'
+openmetrics\t'OpenMetrics, for Prometheus'"
+complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -s o -l output -d 'Write additional output to FILE: .json .txt .prom (repeatable)' -r -F
+complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -l progress -d 'Show progress on standard error' -r -f -a "auto\t'A progress line on a terminal, a line every 10 s elsewhere'
+plain\t'A line every 10 s'
+off\t'None'"
+complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -l direct -d 'Bypass the page cache for files'
+complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -l read-only -d 'Refuse writes'
+complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -l insecure -d 'Permit addresses that other hosts can reach without client certificates'
+complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -l device -d 'Create a block device for each export, with the nbd driver or with FUSE and a loop device'
+complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -l cleanup -d 'Remove block devices that killed servers have left, and do nothing else'
+complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -l spin -d 'Spin shortly before replies are due, so that they are less late'
+complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c fathom -n "__fish_fathom_using_subcommand serve; and not __fish_seen_subcommand_from control" -a "control" -d 'Change limits and faults of a running server, and count the faults it injected'
+complete -c fathom -n "__fish_fathom_using_subcommand serve; and __fish_seen_subcommand_from control" -l format -d 'Format of standard output' -r -f -a "text\t'Text'
+json\t'JSON'"
+complete -c fathom -n "__fish_fathom_using_subcommand serve; and __fish_seen_subcommand_from control" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c fathom -n "__fish_fathom_using_subcommand report" -s o -l output -d 'Write output to FILE: .html .csv .md .txt .prom .json .fio.json .svg (repeatable)' -r -F
+complete -c fathom -n "__fish_fathom_using_subcommand report" -s h -l help -d 'Print help'
+complete -c fathom -n "__fish_fathom_using_subcommand options" -s h -l help -d 'Print help'
+complete -c fathom -n "__fish_fathom_using_subcommand completions" -s h -l help -d 'Print help'
 complete -c fathom -n "__fish_fathom_using_subcommand man" -l into -d 'Write all pages below this directory, in man1/ and man5/' -r -f -a "(__fish_complete_directories)"
 complete -c fathom -n "__fish_fathom_using_subcommand man" -s h -l help -d 'Print help'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from fio compare gate doctor explain plan catalog runs serve report completions run sim sweep options suite man help" -f -a "fio" -d 'Accept fio\'s own command line, with fio\'s output and exit codes'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from fio compare gate doctor explain plan catalog runs serve report completions run sim sweep options suite man help" -f -a "compare" -d 'Compare two runs, with confidence intervals'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from fio compare gate doctor explain plan catalog runs serve report completions run sim sweep options suite man help" -f -a "gate" -d 'Check a run against expectations, for CI'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from fio compare gate doctor explain plan catalog runs serve report completions run sim sweep options suite man help" -f -a "doctor" -d 'Find host settings that limit a device'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from fio compare gate doctor explain plan catalog runs serve report completions run sim sweep options suite man help" -f -a "explain" -d 'Explain what limited a result from any source, and what to change'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from fio compare gate doctor explain plan catalog runs serve report completions run sim sweep options suite man help" -f -a "plan" -d 'Find the volume, size and machine for a load, by price'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from fio compare gate doctor explain plan catalog runs serve report completions run sim sweep options suite man help" -f -a "catalog" -d 'List modelled volumes: limits, prices, sources, dates'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from fio compare gate doctor explain plan catalog runs serve report completions run sim sweep options suite man help" -f -a "runs" -d 'List, show, import and remove saved runs'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from fio compare gate doctor explain plan catalog runs serve report completions run sim sweep options suite man help" -f -a "serve" -d 'Serve a modelled volume as a disk, over NBD'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from fio compare gate doctor explain plan catalog runs serve report completions run sim sweep options suite man help" -f -a "report" -d 'Write saved runs as a page with charts, or as tables and text'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from fio compare gate doctor explain plan catalog runs serve report completions run sim sweep options suite man help" -f -a "completions" -d 'Print completions for a shell'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from fio compare gate doctor explain plan catalog runs serve report completions run sim sweep options suite man help" -f -a "run" -d 'Measure real devices and files'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from fio compare gate doctor explain plan catalog runs serve report completions run sim sweep options suite man help" -f -a "sim" -d 'Run the same jobs on a modelled volume, in virtual time'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from fio compare gate doctor explain plan catalog runs serve report completions run sim sweep options suite man help" -f -a "sweep" -d 'Measure latency and IOPS against queue depth, and find the knee'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from fio compare gate doctor explain plan catalog runs serve report completions run sim sweep options suite man help" -f -a "options" -d 'Describe all job options, or one'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from fio compare gate doctor explain plan catalog runs serve report completions run sim sweep options suite man help" -f -a "suite" -d 'Run published benchmark procedures'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from fio compare gate doctor explain plan catalog runs serve report completions run sim sweep options suite man help" -f -a "man" -d 'Show the manual: program, commands, job options'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from fio compare gate doctor explain plan catalog runs serve report completions run sim sweep options suite man help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from run sim sweep fio compare gate doctor explain plan catalog suite runs serve report options completions man help" -f -a "run" -d 'Measure real devices and files'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from run sim sweep fio compare gate doctor explain plan catalog suite runs serve report options completions man help" -f -a "sim" -d 'Run the same jobs on a modelled volume, in virtual time'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from run sim sweep fio compare gate doctor explain plan catalog suite runs serve report options completions man help" -f -a "sweep" -d 'Measure latency and IOPS against queue depth, and find the knee'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from run sim sweep fio compare gate doctor explain plan catalog suite runs serve report options completions man help" -f -a "fio" -d 'Accept fio\'s own command line, with fio\'s output and exit codes'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from run sim sweep fio compare gate doctor explain plan catalog suite runs serve report options completions man help" -f -a "compare" -d 'Compare two runs, with confidence intervals'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from run sim sweep fio compare gate doctor explain plan catalog suite runs serve report options completions man help" -f -a "gate" -d 'Check a run against expectations, for CI'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from run sim sweep fio compare gate doctor explain plan catalog suite runs serve report options completions man help" -f -a "doctor" -d 'Find host settings that limit a device'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from run sim sweep fio compare gate doctor explain plan catalog suite runs serve report options completions man help" -f -a "explain" -d 'Explain what limited a result from any source, and what to change'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from run sim sweep fio compare gate doctor explain plan catalog suite runs serve report options completions man help" -f -a "plan" -d 'Find the volume, size and machine for a load, by price'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from run sim sweep fio compare gate doctor explain plan catalog suite runs serve report options completions man help" -f -a "catalog" -d 'List modelled volumes: limits, prices, sources, dates'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from run sim sweep fio compare gate doctor explain plan catalog suite runs serve report options completions man help" -f -a "suite" -d 'Run published benchmark procedures'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from run sim sweep fio compare gate doctor explain plan catalog suite runs serve report options completions man help" -f -a "runs" -d 'List, show, import and remove saved runs'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from run sim sweep fio compare gate doctor explain plan catalog suite runs serve report options completions man help" -f -a "serve" -d 'Serve a modelled volume as a disk, over NBD'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from run sim sweep fio compare gate doctor explain plan catalog suite runs serve report options completions man help" -f -a "report" -d 'Write saved runs as a page with charts, or as tables and text'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from run sim sweep fio compare gate doctor explain plan catalog suite runs serve report options completions man help" -f -a "options" -d 'Describe all job options, or one'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from run sim sweep fio compare gate doctor explain plan catalog suite runs serve report options completions man help" -f -a "completions" -d 'Print completions for a shell'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from run sim sweep fio compare gate doctor explain plan catalog suite runs serve report options completions man help" -f -a "man" -d 'Show the manual: program, commands, job options'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from run sim sweep fio compare gate doctor explain plan catalog suite runs serve report options completions man help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and __fish_seen_subcommand_from suite" -f -a "list" -d 'List all suites'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and __fish_seen_subcommand_from suite" -f -a "show" -d 'Show the steps, options, meaning and published figures of a suite'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and __fish_seen_subcommand_from suite" -f -a "run" -d 'Run a suite, or continue an interrupted run'
 complete -c fathom -n "__fish_fathom_using_subcommand help; and __fish_seen_subcommand_from runs" -f -a "list" -d 'List saved runs, the latest last'
 complete -c fathom -n "__fish_fathom_using_subcommand help; and __fish_seen_subcommand_from runs" -f -a "show" -d 'Show a run: its output, host, job, and the command that repeats it'
 complete -c fathom -n "__fish_fathom_using_subcommand help; and __fish_seen_subcommand_from runs" -f -a "rm" -d 'Remove runs'
@@ -1420,13 +1423,10 @@ complete -c fathom -n "__fish_fathom_using_subcommand help; and __fish_seen_subc
 complete -c fathom -n "__fish_fathom_using_subcommand help; and __fish_seen_subcommand_from runs" -f -a "keep" -d 'Exempt runs from retention'
 complete -c fathom -n "__fish_fathom_using_subcommand help; and __fish_seen_subcommand_from runs" -f -a "prune" -d 'Remove runs by age or total size'
 complete -c fathom -n "__fish_fathom_using_subcommand help; and __fish_seen_subcommand_from serve" -f -a "control" -d 'Change limits and faults of a running server, and count the faults it injected'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and __fish_seen_subcommand_from suite" -f -a "list" -d 'List all suites'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and __fish_seen_subcommand_from suite" -f -a "show" -d 'Show the steps, options, meaning and published figures of a suite'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and __fish_seen_subcommand_from suite" -f -a "run" -d 'Run a suite, or continue an interrupted run'
 complete -c fathom -n "__fish_fathom_using_subcommand catalog" -a "gcp/pd-standard gcp/pd-standard-regional gcp/pd-balanced gcp/pd-balanced-regional gcp/pd-ssd gcp/pd-ssd-regional gcp/pd-extreme gcp/hyperdisk-balanced gcp/hyperdisk-balanced-high-availability gcp/hyperdisk-balanced-high-availability@2026-03 gcp/hyperdisk-extreme gcp/hyperdisk-ml gcp/hyperdisk-ml@2026-03 gcp/hyperdisk-throughput gcp/local-ssd-nvme gcp/titanium-ssd-c4n gcp/titanium-ssd-z3 gcp/pd-standard@2019 gcp/pd-standard-regional@2019 gcp/pd-ssd@2019 gcp/pd-ssd-regional@2019 gcp/local-ssd-scsi@2019 gcp/local-ssd-nvme@2019 aws/gp3 aws/gp3@2023 aws/gp2 aws/io1 aws/io2 aws/io2@2023 aws/st1 aws/sc1 aws/standard azure/premium-ssd azure/premium-ssd-v2 azure/ultra azure/standard-ssd azure/standard-hdd vultr/hdd-block vultr/nvme-block digitalocean/volume digitalocean/volume@2018 oci/block-volume akamai/nvme-block hetzner/volume nutanix/ahv-4node hdd/7200rpm custom"
-complete -c fathom -n "__fish_fathom_using_subcommand serve" -a "gcp/pd-standard gcp/pd-standard-regional gcp/pd-balanced gcp/pd-balanced-regional gcp/pd-ssd gcp/pd-ssd-regional gcp/pd-extreme gcp/hyperdisk-balanced gcp/hyperdisk-balanced-high-availability gcp/hyperdisk-balanced-high-availability@2026-03 gcp/hyperdisk-extreme gcp/hyperdisk-ml gcp/hyperdisk-ml@2026-03 gcp/hyperdisk-throughput gcp/local-ssd-nvme gcp/titanium-ssd-c4n gcp/titanium-ssd-z3 gcp/pd-standard@2019 gcp/pd-standard-regional@2019 gcp/pd-ssd@2019 gcp/pd-ssd-regional@2019 gcp/local-ssd-scsi@2019 gcp/local-ssd-nvme@2019 aws/gp3 aws/gp3@2023 aws/gp2 aws/io1 aws/io2 aws/io2@2023 aws/st1 aws/sc1 aws/standard azure/premium-ssd azure/premium-ssd-v2 azure/ultra azure/standard-ssd azure/standard-hdd vultr/hdd-block vultr/nvme-block digitalocean/volume digitalocean/volume@2018 oci/block-volume akamai/nvme-block hetzner/volume nutanix/ahv-4node hdd/7200rpm custom"
-complete -c fathom -n "__fish_fathom_using_subcommand completions" -a "bash elvish fish powershell zsh"
-complete -c fathom -n "__fish_fathom_using_subcommand options" -a "allow_file_create allow_mounted_write ba bs bs_unaligned bsrange bssplit buffer_pattern buffered clat_percentiles continue_on_error cpus_allowed cpus_allowed_policy create_on_open description direct directory disable_bw_measurement disable_clat disable_lat disable_slat disk_util do_verify end_fsync exitall fallocate fdatasync file_service_type filename filename_format filesize fixedbufs fsync fsync_on_close group_reporting gtod_reduce hipri invalidate io_size iodepth iodepth_batch iodepth_batch_complete_max iodepth_batch_complete_min iodepth_low ioengine iomem_align kb_base lat_percentiles log_avg_msec log_offset loops mem name new_group norandommap nrfiles number_ios numjobs offset offset_increment openfiles overwrite per_job_logs percentage_random percentile_list ramp_time random_distribution random_generator randrepeat randseed rank_hosts ranks rate rate_iops rate_process refill_buffers registerfiles runtime rw rwmixread rwmixwrite scramble_buffers size slat_percentiles sqthread_poll sqthread_poll_cpu startdelay stats stonewall sync thinktime thinktime_blocks thinktime_blocks_type thinktime_iotime thinktime_spin thread time_based unit_base uri verify verify_dump verify_fatal verify_interval verify_nonce verify_only verify_pattern volume write_bw_log write_iops_log write_lat_log zero_buffers"
 complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from show" -a "gcp-pd gcp-local-ssd hyperdisk vultr nutanix-2m snia-iops ai-training ai-inference"
 complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from run" -a "gcp-pd gcp-local-ssd hyperdisk vultr nutanix-2m snia-iops ai-training ai-inference"
-complete -c fathom -n "__fish_fathom_using_subcommand man" -a "fio compare gate doctor explain plan catalog runs serve report completions man run sim sweep options suite options.5"
+complete -c fathom -n "__fish_fathom_using_subcommand serve" -a "gcp/pd-standard gcp/pd-standard-regional gcp/pd-balanced gcp/pd-balanced-regional gcp/pd-ssd gcp/pd-ssd-regional gcp/pd-extreme gcp/hyperdisk-balanced gcp/hyperdisk-balanced-high-availability gcp/hyperdisk-balanced-high-availability@2026-03 gcp/hyperdisk-extreme gcp/hyperdisk-ml gcp/hyperdisk-ml@2026-03 gcp/hyperdisk-throughput gcp/local-ssd-nvme gcp/titanium-ssd-c4n gcp/titanium-ssd-z3 gcp/pd-standard@2019 gcp/pd-standard-regional@2019 gcp/pd-ssd@2019 gcp/pd-ssd-regional@2019 gcp/local-ssd-scsi@2019 gcp/local-ssd-nvme@2019 aws/gp3 aws/gp3@2023 aws/gp2 aws/io1 aws/io2 aws/io2@2023 aws/st1 aws/sc1 aws/standard azure/premium-ssd azure/premium-ssd-v2 azure/ultra azure/standard-ssd azure/standard-hdd vultr/hdd-block vultr/nvme-block digitalocean/volume digitalocean/volume@2018 oci/block-volume akamai/nvme-block hetzner/volume nutanix/ahv-4node hdd/7200rpm custom"
+complete -c fathom -n "__fish_fathom_using_subcommand options" -a "allow_file_create allow_mounted_write ba bs bs_unaligned bsrange bssplit buffer_pattern buffered clat_percentiles continue_on_error cpus_allowed cpus_allowed_policy create_on_open description direct directory disable_bw_measurement disable_clat disable_lat disable_slat disk_util do_verify end_fsync exitall fallocate fdatasync file_service_type filename filename_format filesize fixedbufs fsync fsync_on_close group_reporting gtod_reduce hipri invalidate io_size iodepth iodepth_batch iodepth_batch_complete_max iodepth_batch_complete_min iodepth_low ioengine iomem_align kb_base lat_percentiles log_avg_msec log_offset loops mem name new_group norandommap nrfiles number_ios numjobs offset offset_increment openfiles overwrite per_job_logs percentage_random percentile_list ramp_time random_distribution random_generator randrepeat randseed rank_hosts ranks rate rate_iops rate_process refill_buffers registerfiles runtime rw rwmixread rwmixwrite scramble_buffers size slat_percentiles sqthread_poll sqthread_poll_cpu startdelay stats stonewall sync thinktime thinktime_blocks thinktime_blocks_type thinktime_iotime thinktime_spin thread time_based unit_base uri verify verify_dump verify_fatal verify_interval verify_nonce verify_only verify_pattern volume write_bw_log write_iops_log write_lat_log zero_buffers"
+complete -c fathom -n "__fish_fathom_using_subcommand completions" -a "bash elvish fish powershell zsh fathom fathom-fleet"
+complete -c fathom -n "__fish_fathom_using_subcommand man" -a "run sim sweep fio compare gate doctor explain plan catalog suite runs serve report options completions man fleet options.5"

@@ -47,6 +47,8 @@ fn files(root: &Path) -> Result<Vec<(String, String)>> {
     let mut files = vec![("docs/options.md".to_owned(), job::docs::options_markdown())];
     for (shell, name) in [("bash", "fathom.bash"), ("zsh", "_fathom"), ("fish", "fathom.fish")] {
         files.push((format!("completions/{name}"), output_of(fathom, &["completions", shell])?));
+        let of_fleet = name.replace("fathom", "fathom-fleet");
+        files.push((format!("completions/{of_fleet}"), output_of(fathom, &["completions", shell, "fathom-fleet"])?));
     }
     files.push(("docs/findings.md".to_owned(), output_of(fathom, &["explain", "--findings"])?));
     files.push(("docs/doctor.md".to_owned(), output_of(fathom, &["doctor", "--checks"])?));

@@ -81,7 +81,7 @@ enum Command {
     Options(OptionsOptions),
     /// Print completions for a shell
     #[command(after_help = COMPLETIONS_HELP)]
-    Completions(CompletionsOptions),
+    Completions(crate::completions::CompletionsOptions),
     /// Show the manual: program, commands, job options
     #[command(override_usage = "fathom man [PAGE] | --into DIR", after_help = crate::man::args::HELP)]
     Man(crate::man::args::ManOptions),
@@ -202,20 +202,13 @@ Examples:
 const COMPLETIONS_HELP: &str = "\
 Examples:
   fathom completions bash > /etc/bash_completion.d/fathom
-  fathom completions zsh > ~/.zfunc/_fathom
+  fathom completions zsh fathom-fleet > ~/.zfunc/_fathom-fleet
   fathom completions fish > ~/.config/fish/completions/fathom.fish";
 
 #[derive(Clone, Debug, Args)]
 struct OptionsOptions {
     /// Job option to describe
     name: Option<String>,
-}
-
-#[derive(Clone, Debug, Args)]
-struct CompletionsOptions {
-    /// Shell
-    #[arg(value_enum)]
-    shell: clap_complete::Shell,
 }
 
 /// Why the command line is not carried out.
@@ -280,7 +273,7 @@ pub(crate) fn command(program: &OsStr, words: &[OsString]) -> Exit {
         Command::Serve(options) => crate::serve::command(&options),
         Command::Report(options) => crate::report::command(&options),
         Command::Options(options) => Ok(crate::options::command(options.name.as_deref())),
-        Command::Completions(options) => Ok(crate::completions::command(Cli::command(), options.shell)),
+        Command::Completions(options) => Ok(crate::completions::command(Cli::command(), &options)),
         Command::Man(options) => crate::man::command(Cli::command(), &options),
         Command::Fio => Ok(crate::fio::command(&[])),
     };

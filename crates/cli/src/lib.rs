@@ -23,6 +23,7 @@ mod exit;
 mod explain;
 mod fio;
 mod fleet;
+mod fleet_args;
 mod gate;
 mod home;
 mod input_file;

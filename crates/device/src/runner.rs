@@ -470,6 +470,14 @@ impl Supervise for Supervisor<'_> {
     fn stage_start(&mut self, stage: usize) -> StageStart {
         self.control.stage_start(stage)
     }
+
+    fn end_stage(&mut self, stage: usize) {
+        self.control.end_stage(stage);
+    }
+
+    fn has_stage_ended(&mut self, stage: usize) -> bool {
+        self.control.has_stage_ended(stage)
+    }
 }
 
 #[cfg(test)]

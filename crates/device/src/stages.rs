@@ -51,6 +51,12 @@ pub(crate) trait Supervise {
 
     /// Returns when a stage begins, all of whose workers are ready.
     fn stage_start(&mut self, stage: usize) -> StageStart;
+
+    /// Called when a job with `exitall` has ended.
+    fn end_stage(&mut self, stage: usize);
+
+    /// Reports whether such a job elsewhere has ended a stage.
+    fn has_stage_ended(&mut self, stage: usize) -> bool;
 }
 
 /// State shared by the threads of all stages.
@@ -114,6 +120,16 @@ impl GuardedSupervisor<'_> {
         let asked = catch_unwind(AssertUnwindSafe(|| self.supervisor.stage_start(stage)));
         self.broken = asked.is_err();
         asked.unwrap_or(StageStart::Never)
+    }
+
+    fn end_stage(&mut self, stage: usize) {
+        self.broken |= catch_unwind(AssertUnwindSafe(|| self.supervisor.end_stage(stage))).is_err();
+    }
+
+    fn has_stage_ended(&mut self, stage: usize) -> bool {
+        let asked = catch_unwind(AssertUnwindSafe(|| self.supervisor.has_stage_ended(stage)));
+        self.broken |= asked.is_err();
+        asked.unwrap_or(true)
     }
 }
 
@@ -244,7 +260,10 @@ impl RunStage {
                     running.retain(|running| running.number != one.number);
                     // A worker that could not begin was never ready.
                     awaited -= usize::from(one.ending.is_none() && awaited > 0);
-                    self.end_others(&one);
+                    if self.ends_others(&one) {
+                        self.stop.set();
+                        supervisor.end_stage(self.number);
+                    }
                     finished.push(*one);
                 }
                 Err(RecvTimeoutError::Timeout) => {}
@@ -255,6 +274,9 @@ impl RunStage {
             if is_refused || continuation != Continuation::Continue {
                 self.stop.set();
                 self.barrier.open(None);
+            }
+            if supervisor.has_stage_ended(self.number) {
+                self.stop.set();
             }
             let now = Instant::now();
             if awaited == 0 && !self.barrier.is_open() {
@@ -358,12 +380,10 @@ impl RunStage {
         }
     }
 
-    /// Implements `exitall`: when one job ends, all end.
-    fn end_others(&self, one: &WorkerResult) {
+    /// Reports whether all jobs of the stage end with this one (`exitall`).
+    fn ends_others(&self, one: &WorkerResult) -> bool {
         let worker = self.workers().iter().find(|worker| worker.number == one.number);
-        if worker.is_some_and(|worker| self.job(worker).grouping.exitall) {
-            self.stop.set();
-        }
+        worker.is_some_and(|worker| self.job(worker).grouping.exitall)
     }
 }
 

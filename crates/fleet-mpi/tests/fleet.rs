@@ -3,6 +3,7 @@
 
 mod hosts;
 mod launcher;
+mod work;
 
 use std::io::Read;
 use std::path::{Path, PathBuf};

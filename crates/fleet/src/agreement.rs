@@ -226,3 +226,38 @@ fn answer_late(exchange: &RankExchange, to: u32, number: u64) {
 const CONCLUSIONS_KEPT: usize = 4;
 /// Time for a message to arrive.
 const MARGIN: Duration = Duration::from_millis(500);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Counts combinations.
+    #[derive(Default)]
+    struct Counting(usize);
+
+    impl Combine for Counting {
+        fn combine(&mut self, parts: Vec<Vec<u8>>) -> Vec<u8> {
+            self.0 += 1;
+            parts.concat()
+        }
+
+        fn conclude(&mut self, combined: Vec<u8>, _lost: &[(u32, String)]) -> Vec<u8> {
+            combined
+        }
+    }
+
+    fn agreement(parts: Vec<Vec<u8>>) -> Agreement {
+        let (phase, presence, orphans) = (Phase::Collecting(Vec::new()), Presence::default(), Vec::new());
+        Agreement { number: 0, phase, parts, presence, orphans }
+    }
+
+    #[test]
+    fn a_rank_without_children_sends_its_part_as_it_is() {
+        let part = b"a record that is large".to_vec();
+        let (address, mut counting) = (part.as_ptr(), Counting::default());
+        let sent = agreement(vec![part]).combined(&mut counting);
+        assert_eq!((sent.as_ptr(), counting.0), (address, 0), "neither read nor copied");
+        let sent = agreement(vec![b"a".to_vec(), b"b".to_vec()]).combined(&mut counting);
+        assert_eq!((sent, counting.0), (b"ab".to_vec(), 1));
+    }
+}

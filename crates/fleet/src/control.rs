@@ -7,6 +7,7 @@ use runner::{RunControl, StageStart};
 
 use crate::agreement::{Agreement, Combine};
 use crate::fleet::{Broken, Fleet};
+use crate::message::EndedStage;
 
 /// Time from rank 0's decision to the start, for messages to reach all ranks.
 const LEAD: Duration = Duration::from_millis(50);
@@ -22,6 +23,8 @@ const FIRST_STAGE: usize = 1;
 /// The control of a rank's own run.
 pub(crate) struct FleetControl<'a> {
     fleet: &'a Fleet,
+    /// Name of the run.
+    run: &'a str,
     inner: &'a dyn RunControl,
     starts: Mutex<Starts>,
 }
@@ -37,9 +40,9 @@ struct Starts {
 }
 
 impl<'a> FleetControl<'a> {
-    /// Creates a control.
-    pub(crate) fn new(fleet: &'a Fleet, inner: &'a dyn RunControl) -> Self {
-        Self { fleet, inner, starts: Mutex::default() }
+    /// Creates a control of a run.
+    pub(crate) fn new(fleet: &'a Fleet, run: &'a str, inner: &'a dyn RunControl) -> Self {
+        Self { fleet, run, inner, starts: Mutex::default() }
     }
 
     /// Takes part in the agreements on the other stages of any rank, once this rank's own run is over. `failure` is the
@@ -111,6 +114,15 @@ impl RunControl for FleetControl<'_> {
 
     fn layout_end(&self) -> StageStart {
         self.start(0)
+    }
+
+    fn end_stage(&self, stage: usize) {
+        self.fleet.exchange.end_stage(EndedStage { run: self.run.to_owned(), stage });
+    }
+
+    fn has_stage_ended(&self, stage: usize) -> bool {
+        let ended = EndedStage { run: self.run.to_owned(), stage };
+        self.fleet.exchange.look(|arrivals| arrivals.ended_stages.contains(&ended))
     }
 
     fn stage_start(&self, stage: usize) -> StageStart {

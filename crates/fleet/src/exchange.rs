@@ -3,14 +3,14 @@
 //! It alone uses the transport, so that no other thread ever waits for another host: they read what has arrived and
 //! judge by the time since a rank was last heard.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::clock::{ClockOffset, HostClock, RoundTrip, estimate};
-use crate::message::{self, Header, Presence};
+use crate::message::{self, EndedStage, Header, Presence};
 use crate::transport::Transport;
 use crate::tree;
 
@@ -86,6 +86,8 @@ pub(crate) struct RankInbox {
     /// Ranks that took no part in an agreement, with reasons. They take part in no later one either, because they are out
     /// of step.
     pub(crate) gone: BTreeMap<u32, String>,
+    /// Stages that jobs with `exitall` have ended, on this rank or another one.
+    pub(crate) ended_stages: BTreeSet<EndedStage>,
     heard: BTreeMap<u32, Instant>,
     signal: Option<i32>,
     is_over: bool,
@@ -95,6 +97,8 @@ pub(crate) struct RankInbox {
 enum ExchangeCommand {
     Send(u32, Vec<u8>),
     MeasureClocks(u32),
+    /// Ends a stage on all ranks.
+    EndStage(EndedStage),
     /// Ends the thread. Waits for all ranks to do the same if they all live.
     Finish {
         orderly: bool,
@@ -158,6 +162,11 @@ impl RankExchange {
     /// Begins to measure the clocks of all ranks for the nth time. Only rank 0 does so.
     pub(crate) fn measure_clocks(&self, number: u32) {
         let _ = self.commands.send(ExchangeCommand::MeasureClocks(number));
+    }
+
+    /// Ends a stage on all ranks.
+    pub(crate) fn end_stage(&self, ended: EndedStage) {
+        let _ = self.commands.send(ExchangeCommand::EndStage(ended));
     }
 
     /// Ends the thread and waits for it, no longer than `limit`.
@@ -270,6 +279,7 @@ impl ExchangeThread {
             match command {
                 ExchangeCommand::Send(to, message) => self.send(to, message),
                 ExchangeCommand::MeasureClocks(number) => self.owed = Some((number, ClockOffset::default())),
+                ExchangeCommand::EndStage(ended) => self.spread_end(ended, None),
                 ExchangeCommand::Finish { orderly } => return self.finish(orderly),
             }
         }
@@ -337,6 +347,13 @@ impl ExchangeThread {
         }
     }
 
+    /// Tells the others, except for the rank that said so, that a stage has ended. Every rank may end it at the same time.
+    fn spread_end(&mut self, ended: EndedStage, from: Option<u32>) {
+        if self.shared.lock().ended_stages.insert(ended.clone()) {
+            self.flood(&message::written(&Header::EndStage(ended), &[]), from);
+        }
+    }
+
     /// Handles all messages that have arrived. Reports whether there were any.
     fn receive(&mut self) -> bool {
         let mut is_busy = false;
@@ -377,6 +394,10 @@ impl ExchangeThread {
             Header::Part { number, presence } => arrivals.parts.push(ArrivedPart { from, number, presence, body }),
             Header::Whole { number, presence } => drop(arrivals.wholes.insert(number, Whole { presence, body })),
             Header::Excluded { number, reason } => drop(arrivals.excluded.insert(number, reason)),
+            Header::EndStage(ended) => {
+                drop(arrivals);
+                self.spread_end(ended, Some(from));
+            }
             Header::End { signal } => {
                 if arrivals.signal.replace(signal).is_none() {
                     drop(arrivals);

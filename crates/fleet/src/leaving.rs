@@ -9,7 +9,13 @@ use crate::message::LeavingRank;
 pub fn messages_elsewhere(all: &[LeavingRank], own: &str, label: impl Fn(u32) -> String) -> String {
     let mut texts: Vec<(String, Vec<u32>)> = Vec::new();
     for leaving in all.iter().filter(|leaving| leaving.rank != 0) {
-        let lines = leaving.text.lines().filter(|line| !line.is_empty() && !own.lines().any(|known| known == *line));
+        // Failures of a run are in the merged result, which names their ranks.
+        let labelled = |line: &str| {
+            let failure = line.strip_prefix("error: ").unwrap_or(line);
+            format!("error: {}: {failure}", label(leaving.rank))
+        };
+        let is_known = |line: &str| own.lines().any(|known| known == line || known == labelled(line));
+        let lines = leaving.text.lines().filter(|line| !line.is_empty() && !is_known(line));
         let text: String = lines.map(|line| format!("{line}\n")).collect();
         match texts.iter_mut().find(|(known, _)| *known == text) {
             _ if text.is_empty() => {}
@@ -51,5 +57,7 @@ mod tests {
         ];
         let printed = messages_elsewhere(&all, "error: a\n", |rank| format!("rank {rank}"));
         assert_eq!(printed, "rank 2 and 1 more rank:\nerror: b\nrank 7:\nerror: c\n");
+        let named = messages_elsewhere(&all, "error: rank 7: c\nerror: rank 2: b\n", |rank| format!("rank {rank}"));
+        assert_eq!(named, "rank 1 and 1 more rank:\nerror: a\nrank 5:\nerror: b\n");
     }
 }

@@ -21,6 +21,17 @@ pub(crate) enum Header {
     Excluded { number: u64, reason: String },
     /// All ranks end, because this signal arrived. Passed on to all neighbours.
     End { signal: i32 },
+    /// A job with `exitall` has ended, so all jobs of its stage end. Passed on to all neighbours.
+    EndStage(EndedStage),
+}
+
+/// A stage that a job with `exitall` has ended.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub(crate) struct EndedStage {
+    /// Name of the run.
+    pub(crate) run: String,
+    /// Number of the stage, from zero.
+    pub(crate) stage: usize,
 }
 
 /// Which ranks take part in an agreement.

@@ -187,7 +187,7 @@ impl PreparedRun for FleetRun<'_> {
     ) -> Result<CompletedRun, RunError> {
         let fleet = self.runner.fleet;
         let (id, before) = (fleet.next_run(), fleet.measure_clock());
-        let fleet_control = FleetControl::new(fleet, control);
+        let fleet_control = FleetControl::new(fleet, &id, control);
         let own = self.inner.run(options, &fleet_control, observer);
         let failure = own.as_ref().err().map(ToString::to_string);
         if let Some(problem) = fleet_control.complete(self.stages, failure.as_deref()) {

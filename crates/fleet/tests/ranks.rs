@@ -1,10 +1,11 @@
 //! Ranks that run together, lose each other and leave.
 
+mod endings;
 mod memory;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI32, AtomicU32, AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::time::Duration;
 
 use fleet::{ExchangeOptions, Fleet, SystemClock};
 use job::SplitKind;
@@ -15,9 +16,9 @@ use memory::{
 use record::{DataKind, Run};
 use runner::Runner;
 
-const SILENCE: Duration = Duration::from_secs(1);
+pub(crate) const SILENCE: Duration = Duration::from_secs(1);
 
-fn joined(network: &Arc<Network>, rank: u32) -> Fleet {
+pub(crate) fn joined(network: &Arc<Network>, rank: u32) -> Fleet {
     let clock = Arc::new(SystemClock);
     joined_with(network, rank, ExchangeOptions { silence: SILENCE, clock, ended: no_signal, end: ignored })
 }
@@ -267,34 +268,6 @@ fn a_rank_that_leaves_early_takes_the_others_with_it() {
             assert_eq!(error, "rank 3 on node3 has ended: no such job file");
         }
     }
-}
-
-#[test]
-fn a_signal_in_one_rank_ends_all() {
-    static SENT: AtomicI32 = AtomicI32::new(0);
-    static ENDED: AtomicUsize = AtomicUsize::new(0);
-    fn sent() -> Option<i32> {
-        Some(SENT.load(Ordering::Relaxed)).filter(|signal| *signal != 0)
-    }
-    fn end(signal: i32) {
-        assert_eq!(signal, 2);
-        ENDED.fetch_add(1, Ordering::Relaxed);
-    }
-    let network = Network::new(9);
-    as_ranks(9, |rank| {
-        let ended = if rank == 6 { sent } else { no_signal };
-        let options = ExchangeOptions { silence: SILENCE, clock: Arc::new(SystemClock), ended, end };
-        let fleet = joined_with(&network, rank, options);
-        if rank == 6 {
-            SENT.store(2, Ordering::Relaxed);
-        }
-        let until = Instant::now() + Duration::from_secs(10);
-        while ENDED.load(Ordering::Relaxed) < 8 && Instant::now() < until {
-            std::thread::sleep(Duration::from_millis(1));
-        }
-        fleet.leave(0, "");
-    });
-    assert_eq!(ENDED.load(Ordering::Relaxed), 8, "each of the others once");
 }
 
 #[test]

@@ -22,29 +22,20 @@ pub(crate) fn of_program(program: &Command) -> String {
     page.verbatim(FIRST_STEPS);
     exits(&mut page, &[]);
     facts(&mut page, None);
-    see_also(&mut page, &["fathom-options(5)", "fio(1)", "iostat(1)", "nbdkit(1)"]);
+    see_also(&mut page, &["fathom-fleet(1)", "fathom-options(5)", "fio(1)", "iostat(1)", "nbdkit(1)"]);
     page.text
 }
 
 /// Renders the page of a command.
 pub(crate) fn of_command(program: &Command, command: &Command) -> String {
     let mut page = Roff::new(&full_name(command), 1);
-    let text = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+    let text = help_after(command);
     let help = Help::read(&text);
     name(&mut page, &full_name(command), &about(command));
     page.section("SYNOPSIS");
     page.marked(&synopsis(command));
     page.section("DESCRIPTION");
-    page.paragraph(&format!("{}.", about(command)));
-    for block in &help.description {
-        match block {
-            HelpBlock::Text(text) => page.paragraph(text),
-            HelpBlock::Listing(title, lines) => {
-                page.paragraph(title);
-                page.verbatim(lines);
-            }
-        }
-    }
+    description(&mut page, command, &help);
     options(&mut page, command);
     for nested in commands(command) {
         page.subsection(&format!("{} {}", command.get_name(), nested.get_name()));
@@ -60,6 +51,60 @@ pub(crate) fn of_command(program: &Command, command: &Command) -> String {
     facts(&mut page, Some(command.get_name()));
     related(&mut page, program, command, &text);
     page.text
+}
+
+/// Name of the program of many hosts.
+pub(crate) const FLEET: &str = "fathom-fleet";
+
+/// Renders the page of the program of many hosts, whose commands have the options of those of `fathom`.
+pub(crate) fn of_fleet(fleet: &Command) -> String {
+    let mut page = Roff::new(FLEET, 1);
+    let text = help_after(fleet);
+    let help = Help::read(&text);
+    name(&mut page, FLEET, &about(fleet));
+    page.section("SYNOPSIS");
+    commands(fleet).for_each(|command| page.marked(&synopsis(command)));
+    page.section("DESCRIPTION");
+    description(&mut page, fleet, &help);
+    options(&mut page, fleet);
+    page.section("COMMANDS");
+    let (mut examples, mut codes) = (help.examples.clone(), help.exits.clone());
+    let texts: Vec<String> = commands(fleet).map(help_after).collect();
+    for (command, text) in commands(fleet).zip(&texts) {
+        let help = Help::read(text);
+        page.subsection(command.get_name());
+        description(&mut page, command, &help);
+        examples.extend(help.examples.iter().copied());
+        codes.extend(help.exits);
+    }
+    page.section("EXAMPLES");
+    page.verbatim(&examples);
+    exits(&mut page, &codes);
+    facts(&mut page, Some("run"));
+    let same = commands(fleet).map(|command| format!("{}(1)", full_name(command)));
+    let others = ["fathom-options(5)", "mpirun(1)", "srun(1)"].map(str::to_owned);
+    let pages: Vec<String> = ["fathom(1)".to_owned()].into_iter().chain(same).chain(others).collect();
+    see_also(&mut page, &pages.iter().map(String::as_str).collect::<Vec<_>>());
+    page.text
+}
+
+/// Writes what a command does.
+fn description(page: &mut Roff, command: &Command, help: &Help<'_>) {
+    page.paragraph(&format!("{}.", about(command)));
+    for block in &help.description {
+        match block {
+            HelpBlock::Text(text) => page.paragraph(text),
+            HelpBlock::Listing(title, lines) => {
+                page.paragraph(title);
+                page.verbatim(lines);
+            }
+        }
+    }
+}
+
+/// Returns the text after the options of a command.
+fn help_after(command: &Command) -> String {
+    command.get_after_help().map(ToString::to_string).unwrap_or_default()
 }
 
 /// Returns the subcommands, without clap's `help`.
@@ -109,7 +154,8 @@ fn reference(name: &str, section: &str) -> String {
 fn synopsis(command: &Command) -> String {
     let usage = command.clone().render_usage().to_string();
     let usage = usage.trim_start_matches("Usage:").trim();
-    let is_literal = |word: &&str| word.bytes().all(|byte| byte.is_ascii_lowercase());
+    let is_literal =
+        |word: &&str| !word.starts_with('-') && word.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-');
     let literal = usage.split(' ').take_while(is_literal).collect::<Vec<_>>().join(" ");
     format!("{}{}", bold(&literal), escaped(&usage[literal.len()..]))
 }

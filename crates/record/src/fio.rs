@@ -7,7 +7,9 @@
 mod depth;
 mod document;
 mod import;
+mod servers;
 
 pub(crate) use depth::Depth;
 pub use import::from_fio;
-pub(crate) use import::{ALL_CLIENTS, MIXED, from_document, is_async, shares_of};
+pub(crate) use import::{MIXED, from_document, is_async, shares_of};
+pub use servers::ALL_CLIENTS;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{RunOutcome, SeriesRecord};
+use crate::{RankJob, RunOutcome, SeriesRecord};
 
 /// The ranks of a run. A rank is one process of a load that runs on many hosts.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -73,6 +73,9 @@ pub struct RankRecord {
     pub sent_bytes: u64,
     /// Counts of each interval over all jobs, in at most [`RANK_INTERVALS_MAX`] intervals.
     pub series: SeriesRecord,
+    /// Results by job; empty in older records, and if there are more than [`crate::RANK_JOBS_MAX`] jobs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub jobs: Vec<RankJob>,
 }
 
 /// Kinds of failures of a rank.

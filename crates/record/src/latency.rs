@@ -22,7 +22,7 @@ pub struct LatencyStats {
     /// Non-empty buckets in ascending order: index (of [`meter::bucket_of`]) and count.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub buckets: Vec<(usize, u64)>,
-    /// Percentiles that another program printed instead of buckets: percent and nanoseconds, in ascending order.
+    /// Percentiles without buckets, of another program or of one rank: percent and nanoseconds, in ascending order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub quoted: Vec<(f64, u64)>,
 }

@@ -17,6 +17,7 @@
 
 mod aligned;
 mod block;
+mod by_rank;
 mod claim;
 mod collect;
 mod course;
@@ -37,6 +38,7 @@ mod outcome;
 mod parts;
 mod printable;
 mod quote;
+mod rank_jobs;
 mod ranks;
 mod restore;
 mod run;
@@ -71,6 +73,7 @@ pub use model::{
 pub use outcome::RunOutcome;
 pub use printable::printable;
 pub use quote::{Quote, Quoted};
+pub use rank_jobs::{RANK_JOBS_MAX, RankJob};
 pub use run::{DiskUse, GroupTotals, HostRecord, Note, Repeat, RequestedRun, Run, Tool};
 pub use shard::{MissingItems, Shard, ShardRecord};
 pub use shares::{LatencyShares, Shares};

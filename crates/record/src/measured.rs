@@ -51,7 +51,7 @@ pub struct Measured {
     pub first_error: i32,
     /// Number of workers in the result.
     pub workers: u32,
-    /// Distribution of service times as printed by another program; `None` to compute it from histograms.
+    /// Distribution of service times of another program or of one rank; `None` to compute it from histograms.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quoted_shares: Option<LatencyShares>,
 }

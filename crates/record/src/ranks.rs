@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use meter::{BLOCK_BYTES_MAX, Summary};
 
-use crate::{DataKind, DiskUse, JobResult, LatencyStats, Measured, RANK_INTERVALS_MAX, RankRecord, Run, SeriesRecord};
+use crate::{
+    DataKind, DiskUse, JobResult, LatencyStats, Measured, RANK_INTERVALS_MAX, RankJob, RankRecord, Run, SeriesRecord,
+};
 
 impl RankRecord {
     /// Summarizes the results of a run in one rank. What the run does not know (clock, start, memory) is left out.
@@ -33,6 +35,7 @@ impl RankRecord {
             workers: all.workers,
             cpu_share: all.cpu_share(),
             series: coarsened(all.series),
+            jobs: RankJob::all_of(&run.jobs),
             ..Self::default()
         }
     }

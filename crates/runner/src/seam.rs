@@ -202,6 +202,14 @@ pub trait RunControl: Sync {
         StageStart::Now
     }
 
+    /// Called on the main thread when a job with `exitall` has ended, which ends all jobs of its stage.
+    fn end_stage(&self, _stage: usize) {}
+
+    /// Returns whether such a job of another process has ended a stage.
+    fn has_stage_ended(&self, _stage: usize) -> bool {
+        false
+    }
+
     /// Returns when a stage begins on devices. Called on the main thread when all workers of the stage are ready, and
     /// again while the answer is [`StageStart::Wait`].
     fn stage_start(&self, _stage: usize) -> StageStart {

@@ -17,7 +17,7 @@ use crate::outputs::print_text;
 /// Shows a page, or writes all pages.
 pub(crate) fn command(program: clap::Command, options: &ManOptions) -> Result<Exit, Exit> {
     let known = short_names(&program);
-    let pages = pages(program);
+    let pages = pages(program, crate::fleet_args::definition());
     if let Some(directory) = &options.into {
         let written = pages.iter().try_for_each(|page| write(page, directory));
         return written.map(|()| Exit::Good).map_err(Exit::environment);
@@ -41,9 +41,10 @@ fn write(page: &ManualPage, directory: &Path) -> Result<(), String> {
 /// Shows a page with `man`.
 fn show(page: &ManualPage) -> Result<Exit, Exit> {
     let failed = |error: std::io::Error| {
-        let instead =
-            format!("read `fathom {} --help`, or write them with --into", page.name.trim_start_matches("fathom-"));
-        Exit::environment(format!("man: {error}\nhelp: install man-db, {instead}"))
+        Exit::environment(format!(
+            "man: {error}\nhelp: install man-db, read `{} --help`, or write them with --into",
+            page.program()
+        ))
     };
     let mut man = Command::new("man").args(["-l", "-"]).stdin(Stdio::piped()).spawn().map_err(failed)?;
     if let Some(mut input) = man.stdin.take() {
@@ -66,7 +67,7 @@ mod tests {
     }
 
     fn all() -> Vec<ManualPage> {
-        pages(crate::commands::Cli::command())
+        pages(crate::commands::Cli::command(), crate::fleet_args::definition())
     }
 
     #[test]
@@ -85,6 +86,22 @@ mod tests {
                 assert!(argument == "help" || text.contains(&tag), "{name} does not describe --{argument}");
             }
         }
+    }
+
+    #[test]
+    fn the_page_of_ranks_has_its_commands_and_options() {
+        let pages = all();
+        let page = pages.iter().find(|page| page.is_called("fleet")).expect("a page of fathom-fleet");
+        assert_eq!((page.path().as_str(), page.program().as_str()), ("man1/fathom-fleet.1", "fathom-fleet"));
+        let fleet = crate::fleet_args::definition();
+        let options = fleet.get_arguments().filter_map(|argument| argument.get_long()).map(|name| format!("--{name}"));
+        for tag in options.filter(|name| name != "--help") {
+            assert!(page.text.contains(&bold(&tag)), "{tag} is missing");
+        }
+        for command in fleet.get_subcommands() {
+            assert!(page.text.contains(&format!(".SS \"{}\"", command.get_name())), "{}", command.get_name());
+        }
+        assert!(page.text.contains(&bold("fathom-sweep")) && page.text.contains("mpirun"));
     }
 
     #[test]

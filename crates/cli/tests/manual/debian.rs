@@ -23,6 +23,7 @@ fn expect_contents(package: &str) {
         "usr/share/bash-completion/completions/fathom",
         "usr/share/zsh/vendor-completions/_fathom",
         "usr/share/fish/vendor_completions.d/fathom.fish",
+        "usr/share/bash-completion/completions/fathom-fleet",
         "usr/share/doc/fathom/copyright",
         "usr/share/doc/fathom/README.md",
         "usr/share/doc/fathom/docs/plan.md",

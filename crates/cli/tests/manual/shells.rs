@@ -4,16 +4,22 @@ use std::process::Command;
 
 use crate::common::{Scratch, fathom, require, run};
 
-/// Writes the completion script of a shell under the name that the shell requires.
-fn script(scratch: &Scratch, shell: &str) -> String {
-    let text = run(&mut fathom(["completions", shell])).expect_clean().stdout;
-    let kept = match shell {
-        "bash" => "fathom.bash",
-        "zsh" => "_fathom",
-        _ => "fathom.fish",
-    };
-    assert_eq!(text, crate::text_of(format!("completions/{kept}")), "{kept}: run `cargo xtask generate`");
-    scratch.write(kept, text)
+/// Writes the completion scripts of both programs under the names that a shell requires.
+fn scripts(scratch: &Scratch, shell: &str) {
+    for program in ["fathom", "fathom-fleet"] {
+        let text = run(&mut fathom(["completions", shell, program])).expect_clean().stdout;
+        let kept = match shell {
+            "zsh" => format!("_{program}"),
+            _ => format!("{program}.{shell}"),
+        };
+        assert_eq!(text, crate::text_of(format!("completions/{kept}")), "{kept}: run `cargo xtask generate`");
+        scratch.write(&kept, text);
+    }
+}
+
+/// Returns the program of a line.
+fn program_of(line: &str) -> &str {
+    line.split(' ').next().unwrap_or_default()
 }
 
 trait Shell {
@@ -22,7 +28,7 @@ trait Shell {
 }
 
 /// A line, completions that each shell must offer, and completions that it must not.
-const EXPECTED: [(&str, &[&str], &[&str]); 12] = [
+const EXPECTED: [(&str, &[&str], &[&str]); 16] = [
     ("fathom s", &["sim", "sweep", "suite", "serve"], &["run", "plan"]),
     ("fathom run --iode", &["--iodepth"], &["--rw"]),
     ("fathom sim --iode", &["--iodepth"], &["--rw"]),
@@ -35,6 +41,10 @@ const EXPECTED: [(&str, &[&str], &[&str]); 12] = [
     ("fathom catalog aws/g", &["aws/gp2", "aws/gp3"], &["aws/io2"]),
     ("fathom suite run gcp", &["gcp-pd", "gcp-local-ssd"], &["vultr"]),
     ("fathom options iode", &["iodepth"], &["rw"]),
+    ("fathom-fleet s", &["sweep", "suite"], &["sim", "serve"]),
+    ("fathom-fleet run --split ", &["offsets", "files"], &["text"]),
+    ("fathom-fleet run --rw=randr", &["randread", "randrw"], &["randwrite"]),
+    ("fathom-fleet suite run gcp", &["gcp-pd", "gcp-local-ssd"], &["vultr"]),
 ];
 
 fn check(shell: &impl Shell, scratch: &Scratch) {
@@ -50,7 +60,13 @@ fn check(shell: &impl Shell, scratch: &Scratch) {
         }
     }
     scratch.write("written.fio", "[a]\n");
-    for line in ["fathom run writ", "fathom sim --on aws/gp3 writ", "fathom explain writ", "fathom run -o writ"] {
+    for line in [
+        "fathom run writ",
+        "fathom sim --on aws/gp3 writ",
+        "fathom explain writ",
+        "fathom run -o writ",
+        "fathom-fleet run writ",
+    ] {
         let offers = shell.offers(line);
         assert!(offers.iter().any(|offer| offer == "written.fio"), "{line}: {offers:?}");
     }
@@ -58,7 +74,6 @@ fn check(shell: &impl Shell, scratch: &Scratch) {
 
 struct Bash<'a> {
     scratch: &'a Scratch,
-    script: String,
 }
 
 impl Shell for Bash<'_> {
@@ -70,10 +85,12 @@ impl Shell for Bash<'_> {
             words.push("");
         }
         let (current, previous) = (words[words.len() - 1], words[words.len() - 2]);
+        let name = program_of(line);
+        let (script, function) = (self.scratch.path(&format!("{name}.bash")), name.replace('-', "__"));
         let program = format!(
-            "source {}; COMP_WORDS=(\"$@\"); COMP_CWORD=$(($# - 1)); _fathom fathom '{current}' '{previous}'; \
+            "source {}; COMP_WORDS=(\"$@\"); COMP_CWORD=$(($# - 1)); _{function} {name} '{current}' '{previous}'; \
              [ ${{#COMPREPLY[@]}} -gt 0 ] || COMPREPLY=($(compgen -f -- '{current}')); printf '%s\\n' \"${{COMPREPLY[@]}}\"",
-            self.script
+            script.display()
         );
         let mut bash = Command::new("bash");
         bash.args(["--norc", "-c", &program, "bash"]).args(&words).current_dir(self.scratch);
@@ -84,18 +101,18 @@ impl Shell for Bash<'_> {
 #[test]
 fn bash_offers_commands_options_values_and_files() {
     let scratch = Scratch::new();
-    let script = script(&scratch, "bash");
-    check(&Bash { scratch: &scratch, script }, &scratch);
+    scripts(&scratch, "bash");
+    check(&Bash { scratch: &scratch }, &scratch);
 }
 
 struct Fish<'a> {
     scratch: &'a Scratch,
-    script: String,
 }
 
 impl Shell for Fish<'_> {
     fn offers(&self, line: &str) -> Vec<String> {
-        let program = format!("source {}; complete --do-complete '{line}'", self.script);
+        let script = self.scratch.path(&format!("{}.fish", program_of(line)));
+        let program = format!("source {}; complete --do-complete '{line}'", script.display());
         let mut fish = Command::new("fish");
         fish.args(["--no-config", "--command", &program]).current_dir(self.scratch);
         // A tab and a description follow each.
@@ -108,8 +125,8 @@ impl Shell for Fish<'_> {
 fn fish_offers_commands_options_values_and_files() {
     require!(Fish);
     let scratch = Scratch::new();
-    let script = script(&scratch, "fish");
-    check(&Fish { scratch: &scratch, script }, &scratch);
+    scripts(&scratch, "fish");
+    check(&Fish { scratch: &scratch }, &scratch);
 }
 
 /// Types a line and a tab into zsh on a pseudo-terminal, and saves the offered words.
@@ -173,6 +190,6 @@ impl Shell for Zsh<'_> {
 fn zsh_offers_commands_options_values_and_files() {
     require!(Zsh);
     let scratch = Scratch::new();
-    script(&scratch, "zsh");
+    scripts(&scratch, "zsh");
     check(&Zsh { scratch: &scratch }, &scratch);
 }

@@ -54,8 +54,12 @@ pub(super) struct FioDocument {
 #[serde(default)]
 pub(super) struct JobEntry {
     pub(super) jobname: String,
-    /// Server, in a client's output.
+    /// Host of the server, in a client's output.
     pub(super) hostname: Option<String>,
+    /// Port of the server.
+    pub(super) port: u64,
+    /// Rank, in Fathom's output of many hosts.
+    pub(super) rank: Option<u32>,
     pub(super) groupid: u32,
     pub(super) job_start: u64,
     pub(super) error: i32,
@@ -199,4 +203,8 @@ pub(super) struct FioDiskUtil {
     pub(super) write_ticks: u64,
     pub(super) in_queue: u64,
     pub(super) util: f64,
+    /// Host of the server, in a client's output.
+    pub(super) hostname: Option<String>,
+    /// Port of the server.
+    pub(super) port: u64,
 }

@@ -4,6 +4,7 @@ use serde::Deserialize;
 
 use super::depth::Depth;
 use super::document::{FioDiskUtil, FioDocument, FioFigures, FioPairs, JobEntry, Transfers};
+use super::servers::{self, FioServers};
 use crate::{
     CpuUseRecord, Declared, DeclaredPerKind, DeclaredSizes, DirectionResult, DiskUse, JobResult, KeptLatencies,
     LatencyShares, LatencyStats, Measured, Note, ReadError, RequestedRun, Run, SCHEMA, SampleRecord, Shares, Tool,
@@ -57,19 +58,18 @@ fn without_trailing_commas(text: &str) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// Name of the total over all servers of a client.
-pub(crate) const ALL_CLIENTS: &str = "All clients";
-
 fn run(document: FioDocument) -> Run {
     let taken_unix_ms =
         if document.timestamp_ms > 0 { document.timestamp_ms } else { document.timestamp.saturating_mul(1000) };
     let globals = document.globals.0;
     let mut entries = document.jobs;
-    // The total repeats the jobs.
-    let several = entries.len() > 1;
-    entries.retain(|entry| !several || entry.jobname != ALL_CLIENTS);
-    let notes = entries.iter_mut().filter_map(take_mixed).collect();
-    let number = |(number, job)| result(number as u32, job, &globals);
+    servers::remove_totals(&mut entries);
+    let servers = FioServers::of(&entries);
+    let unknown = if servers.is_empty() { Vec::new() } else { servers::different_options(&globals) };
+    let mut notes: Vec<Note> = entries.iter_mut().filter_map(take_mixed).collect();
+    notes.extend(servers::note_on_options(&unknown));
+    let number =
+        |(number, job)| result(number as u32, job, &TypedGlobals { globals: &globals, unknown: &unknown }, &servers);
     let jobs: Vec<JobResult> = entries.into_iter().enumerate().map(number).collect();
     Run {
         schema: SCHEMA,
@@ -79,7 +79,7 @@ fn run(document: FioDocument) -> Run {
         utc_offset_s: utc_offset_s(&document.time, document.timestamp),
         asked: asked(&jobs),
         jobs,
-        disks: document.disk_util.into_iter().map(disk).collect(),
+        disks: document.disk_util.iter().map(|one| disk(one, &servers)).collect(),
         notes,
         globals,
         ..Run::default()
@@ -119,17 +119,22 @@ fn utc_offset_s(time: &str, unix_s: u64) -> i32 {
     (if ahead > 14 * 3600 { ahead - DAY_S } else { ahead }) as i32
 }
 
-fn result(number: u32, entry: JobEntry, globals: &[(String, String)]) -> JobResult {
-    let options = TypedOptions { own: &entry.options.0, globals };
+/// Options of all jobs as printed, and those of them whose values differ between servers.
+struct TypedGlobals<'a> {
+    globals: &'a [(String, String)],
+    unknown: &'a [&'a str],
+}
+
+fn result(number: u32, entry: JobEntry, globals: &TypedGlobals<'_>, servers: &FioServers) -> JobResult {
+    let options = TypedOptions { own: &entry.options.0, globals: globals.globals };
     let mut declared = declared(&entry, &options);
     let mut workers = workers(&entry, &options);
-    if options.are_missing() {
+    let is_own = |name: &str| options.own.iter().any(|(own, _)| own == name);
+    if options.are_missing() || globals.unknown.iter().any(|name| !is_own(name)) {
         workers = without_options(&entry, &mut declared);
     }
-    let host = entry.hostname.as_ref().filter(|_| entry.jobname != ALL_CLIENTS);
-    let name = host.map_or_else(|| entry.jobname.clone(), |host| format!("{host}/{}", entry.jobname));
     JobResult {
-        name,
+        name: servers.job_name(&entry),
         description: entry.desc.clone(),
         group: entry.groupid,
         number,
@@ -457,9 +462,9 @@ fn latency((figures, unit_ns): (&FioFigures, u64), operations: u64) -> LatencySt
     }
 }
 
-fn disk(disk: FioDiskUtil) -> DiskUse {
+fn disk(disk: &FioDiskUtil, servers: &FioServers) -> DiskUse {
     DiskUse {
-        name: disk.name,
+        name: servers.disk_name(disk),
         read_ios: disk.read_ios,
         write_ios: disk.write_ios,
         read_sectors: disk.read_sectors,

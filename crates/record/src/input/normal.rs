@@ -38,6 +38,8 @@ pub(super) fn runs(text: &InputText) -> Vec<Range<usize>> {
     let (mut begins, mut section) = (Vec::new(), NormalSection::Head);
     let mut processes: Vec<(&str, &str)> = Vec::new();
     let mut started = false;
+    // Processes of different servers may have the same number.
+    let is_of_client = text.lines().any(|line| is_total(line.trim()));
     for (index, line) in text.lines().enumerate() {
         let line = line.trim();
         let begins_run = if header::is_one(line) {
@@ -47,7 +49,7 @@ pub(super) fn runs(text: &InputText) -> Vec<Range<usize>> {
             begins_run
         } else if let Some(process) = block::process(line) {
             let known = processes.contains(&process);
-            let begins_run = begins.is_empty() || (section == NormalSection::Groups && !known);
+            let begins_run = begins.is_empty() || (section == NormalSection::Groups && (is_of_client || !known));
             if begins_run {
                 processes.clear();
             }
@@ -66,7 +68,18 @@ pub(super) fn runs(text: &InputText) -> Vec<Range<usize>> {
         }
     }
     let ends = begins.iter().skip(1).copied().chain([text.len()]);
-    begins.iter().zip(ends).map(|(&begin, end)| begin..end).collect()
+    let mut runs: Vec<Range<usize>> = begins.iter().zip(ends).map(|(&begin, end)| begin..end).collect();
+    // The total of fio's client repeats the results of its servers, each of which is a run.
+    let is_total = |run: &Range<usize>| is_total(text.line(run.start).trim());
+    if !runs.iter().all(is_total) {
+        runs.retain(|run| !is_total(run));
+    }
+    runs
+}
+
+/// Reports whether a line begins the total over all servers of fio's client.
+fn is_total(line: &str) -> bool {
+    block::begins(line) && line.strip_prefix(fio::ALL_CLIENTS).is_some_and(|rest| rest.starts_with(':'))
 }
 
 /// Prefix of a group's status line.
@@ -203,7 +216,9 @@ impl NormalReader {
             self.notes.push(Note { job: None, text: EXCERPT.to_owned() });
             return Ok(());
         }
-        for block in &self.blocks {
+        // Groups have no status after the total of fio's client.
+        let of_servers = |block: &&NormalBlock| block.result.name != fio::ALL_CLIENTS;
+        for block in self.blocks.iter().filter(of_servers) {
             let group = self.groups.iter().find(|group| group.number == block.result.group);
             let Some(group) = group else {
                 let what = format!("the output is cut off before `Run status group {}`", block.result.group);

@@ -76,6 +76,11 @@ pub(super) fn runs(text: &InputText) -> Vec<Range<usize>> {
         }
         jobs.push(job);
     }
+    // The total of fio's client repeats the results of its servers.
+    let is_total = |run: &Range<usize>| fields(text.line(run.start)).split(';').nth(2) == Some(fio::ALL_CLIENTS);
+    if !runs.iter().all(is_total) {
+        runs.retain(|run| !is_total(run));
+    }
     runs
 }
 

@@ -1,6 +1,8 @@
 //! fio's formats `json` and `json+`.
 
-use record::{DataKind, DirectionResult, DiskUse, GroupTotals, JobResult, LatencyShares, LatencyStats, Measured, Run};
+use record::{
+    DataKind, DirectionResult, DiskUse, GroupTotals, JobResult, LatencyShares, LatencyStats, Measured, RankRecord, Run,
+};
 
 use super::writer::FioWriter;
 use super::{FioOptions, FioVersion};
@@ -26,14 +28,55 @@ pub(super) fn document(out: &mut String, run: &Run, bins: bool, options: FioOpti
         w.int("timestamp_ms", run.taken_unix_ms);
         w.text("time", &taken);
         echo(w, "global options", &run.globals, context);
-        w.array("jobs", |w| run.jobs.iter().for_each(|job| w.element(|w| entry(w, job, context))));
+        match run.by_rank() {
+            Some(ranks) => w.array("client_stats", |w| client_stats(w, &ranks, context)),
+            None => w.array("jobs", |w| run.jobs.iter().for_each(|job| w.element(|w| entry(w, job, context)))),
+        }
         if !run.disks.is_empty() {
             w.array("disk_util", |w| run.disks.iter().for_each(|disk| w.element(|w| disk_util(w, disk, context))));
         }
-        if !run.notes.is_empty() {
-            w.array("fathom notes", |w| run.notes.iter().for_each(|note| w.text_element(&note_text(note))));
+        let notes: Vec<String> = run.notes.iter().map(note_text).chain(missing_ranks(run)).collect();
+        if !notes.is_empty() {
+            w.array("fathom notes", |w| notes.iter().for_each(|note| w.text_element(note)));
         }
     });
+}
+
+/// Writes the results of all ranks as fio's client writes those of its servers, then the totals. fio's total counts all
+/// jobs together; here each reporting group has one, because groups follow each other.
+fn client_stats(w: &mut FioWriter<'_>, ranks: &[(&RankRecord, Run)], context: FioJsonContext<'_>) {
+    for (rank, run) in ranks {
+        for job in &run.jobs {
+            w.element(|w| {
+                entry(w, job, FioJsonContext { run, ..context });
+                server(w, &rank.hostname);
+                w.int("rank", rank.rank);
+            });
+        }
+    }
+    if ranks.iter().map(|(_, run)| run.jobs.len()).sum::<usize>() < 2 {
+        return;
+    }
+    let totals = Run { jobs: context.run.group_sums(), ..Run::default() };
+    for total in &totals.jobs {
+        w.element(|w| {
+            entry(w, total, FioJsonContext { run: &totals, ..context });
+            // As fio does.
+            ranks.last().into_iter().for_each(|(last, _)| server(w, &last.hostname));
+        });
+    }
+}
+
+/// Writes the keys by which fio's client distinguishes servers. Ranks have no port.
+fn server(w: &mut FioWriter<'_>, hostname: &str) {
+    w.text("hostname", hostname);
+    w.int("port", 0);
+}
+
+/// Returns a note on each rank without results.
+fn missing_ranks(run: &Run) -> impl Iterator<Item = String> {
+    let missing = run.fleet.as_ref().map(record::FleetRecord::missing).unwrap_or_default();
+    missing.into_iter().map(|lost| format!("rank {} is missing: {}", lost.rank, lost.reason))
 }
 
 pub(crate) fn note_text(note: &record::Note) -> String {
@@ -185,7 +228,8 @@ fn latency(w: &mut FioWriter<'_>, key: &str, latency: &LatencyStats, percentiles
 }
 
 fn disk_util(w: &mut FioWriter<'_>, disk: &DiskUse, context: FioJsonContext<'_>) {
-    w.text("name", &disk.name);
+    let (host, name) = host_and_name(disk, context.run);
+    w.text("name", name);
     w.int("read_ios", disk.read_ios);
     w.int("write_ios", disk.write_ios);
     if context.version > FioVersion::V3_33 {
@@ -198,4 +242,15 @@ fn disk_util(w: &mut FioWriter<'_>, disk: &DiskUse, context: FioJsonContext<'_>)
     w.int("write_ticks", disk.write_ticks_ms);
     w.int("in_queue", disk.in_queue_ms);
     w.float("util", disk.util_percent);
+    host.into_iter().for_each(|host| server(w, host));
+}
+
+/// Separates the name of a device from that of its host, which precedes it in merged records.
+fn host_and_name<'a>(disk: &'a DiskUse, run: &'a Run) -> (Option<&'a str>, &'a str) {
+    let of_host = |member: &'a RankRecord| {
+        let name = disk.name.strip_prefix(&member.hostname)?.strip_prefix(':')?;
+        Some((Some(member.hostname.as_str()), name))
+    };
+    let members = run.fleet.iter().flat_map(|fleet| &fleet.members);
+    members.filter_map(of_host).next().unwrap_or((None, &disk.name))
 }

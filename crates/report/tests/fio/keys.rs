@@ -95,7 +95,7 @@ fn kind(value: &str) -> &'static str {
 }
 
 /// Returns a run of the jobs that fio's arguments describe, with invented figures.
-fn run(arguments: &[&str], with_disk: bool) -> Run {
+pub(super) fn run(arguments: &[&str], with_disk: bool) -> Run {
     let arguments: Vec<String> = arguments.iter().map(|&argument| argument.to_owned()).collect();
     let plan = parse_command_line(&arguments, Dialect::Fio, &EmptySource).value.plan;
     let workers: Vec<WorkerRecord<'_>> = plan.jobs.iter().enumerate().flat_map(workers).collect();

@@ -2,6 +2,7 @@
 
 #![allow(clippy::disallowed_methods, clippy::disallowed_macros, reason = "tests run fio and print what they skip")]
 
+mod clients;
 mod installed;
 mod keys;
 mod oracle;

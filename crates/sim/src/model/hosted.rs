@@ -13,6 +13,9 @@ use runner::{
 /// Maximum number of intervals in the series of all hosts together.
 const INTERVALS_MAX: usize = 30_000;
 
+/// Maximum number of results by job of all hosts together.
+const HOST_JOBS_MAX: usize = 1_000;
+
 /// Name of the run in its record. Results in virtual time differ by nothing but the input.
 const RUN_NAME: &str = "simulated";
 
@@ -129,6 +132,9 @@ impl HostedWorkers {
                 ..RankRecord::of(host, &run)
             };
             member.shorten_series(most);
+            if member.jobs.len() * hosts.count as usize > HOST_JOBS_MAX {
+                member.jobs.clear();
+            }
             members.push(member);
             put_back(finished, &numbers, &mut results);
             run.jobs.iter_mut().for_each(|job| job.number = numbers[job.number as usize] as u32);

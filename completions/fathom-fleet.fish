@@ -1,0 +1,860 @@
+# Print an optspec for argparse to handle cmd's options that are independent of any subcommand.
+function __fish_fathom_fleet_global_optspecs
+    string join \n records= rank-timeout= split= h/help V/version
+end
+
+function __fish_fathom_fleet_needs_command
+    # Figure out if the current invocation already has a command.
+    set -l cmd (commandline -opc)
+    set -e cmd[1]
+    argparse -s (__fish_fathom_fleet_global_optspecs) -- $cmd 2>/dev/null
+    or return
+    if set -q argv[1]
+        # Also print the command, so this can be used to figure out what it is.
+        echo $argv[1]
+        return 1
+    end
+    return 0
+end
+
+function __fish_fathom_fleet_using_subcommand
+    set -l cmd (__fish_fathom_fleet_needs_command)
+    test -z "$cmd"
+    and return 1
+    contains -- $cmd[1] $argv
+end
+
+complete -c fathom-fleet -n "__fish_fathom_fleet_needs_command" -l records -d 'Directory for the records of the ranks [default: beside the saved runs]' -r -F
+complete -c fathom-fleet -n "__fish_fathom_fleet_needs_command" -l rank-timeout -d 'Give up a rank that has sent no heartbeat for this long' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_needs_command" -l split -d 'Divide the work of each job among the ranks that run it' -r -f -a "size\t'The amounts size and io_size'
+files\t'The files'
+offsets\t'The region of each file or device'"
+complete -c fathom-fleet -n "__fish_fathom_fleet_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c fathom-fleet -n "__fish_fathom_fleet_needs_command" -s V -l version -d 'Print version'
+complete -c fathom-fleet -n "__fish_fathom_fleet_needs_command" -f -a "run" -d 'Measure real devices and files on all hosts together'
+complete -c fathom-fleet -n "__fish_fathom_fleet_needs_command" -f -a "sweep" -d 'Measure latency and IOPS of all hosts together against the queue depth of each'
+complete -c fathom-fleet -n "__fish_fathom_fleet_needs_command" -f -a "suite" -d 'Run published benchmark procedures on all hosts together'
+complete -c fathom-fleet -n "__fish_fathom_fleet_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l format -d 'Format of standard output' -r -f -a "text\t'Text, with a verdict at the end'
+json\t'Fathom\'s JSON'
+fio\t'fio\'s text'
+fio-json\t'fio\'s JSON'
+fio-json+\t'fio\'s JSON with histograms'
+fio-terse\t'fio\'s terse format'"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -s o -l output -d 'Write additional output to FILE: .json .html .csv .md .txt .prom .fio.json (repeatable)' -r -F
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l events -d 'Write progress to FILE as JSON lines' -r -F
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l metrics -d 'Serve live metrics (OpenMetrics over HTTP); addresses of other hosts need --insecure' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l repeat -d 'Run N times, interleaving job files, and report the variation' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l section -d 'Run only this section of the job files (repeatable)' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l allow-destroy -d 'Permit writes to this device, file or export URI even if it holds data or is in use (repeatable)' -r -F
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l allow-overwrite -d 'Permit writes to this existing file that Fathom did not create (repeatable)' -r -F
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l seed -d 'Seed for all random choices' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l progress -d 'Show progress on standard error' -r -f -a "auto\t'A progress line on a terminal, a line every 10 s elsewhere'
+plain\t'A line every 10 s'
+off\t'None'"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l grace -d 'Wait this long for operations in flight after the runtime or a signal' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l allow_file_create -d 'Permit the creation of files that do not exist.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l allow_mounted_write -d 'Permit writes to a mounted device.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l ba -d 'Alignment of offsets, by default the smallest block size.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l bs -d 'Block size; up to three values separated by commas for reads, writes and trims.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l bs_unaligned -d 'Permit block sizes of any number of bytes within the range.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l bsrange -d 'Range of block sizes, in multiples of the lower bound.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l bssplit -d 'Block sizes with a percentage each: `4k/60:64k/40`.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l buffer_pattern -d 'Fill buffers with this pattern.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l buffered -d 'Use the page cache; the opposite of `direct`.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l clat_percentiles -d 'Report percentiles of completion latency.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l continue_on_error -d 'Continue after errors of this kind, and count them.' -r -f -a "none\t''
+read\t''
+write\t''
+io\t''
+verify\t''
+all\t''
+0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l cpus_allowed -d 'CPUs that the workers may run on, such as `0-3,5`.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l cpus_allowed_policy -d 'Share the CPUs among all workers, or give each worker one.' -r -f -a "shared\t''
+split\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l create_on_open -d 'Create files when they are opened, not before the run.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l description -d 'Description of the job, repeated in the results.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l direct -d 'Bypass the page cache (O_DIRECT).' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l directory -d 'Directories for relative names, separated by `:`; clones use them in turn.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l disable_bw_measurement -d 'Do not sample bandwidth.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l disable_clat -d 'Do not measure completion latency.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l disable_lat -d 'Do not measure total latency.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l disable_slat -d 'Do not measure submission latency.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l disk_util -d 'Report the disk statistics of the kernel.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l do_verify -d 'Read back and check written blocks after the writes.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l end_fsync -d 'Call fsync once at the end of the job.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l exitall -d 'End all other jobs when this job ends.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l fallocate -d 'Method of preallocating a file before it is laid out.' -r -f -a "none\t''
+native\t''
+posix\t''
+keep\t''
+truncate\t''
+0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l fdatasync -d 'Number of writes between calls of fdatasync; 0 for none.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l file_service_type -d 'Order in which files are used.' -r -f -a "random\t''
+zipf\t''
+pareto\t''
+normal\t''
+gauss\t''
+roundrobin\t''
+sequential\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l filename -d 'Files or devices, separated by `:` (a colon in a name is `\\:`).' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l filename_format -d 'Template of generated file names; $jobname, $jobnum and $filenum are replaced.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l filesize -d 'Size of each file, or a range `low-high`.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l fixedbufs -d 'Register buffers with the kernel before the run.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l fsync -d 'Number of writes between calls of fsync; 0 for none.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l fsync_on_close -d 'Call fsync when a file is closed.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l group_reporting -d 'Merge the results of adjacent jobs of one group.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l gtod_reduce -d 'Read the clock less often; latencies are not measured.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l hipri -d 'Poll for completions instead of waiting for interrupts.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l invalidate -d 'Drop the page cache of each file before the run.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l io_size -d 'Bytes to transfer, if different from `size`.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l iodepth -d 'Queue depth: the number of operations kept in flight.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l iodepth_batch -d 'Number of operations to submit at once, 0 for all available; chosen automatically by default.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l iodepth_batch_complete_max -d 'Maximum number of completions to collect at once; all by default.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l iodepth_batch_complete_min -d 'Minimum number of completions to collect at once; 0 to poll.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l iodepth_low -d 'Refill the queue only when this few operations are in flight.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l ioengine -d 'I/O engine.' -r -f -a "io_uring\t''
+libaio\t''
+psync\t''
+sync\t''
+vsync\t''
+pvsync\t''
+pvsync2\t''
+posixaio\t''
+mmap\t''
+nbd\t''
+null\t''
+model\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l iomem_align -d 'Alignment of buffers in bytes; never below 4096 in Fathom.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l kb_base -d 'Base of units in job files and in fio\'s normal output.' -r -f -a "1024\t''
+1000\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l lat_percentiles -d 'Report percentiles of total latency.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l log_avg_msec -d 'Interval over which log entries are averaged, in milliseconds; 0 logs each operation.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l log_offset -d 'Add the offset to log entries.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l loops -d 'Number of repetitions of the job.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l mem -d 'Type of memory for buffers.' -r -f -a "malloc\t''
+shm\t''
+shmhuge\t''
+mmap\t''
+mmapshared\t''
+mmaphuge\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l name -d 'Name of the job; on the command line, it starts a new job.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l new_group -d 'Start a new reporting group without waiting.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l norandommap -d 'Permit a block to be accessed again before all blocks were accessed once.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l nrfiles -d 'Number of files of each worker; `size` is divided among them.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l number_ios -d 'Maximum number of operations.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l numjobs -d 'Number of workers that run this job independently.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l offset -d 'Start offset within the files.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l offset_increment -d 'Added to the start offset for each clone.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l openfiles -d 'Maximum number of files open at the same time; all by default.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l overwrite -d 'Write each file in full before the run, so that writes never extend it.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l per_job_logs -d 'Write a log file for each worker.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l percentage_random -d 'Percentage of random offsets in a random pattern.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l percentile_list -d 'Percentiles to report, at most 20.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l ramp_time -d 'Warm-up time before results count; `runtime` starts after it.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l random_distribution -d 'Distribution of random offsets; up to three values separated by commas for reads, writes and trims.' -r -f -a "random\t''
+zipf\t''
+pareto\t''
+normal\t''
+zoned\t''
+zoned_abs\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l random_generator -d 'Generator of random offsets; `lfsr` avoids repeats without a map.' -r -f -a "tausworthe\t''
+lfsr\t''
+tausworthe64\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l randrepeat -d 'Use the same random sequence in every run.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l randseed -d 'Seed for all random choices of the job; overrides `randrepeat`.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l rank_hosts -d 'Hosts whose ranks run the job, in a run on many hosts, such as `db*,web1`.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l ranks -d 'Ranks of a run on many hosts that run the job, such as `0-3,5`.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l rate -d 'Rate limit of each worker in bytes per second; up to three values for reads, writes and trims.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l rate_iops -d 'Rate limit of each worker in operations per second; up to three values for reads, writes and trims.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l rate_process -d 'Arrival process under a rate.' -r -f -a "linear\t''
+poisson\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l refill_buffers -d 'Fill the buffer with new random data before every write.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l registerfiles -d 'Register files with the kernel before the run.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l runtime -d 'Maximum duration.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l rw -d 'I/O pattern: reads, writes or trims, sequential or random.' -r -f -a "read\t''
+write\t''
+trim\t''
+randread\t''
+randwrite\t''
+randtrim\t''
+rw\t''
+readwrite\t''
+randrw\t''
+trimwrite\t''
+randtrimwrite\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l rwmixread -d 'Percentage of reads in a mix.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l rwmixwrite -d 'Percentage of writes in a mix; the later of the two options applies.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l scramble_buffers -d 'Modify each buffer slightly before every write.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l size -d 'Bytes of its files that the job covers, or a percentage of existing files.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l slat_percentiles -d 'Report percentiles of submission latency.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l sqthread_poll -d 'Submit operations by a kernel polling thread (SQPOLL).' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l sqthread_poll_cpu -d 'CPU of the SQPOLL thread.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l startdelay -d 'Delay before the job starts; a range `low-high` draws a random delay.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l stats -d 'Keep statistics.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l stonewall -d 'Start after all preceding jobs have finished.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l sync -d 'Open files with O_SYNC or O_DSYNC.' -r -f -a "none\t''
+0\t''
+sync\t''
+1\t''
+dsync\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l thinktime -d 'Idle time after each `thinktime_blocks` operations.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l thinktime_blocks -d 'Number of operations between idle times.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l thinktime_blocks_type -d 'Count operations on completion or on issue.' -r -f -a "complete\t''
+issue\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l thinktime_iotime -d 'Idle after each interval of this length instead.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l thinktime_spin -d 'Part of the idle time to spend spinning.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l thread -d 'Use threads instead of processes; Fathom always does.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l time_based -d 'Repeat the workload until `runtime` has passed.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l unit_base -d 'Unit of rates: bytes (8), bits (1) or automatic (0).' -r -f -a "0\t''
+8\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l uri -d 'URI of the export: nbd://HOST[:PORT]/EXPORT or nbd+unix:///EXPORT?socket=PATH; `size` defaults to its size.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l verify -d 'Method of verification: the checksum or content of written blocks.' -r -f -a "0\t''
+md5\t''
+crc64\t''
+crc32\t''
+crc32c-intel\t''
+crc32c\t''
+crc16\t''
+crc7\t''
+sha1\t''
+sha256\t''
+sha512\t''
+sha3-224\t''
+sha3-256\t''
+sha3-384\t''
+sha3-512\t''
+xxhash\t''
+meta\t''
+pattern\t''
+pattern_hdr\t''
+null\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l verify_dump -d 'Write the expected and the received block to files on a mismatch.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l verify_fatal -d 'Stop at the first mismatch.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l verify_interval -d 'Distance in bytes between block headers.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l verify_nonce -d 'Number in block headers that identifies the run, drawn by default; 0 for the same bytes in all runs.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l verify_only -d 'Verify the data of an earlier run of the job, without writing.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l verify_pattern -d 'Pattern to write and to expect; `%o` stands for the offset.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l write_bw_log -d 'Write bandwidth logs with this prefix.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l write_iops_log -d 'Write IOPS logs with this prefix.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l write_lat_log -d 'Write latency logs with this prefix.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l zero_buffers -d 'Write zeroes.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l on -d 'Use this modelled volume instead of the jobs\' files' -r -f -a "gcp/pd-standard\t''
+gcp/pd-standard-regional\t''
+gcp/pd-balanced\t''
+gcp/pd-balanced-regional\t''
+gcp/pd-ssd\t''
+gcp/pd-ssd-regional\t''
+gcp/pd-extreme\t''
+gcp/hyperdisk-balanced\t''
+gcp/hyperdisk-balanced-high-availability\t''
+gcp/hyperdisk-balanced-high-availability@2026-03\t''
+gcp/hyperdisk-extreme\t''
+gcp/hyperdisk-ml\t''
+gcp/hyperdisk-ml@2026-03\t''
+gcp/hyperdisk-throughput\t''
+gcp/local-ssd-nvme\t''
+gcp/titanium-ssd-c4n\t''
+gcp/titanium-ssd-z3\t''
+gcp/pd-standard@2019\t''
+gcp/pd-standard-regional@2019\t''
+gcp/pd-ssd@2019\t''
+gcp/pd-ssd-regional@2019\t''
+gcp/local-ssd-scsi@2019\t''
+gcp/local-ssd-nvme@2019\t''
+aws/gp3\t''
+aws/gp3@2023\t''
+aws/gp2\t''
+aws/io1\t''
+aws/io2\t''
+aws/io2@2023\t''
+aws/st1\t''
+aws/sc1\t''
+aws/standard\t''
+azure/premium-ssd\t''
+azure/premium-ssd-v2\t''
+azure/ultra\t''
+azure/standard-ssd\t''
+azure/standard-hdd\t''
+vultr/hdd-block\t''
+vultr/nvme-block\t''
+digitalocean/volume\t''
+digitalocean/volume@2018\t''
+oci/block-volume\t''
+akamai/nvme-block\t''
+hetzner/volume\t''
+nutanix/ahv-4node\t''
+hdd/7200rpm\t''
+custom\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l volume -d 'Modelled volume to use instead of files; `fathom catalog` lists all volumes.' -r -f -a "gcp/pd-standard\t''
+gcp/pd-standard-regional\t''
+gcp/pd-balanced\t''
+gcp/pd-balanced-regional\t''
+gcp/pd-ssd\t''
+gcp/pd-ssd-regional\t''
+gcp/pd-extreme\t''
+gcp/hyperdisk-balanced\t''
+gcp/hyperdisk-balanced-high-availability\t''
+gcp/hyperdisk-balanced-high-availability@2026-03\t''
+gcp/hyperdisk-extreme\t''
+gcp/hyperdisk-ml\t''
+gcp/hyperdisk-ml@2026-03\t''
+gcp/hyperdisk-throughput\t''
+gcp/local-ssd-nvme\t''
+gcp/titanium-ssd-c4n\t''
+gcp/titanium-ssd-z3\t''
+gcp/pd-standard@2019\t''
+gcp/pd-standard-regional@2019\t''
+gcp/pd-ssd@2019\t''
+gcp/pd-ssd-regional@2019\t''
+gcp/local-ssd-scsi@2019\t''
+gcp/local-ssd-nvme@2019\t''
+aws/gp3\t''
+aws/gp3@2023\t''
+aws/gp2\t''
+aws/io1\t''
+aws/io2\t''
+aws/io2@2023\t''
+aws/st1\t''
+aws/sc1\t''
+aws/standard\t''
+azure/premium-ssd\t''
+azure/premium-ssd-v2\t''
+azure/ultra\t''
+azure/standard-ssd\t''
+azure/standard-hdd\t''
+vultr/hdd-block\t''
+vultr/nvme-block\t''
+digitalocean/volume\t''
+digitalocean/volume@2018\t''
+oci/block-volume\t''
+akamai/nvme-block\t''
+hetzner/volume\t''
+nutanix/ahv-4node\t''
+hdd/7200rpm\t''
+custom\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l records -d 'Directory for the records of the ranks [default: beside the saved runs]' -r -F
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l rank-timeout -d 'Give up a rank that has sent no heartbeat for this long' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l split -d 'Divide the work of each job among the ranks that run it' -r -f -a "size\t'The amounts size and io_size'
+files\t'The files'
+offsets\t'The region of each file or device'"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l live -d 'Show live graphs instead of progress (press ? for keys)'
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l insecure -d 'Permit a --metrics address that other hosts can reach'
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l probe -d 'Find out whether the queue depth or the device is the limit: run for 1 s at twice the depth'
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l show-jobs -d 'Print the resolved jobs, and do nothing'
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l dry-run -d 'Print what would be touched, how much and for how long, and do nothing'
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l no-record -d 'Do not save this run'
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l depth-max -d 'Highest queue depth [default: 1024, in virtual time 4096]' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l precision -d 'Target precision of the knee (half-width of its interval)' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l time-limit -d 'Time limit of all probes of one search [default: 60s; none in virtual time]' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l vary -d 'Search once for each value of a job option or a key of the volume: KEY=V,V,V or A..B (repeatable)' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l format -d 'Format of standard output' -r -f -a "text\t'Text'
+json\t'JSON'"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -s o -l output -d 'Write additional output to FILE: .json .html .svg .csv .txt (repeatable)' -r -F
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l metrics -d 'Serve live metrics (OpenMetrics over HTTP); addresses of other hosts need --insecure' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l allow-destroy -d 'Permit writes to this device, file or export URI even if it holds data or is in use (repeatable)' -r -F
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l allow-overwrite -d 'Permit writes to this existing file that Fathom did not create (repeatable)' -r -F
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l seed -d 'Seed for all random choices' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l progress -d 'Show progress on standard error' -r -f -a "auto\t'A progress line on a terminal, a line every 10 s elsewhere'
+plain\t'A line every 10 s'
+off\t'None'"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l grace -d 'Wait this long for operations in flight after the runtime or a signal' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l section -d 'Use this section of a job file' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l allow_file_create -d 'Permit the creation of files that do not exist.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l allow_mounted_write -d 'Permit writes to a mounted device.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l ba -d 'Alignment of offsets, by default the smallest block size.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l bs -d 'Block size; up to three values separated by commas for reads, writes and trims.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l bs_unaligned -d 'Permit block sizes of any number of bytes within the range.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l bsrange -d 'Range of block sizes, in multiples of the lower bound.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l bssplit -d 'Block sizes with a percentage each: `4k/60:64k/40`.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l buffer_pattern -d 'Fill buffers with this pattern.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l buffered -d 'Use the page cache; the opposite of `direct`.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l clat_percentiles -d 'Report percentiles of completion latency.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l continue_on_error -d 'Continue after errors of this kind, and count them.' -r -f -a "none\t''
+read\t''
+write\t''
+io\t''
+verify\t''
+all\t''
+0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l cpus_allowed -d 'CPUs that the workers may run on, such as `0-3,5`.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l cpus_allowed_policy -d 'Share the CPUs among all workers, or give each worker one.' -r -f -a "shared\t''
+split\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l create_on_open -d 'Create files when they are opened, not before the run.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l description -d 'Description of the job, repeated in the results.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l direct -d 'Bypass the page cache (O_DIRECT).' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l directory -d 'Directories for relative names, separated by `:`; clones use them in turn.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l disable_bw_measurement -d 'Do not sample bandwidth.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l disable_clat -d 'Do not measure completion latency.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l disable_lat -d 'Do not measure total latency.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l disable_slat -d 'Do not measure submission latency.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l disk_util -d 'Report the disk statistics of the kernel.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l do_verify -d 'Read back and check written blocks after the writes.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l end_fsync -d 'Call fsync once at the end of the job.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l exitall -d 'End all other jobs when this job ends.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l fallocate -d 'Method of preallocating a file before it is laid out.' -r -f -a "none\t''
+native\t''
+posix\t''
+keep\t''
+truncate\t''
+0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l fdatasync -d 'Number of writes between calls of fdatasync; 0 for none.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l file_service_type -d 'Order in which files are used.' -r -f -a "random\t''
+zipf\t''
+pareto\t''
+normal\t''
+gauss\t''
+roundrobin\t''
+sequential\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l filename -d 'Files or devices, separated by `:` (a colon in a name is `\\:`).' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l filename_format -d 'Template of generated file names; $jobname, $jobnum and $filenum are replaced.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l filesize -d 'Size of each file, or a range `low-high`.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l fixedbufs -d 'Register buffers with the kernel before the run.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l fsync -d 'Number of writes between calls of fsync; 0 for none.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l fsync_on_close -d 'Call fsync when a file is closed.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l group_reporting -d 'Merge the results of adjacent jobs of one group.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l gtod_reduce -d 'Read the clock less often; latencies are not measured.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l hipri -d 'Poll for completions instead of waiting for interrupts.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l invalidate -d 'Drop the page cache of each file before the run.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l io_size -d 'Bytes to transfer, if different from `size`.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l iodepth -d 'Queue depth: the number of operations kept in flight.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l iodepth_batch -d 'Number of operations to submit at once, 0 for all available; chosen automatically by default.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l iodepth_batch_complete_max -d 'Maximum number of completions to collect at once; all by default.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l iodepth_batch_complete_min -d 'Minimum number of completions to collect at once; 0 to poll.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l iodepth_low -d 'Refill the queue only when this few operations are in flight.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l ioengine -d 'I/O engine.' -r -f -a "io_uring\t''
+libaio\t''
+psync\t''
+sync\t''
+vsync\t''
+pvsync\t''
+pvsync2\t''
+posixaio\t''
+mmap\t''
+nbd\t''
+null\t''
+model\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l iomem_align -d 'Alignment of buffers in bytes; never below 4096 in Fathom.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l kb_base -d 'Base of units in job files and in fio\'s normal output.' -r -f -a "1024\t''
+1000\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l lat_percentiles -d 'Report percentiles of total latency.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l log_avg_msec -d 'Interval over which log entries are averaged, in milliseconds; 0 logs each operation.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l log_offset -d 'Add the offset to log entries.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l loops -d 'Number of repetitions of the job.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l mem -d 'Type of memory for buffers.' -r -f -a "malloc\t''
+shm\t''
+shmhuge\t''
+mmap\t''
+mmapshared\t''
+mmaphuge\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l name -d 'Name of the job; on the command line, it starts a new job.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l new_group -d 'Start a new reporting group without waiting.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l norandommap -d 'Permit a block to be accessed again before all blocks were accessed once.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l nrfiles -d 'Number of files of each worker; `size` is divided among them.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l number_ios -d 'Maximum number of operations.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l numjobs -d 'Number of workers that run this job independently.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l offset -d 'Start offset within the files.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l offset_increment -d 'Added to the start offset for each clone.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l openfiles -d 'Maximum number of files open at the same time; all by default.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l overwrite -d 'Write each file in full before the run, so that writes never extend it.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l per_job_logs -d 'Write a log file for each worker.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l percentage_random -d 'Percentage of random offsets in a random pattern.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l percentile_list -d 'Percentiles to report, at most 20.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l ramp_time -d 'Warm-up time before results count; `runtime` starts after it.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l random_distribution -d 'Distribution of random offsets; up to three values separated by commas for reads, writes and trims.' -r -f -a "random\t''
+zipf\t''
+pareto\t''
+normal\t''
+zoned\t''
+zoned_abs\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l random_generator -d 'Generator of random offsets; `lfsr` avoids repeats without a map.' -r -f -a "tausworthe\t''
+lfsr\t''
+tausworthe64\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l randrepeat -d 'Use the same random sequence in every run.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l randseed -d 'Seed for all random choices of the job; overrides `randrepeat`.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l rank_hosts -d 'Hosts whose ranks run the job, in a run on many hosts, such as `db*,web1`.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l ranks -d 'Ranks of a run on many hosts that run the job, such as `0-3,5`.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l rate -d 'Rate limit of each worker in bytes per second; up to three values for reads, writes and trims.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l rate_iops -d 'Rate limit of each worker in operations per second; up to three values for reads, writes and trims.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l rate_process -d 'Arrival process under a rate.' -r -f -a "linear\t''
+poisson\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l refill_buffers -d 'Fill the buffer with new random data before every write.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l registerfiles -d 'Register files with the kernel before the run.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l runtime -d 'Maximum duration.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l rw -d 'I/O pattern: reads, writes or trims, sequential or random.' -r -f -a "read\t''
+write\t''
+trim\t''
+randread\t''
+randwrite\t''
+randtrim\t''
+rw\t''
+readwrite\t''
+randrw\t''
+trimwrite\t''
+randtrimwrite\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l rwmixread -d 'Percentage of reads in a mix.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l rwmixwrite -d 'Percentage of writes in a mix; the later of the two options applies.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l scramble_buffers -d 'Modify each buffer slightly before every write.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l size -d 'Bytes of its files that the job covers, or a percentage of existing files.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l slat_percentiles -d 'Report percentiles of submission latency.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l sqthread_poll -d 'Submit operations by a kernel polling thread (SQPOLL).' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l sqthread_poll_cpu -d 'CPU of the SQPOLL thread.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l startdelay -d 'Delay before the job starts; a range `low-high` draws a random delay.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l stats -d 'Keep statistics.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l stonewall -d 'Start after all preceding jobs have finished.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l sync -d 'Open files with O_SYNC or O_DSYNC.' -r -f -a "none\t''
+0\t''
+sync\t''
+1\t''
+dsync\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l thinktime -d 'Idle time after each `thinktime_blocks` operations.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l thinktime_blocks -d 'Number of operations between idle times.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l thinktime_blocks_type -d 'Count operations on completion or on issue.' -r -f -a "complete\t''
+issue\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l thinktime_iotime -d 'Idle after each interval of this length instead.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l thinktime_spin -d 'Part of the idle time to spend spinning.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l thread -d 'Use threads instead of processes; Fathom always does.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l time_based -d 'Repeat the workload until `runtime` has passed.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l unit_base -d 'Unit of rates: bytes (8), bits (1) or automatic (0).' -r -f -a "0\t''
+8\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l uri -d 'URI of the export: nbd://HOST[:PORT]/EXPORT or nbd+unix:///EXPORT?socket=PATH; `size` defaults to its size.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l verify -d 'Method of verification: the checksum or content of written blocks.' -r -f -a "0\t''
+md5\t''
+crc64\t''
+crc32\t''
+crc32c-intel\t''
+crc32c\t''
+crc16\t''
+crc7\t''
+sha1\t''
+sha256\t''
+sha512\t''
+sha3-224\t''
+sha3-256\t''
+sha3-384\t''
+sha3-512\t''
+xxhash\t''
+meta\t''
+pattern\t''
+pattern_hdr\t''
+null\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l verify_dump -d 'Write the expected and the received block to files on a mismatch.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l verify_fatal -d 'Stop at the first mismatch.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l verify_interval -d 'Distance in bytes between block headers.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l verify_nonce -d 'Number in block headers that identifies the run, drawn by default; 0 for the same bytes in all runs.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l verify_only -d 'Verify the data of an earlier run of the job, without writing.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l verify_pattern -d 'Pattern to write and to expect; `%o` stands for the offset.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l write_bw_log -d 'Write bandwidth logs with this prefix.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l write_iops_log -d 'Write IOPS logs with this prefix.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l write_lat_log -d 'Write latency logs with this prefix.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l zero_buffers -d 'Write zeroes.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l on -d 'Use this modelled volume instead of the job\'s files' -r -f -a "gcp/pd-standard\t''
+gcp/pd-standard-regional\t''
+gcp/pd-balanced\t''
+gcp/pd-balanced-regional\t''
+gcp/pd-ssd\t''
+gcp/pd-ssd-regional\t''
+gcp/pd-extreme\t''
+gcp/hyperdisk-balanced\t''
+gcp/hyperdisk-balanced-high-availability\t''
+gcp/hyperdisk-balanced-high-availability@2026-03\t''
+gcp/hyperdisk-extreme\t''
+gcp/hyperdisk-ml\t''
+gcp/hyperdisk-ml@2026-03\t''
+gcp/hyperdisk-throughput\t''
+gcp/local-ssd-nvme\t''
+gcp/titanium-ssd-c4n\t''
+gcp/titanium-ssd-z3\t''
+gcp/pd-standard@2019\t''
+gcp/pd-standard-regional@2019\t''
+gcp/pd-ssd@2019\t''
+gcp/pd-ssd-regional@2019\t''
+gcp/local-ssd-scsi@2019\t''
+gcp/local-ssd-nvme@2019\t''
+aws/gp3\t''
+aws/gp3@2023\t''
+aws/gp2\t''
+aws/io1\t''
+aws/io2\t''
+aws/io2@2023\t''
+aws/st1\t''
+aws/sc1\t''
+aws/standard\t''
+azure/premium-ssd\t''
+azure/premium-ssd-v2\t''
+azure/ultra\t''
+azure/standard-ssd\t''
+azure/standard-hdd\t''
+vultr/hdd-block\t''
+vultr/nvme-block\t''
+digitalocean/volume\t''
+digitalocean/volume@2018\t''
+oci/block-volume\t''
+akamai/nvme-block\t''
+hetzner/volume\t''
+nutanix/ahv-4node\t''
+hdd/7200rpm\t''
+custom\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l volume -d 'Modelled volume to use instead of files; `fathom catalog` lists all volumes.' -r -f -a "gcp/pd-standard\t''
+gcp/pd-standard-regional\t''
+gcp/pd-balanced\t''
+gcp/pd-balanced-regional\t''
+gcp/pd-ssd\t''
+gcp/pd-ssd-regional\t''
+gcp/pd-extreme\t''
+gcp/hyperdisk-balanced\t''
+gcp/hyperdisk-balanced-high-availability\t''
+gcp/hyperdisk-balanced-high-availability@2026-03\t''
+gcp/hyperdisk-extreme\t''
+gcp/hyperdisk-ml\t''
+gcp/hyperdisk-ml@2026-03\t''
+gcp/hyperdisk-throughput\t''
+gcp/local-ssd-nvme\t''
+gcp/titanium-ssd-c4n\t''
+gcp/titanium-ssd-z3\t''
+gcp/pd-standard@2019\t''
+gcp/pd-standard-regional@2019\t''
+gcp/pd-ssd@2019\t''
+gcp/pd-ssd-regional@2019\t''
+gcp/local-ssd-scsi@2019\t''
+gcp/local-ssd-nvme@2019\t''
+aws/gp3\t''
+aws/gp3@2023\t''
+aws/gp2\t''
+aws/io1\t''
+aws/io2\t''
+aws/io2@2023\t''
+aws/st1\t''
+aws/sc1\t''
+aws/standard\t''
+azure/premium-ssd\t''
+azure/premium-ssd-v2\t''
+azure/ultra\t''
+azure/standard-ssd\t''
+azure/standard-hdd\t''
+vultr/hdd-block\t''
+vultr/nvme-block\t''
+digitalocean/volume\t''
+digitalocean/volume@2018\t''
+oci/block-volume\t''
+akamai/nvme-block\t''
+hetzner/volume\t''
+nutanix/ahv-4node\t''
+hdd/7200rpm\t''
+custom\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l records -d 'Directory for the records of the ranks [default: beside the saved runs]' -r -F
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l rank-timeout -d 'Give up a rank that has sent no heartbeat for this long' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l split -d 'Divide the work of each job among the ranks that run it' -r -f -a "size\t'The amounts size and io_size'
+files\t'The files'
+offsets\t'The region of each file or device'"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l insecure -d 'Permit a --metrics address that other hosts can reach'
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l no-record -d 'Do not save this run'
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l real-time -d 'Run a model in real time, as if it were a device'
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l show-jobs -d 'Print the resolved job, and do nothing'
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l dry-run -d 'Print what would be touched and for how long, and do nothing'
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand suite; and not __fish_seen_subcommand_from list show run help" -l records -d 'Directory for the records of the ranks [default: beside the saved runs]' -r -F
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand suite; and not __fish_seen_subcommand_from list show run help" -l rank-timeout -d 'Give up a rank that has sent no heartbeat for this long' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand suite; and not __fish_seen_subcommand_from list show run help" -l split -d 'Divide the work of each job among the ranks that run it' -r -f -a "size\t'The amounts size and io_size'
+files\t'The files'
+offsets\t'The region of each file or device'"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand suite; and not __fish_seen_subcommand_from list show run help" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand suite; and not __fish_seen_subcommand_from list show run help" -f -a "list" -d 'List all suites'
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand suite; and not __fish_seen_subcommand_from list show run help" -f -a "show" -d 'Show the steps, options, meaning and published figures of a suite'
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand suite; and not __fish_seen_subcommand_from list show run help" -f -a "run" -d 'Run a suite, or continue an interrupted run'
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand suite; and not __fish_seen_subcommand_from list show run help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand suite; and __fish_seen_subcommand_from list" -l format -d 'Format of standard output; md describes all suites' -r -f -a "text\t'Text'
+json\t'JSON'
+md\t'Markdown'"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand suite; and __fish_seen_subcommand_from list" -l records -d 'Directory for the records of the ranks [default: beside the saved runs]' -r -F
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand suite; and __fish_seen_subcommand_from list" -l rank-timeout -d 'Give up a rank that has sent no heartbeat for this long' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand suite; and __fish_seen_subcommand_from list" -l split -d 'Divide the work of each job among the ranks that run it' -r -f -a "size\t'The amounts size and io_size'
+files\t'The files'
+offsets\t'The region of each file or device'"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand suite; and __fish_seen_subcommand_from list" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand suite; and __fish_seen_subcommand_from show" -l format -d 'Format of standard output' -r -f -a "text\t'Text'
+json\t'JSON'
+md\t'Markdown'"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand suite; and __fish_seen_subcommand_from show" -l records -d 'Directory for the records of the ranks [default: beside the saved runs]' -r -F
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand suite; and __fish_seen_subcommand_from show" -l rank-timeout -d 'Give up a rank that has sent no heartbeat for this long' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand suite; and __fish_seen_subcommand_from show" -l split -d 'Divide the work of each job among the ranks that run it' -r -f -a "size\t'The amounts size and io_size'
+files\t'The files'
+offsets\t'The region of each file or device'"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand suite; and __fish_seen_subcommand_from show" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand suite; and __fish_seen_subcommand_from run" -l target -d 'File or device to measure' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand suite; and __fish_seen_subcommand_from run" -l size -d 'How much of the target to use, not scaled [default: as in the suite, scaled]' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand suite; and __fish_seen_subcommand_from run" -l scale -d 'Scale times and sizes by this factor' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand suite; and __fish_seen_subcommand_from run" -l state -d 'Save finished steps in FILE [default: in $XDG_STATE_HOME/fathom/suites, or ~/.local/state/fathom/suites]' -r -F
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand suite; and __fish_seen_subcommand_from run" -l format -d 'Format of standard output' -r -f -a "text\t'Text'
+json\t'JSON'
+md\t'Markdown'"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand suite; and __fish_seen_subcommand_from run" -s o -l output -d 'Write additional output to FILE: .json .html .md .txt (repeatable)' -r -F
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand suite; and __fish_seen_subcommand_from run" -l metrics -d 'Serve live metrics (OpenMetrics over HTTP); addresses of other hosts need --insecure' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand suite; and __fish_seen_subcommand_from run" -l allow-destroy -d 'Permit writes to this device, file or export URI even if it holds data or is in use (repeatable)' -r -F
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand suite; and __fish_seen_subcommand_from run" -l allow-overwrite -d 'Permit writes to this existing file that Fathom did not create (repeatable)' -r -F
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand suite; and __fish_seen_subcommand_from run" -l seed -d 'Seed for all random choices' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand suite; and __fish_seen_subcommand_from run" -l progress -d 'Show progress on standard error' -r -f -a "auto\t'A progress line on a terminal, a line every 10 s elsewhere'
+plain\t'A line every 10 s'
+off\t'None'"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand suite; and __fish_seen_subcommand_from run" -l grace -d 'Wait this long for operations in flight after the runtime or a signal' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand suite; and __fish_seen_subcommand_from run" -l on -d 'Modelled volume, beside the target or instead of it' -r -f -a "gcp/pd-standard\t''
+gcp/pd-standard-regional\t''
+gcp/pd-balanced\t''
+gcp/pd-balanced-regional\t''
+gcp/pd-ssd\t''
+gcp/pd-ssd-regional\t''
+gcp/pd-extreme\t''
+gcp/hyperdisk-balanced\t''
+gcp/hyperdisk-balanced-high-availability\t''
+gcp/hyperdisk-balanced-high-availability@2026-03\t''
+gcp/hyperdisk-extreme\t''
+gcp/hyperdisk-ml\t''
+gcp/hyperdisk-ml@2026-03\t''
+gcp/hyperdisk-throughput\t''
+gcp/local-ssd-nvme\t''
+gcp/titanium-ssd-c4n\t''
+gcp/titanium-ssd-z3\t''
+gcp/pd-standard@2019\t''
+gcp/pd-standard-regional@2019\t''
+gcp/pd-ssd@2019\t''
+gcp/pd-ssd-regional@2019\t''
+gcp/local-ssd-scsi@2019\t''
+gcp/local-ssd-nvme@2019\t''
+aws/gp3\t''
+aws/gp3@2023\t''
+aws/gp2\t''
+aws/io1\t''
+aws/io2\t''
+aws/io2@2023\t''
+aws/st1\t''
+aws/sc1\t''
+aws/standard\t''
+azure/premium-ssd\t''
+azure/premium-ssd-v2\t''
+azure/ultra\t''
+azure/standard-ssd\t''
+azure/standard-hdd\t''
+vultr/hdd-block\t''
+vultr/nvme-block\t''
+digitalocean/volume\t''
+digitalocean/volume@2018\t''
+oci/block-volume\t''
+akamai/nvme-block\t''
+hetzner/volume\t''
+nutanix/ahv-4node\t''
+hdd/7200rpm\t''
+custom\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand suite; and __fish_seen_subcommand_from run" -l records -d 'Directory for the records of the ranks [default: beside the saved runs]' -r -F
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand suite; and __fish_seen_subcommand_from run" -l rank-timeout -d 'Give up a rank that has sent no heartbeat for this long' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand suite; and __fish_seen_subcommand_from run" -l split -d 'Divide the work of each job among the ranks that run it' -r -f -a "size\t'The amounts size and io_size'
+files\t'The files'
+offsets\t'The region of each file or device'"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand suite; and __fish_seen_subcommand_from run" -l restart -d 'Start again from the first step'
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand suite; and __fish_seen_subcommand_from run" -l insecure -d 'Permit a --metrics address that other hosts can reach'
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand suite; and __fish_seen_subcommand_from run" -l dry-run -d 'Print what would be touched, how much and for how long, and do nothing'
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand suite; and __fish_seen_subcommand_from run" -l no-record -d 'Do not save this run'
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand suite; and __fish_seen_subcommand_from run" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand suite; and __fish_seen_subcommand_from help" -f -a "list" -d 'List all suites'
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand suite; and __fish_seen_subcommand_from help" -f -a "show" -d 'Show the steps, options, meaning and published figures of a suite'
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand suite; and __fish_seen_subcommand_from help" -f -a "run" -d 'Run a suite, or continue an interrupted run'
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand suite; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand help; and not __fish_seen_subcommand_from run sweep suite help" -f -a "run" -d 'Measure real devices and files on all hosts together'
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand help; and not __fish_seen_subcommand_from run sweep suite help" -f -a "sweep" -d 'Measure latency and IOPS of all hosts together against the queue depth of each'
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand help; and not __fish_seen_subcommand_from run sweep suite help" -f -a "suite" -d 'Run published benchmark procedures on all hosts together'
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand help; and not __fish_seen_subcommand_from run sweep suite help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand help; and __fish_seen_subcommand_from suite" -f -a "list" -d 'List all suites'
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand help; and __fish_seen_subcommand_from suite" -f -a "show" -d 'Show the steps, options, meaning and published figures of a suite'
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand help; and __fish_seen_subcommand_from suite" -f -a "run" -d 'Run a suite, or continue an interrupted run'
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand suite; and __fish_seen_subcommand_from show" -a "gcp-pd gcp-local-ssd hyperdisk vultr nutanix-2m snia-iops ai-training ai-inference"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand suite; and __fish_seen_subcommand_from run" -a "gcp-pd gcp-local-ssd hyperdisk vultr nutanix-2m snia-iops ai-training ai-inference"
