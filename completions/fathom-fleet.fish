@@ -33,6 +33,8 @@ complete -c fathom-fleet -n "__fish_fathom_fleet_needs_command" -s h -l help -d 
 complete -c fathom-fleet -n "__fish_fathom_fleet_needs_command" -s V -l version -d 'Print version'
 complete -c fathom-fleet -n "__fish_fathom_fleet_needs_command" -f -a "run" -d 'Measure real devices and files on all hosts together'
 complete -c fathom-fleet -n "__fish_fathom_fleet_needs_command" -f -a "sweep" -d 'Measure latency and IOPS of all hosts together against the queue depth of each'
+complete -c fathom-fleet -n "__fish_fathom_fleet_needs_command" -f -a "sim" -d 'Simulate the points of a grid, divided among the ranks'
+complete -c fathom-fleet -n "__fish_fathom_fleet_needs_command" -f -a "plan" -d 'Find the volume, size and machine for a load, with simulations divided among the ranks'
 complete -c fathom-fleet -n "__fish_fathom_fleet_needs_command" -f -a "suite" -d 'Run published benchmark procedures on all hosts together'
 complete -c fathom-fleet -n "__fish_fathom_fleet_needs_command" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l format -d 'Format of standard output' -r -f -a "text\t'Text, with a verdict at the end'
@@ -195,8 +197,8 @@ tausworthe64\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l randrepeat -d 'Use the same random sequence in every run.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l randseed -d 'Seed for all random choices of the job; overrides `randrepeat`.' -r
-complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l rank_hosts -d 'Hosts whose ranks run the job, in a run on many hosts, such as `db*,web1`.' -r
-complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l ranks -d 'Ranks of a run on many hosts that run the job, such as `0-3,5`.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l rank_hosts -d 'Hosts, real or simulated, whose ranks run the job, in a run on many hosts, such as `db*,web1`.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l ranks -d 'Ranks of a run on many hosts, or simulated hosts, that run the job, such as `0-3,5`.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l rate -d 'Rate limit of each worker in bytes per second; up to three values for reads, writes and trims.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l rate_iops -d 'Rate limit of each worker in operations per second; up to three values for reads, writes and trims.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l rate_process -d 'Arrival process under a rate.' -r -f -a "linear\t''
@@ -395,6 +397,7 @@ complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l dept
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l precision -d 'Target precision of the knee (half-width of its interval)' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l time-limit -d 'Time limit of all probes of one search [default: 60s; none in virtual time]' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l vary -d 'Search once for each value of a job option or a key of the volume: KEY=V,V,V or A..B (repeatable)' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l shard -d 'Search for each Nth value only, from the Kth on: K/N, or auto in a job array; `fathom report` merges the shards' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l format -d 'Format of standard output' -r -f -a "text\t'Text'
 json\t'JSON'"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -s o -l output -d 'Write additional output to FILE: .json .html .svg .csv .txt (repeatable)' -r -F
@@ -549,8 +552,8 @@ tausworthe64\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l randrepeat -d 'Use the same random sequence in every run.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l randseed -d 'Seed for all random choices of the job; overrides `randrepeat`.' -r
-complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l rank_hosts -d 'Hosts whose ranks run the job, in a run on many hosts, such as `db*,web1`.' -r
-complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l ranks -d 'Ranks of a run on many hosts that run the job, such as `0-3,5`.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l rank_hosts -d 'Hosts, real or simulated, whose ranks run the job, in a run on many hosts, such as `db*,web1`.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l ranks -d 'Ranks of a run on many hosts, or simulated hosts, that run the job, such as `0-3,5`.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l rate -d 'Rate limit of each worker in bytes per second; up to three values for reads, writes and trims.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l rate_iops -d 'Rate limit of each worker in operations per second; up to three values for reads, writes and trims.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l rate_process -d 'Arrival process under a rate.' -r -f -a "linear\t''
@@ -744,6 +747,402 @@ complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l real
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l show-jobs -d 'Print the resolved job, and do nothing'
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l dry-run -d 'Print what would be touched and for how long, and do nothing'
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l format -d 'Format of standard output' -r -f -a "text\t'Text, with a verdict at the end'
+json\t'Fathom\'s JSON'
+fio\t'fio\'s text'
+fio-json\t'fio\'s JSON'
+fio-json+\t'fio\'s JSON with histograms'
+fio-terse\t'fio\'s terse format'"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -s o -l output -d 'Write additional output to FILE: .json .html .csv .md .txt .prom .fio.json (repeatable)' -r -F
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l events -d 'Write progress to FILE as JSON lines' -r -F
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l metrics -d 'Serve live metrics (OpenMetrics over HTTP); addresses of other hosts need --insecure' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l repeat -d 'Run N times, interleaving job files, and report the variation' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l section -d 'Run only this section of the job files (repeatable)' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l allow-destroy -d 'Permit writes to this device, file or export URI even if it holds data or is in use (repeatable)' -r -F
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l allow-overwrite -d 'Permit writes to this existing file that Fathom did not create (repeatable)' -r -F
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l seed -d 'Seed for all random choices' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l progress -d 'Show progress on standard error' -r -f -a "auto\t'A progress line on a terminal, a line every 10 s elsewhere'
+plain\t'A line every 10 s'
+off\t'None'"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l grace -d 'Wait this long for operations in flight after the runtime or a signal' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l hosts -d 'Simulate N hosts that run the same jobs and share the volumes' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l split -d 'Divide the work of each job among the hosts that run it' -r -f -a "size\t'The amounts size and io_size'
+files\t'The files'
+offsets\t'The region of each file or device'"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l vary -d 'Repeat for each value of a job option or a key of the volume: KEY=A..B, A..BxF, A..B/STEP, V,V,V' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l shard -d 'Simulate each Nth point only, from the Kth on: K/N, or auto in a job array; `fathom report` merges the shards' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l allow_file_create -d 'Permit the creation of files that do not exist.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l allow_mounted_write -d 'Permit writes to a mounted device.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l ba -d 'Alignment of offsets, by default the smallest block size.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l bs -d 'Block size; up to three values separated by commas for reads, writes and trims.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l bs_unaligned -d 'Permit block sizes of any number of bytes within the range.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l bsrange -d 'Range of block sizes, in multiples of the lower bound.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l bssplit -d 'Block sizes with a percentage each: `4k/60:64k/40`.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l buffer_pattern -d 'Fill buffers with this pattern.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l buffered -d 'Use the page cache; the opposite of `direct`.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l clat_percentiles -d 'Report percentiles of completion latency.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l continue_on_error -d 'Continue after errors of this kind, and count them.' -r -f -a "none\t''
+read\t''
+write\t''
+io\t''
+verify\t''
+all\t''
+0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l cpus_allowed -d 'CPUs that the workers may run on, such as `0-3,5`.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l cpus_allowed_policy -d 'Share the CPUs among all workers, or give each worker one.' -r -f -a "shared\t''
+split\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l create_on_open -d 'Create files when they are opened, not before the run.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l description -d 'Description of the job, repeated in the results.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l direct -d 'Bypass the page cache (O_DIRECT).' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l directory -d 'Directories for relative names, separated by `:`; clones use them in turn.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l disable_bw_measurement -d 'Do not sample bandwidth.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l disable_clat -d 'Do not measure completion latency.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l disable_lat -d 'Do not measure total latency.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l disable_slat -d 'Do not measure submission latency.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l disk_util -d 'Report the disk statistics of the kernel.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l do_verify -d 'Read back and check written blocks after the writes.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l end_fsync -d 'Call fsync once at the end of the job.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l exitall -d 'End all other jobs when this job ends.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l fallocate -d 'Method of preallocating a file before it is laid out.' -r -f -a "none\t''
+native\t''
+posix\t''
+keep\t''
+truncate\t''
+0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l fdatasync -d 'Number of writes between calls of fdatasync; 0 for none.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l file_service_type -d 'Order in which files are used.' -r -f -a "random\t''
+zipf\t''
+pareto\t''
+normal\t''
+gauss\t''
+roundrobin\t''
+sequential\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l filename -d 'Files or devices, separated by `:` (a colon in a name is `\\:`).' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l filename_format -d 'Template of generated file names; $jobname, $jobnum and $filenum are replaced.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l filesize -d 'Size of each file, or a range `low-high`.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l fixedbufs -d 'Register buffers with the kernel before the run.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l fsync -d 'Number of writes between calls of fsync; 0 for none.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l fsync_on_close -d 'Call fsync when a file is closed.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l group_reporting -d 'Merge the results of adjacent jobs of one group.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l gtod_reduce -d 'Read the clock less often; latencies are not measured.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l hipri -d 'Poll for completions instead of waiting for interrupts.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l invalidate -d 'Drop the page cache of each file before the run.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l io_size -d 'Bytes to transfer, if different from `size`.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l iodepth -d 'Queue depth: the number of operations kept in flight.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l iodepth_batch -d 'Number of operations to submit at once, 0 for all available; chosen automatically by default.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l iodepth_batch_complete_max -d 'Maximum number of completions to collect at once; all by default.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l iodepth_batch_complete_min -d 'Minimum number of completions to collect at once; 0 to poll.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l iodepth_low -d 'Refill the queue only when this few operations are in flight.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l ioengine -d 'I/O engine.' -r -f -a "io_uring\t''
+libaio\t''
+psync\t''
+sync\t''
+vsync\t''
+pvsync\t''
+pvsync2\t''
+posixaio\t''
+mmap\t''
+nbd\t''
+null\t''
+model\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l iomem_align -d 'Alignment of buffers in bytes; never below 4096 in Fathom.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l kb_base -d 'Base of units in job files and in fio\'s normal output.' -r -f -a "1024\t''
+1000\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l lat_percentiles -d 'Report percentiles of total latency.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l log_avg_msec -d 'Interval over which log entries are averaged, in milliseconds; 0 logs each operation.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l log_offset -d 'Add the offset to log entries.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l loops -d 'Number of repetitions of the job.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l mem -d 'Type of memory for buffers.' -r -f -a "malloc\t''
+shm\t''
+shmhuge\t''
+mmap\t''
+mmapshared\t''
+mmaphuge\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l name -d 'Name of the job; on the command line, it starts a new job.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l new_group -d 'Start a new reporting group without waiting.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l norandommap -d 'Permit a block to be accessed again before all blocks were accessed once.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l nrfiles -d 'Number of files of each worker; `size` is divided among them.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l number_ios -d 'Maximum number of operations.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l numjobs -d 'Number of workers that run this job independently.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l offset -d 'Start offset within the files.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l offset_increment -d 'Added to the start offset for each clone.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l openfiles -d 'Maximum number of files open at the same time; all by default.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l overwrite -d 'Write each file in full before the run, so that writes never extend it.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l per_job_logs -d 'Write a log file for each worker.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l percentage_random -d 'Percentage of random offsets in a random pattern.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l percentile_list -d 'Percentiles to report, at most 20.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l ramp_time -d 'Warm-up time before results count; `runtime` starts after it.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l random_distribution -d 'Distribution of random offsets; up to three values separated by commas for reads, writes and trims.' -r -f -a "random\t''
+zipf\t''
+pareto\t''
+normal\t''
+zoned\t''
+zoned_abs\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l random_generator -d 'Generator of random offsets; `lfsr` avoids repeats without a map.' -r -f -a "tausworthe\t''
+lfsr\t''
+tausworthe64\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l randrepeat -d 'Use the same random sequence in every run.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l randseed -d 'Seed for all random choices of the job; overrides `randrepeat`.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l rank_hosts -d 'Hosts, real or simulated, whose ranks run the job, in a run on many hosts, such as `db*,web1`.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l ranks -d 'Ranks of a run on many hosts, or simulated hosts, that run the job, such as `0-3,5`.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l rate -d 'Rate limit of each worker in bytes per second; up to three values for reads, writes and trims.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l rate_iops -d 'Rate limit of each worker in operations per second; up to three values for reads, writes and trims.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l rate_process -d 'Arrival process under a rate.' -r -f -a "linear\t''
+poisson\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l refill_buffers -d 'Fill the buffer with new random data before every write.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l registerfiles -d 'Register files with the kernel before the run.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l runtime -d 'Maximum duration.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l rw -d 'I/O pattern: reads, writes or trims, sequential or random.' -r -f -a "read\t''
+write\t''
+trim\t''
+randread\t''
+randwrite\t''
+randtrim\t''
+rw\t''
+readwrite\t''
+randrw\t''
+trimwrite\t''
+randtrimwrite\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l rwmixread -d 'Percentage of reads in a mix.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l rwmixwrite -d 'Percentage of writes in a mix; the later of the two options applies.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l scramble_buffers -d 'Modify each buffer slightly before every write.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l size -d 'Bytes of its files that the job covers, or a percentage of existing files.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l slat_percentiles -d 'Report percentiles of submission latency.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l sqthread_poll -d 'Submit operations by a kernel polling thread (SQPOLL).' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l sqthread_poll_cpu -d 'CPU of the SQPOLL thread.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l startdelay -d 'Delay before the job starts; a range `low-high` draws a random delay.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l stats -d 'Keep statistics.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l stonewall -d 'Start after all preceding jobs have finished.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l sync -d 'Open files with O_SYNC or O_DSYNC.' -r -f -a "none\t''
+0\t''
+sync\t''
+1\t''
+dsync\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l thinktime -d 'Idle time after each `thinktime_blocks` operations.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l thinktime_blocks -d 'Number of operations between idle times.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l thinktime_blocks_type -d 'Count operations on completion or on issue.' -r -f -a "complete\t''
+issue\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l thinktime_iotime -d 'Idle after each interval of this length instead.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l thinktime_spin -d 'Part of the idle time to spend spinning.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l thread -d 'Use threads instead of processes; Fathom always does.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l time_based -d 'Repeat the workload until `runtime` has passed.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l unit_base -d 'Unit of rates: bytes (8), bits (1) or automatic (0).' -r -f -a "0\t''
+8\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l uri -d 'URI of the export: nbd://HOST[:PORT]/EXPORT or nbd+unix:///EXPORT?socket=PATH; `size` defaults to its size.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l verify -d 'Method of verification: the checksum or content of written blocks.' -r -f -a "0\t''
+md5\t''
+crc64\t''
+crc32\t''
+crc32c-intel\t''
+crc32c\t''
+crc16\t''
+crc7\t''
+sha1\t''
+sha256\t''
+sha512\t''
+sha3-224\t''
+sha3-256\t''
+sha3-384\t''
+sha3-512\t''
+xxhash\t''
+meta\t''
+pattern\t''
+pattern_hdr\t''
+null\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l verify_dump -d 'Write the expected and the received block to files on a mismatch.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l verify_fatal -d 'Stop at the first mismatch.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l verify_interval -d 'Distance in bytes between block headers.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l verify_nonce -d 'Number in block headers that identifies the run, drawn by default; 0 for the same bytes in all runs.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l verify_only -d 'Verify the data of an earlier run of the job, without writing.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l verify_pattern -d 'Pattern to write and to expect; `%o` stands for the offset.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l write_bw_log -d 'Write bandwidth logs with this prefix.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l write_iops_log -d 'Write IOPS logs with this prefix.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l write_lat_log -d 'Write latency logs with this prefix.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l zero_buffers -d 'Write zeroes.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l on -d 'Use this modelled volume instead of the jobs\' files' -r -f -a "gcp/pd-standard\t''
+gcp/pd-standard-regional\t''
+gcp/pd-balanced\t''
+gcp/pd-balanced-regional\t''
+gcp/pd-ssd\t''
+gcp/pd-ssd-regional\t''
+gcp/pd-extreme\t''
+gcp/hyperdisk-balanced\t''
+gcp/hyperdisk-balanced-high-availability\t''
+gcp/hyperdisk-balanced-high-availability@2026-03\t''
+gcp/hyperdisk-extreme\t''
+gcp/hyperdisk-ml\t''
+gcp/hyperdisk-ml@2026-03\t''
+gcp/hyperdisk-throughput\t''
+gcp/local-ssd-nvme\t''
+gcp/titanium-ssd-c4n\t''
+gcp/titanium-ssd-z3\t''
+gcp/pd-standard@2019\t''
+gcp/pd-standard-regional@2019\t''
+gcp/pd-ssd@2019\t''
+gcp/pd-ssd-regional@2019\t''
+gcp/local-ssd-scsi@2019\t''
+gcp/local-ssd-nvme@2019\t''
+aws/gp3\t''
+aws/gp3@2023\t''
+aws/gp2\t''
+aws/io1\t''
+aws/io2\t''
+aws/io2@2023\t''
+aws/st1\t''
+aws/sc1\t''
+aws/standard\t''
+azure/premium-ssd\t''
+azure/premium-ssd-v2\t''
+azure/ultra\t''
+azure/standard-ssd\t''
+azure/standard-hdd\t''
+vultr/hdd-block\t''
+vultr/nvme-block\t''
+digitalocean/volume\t''
+digitalocean/volume@2018\t''
+oci/block-volume\t''
+akamai/nvme-block\t''
+hetzner/volume\t''
+nutanix/ahv-4node\t''
+hdd/7200rpm\t''
+custom\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l volume -d 'Modelled volume to use instead of files; `fathom catalog` lists all volumes.' -r -f -a "gcp/pd-standard\t''
+gcp/pd-standard-regional\t''
+gcp/pd-balanced\t''
+gcp/pd-balanced-regional\t''
+gcp/pd-ssd\t''
+gcp/pd-ssd-regional\t''
+gcp/pd-extreme\t''
+gcp/hyperdisk-balanced\t''
+gcp/hyperdisk-balanced-high-availability\t''
+gcp/hyperdisk-balanced-high-availability@2026-03\t''
+gcp/hyperdisk-extreme\t''
+gcp/hyperdisk-ml\t''
+gcp/hyperdisk-ml@2026-03\t''
+gcp/hyperdisk-throughput\t''
+gcp/local-ssd-nvme\t''
+gcp/titanium-ssd-c4n\t''
+gcp/titanium-ssd-z3\t''
+gcp/pd-standard@2019\t''
+gcp/pd-standard-regional@2019\t''
+gcp/pd-ssd@2019\t''
+gcp/pd-ssd-regional@2019\t''
+gcp/local-ssd-scsi@2019\t''
+gcp/local-ssd-nvme@2019\t''
+aws/gp3\t''
+aws/gp3@2023\t''
+aws/gp2\t''
+aws/io1\t''
+aws/io2\t''
+aws/io2@2023\t''
+aws/st1\t''
+aws/sc1\t''
+aws/standard\t''
+azure/premium-ssd\t''
+azure/premium-ssd-v2\t''
+azure/ultra\t''
+azure/standard-ssd\t''
+azure/standard-hdd\t''
+vultr/hdd-block\t''
+vultr/nvme-block\t''
+digitalocean/volume\t''
+digitalocean/volume@2018\t''
+oci/block-volume\t''
+akamai/nvme-block\t''
+hetzner/volume\t''
+nutanix/ahv-4node\t''
+hdd/7200rpm\t''
+custom\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l records -d 'Directory for the records of the ranks [default: beside the saved runs]' -r -F
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l rank-timeout -d 'Give up a rank that has sent no heartbeat for this long' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l live -d 'Show live graphs instead of progress (press ? for keys)'
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l insecure -d 'Permit a --metrics address that other hosts can reach'
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l probe -d 'Find out whether the queue depth or the device is the limit: run for 1 s at twice the depth'
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l show-jobs -d 'Print the resolved jobs, and do nothing'
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l dry-run -d 'Print what would be touched, how much and for how long, and do nothing'
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l no-record -d 'Do not save this run'
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand plan" -l iops -d 'Operations per second: 15000, 15k' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand plan" -l throughput -d 'Throughput: 400MiB/s, 2GB/s' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand plan" -l bs -d 'Size of the operations [default: 4k for IOPS, 1m for throughput]' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand plan" -l read -d 'Percentage of reads [default: 100%]' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand plan" -l pattern -d 'Access pattern [default: random]' -r -f -a "random\t'Random offsets'
+sequential\t'Each operation starts where the last one ended'"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand plan" -l capacity -d 'Capacity: 2TiB, 500GB' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand plan" -l latency -d 'Upper bound on mean latency: 1ms' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand plan" -l p99 -d 'Upper bound on the 99th percentile of latency' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand plan" -l p999 -d 'Upper bound on the 99.9th percentile of latency' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand plan" -l machines -d 'Number of machines, each with its own volume' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand plan" -l vcpus -d 'Number of vCPUs of the machine' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand plan" -l machine -d 'Machine type, by its provider\'s name: n2-standard-8' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand plan" -l provider -d 'Consider only these providers or volumes, separated by commas: aws,gcp or aws/gp3,iops=8000 (repeatable)' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand plan" -l region -d 'Use the prices of this region: us-east-1, us-central1, eastus' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand plan" -l budget -d 'Upper bound on the price of all machines, in US dollars per month' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand plan" -l headroom -d 'Spare IOPS, throughput and latency to plan for [default: 20%]' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand plan" -l eur-usd -d 'US dollars for one euro [default: the ECB\'s reference rate in the catalogue]' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand plan" -l growth -d 'Growth of rates and capacity to plan for: 20%/year' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand plan" -l workload -d 'Named workload: NAME[,key=value]...' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand plan" -l from -d 'Take the load from a record, from fio\'s or iostat\'s output, or from a job file' -r -F
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand plan" -l seed -d 'Seed for all random choices [default: 1]' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand plan" -l format -d 'Format of standard output' -r -f -a "text\t'Text for a terminal'
+md\t'Markdown'
+csv\t'One line for each volume'
+json\t'One JSON document'"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand plan" -s o -l output -d 'Write additional output to FILE: .html .json .csv .md .txt .svg (repeatable)' -r -F
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand plan" -l records -d 'Directory for the records of the ranks [default: beside the saved runs]' -r -F
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand plan" -l rank-timeout -d 'Give up a rank that has sent no heartbeat for this long' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand plan" -l split -d 'Divide the work of each job among the ranks that run it' -r -f -a "size\t'The amounts size and io_size'
+files\t'The files'
+offsets\t'The region of each file or device'"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand plan" -l read-only -d 'Have all machines read one shared volume'
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand plan" -l scratch -d 'Accept volumes whose data is lost with the machine (local disks)'
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand plan" -l show-math -d 'Show the arithmetic and its sources'
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand plan" -l no-simulation -d 'Do not simulate: rely on the closed form'
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand plan" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand suite; and not __fish_seen_subcommand_from list show run help" -l records -d 'Directory for the records of the ranks [default: beside the saved runs]' -r -F
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand suite; and not __fish_seen_subcommand_from list show run help" -l rank-timeout -d 'Give up a rank that has sent no heartbeat for this long' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand suite; and not __fish_seen_subcommand_from list show run help" -l split -d 'Divide the work of each job among the ranks that run it' -r -f -a "size\t'The amounts size and io_size'
@@ -849,10 +1248,12 @@ complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand suite; and __f
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand suite; and __fish_seen_subcommand_from help" -f -a "show" -d 'Show the steps, options, meaning and published figures of a suite'
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand suite; and __fish_seen_subcommand_from help" -f -a "run" -d 'Run a suite, or continue an interrupted run'
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand suite; and __fish_seen_subcommand_from help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
-complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand help; and not __fish_seen_subcommand_from run sweep suite help" -f -a "run" -d 'Measure real devices and files on all hosts together'
-complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand help; and not __fish_seen_subcommand_from run sweep suite help" -f -a "sweep" -d 'Measure latency and IOPS of all hosts together against the queue depth of each'
-complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand help; and not __fish_seen_subcommand_from run sweep suite help" -f -a "suite" -d 'Run published benchmark procedures on all hosts together'
-complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand help; and not __fish_seen_subcommand_from run sweep suite help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand help; and not __fish_seen_subcommand_from run sweep sim plan suite help" -f -a "run" -d 'Measure real devices and files on all hosts together'
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand help; and not __fish_seen_subcommand_from run sweep sim plan suite help" -f -a "sweep" -d 'Measure latency and IOPS of all hosts together against the queue depth of each'
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand help; and not __fish_seen_subcommand_from run sweep sim plan suite help" -f -a "sim" -d 'Simulate the points of a grid, divided among the ranks'
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand help; and not __fish_seen_subcommand_from run sweep sim plan suite help" -f -a "plan" -d 'Find the volume, size and machine for a load, with simulations divided among the ranks'
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand help; and not __fish_seen_subcommand_from run sweep sim plan suite help" -f -a "suite" -d 'Run published benchmark procedures on all hosts together'
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand help; and not __fish_seen_subcommand_from run sweep sim plan suite help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand help; and __fish_seen_subcommand_from suite" -f -a "list" -d 'List all suites'
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand help; and __fish_seen_subcommand_from suite" -f -a "show" -d 'Show the steps, options, meaning and published figures of a suite'
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand help; and __fish_seen_subcommand_from suite" -f -a "run" -d 'Run a suite, or continue an interrupted run'
