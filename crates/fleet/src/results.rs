@@ -95,13 +95,16 @@ impl Combine for RecordMerge {
     fn conclude(&mut self, combined: Vec<u8>, lost: &[(u32, String)]) -> Vec<u8> {
         let began = Instant::now();
         let Some(results) = RankResults::decode(&combined) else { return combined };
-        let mut run = results.into_run();
         self.busy += began.elapsed();
+        let began = Instant::now();
+        let mut run = results.into_run();
+        let table = began.elapsed();
         if let Some(fleet) = &mut run.fleet {
             fleet.lost = lost.iter().map(|(rank, reason)| LostRank { rank: *rank, reason: reason.clone() }).collect();
             fleet.merge = Some(MergeRecord {
                 wall_ns: nanos(self.started.elapsed().saturating_sub(self.measured)),
                 busy_ns: nanos(self.busy),
+                table_ns: nanos(table),
                 received_bytes: self.received_bytes,
             });
         }

@@ -119,8 +119,11 @@ pub struct LostRank {
 pub struct MergeRecord {
     /// Time from the end of rank 0's own run to the merged record, in nanoseconds. It includes the wait for slower ranks.
     pub wall_ns: u64,
-    /// Part of it in which rank 0 merged records, in nanoseconds.
+    /// Part of it in which rank 0 merged records, in nanoseconds. It grows with the logarithm of the number of ranks.
     pub busy_ns: u64,
+    /// Part of it in which rank 0 read the table of ranks, in nanoseconds. It grows with the number of ranks.
+    #[serde(default)]
+    pub table_ns: u64,
     /// Bytes of the records that rank 0 received.
     pub received_bytes: u64,
 }

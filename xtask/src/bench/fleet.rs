@@ -25,15 +25,18 @@ pub(super) fn run(fathom: &Path) -> Result<Value> {
         let of = |value: fn(&Value) -> f64| rounded(median(runs.iter().map(value).collect()));
         let outcome = json!({
             "rounds": rounds,
-            "rank_0_merges_ms": of(|fleet| number(&fleet["merge"]["busy_ns"]) / 1e6),
+            "rank_0_merges_records_ms": of(|fleet| number(&fleet["merge"]["busy_ns"]) / 1e6),
+            "rank_0_reads_table_of_ranks_ms": of(|fleet| number(&fleet["merge"]["table_ns"]) / 1e6),
             "merged_after_ms": of(|fleet| number(&fleet["merge"]["wall_ns"]) / 1e6),
             "received_by_rank_0_kib": of(|fleet| number(&fleet["merge"]["received_bytes"]) / 1024.0),
             "sent_by_a_rank_kib": of(|fleet| most(fleet, "sent_bytes") / 1024.0),
             "memory_of_a_rank_mib": of(|fleet| most(fleet, "memory_bytes") / f64::from(1 << 20)),
         });
         println!(
-            "{ranks:>4} ranks  {:.2} ms of merging at rank 0, {:.1} MiB of memory and {:.1} KiB sent by a rank",
-            number(&outcome["rank_0_merges_ms"]),
+            "{ranks:>4} ranks  rank 0 merges records for {:.2} ms and reads the table for {:.2} ms, {:.1} MiB of memory and \
+             {:.1} KiB sent by a rank",
+            number(&outcome["rank_0_merges_records_ms"]),
+            number(&outcome["rank_0_reads_table_of_ranks_ms"]),
             number(&outcome["memory_of_a_rank_mib"]),
             number(&outcome["sent_by_a_rank_kib"]),
         );

@@ -109,7 +109,7 @@ mod tests {
             ranks: ranks + 1,
             members: (0..ranks).map(member).collect(),
             lost: vec![LostRank { rank: ranks, reason: "no heartbeat for 10.2 s".to_owned() }],
-            merge: Some(MergeRecord { wall_ns: 12_000_000, busy_ns: 1_000_000, received_bytes: 50_000 }),
+            merge: Some(MergeRecord { wall_ns: 12_000_000, received_bytes: 50_000, ..MergeRecord::default() }),
         };
         Run { fleet: Some(fleet), ..Run::default() }
     }

@@ -51,7 +51,7 @@ pub(crate) fn fleet_run(ranks: u32, per_host: u32) -> Run {
         ranks: ranks + 1,
         members,
         lost: vec![LostRank { rank: ranks, reason: "no heartbeat for 10.2 s".to_owned() }],
-        merge: Some(MergeRecord { wall_ns: 12_000_000, busy_ns: 1_000_000, received_bytes: 50_000 }),
+        merge: Some(MergeRecord { wall_ns: 12_000_000, received_bytes: 50_000, ..MergeRecord::default() }),
     });
     run
 }
