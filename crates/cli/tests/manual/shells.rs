@@ -28,7 +28,7 @@ trait Shell {
 }
 
 /// A line, completions that each shell must offer, and completions that it must not.
-const EXPECTED: [(&str, &[&str], &[&str]); 16] = [
+const EXPECTED: [(&str, &[&str], &[&str]); 17] = [
     ("fathom s", &["sim", "sweep", "suite", "serve"], &["run", "plan"]),
     ("fathom run --iode", &["--iodepth"], &["--rw"]),
     ("fathom sim --iode", &["--iodepth"], &["--rw"]),
@@ -41,7 +41,8 @@ const EXPECTED: [(&str, &[&str], &[&str]); 16] = [
     ("fathom catalog aws/g", &["aws/gp2", "aws/gp3"], &["aws/io2"]),
     ("fathom suite run gcp", &["gcp-pd", "gcp-local-ssd"], &["vultr"]),
     ("fathom options iode", &["iodepth"], &["rw"]),
-    ("fathom-fleet s", &["sweep", "suite"], &["sim", "serve"]),
+    ("fathom-fleet s", &["sim", "sweep", "suite"], &["serve"]),
+    ("fathom-fleet sim --on gcp/hyper", &["gcp/hyperdisk-balanced"], &["gcp/pd-ssd"]),
     ("fathom-fleet run --split ", &["offsets", "files"], &["text"]),
     ("fathom-fleet run --rw=randr", &["randread", "randrw"], &["randwrite"]),
     ("fathom-fleet suite run gcp", &["gcp-pd", "gcp-local-ssd"], &["vultr"]),
