@@ -31,6 +31,7 @@ mod man;
 mod observers;
 mod options;
 mod outputs;
+mod parallel;
 mod plan;
 mod rank;
 mod report;

@@ -17,7 +17,7 @@ use units::Nanos;
 use units::random::mix;
 
 use crate::exit::Exit;
-use crate::{home, rank, shutdown};
+use crate::{home, parallel, rank, shutdown};
 
 /// Creates the runner of a place. It writes only to targets that `gate` admits.
 pub(crate) fn runner(place: RunPlace, gate: &Arc<WriteGate>) -> Box<dyn Runner> {
@@ -107,6 +107,7 @@ pub(crate) fn procedure_host<'a>(
         source,
         runner,
         failures,
+        parallel: parallel::for_each,
         read_volume: read_volumes,
         device_bytes,
         last_processor: engine::last_processor(),

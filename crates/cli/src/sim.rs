@@ -17,7 +17,7 @@ use crate::shards::PointDivision;
 use crate::signals::Signals;
 use crate::source::LocalSource;
 use crate::terminal::write_stderr;
-use crate::{argv, diagnostics, outputs, rank, run, runners, trial};
+use crate::{argv, diagnostics, outputs, parallel, rank, run, runners, trial};
 
 /// Simulates the jobs, or a grid of them with `--vary`.
 pub(crate) fn command(options: &SimOptions, jobs: &[String], words: &[String]) -> Result<Exit, Exit> {
@@ -45,7 +45,7 @@ fn grid(options: &SimOptions, jobs: &[String], words: &[String]) -> Result<Exit,
     let (sections, around) = (options.job_files.section.as_slice(), around(options.on.as_deref()));
     let varied = VariedJobs { jobs, sections, around, outside: &source, place };
     let seeds = runners::seeds(options.common.seed);
-    let simulation = GridSimulation { jobs: varied, runner: &runners::model(), seeds };
+    let simulation = GridSimulation { jobs: varied, runner: &runners::model(), seeds, parallel: parallel::for_each };
     let describe = |prepared: &dyn PreparedRun| match options.job_files.show_jobs {
         true => preview::jobs(prepared.plan()),
         false => preview::prepared(prepared),

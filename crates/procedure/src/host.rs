@@ -1,8 +1,23 @@
 //! Interface of procedures to the program.
 
+use std::sync::{Mutex, PoisonError};
+
 use job::HostSource;
 use report::Event;
 use runner::{CompletedRun, Observer, PreparedRun, RunPlace, Runner};
+
+/// Calls a function with each number below a count, on all processors.
+pub type Parallel = fn(usize, &(dyn Fn(usize) + Sync));
+
+/// Maps items in parallel. Results are in the order of the items.
+pub(crate) fn map<T: Sync, R: Send>(parallel: Parallel, items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    let done: Vec<Mutex<Option<R>>> = items.iter().map(|_| Mutex::default()).collect();
+    parallel(items.len(), &|number| {
+        let result = work(&items[number]);
+        *done[number].lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
+    });
+    done.into_iter().filter_map(|result| result.into_inner().unwrap_or_else(PoisonError::into_inner)).collect()
+}
 
 /// Functions and facts of the host that a procedure needs.
 #[derive(Clone, Copy)]
@@ -13,6 +28,8 @@ pub struct ProcedureHost<'a> {
     pub runner: &'a (dyn Fn(RunPlace) -> Box<dyn Runner> + Sync),
     /// Describes what went wrong in a run, one line each.
     pub failures: fn(&dyn PreparedRun, &CompletedRun) -> Vec<String>,
+    /// Runs simulations in parallel.
+    pub parallel: Parallel,
     /// Reads a file of volumes.
     pub read_volume: fn(&str) -> Result<String, String>,
     /// Returns the size in bytes of a block device; `None` for everything else.

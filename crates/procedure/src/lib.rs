@@ -13,10 +13,9 @@ pub mod explanation;
 pub mod grid;
 mod host;
 pub mod jobs;
-mod parallel;
 pub mod purchase;
 pub mod simulation;
 pub mod suite;
 pub mod sweep;
 
-pub use host::{ProcedureHost, ProcedureObserver};
+pub use host::{Parallel, ProcedureHost, ProcedureObserver};

@@ -15,8 +15,8 @@ use serde::{Deserialize, Serialize};
 use sim::model::with_key;
 use units::{Nanos, PerKind, Rate};
 
+use crate::host::{Parallel, map};
 use crate::jobs::{VariedJobs, VariedPlace, around};
-use crate::parallel::on_all_processors;
 
 /// This many operations settle a mean to a hundredth.
 const OPERATIONS: f64 = 12_000.0;
@@ -144,14 +144,14 @@ pub struct PurchaseSearch<'a> {
 }
 
 impl PurchaseSearch<'_> {
-    /// Simulates the candidates among a shard of the volumes, on all processors.
+    /// Simulates the candidates among a shard of the volumes in parallel.
     #[must_use]
-    pub fn simulate_shard(&self, shard: Shard) -> TrialOutcomes {
+    pub fn simulate_shard(&self, shard: Shard, parallel: Parallel) -> TrialOutcomes {
         if self.runner.is_none() {
             return TrialOutcomes::default();
         }
         let volumes = shard.of(plan::named(&self.need.need).unwrap_or_default());
-        let outcomes = on_all_processors(&volumes, |(listed, keys)| {
+        let outcomes = map(parallel, &volumes, |(listed, keys)| {
             let volume = if keys.is_empty() { listed.name.clone() } else { format!("{},{keys}", listed.name) };
             let need = Need { volumes: vec![volume], ..self.need.need.clone() };
             let mut outcomes = TrialOutcomes::default();

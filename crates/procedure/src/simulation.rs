@@ -4,8 +4,8 @@ use job::{Diagnostic, Plan};
 use report::grid::GridPoint;
 use runner::{NullObserver, PreparedRun, RunControl, RunOptions, Runner, Seeds};
 
+use crate::host::{Parallel, map};
 use crate::jobs::VariedJobs;
-use crate::parallel::on_all_processors;
 
 /// Simulates jobs with different settings.
 pub struct GridSimulation<'a> {
@@ -15,6 +15,8 @@ pub struct GridSimulation<'a> {
     pub runner: &'a dyn Runner,
     /// Seeds of all points.
     pub seeds: Seeds,
+    /// Runs points in parallel.
+    pub parallel: Parallel,
 }
 
 /// A point that is checked: its settings, and its jobs.
@@ -56,7 +58,7 @@ impl GridSimulation<'_> {
         }
     }
 
-    /// Simulates points on all processors. Leaves out points that an interruption kept from starting.
+    /// Simulates points in parallel. Leaves out points that an interruption kept from starting.
     pub fn run(&self, points: &[&PreparedPoint], options: &RunOptions, control: &dyn RunControl) -> Vec<GridPoint> {
         let (runner, seeds) = (self.runner, self.seeds);
         let one = |point: &&PreparedPoint| {
@@ -67,6 +69,6 @@ impl GridSimulation<'_> {
             let run = prepared.run(options, control, &mut NullObserver).ok()?.run;
             Some(GridPoint::new(point.settings.clone(), run))
         };
-        on_all_processors(points, one).into_iter().flatten().collect()
+        map(self.parallel, points, one).into_iter().flatten().collect()
     }
 }

@@ -15,7 +15,7 @@ use report::{ResultDocument, ResultFormat};
 use crate::exit::Exit;
 use crate::outputs::{self, Output};
 use crate::signals::Signals;
-use crate::{rank, runners};
+use crate::{parallel, rank, runners};
 
 /// Plans for a need. That no volume meets it is a result, not a failure.
 pub(crate) fn command(options: &PlanOptions) -> Result<Exit, Exit> {
@@ -31,7 +31,7 @@ pub(crate) fn command(options: &PlanOptions) -> Result<Exit, Exit> {
     };
     let mut outcomes = TrialOutcomes::default();
     if let Some(fleet) = rank::joined() {
-        match fleet.gather(&search.simulate_shard(rank::shard())).map_err(Exit::environment)? {
+        match fleet.gather(&search.simulate_shard(rank::shard(), parallel::for_each)).map_err(Exit::environment)? {
             // The outcomes of lost ranks are simulated below.
             Some(all) => all.into_iter().flatten().for_each(|others| outcomes.extend(others)),
             None => return Ok(Exit::Good),

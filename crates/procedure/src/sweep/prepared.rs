@@ -16,8 +16,7 @@ use units::Nanos;
 
 use super::advice;
 use super::question::{self, SweepQuestion};
-use crate::host::ProcedureObserver;
-use crate::parallel::on_all_processors;
+use crate::host::{ProcedureObserver, map};
 
 /// One search with its jobs and the runner of its probes.
 pub struct PreparedSweep<'a> {
@@ -139,7 +138,7 @@ impl<'q> PreparedSweep<'q> {
     ) -> Result<Vec<ProbeReading>, String> {
         let runs: Vec<Run> = if self.is_virtual() {
             let one = |probe: &KneeProbe| self.run(probe, CreditPolicy::Spent, control, &mut NullObserver);
-            on_all_processors(probes, one).into_iter().collect::<Result<_, _>>()?
+            map(self.question.host.parallel, probes, one).into_iter().collect::<Result<_, _>>()?
         } else {
             let mut one =
                 |probe: &KneeProbe| self.run(probe, CreditPolicy::AsDefined, control, &mut *observer.layout_only());
