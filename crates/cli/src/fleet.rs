@@ -36,6 +36,11 @@ pub(crate) fn command(program: &OsStr, words: &[OsString], launch: RankLaunch) -
         Err(invalid) => return invalid.report(words),
     };
     let words = &commands::shown(words);
+    let unused = [("--split", cli.options.split.is_some()), ("--records", cli.options.records.is_some())];
+    let unused = unused.into_iter().find(|(_, is_given)| *is_given && cli.command.divides_simulations());
+    if let Some((option, _)) = unused {
+        return Exit::usage(format!("{option}: each rank simulates points of its own\nhelp: leave it out"));
+    }
     if let Some(refusal) = cli.command.refusal() {
         return Exit::usage(refusal);
     }

@@ -7,8 +7,8 @@ use clap::{Args, CommandFactory, Parser, Subcommand};
 
 use crate::args::{RunCommandOptions, SimOptions, SweepOptions, WorkSplit};
 use crate::plan::args::PlanOptions;
-use crate::signals;
 use crate::suite::args::{SuiteCommand, SuiteOptions};
+use crate::{rank, signals};
 
 /// Options of `fathom-fleet` for all commands.
 #[derive(Clone, Debug, Args)]
@@ -76,27 +76,24 @@ impl FleetCommand {
     pub(crate) fn refusal(&self) -> Option<&'static str> {
         let volume = match self {
             Self::Run(options) => options.on.as_ref(),
-            Self::Sweep(options) => options.on.as_ref().filter(|_| options.real_time),
             Self::Suite(options) => match &options.command {
                 SuiteCommand::Run(options) => options.on.as_ref(),
                 SuiteCommand::List(_) | SuiteCommand::Show(_) => None,
             },
             Self::Sim(options) => return options.vary.is_empty().then_some(ONE_SIMULATION),
-            Self::Plan(_) => None,
+            Self::Sweep(_) | Self::Plan(_) => None,
         };
-        volume.map(|_| VOLUME_OF_RANK)
+        volume.map(|_| rank::OWN_VOLUME)
     }
 }
 
 const ONE_SIMULATION: &str = "one simulation cannot be divided among ranks
 help: give several values of a setting with --vary, or run `fathom sim`";
 
-const VOLUME_OF_RANK: &str = "--on: each rank would have a volume of its own
-help: serve one volume with `fathom serve` and measure it with ioengine=nbd, or write `fathom sim --hosts N`";
-
 const HELP: &str = "\
 Start it by mpirun, srun or an MPI job of Kubernetes, once per rank. In job files and arguments ${RANK} is the number of the \
-rank, from 0, ${RANKS} the number of ranks and ${HOST} the name of the host.
+rank, from 0, ${RANKS} the number of ranks and ${HOST} the name of the host. sim, plan and sweep --on divide simulations \
+instead of running one load together, and know no ranks in jobs.
 
 Examples:
   mpirun -n 8 --host node1:4,node2:4 fathom-fleet run job.fio

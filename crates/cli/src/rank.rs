@@ -33,6 +33,15 @@ pub(crate) fn set(fleet: Fleet, split: Option<SplitKind>, records: Option<PathBu
     let _ = FLEET.set(JoinedRank { fleet, split, records, has_variables });
 }
 
+/// Reports whether the job language knows the variables of this rank.
+pub(crate) fn has_variables() -> bool {
+    FLEET.get().is_some_and(|joined| joined.has_variables)
+}
+
+/// Why ranks do not run a load on a modelled volume.
+pub(crate) const OWN_VOLUME: &str = "each rank would have a modelled volume of its own
+help: serve one volume with `fathom serve` and measure it with ioengine=nbd, or write `fathom sim --hosts N`";
+
 /// Returns the value of a variable that ranks have.
 pub(crate) fn variable(name: &str) -> Option<String> {
     FLEET.get().filter(|joined| joined.has_variables)?.fleet.variable(name)

@@ -5,7 +5,7 @@ use std::path::Path;
 use analyse::Verdict;
 use report::grid::{self, GridDocument, GridPoint};
 use report::html::PageSubject;
-use report::{ReportedRun, ResultDocument, ResultFormat, formats_of, suite, sweep, wholes};
+use report::{ReportedRun, ResultDocument, ResultFormat, Sharded, formats_of, suite, sweep};
 
 use crate::args::ReportOptions;
 use crate::diagnostics;
@@ -17,12 +17,17 @@ use crate::save::{GRID, SUITE, SWEEP};
 
 /// Reads all runs, merges shards, then writes the report.
 pub(crate) fn command(options: &ReportOptions) -> Result<Exit, Exit> {
-    let (read, problems): (Vec<_>, Vec<_>) = options.runs.iter().map(|which| read(which)).partition(Result::is_ok);
-    let problems: Vec<String> = problems.into_iter().filter_map(Result::err).collect();
+    let (mut inputs, mut problems) = (Vec::new(), Vec::new());
+    for which in &options.runs {
+        match read(which) {
+            Ok(read) => inputs.extend(read.into_iter().map(|input| (which.clone(), input))),
+            Err(problem) => problems.push(problem),
+        }
+    }
     if !problems.is_empty() {
         return Err(Exit::usage(problems.join("\n")));
     }
-    let read = merged(read.into_iter().flatten().flatten().collect()).map_err(Exit::usage)?;
+    let read = merged(inputs).map_err(Exit::usage)?;
     let subjects: Vec<PageSubject<'_>> = read.iter().flat_map(ReportInput::subjects).collect();
     let (document, formats) = match read.as_slice() {
         [ReportInput::Grid { document, .. }] => (ResultDocument::Grid(document), ResultFormat::OF_GRID),
@@ -61,23 +66,42 @@ impl ReportInput {
     }
 }
 
-/// Merges shards, and warns of those that are missing. The other inputs keep their order.
-fn merged(inputs: Vec<ReportInput>) -> Result<Vec<ReportInput>, String> {
+/// Merges the shards among named inputs, and warns of those that are missing. A whole takes the place of its first shard.
+fn merged(inputs: Vec<(String, ReportInput)>) -> Result<Vec<ReportInput>, String> {
     let (mut grids, mut sweeps, mut others) = (Vec::new(), Vec::new(), Vec::new());
-    for input in inputs {
+    let (mut grid_place, mut sweep_place) = (0, 0);
+    for (name, input) in inputs {
         match input {
-            ReportInput::Grid { document, .. } if document.shard.is_some() => grids.push(document),
-            ReportInput::Sweep(document) if document.shard.is_some() => sweeps.push(*document),
+            ReportInput::Grid { document, .. } if document.shard.is_some() => {
+                grid_place = if grids.is_empty() { others.len() } else { grid_place };
+                grids.push((name, document));
+            }
+            ReportInput::Sweep(document) if document.shard.is_some() => {
+                sweep_place = if sweeps.is_empty() { others.len() } else { sweep_place };
+                sweeps.push((name, *document));
+            }
             other => others.push(other),
         }
     }
-    let (grids, sweeps) = (wholes(grids)?, wholes(sweeps)?);
-    let missing = grids.iter().filter_map(|grid| grid.missing.as_ref());
-    let missing = missing.chain(sweeps.iter().filter_map(|sweep| sweep.missing.as_ref()));
-    missing.for_each(|missing| diagnostics::warning(&missing.to_string()));
-    others.extend(grids.into_iter().map(ReportInput::of_grid));
-    others.extend(sweeps.into_iter().map(|sweep| ReportInput::Sweep(Box::new(sweep))));
+    let mut wholes: Vec<(usize, ReportInput)> = Vec::new();
+    wholes.extend(whole(grids)?.map(|grid| (grid_place, ReportInput::of_grid(grid))));
+    wholes.extend(whole(sweeps)?.map(|sweep| (sweep_place, ReportInput::Sweep(Box::new(sweep)))));
+    // The later first, so that the places of the others stay.
+    wholes.sort_by_key(|(place, _)| std::cmp::Reverse(*place));
+    wholes.into_iter().for_each(|(place, whole)| others.insert(place, whole));
     Ok(others)
+}
+
+/// Merges shards, if there are any.
+fn whole<D: Sharded>(shards: Vec<(String, D)>) -> Result<Option<D>, String> {
+    if shards.is_empty() {
+        return Ok(None);
+    }
+    let mut whole = D::merge(shards)?;
+    if let Some(missing) = whole.parts().missing {
+        diagnostics::warning(&missing.to_string());
+    }
+    Ok(Some(whole))
 }
 
 /// Reads a grid, sweep or suite document, a run, or all repeats of a series.

@@ -6,7 +6,7 @@ use report::Sharded;
 
 use crate::exit::Exit;
 use crate::terminal::write_stderr;
-use crate::{diagnostics, rank};
+use crate::{diagnostics, rank, signals};
 
 /// The part of the points that this process computes.
 pub(crate) struct PointDivision {
@@ -32,16 +32,16 @@ impl PointDivision {
         }
     }
 
-    /// Returns the shard that this process computes.
-    pub(crate) const fn shard(&self) -> Shard {
-        self.shard
+    /// Returns what `--dry-run` and `--show-jobs` describe: the shard of a task, or the points of all ranks, because only
+    /// rank 0 prints.
+    pub(crate) fn described(&self) -> Shard {
+        if self.fleet.is_some() { Shard::WHOLE } else { self.shard }
     }
 
-    /// Says if there are fewer points than shards, so that this one has none.
+    /// Prints that there are fewer points than shards, if this one has none.
     pub(crate) fn mention_empty(&self, items: usize) {
         if self.is_array && self.shard.number as usize > items {
-            let points = if items == 1 { "point" } else { "points" };
-            write_stderr(&format!("fathom: {} has no points: {items} {points} are fewer than shards\n", self.shard));
+            write_stderr(&format!("fathom: {} has no points: there are {items}\n", self.shard));
         }
     }
 
@@ -61,16 +61,18 @@ impl PointDivision {
         let own = compute(self.shard)?;
         let Some(fleet) = self.fleet else { return Ok(own) };
         let Some(gathered) = fleet.gather(&own).map_err(Exit::environment)? else { return Ok(D::default()) };
-        let mut documents: Vec<D> = Vec::new();
+        let mut documents: Vec<(String, D)> = Vec::new();
         for (rank, document) in (0..fleet.ranks()).zip(gathered) {
-            documents.push(match document {
+            let label = fleet.label(rank);
+            let document = match document {
                 Some(document) => document,
+                None if signals::ended().is_some() => continue,
                 None => {
-                    let label = fleet.label(rank);
                     diagnostics::warning(&format!("{label} is lost: rank 0 computes its points"));
                     compute(Shard { number: rank + 1, count: fleet.ranks() })?
                 }
-            });
+            };
+            documents.push((label, document));
         }
         D::merge(documents).map_err(Exit::environment)
     }

@@ -41,6 +41,11 @@ fn grid(options: &SimOptions, jobs: &[String], words: &[String]) -> Result<Exit,
     let division = PointDivision::of(options.shard.as_deref(), true)?;
     division.mention_empty(combinations.len());
     let place = VariedPlace::SimulatedHosts(options.hosts, options.split.map(SplitKind::from));
+    // Options beside the jobs and the settings that determine the results.
+    let identity = {
+        let SimOptions { run, hosts, split, .. } = options;
+        format!("{:?}", (&run.on, &run.job_files.section, run.common.seed, hosts, split))
+    };
     let options = &options.run;
     let (sections, around) = (options.job_files.section.as_slice(), around(options.on.as_deref()));
     let varied = VariedJobs { jobs, sections, around, outside: &source, place };
@@ -57,7 +62,7 @@ fn grid(options: &SimOptions, jobs: &[String], words: &[String]) -> Result<Exit,
     let (points, described): (Vec<PreparedPoint>, Vec<String>) = points.into_iter().unzip();
     let labels: Vec<String> = points.iter().map(|point| grid::label(&point.settings)).collect();
     if options.job_files.show_jobs || options.common.dry_run {
-        let described = division.shard().of(labels.iter().zip(described).collect()).into_iter();
+        let described = division.described().of(labels.iter().zip(described).collect()).into_iter();
         let text = described.map(|(label, text)| format!("with {label}:\n{text}\n"));
         return Ok(outputs::print_text(&text.collect::<String>()));
     }
@@ -68,7 +73,7 @@ fn grid(options: &SimOptions, jobs: &[String], words: &[String]) -> Result<Exit,
     let command_line = argv::command_line(words);
     let run_options = RunOptions { command_line: command_line.clone(), ..RunOptions::default() };
     let simulate = |shard: Shard| {
-        let words = labels.iter().chain([&written]).chain(&options.on).chain(sections);
+        let words = labels.iter().chain([&written, &identity]);
         Ok(GridDocument {
             command_line: command_line.clone(),
             shard: division.record(shard, points.len(), words.map(String::as_str)),

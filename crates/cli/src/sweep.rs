@@ -31,17 +31,14 @@ pub(crate) fn command(options: &SweepOptions, jobs: &[String], words: &[String])
     let host = runners::procedure_host(&source, &runner);
     let question = SweepQuestion::read(&request, host).map_err(Exit::refused)?;
     let combinations = question.combinations();
-    let is_virtual = question.is_virtual();
-    if is_virtual && rank::joined().is_some() && combinations.len() == 1 {
-        return Err(Exit::usage(ONE_SEARCH));
-    }
-    let division = PointDivision::of(options.shard.as_deref(), is_virtual)?;
-    division.mention_empty(combinations.len());
     let names: Vec<String> = combinations.iter().map(|settings| grid::label(settings)).collect();
     let prepare = |settings| PreparedSweep::set(&question, settings).map_err(Exit::refused);
     // Checks those of other shards too, so that all tasks of an array and all ranks refuse the same.
     let mut prepared = combinations.into_iter().map(prepare).collect::<Result<Vec<_>, _>>()?;
-    let own = division.shard().of(prepared.iter().collect());
+    let division = PointDivision::of(options.shard.as_deref(), prepared.iter().all(PreparedSweep::is_virtual))?;
+    refuse_on_ranks(&prepared).map_err(Exit::usage)?;
+    division.mention_empty(prepared.len());
+    let own = division.described().of(prepared.iter().collect());
     if options.job_files.show_jobs {
         return Ok(outputs::print_text(&own.iter().map(|sweep| preview::jobs(sweep.plan())).collect::<String>()));
     }
@@ -57,8 +54,13 @@ pub(crate) fn command(options: &SweepOptions, jobs: &[String], words: &[String])
     let failed = |problem: String| signals.end().map_or_else(|| Exit::environment(problem), Exit::Signal);
     let written = source.written(question.jobs());
     let seed = question.seed(prepared.first().map(PreparedSweep::plan));
+    // Options beside the jobs and the settings that determine the results.
+    let identity = {
+        let SweepRequest { on, sections, precision, time_limit, depth_max, real_time, .. } = &request;
+        format!("{:?}", (on, sections, precision, time_limit, depth_max, real_time, options.common.seed))
+    };
     let search = |shard: Shard| {
-        let words = names.iter().chain([&written]).chain(&options.on).chain(&options.job_files.section);
+        let words = names.iter().chain([&written, &identity]);
         let selected = shard.of(prepared.iter_mut().collect());
         Ok(SweepDocument {
             command_line: command_line.clone(),
@@ -91,6 +93,19 @@ pub(crate) fn command(options: &SweepOptions, jobs: &[String], words: &[String])
     let exit = conclude(options, &document, &mut files, &signals);
     save::report_saved(pending_save);
     Ok(exit)
+}
+
+/// Returns why ranks can neither divide these searches nor make them together.
+fn refuse_on_ranks(prepared: &[PreparedSweep<'_>]) -> Result<(), &'static str> {
+    if rank::joined().is_none() || !prepared.iter().any(PreparedSweep::is_modelled) {
+        return Ok(());
+    }
+    match prepared {
+        [one] if one.is_virtual() => Err(ONE_SEARCH),
+        // Searches are divided only if `--on` names the volume: jobs that name it may depend on the rank.
+        all if rank::has_variables() || !all.iter().all(PreparedSweep::is_virtual) => Err(rank::OWN_VOLUME),
+        _ => Ok(()),
+    }
 }
 
 const ONE_SEARCH: &str = "one search on a model cannot be divided among ranks

@@ -13,7 +13,7 @@ use store::RunKind;
 use crate::args::RunCommandOptions;
 use crate::exit::Exit;
 use crate::source::LocalSource;
-use crate::{diagnostics, runners};
+use crate::{diagnostics, rank, runners};
 
 /// Jobs of one run, or of one series of repeats.
 pub(crate) struct RunTrial {
@@ -58,6 +58,7 @@ impl RunTrial {
         let place = match (is_virtual, used(&plan)) {
             (true, _) => RunPlace::Virtual,
             (false, Use::Nowhere) => RunPlace::Device,
+            (false, Use::Everywhere) if rank::joined().is_some() => return Err(Exit::usage(rank::OWN_VOLUME)),
             (false, Use::Everywhere) => RunPlace::Paced,
             (false, Use::Mixed) => {
                 let problem = "some jobs are on modelled volumes and some are not\nhelp: run them one after the other";

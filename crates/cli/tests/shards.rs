@@ -66,17 +66,34 @@ fn missing_and_foreign_shards_are_named() {
     let missing = "5 of 14 points are missing: shard 2 of 3 is absent";
     assert_eq!(partial.stderr, format!("warning: {missing}\n"));
     assert!(partial.stdout.ends_with(&format!("\n{missing}\n")), "{}", partial.stdout);
-    let other = scratch.text("other.json");
-    fathom_run(&format!("{GRID},64k --shard 2/3 -o {other}")).expect_clean();
-    // A shard of another grid is a result of its own, and also incomplete.
-    let mixed = fathom_run(&format!("report {} {other}", files.join(" "))).expect_code(0);
-    assert!(mixed.stderr.starts_with("warning: 14 of 21 points are missing"), "{}", mixed.stderr);
     let twice = fathom_run(&format!("report {0} {0}", files[0])).expect_code(2);
     assert!(twice.stderr.starts_with("error: shard 1 of 3 is given twice"), "{}", twice.stderr);
-    let other_count = scratch.text("other-count.json");
-    fathom_run(&format!("{GRID} --shard 1/2 -o {other_count}")).expect_clean();
-    let refused = fathom_run(&format!("report {} {other_count}", files[1])).expect_code(2);
-    assert!(refused.stderr.contains("number of shards"), "{}", refused.stderr);
+    let other = scratch.text("other.json");
+    for foreign in [
+        format!("{GRID},64k --shard 2/3"),
+        format!("{GRID} --shard 1/2"),
+        format!("{GRID} --shard 2/3 --hosts 4"),
+        format!("{GRID} --shard 2/3 --seed 4"),
+        format!("{GRID} --shard 2/3 --rwmixread=4"),
+        GRID.replace("--on gcp/pd-ssd", "--on gcp/pd-balanced") + " --shard 2/3",
+    ] {
+        fathom_run(&format!("{foreign} -o {other}")).expect_code(0);
+        let refused = fathom_run(&format!("report {} {other}", files[0])).expect_code(2);
+        let told =
+            [files[0].as_str(), other.as_str(), "different jobs"].iter().all(|word| refused.stderr.contains(word));
+        assert!(told && refused.stdout.is_empty(), "{foreign}: {}", refused.stderr);
+    }
+}
+
+#[test]
+fn merged_shards_stand_where_their_first_one_was_named() {
+    let scratch = Scratch::new();
+    let (grid, sweep) =
+        (shards(&scratch, "sim --on custom,iops=100 --name=a --vary iodepth=1,2", 2), scratch.text("w.json"));
+    fathom_run(&format!("sweep --on custom,iops=1000,latency=1ms --vary bs=4k,8k -o {sweep}")).expect_code(0);
+    let page = fathom_run(&format!("report {} {sweep} {}", grid[1], grid[0])).expect_code(0).stdout;
+    let places = ["iodepth=1\n", "iodepth=2\n", "bs=4k"].map(|text| page.find(text).expect(text));
+    assert!(places.is_sorted(), "{page}");
 }
 
 #[test]
@@ -130,7 +147,7 @@ fn mistakes_in_shards_are_refused_and_an_empty_one_is_mentioned() {
         assert!(fathom_run(&wrong).expect_code(2).stderr.contains("`x` is not a number"));
     }
     let empty = fathom_run("sim --on gcp/pd-ssd --name=a --runtime=1 --vary iodepth=1,2 --shard 5/6").expect_code(0);
-    assert_eq!(empty.stderr, "fathom: shard 5 of 6 has no points: 2 points are fewer than shards\n");
+    assert_eq!(empty.stderr, "fathom: shard 5 of 6 has no points: there are 2\n");
 }
 
 /// Runs the recipe for arrays of Slurm as one of its tasks.

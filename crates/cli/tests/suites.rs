@@ -220,7 +220,7 @@ fn the_state_of_another_run_is_refused() {
     let running = Running::start(&mut suite(&scratch, &state("--scale 0.01")));
     wait_for("the state", || scratch.path("state.json").exists());
     let second = run(&mut suite(&scratch, &state("--scale 0.01"))).expect_code(2);
-    assert!(second.stderr.contains("another fathom process runs this suite with the state"), "{}", second.stderr);
+    assert!(second.stderr.contains("another fathom process uses the state"), "{}", second.stderr);
     running.signal("INT");
     running.end().expect_code(130);
     let cases = [

@@ -75,8 +75,7 @@ impl StateLock {
         match file.try_lock() {
             Ok(()) => Ok(Self { path, _file: file }),
             Err(TryLockError::WouldBlock) => Err(format!(
-                "another fathom process runs this suite with the state {}\nhelp: wait for it, or give another \
-                 file with --state",
+                "another fathom process uses the state {}\nhelp: wait for it, or give another file with --state",
                 state.display()
             )),
             Err(TryLockError::Error(error)) => Err(cannot(&error)),

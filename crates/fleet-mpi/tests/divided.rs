@@ -65,7 +65,16 @@ fn what_cannot_be_divided_is_refused_once() {
     for (arguments, message) in [
         (GRID.to_owned(), "one simulation cannot be divided among ranks"),
         ("sweep --on gcp/pd-ssd".to_owned(), "one search on a model cannot be divided among ranks"),
-        ("sweep --on gcp/pd-ssd --real-time --vary bs=4k,8k".to_owned(), "each rank would have a volume of its own"),
+        (
+            "sweep --on gcp/pd-ssd --real-time --vary bs=4k,8k".to_owned(),
+            "each rank would have a modelled volume of its own",
+        ),
+        (
+            "sweep --ioengine=model --volume=gcp/pd-ssd --vary bs=4k,8k".to_owned(),
+            "each rank would have a modelled volume",
+        ),
+        ("run --name=a --ioengine=model --volume=gcp/pd-ssd".to_owned(), "each rank would have a modelled volume"),
+        ("plan --iops 15k --split size".to_owned(), "--split: each rank simulates points of its own"),
         (format!("{GRID} --vary iodepth=1,2 --shard 1/2"), "the points are divided among the ranks already"),
         (format!("{GRID} --vary iodepth=1,x"), "`x` is not a number"),
     ] {

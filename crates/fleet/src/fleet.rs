@@ -1,5 +1,6 @@
 //! One rank among others: what it knows of them, and what it agrees with them.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
@@ -232,19 +233,16 @@ impl Fleet {
     ///
     /// # Errors
     ///
-    /// Fails if a rank has ended its command, or this rank takes no part.
+    /// Fails if a rank has ended its command, this rank takes no part, or a value cannot be read.
     pub fn gather<T: Serialize + DeserializeOwned>(&self, own: &T) -> Result<Option<Vec<Option<T>>>, String> {
-        let own = serde_json::to_string(own).map_err(|error| Broken::Unreadable(error.to_string()).to_string())?;
-        let mut gathered = None;
-        // Texts, so that ranks in between need not read the values.
-        let keep = |parts: Vec<(u32, String)>| gathered = Some(parts);
-        self.agree(&(self.rank(), own), keep).map_err(|broken| broken.to_string())?;
-        let Some(mut parts) = gathered else { return Ok(None) };
-        let value = |rank: u32| {
-            let index = parts.iter().position(|(from, _)| *from == rank)?;
-            serde_json::from_str(&parts.swap_remove(index).1).ok()
-        };
-        Ok(Some((0..self.ranks()).map(value).collect()))
+        let unreadable = |error: serde_json::Error| Broken::Unreadable(error.to_string()).to_string();
+        let value = serde_json::to_vec(own).map_err(unreadable)?;
+        let mut combine = GatherCombine::default();
+        let mut agreement = self.begin(GatherCombine::part(self.rank(), &value));
+        self.complete(&mut agreement, &mut combine).map_err(|broken| broken.to_string())?;
+        let Some(mut gathered) = combine.gathered else { return Ok(None) };
+        let value = |rank| gathered.remove(&rank).map(|value| serde_json::from_slice(&value)).transpose();
+        (0..self.ranks()).map(value).collect::<Result<_, _>>().map(Some).map_err(unreadable)
     }
 
     /// Measures the clocks of all ranks again. Returns this rank's once it is known; `None` if it is not measured within a
@@ -346,6 +344,44 @@ impl<T: Serialize + DeserializeOwned, C: Serialize, F: FnOnce(Vec<T>) -> C> Comb
     fn conclude(&mut self, combined: Vec<u8>, _lost: &[(u32, String)]) -> Vec<u8> {
         let values = serde_json::from_slice(&combined).unwrap_or_default();
         self.conclude.take().and_then(|conclude| serde_json::to_vec(&conclude(values)).ok()).unwrap_or_default()
+    }
+}
+
+/// Values that only rank 0 needs. Parts are joined without being read: rank and length in 4 and 8 bytes, little-endian,
+/// and the value.
+#[derive(Default)]
+struct GatherCombine {
+    /// Values by rank, at rank 0.
+    gathered: Option<BTreeMap<u32, Vec<u8>>>,
+}
+
+impl GatherCombine {
+    fn part(rank: u32, value: &[u8]) -> Vec<u8> {
+        [&rank.to_le_bytes()[..], &(value.len() as u64).to_le_bytes(), value].concat()
+    }
+
+    /// Splits the first part off; `None` at the end, or if it is cut.
+    fn split(parts: &[u8]) -> Option<(u32, &[u8], &[u8])> {
+        let (rank, rest) = parts.split_first_chunk()?;
+        let (length, rest) = rest.split_first_chunk()?;
+        let (value, rest) = rest.split_at_checked(usize::try_from(u64::from_le_bytes(*length)).ok()?)?;
+        Some((u32::from_le_bytes(*rank), value, rest))
+    }
+}
+
+impl Combine for GatherCombine {
+    fn combine(&mut self, parts: Vec<Vec<u8>>) -> Vec<u8> {
+        parts.concat()
+    }
+
+    fn conclude(&mut self, combined: Vec<u8>, _lost: &[(u32, String)]) -> Vec<u8> {
+        let (mut gathered, mut parts) = (BTreeMap::new(), &combined[..]);
+        while let Some((rank, value, rest)) = Self::split(parts) {
+            gathered.insert(rank, value.to_vec());
+            parts = rest;
+        }
+        self.gathered = Some(gathered);
+        Vec::new()
     }
 }
 

@@ -17,7 +17,7 @@ pub struct Shard {
 /// Variables that job arrays set: number of the task, its first value, and number of tasks.
 const ARRAYS: [(&str, Option<&str>, &str); 2] = [
     ("SLURM_ARRAY_TASK_ID", Some("SLURM_ARRAY_TASK_MIN"), "SLURM_ARRAY_TASK_COUNT"),
-    // Kubernetes counts from 0 and does not tell pods how many there are.
+    // Kubernetes counts from 0, and sets no variable to the number of pods.
     ("JOB_COMPLETION_INDEX", None, "FATHOM_SHARDS"),
 ];
 
@@ -59,7 +59,9 @@ impl Shard {
         let shard = Self { number, count };
         if !shard.is_valid() {
             let help = "number the tasks without gaps, or give --shard NUMBER/COUNT";
-            return Err(format!("{task}={task_number} is none of {count} tasks from {first} on\nhelp: {help}"));
+            return Err(format!(
+                "task {task_number} is outside the array of {count} tasks that starts at {first}\nhelp: {help}"
+            ));
         }
         Ok(shard)
     }
@@ -108,37 +110,43 @@ impl ShardRecord {
     pub fn new<'a>(shard: Shard, items: usize, words: impl IntoIterator<Item = &'a str>) -> Self {
         let with_word =
             |number, word: &'a str| word.bytes().chain([0]).fold(number, |number, byte| mix(number, u64::from(byte)));
-        let whole = format!("{:016x}", words.into_iter().fold(items as u64, with_word));
+        // Versions may simulate differently.
+        let version = with_word(items as u64, env!("CARGO_PKG_VERSION"));
+        let whole = format!("{:016x}", words.into_iter().fold(version, with_word));
         Self { shard, items: items as u64, whole }
     }
 
-    /// Puts the items of several shards of one whole into their original order. Returns them, and what is missing.
+    /// Puts the items of several shards of one whole into their original order. Each shard has the name of its source.
+    /// Returns the items, and what is missing.
     ///
     /// # Errors
     ///
-    /// Returns why the shards do not belong together.
-    pub fn merge<T>(parts: Vec<(Self, Vec<T>)>) -> Result<(Vec<T>, Option<MissingItems>), String> {
-        let mut shards: BTreeMap<u32, Vec<T>> = BTreeMap::new();
-        let mut first: Option<Self> = None;
-        for (part, items) in parts {
+    /// Returns why the shards do not belong together and, after `help: `, what to do.
+    pub fn merge<T>(parts: Vec<(String, Self, Vec<T>)>) -> Result<(Vec<T>, Option<MissingItems>), String> {
+        let mut shards: BTreeMap<u32, (String, Vec<T>)> = BTreeMap::new();
+        let mut first: Option<(String, Self)> = None;
+        for (name, part, items) in parts {
             let shard = part.shard;
-            let known = first.get_or_insert_with(|| part.clone());
+            let (first_name, known) = first.get_or_insert_with(|| (name.clone(), part.clone()));
             if !shard.is_valid() || part.items > ITEMS_MAX || items.len() as u64 > shard.items(part.items) {
-                return Err(format!("{shard} cannot have {} of {} items", items.len(), part.items));
+                let (found, all) = (items.len(), part.items);
+                return Err(format!("{name}: {shard} cannot have {found} of {all} points\nhelp: compute it again"));
             }
             if (shard.count, part.items, &part.whole) != (known.shard.count, known.items, &known.whole) {
                 return Err(format!(
-                    "{} and {shard} are not of the same jobs, settings and number of shards",
+                    "{name} ({shard}) and {first_name} ({}) have different jobs, settings, options or versions of fathom\n\
+                     help: report them apart",
                     known.shard
                 ));
             }
-            if shards.insert(shard.number, items).is_some() {
-                return Err(format!("{shard} is given twice"));
+            if let Some((other, _)) = shards.get(&shard.number) {
+                return Err(format!("{shard} is given twice: {other} and {name}\nhelp: give one of them"));
             }
+            shards.insert(shard.number, (name, items));
         }
-        let Some(Self { shard: Shard { count, .. }, items, .. }) = first else { return Ok((Vec::new(), None)) };
-        let missing = MissingItems::of(count, items, |number| shards.get(&number).map(Vec::len));
-        let numbered = shards.into_iter().flat_map(|(number, items)| {
+        let Some((_, Self { shard: Shard { count, .. }, items, .. })) = first else { return Ok((Vec::new(), None)) };
+        let missing = MissingItems::of(count, items, |number| shards.get(&number).map(|(_, items)| items.len()));
+        let numbered = shards.into_iter().flat_map(|(number, (_, items))| {
             (0_u64..).zip(items).map(move |(turn, item)| (turn * u64::from(count) + u64::from(number), item))
         });
         let mut numbered: Vec<(u64, T)> = numbered.collect();
@@ -235,11 +243,11 @@ mod tests {
     }
 
     /// Divides numbers into shards, each with its record.
-    fn shards(items: u32, count: u32) -> Vec<(ShardRecord, Vec<u32>)> {
+    fn shards(items: u32, count: u32) -> Vec<(String, ShardRecord, Vec<u32>)> {
         let whole: Vec<u32> = (0..items).collect();
         let of = |number| {
             let shard = Shard { number, count };
-            (ShardRecord::new(shard, whole.len(), ["a"]), shard.of(whole.clone()))
+            (format!("{number}.json"), ShardRecord::new(shard, whole.len(), ["a"]), shard.of(whole.clone()))
         };
         (1..=count).map(of).collect()
     }
@@ -248,7 +256,7 @@ mod tests {
     fn shards_together_are_the_whole_in_its_order() {
         for (items, count) in [(0, 3), (1, 3), (10, 3), (12, 4), (3, 8), (100, 1)] {
             let mut parts = shards(items, count);
-            assert!(parts.iter().all(|(part, items)| part.shard.items(part.items) == items.len() as u64));
+            assert!(parts.iter().all(|(_, part, items)| part.shard.items(part.items) == items.len() as u64));
             parts.reverse();
             assert_eq!(ShardRecord::merge(parts), Ok(((0..items).collect(), None)));
         }
@@ -258,7 +266,7 @@ mod tests {
     fn missing_and_incomplete_shards_are_named() {
         let mut parts = shards(10, 4);
         parts.remove(2);
-        parts[1].1.pop();
+        parts[1].2.pop();
         let (items, missing) = ShardRecord::merge(parts).unwrap();
         assert_eq!(items, [0, 1, 3, 4, 5, 7, 8]);
         let text = "3 of 10 points are missing: shard 3 of 4 is absent, shard 2 of 4 ended early";
@@ -274,22 +282,22 @@ mod tests {
 
     #[test]
     fn shards_that_do_not_belong_together_are_refused() {
-        let refused = |parts: Vec<(ShardRecord, Vec<u32>)>| ShardRecord::merge(parts).unwrap_err();
+        let refused = |parts: Vec<(String, ShardRecord, Vec<u32>)>| ShardRecord::merge(parts).unwrap_err();
         let [first, second] = &shards(4, 2)[..] else { panic!("two") };
-        assert!(refused(vec![first.clone(), first.clone()]).contains("shard 1 of 2 is given twice"));
-        assert!(refused(vec![first.clone(), shards(4, 3).remove(1)]).contains("not of the same"));
+        assert!(refused(vec![first.clone(), first.clone()]).contains("shard 1 of 2 is given twice: 1.json and 1.json"));
+        assert!(refused(vec![first.clone(), shards(4, 3).remove(1)]).contains("have different jobs"));
         let mut other = second.clone();
-        other.0 = ShardRecord::new(other.0.shard, 4, ["b"]);
-        assert!(refused(vec![first.clone(), other]).contains("not of the same"));
+        other.1 = ShardRecord::new(other.1.shard, 4, ["b"]);
+        assert!(refused(vec![first.clone(), other]).contains("have different jobs"));
         let mut more = second.clone();
-        more.1.push(9);
+        more.2.push(9);
         assert!(refused(vec![first.clone(), more]).contains("cannot have 3 of 4"));
         let mut invalid = second.clone();
-        invalid.0.shard = Shard { number: 0, count: 0 };
+        invalid.1.shard = Shard { number: 0, count: 0 };
         assert!(refused(vec![invalid]).contains("cannot"));
         let mut many = second.clone();
-        (many.0.items, many.0.shard.count) = (u64::MAX, u32::MAX);
+        (many.1.items, many.1.shard.count) = (u64::MAX, u32::MAX);
         assert!(refused(vec![many]).contains("cannot"));
-        assert_ne!(ShardRecord::new(first.0.shard, 4, ["ab", "c"]), ShardRecord::new(first.0.shard, 4, ["a", "bc"]));
+        assert_ne!(ShardRecord::new(first.1.shard, 4, ["ab", "c"]), ShardRecord::new(first.1.shard, 4, ["a", "bc"]));
     }
 }

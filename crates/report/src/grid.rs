@@ -46,6 +46,8 @@ struct StoredPoint {
 
 impl From<StoredPoint> for GridPoint {
     fn from(StoredPoint { settings, run }: StoredPoint) -> Self {
+        let text = |text: &str| units::printable(text).into_owned();
+        let settings = settings.iter().map(|(key, value)| (text(key), text(value))).collect();
         Self::new(settings, record::printable(run))
     }
 }
@@ -137,13 +139,17 @@ fn limit(point: &GridPoint, job: usize) -> String {
     }
 }
 
+/// Maximum width of an aligned column in characters.
+const WIDTH_MAX: usize = 200;
+
 /// Returns the grid as text: settings on the left, results on the right, then what is missing.
 #[must_use]
 pub fn text(document: &GridDocument) -> String {
     let (head, body) = table(&document.points);
     let width =
         |column: usize| std::iter::once(&head).chain(&body).map(|row| row[column].chars().count()).max().unwrap_or(0);
-    let widths: Vec<usize> = (0..head.len()).map(width).collect();
+    // Formatting panics above a width of 65,535.
+    let widths: Vec<usize> = (0..head.len()).map(|column| width(column).min(WIDTH_MAX)).collect();
     let line = |row: &Vec<String>| {
         let cells = row.iter().zip(&widths).enumerate().map(|(column, (cell, &width))| {
             // Figures are aligned to the right; the last column is text.
@@ -172,6 +178,11 @@ pub fn read(text: &str) -> Result<GridDocument, String> {
         return Err(crate::own::too_new(fathom_grid, SCHEMA));
     }
     let document: GridDocument = serde_json::from_str(text).map_err(|error| error.to_string())?;
+    let names = |point: &GridPoint| point.settings.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>();
+    if let Some(other) = document.points.iter().find(|point| names(point) != names(&document.points[0])) {
+        let (first, other) = (names(&document.points[0]).join(", "), names(other).join(", "));
+        return Err(format!("its points have different settings: `{first}` and `{other}`\nhelp: write the grid again"));
+    }
     if let Some(newer) = document.points.iter().find(|point| point.run.schema > record::SCHEMA) {
         return Err(crate::own::too_new(newer.run.schema, record::SCHEMA));
     }

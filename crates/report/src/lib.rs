@@ -58,7 +58,7 @@ pub use own::json;
 pub use paint::Tone;
 pub use repeats::RepeatsDocument;
 pub(crate) use repeats::{repeats_csv, repeats_json, repeats_markdown, repeats_text};
-pub use sharded::{Sharded, wholes};
+pub use sharded::Sharded;
 pub use sheet::{Sheet, SheetStyle};
 pub use shown::ReportedRun;
 pub use stuck::stuck_lines;

@@ -1,7 +1,5 @@
 //! Documents of shards, and how they become those of the whole.
 
-use std::collections::BTreeMap;
-
 use record::{MissingItems, ShardRecord};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -20,18 +18,20 @@ pub trait Sharded: Default + Serialize + DeserializeOwned {
     /// Returns the shard; `None` for a whole document.
     fn shard(&self) -> Option<&ShardRecord>;
 
-    /// Merges shards.
+    /// Merges shards, each with the name of its source.
     ///
     /// # Errors
     ///
-    /// Returns why they do not belong together.
-    fn merge(documents: Vec<Self>) -> Result<Self, String> {
+    /// Returns why they do not belong together and, after `help: `, what to do.
+    fn merge(documents: Vec<(String, Self)>) -> Result<Self, String> {
         let mut whole = Self::default();
         let mut shards = Vec::with_capacity(documents.len());
-        for (index, mut document) in documents.into_iter().enumerate() {
+        for (index, (name, mut document)) in documents.into_iter().enumerate() {
             let parts = document.parts();
-            let record = parts.shard.take().ok_or("one of them is not a shard")?;
-            shards.push((record, std::mem::take(parts.items)));
+            let Some(record) = parts.shard.take() else {
+                return Err(format!("{name}: it is not a shard\nhelp: report it apart"));
+            };
+            shards.push((name, record, std::mem::take(parts.items)));
             if index == 0 {
                 whole = document;
             }
@@ -42,20 +42,6 @@ pub trait Sharded: Default + Serialize + DeserializeOwned {
         *parts.command_line = without_shard(std::mem::take(parts.command_line));
         Ok(whole)
     }
-}
-
-/// Merges the shards of each whole.
-///
-/// # Errors
-///
-/// Returns why shards do not belong together.
-pub fn wholes<D: Sharded>(shards: impl IntoIterator<Item = D>) -> Result<Vec<D>, String> {
-    let mut groups: BTreeMap<String, Vec<D>> = BTreeMap::new();
-    for document in shards {
-        let whole = document.shard().map(|shard| shard.whole.clone()).unwrap_or_default();
-        groups.entry(whole).or_default().push(document);
-    }
-    groups.into_values().map(D::merge).collect()
 }
 
 /// The parts of a document that merging changes.
@@ -130,10 +116,14 @@ mod tests {
         }
     }
 
+    fn named(document: GridDocument) -> (String, GridDocument) {
+        ("a.json".to_owned(), document)
+    }
+
     #[test]
     fn merged_shards_are_written_and_read_as_the_whole() {
         let written = [shard(2, &["2"]), shard(1, &["1", "4"])].map(|part| crate::grid::json(&part));
-        let read = written.iter().map(|text| crate::grid::read(text).unwrap()).collect();
+        let read = written.iter().map(|text| (String::new(), crate::grid::read(text).unwrap())).collect();
         let whole = GridDocument::merge(read).unwrap();
         let depths: Vec<String> = whole.points.iter().map(GridPoint::label).collect();
         assert_eq!(depths, ["iodepth=1", "iodepth=2", "iodepth=4"]);
@@ -145,7 +135,7 @@ mod tests {
 
     #[test]
     fn what_is_missing_is_said_in_all_formats() {
-        let whole = GridDocument::merge(vec![shard(2, &["2"])]).unwrap();
+        let whole = GridDocument::merge(vec![named(shard(2, &["2"]))]).unwrap();
         let missing = "2 of 3 points are missing: shard 1 of 2 is absent";
         let texts = [crate::grid::text(&whole), crate::grid::markdown(&whole), crate::html::grid_page(&whole)];
         for text in texts {
@@ -162,10 +152,22 @@ mod tests {
     #[test]
     fn whole_documents_and_foreign_shards_are_not_merged() {
         let whole = GridDocument { shard: None, ..shard(1, &["1", "4"]) };
-        assert!(GridDocument::merge(vec![whole, shard(2, &["2"])]).is_err());
+        assert!(GridDocument::merge(vec![named(whole), named(shard(2, &["2"]))]).is_err());
         let mut foreign = shard(2, &["2"]);
         foreign.shard = Some(ShardRecord::new(Shard { number: 2, count: 2 }, 3, ["b"]));
-        assert!(GridDocument::merge(vec![shard(1, &["1", "4"]), foreign]).is_err());
+        assert!(GridDocument::merge(vec![named(shard(1, &["1", "4"])), named(foreign)]).is_err());
+    }
+
+    #[test]
+    fn hostile_settings_are_refused_or_escaped() {
+        let mut document = shard(1, &["1", "4"]);
+        document.points[1].settings.clear();
+        assert!(crate::grid::read(&crate::grid::json(&document)).unwrap_err().contains("settings"));
+        // A width above 65,535 would panic.
+        let mut document = shard(1, &["1", "4"]);
+        document.points[1].settings[0].1 = format!("\u{1b}[2J{}", "x".repeat(100_000));
+        let read = crate::grid::read(&crate::grid::json(&document)).unwrap();
+        assert!(!crate::grid::text(&read).contains('\u{1b}'));
     }
 
     #[test]

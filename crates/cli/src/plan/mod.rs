@@ -12,6 +12,7 @@ use args::PlanOptions;
 use procedure::purchase::{PurchaseSearch, TrialOutcomes};
 use report::{ResultDocument, ResultFormat};
 
+use crate::diagnostics::warning;
 use crate::exit::Exit;
 use crate::outputs::{self, Output};
 use crate::signals::Signals;
@@ -32,9 +33,16 @@ pub(crate) fn command(options: &PlanOptions) -> Result<Exit, Exit> {
     let mut outcomes = TrialOutcomes::default();
     if let Some(fleet) = rank::joined() {
         match fleet.gather(&search.simulate_shard(rank::shard(), parallel::for_each)).map_err(Exit::environment)? {
-            // The outcomes of lost ranks are simulated below.
-            Some(all) => all.into_iter().flatten().for_each(|others| outcomes.extend(others)),
             None => return Ok(Exit::Good),
+            Some(all) => {
+                for (rank, others) in (0..).zip(all) {
+                    match others {
+                        Some(others) => outcomes.extend(others),
+                        // What has no outcome is simulated below.
+                        None => warning(&format!("{} is lost: rank 0 simulates its volumes", fleet.label(rank))),
+                    }
+                }
+            }
         }
     }
     let report = search.conclude(outcomes);

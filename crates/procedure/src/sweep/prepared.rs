@@ -80,8 +80,16 @@ impl<'q> PreparedSweep<'q> {
         self.question.settings(&self.plan, self.is_virtual())
     }
 
-    pub(crate) fn is_virtual(&self) -> bool {
+    /// Reports whether probes are simulated in virtual time.
+    #[must_use]
+    pub fn is_virtual(&self) -> bool {
         self.place == RunPlace::Virtual
+    }
+
+    /// Reports whether the volume is a model, in virtual or real time.
+    #[must_use]
+    pub fn is_modelled(&self) -> bool {
+        self.place != RunPlace::Device
     }
 
     /// Returns the number of which depths are multiples.

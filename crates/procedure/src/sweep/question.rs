@@ -128,13 +128,6 @@ impl<'a> SweepQuestion<'a> {
         .with(settings)
     }
 
-    /// Reports whether the probes take virtual time, so that they are simulated by one process alone.
-    #[must_use]
-    pub fn is_virtual(&self) -> bool {
-        let first = self.combinations().swap_remove(0);
-        !self.request.real_time && self.plan(&first).is_ok_and(|plan| is_modelled(&plan))
-    }
-
     /// Returns the job arguments, including a name.
     #[must_use]
     pub fn jobs(&self) -> &[String] {
