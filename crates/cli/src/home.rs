@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use store::RunStore;
+use store::{Retention, RunStore};
 
 /// Remedy if runs cannot be saved in the default directory.
 pub(crate) const ELSEWHERE: &str = "set FATHOM_HOME=DIR to save runs elsewhere, or add --no-record";
@@ -24,6 +24,11 @@ pub(crate) fn runs() -> Result<PathBuf, String> {
 /// none.
 pub(crate) fn ledger() -> Option<PathBuf> {
     runs().ok().map(|runs| runs.with_file_name("own"))
+}
+
+/// Returns the retention of saved runs. Fails on an unreadable variable.
+pub(crate) fn retention() -> Result<Retention, String> {
+    Retention::of_variables(|name| std::env::var(name).ok())
 }
 
 /// Opens the store for reading; `None` if no run was ever saved.

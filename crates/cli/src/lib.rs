@@ -35,7 +35,6 @@ mod parallel;
 mod plan;
 mod rank;
 mod report;
-mod retention;
 mod run;
 mod run_argument;
 mod runners;

@@ -15,7 +15,7 @@ use report::Event;
 use store::{Retention, RunKind, RunStore};
 
 use crate::argv::command_line;
-use crate::{diagnostics, home, retention, terminal};
+use crate::{diagnostics, home, terminal};
 
 /// Maximum delay of the exit for saving.
 const SAVE_TIMEOUT: Duration = Duration::from_secs(2);
@@ -77,7 +77,7 @@ impl RunToSave {
         let store = RunStore::open(root).map_err(text)?.with_patience(LOCK_TIMEOUT);
         let id = self.write(&store).map_err(text)?;
         // Runs that cannot be removed now are left to the next command.
-        let retention_error = retention::from_environment()
+        let retention_error = home::retention()
             .map(|retention| store.retain(Retention { latest: 1, ..retention }, device::unix_ms()))
             .err();
         Ok(StoredEntry { id, retention_error })

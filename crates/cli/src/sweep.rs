@@ -54,11 +54,7 @@ pub(crate) fn command(options: &SweepOptions, jobs: &[String], words: &[String])
     let failed = |problem: String| signals.end().map_or_else(|| Exit::environment(problem), Exit::Signal);
     let written = source.written(question.jobs());
     let seed = question.seed(prepared.first().map(PreparedSweep::plan));
-    // Options beside the jobs and the settings that determine the results.
-    let identity = {
-        let SweepRequest { on, sections, precision, time_limit, depth_max, real_time, .. } = &request;
-        format!("{:?}", (on, sections, precision, time_limit, depth_max, real_time, options.common.seed))
-    };
+    let identity = identity(&request, options.common.seed);
     let search = |shard: Shard| {
         let words = names.iter().chain([&written, &identity]);
         let selected = shard.of(prepared.iter_mut().collect());
@@ -110,6 +106,12 @@ fn refuse_on_ranks(prepared: &[PreparedSweep<'_>]) -> Result<(), &'static str> {
 
 const ONE_SEARCH: &str = "one search on a model cannot be divided among ranks
 help: give several values of a setting with --vary, or run `fathom sweep`";
+
+/// Returns the options, beside the jobs and the settings, that determine the results.
+fn identity(request: &SweepRequest, seed: Option<u64>) -> String {
+    let SweepRequest { on, sections, precision, time_limit, depth_max, real_time, .. } = request;
+    format!("{:?}", (on, sections, precision, time_limit, depth_max, real_time, seed))
+}
 
 fn request(options: &SweepOptions, jobs: &[String]) -> SweepRequest {
     SweepRequest {

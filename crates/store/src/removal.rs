@@ -2,6 +2,7 @@ use std::path::Path;
 
 use crate::error::{Error, Result};
 use crate::folder::{self, KEPT};
+use crate::limits::{age_ms, size_bytes};
 use crate::sweep::REMOVING;
 use crate::{Entry, Filter, RunStore, disk, id};
 
@@ -14,6 +15,34 @@ pub struct Retention {
     pub max_bytes: Option<u64>,
     /// Number of most recent runs to spare in any case.
     pub latest: usize,
+}
+
+/// Default limit on the age of saved runs.
+const AGE_MS: u64 = 365 * 24 * 60 * 60 * 1000;
+/// Default limit on the total size of saved runs in bytes.
+const BYTES: u64 = 4 << 30;
+
+impl Retention {
+    /// Returns the retention of the variables `FATHOM_KEEP_FOR` and `FATHOM_KEEP_SIZE`, or the default.
+    ///
+    /// # Errors
+    ///
+    /// Fails on an unreadable value.
+    pub fn of_variables(variable: impl Fn(&str) -> Option<String>) -> std::result::Result<Self, String> {
+        let limit = |name: &str, default: u64, parse: fn(&str) -> Option<u64>, example: &str| match variable(name) {
+            None => Ok(Some(default)),
+            Some(value) if value.is_empty() => Ok(Some(default)),
+            Some(value) if value == "unlimited" => Ok(None),
+            Some(value) => parse(&value).map(Some).ok_or_else(|| {
+                format!(
+                    "{name}={value}: unreadable value; no saved run was removed\nhelp: write {example} or unlimited"
+                )
+            }),
+        };
+        let max_age_ms = limit("FATHOM_KEEP_FOR", AGE_MS, age_ms, "a time such as 90d")?;
+        let max_bytes = limit("FATHOM_KEEP_SIZE", BYTES, size_bytes, "a size such as 10GiB")?;
+        Ok(Self { max_age_ms, max_bytes, latest: 0 })
+    }
 }
 
 impl RunStore {

@@ -15,7 +15,7 @@ use crate::exit::Exit;
 use crate::outputs::print_text;
 use crate::run_argument::resolve_all;
 use crate::terminal::Terminal;
-use crate::{home, input_file, retention};
+use crate::{home, input_file};
 
 /// Runs a subcommand; lists all runs without one.
 pub(crate) fn command(options: &RunsOptions) -> Result<Exit, Exit> {
@@ -149,7 +149,7 @@ fn retention_of(options: &PruneOptions) -> Result<Retention, String> {
     let max_age_ms = limit("--older-than", &options.older_than, store::age_ms, "a time such as 90d or 12h")?;
     let max_bytes = limit("--larger-than", &options.larger_than, store::size_bytes, "a size such as 1GiB or 500MB")?;
     match (max_age_ms, max_bytes) {
-        (None, None) => retention::from_environment(),
+        (None, None) => home::retention(),
         _ => Ok(Retention { max_age_ms, max_bytes, latest: 0 }),
     }
 }
