@@ -10,7 +10,6 @@
 
 mod args;
 mod argv;
-mod block;
 mod catalog;
 mod commands;
 mod compare;

@@ -6,6 +6,7 @@
 //!
 //! Out of scope: clocks, and parsing of fio's units, which are specific to the job language (`job`).
 
+mod block_size;
 mod bytes;
 mod cpu_use;
 mod nanos;
@@ -16,6 +17,7 @@ pub mod random;
 mod rate;
 mod text;
 
+pub use block_size::block_bytes;
 pub use bytes::Bytes;
 pub use cpu_use::CpuUse;
 pub use nanos::Nanos;

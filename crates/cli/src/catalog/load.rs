@@ -3,10 +3,10 @@
 use job::Diagnostic;
 use report::catalog::CatalogLoad;
 use runner::problems;
+use units::block_bytes;
 use volume::PerRequestKind;
 
 use crate::args::CatalogOptions;
-use crate::block::block_bytes;
 
 /// Parses the options. Returns all problems together.
 pub(super) fn parse(options: &CatalogOptions) -> Result<CatalogLoad, Vec<Diagnostic>> {

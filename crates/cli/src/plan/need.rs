@@ -8,11 +8,10 @@ use plan::workload::{self, Derived};
 use plan::{Need, Requirement};
 use procedure::purchase;
 use runner::problems;
-use units::Nanos;
+use units::{Nanos, block_bytes};
 use volume::catalogue::{QuantityKind, quantity};
 
 use super::args::{PlanOptions, PlanPattern};
-use crate::block::block_bytes;
 use crate::input_file;
 use crate::source::LocalSource;
 

@@ -1,7 +1,8 @@
-//! Parses block sizes in Fathom's own options.
+//! Block sizes of operations.
 
-/// Parses a block size in the syntax of job options: `4k`, `128k`, `1m`, `4096`.
-pub(crate) fn block_bytes(text: &str) -> Option<u32> {
+/// Parses a block size from 512 bytes to 1 GiB in the syntax of job options: `4k`, `128k`, `1m`, `4096`.
+#[must_use]
+pub fn block_bytes(text: &str) -> Option<u32> {
     let text = text.trim().to_ascii_lowercase();
     let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let factor = match text[end..].trim_end_matches("ib").trim_end_matches('b') {
