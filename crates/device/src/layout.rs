@@ -75,20 +75,27 @@ pub struct LaidFiles {
 }
 
 impl LaidFiles {
-    /// Adds the outcome for the files that other ranks were laying out, now that all of them have ended.
-    pub fn add_last(&mut self, last: Self) {
-        self.failed.extend(last.failed);
-        for layout in last.elsewhere {
+    /// Adds the outcome of another attempt.
+    pub fn add(&mut self, other: Self) {
+        self.failed.extend(other.failed);
+        self.elsewhere.extend(other.elsewhere);
+    }
+
+    /// Returns the files that could not be created, including those that other ranks are still laying out when the run
+    /// ends.
+    pub fn into_failed(mut self) -> FailedFiles {
+        for layout in self.elsewhere {
             let error = engine::Error {
                 kind: engine::ErrorKind::File,
                 operation: "lay out",
                 place: layout.path.display().to_string(),
-                reason: "another rank of the run failed to do so".to_owned(),
+                reason: "the run ended while another rank was laying it out".to_owned(),
                 errno: None,
                 remedy: Some("see the messages of the other ranks".to_owned()),
             };
             self.failed.insert(layout.path, error);
         }
+        self.failed
     }
 }
 
