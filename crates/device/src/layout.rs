@@ -41,7 +41,7 @@ pub fn planned(plan: &Plan, workers: &[WorkerPlan], seeds: Seeds) -> Vec<FileLay
             let layout = &mut layouts[place];
             layout.bytes = layout.bytes.max(file.needed);
             layout.writes = layout.writes.saturating_add(max_written(job, &worker.files, file));
-            if needs_data(job) {
+            if job.needs_data() || plan.needed_by_ranks.contains(&file.path) {
                 layout.content = LayoutContent::Filled;
             }
         }
@@ -149,13 +149,6 @@ pub fn of_each(plan: &Plan, workers: &[WorkerPlan]) -> Vec<(usize, usize, u64)> 
 /// Returns the error if there is not enough free space for the files and their writes.
 pub fn space_refusal(layouts: &[FileLayout]) -> Option<String> {
     check_room(layouts).err().map(|error| error.to_string())
-}
-
-/// Reports whether the files of a job must contain data before it begins: it reads them, or must not extend them.
-fn needs_data(job: &Job) -> bool {
-    let direction = job.pattern.direction;
-    !job.files.create_on_open
-        && (direction.reads() || job.files.overwrite || (!direction.writes() && direction.trims()))
 }
 
 fn fallocate(job: &Job) -> FallocateMode {

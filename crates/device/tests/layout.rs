@@ -9,7 +9,7 @@ use device::DeviceRunner;
 use engine::ErrorKind;
 use engine::files::{FallocateMode, FileLayout, LayoutContent};
 use engine::gate::{Sharing, WriteGate};
-use job::{Dialect, EmptySource, InjectedOptions, Plan, StatOptions};
+use job::{Dialect, EmptySource, InjectedOptions, Plan, RankTable, StatOptions};
 use runner::{
     CompletedRun, LogSink, NullObserver, PreparedRun, RunControl, RunError, RunOptions, Runner, Seeds, StageStart,
     WorkerLog,
@@ -72,18 +72,17 @@ fn runner_of_rank() -> DeviceRunner {
     DeviceRunner::strict(gate_of_rank(), Arc::new(NoLogs))
 }
 
-/// A job that reads a file once.
-fn read(path: &Path, mib: u64) -> Plan {
-    let words = [
-        "--name=a".to_owned(),
-        "--rw=read".to_owned(),
-        "--bs=1m".to_owned(),
-        "--ioengine=psync".to_owned(),
-        format!("--size={mib}m"),
-        format!("--filename={}", path.display()),
-    ];
+/// Jobs on one file of a size.
+fn plan(path: &Path, mib: u64, jobs: &[&str]) -> Plan {
+    let global = ["--ioengine=psync".to_owned(), format!("--size={mib}m"), format!("--filename={}", path.display())];
+    let words: Vec<String> = global.into_iter().chain(jobs.iter().map(|word| (*word).to_owned())).collect();
     let around = InjectedOptions::default();
     job::parse_job_arguments(&words, &[], &around, Dialect::Strict, &EmptySource).into_result().unwrap().0
+}
+
+/// A job that reads a file once.
+fn read(path: &Path, mib: u64) -> Plan {
+    plan(path, mib, &["--name=a", "--rw=read", "--bs=1m"])
 }
 
 fn run(prepared: &dyn PreparedRun, control: &TestControl<'_>) -> Result<CompletedRun, RunError> {
@@ -276,4 +275,22 @@ fn a_run_that_is_given_up_while_ranks_are_awaited_lays_nothing_out() {
         run(&*prepared, &control)
     });
     assert!(!path.exists(), "{:?}", problems(result));
+}
+
+#[test]
+fn a_file_that_another_rank_reads_is_filled_by_the_rank_that_writes_it() {
+    let scratch = tempfile::tempdir().unwrap();
+    let path = scratch.path().join("shared");
+    let writer = ["--name=writer", "--ranks=0", "--rw=write", "--io_size=4k"];
+    let jobs = plan(&path, 1, &[&writer[..], &["--name=reader", "--ranks=1", "--rw=read"]].concat());
+    let mut ranks = RankTable::of_fleet(&["x".to_owned(), "y".to_owned()], None);
+    let part = jobs.of_rank(0, &mut ranks).unwrap();
+    let runner = runner_of_rank();
+    let prepared = runner.prepare(&part.plan, Seeds::fixed(1)).unwrap();
+    let control =
+        TestControl { layout_end: &|| StageStart::Now, questioned: &|| {}, gives_up: &AtomicBool::new(false) };
+    assert_eq!(problems(run(&*prepared, &control)), [] as [String; 0]);
+    let data = std::fs::read(&path).unwrap();
+    assert_eq!(data.len() as u64, MIB);
+    assert!(data.chunks(4096).all(|block| block.iter().any(|byte| *byte != 0)), "a block without data");
 }
