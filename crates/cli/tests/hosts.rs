@@ -127,7 +127,7 @@ fn work_is_divided_among_hosts() {
     let grid = write("--vary hosts=1,2 --split files --nrfiles=4").expect_clean();
     assert_eq!(grid.stdout.lines().filter(|line| line.contains(" 100 ")).count(), 2, "{}", grid.stdout);
     let refused = write("--split size").expect_code(2);
-    let messages = ["--split: no hosts are simulated", "write `--hosts N` or `--vary hosts=RANGE`"];
+    let messages = ["--split needs simulated hosts", "write `--hosts N` or `--vary hosts=RANGE`"];
     assert!(messages.iter().all(|text| refused.stderr.contains(text)), "{}", refused.stderr);
     let refused = write("--hosts 4 --split files").expect_code(2);
     assert!(refused.stderr.contains("1 files cannot be divided among 4 ranks"), "{}", refused.stderr);

@@ -41,7 +41,7 @@ pub fn planned(plan: &Plan, workers: &[WorkerPlan], seeds: Seeds) -> Vec<FileLay
             let layout = &mut layouts[place];
             layout.bytes = layout.bytes.max(file.needed);
             layout.writes = layout.writes.saturating_add(max_written(job, &worker.files, file));
-            if needs_data(job) {
+            if job.needs_data() || plan.needed_by_ranks.contains(&file.path) {
                 layout.content = LayoutContent::Filled;
             }
         }
@@ -75,20 +75,27 @@ pub struct LaidFiles {
 }
 
 impl LaidFiles {
-    /// Adds the outcome for the files that other ranks were laying out, now that all of them have ended.
-    pub fn add_last(&mut self, last: Self) {
-        self.failed.extend(last.failed);
-        for layout in last.elsewhere {
+    /// Adds the outcome of another attempt.
+    pub fn add(&mut self, other: Self) {
+        self.failed.extend(other.failed);
+        self.elsewhere.extend(other.elsewhere);
+    }
+
+    /// Returns the files that could not be created, including those that other ranks are still laying out when the run
+    /// ends.
+    pub fn into_failed(mut self) -> FailedFiles {
+        for layout in self.elsewhere {
             let error = engine::Error {
                 kind: engine::ErrorKind::File,
                 operation: "lay out",
                 place: layout.path.display().to_string(),
-                reason: "another rank of the run failed to do so".to_owned(),
+                reason: "the run ended while another rank was laying it out".to_owned(),
                 errno: None,
                 remedy: Some("see the messages of the other ranks".to_owned()),
             };
             self.failed.insert(layout.path, error);
         }
+        self.failed
     }
 }
 
@@ -142,13 +149,6 @@ pub fn of_each(plan: &Plan, workers: &[WorkerPlan]) -> Vec<(usize, usize, u64)> 
 /// Returns the error if there is not enough free space for the files and their writes.
 pub fn space_refusal(layouts: &[FileLayout]) -> Option<String> {
     check_room(layouts).err().map(|error| error.to_string())
-}
-
-/// Reports whether the files of a job must contain data before it begins: it reads them, or must not extend them.
-fn needs_data(job: &Job) -> bool {
-    let direction = job.pattern.direction;
-    !job.files.create_on_open
-        && (direction.reads() || job.files.overwrite || (!direction.writes() && direction.trims()))
 }
 
 fn fallocate(job: &Job) -> FallocateMode {

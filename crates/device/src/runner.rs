@@ -154,8 +154,12 @@ struct DeviceRun<'a> {
     gate: Arc<WriteGate>,
 }
 
-/// Time between two questions whether all ranks have laid out their files.
+/// Poll interval of the end of the layout on all ranks.
 const LAYOUT_POLL: Duration = Duration::from_millis(1);
+
+/// Interval of attempts on files that other ranks are laying out. Each takes a few calls per file, which a network
+/// filesystem sends to its server.
+const LAYOUT_RETRY: Duration = Duration::from_millis(10);
 
 /// Minimum time limit for inspecting the targets after a run, however short the grace period is.
 const MIN_INSPECTION_TIMEOUT: Duration = Duration::from_secs(2);
@@ -274,12 +278,22 @@ impl DeviceRun<'_> {
                 start => break start,
             }
         };
-        let elsewhere = std::mem::take(&mut laid.elsewhere);
         // If the run ends before it begins, nothing is missing.
-        if !matches!(start, StageStart::Never) {
-            laid.add_last(self.lay_out(elsewhere, control, observer)?);
+        if matches!(start, StageStart::Never | StageStart::Wait) {
+            return Ok(laid.failed);
         }
-        Ok(laid.failed)
+        // Ranks that need other sizes of a file, or wait for one that fails, compete for it again.
+        while !laid.elsewhere.is_empty() {
+            let elsewhere = std::mem::take(&mut laid.elsewhere);
+            laid.add(self.lay_out(elsewhere, control, observer)?);
+            if control.end().is_some() || control.gives_up() {
+                break;
+            }
+            if !laid.elsewhere.is_empty() {
+                std::thread::sleep(LAYOUT_RETRY);
+            }
+        }
+        Ok(laid.into_failed())
     }
 
     fn lay_out(

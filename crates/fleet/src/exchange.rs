@@ -339,7 +339,7 @@ impl ExchangeThread {
         }
     }
 
-    /// Tells the others if a signal has ended this rank.
+    /// Sends the signal that has ended this rank, if any, to the others.
     fn spread_signal(&mut self) {
         let Some(signal) = (self.options.ended)() else { return };
         if self.shared.lock().signal.replace(signal).is_none() {
@@ -347,10 +347,23 @@ impl ExchangeThread {
         }
     }
 
-    /// Tells the others, except for the rank that said so, that a stage has ended. Every rank may end it at the same time.
+    /// Sends the end of a stage to the others, except for the rank from which it came. Every rank may end it at the same
+    /// time.
     fn spread_end(&mut self, ended: EndedStage, from: Option<u32>) {
-        if self.shared.lock().ended_stages.insert(ended.clone()) {
-            self.flood(&message::written(&Header::EndStage(ended), &[]), from);
+        if !self.shared.lock().ended_stages.insert(ended.clone()) {
+            return;
+        }
+        let message = message::written(&Header::EndStage(ended), &[]);
+        self.flood(&message, from);
+        // Neighbours pass it on, but not across a lost rank. Rank 0 reaches all others directly.
+        let is_far = |rank: &u32| !self.neighbours.contains(rank) && Some(*rank) != from;
+        let far: Vec<u32> = match (self.transport.rank(), from) {
+            (0, _) => (1..self.transport.ranks()).filter(is_far).collect(),
+            (_, None) => std::iter::once(0).filter(is_far).collect(),
+            (_, Some(_)) => Vec::new(),
+        };
+        for to in far {
+            self.send(to, message.clone());
         }
     }
 

@@ -21,7 +21,8 @@ pub(crate) enum Header {
     Excluded { number: u64, reason: String },
     /// All ranks end, because this signal arrived. Passed on to all neighbours.
     End { signal: i32 },
-    /// A job with `exitall` has ended, so all jobs of its stage end. Passed on to all neighbours.
+    /// A job with `exitall` has ended, so all jobs of its stage end. Passed on to all neighbours, by rank 0 to
+    /// all ranks.
     EndStage(EndedStage),
 }
 

@@ -6,18 +6,8 @@ mod memory;
 use std::sync::{Arc, Barrier};
 use std::time::Duration;
 
-use fleet::{ExchangeOptions, Fleet, SystemClock};
-use memory::{Network, as_ranks, ignored, joined_with, no_signal};
-
-fn joined(network: &Arc<Network>, rank: u32) -> Fleet {
-    let options = ExchangeOptions {
-        silence: Duration::from_secs(1),
-        clock: Arc::new(SystemClock),
-        ended: no_signal,
-        end: ignored,
-    };
-    joined_with(network, rank, options)
-}
+use fleet::{ExchangeOptions, SystemClock};
+use memory::{Network, as_ranks, ignored, join_with, no_signal};
 
 /// What each rank has got: nothing, or the values of all.
 type Gathered = Result<Option<Vec<Option<(u32, String)>>>, String>;
@@ -25,9 +15,14 @@ type Gathered = Result<Option<Vec<Option<(u32, String)>>>, String>;
 /// Gathers a value of each rank. Some ranks die before, without a word.
 fn gathered(ranks: u32, dead: &[u32]) -> Vec<Gathered> {
     let (network, all_joined) = (Network::new(ranks), Barrier::new(ranks as usize));
+    // A rank that is only slow does not count as lost.
+    let silence = Duration::from_secs(if dead.is_empty() { 3 } else { 1 });
     as_ranks(ranks, |rank| {
-        let fleet = joined(&network, rank);
+        let clock = Arc::new(SystemClock);
+        let fleet = join_with(&network, rank, ExchangeOptions { silence, clock, ended: no_signal, end: ignored });
+        // A panic before the barrier would leave the others waiting.
         all_joined.wait();
+        let fleet = fleet.unwrap();
         if dead.contains(&rank) {
             network.kill(rank);
         }

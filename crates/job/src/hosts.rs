@@ -25,8 +25,9 @@ pub struct JobArguments<'a> {
 
 /// Parses jobs in the strict dialect, for one process or for simulated hosts.
 ///
-/// Host number k stands for rank k of `fathom-fleet`, and `split` divides the work of each job as it does there. In job files, job options and volumes, `${RANK}` is the number of the host from 0, `${RANKS}` the number of hosts
-/// and `${HOST}` its name. Text that has the first or the last of them is parsed once for each host, other text once.
+/// Host number k stands for rank k of `fathom-fleet`, and `split` divides the work of each job as it does there. In job
+/// files, job options and volumes, `${RANK}` is the number of the host from 0, `${RANKS}` the number of hosts and
+/// `${HOST}` its name. Text that has the first or the last of them is parsed once for each host, other text once.
 #[must_use]
 pub fn parse_on_hosts(arguments: JobArguments<'_>, hosts: Option<u32>, split: Option<SplitKind>) -> Parsed<Plan> {
     let JobArguments { words, sections, around, source } = arguments;
@@ -81,8 +82,7 @@ fn parse_for(arguments: JobArguments<'_>, rank: u32, ranks: u32) -> (Parsed<Plan
 
 /// Reports work that is to be divided although no hosts are simulated.
 fn undivided() -> Diagnostic {
-    Diagnostic::error("split", "--split: no hosts are simulated among which work is divided")
-        .remedy("write `--hosts N` or `--vary hosts=RANGE`, too")
+    Diagnostic::error("split", "--split needs simulated hosts").remedy("write `--hosts N` or `--vary hosts=RANGE`, too")
 }
 
 /// Reports jobs of all hosts with more options than one command may have.

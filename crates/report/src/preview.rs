@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use job::{BlockSizes, Direction, Engine, Job, Plan, PlanHosts, Size};
 use runner::policy::{depth, longest};
-use runner::{AttachedVolume, FileGrowth, PreparedRun, Preview, WorkerPlan};
+use runner::{AttachedVolume, FileGrowth, PageCacheUse, PreparedRun, Preview, WorkerPlan};
 use units::{Bytes, Nanos, grouped};
 use workload::Operations;
 
@@ -164,7 +164,7 @@ fn on_device(plan: &Plan, workers: &[WorkerPlan], growths: &[FileGrowth], refusa
 }
 
 /// Describes the volume of each file, and which jobs use a page cache.
-fn on_model(plan: &Plan, volumes: &[AttachedVolume], page_caches: &[(usize, Option<(String, Bytes)>)]) -> String {
+fn on_model(plan: &Plan, volumes: &[AttachedVolume], page_caches: &[(usize, PageCacheUse)]) -> String {
     let mut text = String::new();
     if let Some(PlanHosts { count, .. }) = plan.hosts {
         let _ = writeln!(text, "on {count} simulated hosts, each with a machine and a page cache of its own");
@@ -174,12 +174,12 @@ fn on_model(plan: &Plan, volumes: &[AttachedVolume], page_caches: &[(usize, Opti
     }
     for (job, page_cache) in page_caches.iter().filter_map(|(job, cache)| Some((plan.jobs.get(*job)?, cache))) {
         let _ = match page_cache {
-            Some((host, memory)) => writeln!(
+            PageCacheUse::Buffered { machine, memory } => writeln!(
                 text,
-                "{}: buffered, through the page cache of machine `{host}`, with {memory} of memory",
+                "{}: buffered, through the page cache of machine `{machine}`, with {memory} of memory",
                 job.name
             ),
-            None => writeln!(text, "{}: bypasses the page cache", job.name),
+            PageCacheUse::Bypassed => writeln!(text, "{}: bypasses the page cache", job.name),
         };
     }
     text.push_str("a simulation touches nothing\n");

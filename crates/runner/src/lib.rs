@@ -26,8 +26,8 @@ pub use progress::{ProgressTracker, RunProgress};
 pub use refusal::Refusal;
 pub use result::{PendingOperation, WorkerError, WorkerFailure, WorkerResult};
 pub use seam::{
-    AttachedVolume, CompletedRun, CreditPolicy, FileGrowth, LogSink, NullObserver, Observer, PreparedRun, Preview,
-    RemoteFailure, RunControl, RunError, RunOptions, RunPlace, Runner, StageStart, Uninterrupted, WorkerLog,
+    AttachedVolume, CompletedRun, CreditPolicy, FileGrowth, LogSink, NullObserver, Observer, PageCacheUse, PreparedRun,
+    Preview, RemoteFailure, RunControl, RunError, RunOptions, RunPlace, Runner, StageStart, Uninterrupted, WorkerLog,
 };
 pub use seeds::Seeds;
 pub use workers::{Environment, InvalidJob, WorkerPlan, plan_workers};

@@ -104,8 +104,22 @@ pub enum Preview<'a> {
     Model {
         /// Volumes and their paths.
         volumes: Vec<AttachedVolume>,
-        /// Index of each job that runs, with the machine and memory of its page cache; `None` if it bypasses the cache.
-        page_caches: Vec<(usize, Option<(String, Bytes)>)>,
+        /// Index of each job that runs, with its use of a page cache.
+        page_caches: Vec<(usize, PageCacheUse)>,
+    },
+}
+
+/// How a job on modelled volumes uses the page cache of its machine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PageCacheUse {
+    /// It bypasses the cache.
+    Bypassed,
+    /// Its operations go through the cache.
+    Buffered {
+        /// Name of the machine.
+        machine: String,
+        /// Memory of the machine.
+        memory: Bytes,
     },
 }
 
@@ -196,8 +210,9 @@ pub trait RunControl: Sync {
     /// Returns the time since a fixed instant, for pacing progress in real time.
     fn elapsed(&self) -> Duration;
 
-    /// Returns whether all ranks have laid out their files, except those that others were laying out. Called on the main
-    /// thread when this one has, and again while the answer is [`StageStart::Wait`].
+    /// Returns [`StageStart::Wait`] until all ranks have laid out their files, except those that others were laying out,
+    /// and [`StageStart::Never`] if the run ends before it begins. Called on the main thread when this rank has laid out
+    /// its files, and again while the answer is [`StageStart::Wait`].
     fn layout_end(&self) -> StageStart {
         StageStart::Now
     }

@@ -1,6 +1,5 @@
 //! Resolves sizes into the files and regions of a worker.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use job::{BlockSizes, Dialect, FileOptions, Job, Size};
@@ -168,9 +167,7 @@ fn paths(job: &Job, clone: u32, existing: &dyn Fn(&str) -> Option<FileFact>) -> 
     }
     let files = &job.files;
     if !files.filenames.is_empty() {
-        // fio puts shared files into the first directory, whatever the clone.
-        let directory = files.directories.first().map(String::as_str);
-        return files.filenames.iter().map(|name| under(directory, name)).collect();
+        return files.named_paths();
     }
     if files.nrfiles <= 1 && existing(&job.name).is_some_and(|fact| fact.block_device) {
         return vec![job.name.clone()];
@@ -179,14 +176,8 @@ fn paths(job: &Job, clone: u32, existing: &dyn Fn(&str) -> Option<FileFact>) -> 
         0 => None,
         count => Some(files.directories[clone as usize % count].as_str()),
     };
-    (0..files.nrfiles.max(1)).map(|number| under(directory, &generated_name(files, &job.name, clone, number))).collect()
-}
-
-fn under(directory: Option<&str>, name: &str) -> String {
-    match directory {
-        Some(directory) if !directory.is_empty() => Path::new(directory).join(name).to_string_lossy().into_owned(),
-        _ => name.to_owned(),
-    }
+    let name = |number| generated_name(files, &job.name, clone, number);
+    (0..files.nrfiles.max(1)).map(|number| FileOptions::path_under(directory, &name(number))).collect()
 }
 
 /// Replaces `$jobname`, `$jobnum`, `$filenum` and `$clientuid` in the template, in any case.

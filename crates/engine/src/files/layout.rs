@@ -83,7 +83,7 @@ pub enum Laid {
     Extended(u64),
     /// It did not exist.
     Created,
-    /// Another rank of the run is laying it out, or was and failed.
+    /// Another rank of the run is laying it out, or was and failed: lay it out again later.
     Elsewhere,
 }
 
@@ -91,7 +91,8 @@ pub enum Laid {
 /// permission of the write gate.
 ///
 /// Existing content is kept. `progress` is called about once per MiB. If `cancel` is set or a write fails, the current
-/// file is removed if it is new, and truncated to its old size otherwise.
+/// file is removed if it is new, and truncated to its old size otherwise. Among ranks an empty file counts as new,
+/// because another one may just have created it.
 ///
 /// Of the ranks of one run that share a file, one lays it out; to the others it is [`Laid::Elsewhere`]. They do not wait,
 /// because that rank may never end.
@@ -182,9 +183,8 @@ impl LayoutWriter<'_> {
             return Ok(Laid::Found);
         }
         if growth.from.is_some_and(|from| from >= layout.bytes) {
-            // Space is reserved before data are written, so that the size does not show whether it is complete.
-            let is_incomplete = self.gate.is_being_laid_out(&layout.path);
-            return Ok(if is_incomplete { Laid::Elsewhere } else { Laid::Found });
+            let is_complete = !self.gate.is_shared_by_ranks() || self.is_laid_out(layout)?;
+            return Ok(if is_complete { Laid::Found } else { Laid::Elsewhere });
         }
         let (permit, is_new) = self.gate.create(&layout.path)?;
         if !is_new && growth.from.is_none() && !self.gate.is_shared_by_ranks() {
@@ -202,15 +202,29 @@ impl LayoutWriter<'_> {
             return Ok(Laid::Elsewhere);
         }
         let from = metadata.len();
+        // Another rank may have laid it out since this one created it.
+        let is_new = is_new && from == 0;
         if !is_new && (!metadata.is_file() || from >= layout.bytes) {
             return Ok(Laid::Found);
         }
         if let Err(error) = self.make(&file, layout, from) {
-            undo(&file, layout, (!is_new).then_some(from));
+            // Of several ranks that find it missing, another one may have created it.
+            let was_missing = self.gate.is_shared_by_ranks() && growth.from.is_none_or(|size| size == 0) && from == 0;
+            undo(&file, layout, (!is_new && !was_missing).then_some(from));
             return Err(error);
         }
         self.gate.mark_laid_out(&permit, &file);
         Ok(if is_new { Laid::Created } else { Laid::Extended(from) })
+    }
+
+    /// Reports whether no rank of the run is laying out a file that was long enough, and it still is.
+    fn is_laid_out(&self, layout: &FileLayout) -> Result<bool, Error> {
+        // Space is reserved before data are written, so that the size does not show whether it is complete.
+        if self.gate.is_being_laid_out(&layout.path) {
+            return Ok(false);
+        }
+        // A rank that has failed meanwhile has removed or truncated it.
+        Ok(look(&layout.path)?.is_some_and(|seen| seen.bytes >= layout.bytes))
     }
 
     fn make(&mut self, file: &std::fs::File, layout: &FileLayout, from: u64) -> Result<(), Error> {

@@ -51,11 +51,11 @@ fn a_missing_file_is_created_with_its_directories_and_filled() {
 }
 
 /// Lays files out as a rank of a run on many hosts, with a gate that lives on. Returns the bytes that it has written, too.
-fn lay_as_rank(layouts: &[FileLayout], gate: &WriteGate) -> (Vec<Laid>, u64) {
+fn lay_as_rank(layouts: &[FileLayout], gate: &WriteGate) -> Result<(Vec<Laid>, u64), Error> {
     let mut written = 0;
     let mut progress = |step: LayoutProgress<'_>| written = step.written;
-    let laid = files::lay_out(layouts, gate, &AtomicBool::new(false), &mut progress).unwrap();
-    (laid.into_iter().map(Result::unwrap).collect(), written)
+    let laid = files::lay_out(layouts, gate, &AtomicBool::new(false), &mut progress)?;
+    Ok((laid.into_iter().collect::<Result<_, _>>()?, written))
 }
 
 fn gate_of_rank(run: u32) -> WriteGate {
@@ -74,26 +74,27 @@ fn each_rank_laid_a_shared_file_out() {
         let rank = || {
             let gate = gate_of_rank(7);
             before.wait();
-            let (first, written) = lay_as_rank(&layouts, &gate);
-            // Gates live until all ranks have ended.
+            let first = lay_as_rank(&layouts, &gate);
+            // Gates live until all ranks have ended. A panic before the barrier would leave the others waiting.
             between.wait();
-            let missing: Vec<FileLayout> = layouts
-                .iter()
-                .zip(&first)
-                .filter(|(_, laid)| **laid == Laid::Elsewhere)
-                .map(|(layout, _)| layout.clone())
-                .collect();
-            let (second, more) = lay_as_rank(&missing, &gate);
+            let is_missing = |index: usize| first.as_ref().is_ok_and(|(laid, _)| laid[index] == Laid::Elsewhere);
+            let missing: Vec<FileLayout> =
+                (0..layouts.len()).filter(|index| is_missing(*index)).map(|index| layouts[index].clone()).collect();
+            let second = lay_as_rank(&missing, &gate);
             between.wait();
-            assert!(second.iter().all(|laid| *laid == Laid::Found), "{second:?}");
-            assert_eq!(more, 0);
-            (first, written)
+            (first, second)
         };
-        let ranks: Vec<(Vec<Laid>, u64)> = std::thread::scope(|scope| {
+        let ranks: Vec<_> = std::thread::scope(|scope| {
             let ranks: Vec<_> = (0..RANKS).map(|_| scope.spawn(rank)).collect();
             ranks.into_iter().map(|rank| rank.join().unwrap()).collect()
         });
-        assert_eq!(ranks.iter().map(|(_, written)| written).sum::<u64>(), 3 * 24 * MIB, "{round}: {ranks:?}");
+        let mut total = 0;
+        for (first, second) in ranks {
+            let ((_, written), (second, more)) = (first.unwrap(), second.unwrap());
+            total += written;
+            assert!(second.iter().all(|laid| *laid == Laid::Found) && more == 0, "{round}: {second:?}, {more}");
+        }
+        assert_eq!(total, 3 * 24 * MIB, "{round}");
         for layout in &layouts {
             let data = fs::read(&layout.path).unwrap();
             assert_eq!(data.len() as u64, 24 * MIB);
@@ -113,18 +114,84 @@ fn a_file_that_a_rank_fails_to_lay_out_is_left_to_another() {
     // The second begins while the first writes, and the first is cancelled then.
     let mut progress = |_: LayoutProgress<'_>| {
         if seen.is_none() {
-            seen = Some(lay_as_rank(&wanted, &second).0);
+            seen = Some(lay_as_rank(&wanted, &second).unwrap().0);
             cancel.store(true, Ordering::Relaxed);
         }
     };
     let error = files::lay_out(&wanted, &first, &cancel, &mut progress).unwrap_err();
     assert_eq!((error.kind, seen), (ErrorKind::Cancelled, Some(vec![Laid::Elsewhere])));
     assert!(!path.exists(), "what was not finished is as it was before");
-    assert_eq!(lay_as_rank(&wanted, &second), (vec![Laid::Created], 8 * MIB));
+    assert_eq!(lay_as_rank(&wanted, &second).unwrap(), (vec![Laid::Created], 8 * MIB));
     // A run of its own has no part in it.
     let other = gate_of_rank(8);
     let refused = files::lay_out(&[layout(path, 9 * MIB, LayoutContent::Filled)], &other, &cancel, &mut |_| {});
     assert!(refused.unwrap().remove(0).is_err());
+}
+
+#[test]
+fn a_file_that_a_rank_created_and_another_failed_to_lay_out_is_removed() {
+    for is_created_before in [true, false] {
+        let scratch = Scratch::new("created");
+        let before = layout(scratch.path("before"), MIB, LayoutContent::Filled);
+        let shared = layout(scratch.path("shared"), 2 * MIB, LayoutContent::Filled);
+        let (creator, other, cancel) = (gate_of_rank(7), gate_of_rank(7), AtomicBool::new(false));
+        if is_created_before {
+            creator.create(&shared.path).unwrap();
+        }
+        // The other rank is the first to lock it, and is cancelled while it writes.
+        let mut progress = |step: LayoutProgress<'_>| {
+            if step.path == before.path {
+                creator.create(&shared.path).unwrap();
+            } else {
+                cancel.store(true, Ordering::Relaxed);
+            }
+        };
+        let layouts = [before.clone(), shared.clone()];
+        let error = files::lay_out(&layouts, &other, &cancel, &mut progress).unwrap_err();
+        assert_eq!(error.kind, ErrorKind::Cancelled);
+        assert!(!shared.path.exists(), "an empty file is left");
+        assert_eq!(lay_as_rank(&[shared], &creator).unwrap(), (vec![Laid::Created], 2 * MIB));
+    }
+}
+
+#[test]
+fn a_rank_that_fails_to_extend_a_file_keeps_the_part_of_another() {
+    let scratch = Scratch::new("part");
+    let before = layout(scratch.path("before"), MIB, LayoutContent::Filled);
+    let short = layout(scratch.path("shared"), 2 * MIB, LayoutContent::Filled);
+    let long = FileLayout { bytes: 4 * MIB, ..short.clone() };
+    let (first, second, cancel) = (gate_of_rank(7), gate_of_rank(7), AtomicBool::new(false));
+    let mut progress = |step: LayoutProgress<'_>| {
+        if step.path == before.path {
+            assert_eq!(lay_as_rank(std::slice::from_ref(&short), &first).unwrap().0, [Laid::Created]);
+        } else {
+            cancel.store(true, Ordering::Relaxed);
+        }
+    };
+    let error = files::lay_out(&[before.clone(), long], &second, &cancel, &mut progress).unwrap_err();
+    assert_eq!((error.kind, fs::metadata(&short.path).unwrap().len()), (ErrorKind::Cancelled, 2 * MIB));
+}
+
+#[test]
+fn a_file_that_another_rank_undid_after_its_size_was_read_is_not_found() {
+    let scratch = Scratch::new("undone");
+    let before = layout(scratch.path("before"), MIB, LayoutContent::Filled);
+    let shared = layout(scratch.path("shared"), 2 * MIB, LayoutContent::Filled);
+    for left in [None, Some(8)] {
+        let _ = fs::remove_file(&before.path);
+        fs::write(&shared.path, vec![1; 2 << 20]).unwrap();
+        let mut progress = |step: LayoutProgress<'_>| {
+            if step.path == before.path {
+                match left {
+                    None => fs::remove_file(&shared.path).unwrap(),
+                    Some(bytes) => fs::write(&shared.path, vec![1; bytes]).unwrap(),
+                }
+            }
+        };
+        let layouts = [before.clone(), shared.clone()];
+        let laid = files::lay_out(&layouts, &gate_of_rank(7), &AtomicBool::new(false), &mut progress).unwrap();
+        assert_eq!(laid.into_iter().map(Result::unwrap).collect::<Vec<_>>(), [Laid::Created, Laid::Elsewhere]);
+    }
 }
 
 #[test]

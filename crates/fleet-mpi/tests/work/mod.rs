@@ -117,7 +117,7 @@ fn a_job_with_exitall_ends_the_jobs_of_all_ranks() {
     for (name, workers) in [("short", 1), ("long", 4), ("next", 4)] {
         let (found, seconds) = wall(name);
         assert_eq!(found, workers, "{name}");
-        assert!((0.9..3.0).contains(&seconds), "{name} ran for {seconds} s");
+        assert!((0.9..20.0).contains(&seconds), "{name} ran for {seconds} s");
     }
 }
 

@@ -131,9 +131,14 @@ pub(crate) fn joined_with_clock(network: &Arc<Network>, rank: u32, silence: Dura
 }
 
 pub(crate) fn joined_with(network: &Arc<Network>, rank: u32, options: ExchangeOptions) -> Fleet {
+    join_with(network, rank, options).unwrap()
+}
+
+/// Tries to join as one rank.
+pub(crate) fn join_with(network: &Arc<Network>, rank: u32, options: ExchangeOptions) -> Result<Fleet, String> {
     let network = Arc::clone(network);
     let who = (format!("node{rank}"), "1".to_owned(), "test".to_owned());
-    Fleet::join(options, who, move || Ok(Box::new(MemoryTransport { network, rank }) as Box<dyn Transport>)).unwrap()
+    Fleet::join(options, who, move || Ok(Box::new(MemoryTransport { network, rank }) as Box<dyn Transport>))
 }
 
 /// Runs a function as every rank, on a thread each, and returns what they return. Fails if a rank takes longer than a

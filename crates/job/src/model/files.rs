@@ -1,5 +1,7 @@
 //! Options of the files of a job.
 
+use std::path::Path;
+
 use units::Bytes;
 
 /// The files of a job and how they are created.
@@ -33,6 +35,25 @@ pub struct FileOptions {
     pub allow_mounted_write: bool,
     /// `allow_file_create`: permits creating files.
     pub allow_file_create: bool,
+}
+
+impl FileOptions {
+    /// Returns the paths of `filename`; none if names are generated. fio puts shared files into the first directory,
+    /// whatever the clone.
+    #[must_use]
+    pub fn named_paths(&self) -> Vec<String> {
+        let directory = self.directories.first().map(String::as_str);
+        self.filenames.iter().map(|name| Self::path_under(directory, name)).collect()
+    }
+
+    /// Returns the path of a file under a directory, if there is one.
+    #[must_use]
+    pub fn path_under(directory: Option<&str>, name: &str) -> String {
+        match directory {
+            Some(directory) if !directory.is_empty() => Path::new(directory).join(name).to_string_lossy().into_owned(),
+            _ => name.to_owned(),
+        }
+    }
 }
 
 /// Selection of the next file (`file_service_type`).

@@ -56,6 +56,6 @@ impl Plan {
     /// Returns a plan of some of the jobs, for one host.
     #[must_use]
     pub fn part(&self, jobs: Range<usize>) -> Self {
-        Self { jobs: self.jobs[jobs].to_vec(), globals: self.globals.clone(), hosts: None }
+        Self { jobs: self.jobs[jobs].to_vec(), globals: self.globals.clone(), ..Self::default() }
     }
 }

@@ -14,6 +14,8 @@ pub use pattern::{BlockSizes, Direction, Distribution, Generator, Pattern};
 pub use ranks::{JobRanks, RankPart, RankRanges, RankShare, RankTable, SplitKind};
 pub use verify::{SmallBlock, VERIFY_HEADER_BYTES, VERIFY_PLAIN_HEADER_BYTES};
 
+use std::collections::BTreeSet;
+
 use units::{Bytes, Nanos, PerKind, Rate};
 
 use crate::diagnostic::Place;
@@ -27,6 +29,8 @@ pub struct Plan {
     pub globals: Vec<(String, String)>,
     /// Simulated hosts that run the jobs together; `None` if one process runs them.
     pub hosts: Option<PlanHosts>,
+    /// Files that must contain data for jobs of other ranks. Only those are known that `filename` names.
+    pub needed_by_ranks: BTreeSet<String>,
 }
 
 /// One job: a section of a job file, or the options after one `--name`.
@@ -315,6 +319,14 @@ impl Job {
             (None, []) => "files of its own".to_owned(),
             (None, names) => names.join(":"),
         }
+    }
+
+    /// Reports whether the files must contain data before the job begins: it reads them, or must not extend them.
+    #[must_use]
+    pub fn needs_data(&self) -> bool {
+        let direction = self.pattern.direction;
+        !self.files.create_on_open
+            && (direction.reads() || self.files.overwrite || (!direction.writes() && direction.trims()))
     }
 
     /// Returns the rate limit of each kind of operation, including kinds that the job does not issue.

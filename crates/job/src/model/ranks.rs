@@ -183,7 +183,12 @@ impl Plan {
         for (number, job) in self.jobs.iter().enumerate() {
             stage += if number == 0 { job.ranks.stages_skipped } else { job.stages_after_last() };
             let selected = ranks.ranks_of(job)?;
-            let Ok(index) = selected.binary_search(&rank) else { continue };
+            let Ok(index) = selected.binary_search(&rank) else {
+                if !ranks.is_simulated && job.needs_data() && job.engine.uri.is_none() {
+                    plan.needed_by_ranks.extend(job.files.named_paths());
+                }
+                continue;
+            };
             let mut job = job.clone();
             let is_own_wall = job.grouping.stonewall && !plan.jobs.is_empty();
             let (index, count) = (index as u32, selected.len() as u32);
@@ -222,6 +227,20 @@ mod tests {
 
     fn hosts(names: &[&str]) -> Vec<String> {
         names.iter().map(|name| (*name).to_owned()).collect()
+    }
+
+    #[test]
+    fn files_that_other_ranks_need_with_data_are_known() {
+        let plan = plan(
+            "[global]\ndirectory=/d\nioengine=psync\nsize=1m\n[writer]\nrw=write\nfilename=a:b\nranks=0\n\
+             [reader]\nrw=read\nfilename=b:c\nranks=1\n[later]\nrw=write\nfilename=e\nranks=1\n\
+             [own]\nrw=read\nfilename=f\n",
+        );
+        let needed = |rank| {
+            let part = plan.of_rank(rank, &mut RankTable::of_fleet(&hosts(&["x", "y"]), None)).unwrap();
+            part.plan.needed_by_ranks.iter().cloned().collect::<Vec<_>>()
+        };
+        assert_eq!([needed(0), needed(1)], [vec!["/d/b".to_owned(), "/d/c".to_owned()], vec![]]);
     }
 
     #[test]

@@ -69,7 +69,7 @@ impl FioServers {
     }
 }
 
-/// Options that decide what results mean.
+/// Options without whose values results of servers cannot be compared: load, engine and rate.
 const DECISIVE: [&str; 14] = [
     "rw",
     "readwrite",

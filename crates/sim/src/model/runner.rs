@@ -12,12 +12,12 @@ use meter::Meter;
 use record::{DiskUse, HostRecord, ModelRecord, Run};
 use runner::policy::{self, Storage};
 use runner::{
-    AttachedVolume, CompletedRun, CreditPolicy, LogSink, Observer, PreparedRun, Preview, ProgressTracker, RunContext,
-    RunControl, RunCounters, RunError, RunFacts, RunOptions, RunState, Runner, Seeds, WorkerError, WorkerLog,
-    WorkerPlan, WorkerResult, assemble,
+    AttachedVolume, CompletedRun, CreditPolicy, LogSink, Observer, PageCacheUse, PreparedRun, Preview, ProgressTracker,
+    RunContext, RunControl, RunCounters, RunError, RunFacts, RunOptions, RunState, Runner, Seeds, WorkerError,
+    WorkerLog, WorkerPlan, WorkerResult, assemble,
 };
 use target::Target;
-use units::{Bytes, Nanos};
+use units::Nanos;
 use volume::{Attachment, Burst, System};
 use workload::Issuer;
 
@@ -162,13 +162,15 @@ impl<C> ModelRun<'_, C> {
         Run { model: Some(model.clone()), ..run }
     }
 
-    /// Returns the machine and the memory of the page cache that a job uses: `None` if it bypasses the cache. Returns
-    /// nothing of a job that its host does not run.
-    fn page_cache(&self, index: usize, job: &Job) -> Option<Option<(String, Bytes)>> {
+    /// Returns how a job uses a page cache; `None` if its host does not run it.
+    fn page_cache(&self, index: usize, job: &Job) -> Option<PageCacheUse> {
         let worker = self.workers.plans.iter().find(|worker| worker.job == index)?;
         let attachment = self.placement.attachments_of(worker.number).next();
-        let host = attachment.map(|attachment| &attachment.spec.host).filter(|_| buffered(job).is_some());
-        Some(host.map(|host| (host.clone(), self.placement.memory_of(host))))
+        let machine = attachment.map(|attachment| &attachment.spec.host).filter(|_| buffered(job).is_some());
+        Some(machine.map_or(PageCacheUse::Bypassed, |machine| PageCacheUse::Buffered {
+            machine: machine.clone(),
+            memory: self.placement.memory_of(machine),
+        }))
     }
 
     fn job(&self, worker: &WorkerPlan) -> &Job {
