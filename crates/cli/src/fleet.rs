@@ -36,7 +36,9 @@ pub(crate) fn command(program: &OsStr, words: &[OsString], launch: RankLaunch) -
         Err(invalid) => return invalid.report(words),
     };
     let words = &commands::shown(words);
-    let unused = [("--split", cli.options.split.is_some()), ("--records", cli.options.records.is_some())];
+    // `sim` divides the work of simulated hosts.
+    let splits_ranks = cli.options.split.is_some() && !matches!(cli.command, FleetCommand::Sim(_));
+    let unused = [("--split", splits_ranks), ("--records", cli.options.records.is_some())];
     let unused = unused.into_iter().find(|(_, is_given)| *is_given && cli.command.divides_simulations());
     if let Some((option, _)) = unused {
         return Exit::usage(format!("{option}: each rank simulates points of its own\nhelp: leave it out"));

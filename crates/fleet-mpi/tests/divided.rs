@@ -45,6 +45,8 @@ fn ranks_together_give_what_one_process_gives() {
         (4, format!("{GRID} --vary hosts=1,2,4")),
         // The variable is the number of a simulated host, not of the rank that simulates it.
         (2, format!("{GRID} --filename=data.${{RANK}} --size=1g --vary hosts=2,3")),
+        // So is the work that is divided.
+        (2, format!("{GRID} --size=1g --vary hosts=2,3 --split offsets")),
         (3, "sweep --on gcp/pd-ssd,size=1TiB --vary bs=4k,16k,64k,256k".to_owned()),
         (3, "plan --iops 15k --capacity 1TiB --latency 2ms".to_owned()),
         (2, "plan --iops 15k --capacity 1TiB --no-simulation".to_owned()),
@@ -56,7 +58,7 @@ fn ranks_together_give_what_one_process_gives() {
     // Rank 0 has saved each grid and sweep once.
     let saved = std::fs::read_dir(home.path().join("runs")).unwrap();
     let names: Vec<String> = saved.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect();
-    assert_eq!(names.iter().filter(|name| name.contains("-sweep-")).count(), 8, "{names:?}");
+    assert_eq!(names.iter().filter(|name| name.contains("-sweep-")).count(), 10, "{names:?}");
 }
 
 #[test]
