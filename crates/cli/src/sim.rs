@@ -51,9 +51,10 @@ fn grid(options: &SimOptions, jobs: &[String], words: &[String]) -> Result<Exit,
     let varied = VariedJobs { jobs, sections, around, outside: &source, place };
     let seeds = runners::seeds(options.common.seed);
     let simulation = GridSimulation { jobs: varied, runner: &runners::model(), seeds, parallel: parallel::for_each };
-    let describe = |prepared: &dyn PreparedRun| match options.job_files.show_jobs {
-        true => preview::jobs(prepared.plan()),
-        false => preview::prepared(prepared),
+    let describe = |prepared: &dyn PreparedRun| match (options.job_files.show_jobs, options.common.dry_run) {
+        (true, _) => preview::jobs(prepared.plan()),
+        (false, true) => preview::prepared(prepared),
+        (false, false) => String::new(),
     };
     // Checks every point before simulating the first. Those of other shards too, so that all tasks of an array and all
     // ranks refuse the same.
