@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use units::random::mix;
+use units::random::mix_text;
 
 use crate::agreement::{Agreement, Combine, Excluded};
 use crate::clock::{ClockOffset, HostClock};
@@ -107,7 +107,7 @@ impl Fleet {
     /// Returns a number that identifies this load among others, the same on all ranks.
     #[must_use]
     pub fn number(&self) -> u32 {
-        self.id.bytes().fold(0, |number, byte| mix(number, u64::from(byte))) as u32
+        mix_text(0, &self.id) as u32
     }
 
     /// Returns the names of the hosts of all ranks.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use units::random::mix;
+use units::random::{mix, mix_text};
 
 /// One shard of many points. It has each `count`th point, so that all shards take about as long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -108,8 +108,8 @@ impl ShardRecord {
     /// Returns the record of a shard. `words` identify what is divided.
     #[must_use]
     pub fn new<'a>(shard: Shard, items: usize, words: impl IntoIterator<Item = &'a str>) -> Self {
-        let with_word =
-            |number, word: &'a str| word.bytes().chain([0]).fold(number, |number, byte| mix(number, u64::from(byte)));
+        // The zero ends a word.
+        let with_word = |number, word: &'a str| mix(mix_text(number, word), 0);
         // Versions may simulate differently.
         let version = with_word(items as u64, env!("CARGO_PKG_VERSION"));
         let whole = format!("{:016x}", words.into_iter().fold(version, with_word));

@@ -57,6 +57,12 @@ pub fn mix(a: u64, b: u64) -> u64 {
     SplitMix64::seed_from_u64(outer.next_u64() ^ b.wrapping_mul(0x9e37_79b9_7f4a_7c15)).next_u64()
 }
 
+/// Mixes the bytes of a text into a number.
+#[must_use]
+pub fn mix_text(number: u64, text: &str) -> u64 {
+    text.bytes().fold(number, |number, byte| mix(number, u64::from(byte)))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
