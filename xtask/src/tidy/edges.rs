@@ -14,6 +14,7 @@ const EDGES: &[(&str, &str)] = &[
     ("workload", "units job"),
     ("meter", "units"),
     ("target", "units"),
+    ("trace", "units"),
     ("drive", "units workload meter target"),
     ("volume", "units"),
     ("nbd-wire", "units"),
@@ -43,8 +44,7 @@ const EDGES: &[(&str, &str)] = &[
 ];
 
 /// Crates without clocks, threads, files, sockets, environment or output, as enforced by their `clippy.toml`.
-const PURE: &str =
-    "units job workload meter target drive volume runner sim record analyse plan report nbd-wire procedure manual";
+const PURE: &str = "units job workload meter target trace drive volume runner sim record analyse plan report nbd-wire procedure manual";
 
 /// Dependencies that would give a pure crate access to the outside.
 const IMPURE_CRATES: &[&str] = &["libc", "nix", "io-uring", "tokio", "rand", "getrandom", "signal-hook", "indicatif"];

@@ -1,0 +1,9 @@
+//! Traces of I/O requests.
+//!
+//! A [`TraceRequest`] is one request of a block device, as the kernel issued and completed it.
+//!
+//! Out of scope: clocks, files and the kernel's trace buffers. Callers pass bytes and get bytes.
+
+mod request;
+
+pub use request::{TraceInfo, TraceOperation, TraceRequest};
