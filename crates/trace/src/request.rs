@@ -30,7 +30,7 @@ pub struct TraceRequest {
     /// Index of the process in [`TraceInfo::processes`].
     pub process: u16,
     /// Index of the device in [`TraceInfo::devices`].
-    pub device: u8,
+    pub device: u16,
 }
 
 /// What a request does: the operations of `enum req_op` in `include/linux/blk_types.h` that a trace keeps.
