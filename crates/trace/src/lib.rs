@@ -4,6 +4,11 @@
 //!
 //! Out of scope: clocks, files and the kernel's trace buffers. Callers pass bytes and get bytes.
 
+mod format;
 mod request;
 
+pub use format::{
+    TRACE_HEADER_BYTES, TRACE_MARK, TRACE_VERSION, TraceBlockHeader, TraceBlockKind, TraceDamage, TraceEnd,
+    TraceReader, TraceStep, TraceWriter, TraceWriterOptions,
+};
 pub use request::{TraceInfo, TraceOperation, TraceRequest};
