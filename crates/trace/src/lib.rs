@@ -4,9 +4,16 @@
 //!
 //! Out of scope: clocks, files and the kernel's trace buffers. Callers pass bytes and get bytes.
 
+mod characterize;
 mod format;
 mod request;
 
+pub use characterize::{
+    ArrivalProfile, BurstProfile, Characterizer, DepthProfile, DeviceProfile, HotProfile, HotShare, HurstEstimate,
+    LoopProfile, MissRatioPoint, PerOperation, ProcessProfile, ReuseProfile, RunProfile, SequentialProfile,
+    SizeProfile, TraceDistribution, TraceFinding, TraceInterval, TraceProfile, TraceSeries, TraceSizeCount,
+    TraceSizeRange, TraceTotals, WindowProfile, WorkingSetWindow, ZipfFit, trace_findings,
+};
 pub use format::{
     TRACE_HEADER_BYTES, TRACE_MARK, TRACE_VERSION, TraceBlockHeader, TraceBlockKind, TraceDamage, TraceEnd,
     TraceReader, TraceStep, TraceWriter, TraceWriterOptions,

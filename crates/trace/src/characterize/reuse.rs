@@ -1,0 +1,218 @@
+//! Working sets, reuse distances and the miss ratio of an LRU cache, from a sample of blocks.
+//!
+//! Waldspurger, Park, Garthwaite and Ahmad, "Efficient MRC construction with SHARDS", FAST '15: fixed-size sampling, with
+//! the adjustment of the number of references (SHARDS-adj).
+
+use super::histogram::{BUCKETS, bucket_of, value_of};
+use super::hot::HotCounters;
+use super::profile::{MissRatioPoint, ReuseProfile, WorkingSetWindow};
+use super::recency::{Recency, SLOTS};
+use super::sampled::{BLOCK_BYTES, NEVER, SampledBlock, SampledBlocks};
+use super::windows::{TouchedSets, WINDOW_COUNT};
+
+/// Maximum number of blocks of a request that are examined: 16 MiB.
+const REQUEST_BLOCKS_MAX: u64 = 4096;
+
+/// Reuse distances by weight.
+#[derive(Clone, Debug)]
+struct Distances {
+    weights: Vec<f64>,
+    sum: f64,
+    cold: f64,
+    accesses: u64,
+}
+
+impl Distances {
+    fn new() -> Self {
+        Self { weights: vec![0.0; BUCKETS], sum: 0.0, cold: 0.0, accesses: 0 }
+    }
+
+    #[inline]
+    fn add(&mut self, distance: Option<u64>, weight: f64) {
+        self.sum += weight;
+        match distance {
+            Some(distance) => self.weights[bucket_of(distance)] += weight,
+            None => self.cold += weight,
+        }
+    }
+
+    /// Returns the miss ratio of caches of some numbers of blocks, in ascending order; zero without accesses.
+    fn miss_ratios(&self, blocks: &[u64]) -> Vec<f64> {
+        let all = self.accesses as f64;
+        if all <= 0.0 {
+            return vec![0.0; blocks.len()];
+        }
+        // SHARDS-adj: the sample holds too few or too many references by chance; hot blocks cause the difference, and
+        // their distances are short.
+        let mut hits = all - self.sum;
+        let mut bucket = 0;
+        let mut ratios = Vec::with_capacity(blocks.len());
+        for size in blocks {
+            // A distance below the size hits; of the bucket that the size divides, nothing is counted.
+            while bucket < BUCKETS && value_of(bucket) < *size {
+                hits += self.weights[bucket];
+                bucket += 1;
+            }
+            ratios.push((1.0 - hits / all).clamp(0.0, 1.0));
+        }
+        ratios
+    }
+}
+
+/// Blocks in use. Memory: 1.6 MiB.
+#[derive(Clone, Debug)]
+pub(super) struct Reuse {
+    sample: SampledBlocks,
+    recency: Recency,
+    weight: f64,
+    all: Distances,
+    reads: Distances,
+    touched: TouchedSets,
+    hot: HotCounters,
+    skipped: u64,
+}
+
+impl Reuse {
+    pub(super) fn new() -> Self {
+        Self {
+            sample: SampledBlocks::new(),
+            recency: Recency::new(),
+            weight: 1.0,
+            all: Distances::new(),
+            reads: Distances::new(),
+            touched: TouchedSets::default(),
+            hot: HotCounters::new(),
+            skipped: 0,
+        }
+    }
+
+    /// Adds a read or write of at least one byte at an instant in nanoseconds. Returns the estimated number of blocks
+    /// that it touches for the first time.
+    #[inline]
+    pub(super) fn add(&mut self, at: u64, (device, offset, length): (u16, u64, u32), is_write: bool) -> f64 {
+        let first = offset / BLOCK_BYTES;
+        let last = offset.saturating_add(u64::from(length.max(1)) - 1) / BLOCK_BYTES;
+        let end = last.min(first.saturating_add(REQUEST_BLOCKS_MAX - 1));
+        self.skipped += last - end;
+        let blocks = end - first + 1;
+        self.all.accesses += blocks;
+        if !is_write {
+            self.reads.accesses += blocks;
+        }
+        let device_key = u64::from(device).wrapping_mul(0xd6e8_feb8_6659_fd93);
+        self.hot.begin_request();
+        let (mut fresh, feeds_hot) = (0.0, self.hot.is_counted());
+        for block in first..=end {
+            let hash = hash(block ^ device_key);
+            if feeds_hot {
+                self.hot.add(hash);
+            }
+            if hash < self.sample.threshold() {
+                fresh += self.access(at, hash, is_write);
+            }
+        }
+        fresh
+    }
+
+    /// Counts an access of a sampled block. Returns its weight if it is the first one.
+    fn access(&mut self, at: u64, hash: u64, is_write: bool) -> f64 {
+        let now_s = u32::try_from(at / 1_000_000_000).unwrap_or(NEVER).min(NEVER - 1);
+        let weight = self.weight;
+        let slot = self.next_slot();
+        let (before, distance) = match self.sample.get_mut(hash) {
+            Some(block) => {
+                let before = *block;
+                block.slot = slot;
+                block.accesses = block.accesses.saturating_add(1);
+                *(if is_write { &mut block.written_s } else { &mut block.read_s }) = now_s;
+                // The new slot is after the old one, and is the block itself.
+                let distinct = self.recency.after(before.slot) - 1;
+                self.recency.clear(before.slot);
+                ((before.read_s, before.written_s), Some((f64::from(distinct) * weight) as u64))
+            }
+            None => {
+                let (read_s, written_s) = if is_write { (NEVER, now_s) } else { (now_s, NEVER) };
+                self.sample.insert(SampledBlock { hash, slot, accesses: 1, read_s, written_s });
+                while let Some(removed) = self.sample.shrink() {
+                    self.recency.clear(removed);
+                }
+                self.weight = self.sample.weight();
+                ((NEVER, NEVER), None)
+            }
+        };
+        self.all.add(distance, weight);
+        if !is_write {
+            self.reads.add(distance, weight);
+        }
+        self.touched.add(now_s, before, is_write, weight);
+        if distance.is_none() { weight } else { 0.0 }
+    }
+
+    #[inline]
+    fn next_slot(&mut self) -> u32 {
+        if let Some(slot) = self.recency.push() {
+            return slot;
+        }
+        self.sample.renumber();
+        self.recency.restart(self.sample.len());
+        self.recency.push().unwrap_or(SLOTS as u32 - 1)
+    }
+
+    pub(super) fn finish(mut self, duration_ns: u64) -> Option<ReuseProfile> {
+        if self.all.accesses == 0 {
+            return None;
+        }
+        let weight = self.weight;
+        let bytes = |blocks: usize| blocks as f64 * weight * BLOCK_BYTES as f64;
+        let (mut read, mut written) = (0, 0);
+        for block in self.sample.iter() {
+            read += usize::from(block.read_s != NEVER);
+            written += usize::from(block.written_s != NEVER);
+        }
+        let footprint = self.sample.len() as f64 * weight;
+        let windows: [Option<WorkingSetWindow>; WINDOW_COUNT] = self.touched.finish(duration_ns);
+        let accesses = self.all.accesses;
+        Some(ReuseProfile {
+            block_bytes: BLOCK_BYTES,
+            accesses,
+            skipped_blocks: self.skipped,
+            footprint_bytes: bytes(self.sample.len()),
+            read_footprint_bytes: bytes(read),
+            written_footprint_bytes: bytes(written),
+            footprint_relative_error: if weight > 1.0 { 1.0 / (self.sample.len() as f64).sqrt() } else { 0.0 },
+            windows: windows.into_iter().flatten().collect(),
+            miss_ratios: self.miss_ratios(footprint),
+            hot: self.hot.finish(&self.sample, weight, accesses),
+        })
+    }
+
+    /// Returns the miss ratios of caches of one block to twice the footprint, two per power of two.
+    fn miss_ratios(&self, footprint: f64) -> Vec<MissRatioPoint> {
+        let mut blocks = vec![1u64];
+        let mut power = 1u64;
+        while (power as f64) < footprint && power < 1 << 61 {
+            blocks.extend([power * 2, power * 3]);
+            power *= 2;
+        }
+        blocks.sort_unstable();
+        blocks.dedup();
+        let all = self.all.miss_ratios(&blocks);
+        let reads = self.reads.miss_ratios(&blocks);
+        let points = blocks.iter().zip(all.into_iter().zip(reads));
+        points
+            .map(|(blocks, (miss_ratio, read_miss_ratio))| MissRatioPoint {
+                cache_bytes: blocks.saturating_mul(BLOCK_BYTES),
+                miss_ratio,
+                read_miss_ratio,
+            })
+            .collect()
+    }
+}
+
+/// Mixes all bits: the finalizer of MurmurHash3.
+#[inline]
+const fn hash(key: u64) -> u64 {
+    let key = (key ^ (key >> 33) ^ 0x5851_f42d_4c95_7f2d).wrapping_mul(0xff51_afd7_ed55_8ccd);
+    let key = (key ^ (key >> 33)).wrapping_mul(0xc4ce_b9fe_1a85_ec53);
+    key ^ (key >> 33)
+}

@@ -1,0 +1,134 @@
+//! Odd and hostile requests: nothing panics, and no number is undefined.
+
+use trace::{Characterizer, TraceOperation, TraceProfile, TraceRequest, trace_findings};
+use units::random::Random;
+
+const OPERATIONS: [TraceOperation; 6] = [
+    TraceOperation::Read,
+    TraceOperation::Write,
+    TraceOperation::Flush,
+    TraceOperation::Discard,
+    TraceOperation::WriteZeroes,
+    TraceOperation::Other,
+];
+
+fn check(requests: &[TraceRequest], context: &str) -> TraceProfile {
+    let mut characterizer = Characterizer::new();
+    requests.iter().for_each(|request| characterizer.add(request));
+    let profile = characterizer.finish();
+    let text = format!("{profile:?} {:?}", trace_findings(&profile, 1 << 30));
+    assert!(!text.contains("NaN") && !text.contains("inf"), "{context}: {text}");
+    assert_eq!(profile.totals.requests.total(), requests.len() as u64, "{context}");
+    assert!(profile.series.intervals.len() <= 2048, "{context}");
+    if let Some(reuse) = &profile.reuse {
+        let mut last = 1.0;
+        for point in &reuse.miss_ratios {
+            assert!((0.0..=last).contains(&point.miss_ratio), "{context}: {point:?}");
+            last = point.miss_ratio;
+        }
+        assert!(reuse.hot.shares.iter().all(|share| (0.0..=1.0).contains(&share.accesses_fraction)), "{context}");
+    }
+    profile
+}
+
+/// Draws a number that is near an extreme or of any magnitude.
+fn odd(random: &mut Random) -> u64 {
+    match random.below(6) {
+        0 => random.below(3),
+        1 => u64::MAX - random.below(3),
+        2 => (1 << random.below(64)) - 1,
+        3 => 4096 * random.below(1000),
+        _ => random.bits() >> random.below(64),
+    }
+}
+
+fn odd_request(random: &mut Random) -> TraceRequest {
+    let length = odd(random) as u32;
+    // The time that blocks of huge requests take is tested apart.
+    let length = if random.below(50) == 0 { length } else { length % (1 << 17) };
+    TraceRequest {
+        issued_ns: odd(random),
+        queued_ns: (random.below(2) == 0).then(|| odd(random)),
+        service_ns: (random.below(4) > 0).then(|| odd(random)),
+        offset: odd(random),
+        length,
+        operation: OPERATIONS[random.below(6) as usize],
+        is_sync: random.below(2) == 0,
+        is_meta: random.below(2) == 0,
+        is_fua: random.below(2) == 0,
+        is_preflush: random.below(2) == 0,
+        is_readahead: random.below(2) == 0,
+        has_failed: random.below(9) == 0,
+        process: if random.below(20) == 0 { odd(random) as u16 } else { random.below(4) as u16 },
+        device: if random.below(20) == 0 { odd(random) as u16 } else { random.below(3) as u16 },
+    }
+}
+
+#[test]
+fn nothing_and_one_request() {
+    let empty = check(&[], "empty");
+    assert_eq!((empty.arrivals.rate_per_s, empty.reuse.is_none(), empty.processes.len()), (None, true, 0));
+    let one = TraceRequest { length: 4096, service_ns: Some(7), ..TraceRequest::default() };
+    let profile = check(&[one], "one");
+    assert_eq!((profile.totals.duration_ns, profile.totals.issue_duration_ns), (7, 0));
+    assert_eq!(profile.depth.map(|depth| depth.busy_time_fraction), Some(1.0));
+    check(&[TraceRequest::default()], "one without length");
+    check(&[one; 1000], "equal requests");
+}
+
+#[test]
+fn the_extremes_of_all_fields() {
+    let extreme = TraceRequest {
+        issued_ns: u64::MAX,
+        queued_ns: Some(u64::MAX),
+        service_ns: Some(u64::MAX),
+        offset: u64::MAX,
+        length: u32::MAX,
+        process: u16::MAX,
+        device: u16::MAX,
+        ..TraceRequest::default()
+    };
+    check(&[extreme; 5], "greatest");
+    check(&[TraceRequest::default(), extreme, TraceRequest::default(), extreme], "from zero to the greatest and back");
+    let back: Vec<TraceRequest> = (0..5000u64)
+        .map(|n| TraceRequest { issued_ns: u64::MAX - n * 1000, length: 512, service_ns: Some(n), ..extreme })
+        .collect();
+    let profile = check(&back, "backwards");
+    assert_eq!(profile.totals.late_requests, 4999);
+    // An offset and length that would wrap around end at the end of the address space.
+    let wrapping = TraceRequest { offset: 0, length: u32::MAX, service_ns: None, ..extreme };
+    let profile = check(&[wrapping], "four gibibytes");
+    assert!(profile.reuse.is_some_and(|reuse| reuse.skipped_blocks == (1 << 20) - 4096));
+}
+
+#[test]
+fn any_requests() {
+    let seeds: Vec<u64> = match option_env!("FATHOM_TEST_SEED") {
+        Some(seed) => vec![seed.parse().expect("a number")],
+        None => (0..60).collect(),
+    };
+    for seed in seeds {
+        let mut random = Random::new(seed, 99);
+        let count = random.below(3000);
+        let mut requests: Vec<TraceRequest> = (0..count).map(|_| odd_request(&mut random)).collect();
+        if seed % 2 == 0 {
+            requests.sort_by_key(|request| request.issued_ns);
+        }
+        check(&requests, &format!("seed {seed}"));
+    }
+}
+
+#[test]
+fn more_requests_in_flight_than_are_tracked() {
+    let requests: Vec<TraceRequest> = (0..70_000u64)
+        .map(|n| TraceRequest {
+            issued_ns: n,
+            service_ns: Some(1 << 50),
+            length: 512,
+            offset: n * 512,
+            ..TraceRequest::default()
+        })
+        .collect();
+    let depth = check(&requests, "in flight").depth.unwrap();
+    assert_eq!((depth.depth_at_issue.max, depth.dropped), (65_536, 70_000 - 65_536));
+}
