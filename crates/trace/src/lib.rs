@@ -5,8 +5,11 @@
 //! Out of scope: clocks, files and the kernel's trace buffers. Callers pass bytes and get bytes.
 
 mod characterize;
+mod export;
 mod format;
+mod import;
 mod request;
+mod trace_format;
 
 pub use characterize::{
     ArrivalProfile, BurstProfile, Characterizer, DepthProfile, DeviceProfile, HotProfile, HotShare, HurstEstimate,
@@ -14,8 +17,11 @@ pub use characterize::{
     SizeProfile, TraceDistribution, TraceFinding, TraceInterval, TraceProfile, TraceSeries, TraceSizeCount,
     TraceSizeRange, TraceTotals, WindowProfile, WorkingSetWindow, ZipfFit, trace_findings,
 };
+pub use export::TraceExport;
 pub use format::{
     TRACE_HEADER_BYTES, TRACE_MARK, TRACE_VERSION, TraceBlockHeader, TraceBlockKind, TraceDamage, TraceEnd,
     TraceReader, TraceStep, TraceWriter, TraceWriterOptions,
 };
+pub use import::{TraceError, TraceInput, TraceInputStep};
 pub use request::{TraceInfo, TraceOperation, TraceRequest};
+pub use trace_format::TraceFormat;

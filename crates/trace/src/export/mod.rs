@@ -1,0 +1,99 @@
+//! Export of traces.
+
+mod csv;
+mod events;
+mod iolog;
+
+use crate::trace_format::TraceFormat;
+use crate::{TraceInfo, TraceRequest, TraceWriter, TraceWriterOptions};
+use csv::CsvExport;
+use events::EventExport;
+use iolog::IologExport;
+
+/// Size of a sector, in bytes.
+const SECTOR: u64 = 512;
+
+/// Writes a trace in any format, request by request in the order of their issue.
+///
+/// What a format does not have is lost: times are rounded down to its resolution, the CSV formats have reads and writes
+/// only, and only blktrace and blkparse have processes, flags and the time in the queue. Requests that cannot be written
+/// at all are counted by [`Self::omitted`].
+#[derive(Debug)]
+pub struct TraceExport {
+    target: Target,
+    omitted: u64,
+}
+
+#[derive(Debug)]
+enum Target {
+    Own(Box<TraceWriter>),
+    Csv(CsvExport),
+    Iolog(IologExport),
+    Events(Box<EventExport>),
+}
+
+impl TraceExport {
+    /// Begins a trace.
+    #[must_use]
+    pub fn new(format: TraceFormat, info: &TraceInfo) -> Self {
+        let target = match format {
+            TraceFormat::Fathom => Target::Own(Box::new(TraceWriter::new(info.clone(), TraceWriterOptions::default()))),
+            TraceFormat::FioIolog2 => Target::Iolog(IologExport::new(false)),
+            TraceFormat::FioIolog3 => Target::Iolog(IologExport::new(true)),
+            TraceFormat::Blktrace => Target::Events(Box::new(EventExport::new(true))),
+            TraceFormat::Blkparse => Target::Events(Box::new(EventExport::new(false))),
+            _ => Target::Csv(CsvExport::new(format)),
+        };
+        Self { target, omitted: 0 }
+    }
+
+    /// Adds a request and appends what follows from it to `output`. `info` may grow from call to call.
+    pub fn push(&mut self, request: &TraceRequest, info: &TraceInfo, output: &mut Vec<u8>) {
+        let is_written = match &mut self.target {
+            Target::Own(writer) => {
+                let lists = |info: &TraceInfo| (info.processes.len(), info.devices.len(), info.lost);
+                if lists(&writer.info) != lists(info) {
+                    writer.info = info.clone();
+                }
+                writer.push(request);
+                output.append(writer.output());
+                true
+            }
+            Target::Csv(csv) => csv.push(request, info, output),
+            Target::Iolog(iolog) => iolog.push(request, info, output),
+            Target::Events(events) => events.push(request, info, output),
+        };
+        self.omitted += u64::from(!is_written);
+    }
+
+    /// Returns how many requests the format cannot express.
+    #[must_use]
+    pub fn omitted(&self) -> u64 {
+        self.omitted
+    }
+
+    /// Appends the rest to `output`.
+    pub fn finish(self, output: &mut Vec<u8>) {
+        match self.target {
+            Target::Own(writer) => output.append(&mut writer.finish()),
+            Target::Csv(_) => {}
+            Target::Iolog(iolog) => iolog.finish(output),
+            Target::Events(events) => events.finish(output),
+        }
+    }
+}
+
+/// Appends formatted text.
+fn push_text(output: &mut Vec<u8>, text: std::fmt::Arguments) {
+    use std::io::Write;
+    // Writing to memory does not fail.
+    let _ = output.write_fmt(text);
+}
+
+/// Returns the name of a device, with words for one that has none.
+fn device_name(info: &TraceInfo, device: u16) -> String {
+    match info.devices.get(usize::from(device)) {
+        Some((name, _)) if !name.is_empty() => name.clone(),
+        _ => format!("device{device}"),
+    }
+}

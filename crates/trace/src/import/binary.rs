@@ -1,0 +1,161 @@
+//! Binary traces of blktrace, with a file for each processor.
+
+use super::TraceInputStep;
+use super::blktrace::{EventReader, RawEvent, RawNext, next_event};
+use super::error::TraceError;
+use super::events::EventPairing;
+use super::rebase::Rebase;
+use crate::{TraceEnd, TraceInfo, TraceRequest};
+
+/// Number of requests that one call returns.
+const REQUESTS_AT_ONCE: usize = 4_096;
+
+/// Merges the events of files by their time.
+#[derive(Debug)]
+pub(super) struct Binary {
+    files: Vec<EventFile>,
+    reader: EventReader,
+    pairing: EventPairing,
+    paired: Vec<TraceRequest>,
+    rebase: Rebase,
+    is_truncated: Option<TraceEnd>,
+}
+
+#[derive(Debug, Default)]
+struct EventFile {
+    buffer: Vec<u8>,
+    start: usize,
+    position: u64,
+    has_ended: bool,
+    /// The next event.
+    next: Option<RawEvent>,
+}
+
+impl EventFile {
+    fn skip(&mut self, bytes: usize) {
+        self.start += bytes;
+        self.position += bytes as u64;
+    }
+}
+
+impl Binary {
+    pub(super) fn new(files: usize) -> Self {
+        Self {
+            files: (0..files.max(1)).map(|_| EventFile::default()).collect(),
+            reader: EventReader::default(),
+            pairing: EventPairing::default(),
+            paired: Vec::new(),
+            rebase: Rebase::default(),
+            is_truncated: None,
+        }
+    }
+
+    pub(super) fn unmatched(&self) -> u64 {
+        self.pairing.unmatched()
+    }
+
+    pub(super) fn feed(&mut self, file: usize, bytes: &[u8]) {
+        if let Some(file) = self.files.get_mut(file) {
+            file.buffer.drain(..file.start);
+            file.start = 0;
+            file.buffer.extend_from_slice(bytes);
+        }
+    }
+
+    pub(super) fn end_input(&mut self, file: usize) {
+        if let Some(file) = self.files.get_mut(file) {
+            file.has_ended = true;
+        }
+    }
+
+    pub(super) fn next(
+        &mut self,
+        name: &str,
+        info: &mut TraceInfo,
+        requests: &mut Vec<TraceRequest>,
+    ) -> Result<TraceInputStep, TraceError> {
+        let before = requests.len();
+        while requests.len() - before < REQUESTS_AT_ONCE {
+            for index in 0..self.files.len() {
+                if self.files[index].next.is_none() && self.read(index, name)? {
+                    let has_some = requests.len() > before;
+                    return Ok(if has_some { TraceInputStep::Requests } else { TraceInputStep::NeedsInput(index) });
+                }
+            }
+            let times =
+                self.files.iter().enumerate().filter_map(|(index, file)| Some((file.next.as_ref()?.time_ns, index)));
+            let Some((_, index)) = times.min() else { return Ok(self.end(info, requests)) };
+            if let Some(raw) = self.files[index].next.take()
+                && let Some(event) = self.reader.event(&raw, info)
+            {
+                self.pairing.add(&event, &mut self.paired);
+                self.take_paired(requests);
+                self.set_start(info);
+            }
+        }
+        Ok(TraceInputStep::Requests)
+    }
+
+    /// Reads the next event of a file; returns whether it needs input for that.
+    fn read(&mut self, index: usize, name: &str) -> Result<bool, TraceError> {
+        let file = &mut self.files[index];
+        let unread = &file.buffer[file.start..];
+        let position = file.position;
+        let what = match next_event(unread) {
+            RawNext::Event(event, bytes) => {
+                file.next = Some(event);
+                file.skip(bytes);
+                return Ok(false);
+            }
+            RawNext::NeedsInput if !file.has_ended => return Ok(true),
+            RawNext::NeedsInput if unread.is_empty() => return Ok(false),
+            RawNext::NeedsInput => {
+                let bytes = unread.len();
+                file.skip(bytes);
+                self.is_truncated = Some(TraceEnd::Truncated { position, bytes: bytes as u64 });
+                return Ok(false);
+            }
+            RawNext::Damage(bytes) => {
+                file.skip(bytes);
+                format!("there is no event where one is expected, {bytes} bytes are skipped")
+            }
+        };
+        let file =
+            if self.files.len() > 1 { format!(" (file {} of {})", index + 1, self.files.len()) } else { String::new() };
+        Err(TraceError {
+            name: format!("{name}{file}"),
+            byte: position,
+            line: None,
+            text: Box::default(),
+            what,
+            remedy: "use an undamaged copy, or go on without these events".into(),
+        })
+    }
+
+    fn end(&mut self, info: &mut TraceInfo, requests: &mut Vec<TraceRequest>) -> TraceInputStep {
+        let before = requests.len();
+        self.pairing.finish(&mut self.paired);
+        self.take_paired(requests);
+        self.rebase.release(requests);
+        self.set_start(info);
+        if requests.len() > before {
+            return TraceInputStep::Requests;
+        }
+        TraceInputStep::End(self.is_truncated.unwrap_or(TraceEnd::Complete))
+    }
+
+    fn take_paired(&mut self, requests: &mut Vec<TraceRequest>) {
+        for request in self.paired.drain(..) {
+            self.rebase.push(request, requests);
+        }
+    }
+
+    /// Notes the time of day of the start: the trace has it for one of its times.
+    fn set_start(&self, info: &mut TraceInfo) {
+        if info.started_unix_ms.is_none()
+            && let (Some((at, unix_ns)), Some(start)) = (self.reader.clock, self.rebase.start_ns)
+        {
+            info.started_unix_ms = Some(unix_ns.saturating_add(start).saturating_sub(at) / 1_000_000);
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! Text of `blkparse` in its default format:
+//! `8,0    3        1     0.000000000   697  Q   W 223490 + 8 [kjournald]`.
+
+use std::collections::BTreeMap;
+
+use super::blktrace::process_name;
+use super::error::FieldError;
+use super::events::{BlockAction, BlockEvent, set_letters};
+use super::lines::{Field, space_fields};
+use super::names::Names;
+use crate::{TraceInfo, TraceRequest};
+
+/// Size of a sector, in bytes.
+const SECTOR: u64 = 512;
+
+/// Reads the text.
+#[derive(Debug, Default)]
+pub(super) struct Blkparse {
+    devices: Names,
+    processes: Names,
+    /// Commands by process identifier: completions do not repeat them.
+    commands: BTreeMap<u64, Vec<u8>>,
+    /// Whether the summary at the end has begun.
+    is_in_summary: bool,
+}
+
+/// Maximum number of process identifiers whose commands are remembered.
+const COMMANDS_MAX: usize = 1 << 17;
+
+impl Blkparse {
+    /// Reads a line; `None` if it is no event of interest.
+    pub(super) fn line(&mut self, line: &[u8], info: &mut TraceInfo) -> Result<Option<BlockEvent>, FieldError> {
+        let (fields, count) = space_fields::<16>(line);
+        let is_summary = fields[0].text.starts_with(b"CPU") || fields[0].text == b"Total";
+        self.is_in_summary |= is_summary && fields[1].text.starts_with(b"(");
+        if count == 0 || self.is_in_summary {
+            return Ok(None);
+        }
+        let [device, _cpu, _sequence, time, pid, action, letters, sector, plus, blocks, ..] = fields;
+        if !is_device(device.text) {
+            return Err(device.error("a device such as `8,0`"));
+        }
+        let time_ns = time.decimal(9, "a time in seconds")?;
+        let pid = pid.number("a process identifier")?;
+        let action = match action.text {
+            b"Q" => BlockAction::Queue,
+            b"M" | b"F" => BlockAction::Merge,
+            b"I" => BlockAction::Insert,
+            b"D" => BlockAction::Issue,
+            b"R" => BlockAction::Requeue,
+            b"C" => BlockAction::Complete,
+            b"" => return Err(action.error("an action")),
+            _ => return Ok(None),
+        };
+        let mut request = TraceRequest::default();
+        set_letters(&mut request, letters.text).ok_or_else(|| letters.error("an operation such as `WS`"))?;
+        // Without data there may be neither a sector nor a length: `D FN [kworker]`, `C FN 0 [0]`.
+        if plus.text == b"+" {
+            request.offset = sector.offset(SECTOR)?;
+            request.length = blocks.length(SECTOR)?;
+        } else if sector.text.first().is_some_and(u8::is_ascii_digit) {
+            request.offset = sector.offset(SECTOR)?;
+        }
+        let last = bracketed(line);
+        if action == BlockAction::Complete {
+            request.has_failed = last.is_some_and(|error| error != b"0");
+        } else if let Some(command) = last.filter(|_| self.commands.len() < COMMANDS_MAX) {
+            self.commands.insert(pid, command.to_owned());
+        }
+        request.device = self.devices.number(device.text, |name| info.devices.push((name, None)));
+        // A completion interrupts any process.
+        if action != BlockAction::Complete {
+            let command = self.commands.get(&pid).map(Vec::as_slice);
+            let process = process_name(command, u32::try_from(pid).unwrap_or(u32::MAX));
+            request.process = self.processes.number(process.as_bytes(), |name| info.processes.push(name));
+        }
+        Ok(Some(BlockEvent { time_ns, action, request }))
+    }
+}
+
+/// Returns what is in the brackets at the end of a line.
+fn bracketed(line: &[u8]) -> Option<&[u8]> {
+    let inner = line.trim_ascii_end().strip_suffix(b"]")?;
+    let start = inner.iter().rposition(|byte| *byte == b'[')?;
+    Some(&inner[start + 1..])
+}
+
+/// Returns whether `text` is two numbers with a comma between them.
+pub(super) fn is_device(text: &[u8]) -> bool {
+    let mut parts = text.split(|byte| *byte == b',');
+    let is_number =
+        |part: Option<&[u8]>| part.is_some_and(|part| !part.is_empty() && part.iter().all(u8::is_ascii_digit));
+    is_number(parts.next()) && is_number(parts.next()) && parts.next().is_none()
+}
+
+/// Returns whether a line looks like an event.
+pub(super) fn is_event(line: &[u8]) -> bool {
+    let (fields, _) = space_fields::<8>(line);
+    let [device, cpu, sequence, time, ..] = fields;
+    let is_number = |field: Field| field.number("").is_ok();
+    is_device(device.text) && is_number(cpu) && is_number(sequence) && time.decimal(9, "").is_ok()
+}

@@ -1,0 +1,226 @@
+//! Binary traces of blktrace: `struct blk_io_trace` of `include/uapi/linux/blktrace_api.h`, versions 7 and 8.
+
+use std::collections::BTreeMap;
+
+use super::events::{BlockAction, BlockEvent};
+use super::names::Names;
+use crate::{TraceInfo, TraceOperation, TraceRequest};
+
+/// `BLK_IO_TRACE_MAGIC`, without its lowest byte, the version.
+pub(crate) const MAGIC: u32 = 0x6561_7400;
+
+/// Lengths of an event of versions 7 and 8, in bytes.
+pub(crate) const EVENT_BYTES: usize = 48;
+const EVENT2_BYTES: usize = 64;
+
+/// Categories, bits of an action above the lowest 16.
+pub(crate) mod category {
+    pub(crate) const READ: u64 = 1;
+    pub(crate) const WRITE: u64 = 1 << 1;
+    pub(crate) const FLUSH: u64 = 1 << 2;
+    pub(crate) const SYNC: u64 = 1 << 3;
+    pub(crate) const QUEUE: u64 = 1 << 4;
+    pub(crate) const ISSUE: u64 = 1 << 6;
+    pub(crate) const COMPLETE: u64 = 1 << 7;
+    pub(crate) const NOTIFY: u64 = 1 << 10;
+    pub(crate) const AHEAD: u64 = 1 << 11;
+    pub(crate) const META: u64 = 1 << 12;
+    pub(crate) const DISCARD: u64 = 1 << 13;
+    pub(crate) const FUA: u64 = 1 << 15;
+    pub(crate) const WRITE_ZEROES: u64 = 1 << 22;
+}
+
+/// Maximum length of the data after an event, in bytes; the kernel writes messages of up to 128.
+const DATA_BYTES_MAX: u16 = 4_096;
+
+/// `__BLK_TA_CGROUP`: the data of the event begins with the number of a control group.
+const WITH_CGROUP: u64 = 1 << 8;
+
+/// An event as it is stored.
+#[derive(Clone, Debug)]
+pub(super) struct RawEvent {
+    pub(super) time_ns: u64,
+    sector: u64,
+    bytes: u32,
+    action: u64,
+    categories: u64,
+    pid: u32,
+    device: u32,
+    error: u16,
+    is_big_endian: bool,
+    /// Data after the event, at most 64 bytes: enough for notes.
+    data: Vec<u8>,
+}
+
+/// What the start of some bytes is.
+pub(super) enum RawNext {
+    /// An event and its length in bytes.
+    Event(RawEvent, usize),
+    NeedsInput,
+    /// No event. The next may begin after so many bytes.
+    Damage(usize),
+}
+
+/// Reads the event at the start of `bytes`.
+pub(super) fn next_event(bytes: &[u8]) -> RawNext {
+    let Some(version) = bytes.first_chunk().map(|magic| version_of(*magic)) else { return RawNext::NeedsInput };
+    let Some((is_big_endian, version)) = version else { return damage(bytes) };
+    let length = if version == 7 { EVENT_BYTES } else { EVENT2_BYTES };
+    let Some(fields) = bytes.get(..length) else { return RawNext::NeedsInput };
+    let fields = Fields { bytes: fields, is_big_endian };
+    let (action, categories, pid, device, error, data) = if version == 7 {
+        let action = fields.u32(28);
+        (action & 0xffff, action >> 16, fields.u32(32), fields.u32(36), fields.u16(44), fields.u16(46))
+    } else {
+        let action = fields.u64(32);
+        (action as u32 & 0xffff, (action >> 16) as u32, fields.u32(28), fields.u32(40), fields.u16(48), fields.u16(50))
+    };
+    if data > DATA_BYTES_MAX {
+        return damage(bytes);
+    }
+    let end = length + usize::from(data);
+    let Some(data) = bytes.get(length..end) else { return RawNext::NeedsInput };
+    let has_cgroup = u64::from(action) & WITH_CGROUP != 0;
+    let data = if has_cgroup { data.get(8..).unwrap_or_default() } else { data };
+    let event = RawEvent {
+        time_ns: fields.u64(8),
+        sector: fields.u64(16),
+        bytes: fields.u32(24),
+        action: u64::from(action) & !WITH_CGROUP,
+        categories: categories.into(),
+        pid,
+        device,
+        error,
+        is_big_endian,
+        data: data[..data.len().min(64)].to_vec(),
+    };
+    RawNext::Event(event, end)
+}
+
+/// Returns where the next event may begin.
+fn damage(bytes: &[u8]) -> RawNext {
+    let is_event = |window: &[u8]| window.first_chunk().is_some_and(|magic| version_of(*magic).is_some());
+    let next = bytes[1..].windows(4).position(is_event);
+    RawNext::Damage(1 + next.unwrap_or(bytes.len().saturating_sub(4)))
+}
+
+/// Returns the byte order and version of an event that begins with these bytes.
+pub(super) fn version_of(magic: [u8; 4]) -> Option<(bool, u32)> {
+    let version = |magic: u32| Some(magic & 0xff).filter(|version| magic & !0xff == MAGIC && (7..=8).contains(version));
+    let little = version(u32::from_le_bytes(magic)).map(|version| (false, version));
+    little.or_else(|| version(u32::from_be_bytes(magic)).map(|version| (true, version)))
+}
+
+struct Fields<'a> {
+    bytes: &'a [u8],
+    is_big_endian: bool,
+}
+
+impl Fields<'_> {
+    fn number(&self, at: usize, length: usize) -> u64 {
+        let bytes = self.bytes.get(at..at + length).unwrap_or_default();
+        let add = |number: u64, byte: &u8| number << 8 | u64::from(*byte);
+        if self.is_big_endian { bytes.iter().fold(0, add) } else { bytes.iter().rev().fold(0, add) }
+    }
+
+    fn u16(&self, at: usize) -> u16 {
+        self.number(at, 2) as u16
+    }
+
+    fn u32(&self, at: usize) -> u32 {
+        self.number(at, 4) as u32
+    }
+
+    fn u64(&self, at: usize) -> u64 {
+        self.number(at, 8)
+    }
+}
+
+/// Gives events names and meaning.
+#[derive(Debug, Default)]
+pub(super) struct EventReader {
+    devices: Names,
+    processes: Names,
+    commands: BTreeMap<u32, Vec<u8>>,
+    /// A time of the trace and the same time in nanoseconds since 1970.
+    pub(super) clock: Option<(u64, u64)>,
+}
+
+/// Maximum number of process identifiers whose commands are remembered.
+const COMMANDS_MAX: usize = 1 << 17;
+
+impl EventReader {
+    /// Returns what an event is about; `None` if it is of no interest.
+    pub(super) fn event(&mut self, raw: &RawEvent, info: &mut TraceInfo) -> Option<BlockEvent> {
+        if raw.categories & category::NOTIFY != 0 {
+            self.note(raw);
+            return None;
+        }
+        let action = match raw.action {
+            1 => BlockAction::Queue,
+            2 | 3 => BlockAction::Merge,
+            6 => BlockAction::Requeue,
+            7 => BlockAction::Issue,
+            8 => BlockAction::Complete,
+            12 => BlockAction::Insert,
+            _ => return None,
+        };
+        let mut request = self.request(raw, info);
+        // A completion interrupts any process.
+        if action != BlockAction::Complete {
+            let process = process_name(self.commands.get(&raw.pid).map(Vec::as_slice), raw.pid);
+            request.process = self.processes.number(process.as_bytes(), |name| info.processes.push(name));
+        }
+        Some(BlockEvent { time_ns: raw.time_ns, action, request })
+    }
+
+    fn request(&mut self, raw: &RawEvent, info: &mut TraceInfo) -> TraceRequest {
+        let device = format!("{},{}", raw.device >> 20, raw.device & 0xf_ffff);
+        let device = self.devices.number(device.as_bytes(), |name| info.devices.push((name, None)));
+        let has = |category: u64| raw.categories & category != 0;
+        let operation = match () {
+            () if has(category::DISCARD) => TraceOperation::Discard,
+            () if has(category::WRITE_ZEROES) => TraceOperation::WriteZeroes,
+            () if raw.bytes == 0 && has(category::FLUSH) => TraceOperation::Flush,
+            () if has(category::WRITE) => TraceOperation::Write,
+            () if raw.bytes > 0 && has(category::READ) => TraceOperation::Read,
+            () => TraceOperation::Other,
+        };
+        let has_data = operation != TraceOperation::Flush;
+        TraceRequest {
+            offset: raw.sector.saturating_mul(512),
+            length: raw.bytes,
+            operation,
+            is_sync: has(category::SYNC),
+            is_meta: has(category::META),
+            is_fua: has_data && has(category::FUA),
+            is_preflush: has_data && has(category::FLUSH),
+            is_readahead: has(category::AHEAD),
+            has_failed: raw.error != 0,
+            device,
+            ..TraceRequest::default()
+        }
+    }
+
+    /// Takes names of processes and the time of day.
+    fn note(&mut self, raw: &RawEvent) {
+        match raw.action {
+            0 if self.commands.len() < COMMANDS_MAX => {
+                let length = raw.data.iter().position(|byte| *byte == 0).unwrap_or(raw.data.len());
+                self.commands.insert(raw.pid, raw.data[..length].to_vec());
+            }
+            1 => {
+                let fields = Fields { bytes: &raw.data, is_big_endian: raw.is_big_endian };
+                let (seconds, nanoseconds) = (u64::from(fields.u32(0)), u64::from(fields.u32(4)));
+                self.clock.get_or_insert((raw.time_ns, seconds * 1_000_000_000 + nanoseconds));
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Returns the name of a process: its command, if it is known, and its number.
+pub(super) fn process_name(command: Option<&[u8]>, pid: u32) -> String {
+    let command = command.map(String::from_utf8_lossy).filter(|command| !command.is_empty());
+    format!("{}/{pid}", command.unwrap_or("pid".into()))
+}

@@ -1,0 +1,138 @@
+//! Public collections of traces, as text with a request in each line.
+
+use super::TraceFormat;
+use super::error::FieldError;
+use super::lines::{Field, comma_fields};
+use crate::TraceOperation;
+
+/// Size of a sector, in bytes.
+const SECTOR: u64 = 512;
+
+/// Nanoseconds from 1601, where the time of Windows begins, to 1970.
+const WINDOWS_EPOCH_NS: u64 = 11_644_473_600_000_000_000;
+
+/// What a line says.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Row<'a> {
+    /// In nanoseconds since some instant.
+    pub(super) time_ns: u64,
+    pub(super) service_ns: Option<u64>,
+    pub(super) offset: u64,
+    pub(super) length: u32,
+    pub(super) operation: TraceOperation,
+    /// Parts of the name of the device.
+    pub(super) device: [&'a [u8]; 2],
+}
+
+/// Reads a line; `None` for a header.
+pub(super) fn row(format: TraceFormat, line: &[u8], is_first: bool) -> Result<Option<Row<'_>>, FieldError> {
+    // A header is the only line whose times are words.
+    if is_first && is_header(line) {
+        return Ok(None);
+    }
+    let row = match format {
+        TraceFormat::Msr => msr(line),
+        TraceFormat::Systor => systor(line),
+        TraceFormat::Alibaba => alibaba(line),
+        TraceFormat::Tencent => tencent(line),
+        _ => cloud_physics(line),
+    };
+    row.map(Some)
+}
+
+pub(super) fn is_header(line: &[u8]) -> bool {
+    let (fields, _) = comma_fields::<1>(line);
+    let first = fields[0].text.to_ascii_lowercase();
+    matches!(first.as_slice(), b"timestamp" | b"device_id" | b"ts" | b"time")
+}
+
+/// `Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime`: times in 100 ns since 1601, sizes in bytes.
+fn msr(line: &[u8]) -> Result<Row<'_>, FieldError> {
+    let [time, host, disk, kind, offset, size, response] = fields(line)?;
+    let since_1601 = time.number("a time")?.checked_mul(100).ok_or_else(|| time.error("a time in units of 100 ns"))?;
+    Ok(Row {
+        // Some copies of the traces count from their start.
+        time_ns: since_1601.checked_sub(WINDOWS_EPOCH_NS).unwrap_or(since_1601),
+        service_ns: Some(response.number("a response time")?.saturating_mul(100)),
+        offset: offset.offset(1)?,
+        length: size.length(1)?,
+        operation: operation(kind, "Read", "Write")?,
+        device: [host.text, disk.text],
+    })
+}
+
+/// `Timestamp,Response,IOType,LUN,Offset,Size`: times in seconds since 1970, sizes in bytes; the type may be missing.
+fn systor(line: &[u8]) -> Result<Row<'_>, FieldError> {
+    let [time, response, kind, lun, offset, size] = fields(line)?;
+    let service_ns = if response.text.is_empty() { None } else { Some(response.decimal(9, "a response time")?) };
+    Ok(Row {
+        time_ns: time.decimal(9, "a time")?,
+        service_ns,
+        offset: offset.offset(1)?,
+        length: size.length(1)?,
+        operation: if kind.text.is_empty() { TraceOperation::Other } else { operation(kind, "R", "W")? },
+        device: [b"LUN", lun.text],
+    })
+}
+
+/// `device_id,opcode,offset,length,timestamp`: times in microseconds since 1970, sizes in bytes.
+fn alibaba(line: &[u8]) -> Result<Row<'_>, FieldError> {
+    let [device, kind, offset, length, time] = fields(line)?;
+    Ok(Row {
+        time_ns: microseconds(time)?,
+        service_ns: None,
+        offset: offset.offset(1)?,
+        length: length.length(1)?,
+        operation: operation(kind, "R", "W")?,
+        device: [device.text, b""],
+    })
+}
+
+/// `Timestamp,Offset,Size,IOType,VolumeID`: times in seconds since 1970, sizes in sectors, 0 reads and 1 writes.
+fn tencent(line: &[u8]) -> Result<Row<'_>, FieldError> {
+    let [time, offset, size, kind, volume] = fields(line)?;
+    Ok(Row {
+        time_ns: time.decimal(9, "a time")?,
+        service_ns: None,
+        offset: offset.offset(SECTOR)?,
+        length: size.length(SECTOR)?,
+        operation: operation(kind, "0", "1")?,
+        device: [volume.text, b""],
+    })
+}
+
+/// `ts,lba,op,size`: times in microseconds, addresses in sectors, sizes in bytes.
+fn cloud_physics(line: &[u8]) -> Result<Row<'_>, FieldError> {
+    let [time, address, kind, size] = fields(line)?;
+    Ok(Row {
+        time_ns: microseconds(time)?,
+        service_ns: None,
+        offset: address.offset(SECTOR)?,
+        length: size.length(1)?,
+        operation: operation(kind, "r", "w")?,
+        device: [b"disk", b""],
+    })
+}
+
+fn microseconds(field: Field) -> Result<u64, FieldError> {
+    field.number("a time")?.checked_mul(1_000).ok_or_else(|| field.error("a time in microseconds"))
+}
+
+fn fields<const N: usize>(line: &[u8]) -> Result<[Field<'_>; N], FieldError> {
+    let (fields, count) = comma_fields(line);
+    if count == N {
+        return Ok(fields);
+    }
+    Err(FieldError { column: line.len(), what: format!("there are {count} fields instead of {N}") })
+}
+
+/// Compares with the words of the format in any case: copies of the traces differ in it.
+fn operation(field: Field, read: &str, write: &str) -> Result<TraceOperation, FieldError> {
+    if field.text.eq_ignore_ascii_case(read.as_bytes()) {
+        Ok(TraceOperation::Read)
+    } else if field.text.eq_ignore_ascii_case(write.as_bytes()) {
+        Ok(TraceOperation::Write)
+    } else {
+        Err(field.error(&format!("`{read}` or `{write}`")))
+    }
+}

@@ -1,0 +1,190 @@
+//! Import of traces in any known format.
+
+mod binary;
+mod blkparse;
+mod blktrace;
+mod csv;
+mod error;
+mod events;
+mod iolog;
+mod lines;
+mod names;
+mod rebase;
+mod text;
+
+use crate::trace_format::TraceFormat;
+use crate::{TraceEnd, TraceInfo, TraceReader, TraceRequest, TraceStep};
+use binary::Binary;
+pub(crate) use blktrace::{EVENT_BYTES, MAGIC, category};
+pub use error::TraceError;
+use error::excerpt;
+use text::Text;
+
+/// What [`TraceInput::next`] did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TraceInputStep {
+    /// Requests were appended.
+    Requests,
+    /// More bytes of a file are needed: the index of the file.
+    NeedsInput(usize),
+    /// Nothing follows.
+    End(TraceEnd),
+}
+
+/// Reads a trace in any format, in pieces that the caller feeds. Memory does not grow with the trace.
+///
+/// Requests come in the order of the trace, which is about that of issue or of completion. An error concerns a line, an
+/// event or a block: reading can go on after it, without that part.
+#[derive(Debug)]
+pub struct TraceInput {
+    name: String,
+    format: TraceFormat,
+    info: TraceInfo,
+    source: Source,
+}
+
+#[derive(Debug)]
+enum Source {
+    Own(Box<TraceReader>),
+    Text(Box<Text>),
+    Binary(Box<Binary>),
+}
+
+impl TraceInput {
+    /// Begins to read a trace; its format follows from its first bytes, which are to be fed as well. `name` is used in
+    /// errors only.
+    ///
+    /// # Errors
+    ///
+    /// Fails if they are of no known format.
+    pub fn detect(name: &str, start: &[u8]) -> Result<Self, TraceError> {
+        match TraceFormat::detect(start) {
+            Some(format) => Ok(Self::new(name, format, 1)),
+            None => Err(refuse(name, start)),
+        }
+    }
+
+    /// Begins to read a trace in a format. Only blktrace has several files: one for each processor of the host.
+    #[must_use]
+    pub fn new(name: &str, format: TraceFormat, files: usize) -> Self {
+        let source = match format {
+            TraceFormat::Fathom => Source::Own(Box::default()),
+            TraceFormat::Blktrace => Source::Binary(Box::new(Binary::new(files))),
+            _ => Source::Text(Box::new(Text::new(format))),
+        };
+        let info = TraceInfo { source: format!("{} of {name}", format.name()), ..TraceInfo::default() };
+        Self { name: name.to_owned(), format, info, source }
+    }
+
+    /// Returns the format.
+    #[must_use]
+    pub fn format(&self) -> TraceFormat {
+        self.format
+    }
+
+    /// Returns what is known of the trace so far.
+    #[must_use]
+    pub fn info(&self) -> &TraceInfo {
+        match &self.source {
+            Source::Own(reader) => reader.info(),
+            Source::Text(_) | Source::Binary(_) => &self.info,
+        }
+    }
+
+    /// Returns how many requests are known to be missing: those of damaged blocks, and those whose issue was not traced.
+    #[must_use]
+    pub fn missing(&self) -> u64 {
+        match &self.source {
+            Source::Own(reader) => reader.missing(),
+            Source::Text(text) => text.unmatched(),
+            Source::Binary(binary) => binary.unmatched(),
+        }
+    }
+
+    /// Adds the following bytes of a file.
+    pub fn feed(&mut self, file: usize, bytes: &[u8]) {
+        match &mut self.source {
+            Source::Own(reader) => reader.feed(bytes),
+            Source::Text(text) => text.feed(bytes),
+            Source::Binary(binary) => binary.feed(file, bytes),
+        }
+    }
+
+    /// Says that no bytes of a file follow.
+    pub fn end_input(&mut self, file: usize) {
+        match &mut self.source {
+            Source::Own(reader) => reader.end_input(),
+            Source::Text(text) => text.end_input(),
+            Source::Binary(binary) => binary.end_input(file),
+        }
+    }
+
+    /// Appends some requests to `requests`: at most a block or what was fed at once.
+    ///
+    /// # Errors
+    ///
+    /// Fails if a part of the trace is not valid.
+    pub fn next(&mut self, requests: &mut Vec<TraceRequest>) -> Result<TraceInputStep, TraceError> {
+        match &mut self.source {
+            Source::Text(text) => text.next(&self.name, &mut self.info, requests),
+            Source::Binary(binary) => binary.next(&self.name, &mut self.info, requests),
+            Source::Own(reader) => match reader.next(requests) {
+                TraceStep::Requests(_) => Ok(TraceInputStep::Requests),
+                TraceStep::NeedsInput => Ok(TraceInputStep::NeedsInput(0)),
+                TraceStep::End(end) => Ok(TraceInputStep::End(end)),
+                TraceStep::Damage(damage) => Err(TraceError {
+                    name: self.name.clone(),
+                    byte: damage.position,
+                    line: None,
+                    text: Box::default(),
+                    what: format!("{}, {} bytes are skipped", damage.what, damage.bytes),
+                    remedy: "use an undamaged copy, or go on without the requests in them".into(),
+                }),
+            },
+        }
+    }
+}
+
+/// Explains why bytes are of no known format.
+fn refuse(name: &str, start: &[u8]) -> TraceError {
+    const FORMATS: &str = "give a trace of `fathom capture`, an iolog of fio, blktrace or blkparse output, or a CSV file of \
+                           the MSR Cambridge, SYSTOR '17, Alibaba, Tencent or CloudPhysics traces";
+    let compressed = [
+        (&b"\x1f\x8b"[..], "gzip", "zcat"),
+        (b"\x28\xb5\x2f\xfd", "zstd", "zstdcat"),
+        (b"\xfd7zXZ", "xz", "xzcat"),
+        (b"BZh", "bzip2", "bzcat"),
+    ];
+    let (what, remedy) = match compressed.iter().find(|(mark, ..)| start.starts_with(mark)) {
+        Some((_, kind, command)) => {
+            (format!("it is compressed with {kind}"), format!("decompress it first: `{command} {name}`"))
+        }
+        None if start.is_empty() => ("it is empty".to_owned(), FORMATS.to_owned()),
+        None => ("its format is unknown".to_owned(), FORMATS.to_owned()),
+    };
+    let line = start.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    let text = if std::str::from_utf8(line).is_ok() { excerpt(line) } else { String::new() };
+    TraceError {
+        name: name.to_owned(),
+        byte: 0,
+        line: Some((1, 1)).filter(|_| !text.is_empty()),
+        text: text.into(),
+        what,
+        remedy: remedy.into(),
+    }
+}
+
+/// Returns whether bytes begin like an event of blktrace.
+pub(crate) fn is_blktrace_event(start: &[u8]) -> bool {
+    start.first_chunk().is_some_and(|magic| blktrace::version_of(*magic).is_some())
+}
+
+/// Returns whether a line looks like an event of blkparse.
+pub(crate) fn is_blkparse_event(line: &[u8]) -> bool {
+    blkparse::is_event(line)
+}
+
+/// Returns whether a line looks like the header of a CSV file.
+pub(crate) fn is_csv_header(line: &[u8]) -> bool {
+    csv::is_header(line)
+}
