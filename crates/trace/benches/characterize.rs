@@ -1,5 +1,7 @@
 //! Millions of requests per second that are characterized: `cargo bench -p trace --bench characterize [NAME]`.
 //!
+//! `whole day` characterizes 100 million requests, which are not kept, and prints the peak of the memory.
+//!
 //! A plain program instead of a harness: it prints the best of several runs, which other activity on the host disturbs
 //! least.
 #![allow(clippy::disallowed_methods, clippy::disallowed_macros, reason = "a benchmark reads the clock and prints")]
@@ -15,6 +17,9 @@ const RUNS: u32 = 5;
 
 fn main() {
     let wanted = std::env::args().nth(1).filter(|word| !word.starts_with('-')).unwrap_or_default();
+    if wanted == "whole day" {
+        return whole_day();
+    }
     let runs = if wanted.is_empty() { RUNS } else { 3 * RUNS };
     for (name, load) in LOADS.iter().filter(|load| load.0.starts_with(&wanted)) {
         let mut random = Random::new(7, 0);
@@ -32,6 +37,18 @@ fn analyse(requests: &[TraceRequest]) -> f64 {
     start.elapsed().as_nanos() as f64 / requests.len() as f64
 }
 
+fn whole_day() {
+    const DAY: u64 = 100_000_000;
+    let (mut random, mut characterizer) = (Random::new(7, 0), Characterizer::new());
+    let start = Instant::now();
+    (0..DAY).for_each(|n| characterizer.add(&one_day(n, &mut random)));
+    let profile = characterizer.finish();
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let peak = status.lines().find(|line| line.starts_with("VmHWM")).unwrap_or("unknown");
+    let requests = profile.totals.requests.total();
+    println!("{requests} requests in {:.1} s with their making; memory: {peak}", start.elapsed().as_secs_f64());
+}
+
 type Load = fn(u64, &mut Random) -> TraceRequest;
 
 /// Loads with their requests by number.
@@ -43,10 +60,7 @@ const LOADS: [(&str, Load); 7] = [
         is_sync: true,
         ..base(n * 50_000, n * 4096, 4096, 30_000)
     }),
-    ("one day, 1,157 per second", |n, random| TraceRequest {
-        issued_ns: n * 864_000 + random.below(864_000),
-        ..database(n, random)
-    }),
+    ("one day, 1,157 per second", one_day),
     ("16 blocks each, 64 KiB, 60 MB", |n, random| TraceRequest {
         offset: random.below(1000) << 16,
         length: 1 << 16,
@@ -76,4 +90,8 @@ fn database(n: u64, random: &mut Random) -> TraceRequest {
 
 fn small(n: u64, random: &mut Random) -> TraceRequest {
     TraceRequest { offset: random.below(10_000) * 4096, length: 4096, ..database(n, random) }
+}
+
+fn one_day(n: u64, random: &mut Random) -> TraceRequest {
+    TraceRequest { issued_ns: n * 864_000 + random.below(864_000), ..database(n, random) }
 }

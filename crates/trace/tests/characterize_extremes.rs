@@ -1,6 +1,6 @@
 //! Odd and hostile requests: nothing panics, and no number is undefined.
 
-use trace::{Characterizer, TraceOperation, TraceProfile, TraceRequest, trace_findings};
+use trace::{Characterizer, PerOperation, TraceOperation, TraceProfile, TraceRequest, trace_findings};
 use units::random::Random;
 
 const OPERATIONS: [TraceOperation; 6] = [
@@ -131,4 +131,74 @@ fn more_requests_in_flight_than_are_tracked() {
         .collect();
     let depth = check(&requests, "in flight").depth.unwrap();
     assert_eq!((depth.depth_at_issue.max, depth.dropped), (65_536, 70_000 - 65_536));
+}
+
+/// Returns requests as applications make them, in the order of issue.
+fn usual_requests(random: &mut Random) -> Vec<TraceRequest> {
+    let (count, blocks, gap_ns) = (1 + random.below(5000), 1 + random.below(1 << 22), 1 + random.below(1 << 24));
+    let mut at = 0;
+    let mut next = || {
+        at += random.below(gap_ns);
+        TraceRequest {
+            issued_ns: at,
+            service_ns: Some(random.below(8 * gap_ns)),
+            queued_ns: Some(random.below(gap_ns)),
+            offset: random.below(blocks) * 4096,
+            length: 512 * random.below(400) as u32,
+            operation: OPERATIONS[random.below(6) as usize],
+            process: random.below(5) as u16,
+            device: random.below(2) as u16,
+            ..TraceRequest::default()
+        }
+    };
+    (0..count).map(|_| next()).collect()
+}
+
+#[test]
+fn parts_add_up_to_totals() {
+    for seed in 1000..1040 {
+        let requests = usual_requests(&mut Random::new(seed, 7));
+        let profile = check(&requests, &format!("seed {seed}"));
+        let totals = &profile.totals;
+        let add =
+            |sums: Vec<PerOperation<u64>>| OPERATIONS.map(|one| sums.iter().map(|sum| *sum.get(one)).sum::<u64>());
+        let wanted = (add(vec![totals.requests]), add(vec![totals.bytes]));
+        let intervals = &profile.series.intervals;
+        let series =
+            (add(intervals.iter().map(|i| i.requests).collect()), add(intervals.iter().map(|i| i.bytes).collect()));
+        assert_eq!(series, wanted, "seed {seed}: intervals");
+        let processes = &profile.processes;
+        let by_process =
+            (add(processes.iter().map(|p| p.requests).collect()), add(processes.iter().map(|p| p.bytes).collect()));
+        assert_eq!(by_process, wanted, "seed {seed}: processes");
+        for one in OPERATIONS {
+            let sizes = profile.sizes.get(one);
+            let sized = sizes.frequent.iter().map(|size| size.requests).sum::<u64>()
+                + sizes.others.iter().map(|range| range.requests).sum::<u64>();
+            assert_eq!(sized, *totals.requests.get(one), "seed {seed}: sizes of {one:?}");
+        }
+        let by_device = profile.devices.iter().fold((0, 0), |sum, one| (sum.0 + one.requests, sum.1 + one.bytes));
+        assert_eq!(by_device, (totals.requests.total(), totals.bytes.total()), "seed {seed}: devices");
+        let service: u64 = requests.iter().filter_map(|request| request.service_ns).sum();
+        let in_flight: u64 = intervals.iter().map(|interval| interval.in_flight_ns).sum();
+        assert_eq!(in_flight, service, "seed {seed}: time in flight");
+        let runs = [profile.sequential.reads, profile.sequential.writes];
+        for direction in runs {
+            let ends = direction.run_requests.map_or(0, |runs| runs.weight);
+            assert_eq!(ends + direction.continuing_requests, direction.requests, "seed {seed}: runs");
+        }
+    }
+}
+
+#[test]
+fn only_differences_of_instants_count() {
+    for seed in 2000..2020 {
+        let requests = usual_requests(&mut Random::new(seed, 7));
+        let shift = Random::new(seed, 8).bits() >> 2;
+        let later: Vec<TraceRequest> =
+            requests.iter().map(|one| TraceRequest { issued_ns: one.issued_ns + shift, ..*one }).collect();
+        let (profile, mut shifted) = (check(&requests, "first"), check(&later, "shifted"));
+        shifted.totals.first_issue_ns -= shift;
+        assert_eq!(profile, shifted, "seed {seed}");
+    }
 }

@@ -121,7 +121,7 @@ impl WideHistogram {
     }
 
     /// Returns the value below or at which a part of the weight is.
-    fn quantile(&self, part: f64) -> u64 {
+    pub(super) fn quantile(&self, part: f64) -> u64 {
         let wanted = (part * self.total as f64).ceil().max(1.0);
         let mut seen = 0u64;
         for (bucket, weight) in self.weights.iter().enumerate() {

@@ -12,7 +12,7 @@ use super::zipf;
 const SETS: usize = 512;
 /// Counters per set.
 const WAYS: usize = 8;
-/// Number of requests of which every block is counted, before requests are sampled.
+/// Number of accesses that are all counted, before requests are sampled.
 const COUNTED_FIRST: u64 = 1 << 18;
 /// One of so many requests is counted after that.
 const ONE_OF: u64 = 16;
@@ -34,6 +34,7 @@ struct CounterSet {
 pub(super) struct HotCounters {
     sets: Vec<CounterSet>,
     requests: u64,
+    accesses: u64,
     state: u64,
     /// Number of requests for which the current one stands; zero if it is not counted.
     step: u64,
@@ -48,15 +49,22 @@ struct Popularity {
 
 impl HotCounters {
     pub(super) fn new() -> Self {
-        Self { sets: vec![CounterSet::default(); SETS], requests: 0, state: 0x9e37_79b9_7f4a_7c15, step: 1 }
+        Self {
+            sets: vec![CounterSet::default(); SETS],
+            requests: 0,
+            accesses: 0,
+            state: 0x9e37_79b9_7f4a_7c15,
+            step: 1,
+        }
     }
 
     /// Decides whether the blocks of the next request are counted. Chosen at random, so that periods of the load have no
     /// effect.
     #[inline]
-    pub(super) fn begin_request(&mut self) {
+    pub(super) fn begin_request(&mut self, blocks: u64) {
         self.requests += 1;
-        if self.requests > COUNTED_FIRST {
+        self.accesses += blocks;
+        if self.accesses > COUNTED_FIRST {
             self.state = self.state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             self.step = if self.state >> 60 == 0 { ONE_OF } else { 0 };
         }
@@ -67,7 +75,7 @@ impl HotCounters {
         self.step > 0
     }
 
-    #[inline]
+    #[inline(never)]
     pub(super) fn add(&mut self, hash: u64) {
         let set = &mut self.sets[(hash >> 20) as usize & (SETS - 1)];
         if let Some(way) = set.hashes.iter().position(|known| *known == hash) {
@@ -87,7 +95,7 @@ impl HotCounters {
 
     /// Returns the hashes and estimated counts of blocks whose counts are trusted, by hash.
     fn trusted(&self) -> Vec<(u64, f64)> {
-        let least = if self.requests > COUNTED_FIRST { SEEN_MIN * ONE_OF } else { SEEN_MIN };
+        let least = if self.accesses > COUNTED_FIRST { SEEN_MIN * ONE_OF } else { SEEN_MIN };
         let mut found = Vec::new();
         for set in &self.sets {
             for way in 0..WAYS {
@@ -101,8 +109,8 @@ impl HotCounters {
         found
     }
 
-    /// Returns the profile of `accesses` accesses to blocks, given the sample in which each block stands for `weight`.
-    pub(super) fn finish(&self, sample: &SampledBlocks, weight: f64, accesses: u64) -> HotProfile {
+    /// Returns the profile, given the sample in which each block stands for `weight`.
+    pub(super) fn finish(&self, sample: &SampledBlocks, weight: f64) -> HotProfile {
         // A complete sample has all blocks with exact counts.
         let mut trusted = if weight > 1.0 { self.trusted() } else { Vec::new() };
         let mut tail = Vec::with_capacity(sample.len());
@@ -113,7 +121,7 @@ impl HotCounters {
                 Err(_) => tail.push(Popularity { accesses: count, blocks: weight }),
             }
         }
-        let all = accesses as f64;
+        let all = self.accesses as f64;
         let collisions = trusted.iter().map(|(_, count)| count * (count - 1.0)).sum::<f64>()
             + tail.iter().map(|block| block.blocks * block.accesses * (block.accesses - 1.0)).sum::<f64>();
         let in_trusted: f64 = trusted.iter().map(|(_, count)| count).sum();

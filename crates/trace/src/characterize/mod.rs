@@ -5,6 +5,7 @@
 
 mod arrivals;
 mod depth;
+mod distances;
 mod findings;
 mod histogram;
 mod hot;
@@ -15,6 +16,7 @@ mod recency;
 mod reuse;
 mod sampled;
 mod series;
+mod short;
 mod sizes;
 mod streams;
 mod windows;

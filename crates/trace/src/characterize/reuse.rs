@@ -3,70 +3,28 @@
 //! Waldspurger, Park, Garthwaite and Ahmad, "Efficient MRC construction with SHARDS", FAST '15: fixed-size sampling, with
 //! the adjustment of the number of references (SHARDS-adj).
 
-use super::histogram::{BUCKETS, bucket_of, value_of};
+use super::distances::Distances;
 use super::hot::HotCounters;
 use super::profile::{MissRatioPoint, ReuseProfile, WorkingSetWindow};
 use super::recency::{Recency, SLOTS};
 use super::sampled::{BLOCK_BYTES, NEVER, SampledBlock, SampledBlocks};
+use super::short::ShortReuse;
 use super::windows::{TouchedSets, WINDOW_COUNT};
 
 /// Maximum number of blocks of a request that are examined: 16 MiB.
 const REQUEST_BLOCKS_MAX: u64 = 4096;
 
-/// Reuse distances by weight.
-#[derive(Clone, Debug)]
-struct Distances {
-    weights: Vec<f64>,
-    sum: f64,
-    cold: f64,
-    accesses: u64,
-}
-
-impl Distances {
-    fn new() -> Self {
-        Self { weights: vec![0.0; BUCKETS], sum: 0.0, cold: 0.0, accesses: 0 }
-    }
-
-    #[inline]
-    fn add(&mut self, distance: Option<u64>, weight: f64) {
-        self.sum += weight;
-        match distance {
-            Some(distance) => self.weights[bucket_of(distance)] += weight,
-            None => self.cold += weight,
-        }
-    }
-
-    /// Returns the miss ratio of caches of some numbers of blocks, in ascending order; zero without accesses.
-    fn miss_ratios(&self, blocks: &[u64]) -> Vec<f64> {
-        let all = self.accesses as f64;
-        if all <= 0.0 {
-            return vec![0.0; blocks.len()];
-        }
-        // SHARDS-adj: the sample holds too few or too many references by chance; hot blocks cause the difference, and
-        // their distances are short.
-        let mut hits = all - self.sum;
-        let mut bucket = 0;
-        let mut ratios = Vec::with_capacity(blocks.len());
-        for size in blocks {
-            // A distance below the size hits; of the bucket that the size divides, nothing is counted.
-            while bucket < BUCKETS && value_of(bucket) < *size {
-                hits += self.weights[bucket];
-                bucket += 1;
-            }
-            ratios.push((1.0 - hits / all).clamp(0.0, 1.0));
-        }
-        ratios
-    }
-}
-
-/// Blocks in use. Memory: 1.6 MiB.
+/// Blocks in use. Memory: 3 MiB.
 #[derive(Clone, Debug)]
 pub(super) struct Reuse {
     sample: SampledBlocks,
     recency: Recency,
     weight: f64,
+    accesses: u64,
+    read_accesses: u64,
     all: Distances,
     reads: Distances,
+    short: ShortReuse,
     touched: TouchedSets,
     hot: HotCounters,
     skipped: u64,
@@ -78,8 +36,11 @@ impl Reuse {
             sample: SampledBlocks::new(),
             recency: Recency::new(),
             weight: 1.0,
+            accesses: 0,
+            read_accesses: 0,
             all: Distances::new(),
             reads: Distances::new(),
+            short: ShortReuse::new(),
             touched: TouchedSets::default(),
             hot: HotCounters::new(),
             skipped: 0,
@@ -95,18 +56,21 @@ impl Reuse {
         let end = last.min(first.saturating_add(REQUEST_BLOCKS_MAX - 1));
         self.skipped += last - end;
         let blocks = end - first + 1;
-        self.all.accesses += blocks;
+        self.accesses += blocks;
         if !is_write {
-            self.reads.accesses += blocks;
+            self.read_accesses += blocks;
         }
         let device_key = u64::from(device).wrapping_mul(0xd6e8_feb8_6659_fd93);
-        self.hot.begin_request();
-        let (mut fresh, feeds_hot) = (0.0, self.hot.is_counted());
+        self.hot.begin_request(blocks);
+        if self.hot.is_counted() {
+            (first..=end).for_each(|block| self.hot.add(hash(block ^ device_key)));
+        }
+        if self.short.begin_request(blocks) {
+            (first..=end).for_each(|block| self.short.add(hash(block ^ device_key), is_write));
+        }
+        let mut fresh = 0.0;
         for block in first..=end {
             let hash = hash(block ^ device_key);
-            if feeds_hot {
-                self.hot.add(hash);
-            }
             if hash < self.sample.threshold() {
                 fresh += self.access(at, hash, is_write);
             }
@@ -159,7 +123,7 @@ impl Reuse {
     }
 
     pub(super) fn finish(mut self, duration_ns: u64) -> Option<ReuseProfile> {
-        if self.all.accesses == 0 {
+        if self.accesses == 0 {
             return None;
         }
         let weight = self.weight;
@@ -171,7 +135,7 @@ impl Reuse {
         }
         let footprint = self.sample.len() as f64 * weight;
         let windows: [Option<WorkingSetWindow>; WINDOW_COUNT] = self.touched.finish(duration_ns);
-        let accesses = self.all.accesses;
+        let accesses = self.accesses;
         Some(ReuseProfile {
             block_bytes: BLOCK_BYTES,
             accesses,
@@ -182,7 +146,7 @@ impl Reuse {
             footprint_relative_error: if weight > 1.0 { 1.0 / (self.sample.len() as f64).sqrt() } else { 0.0 },
             windows: windows.into_iter().flatten().collect(),
             miss_ratios: self.miss_ratios(footprint),
-            hot: self.hot.finish(&self.sample, weight, accesses),
+            hot: self.hot.finish(&self.sample, weight),
         })
     }
 
@@ -196,8 +160,14 @@ impl Reuse {
         }
         blocks.sort_unstable();
         blocks.dedup();
-        let all = self.all.miss_ratios(&blocks);
-        let reads = self.reads.miss_ratios(&blocks);
+        let mut all = self.all.miss_ratios(&blocks, self.accesses as f64);
+        let mut reads = self.reads.miss_ratios(&blocks, self.read_accesses as f64);
+        // Without sampling, everything is exact.
+        if let Some(blocks_max) = self.short.blocks_max().filter(|_| self.weight > 1.0) {
+            let exact = blocks.partition_point(|size| *size <= blocks_max);
+            correct(&mut all, &self.short.all.miss_ratios(&blocks[..exact], self.short.all.sum()));
+            correct(&mut reads, &self.short.reads.miss_ratios(&blocks[..exact], self.short.reads.sum()));
+        }
         let points = blocks.iter().zip(all.into_iter().zip(reads));
         points
             .map(|(blocks, (miss_ratio, read_miss_ratio))| MissRatioPoint {
@@ -206,6 +176,26 @@ impl Reuse {
                 read_miss_ratio,
             })
             .collect()
+    }
+}
+
+/// Replaces the miss ratios of the smallest caches by exact ones, and moves the others by a difference that decreases to
+/// zero at the largest cache: its misses are the first accesses, which the sample estimates well.
+fn correct(ratios: &mut [f64], exact: &[f64]) {
+    let Some((last, least)) = exact.last().zip(ratios.last().copied()) else { return };
+    let border = exact.len() - 1;
+    let (difference, fall) = (last - ratios[border], ratios[border] - least);
+    for (at, ratio) in ratios.iter_mut().enumerate() {
+        match exact.get(at) {
+            Some(exact) => *ratio = *exact,
+            None if fall > 0.0 => *ratio += difference * (*ratio - least) / fall,
+            None => {}
+        }
+    }
+    let mut before = 1.0f64;
+    for ratio in ratios {
+        *ratio = ratio.clamp(0.0, before);
+        before = *ratio;
     }
 }
 
