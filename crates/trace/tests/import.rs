@@ -83,6 +83,31 @@ fn logs_of_fio_are_read() {
 }
 
 #[test]
+fn files_of_fio_and_the_kernel_are_read() {
+    // fio 3.33: `--rw=randrw --bs=4k --fsync=4 --fdatasync=3 --number_ios=24 --write_iolog`.
+    let log = read(include_bytes!("data/randrw.iolog"));
+    let count = |operation| log.requests.iter().filter(|request| request.operation == operation).count();
+    assert_eq!((log.errors.len(), count(R) + count(W), count(Flush)), (0, 24, 11));
+    // Events of a loop device under fio, by Linux 6.18 through the `blk` tracer, and some of them as blkparse 1.2 prints
+    // them.
+    let events = read(include_bytes!("data/loop.blktrace"));
+    assert_eq!((events.errors.len(), events.end, events.missing), (0, TraceEnd::Complete, 0));
+    assert_eq!(events.info.devices, [("7,0".to_owned(), None)]);
+    let text = read(include_bytes!("data/loop.blkparse"));
+    assert_eq!((text.errors.len(), text.missing), (0, 0));
+    assert!(text.requests.iter().any(|request| request.operation == Flush && request.service_ns == Some(9_920_171)));
+    let last_ns = events.requests.iter().map(|request| request.issued_ns).max().unwrap();
+    let reads = text.requests.iter().filter(|request| request.operation == R && request.issued_ns < last_ns);
+    assert!(reads.clone().count() > 5);
+    // blkparse was given the events of one processor: others may have completed these requests.
+    for request in reads.filter(|request| request.service_ns.is_some()) {
+        let same =
+            events.requests.iter().find(|event| event.offset == request.offset && event.issued_ns == request.issued_ns);
+        assert!(same.is_some_and(|same| same.service_ns == request.service_ns), "{request:?}");
+    }
+}
+
+#[test]
 fn public_collections_are_read() {
     let msr = read_as(
         TraceFormat::Msr,

@@ -18,14 +18,14 @@ const SECTOR: u64 = 512;
 pub(super) struct Blkparse {
     devices: Names,
     processes: Names,
-    /// Commands by process identifier: completions do not repeat them.
-    commands: BTreeMap<u64, Vec<u8>>,
+    /// Commands and indexes by process identifier.
+    known: BTreeMap<u64, (Vec<u8>, u16)>,
     /// Whether the summary at the end has begun.
     is_in_summary: bool,
 }
 
-/// Maximum number of process identifiers whose commands are remembered.
-const COMMANDS_MAX: usize = 1 << 17;
+/// Maximum number of processes that are remembered.
+const KNOWN_MAX: usize = 1 << 17;
 
 impl Blkparse {
     /// Reads a line; `None` if it is no event of interest.
@@ -64,17 +64,30 @@ impl Blkparse {
         let last = bracketed(line);
         if action == BlockAction::Complete {
             request.has_failed = last.is_some_and(|error| error != b"0");
-        } else if let Some(command) = last.filter(|_| self.commands.len() < COMMANDS_MAX) {
-            self.commands.insert(pid, command.to_owned());
         }
         request.device = self.devices.number(device.text, |name| info.devices.push((name, None)));
         // A completion interrupts any process.
         if action != BlockAction::Complete {
-            let command = self.commands.get(&pid).map(Vec::as_slice);
-            let process = process_name(command, u32::try_from(pid).unwrap_or(u32::MAX));
-            request.process = self.processes.number(process.as_bytes(), |name| info.processes.push(name));
+            request.process = self.process(pid, last.unwrap_or_default(), info);
         }
         Ok(Some(BlockEvent { time_ns, action, request }))
+    }
+}
+
+impl Blkparse {
+    /// Returns the index of a process. Making its name for each event would take most of the time.
+    fn process(&mut self, pid: u64, command: &[u8], info: &mut TraceInfo) -> u16 {
+        if let Some((known, index)) = self.known.get(&pid)
+            && known == command
+        {
+            return *index;
+        }
+        let name = process_name(Some(command), u32::try_from(pid).unwrap_or(u32::MAX));
+        let index = self.processes.number(name.as_bytes(), |name| info.processes.push(name));
+        if self.known.len() < KNOWN_MAX {
+            self.known.insert(pid, (command.to_owned(), index));
+        }
+        index
     }
 }
 

@@ -142,12 +142,15 @@ pub(super) struct EventReader {
     devices: Names,
     processes: Names,
     commands: BTreeMap<u32, Vec<u8>>,
+    /// Indexes of devices and processes by their numbers: making their names for each event would take most of the time.
+    device_indexes: BTreeMap<u32, u16>,
+    process_indexes: BTreeMap<u32, u16>,
     /// A time of the trace and the same time in nanoseconds since 1970.
     pub(super) clock: Option<(u64, u64)>,
 }
 
-/// Maximum number of process identifiers whose commands are remembered.
-const COMMANDS_MAX: usize = 1 << 17;
+/// Maximum number of processes and devices that are remembered.
+const NUMBERS_MAX: usize = 1 << 17;
 
 impl EventReader {
     /// Returns what an event is about; `None` if it is of no interest.
@@ -168,15 +171,37 @@ impl EventReader {
         let mut request = self.request(raw, info);
         // A completion interrupts any process.
         if action != BlockAction::Complete {
-            let process = process_name(self.commands.get(&raw.pid).map(Vec::as_slice), raw.pid);
-            request.process = self.processes.number(process.as_bytes(), |name| info.processes.push(name));
+            request.process = self.process(raw.pid, info);
         }
         Some(BlockEvent { time_ns: raw.time_ns, action, request })
     }
 
+    fn device(&mut self, device: u32, info: &mut TraceInfo) -> u16 {
+        if let Some(index) = self.device_indexes.get(&device) {
+            return *index;
+        }
+        let name = format!("{},{}", device >> 20, device & 0xf_ffff);
+        let index = self.devices.number(name.as_bytes(), |name| info.devices.push((name, None)));
+        if self.device_indexes.len() < NUMBERS_MAX {
+            self.device_indexes.insert(device, index);
+        }
+        index
+    }
+
+    fn process(&mut self, pid: u32, info: &mut TraceInfo) -> u16 {
+        if let Some(index) = self.process_indexes.get(&pid) {
+            return *index;
+        }
+        let name = process_name(self.commands.get(&pid).map(Vec::as_slice), pid);
+        let index = self.processes.number(name.as_bytes(), |name| info.processes.push(name));
+        if self.process_indexes.len() < NUMBERS_MAX {
+            self.process_indexes.insert(pid, index);
+        }
+        index
+    }
+
     fn request(&mut self, raw: &RawEvent, info: &mut TraceInfo) -> TraceRequest {
-        let device = format!("{},{}", raw.device >> 20, raw.device & 0xf_ffff);
-        let device = self.devices.number(device.as_bytes(), |name| info.devices.push((name, None)));
+        let device = self.device(raw.device, info);
         let has = |category: u64| raw.categories & category != 0;
         let operation = match () {
             () if has(category::DISCARD) => TraceOperation::Discard,
@@ -205,7 +230,8 @@ impl EventReader {
     /// Takes names of processes and the time of day.
     fn note(&mut self, raw: &RawEvent) {
         match raw.action {
-            0 if self.commands.len() < COMMANDS_MAX => {
+            0 if self.commands.len() < NUMBERS_MAX => {
+                self.process_indexes.remove(&raw.pid);
                 let length = raw.data.iter().position(|byte| *byte == 0).unwrap_or(raw.data.len());
                 self.commands.insert(raw.pid, raw.data[..length].to_vec());
             }

@@ -110,7 +110,8 @@ impl EventPairing {
         let given = &event.request;
         let issued = self.take(given, |flight| flight.issued_ns.is_some());
         let Some(mut flight) = issued.or_else(|| self.take(given, |flight| flight.queued_ns.is_some())) else {
-            self.unmatched += 1;
+            // A flush without data has a second completion: of the request that it was made for.
+            self.unmatched += u64::from(given.length > 0);
             return;
         };
         self.has_issues = true;
@@ -149,7 +150,9 @@ impl EventPairing {
         let flights = self.flights.get_mut(&key)?;
         let difference =
             |flight: &Flight| (flight.request.operation != given.operation, flight.request.length != given.length);
-        let meant = flights.iter().enumerate().filter(|(_, flight)| is_meant(flight));
+        // Flushes have sector 0 as well as what is written there.
+        let is_same_kind = |flight: &Flight| (flight.request.length == 0) == (given.length == 0);
+        let meant = flights.iter().enumerate().filter(|(_, flight)| is_same_kind(flight) && is_meant(flight));
         let (index, _) = meant.min_by_key(|(_, flight)| difference(flight))?;
         let flight = flights.remove(index);
         if flights.is_empty() {
@@ -274,6 +277,17 @@ mod tests {
         assert_eq!(of_bios.iter().map(times).collect::<Vec<_>>(), [(10, None, Some(20), 8, 4096)]);
         let queued_only = run(&[(10, Queue, 8, 4096), (30, Queue, 8, 4096)]);
         assert_eq!(queued_only.len(), 2);
+        let flush = run(&[
+            (1, Issue, 0, 4096),
+            (2, Issue, 0, 0),
+            (3, Complete, 0, 0),
+            (4, Complete, 0, 0),
+            (9, Complete, 0, 4096),
+        ]);
+        assert_eq!(
+            flush.iter().map(times).collect::<Vec<_>>(),
+            [(2, None, Some(1), 0, 0), (1, None, Some(8), 0, 4096)]
+        );
         let same = run(&[(1, Issue, 8, 512), (2, Issue, 8, 512), (3, Complete, 8, 512), (5, Complete, 8, 512)]);
         assert_eq!(
             same.iter().map(times).collect::<Vec<_>>(),
