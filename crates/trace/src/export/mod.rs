@@ -16,16 +16,16 @@ const SECTOR: u64 = 512;
 /// Writes a trace in any format, request by request in the order of their issue.
 ///
 /// What a format does not have is lost: times are rounded down to its resolution, the CSV formats have reads and writes
-/// only, and only blktrace and blkparse have processes, flags and the time in the queue. Requests that cannot be written
-/// at all are counted by [`Self::omitted`].
+/// only, and only blktrace and blkparse have processes, flags and the time in the queue. Requests that cannot be
+/// written at all are counted by [`Self::omitted`].
 #[derive(Debug)]
 pub struct TraceExport {
-    target: Target,
+    target: ExportTarget,
     omitted: u64,
 }
 
 #[derive(Debug)]
-enum Target {
+enum ExportTarget {
     Own(Box<TraceWriter>),
     Csv(CsvExport),
     Iolog(IologExport),
@@ -37,12 +37,14 @@ impl TraceExport {
     #[must_use]
     pub fn new(format: TraceFormat, info: &TraceInfo) -> Self {
         let target = match format {
-            TraceFormat::Fathom => Target::Own(Box::new(TraceWriter::new(info.clone(), TraceWriterOptions::default()))),
-            TraceFormat::FioIolog2 => Target::Iolog(IologExport::new(false)),
-            TraceFormat::FioIolog3 => Target::Iolog(IologExport::new(true)),
-            TraceFormat::Blktrace => Target::Events(Box::new(EventExport::new(true))),
-            TraceFormat::Blkparse => Target::Events(Box::new(EventExport::new(false))),
-            _ => Target::Csv(CsvExport::new(format)),
+            TraceFormat::Fathom => {
+                ExportTarget::Own(Box::new(TraceWriter::new(info.clone(), TraceWriterOptions::default())))
+            }
+            TraceFormat::FioIolog2 => ExportTarget::Iolog(IologExport::new(false)),
+            TraceFormat::FioIolog3 => ExportTarget::Iolog(IologExport::new(true)),
+            TraceFormat::Blktrace => ExportTarget::Events(Box::new(EventExport::new(true))),
+            TraceFormat::Blkparse => ExportTarget::Events(Box::new(EventExport::new(false))),
+            _ => ExportTarget::Csv(CsvExport::new(format)),
         };
         Self { target, omitted: 0 }
     }
@@ -50,7 +52,7 @@ impl TraceExport {
     /// Adds a request and appends what follows from it to `output`. `info` may grow from call to call.
     pub fn push(&mut self, request: &TraceRequest, info: &TraceInfo, output: &mut Vec<u8>) {
         let is_written = match &mut self.target {
-            Target::Own(writer) => {
+            ExportTarget::Own(writer) => {
                 let lists = |info: &TraceInfo| (info.processes.len(), info.devices.len(), info.lost);
                 if lists(&writer.info) != lists(info) {
                     writer.info = info.clone();
@@ -59,9 +61,9 @@ impl TraceExport {
                 output.append(writer.output());
                 true
             }
-            Target::Csv(csv) => csv.push(request, info, output),
-            Target::Iolog(iolog) => iolog.push(request, info, output),
-            Target::Events(events) => events.push(request, info, output),
+            ExportTarget::Csv(csv) => csv.push(request, info, output),
+            ExportTarget::Iolog(iolog) => iolog.push(request, info, output),
+            ExportTarget::Events(events) => events.push(request, info, output),
         };
         self.omitted += u64::from(!is_written);
     }
@@ -75,10 +77,10 @@ impl TraceExport {
     /// Appends the rest to `output`.
     pub fn finish(self, output: &mut Vec<u8>) {
         match self.target {
-            Target::Own(writer) => output.append(&mut writer.finish()),
-            Target::Csv(_) => {}
-            Target::Iolog(iolog) => iolog.finish(output),
-            Target::Events(events) => events.finish(output),
+            ExportTarget::Own(writer) => output.append(&mut writer.finish()),
+            ExportTarget::Csv(_) => {}
+            ExportTarget::Iolog(iolog) => iolog.finish(output),
+            ExportTarget::Events(events) => events.finish(output),
         }
     }
 }

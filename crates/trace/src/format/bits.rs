@@ -107,9 +107,9 @@ pub(super) fn push_bytes(bytes: &mut Vec<u8>, content: &[u8]) {
 
 /// Reads what the functions above wrote. `None` means that the content is not valid.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Fields<'a>(pub(super) &'a [u8]);
+pub(super) struct BlockFields<'a>(pub(super) &'a [u8]);
 
-impl<'a> Fields<'a> {
+impl<'a> BlockFields<'a> {
     pub(super) fn byte(&mut self) -> Option<u8> {
         let (first, rest) = self.0.split_first()?;
         self.0 = rest;
@@ -160,10 +160,10 @@ mod tests {
             assert_eq!(reader.take(bits), value, "{bits} bits");
             let mut field = Vec::new();
             push_varint(&mut field, value);
-            assert_eq!(Fields(&field).varint(), Some(value));
-            assert_eq!(Fields(&field[..field.len() - 1]).varint(), None);
+            assert_eq!(BlockFields(&field).varint(), Some(value));
+            assert_eq!(BlockFields(&field[..field.len() - 1]).varint(), None);
         }
         assert_eq!(reader.take(64), 0, "past the end");
-        assert_eq!(Fields(&[0xff; 10]).varint(), None);
+        assert_eq!(BlockFields(&[0xff; 10]).varint(), None);
     }
 }

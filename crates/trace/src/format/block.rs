@@ -4,7 +4,7 @@
 //! of another is not before it in the trace either: replays infer dependencies from that order. A duration is therefore
 //! wrong by less than one tick in either direction, and right on average.
 
-use super::bits::Fields;
+use super::bits::BlockFields;
 use super::classes::Classes;
 use super::column::{ColumnReader, ColumnWriter};
 use super::offsets::{OffsetReader, OffsetWriter};
@@ -76,7 +76,7 @@ pub(super) fn decode(
     first_tick: u64,
     requests: &mut Vec<TraceRequest>,
 ) -> Option<()> {
-    let mut fields = Fields(content);
+    let mut fields = BlockFields(content);
     let classes = Classes::read(&mut fields)?;
     let unit = u32::from(fields.byte()?);
     let mut class_column = ColumnReader::<4>::new(&mut fields, count)?;
@@ -111,7 +111,7 @@ pub(super) fn decode(
     Some(())
 }
 
-fn columns<'a>(fields: &mut Fields<'a>, counts: [usize; 4]) -> Option<[ColumnReader<'a, 2>; 4]> {
+fn columns<'a>(fields: &mut BlockFields<'a>, counts: [usize; 4]) -> Option<[ColumnReader<'a, 2>; 4]> {
     let [first, second, third, fourth] = counts;
     Some([
         ColumnReader::new(fields, first)?,

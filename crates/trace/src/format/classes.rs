@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use super::bits::{Fields, push_varint};
+use super::bits::{BlockFields, push_varint};
 use crate::{TraceOperation, TraceRequest};
 
 /// Maximum number of classes that include the length.
@@ -166,7 +166,7 @@ impl Classes {
     }
 
     /// `None` means that the content is not valid.
-    pub(super) fn read(fields: &mut Fields) -> Option<Self> {
+    pub(super) fn read(fields: &mut BlockFields) -> Option<Self> {
         let has_lengths = fields.byte()? != 0;
         let count = fields.varint()?;
         let mut classes = Vec::new();

@@ -1,6 +1,6 @@
 //! Columns of integers: an entropy-coded size class for each value, and its remaining bits as they are.
 
-use super::bits::{BitReader, BitWriter, Fields, push_bytes};
+use super::bits::{BitReader, BitWriter, BlockFields, push_bytes};
 use super::rans;
 
 /// A column that is being filled: `MANTISSA` bits below the highest set one belong to the size class.
@@ -41,7 +41,7 @@ pub(super) struct ColumnReader<'a, const MANTISSA: u32> {
 }
 
 impl<'a, const MANTISSA: u32> ColumnReader<'a, MANTISSA> {
-    pub(super) fn new(fields: &mut Fields<'a>, count: usize) -> Option<Self> {
+    pub(super) fn new(fields: &mut BlockFields<'a>, count: usize) -> Option<Self> {
         let mut symbols = Vec::new();
         rans::decode(fields, count, &mut symbols)?;
         let rest = if count > 0 { fields.bytes()? } else { &[] };
@@ -92,7 +92,7 @@ pub(super) struct SplitReader<'a> {
 }
 
 impl<'a> SplitReader<'a> {
-    pub(super) fn new(fields: &mut Fields<'a>, count: usize) -> Option<Self> {
+    pub(super) fn new(fields: &mut BlockFields<'a>, count: usize) -> Option<Self> {
         let ColumnReader { symbols, rest } = ColumnReader::<2>::new(fields, count)?;
         Some(Self { symbols, rest })
     }
@@ -124,7 +124,7 @@ mod tests {
         values.iter().for_each(|value| writer.push(*value));
         let mut bytes = Vec::new();
         writer.finish(&mut bytes);
-        let mut fields = Fields(&bytes);
+        let mut fields = BlockFields(&bytes);
         let mut reader = ColumnReader::<MANTISSA>::new(&mut fields, values.len()).unwrap();
         values.iter().for_each(|value| assert_eq!(reader.next(), *value));
         assert!(fields.0.is_empty());
@@ -150,7 +150,7 @@ mod tests {
         values.iter().for_each(|(value, width)| writer.push(*value, *width));
         let mut bytes = Vec::new();
         writer.finish(&mut bytes);
-        let mut reader = SplitReader::new(&mut Fields(&bytes), values.len()).unwrap();
+        let mut reader = SplitReader::new(&mut BlockFields(&bytes), values.len()).unwrap();
         values.iter().for_each(|(value, width)| assert_eq!(reader.next(*width), *value));
     }
 }

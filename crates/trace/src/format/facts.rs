@@ -1,6 +1,6 @@
-//! Facts on a trace, as tagged fields. Fields with unknown tags are skipped, so that later versions can add some.
+//! Facts on a trace, as tagged fields. BlockFields with unknown tags are skipped, so that later versions can add some.
 
-use super::bits::{Fields, push_bytes, push_varint};
+use super::bits::{BlockFields, push_bytes, push_varint};
 use crate::TraceInfo;
 
 const SOURCE: u64 = 1;
@@ -71,10 +71,10 @@ fn cut(name: &str) -> &str {
 
 /// Applies the fields of one block to `info`. `None` means that the content is not valid.
 pub(super) fn apply(content: &[u8], info: &mut TraceInfo) -> Option<()> {
-    let mut fields = Fields(content);
+    let mut fields = BlockFields(content);
     while !fields.0.is_empty() {
         let tag = fields.varint()?;
-        let mut field = Fields(fields.bytes()?);
+        let mut field = BlockFields(fields.bytes()?);
         match tag {
             SOURCE => info.source = name_of(field),
             STARTED => info.started_unix_ms = Some(field.varint()?),
@@ -94,7 +94,7 @@ pub(super) fn apply(content: &[u8], info: &mut TraceInfo) -> Option<()> {
     Some(())
 }
 
-fn name_of(field: Fields) -> String {
+fn name_of(field: BlockFields) -> String {
     String::from_utf8_lossy(&field.0[..field.0.len().min(NAME_BYTES_MAX)]).into_owned()
 }
 

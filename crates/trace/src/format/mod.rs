@@ -1,7 +1,7 @@
 //! Fathom's own format of traces.
 //!
-//! A trace is a sequence of blocks. A block is a header of [`TRACE_HEADER_BYTES`] bytes, see [`TraceBlockHeader`], and a
-//! content; both have a CRC-32C. All numbers of the header are little-endian:
+//! A trace is a sequence of blocks. A block is a header of [`TRACE_HEADER_BYTES`] bytes, see [`TraceBlockHeader`], and
+//! a content; both have a CRC-32C. All numbers of the header are little-endian:
 //!
 //! | bytes | content |
 //! |---|---|
@@ -20,9 +20,9 @@
 //! of lost requests) come in blocks before the requests that need them.
 //!
 //! Requests are stored by columns. What a request does, for which process, on which device and with which length is one
-//! symbol, its class. An offset continues the stream of its class, is near it, repeats an earlier one, or counts from the
-//! lowest of the class. Instants are counted in ticks; see `block.rs` for what that loses. Symbols are entropy-coded with
-//! the frequencies of the block.
+//! symbol, its class. An offset continues the stream of its class, is near it, repeats an earlier one, or counts from
+//! the lowest of the class. Instants are counted in ticks; see `block.rs` for what that loses. Symbols are
+//! entropy-coded with the frequencies of the block.
 
 mod bits;
 mod block;

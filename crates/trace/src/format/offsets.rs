@@ -1,6 +1,6 @@
 //! Offsets: most follow from earlier ones, and the others are relative to the lowest of their class.
 
-use super::bits::Fields;
+use super::bits::BlockFields;
 use super::classes::{Classes, RequestClass};
 use super::column::{ColumnReader, ColumnWriter, SplitReader, SplitWriter, unzigzag, zigzag};
 use super::rans;
@@ -22,14 +22,14 @@ fn kind_context(class: u32) -> usize {
 }
 
 /// What is known of earlier requests of the block.
-struct History {
+struct OffsetHistory {
     /// End of the latest request of each stream.
     ends: Vec<u64>,
     /// Offsets by their hash.
     recent: Vec<u64>,
 }
 
-impl History {
+impl OffsetHistory {
     fn new(streams: usize) -> Self {
         Self { ends: vec![0; streams], recent: vec![u64::MAX; 1 << RECENT_BITS] }
     }
@@ -47,7 +47,7 @@ impl History {
 
 /// Writes the offsets of a block.
 pub(super) struct OffsetWriter {
-    history: History,
+    history: OffsetHistory,
     kinds: [Vec<u8>; KIND_CONTEXTS],
     near: ColumnWriter<2>,
     repeated: SplitWriter,
@@ -57,7 +57,7 @@ pub(super) struct OffsetWriter {
 impl OffsetWriter {
     pub(super) fn new(classes: &Classes) -> Self {
         Self {
-            history: History::new(classes.streams),
+            history: OffsetHistory::new(classes.streams),
             kinds: Default::default(),
             near: ColumnWriter::default(),
             repeated: SplitWriter::default(),
@@ -74,7 +74,7 @@ impl OffsetWriter {
 
     #[inline]
     fn elsewhere(&mut self, class: &RequestClass, offset: u64, end: u64) -> u8 {
-        let slot = History::slot(offset);
+        let slot = OffsetHistory::slot(offset);
         let is_repeated = std::mem::replace(&mut self.history.recent[slot], offset) == offset;
         let distance = offset.wrapping_sub(end);
         let near = zigzag(distance as i64 >> class.shift);
@@ -105,7 +105,7 @@ impl OffsetWriter {
 
 /// Reads the offsets of a block.
 pub(super) struct OffsetReader<'a> {
-    history: History,
+    history: OffsetHistory,
     kinds: [std::vec::IntoIter<u8>; KIND_CONTEXTS],
     near: ColumnReader<'a, 2>,
     repeated: SplitReader<'a>,
@@ -114,7 +114,7 @@ pub(super) struct OffsetReader<'a> {
 
 impl<'a> OffsetReader<'a> {
     /// `ids` are the classes of the requests. `None` means that the content is not valid.
-    pub(super) fn new(fields: &mut Fields<'a>, classes: &Classes, ids: &[u32]) -> Option<Self> {
+    pub(super) fn new(fields: &mut BlockFields<'a>, classes: &Classes, ids: &[u32]) -> Option<Self> {
         let mut counts = [0; KIND_CONTEXTS];
         ids.iter().for_each(|id| counts[kind_context(*id)] += 1);
         let mut kinds: [Vec<u8>; KIND_CONTEXTS] = Default::default();
@@ -125,7 +125,13 @@ impl<'a> OffsetReader<'a> {
         let near = ColumnReader::new(fields, count(NEAR))?;
         let repeated = SplitReader::new(fields, count(REPEATED))?;
         let literal = SplitReader::new(fields, literals(&kinds, classes, ids))?;
-        Some(Self { history: History::new(classes.streams), kinds: kinds.map(Vec::into_iter), near, repeated, literal })
+        Some(Self {
+            history: OffsetHistory::new(classes.streams),
+            kinds: kinds.map(Vec::into_iter),
+            near,
+            repeated,
+            literal,
+        })
     }
 
     #[inline]
@@ -140,7 +146,7 @@ impl<'a> OffsetReader<'a> {
             _ => class.absolute(self.literal.next(class.width)),
         };
         if kind != SEQUENTIAL {
-            self.history.recent[History::slot(offset)] = offset;
+            self.history.recent[OffsetHistory::slot(offset)] = offset;
         }
         *self.history.end(class) = offset.wrapping_add(u64::from(length));
         offset

@@ -1,9 +1,9 @@
 //! Entropy coding of bytes: range asymmetric numeral systems (rANS) with the frequencies of one block.
 //!
-//! Two interleaved states of 32 bits with 16-bit words: at most one word enters or leaves a state for each symbol, and the
-//! processor works on both at once.
+//! Two interleaved states of 32 bits with 16-bit words: at most one word enters or leaves a state for each symbol, and
+//! the processor works on both at once.
 
-use super::bits::{Fields, push_varint};
+use super::bits::{BlockFields, push_varint};
 
 const PROBABILITY_BITS: u32 = 12;
 const PROBABILITIES: u32 = 1 << PROBABILITY_BITS;
@@ -77,7 +77,7 @@ fn frequencies_of(symbols: &[u8]) -> [u32; 256] {
 }
 
 /// Appends `count` symbols to `symbols`. `None` means that the content is not valid.
-pub(super) fn decode(fields: &mut Fields, count: usize, symbols: &mut Vec<u8>) -> Option<()> {
+pub(super) fn decode(fields: &mut BlockFields, count: usize, symbols: &mut Vec<u8>) -> Option<()> {
     if count == 0 {
         return Some(());
     }
@@ -109,7 +109,7 @@ pub(super) fn decode(fields: &mut Fields, count: usize, symbols: &mut Vec<u8>) -
 struct DecodeTable(Box<[u32; PROBABILITIES as usize]>);
 
 impl DecodeTable {
-    fn read(fields: &mut Fields, used: u64) -> Option<Self> {
+    fn read(fields: &mut BlockFields, used: u64) -> Option<Self> {
         let mut table = Box::new([0; PROBABILITIES as usize]);
         let (mut start, mut symbol) = (0usize, 0u8);
         for _ in 0..used {
@@ -144,7 +144,7 @@ mod tests {
     fn check(symbols: &[u8]) -> usize {
         let mut bytes = Vec::new();
         encode(symbols, &mut bytes);
-        let (mut fields, mut read) = (Fields(&bytes), Vec::new());
+        let (mut fields, mut read) = (BlockFields(&bytes), Vec::new());
         decode(&mut fields, symbols.len(), &mut read).unwrap();
         assert!(fields.0.is_empty());
         assert_eq!(read, symbols);
@@ -179,7 +179,7 @@ mod tests {
                 *first &= 3;
             }
             let mut read = Vec::new();
-            let _ = decode(&mut Fields(&bytes), 100, &mut read);
+            let _ = decode(&mut BlockFields(&bytes), 100, &mut read);
             assert!(read.len() <= 100);
         }
     }

@@ -46,8 +46,8 @@ pub enum TraceEnd {
 
 /// Turns the bytes of a trace into requests, one block at a time.
 ///
-/// Requests of a block are in the order of issue; a block whose first instant is before the last one of the block before
-/// it has late requests. Memory is bounded by one block and what the caller feeds at once.
+/// Requests of a block are in the order of issue; a block whose first instant is before the last one of the block
+/// before it has late requests. Memory is bounded by one block and what the caller feeds at once.
 #[derive(Debug, Default)]
 pub struct TraceReader {
     info: TraceInfo,

@@ -7,7 +7,7 @@ use super::blktrace::process_name;
 use super::error::FieldError;
 use super::events::{BlockAction, BlockEvent, set_letters};
 use super::lines::{Field, space_fields};
-use super::names::Names;
+use super::names::NameNumbers;
 use crate::{TraceInfo, TraceRequest};
 
 /// Size of a sector, in bytes.
@@ -16,8 +16,8 @@ const SECTOR: u64 = 512;
 /// Reads the text.
 #[derive(Debug, Default)]
 pub(super) struct Blkparse {
-    devices: Names,
-    processes: Names,
+    devices: NameNumbers,
+    processes: NameNumbers,
     /// Commands and indexes by process identifier.
     known: BTreeMap<u64, (Vec<u8>, u16)>,
     /// Whether the summary at the end has begun.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::events::{BlockAction, BlockEvent};
-use super::names::Names;
+use super::names::NameNumbers;
 use crate::{TraceInfo, TraceOperation, TraceRequest};
 
 /// `BLK_IO_TRACE_MAGIC`, without its lowest byte, the version.
@@ -67,7 +67,7 @@ pub(super) fn next_event(bytes: &[u8]) -> RawNext {
     let Some((is_big_endian, version)) = version else { return damage(bytes) };
     let length = if version == 7 { EVENT_BYTES } else { EVENT2_BYTES };
     let Some(fields) = bytes.get(..length) else { return RawNext::NeedsInput };
-    let fields = Fields { bytes: fields, is_big_endian };
+    let fields = EventFields { bytes: fields, is_big_endian };
     let (action, categories, pid, device, error, data) = if version == 7 {
         let action = fields.u32(28);
         (action & 0xffff, action >> 16, fields.u32(32), fields.u32(36), fields.u16(44), fields.u16(46))
@@ -111,12 +111,12 @@ pub(super) fn version_of(magic: [u8; 4]) -> Option<(bool, u32)> {
     little.or_else(|| version(u32::from_be_bytes(magic)).map(|version| (true, version)))
 }
 
-struct Fields<'a> {
+struct EventFields<'a> {
     bytes: &'a [u8],
     is_big_endian: bool,
 }
 
-impl Fields<'_> {
+impl EventFields<'_> {
     fn number(&self, at: usize, length: usize) -> u64 {
         let bytes = self.bytes.get(at..at + length).unwrap_or_default();
         let add = |number: u64, byte: &u8| number << 8 | u64::from(*byte);
@@ -139,10 +139,11 @@ impl Fields<'_> {
 /// Gives events names and meaning.
 #[derive(Debug, Default)]
 pub(super) struct EventReader {
-    devices: Names,
-    processes: Names,
+    devices: NameNumbers,
+    processes: NameNumbers,
     commands: BTreeMap<u32, Vec<u8>>,
-    /// Indexes of devices and processes by their numbers: making their names for each event would take most of the time.
+    /// Indexes of devices and processes by their numbers: making their names for each event would take most of the
+    /// time.
     device_indexes: BTreeMap<u32, u16>,
     process_indexes: BTreeMap<u32, u16>,
     /// A time of the trace and the same time in nanoseconds since 1970.
@@ -236,7 +237,7 @@ impl EventReader {
                 self.commands.insert(raw.pid, raw.data[..length].to_vec());
             }
             1 => {
-                let fields = Fields { bytes: &raw.data, is_big_endian: raw.is_big_endian };
+                let fields = EventFields { bytes: &raw.data, is_big_endian: raw.is_big_endian };
                 let (seconds, nanoseconds) = (u64::from(fields.u32(0)), u64::from(fields.u32(4)));
                 self.clock.get_or_insert((raw.time_ns, seconds * 1_000_000_000 + nanoseconds));
             }

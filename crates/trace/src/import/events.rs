@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::{TraceOperation, TraceRequest};
 
 /// Maximum number of requests in flight or in a queue. With more, the older half is taken as never completed.
-const FLIGHTS_MAX: usize = 1 << 16;
+const PENDING_MAX: usize = 1 << 16;
 
 /// What happened to a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,7 +34,7 @@ pub(crate) struct BlockEvent {
 
 /// A request that is not completed.
 #[derive(Clone, Copy, Debug)]
-struct Flight {
+struct PendingRequest {
     request: TraceRequest,
     queued_ns: Option<u64>,
     inserted_ns: Option<u64>,
@@ -43,7 +43,7 @@ struct Flight {
     completed: u32,
 }
 
-impl Flight {
+impl PendingRequest {
     fn new(request: TraceRequest) -> Self {
         Self { request, queued_ns: None, inserted_ns: None, issued_ns: None, completed: 0 }
     }
@@ -56,12 +56,12 @@ impl Flight {
 /// Makes requests out of events.
 ///
 /// The issue is `D`, the time in the queue is from `I` to `D`, the service from `D` to `C`. Devices without requests of
-/// their own, such as those of the device mapper, have only `Q` and `C`: there the issue is `Q`. So it is if neither `D`
-/// nor `C` were traced. Requests come out in the order of their completion.
+/// their own, such as those of the device mapper, have only `Q` and `C`: there the issue is `Q`. So it is if neither
+/// `D` nor `C` were traced. Requests come out in the order of their completion.
 #[derive(Debug, Default)]
 pub(crate) struct EventPairing {
     /// By device, and sector or what is left of the request.
-    flights: BTreeMap<(u16, u64), Vec<Flight>>,
+    pending: BTreeMap<(u16, u64), Vec<PendingRequest>>,
     count: usize,
     /// Whether there were other events than `Q`.
     has_issues: bool,
@@ -80,7 +80,11 @@ impl EventPairing {
         let given = &event.request;
         match event.action {
             BlockAction::Queue => {
-                self.push(Flight { queued_ns: Some(event.time_ns), ..Flight::new(*given) }, given.offset, requests);
+                self.push(
+                    PendingRequest { queued_ns: Some(event.time_ns), ..PendingRequest::new(*given) },
+                    given.offset,
+                    requests,
+                );
             }
             BlockAction::Merge => drop(self.take(given, |flight| {
                 flight.issued_ns.is_none() && flight.inserted_ns.is_none() && flight.request.length == given.length
@@ -122,41 +126,42 @@ impl EventPairing {
             self.push(flight, given.offset.saturating_add(given.length.into()), requests);
             return;
         }
-        requests.push(of_flight(&flight, Some(event.time_ns)));
+        requests.push(of_pending(&flight, Some(event.time_ns)));
     }
 
     /// Returns the request that waits to be inserted or issued; it takes the length that it has now.
-    fn waiting(&mut self, given: &TraceRequest) -> Flight {
+    fn waiting(&mut self, given: &TraceRequest) -> PendingRequest {
         let Some(mut flight) = self.take(given, |flight| flight.issued_ns.is_none()) else {
-            return Flight::new(*given);
+            return PendingRequest::new(*given);
         };
         // The event may come from a thread of the kernel, but the process is the one of the bio.
         flight.request = TraceRequest { process: flight.request.process, ..*given };
         flight
     }
 
-    fn push(&mut self, flight: Flight, offset: u64, requests: &mut Vec<TraceRequest>) {
-        self.flights.entry((flight.request.device, offset)).or_default().push(flight);
+    fn push(&mut self, flight: PendingRequest, offset: u64, requests: &mut Vec<TraceRequest>) {
+        self.pending.entry((flight.request.device, offset)).or_default().push(flight);
         self.count += 1;
-        if self.count > FLIGHTS_MAX {
-            self.expire(FLIGHTS_MAX / 2, requests);
+        if self.count > PENDING_MAX {
+            self.expire(PENDING_MAX / 2, requests);
         }
     }
 
-    /// Takes the request at the offset of another to which `is_meant` applies: one with the same operation and length if
-    /// there is any, else one with the same operation, else the oldest.
-    fn take(&mut self, given: &TraceRequest, is_meant: impl Fn(&Flight) -> bool) -> Option<Flight> {
+    /// Takes the request at the offset of another to which `is_meant` applies: one with the same operation and length
+    /// if there is any, else one with the same operation, else the oldest.
+    fn take(&mut self, given: &TraceRequest, is_meant: impl Fn(&PendingRequest) -> bool) -> Option<PendingRequest> {
         let key = (given.device, given.offset);
-        let flights = self.flights.get_mut(&key)?;
-        let difference =
-            |flight: &Flight| (flight.request.operation != given.operation, flight.request.length != given.length);
+        let pending = self.pending.get_mut(&key)?;
+        let difference = |flight: &PendingRequest| {
+            (flight.request.operation != given.operation, flight.request.length != given.length)
+        };
         // Flushes have sector 0 as well as what is written there.
-        let is_same_kind = |flight: &Flight| (flight.request.length == 0) == (given.length == 0);
-        let meant = flights.iter().enumerate().filter(|(_, flight)| is_same_kind(flight) && is_meant(flight));
+        let is_same_kind = |flight: &PendingRequest| (flight.request.length == 0) == (given.length == 0);
+        let meant = pending.iter().enumerate().filter(|(_, flight)| is_same_kind(flight) && is_meant(flight));
         let (index, _) = meant.min_by_key(|(_, flight)| difference(flight))?;
-        let flight = flights.remove(index);
-        if flights.is_empty() {
-            self.flights.remove(&key);
+        let flight = pending.remove(index);
+        if pending.is_empty() {
+            self.pending.remove(&key);
         }
         self.count -= 1;
         Some(flight)
@@ -169,26 +174,26 @@ impl EventPairing {
 
     /// Takes the oldest requests, until `keep` are left.
     fn expire(&mut self, keep: usize, requests: &mut Vec<TraceRequest>) {
-        let mut flights: Vec<((u16, u64), Flight)> = std::mem::take(&mut self.flights)
+        let mut pending: Vec<((u16, u64), PendingRequest)> = std::mem::take(&mut self.pending)
             .into_iter()
-            .flat_map(|(key, flights)| flights.into_iter().map(move |flight| (key, flight)))
+            .flat_map(|(key, pending)| pending.into_iter().map(move |flight| (key, flight)))
             .collect();
-        flights.sort_by_key(|(_, flight)| flight.started_ns());
-        let later = flights.split_off(flights.len().saturating_sub(keep));
+        pending.sort_by_key(|(_, flight)| flight.started_ns());
+        let later = pending.split_off(pending.len().saturating_sub(keep));
         let has_issues = self.has_issues;
-        let expired = flights.iter().map(|(_, flight)| flight);
+        let expired = pending.iter().map(|(_, flight)| flight);
         // Where requests are issued, a bio that was not became a part of another or was remapped.
         requests.extend(
-            expired.filter(|flight| flight.issued_ns.is_some() || !has_issues).map(|flight| of_flight(flight, None)),
+            expired.filter(|flight| flight.issued_ns.is_some() || !has_issues).map(|flight| of_pending(flight, None)),
         );
         self.count = later.len();
         for (key, flight) in later {
-            self.flights.entry(key).or_default().push(flight);
+            self.pending.entry(key).or_default().push(flight);
         }
     }
 }
 
-fn of_flight(flight: &Flight, completed_ns: Option<u64>) -> TraceRequest {
+fn of_pending(flight: &PendingRequest, completed_ns: Option<u64>) -> TraceRequest {
     let issued_ns = flight.issued_ns.or(flight.queued_ns).unwrap_or(0);
     TraceRequest {
         issued_ns,

@@ -23,7 +23,7 @@ pub(super) struct Lines {
 }
 
 /// What follows in a text.
-pub(super) enum NextLine {
+pub(super) enum LineStep {
     /// A line, without its end, as a range of the buffer.
     Line(std::ops::Range<usize>),
     /// More bytes are needed.
@@ -49,7 +49,7 @@ impl Lines {
         &self.buffer[line]
     }
 
-    pub(super) fn next(&mut self) -> NextLine {
+    pub(super) fn next(&mut self) -> LineStep {
         loop {
             let found = self.buffer[self.searched..].iter().position(|byte| *byte == b'\n');
             let end = found.map_or(self.buffer.len(), |found| self.searched + found);
@@ -57,7 +57,7 @@ impl Lines {
             let is_complete = found.is_some() || self.has_ended && length > 0;
             if !is_complete && length <= LINE_BYTES_MAX {
                 self.searched = end;
-                return if self.has_ended { NextLine::End } else { NextLine::NeedsInput };
+                return if self.has_ended { LineStep::End } else { LineStep::NeedsInput };
             }
             let next = (end + 1).min(self.buffer.len());
             self.position += (next - start) as u64;
@@ -68,10 +68,10 @@ impl Lines {
                 continue;
             }
             if length > LINE_BYTES_MAX {
-                return NextLine::TooLong;
+                return LineStep::TooLong;
             }
             let trimmed = length - usize::from(self.buffer[start..end].ends_with(b"\r"));
-            return NextLine::Line(start..start + trimmed);
+            return LineStep::Line(start..start + trimmed);
         }
     }
 

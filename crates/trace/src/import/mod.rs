@@ -4,6 +4,7 @@ mod binary;
 mod blkparse;
 mod blktrace;
 mod csv;
+mod detect;
 mod error;
 mod events;
 mod iolog;
@@ -91,7 +92,8 @@ impl TraceInput {
         }
     }
 
-    /// Returns how many requests are known to be missing: those of damaged blocks, and those whose issue was not traced.
+    /// Returns how many requests are known to be missing: those of damaged blocks, and those whose issue was not
+    /// traced.
     #[must_use]
     pub fn missing(&self) -> u64 {
         match &self.source {
@@ -172,19 +174,4 @@ fn refuse(name: &str, start: &[u8]) -> TraceError {
         what,
         remedy: remedy.into(),
     }
-}
-
-/// Returns whether bytes begin like an event of blktrace.
-pub(crate) fn is_blktrace_event(start: &[u8]) -> bool {
-    start.first_chunk().is_some_and(|magic| blktrace::version_of(*magic).is_some())
-}
-
-/// Returns whether a line looks like an event of blkparse.
-pub(crate) fn is_blkparse_event(line: &[u8]) -> bool {
-    blkparse::is_event(line)
-}
-
-/// Returns whether a line looks like the header of a CSV file.
-pub(crate) fn is_csv_header(line: &[u8]) -> bool {
-    csv::is_header(line)
 }

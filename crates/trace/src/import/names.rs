@@ -7,13 +7,13 @@ const NAMES_MAX: usize = 1 << 16;
 
 /// Numbers names in the order of their first use.
 #[derive(Debug, Default)]
-pub(super) struct Names {
+pub(super) struct NameNumbers {
     numbers: BTreeMap<Vec<u8>, u16>,
     /// The name of the latest call: usually it is the next one too.
     latest: (Vec<u8>, Option<u16>),
 }
 
-impl Names {
+impl NameNumbers {
     /// Returns the number of `name`; `add` is called with a new one.
     pub(super) fn number(&mut self, name: &[u8], add: impl FnOnce(String)) -> u16 {
         if let (latest, Some(number)) = &self.latest

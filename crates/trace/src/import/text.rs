@@ -6,8 +6,8 @@ use super::csv;
 use super::error::{FieldError, TraceError};
 use super::events::EventPairing;
 use super::iolog::Iolog;
-use super::lines::{Lines, NextLine};
-use super::names::Names;
+use super::lines::{LineStep, Lines};
+use super::names::NameNumbers;
 use super::rebase::Rebase;
 use crate::trace_format::TraceFormat;
 use crate::{TraceEnd, TraceInfo, TraceRequest};
@@ -25,7 +25,7 @@ pub(super) struct Text {
     blkparse: Blkparse,
     pairing: EventPairing,
     paired: Vec<TraceRequest>,
-    devices: Names,
+    devices: NameNumbers,
     rebase: Rebase,
     device: Vec<u8>,
 }
@@ -42,7 +42,7 @@ impl Text {
             blkparse: Blkparse::default(),
             pairing: EventPairing::default(),
             paired: Vec::new(),
-            devices: Names::default(),
+            devices: NameNumbers::default(),
             rebase: Rebase { start_ns: has_start.then_some(0), ..Rebase::default() },
             device: Vec::new(),
         }
@@ -69,19 +69,19 @@ impl Text {
         let before = requests.len();
         while requests.len() - before < REQUESTS_AT_ONCE {
             match self.lines.next() {
-                NextLine::Line(line) => {
+                LineStep::Line(line) => {
                     let is_first = std::mem::take(&mut self.is_first);
                     let result = self.line(line.clone(), is_first, info, requests);
                     result.map_err(|error| self.lines.place(name, self.lines.get(line), error, self.remedy()))?;
                     self.set_start(info);
                 }
-                NextLine::TooLong => {
+                LineStep::TooLong => {
                     let error = FieldError { column: 0, what: "the line is longer than 4,096 bytes".to_owned() };
                     return Err(self.lines.place(name, &[], error, self.remedy()));
                 }
-                NextLine::NeedsInput if requests.len() > before => break,
-                NextLine::NeedsInput => return Ok(TraceInputStep::NeedsInput(0)),
-                NextLine::End => return Ok(self.end(info, requests)),
+                LineStep::NeedsInput if requests.len() > before => break,
+                LineStep::NeedsInput => return Ok(TraceInputStep::NeedsInput(0)),
+                LineStep::End => return Ok(self.end(info, requests)),
             }
         }
         Ok(TraceInputStep::Requests)
