@@ -1,5 +1,11 @@
 //! What kind of load a trace is, as numbers.
 
+mod arrivals;
+mod blocks;
+
+pub use arrivals::{ArrivalProfile, BurstProfile, HurstEstimate, WindowProfile};
+pub use blocks::{HotProfile, HotShare, MissRatioPoint, ReuseProfile, WorkingSetWindow, ZipfFit};
+
 use crate::TraceOperation;
 
 /// One value for each operation.
@@ -198,7 +204,7 @@ pub struct TraceInterval {
 }
 
 impl TraceInterval {
-    pub(super) fn join(&mut self, other: &Self) {
+    pub(in crate::characterize) fn join(&mut self, other: &Self) {
         let add = |ours: &mut PerOperation<u64>, theirs: &PerOperation<u64>| {
             let PerOperation { read, write, flush, discard, write_zeroes, other } = ours;
             let sums = [read, write, flush, discard, write_zeroes, other];
@@ -293,74 +299,6 @@ pub struct DepthProfile {
     pub dropped: u64,
 }
 
-/// Instants of issue.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct ArrivalProfile {
-    /// Mean rate from the first to the last issue, in requests per second; `None` if no time passes.
-    pub rate_per_s: Option<f64>,
-    /// Time from one issue to the next, in nanoseconds.
-    pub gap_ns: Option<TraceDistribution>,
-    /// Counts in windows of 1 ms to 1 min that are at most as long as the trace, in ascending order.
-    pub windows: Vec<WindowProfile>,
-    /// Hurst exponent of the counts; `None` for traces that are too short or do not vary.
-    pub hurst: Option<HurstEstimate>,
-    /// Bursts; `None` if there are none.
-    pub bursts: Option<BurstProfile>,
-}
-
-/// Counts of requests in windows of one width.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct WindowProfile {
-    /// Width in nanoseconds.
-    pub width_ns: u64,
-    /// Most requests in one window. Windows slide in steps of a tenth of the width, of the widest in steps of a sixth.
-    pub requests_max: u64,
-    /// Most bytes in one window.
-    pub bytes_max: u64,
-    /// The peak over the mean number of requests.
-    pub peak_to_mean: f64,
-    /// Variance over mean of the counts in adjacent windows: 1 for Poisson arrivals, 0 for even ones; `None` for fewer
-    /// than two windows.
-    pub index_of_dispersion: Option<f64>,
-}
-
-/// Estimate of the Hurst exponent: 0.5 without long-range dependence, up to 1 with it.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct HurstEstimate {
-    /// Exponent.
-    pub exponent: f64,
-    /// Its standard error, with half of the change if the fit began at windows that are four times as wide.
-    pub standard_error: f64,
-    /// Weighted sum of squared residuals per degree of freedom: about 1 for a good fit; above 1.5
-    /// the counts do not scale.
-    pub residual: f64,
-    /// Narrowest windows of the fit in nanoseconds.
-    pub scale_ns_min: f64,
-    /// Widest windows of the fit in nanoseconds.
-    pub scale_ns_max: f64,
-}
-
-/// Bursts: intervals of 10 ms windows with over twice the mean rate so far, and more than chance explains.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct BurstProfile {
-    /// Number of bursts.
-    pub bursts: u64,
-    /// Duration in nanoseconds, a multiple of 10 ms.
-    pub duration_ns: TraceDistribution,
-    /// Time from the start of one burst to that of the next, in nanoseconds; `None` for one burst.
-    pub interval_ns: Option<TraceDistribution>,
-    /// Fraction of all requests that are in bursts.
-    pub requests_fraction: f64,
-    /// Fraction of the time that bursts take.
-    pub time_fraction: f64,
-    /// Rate in bursts over the mean rate.
-    pub rate_to_mean: f64,
-    /// Bytes in bursts.
-    pub bytes: u64,
-    /// Fraction of the requests in bursts that are writes.
-    pub writes_fraction: f64,
-}
-
 /// Dependence of issues on completions.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LoopProfile {
@@ -371,93 +309,6 @@ pub struct LoopProfile {
     pub closed_loop_score: f64,
     /// Fraction of the requests whose processes have a score.
     pub scored_fraction: f64,
-}
-
-/// Blocks in use and their reuse. Estimates from a sample of 16,384 blocks; exact if no more are used.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ReuseProfile {
-    /// Size of a block in bytes.
-    pub block_bytes: u64,
-    /// Accesses: a request of several blocks is one access of each.
-    pub accesses: u64,
-    /// Blocks that were not examined, in requests of more than 16 MiB.
-    pub skipped_blocks: u64,
-    /// Bytes that are read or written.
-    pub footprint_bytes: f64,
-    /// Bytes that are read.
-    pub read_footprint_bytes: f64,
-    /// Bytes that are written.
-    pub written_footprint_bytes: f64,
-    /// Relative standard error of the footprint; zero if it is exact.
-    pub footprint_relative_error: f64,
-    /// Working sets of windows of 1 s to 1 h that are at most as long as the trace.
-    pub windows: Vec<WorkingSetWindow>,
-    /// Miss ratio of an LRU cache that reads and writes fill, by its size.
-    pub miss_ratios: Vec<MissRatioPoint>,
-    /// Hot spots.
-    pub hot: HotProfile,
-}
-
-/// Bytes that are used within adjacent windows of one width.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct WorkingSetWindow {
-    /// Width in nanoseconds.
-    pub width_ns: u64,
-    /// Bytes that are read or written: mean over windows.
-    pub bytes_mean: f64,
-    /// The most in one window.
-    pub bytes_max: f64,
-    /// Bytes that are read: mean.
-    pub read_bytes_mean: f64,
-    /// The most that is read in one window.
-    pub read_bytes_max: f64,
-    /// Bytes that are written: mean.
-    pub written_bytes_mean: f64,
-    /// The most that is written in one window.
-    pub written_bytes_max: f64,
-}
-
-/// Misses of a cache of one size.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct MissRatioPoint {
-    /// Size in bytes.
-    pub cache_bytes: u64,
-    /// Fraction of the accesses that miss.
-    pub miss_ratio: f64,
-    /// Fraction of the accesses by reads that miss; zero without reads.
-    pub read_miss_ratio: f64,
-}
-
-/// How unevenly accesses are spread.
-#[derive(Clone, Debug, PartialEq)]
-pub struct HotProfile {
-    /// Accesses to the hottest 1 %, 5 %, 10 % and 20 % of the blocks in use.
-    pub shares: Vec<HotShare>,
-    /// Zipf distribution; `None` with too few accesses.
-    pub zipf: Option<ZipfFit>,
-}
-
-/// Accesses to the hottest blocks.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct HotShare {
-    /// Percentage of the blocks in use.
-    pub blocks_percent: f64,
-    /// Fraction of the accesses.
-    pub accesses_fraction: f64,
-}
-
-/// A zipf distribution for fio's `random_distribution=zipf:THETA`.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct ZipfFit {
-    /// Exponent; zero is uniform.
-    pub theta: f64,
-    /// Number of units over which it is spread.
-    pub units: f64,
-    /// Size of a unit in bytes: the mean size of a request in whole blocks.
-    pub unit_bytes: f64,
-    /// Greatest difference between the fractions of accesses of [`HotProfile::shares`] and those of the fit: above 0.1
-    /// the load is not zipf.
-    pub difference_max: f64,
 }
 
 /// Load of one process.
