@@ -412,3 +412,19 @@ fn any_requests_are_written_without_panic() {
         drop(read_files(TraceInput::new("t", format, 1), &[&output], 4_096));
     }
 }
+
+#[test]
+fn long_and_many_names_take_bounded_memory() {
+    let mut text = String::new();
+    for device in 0..70_000 {
+        text.push_str(&format!("{device},R,0,4096,1577808000000046\n"));
+    }
+    text.push_str(&format!("{},R,0,4096,1577808000000046\n", "9".repeat(4_000)));
+    let read = read(text.as_bytes());
+    assert_eq!((read.requests.len(), read.info.devices.len(), read.errors.len()), (70_001, 65_536, 0));
+    assert_eq!(read.info.devices[65_535].0, "others");
+    assert!(read.requests[65_535..].iter().all(|request| request.device == u16::MAX));
+    let long = TraceInput::new("t", TraceFormat::Alibaba, 1);
+    let line = format!("{},R,0,4096,1577808000000046\n", "9".repeat(4_000));
+    assert_eq!(read_files(long, &[line.as_bytes()], 100).info.devices[0].0.len(), 255);
+}

@@ -149,8 +149,8 @@ impl TraceInput {
 
 /// Explains why bytes are of no known format.
 fn refuse(name: &str, start: &[u8]) -> TraceError {
-    const FORMATS: &str = "give a trace of `fathom capture`, an iolog of fio, blktrace or blkparse output, or a CSV file of \
-                           the MSR Cambridge, SYSTOR '17, Alibaba, Tencent or CloudPhysics traces";
+    const FORMATS: &str = "give a trace of `fathom capture`, an iolog of fio, output of blktrace or blkparse, or a CSV \
+                           file of the MSR Cambridge, SYSTOR '17, Alibaba, Tencent or CloudPhysics traces";
     let compressed = [
         (&b"\x1f\x8b"[..], "gzip", "zcat"),
         (b"\x28\xb5\x2f\xfd", "zstd", "zstdcat"),

@@ -5,6 +5,9 @@ use std::collections::BTreeMap;
 /// Maximum number of names: an index has 16 bits. All names beyond share the last one.
 const NAMES_MAX: usize = 1 << 16;
 
+/// Maximum length of a name, in bytes: what follows does not tell names apart.
+const NAME_BYTES_MAX: usize = 255;
+
 /// Numbers names in the order of their first use.
 #[derive(Debug, Default)]
 pub(super) struct NameNumbers {
@@ -16,6 +19,7 @@ pub(super) struct NameNumbers {
 impl NameNumbers {
     /// Returns the number of `name`; `add` is called with a new one.
     pub(super) fn number(&mut self, name: &[u8], add: impl FnOnce(String)) -> u16 {
+        let name = &name[..name.len().min(NAME_BYTES_MAX)];
         if let (latest, Some(number)) = &self.latest
             && latest == name
         {
