@@ -329,6 +329,30 @@ fn events_of_several_processors_and_both_byte_orders_are_merged() {
 }
 
 #[test]
+fn events_of_version_8_are_read() {
+    let requests = database_for(TraceFormat::Blktrace);
+    let bytes = export(TraceFormat::Blktrace, &requests, &info());
+    let (mut newer, mut at) = (Vec::new(), 0);
+    while at < bytes.len() {
+        let data = usize::from(u16::from_le_bytes([bytes[at + 46], bytes[at + 47]]));
+        let (event, data) = bytes[at..at + 48 + data].split_at(48);
+        // `struct blk_io_trace2`: the action has 64 bits and is after the process identifier.
+        newer.push(8);
+        newer.extend_from_slice(&event[1..28]);
+        newer.extend_from_slice(&event[32..36]);
+        newer.extend_from_slice(&event[28..32]);
+        newer.extend_from_slice(&[0; 4]);
+        newer.extend_from_slice(&event[36..48]);
+        newer.extend_from_slice(&[0; 12]);
+        newer.extend_from_slice(data);
+        at += 48 + data.len();
+    }
+    let (older, newer) = (read(&bytes), read(&newer));
+    assert_eq!((newer.errors.len(), newer.end, &newer.info), (0, TraceEnd::Complete, &older.info));
+    assert!(newer.requests == older.requests && newer.requests.len() == requests.len());
+}
+
+#[test]
 fn errors_are_located() {
     let wrong = |text: &str| {
         let read = read(text.as_bytes());
