@@ -448,7 +448,7 @@ fn footprints_and_working_sets_are_estimated() {
 fn a_zipf_exponent_is_found_again_and_hot_parts_are_near_the_exact_ones() {
     for (theta, blocks, seed) in [(0.0, 100_000, 41), (0.5, 100_000, 42), (0.9, 200_000, 43), (1.1, 200_000, 44)] {
         let mut zipf = ZipfBlocks::new(theta, blocks, seed);
-        let draws: Vec<u64> = (0..2_000_000).map(|_| zipf.draw()).collect();
+        let draws: Vec<u64> = (0..1_500_000).map(|_| zipf.draw()).collect();
         let profile = profile(draws.iter().zip(0..).map(|(block, at)| read(at, block * 4096, 4096)));
         let hot = profile.reuse.unwrap().hot;
         let mut counts = BTreeMap::new();

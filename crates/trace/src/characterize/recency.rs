@@ -10,13 +10,15 @@ const GROUP: usize = 16;
 #[derive(Clone, Debug)]
 pub(super) struct Recency {
     words: Box<[u64; WORDS]>,
+    /// Marked slots of each word: cheaper than counting bits on processors that are not asked for an instruction for it.
+    counts: [u8; WORDS],
     groups: [u32; WORDS / GROUP],
     next: usize,
 }
 
 impl Recency {
     pub(super) fn new() -> Self {
-        Self { words: Box::new([0; WORDS]), groups: [0; WORDS / GROUP], next: 0 }
+        Self { words: Box::new([0; WORDS]), counts: [0; WORDS], groups: [0; WORDS / GROUP], next: 0 }
     }
 
     /// Returns the next slot and marks it; `None` if all are in use, so that blocks have to be renumbered.
@@ -28,6 +30,7 @@ impl Recency {
         }
         self.next += 1;
         self.words[slot / 64] |= 1 << (slot % 64);
+        self.counts[slot / 64] += 1;
         self.groups[slot / 64 / GROUP] += 1;
         Some(slot as u32)
     }
@@ -36,6 +39,7 @@ impl Recency {
     pub(super) fn clear(&mut self, slot: u32) {
         let word = slot as usize / 64;
         self.words[word] &= !(1 << (slot % 64));
+        self.counts[word] -= 1;
         self.groups[word / GROUP] -= 1;
     }
 
@@ -45,7 +49,7 @@ impl Recency {
         let word = slot as usize / 64;
         let group = word / GROUP;
         let within = (self.words[word] >> (slot % 64) >> 1).count_ones();
-        let words: u32 = self.words[word + 1..(group + 1) * GROUP].iter().map(|word| word.count_ones()).sum();
+        let words: u32 = self.counts[word + 1..(group + 1) * GROUP].iter().map(|count| u32::from(*count)).sum();
         let groups: u32 = self.groups[group + 1..=(self.next.min(SLOTS - 1) / 64 / GROUP).max(group)].iter().sum();
         within + words + groups
     }
@@ -53,6 +57,7 @@ impl Recency {
     /// Marks the first `count` slots only.
     pub(super) fn restart(&mut self, count: usize) {
         self.words.fill(0);
+        self.counts.fill(0);
         self.groups.fill(0);
         self.next = 0;
         for _ in 0..count.min(SLOTS) {

@@ -117,7 +117,7 @@ impl Reuse {
         if let Some(slot) = self.recency.push() {
             return slot;
         }
-        self.sample.renumber();
+        self.sample.renumber(SLOTS);
         self.recency.restart(self.sample.len());
         self.recency.push().unwrap_or(SLOTS as u32 - 1)
     }

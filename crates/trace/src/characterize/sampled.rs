@@ -113,13 +113,17 @@ impl SampledBlocks {
         self.table[gap] = EMPTY;
     }
 
-    /// Numbers the blocks from zero in the order of their slots.
-    pub(super) fn renumber(&mut self) {
-        let mut slots: Vec<(u32, u32)> = (0u32..).zip(&self.table).map(|(at, block)| (block.slot, at)).collect();
-        slots.retain(|(slot, _)| *slot != u32::MAX);
-        slots.sort_unstable();
-        for (number, (_, at)) in (0u32..).zip(slots) {
-            self.table[at as usize].slot = number;
+    /// Numbers the blocks from zero in the order of their slots, of which there are `slots`.
+    pub(super) fn renumber(&mut self, slots: usize) {
+        let mut places = vec![u32::MAX; slots];
+        for (at, block) in (0u32..).zip(&self.table) {
+            if let Some(place) = places.get_mut(block.slot as usize) {
+                *place = at;
+            }
+        }
+        let used = places.into_iter().filter(|place| *place != u32::MAX);
+        for (number, place) in (0u32..).zip(used) {
+            self.table[place as usize].slot = number;
         }
     }
 }
