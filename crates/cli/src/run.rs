@@ -10,6 +10,7 @@ use procedure::{ProcedureObserver, depth_probe};
 use record::{Repeat, Run, RunOutcome};
 use report::{Event, RepeatsDocument, ResultDocument, ResultFormat, preview};
 use runner::{FileGrowth, NullObserver, PreparedRun, Preview, Refusal, RunOptions};
+use store::{PendingSave, RunToSave};
 
 use crate::args::RunCommandOptions;
 use crate::argv::command_line;
@@ -18,7 +19,7 @@ use crate::exit::Exit;
 use crate::observers::RequestedObservers;
 use crate::outputs::{self, Output};
 use crate::runners::{self, worst_exit};
-use crate::save::{self, PendingSave, RunToSave};
+use crate::save;
 use crate::signals::Signals;
 use crate::terminal::write_stderr;
 use crate::trial::RunTrial;
@@ -204,7 +205,7 @@ impl RunSession<'_> {
             verdict: save::verdict(verdicts),
             ..RunToSave::of(trial.kind, &trial.name, run.clone(), started_unix_ms)
         };
-        let pending_save = self.options.common.saves_run().then(|| to_save.start());
+        let pending_save = self.options.common.saves_run().then(|| to_save.start(save::POLICY));
         if self.options.repeat.is_some() { pending_save.map(PendingSave::settle) } else { pending_save }
     }
 }

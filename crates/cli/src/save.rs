@@ -1,26 +1,14 @@
-//! Saves runs in the store.
+//! Saves runs in the store of the user.
 //!
-//! A thread saves the run while the main thread prints results. It delays the exit by at most [`SAVE_TIMEOUT`]: a
-//! stopped process may hold the lock of the store, or the disk may be slow. A failed save causes a warning, never a
-//! failed command.
-
-use std::path::PathBuf;
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
-use std::thread;
-use std::time::Duration;
+//! A thread saves the run while the main thread prints results. A failed save causes a warning, never a failed command.
 
 use analyse::Verdict;
 use record::{EnvironmentRecord, Run};
 use report::Event;
-use store::{Retention, RunKind, RunStore};
+use store::{PendingSave, SavePolicy};
 
 use crate::argv::command_line;
 use crate::{diagnostics, home, terminal};
-
-/// Maximum delay of the exit for saving.
-const SAVE_TIMEOUT: Duration = Duration::from_secs(2);
-/// Part of [`SAVE_TIMEOUT`] for acquiring a lock of the store.
-const LOCK_TIMEOUT: Duration = Duration::from_millis(1500);
 
 /// Attached file with the printed text of a sweep, a grid or a suite.
 pub(crate) const TEXT: &str = "report.txt";
@@ -29,119 +17,14 @@ pub(crate) const SWEEP: &str = "sweep.json";
 pub(crate) const GRID: &str = "grid.json";
 pub(crate) const SUITE: &str = "suite.json";
 
-/// Data of a run to be saved.
-#[derive(Debug)]
-pub(crate) struct RunToSave {
-    pub(crate) kind: RunKind,
-    /// Name of the job or of the suite.
-    pub(crate) name: String,
-    pub(crate) run: Run,
-    /// Start by the wall clock, even if the run was in virtual time.
-    pub(crate) started_unix_ms: u64,
-    /// The jobs as written.
-    pub(crate) job: String,
-    /// Events, in JSON lines.
-    pub(crate) events: String,
-    /// The most severe finding, in one word.
-    pub(crate) verdict: Option<String>,
-    /// Other files: name and content.
-    pub(crate) attached: Vec<(&'static str, String)>,
-}
-
-impl RunToSave {
-    /// Returns a run with no other data.
-    pub(crate) fn of(kind: RunKind, name: &str, run: Run, started_unix_ms: u64) -> Self {
-        let name = name.to_owned();
-        let (job, events, verdict, attached) = Default::default();
-        Self { kind, name, run, started_unix_ms, job, events, verdict, attached }
-    }
-
-    /// Starts saving the run in the user's store.
-    pub(crate) fn start(self) -> PendingSave {
-        let root = match home::runs() {
-            Ok(root) => root,
-            Err(problem) => return PendingSave::Done(Err(problem)),
-        };
-        let (sender, outcome) = mpsc::channel();
-        let store = root.clone();
-        // The receiver is gone if saving took too long.
-        let save = move || drop(sender.send(self.save(store)));
-        match thread::Builder::new().name("save".to_owned()).spawn(save) {
-            Ok(_) => PendingSave::Running { root, outcome },
-            Err(error) => PendingSave::Done(Err(format!("cannot start a thread: {error}"))),
-        }
-    }
-
-    fn save(self, root: PathBuf) -> Outcome {
-        let text = |error: store::Error| error.to_string();
-        let store = RunStore::open(root).map_err(text)?.with_patience(LOCK_TIMEOUT);
-        let id = self.write(&store).map_err(text)?;
-        // Runs that cannot be removed now are left to the next command.
-        let retention_error = home::retention()
-            .map(|retention| store.retain(Retention { latest: 1, ..retention }, device::unix_ms()))
-            .err();
-        Ok(StoredEntry { id, retention_error })
-    }
-
-    fn write(&self, store: &RunStore) -> Result<String, store::Error> {
-        let mut writer = store.begin(self.kind, &self.name)?;
-        if !self.job.is_empty() {
-            writer.job(&self.job)?;
-        }
-        for line in self.events.lines() {
-            writer.event(line)?;
-        }
-        for (name, text) in &self.attached {
-            writer.attach(name, text.as_bytes())?;
-        }
-        if let Some(verdict) = &self.verdict {
-            writer.verdict(verdict);
-        }
-        writer.added_at(device::unix_ms());
-        writer.finish_in(&self.run, &environment(&self.run, self.started_unix_ms))
-    }
-}
-
-/// A run that is saved.
-#[derive(Debug)]
-pub(crate) struct StoredEntry {
-    id: String,
-    /// Error in the settings of retention.
-    retention_error: Option<String>,
-}
-
-/// The result of saving, or why it failed.
-type Outcome = Result<StoredEntry, String>;
-
-/// A save that is running or done.
-pub(crate) enum PendingSave {
-    Running { root: PathBuf, outcome: Receiver<Outcome> },
-    Done(Outcome),
-}
-
-impl PendingSave {
-    /// Waits for the save to end, at most [`SAVE_TIMEOUT`].
-    pub(crate) fn settle(self) -> Self {
-        Self::Done(self.outcome())
-    }
-
-    fn outcome(self) -> Outcome {
-        let (root, outcome) = match self {
-            Self::Done(outcome) => return outcome,
-            Self::Running { root, outcome } => (root, outcome),
-        };
-        outcome.recv_timeout(SAVE_TIMEOUT).unwrap_or_else(|error| match error {
-            RecvTimeoutError::Disconnected => {
-                Err("the thread that saves it failed\nhelp: please report this bug with the message above".to_owned())
-            }
-            RecvTimeoutError::Timeout => {
-                let waited_s = SAVE_TIMEOUT.as_secs();
-                let place = root.display();
-                Err(format!("{place}: not finished after {waited_s} s\nhelp: check its disk, {}", home::ELSEWHERE))
-            }
-        })
-    }
-}
+/// Saves in the directory that the environment names.
+pub(crate) const POLICY: SavePolicy = SavePolicy {
+    root: home::runs,
+    retention: home::retention,
+    environment,
+    now_unix_ms: device::unix_ms,
+    elsewhere: home::ELSEWHERE,
+};
 
 /// Returns the code of the most severe headline.
 pub(crate) fn verdict(verdicts: &[Verdict]) -> Option<String> {

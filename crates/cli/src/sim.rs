@@ -8,11 +8,11 @@ use record::{Note, Shard};
 use report::grid::GridDocument;
 use report::{ResultDocument, preview};
 use runner::{PreparedRun, RunOptions};
-use store::RunKind;
+use store::{RunKind, RunToSave};
 
 use crate::args::{RunCommandOptions, SimOptions};
 use crate::exit::Exit;
-use crate::save::{self, RunToSave};
+use crate::save;
 use crate::shards::PointDivision;
 use crate::signals::Signals;
 use crate::source::LocalSource;
@@ -94,7 +94,7 @@ fn grid(options: &SimOptions, jobs: &[String], words: &[String]) -> Result<Exit,
     let first = points.first().filter(|_| options.common.saves_run());
     let pending_save = first.map(|first| {
         let name = trial::name_of(jobs, &first.plan);
-        RunToSave { job: written.clone(), ..to_save(&name, &document, words, started_unix_ms) }.start()
+        RunToSave { job: written.clone(), ..to_save(&name, &document, words, started_unix_ms) }.start(save::POLICY)
     });
     let delivered = outputs::deliver_as(&mut files, ResultDocument::Grid(&document), options.format);
     save::report_saved(pending_save);

@@ -9,14 +9,14 @@ use procedure::{ProcedureObserver, grid};
 use record::{Note, Run, RunOutcome, Shard};
 use report::sweep::SweepDocument;
 use report::{Event, ResultDocument, ResultFormat, preview};
-use store::RunKind;
+use store::{RunKind, RunToSave};
 
 use crate::args::SweepOptions;
 use crate::display::Display;
 use crate::exit::Exit;
 use crate::observers::RequestedObservers;
 use crate::outputs::{self, IN_FILES, Output};
-use crate::save::{self, RunToSave};
+use crate::save;
 use crate::shards::PointDivision;
 use crate::signals::Signals;
 use crate::source::LocalSource;
@@ -84,7 +84,7 @@ pub(crate) fn command(options: &SweepOptions, jobs: &[String], words: &[String])
             ],
             ..RunToSave::of(RunKind::Sweep, &name, run, started_unix_ms)
         }
-        .start()
+        .start(save::POLICY)
     });
     let exit = conclude(options, &document, &mut files, &signals);
     save::report_saved(pending_save);

@@ -12,6 +12,7 @@
 //! The store is not part of `record` because it accesses files and locks. What is *not* here: choosing the store's path
 //! and reading the clock (both are the caller's), printing, and assessing results.
 
+mod background;
 mod disk;
 mod error;
 mod filter;
@@ -29,6 +30,7 @@ mod store;
 mod sweep;
 mod writer;
 
+pub use background::{PendingSave, RunToSave, SaveOutcome, SavePolicy, StoredEntry};
 pub use error::{Error, Reason};
 pub use filter::Filter;
 pub use id::{RunKind, fleet_name, series_name};

@@ -17,14 +17,14 @@ use record::{Note, Run};
 use report::suite::{SuiteDocument, SuiteOutcome, suites_json, suites_markdown, suites_text};
 use report::{Event, ResultDocument, ResultFormat};
 use runner::{Refusal, RunControl, Seeds};
-use store::RunKind;
+use store::{RunKind, RunToSave};
 
 use crate::args::PageFormat;
 use crate::display::Display;
 use crate::exit::Exit;
 use crate::observers::RequestedObservers;
 use crate::outputs::{self, IN_FILES, Output};
-use crate::save::{self, RunToSave};
+use crate::save;
 use crate::signals::Signals;
 use crate::source::LocalSource;
 use crate::terminal::{Terminal, write_stderr};
@@ -106,7 +106,7 @@ fn execute(options: &SuiteRunOptions, words: &[String]) -> Result<Exit, Exit> {
         let suite_file = ("suite.toml", question.suite().toml().to_owned());
         let text = (save::TEXT, report::suite::text(&document, IN_FILES));
         let document = (save::SUITE, report::suite::json(&document));
-        RunToSave { attached: vec![document, text, suite_file], ..to_save }.start()
+        RunToSave { attached: vec![document, text, suite_file], ..to_save }.start(save::POLICY)
     });
     let (exit, is_written) = conclude(options, &document, &mut files);
     state.kept = save::report_saved(pending_save).or(state.kept);
