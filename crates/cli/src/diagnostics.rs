@@ -1,6 +1,6 @@
 //! Prints errors, warnings and notes in one style: what failed and why, the place, the remedy.
 
-use job::{Diagnostic, DiagnosticLevel, Place};
+use job::{Diagnostic, DiagnosticLevel};
 use report::diagnostics_text;
 
 use crate::terminal::{Terminal, write_stderr};
@@ -34,11 +34,6 @@ pub(crate) fn errors(text: &str) -> Vec<Diagnostic> {
 fn draw(diagnostics: &[Diagnostic]) {
     let terminal = Terminal::stderr();
     write_stderr(&diagnostics_text(diagnostics, terminal.colour, terminal.width));
-}
-
-/// Returns a place on the command line. Columns start at 1; column and length are in characters.
-pub(crate) fn command_line_place(text: String, column: usize, length: usize) -> Place {
-    Place { source: "command line".into(), line: 1, column, length, text: text.into() }
 }
 
 /// Prints problems found before the start, then the numbers of errors and warnings. Prints nothing without problems.

@@ -7,8 +7,8 @@ use std::path::Path;
 
 use engine::describe;
 use job::Diagnostic;
+use runner::problems::command_line_place;
 
-use crate::diagnostics::command_line_place;
 use crate::exit::Exit;
 
 /// Returns the name of an input for messages.

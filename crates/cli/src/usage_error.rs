@@ -2,8 +2,7 @@
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use job::{Diagnostic, Place};
-
-use crate::diagnostics::command_line_place;
+use runner::problems::command_line_place;
 
 /// Converts an error of the command line `fathom WORD...` to a diagnostic that points at the word.
 pub(crate) fn diagnostic(error: &clap::Error, words: &[String]) -> Diagnostic {

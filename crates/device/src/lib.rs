@@ -10,6 +10,7 @@
 pub mod capacity;
 pub mod device_state;
 pub mod doctor_facts;
+pub mod doctor_targets;
 mod environment;
 mod environment_record;
 mod exports;

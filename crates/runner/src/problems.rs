@@ -17,6 +17,12 @@ pub fn place_in_option(option: &str, value: &str, at: std::ops::Range<usize>) ->
     let before = value.get(..at.start).map_or(0, |before| before.chars().count());
     let length = value.get(at).map_or(1, |part| part.chars().count()).max(1);
     let column = option.chars().count() + 2 + before;
+    command_line_place(text, column, length)
+}
+
+/// Returns a place on the command line. Columns start at 1; column and length are in characters.
+#[must_use]
+pub fn command_line_place(text: String, column: usize, length: usize) -> Place {
     Place { source: "command line".into(), line: 1, column, length, text: text.into() }
 }
 

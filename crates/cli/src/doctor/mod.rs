@@ -1,11 +1,9 @@
 //! `fathom doctor`: finds host settings that limit a device.
 
-mod targets;
-
 use std::path::Path;
 
 use analyse::doctor::{DoctorSubject, examine, examine_host};
-use device::doctor_facts;
+use device::{doctor_facts, doctor_targets};
 use report::{Diagnosis, ResultDocument, ResultFormat};
 
 use crate::args::DoctorOptions;
@@ -18,12 +16,12 @@ pub(crate) fn command(options: &DoctorOptions) -> Result<Exit, Exit> {
         return Ok(print_text(&report::doctor_checks()));
     }
     let root = options.root.as_deref().unwrap_or(Path::new("/"));
-    targets::check_root(root).map_err(Exit::environment)?;
+    doctor_targets::check_root(root).map_err(Exit::environment)?;
     let names = match options.things.as_slice() {
-        [] => targets::mounted(root).map_err(Exit::usage)?,
+        [] => doctor_targets::mounted(root).map_err(Exit::usage)?,
         names => names.to_vec(),
     };
-    let stacks = targets::stacks(root, &names).map_err(Exit::invalid)?;
+    let stacks = doctor_targets::stacks(root, &names).map_err(Exit::invalid)?;
     let mut files = Output::open(&options.output, ResultFormat::OF_FINDINGS).map_err(Exit::usage)?;
     let host = doctor_facts::host(root);
     let subjects: Vec<DoctorSubject> =
