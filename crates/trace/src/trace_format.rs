@@ -21,13 +21,15 @@ pub enum TraceFormat {
     Alibaba,
     /// CSV of the block traces of Tencent.
     Tencent,
-    /// CSV of the traces of CloudPhysics, converted from those of VMware.
+    /// CSV of the traces of CloudPhysics, in microseconds.
     CloudPhysics,
+    /// CSV of the same traces with SCSI operation codes, in seconds.
+    Vscsi,
 }
 
 impl TraceFormat {
     /// All formats.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Fathom,
         Self::FioIolog2,
         Self::FioIolog3,
@@ -38,6 +40,7 @@ impl TraceFormat {
         Self::Alibaba,
         Self::Tencent,
         Self::CloudPhysics,
+        Self::Vscsi,
     ];
 
     /// Returns its name, as in an option.
@@ -54,6 +57,7 @@ impl TraceFormat {
             Self::Alibaba => "alibaba",
             Self::Tencent => "tencent",
             Self::CloudPhysics => "cloudphysics",
+            Self::Vscsi => "vscsi",
         }
     }
 
@@ -63,7 +67,7 @@ impl TraceFormat {
         Self::ALL.into_iter().find(|format| format.name() == name)
     }
 
-    /// Returns the resolution of its times, in nanoseconds. Requests of Tencent's traces bunch at whole seconds.
+    /// Returns the resolution of its times, in nanoseconds. Requests in formats of whole seconds bunch.
     #[must_use]
     pub fn resolution_ns(self) -> u64 {
         match self {
@@ -71,7 +75,7 @@ impl TraceFormat {
             Self::Msr => 100,
             Self::FioIolog3 | Self::Systor | Self::Alibaba | Self::CloudPhysics => 1_000,
             Self::FioIolog2 => 1_000_000,
-            Self::Tencent => 1_000_000_000,
+            Self::Tencent | Self::Vscsi => 1_000_000_000,
         }
     }
 

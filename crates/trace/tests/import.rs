@@ -148,6 +148,16 @@ fn public_collections_are_read() {
     let cloud = read_as(TraceFormat::CloudPhysics, "5633898611441,42932745,w,512\n5633898611540,42932746,r,1024\n");
     assert_eq!(cloud.requests, [plain(0, W, 42_932_745 * 512, 512), plain(99_000, R, 42_932_746 * 512, 1_024)]);
     assert_eq!(read(b"ts,lba,op,size\n1,2,w,512\n").requests.len(), 1);
+
+    let vscsi = "version,time,op,size,lbn\n1,33898,2a,6656,40409911\n1,41010,28,24576,46495519\n2,41010,35,0,0\n";
+    let expected = [
+        plain(0, W, 40_409_911 * 512, 6_656),
+        plain(7_112_000_000_000, R, 46_495_519 * 512, 24_576),
+        plain(7_112_000_000_000, TraceOperation::Flush, 0, 0),
+    ];
+    assert_eq!(read_as(TraceFormat::Vscsi, vscsi).requests, expected);
+    assert_eq!(read(vscsi.as_bytes()).requests, expected, "it is detected");
+    assert_eq!(read(&vscsi.as_bytes()[25..]).requests, expected, "without its header too");
 }
 
 #[test]

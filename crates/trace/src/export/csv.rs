@@ -21,8 +21,12 @@ impl CsvExport {
 
     /// Returns whether the format can express the request.
     pub(super) fn push(&mut self, request: &TraceRequest, info: &TraceInfo, output: &mut Vec<u8>) -> bool {
-        if !std::mem::replace(&mut self.has_begun, true) && self.format == TraceFormat::Systor {
-            output.extend_from_slice(b"Timestamp,Response,IOType,LUN,Offset,Size\n");
+        if !std::mem::replace(&mut self.has_begun, true) {
+            match self.format {
+                TraceFormat::Systor => output.extend_from_slice(b"Timestamp,Response,IOType,LUN,Offset,Size\n"),
+                TraceFormat::Vscsi => output.extend_from_slice(b"version,time,op,size,lbn\n"),
+                _ => {}
+            }
         }
         let is_read = match request.operation {
             TraceOperation::Read => true,
@@ -60,6 +64,10 @@ impl CsvExport {
                 let volume = number_at_end(&device_name(info, request.device)).unwrap_or(request.device.into());
                 let (time, sectors) = (time_ns / 1_000_000_000, u64::from(length).div_ceil(SECTOR));
                 push_text(output, format_args!("{time},{sector},{sectors},{},{volume}\n", u8::from(!is_read)));
+            }
+            TraceFormat::Vscsi => {
+                let (time, code) = (time_ns / 1_000_000_000, if is_read { "28" } else { "2a" });
+                push_text(output, format_args!("1,{time},{code},{length},{sector}\n"));
             }
             _ => {
                 let kind = if is_read { "r" } else { "w" };

@@ -35,6 +35,7 @@ pub(super) fn row(format: TraceFormat, line: &[u8], is_first: bool) -> Result<Op
         TraceFormat::Systor => systor(line),
         TraceFormat::Alibaba => alibaba(line),
         TraceFormat::Tencent => tencent(line),
+        TraceFormat::Vscsi => vscsi(line),
         _ => cloud_physics(line),
     };
     row.map(Some)
@@ -43,7 +44,7 @@ pub(super) fn row(format: TraceFormat, line: &[u8], is_first: bool) -> Result<Op
 pub(super) fn is_header(line: &[u8]) -> bool {
     let (fields, _) = comma_fields::<1>(line);
     let first = fields[0].text.to_ascii_lowercase();
-    matches!(first.as_slice(), b"timestamp" | b"device_id" | b"ts" | b"time")
+    matches!(first.as_slice(), b"timestamp" | b"device_id" | b"ts" | b"time" | b"version")
 }
 
 /// `Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime`: times in 100 ns since 1601, sizes in bytes.
@@ -111,6 +112,34 @@ fn cloud_physics(line: &[u8]) -> Result<Row<'_>, FieldError> {
         length: size.length(1)?,
         operation: operation(kind, "r", "w")?,
         device: [b"disk", b""],
+    })
+}
+
+/// `version,time,op,size,lbn`: times in seconds, operation codes of SCSI in hexadecimal, sizes in bytes, addresses in
+/// sectors.
+fn vscsi(line: &[u8]) -> Result<Row<'_>, FieldError> {
+    let [_, time, code, size, address] = fields(line)?;
+    Ok(Row {
+        time_ns: time.decimal(9, "a time")?,
+        service_ns: None,
+        offset: address.offset(SECTOR)?,
+        length: size.length(1)?,
+        operation: scsi_operation(code)?,
+        device: [b"disk", b""],
+    })
+}
+
+/// Reads an operation code of SCSI: the forms with 6, 10, 12 and 16 bytes.
+fn scsi_operation(field: Field) -> Result<TraceOperation, FieldError> {
+    let text = std::str::from_utf8(field.text).ok().filter(|text| text.bytes().all(|byte| byte.is_ascii_hexdigit()));
+    let code = text.and_then(|text| u8::from_str_radix(text, 16).ok());
+    Ok(match code.ok_or_else(|| field.error("a SCSI operation code in hexadecimal, such as `28` or `2a`"))? {
+        0x08 | 0x28 | 0xa8 | 0x88 => TraceOperation::Read,
+        0x0a | 0x2a | 0xaa | 0x8a => TraceOperation::Write,
+        0x35 | 0x91 => TraceOperation::Flush,
+        0x42 => TraceOperation::Discard,
+        0x41 | 0x93 => TraceOperation::WriteZeroes,
+        _ => TraceOperation::Other,
     })
 }
 

@@ -39,6 +39,7 @@ impl TraceFormat {
             6 if is(2, &["r", "w", ""]) => Some(Self::Systor),
             5 if is(1, &["r", "w"]) => Some(Self::Alibaba),
             5 if is(3, &["0", "1"]) => Some(Self::Tencent),
+            5 if is(0, &["1", "2"]) && fields[2].len() == 2 => Some(Self::Vscsi),
             4 if is(2, &["r", "w"]) => Some(Self::CloudPhysics),
             _ => None,
         }
@@ -49,6 +50,7 @@ impl TraceFormat {
             7 => Some(Self::Msr),
             6 => Some(Self::Systor),
             5 if line.to_ascii_lowercase().starts_with(b"device") => Some(Self::Alibaba),
+            5 if line.to_ascii_lowercase().starts_with(b"version") => Some(Self::Vscsi),
             5 => Some(Self::Tencent),
             4 => Some(Self::CloudPhysics),
             _ => None,
