@@ -23,13 +23,15 @@ pub enum TraceFormat {
     Tencent,
     /// CSV of the traces of CloudPhysics, in microseconds.
     CloudPhysics,
-    /// CSV of the same traces with SCSI operation codes, in seconds.
+    /// CSV of the same traces with SCSI operation codes, in microseconds.
     Vscsi,
+    /// Copies of these in whole seconds.
+    VscsiSeconds,
 }
 
 impl TraceFormat {
     /// All formats.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Fathom,
         Self::FioIolog2,
         Self::FioIolog3,
@@ -41,6 +43,7 @@ impl TraceFormat {
         Self::Tencent,
         Self::CloudPhysics,
         Self::Vscsi,
+        Self::VscsiSeconds,
     ];
 
     /// Returns its name, as in an option.
@@ -58,6 +61,7 @@ impl TraceFormat {
             Self::Tencent => "tencent",
             Self::CloudPhysics => "cloudphysics",
             Self::Vscsi => "vscsi",
+            Self::VscsiSeconds => "vscsi-seconds",
         }
     }
 
@@ -73,9 +77,9 @@ impl TraceFormat {
         match self {
             Self::Fathom | Self::Blktrace | Self::Blkparse => 1,
             Self::Msr => 100,
-            Self::FioIolog3 | Self::Systor | Self::Alibaba | Self::CloudPhysics => 1_000,
+            Self::FioIolog3 | Self::Systor | Self::Alibaba | Self::CloudPhysics | Self::Vscsi => 1_000,
             Self::FioIolog2 => 1_000_000,
-            Self::Tencent | Self::Vscsi => 1_000_000_000,
+            Self::Tencent | Self::VscsiSeconds => 1_000_000_000,
         }
     }
 

@@ -155,9 +155,12 @@ fn public_collections_are_read() {
         plain(7_112_000_000_000, R, 46_495_519 * 512, 24_576),
         plain(7_112_000_000_000, TraceOperation::Flush, 0, 0),
     ];
-    assert_eq!(read_as(TraceFormat::Vscsi, vscsi).requests, expected);
+    assert_eq!(read_as(TraceFormat::VscsiSeconds, vscsi).requests, expected);
     assert_eq!(read(vscsi.as_bytes()).requests, expected, "it is detected");
     assert_eq!(read(&vscsi.as_bytes()[25..]).requests, expected, "without its header too");
+    let fine = "version,time,op,size,lbn\n1,5633898368802,2a,512,42932745\n1,5633898611441,2a,512,42932746\n";
+    let expected = [plain(0, W, 42_932_745 * 512, 512), plain(242_639_000, W, 42_932_746 * 512, 512)];
+    assert_eq!(read(fine.as_bytes()).requests, expected, "times have 13 digits");
 }
 
 #[test]

@@ -24,7 +24,9 @@ impl CsvExport {
         if !std::mem::replace(&mut self.has_begun, true) {
             match self.format {
                 TraceFormat::Systor => output.extend_from_slice(b"Timestamp,Response,IOType,LUN,Offset,Size\n"),
-                TraceFormat::Vscsi => output.extend_from_slice(b"version,time,op,size,lbn\n"),
+                TraceFormat::Vscsi | TraceFormat::VscsiSeconds => {
+                    output.extend_from_slice(b"version,time,op,size,lbn\n");
+                }
                 _ => {}
             }
         }
@@ -65,8 +67,8 @@ impl CsvExport {
                 let (time, sectors) = (time_ns / 1_000_000_000, u64::from(length).div_ceil(SECTOR));
                 push_text(output, format_args!("{time},{sector},{sectors},{},{volume}\n", u8::from(!is_read)));
             }
-            TraceFormat::Vscsi => {
-                let (time, code) = (time_ns / 1_000_000_000, if is_read { "28" } else { "2a" });
+            TraceFormat::Vscsi | TraceFormat::VscsiSeconds => {
+                let (time, code) = (time_ns / self.format.resolution_ns(), if is_read { "28" } else { "2a" });
                 push_text(output, format_args!("1,{time},{code},{length},{sector}\n"));
             }
             _ => {

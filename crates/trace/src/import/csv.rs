@@ -35,7 +35,8 @@ pub(super) fn row(format: TraceFormat, line: &[u8], is_first: bool) -> Result<Op
         TraceFormat::Systor => systor(line),
         TraceFormat::Alibaba => alibaba(line),
         TraceFormat::Tencent => tencent(line),
-        TraceFormat::Vscsi => vscsi(line),
+        TraceFormat::Vscsi => vscsi(line, 3),
+        TraceFormat::VscsiSeconds => vscsi(line, 9),
         _ => cloud_physics(line),
     };
     row.map(Some)
@@ -115,12 +116,12 @@ fn cloud_physics(line: &[u8]) -> Result<Row<'_>, FieldError> {
     })
 }
 
-/// `version,time,op,size,lbn`: times in seconds, operation codes of SCSI in hexadecimal, sizes in bytes, addresses in
-/// sectors.
-fn vscsi(line: &[u8]) -> Result<Row<'_>, FieldError> {
+/// `version,time,op,size,lbn`: times in units of 10 to the power of `digits` nanoseconds, operation codes of SCSI in
+/// hexadecimal, sizes in bytes, addresses in sectors.
+fn vscsi(line: &[u8], digits: usize) -> Result<Row<'_>, FieldError> {
     let [_, time, code, size, address] = fields(line)?;
     Ok(Row {
-        time_ns: time.decimal(9, "a time")?,
+        time_ns: time.decimal(digits, "a time")?,
         service_ns: None,
         offset: address.offset(SECTOR)?,
         length: size.length(1)?,

@@ -39,7 +39,11 @@ impl TraceFormat {
             6 if is(2, &["r", "w", ""]) => Some(Self::Systor),
             5 if is(1, &["r", "w"]) => Some(Self::Alibaba),
             5 if is(3, &["0", "1"]) => Some(Self::Tencent),
-            5 if is(0, &["1", "2"]) && fields[2].len() == 2 => Some(Self::Vscsi),
+            5 if is(0, &["1", "2"]) && fields[2].len() == 2 => Some(match fields[1].len() {
+                // 10 digits reach the year 2286 in seconds since 1970, and not three hours in microseconds.
+                ..=10 => Self::VscsiSeconds,
+                _ => Self::Vscsi,
+            }),
             4 if is(2, &["r", "w"]) => Some(Self::CloudPhysics),
             _ => None,
         }

@@ -170,7 +170,9 @@ impl Text {
             TraceFormat::Systor => "lines are `Timestamp,Response,IOType,LUN,Offset,Size`",
             TraceFormat::Alibaba => "lines are `device_id,opcode,offset,length,timestamp`",
             TraceFormat::Tencent => "lines are `Timestamp,Offset,Size,IOType,VolumeID`",
-            TraceFormat::Vscsi => "lines are `version,time,op,size,lbn`, with `op` in hexadecimal",
+            TraceFormat::Vscsi | TraceFormat::VscsiSeconds => {
+                "lines are `version,time,op,size,lbn`, with `op` in hexadecimal"
+            }
             _ => "lines are `ts,lba,op,size`",
         }
     }
