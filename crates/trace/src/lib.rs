@@ -9,6 +9,7 @@ mod export;
 mod format;
 mod import;
 mod request;
+mod scan;
 mod trace_format;
 
 pub use characterize::{
@@ -24,4 +25,5 @@ pub use format::{
 };
 pub use import::{TraceError, TraceInput, TraceInputStep};
 pub use request::{TraceInfo, TraceOperation, TraceRequest};
+pub use scan::{TraceCondition, TraceWindow, scan_trace};
 pub use trace_format::TraceFormat;
