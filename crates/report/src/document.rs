@@ -14,6 +14,7 @@ use crate::plan::PlanReport;
 use crate::serve::ServerStats;
 use crate::suite::SuiteDocument;
 use crate::sweep::SweepDocument;
+use crate::trace::TraceReport;
 use crate::{Diagnosis, Explained, RepeatsDocument, ReportedRun, SheetStyle};
 
 /// An output format.
@@ -79,6 +80,8 @@ impl ResultFormat {
     pub const OF_COMPARISON: &'static [Self] = &[Json, Csv, Markdown, Text, Html];
     /// Formats of a diagnosis, an explanation or a gate.
     pub const OF_FINDINGS: &'static [Self] = &[Json, Markdown, Text];
+    /// Formats of a trace's characteristics.
+    pub const OF_TRACE: &'static [Self] = &[Json, Markdown, Text, Html];
     /// Formats of a server's statistics.
     pub const OF_SERVER: &'static [Self] = &[Json, Text, OpenMetrics];
 
@@ -128,6 +131,8 @@ pub enum ResultDocument<'a> {
     Diagnosis(&'a Diagnosis, bool),
     /// Statistics of a server, and the names of faults that it can inject.
     Server(&'a ServerStats, &'a [&'static str]),
+    /// Characteristics of a trace.
+    Trace(&'a TraceReport),
     /// Saved results.
     Report(&'a [PageSubject<'a>]),
 }
@@ -183,6 +188,12 @@ impl ResultDocument<'_> {
                 Json => stats.json(),
                 OpenMetrics => stats.open_metrics(),
                 _ => stats.text(faults),
+            },
+            Self::Trace(report) => match format {
+                Json => crate::trace::json(report),
+                Html => html::trace_page(report),
+                Markdown => crate::trace::markdown(report),
+                _ => crate::trace::text(report, style),
             },
             Self::Report(subjects) => of_subjects(subjects, format, style),
         }

@@ -111,7 +111,7 @@ fn at_a_glance(explanation: &Explanation) -> String {
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
-const fn severity_name(severity: Severity) -> &'static str {
+pub(crate) const fn severity_name(severity: Severity) -> &'static str {
     match severity {
         Severity::Info => "info",
         Severity::Advice => "advice",

@@ -42,6 +42,7 @@ pub mod suite;
 pub mod sweep;
 mod tables;
 mod text;
+pub mod trace;
 mod volume_terms;
 mod words;
 

@@ -28,7 +28,7 @@ const EDGES: &[(&str, &str)] = &[
     ("store", "record"),
     ("analyse", "units record"),
     ("plan", "units volume"),
-    ("report", "units job workload record runner analyse volume plan"),
+    ("report", "units job workload record runner analyse volume plan trace"),
     ("manual", "job"),
     ("procedure", "units job meter volume record runner sim analyse plan report"),
     ("live", "units job meter volume engine record report runner"),

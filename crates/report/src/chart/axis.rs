@@ -34,6 +34,13 @@ impl Axis {
         Self { name, ..self }
     }
 
+    /// Replaces the labels of the ticks above zero.
+    pub(crate) fn relabelled(self, label: impl Fn(f64) -> String) -> Self {
+        let ticks = self.ticks.into_iter();
+        let ticks = ticks.map(|(value, zero)| (value, if value == 0.0 { zero } else { label(value) })).collect();
+        Self { ticks, ..self }
+    }
+
     /// Returns a linear axis from zero to a round multiple of `unit` that is at least `most`.
     pub(crate) fn from_zero(most: f64, unit: f64, label: impl Fn(f64) -> String) -> Self {
         let step = round_step(most / unit / 4.0) * unit;

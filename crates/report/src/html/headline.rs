@@ -114,7 +114,7 @@ fn of_all(job: &JobResult) -> Vec<(&'static str, String, String)> {
     tiles
 }
 
-fn tile(out: &mut Markup, name: &str, value: &str, more: &str) {
+pub(super) fn tile(out: &mut Markup, name: &str, value: &str, more: &str) {
     out.inside("div", &[], |out| {
         out.leaf("dt", "", name);
         out.inside("dd", &[], |out| {

@@ -23,10 +23,12 @@ mod run;
 mod suite;
 mod sweep;
 mod table;
+mod trace;
 
 use analyse::Verdict;
 pub(crate) use document::{HtmlDocument, PageBlock, PagePart, document};
 use record::Run;
+pub(crate) use trace::trace_page;
 
 use crate::grid::{GridDocument, GridPoint};
 use crate::shown::ReportedRun;

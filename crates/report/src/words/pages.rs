@@ -17,7 +17,7 @@ pub fn findings_markdown() -> String {
     for (code, title, raised, meaning) in ENTRIES {
         let _ = write!(text, "\n## {}\n\n**{title}.** {meaning}\n\nRaised when {raised}.\n", code.name());
     }
-    text
+    text + &crate::trace::trace_findings_markdown()
 }
 
 /// Each finding with its title, its condition, and its meaning and remedy, in the order of [`Code::ALL`].

@@ -4,7 +4,6 @@ use super::profile::{ReuseProfile, RunProfile, TraceProfile};
 
 /// Something about a load that matters for the choice of a volume or for the application.
 #[derive(Clone, Copy, Debug, PartialEq)]
-#[non_exhaustive]
 pub enum TraceFinding {
     /// Most requests in bursts are writes, and bursts repeat: checkpoints, write-back or flushes of memory tables.
     BurstyWrites {

@@ -12,7 +12,7 @@ pub(in super::super) fn balance(part: &SectionPart<'_>) -> Option<ChartFigure> {
     let note = "What is left in each bucket of credits, as a share of what it holds. At the bottom the volume falls to its \
                 lasting rate.";
     timeline(
-        part,
+        &part.called(),
         TimelineLabels { title: "Credit balance", note: note.to_owned(), quantity: TimelineQuantity::Share },
         &lines,
     )

@@ -10,14 +10,14 @@ use super::timeline::{TimelineLabels, TimelineLine, TimelineQuantity, timeline};
 pub(in super::super) fn iops(part: &SectionPart<'_>) -> Option<ChartFigure> {
     let note = note(part, "operations");
     let words = TimelineLabels { title: "Operations a second", note, quantity: TimelineQuantity::Iops };
-    timeline(part, words, &lines(part, |flow| flow.iops))
+    timeline(&part.called(), words, &lines(part, |flow| flow.iops))
 }
 
 /// Draws bytes per second over time.
 pub(in super::super) fn bytes(part: &SectionPart<'_>) -> Option<ChartFigure> {
     let note = note(part, "bytes");
     let words = TimelineLabels { title: "Throughput", note, quantity: TimelineQuantity::BytesPerSecond };
-    timeline(part, words, &lines(part, |flow| flow.bytes_per_second))
+    timeline(&part.called(), words, &lines(part, |flow| flow.bytes_per_second))
 }
 
 fn lines(part: &SectionPart<'_>, of: fn(&Flow) -> Level) -> Vec<TimelineLine> {

@@ -21,7 +21,11 @@ pub(in super::super) fn over_time(part: &SectionPart<'_>) -> Option<ChartFigure>
         (part.members.iter().flat_map(|member| whole(part, member)).collect(), format!("{note}{due}"))
     };
     let note = format!("{note} The scale is logarithmic.");
-    timeline(part, TimelineLabels { title: "Latency over time", note, quantity: TimelineQuantity::Latency }, &lines)
+    timeline(
+        &part.called(),
+        TimelineLabels { title: "Latency over time", note, quantity: TimelineQuantity::Latency },
+        &lines,
+    )
 }
 
 /// Reports whether kinds are drawn separately: in a single run with several kinds and latencies of each.

@@ -12,6 +12,7 @@ mod rows;
 mod sides;
 mod stages;
 mod timeline;
+pub(super) mod trace;
 
 use super::figure::ChartFigure;
 use super::part::SectionPart;

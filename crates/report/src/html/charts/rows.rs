@@ -63,6 +63,7 @@ impl RowMark {
     fn draw(&self, out: &mut Svg, frame: &Frame<'_>, y: f64) {
         let at = |value: f64| frame.at((value, 0.0)).0;
         match self.shape {
+            MarkShape::Bar(0.0) => {}
             MarkShape::Bar(value) => {
                 // Even the smallest value is visible.
                 let (left, right) = (frame.left, at(value).max(frame.left + 1.0));

@@ -1,9 +1,10 @@
 //! Line charts over time, with a table of their values.
 
 use record::SeriesSegment;
+use units::Bytes;
 
 use super::super::figure::{ChartFigure, LegendKey, SeriesStyle, picture};
-use super::super::part::{PageBudget, SectionPart};
+use super::super::part::PageBudget;
 use super::super::table::HtmlTable;
 use crate::chart::{Axis, Scale, bytes_per_second, short_count, time};
 
@@ -15,6 +16,8 @@ pub(super) enum TimelineQuantity {
     Latency,
     /// A fraction.
     Share,
+    Bytes,
+    Number,
 }
 
 impl TimelineQuantity {
@@ -24,6 +27,8 @@ impl TimelineQuantity {
             Self::BytesPerSecond => bytes_per_second(value),
             Self::Latency => time(value),
             Self::Share => crate::chart::share(value),
+            Self::Bytes => Bytes::new(value as u64).to_string(),
+            Self::Number => short_count(value),
         }
     }
 
@@ -35,6 +40,8 @@ impl TimelineQuantity {
             Self::BytesPerSecond => Axis::bytes_from_zero(most),
             Self::Latency => Axis::new(Scale::around(values.iter().copied()), 6, time),
             Self::Share => Axis::from_zero(1.0, 1.0, crate::chart::share),
+            Self::Bytes => Axis::bytes_from_zero(most).relabelled(|bytes| Bytes::new(bytes as u64).to_string()),
+            Self::Number => Axis::from_zero(most, 1.0, short_count),
         }
     }
 }
@@ -101,13 +108,13 @@ pub(super) struct TimelineLabels {
     pub(super) quantity: TimelineQuantity,
 }
 
-/// Draws lines over the duration of a section; `None` if no line has a point.
-pub(super) fn timeline(part: &SectionPart<'_>, words: TimelineLabels, lines: &[TimelineLine]) -> Option<ChartFigure> {
+/// Draws lines over the duration of a `subject`; `None` if no line has a point.
+pub(super) fn timeline(subject: &str, words: TimelineLabels, lines: &[TimelineLine]) -> Option<ChartFigure> {
     let lines: Vec<&TimelineLine> = lines.iter().filter(|line| !line.fine.is_empty()).collect();
     let end = lines.iter().flat_map(|line| &line.fine).map(|piece| piece.to_ns).max()?;
     let (x, y) = (Axis::time_to(end as f64), words.quantity.axis(&values(&lines)));
     let table = table(&words, &lines);
-    let label = format!("{} of {}", words.title, part.called());
+    let label = format!("{} of {subject}", words.title);
     let picture = picture(&label, &x, &y, |frame, out| {
         frame.axes(out);
         for line in &lines {

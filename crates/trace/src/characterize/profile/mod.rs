@@ -2,9 +2,11 @@
 
 mod arrivals;
 mod blocks;
+mod sizes;
 
 pub use arrivals::{ArrivalProfile, BurstProfile, HurstEstimate, WindowProfile};
 pub use blocks::{HotProfile, HotShare, MissRatioPoint, ReuseProfile, WorkingSetWindow, ZipfFit};
+pub use sizes::{SizeProfile, TraceSizeCount, TraceSizeRange};
 
 use crate::TraceOperation;
 
@@ -216,35 +218,6 @@ impl TraceInterval {
         self.in_flight_max = self.in_flight_max.max(other.in_flight_max);
         self.new_blocks += other.new_blocks;
     }
-}
-
-/// Sizes of the requests of one operation.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct SizeProfile {
-    /// The most frequent sizes, at most 16, with exact counts.
-    pub frequent: Vec<TraceSizeCount>,
-    /// All other requests, in ranges of ascending size.
-    pub others: Vec<TraceSizeRange>,
-}
-
-/// Requests of one size.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TraceSizeCount {
-    /// Size in bytes.
-    pub bytes: u32,
-    /// Number of requests.
-    pub requests: u64,
-}
-
-/// Requests in a range of sizes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TraceSizeRange {
-    /// Least size in bytes.
-    pub bytes_min: u64,
-    /// First size in bytes that is too large.
-    pub bytes_end: u64,
-    /// Number of requests.
-    pub requests: u64,
 }
 
 /// Sequential streams of reads and of writes.

@@ -1,0 +1,84 @@
+//! What limits the meaning of a trace's figures.
+
+use trace::TraceEnd;
+use units::{Nanos, count, grouped};
+
+use super::TraceReport;
+
+/// A limit of the figures.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct TraceWarning {
+    /// Whether requests are missing, rather than facts about them.
+    pub(crate) is_incomplete: bool,
+    pub(crate) text: String,
+}
+
+/// Returns all warnings, those about missing requests first.
+pub(crate) fn warnings(report: &TraceReport) -> Vec<TraceWarning> {
+    let incomplete = missing(report).into_iter().map(|text| TraceWarning { is_incomplete: true, text });
+    let limits = limits(report).into_iter().map(|text| TraceWarning { is_incomplete: false, text });
+    incomplete.chain(limits).collect()
+}
+
+fn missing(report: &TraceReport) -> Vec<String> {
+    let condition = &report.condition;
+    let mut found = Vec::new();
+    if let Some(lost) = condition.info.lost.filter(|lost| *lost > 0) {
+        found.push(format!(
+            "{} requests were lost while the trace was captured: rates and depth are too low",
+            grouped(lost)
+        ));
+    }
+    if let TraceEnd::Truncated { position, bytes } = condition.end {
+        found.push(format!(
+            "{}: byte {position}: the file ends within a block or an event, of which it has {} bytes: requests from there \
+             on are missing",
+            report.name,
+            grouped(bytes)
+        ));
+    }
+    found.extend(condition.errors.iter().map(ToString::to_string));
+    let more = condition.error_count.saturating_sub(condition.errors.len() as u64);
+    if more > 0 {
+        found.push(format!("{} more errors of this kind", grouped(more)));
+    }
+    if condition.missing > 0 {
+        let text = "requests are missing: they were in damaged parts, or were issued before the trace began";
+        found.push(format!("{} {text}", grouped(condition.missing)));
+    }
+    found
+}
+
+fn limits(report: &TraceReport) -> Vec<String> {
+    let (condition, totals) = (&report.condition, &report.profile.totals);
+    let mut found = Vec::new();
+    if condition.end == TraceEnd::Unfinished {
+        found.push("the trace was not completed: its writer was killed, or still writes".to_owned());
+    }
+    let resolution = condition.format.resolution_ns();
+    let gap = report.profile.arrivals.gap_ns.map_or(u64::MAX, |gap| gap.p50);
+    if resolution >= 1_000_000 || (resolution > 1 && gap <= resolution) {
+        found.push(format!(
+            "times have a resolution of {}: arrivals in narrower windows, gaps and depth are those of rounding",
+            Nanos::new(resolution)
+        ));
+    }
+    let (all, incomplete) = (totals.requests.total(), totals.incomplete_requests);
+    if all > 0 && incomplete == all {
+        found.push("the trace has no service times: latency, depth and think time are unknown".to_owned());
+    } else if incomplete > 0 {
+        found.push(format!("{} requests did not complete within the trace", count(incomplete as f64)));
+    }
+    if condition.info.is_anonymous {
+        found.push("offsets are scrambled and names are dropped: only runs within a region are kept".to_owned());
+    }
+    if let Some(skipped) = report.profile.reuse.as_ref().map(|reuse| reuse.skipped_blocks).filter(|blocks| *blocks > 0)
+    {
+        let text = "blocks of requests above 16 MiB are not in the figures of reuse";
+        found.push(format!("{} {text}", count(skipped as f64)));
+    }
+    if let Some(dropped) = report.profile.depth.map(|depth| depth.dropped).filter(|dropped| *dropped > 0) {
+        found.push(format!("over 65,536 requests are in flight; the depth lacks {}", count(dropped as f64)));
+    }
+    found
+}

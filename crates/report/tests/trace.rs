@@ -1,0 +1,223 @@
+//! The characteristics of a trace, compared verbatim.
+
+#[path = "../../trace/tests/common/mod.rs"]
+mod common;
+#[path = "html/wellformed.rs"]
+mod wellformed;
+
+use report::trace::{TraceCopy, TraceReport};
+use report::{ResultDocument, ResultFormat, SheetStyle};
+use trace::{
+    Characterizer, TraceEnd, TraceFinding, TraceFormat, TraceInput, TraceOperation, TraceRequest, TraceWindow,
+    TraceWriterOptions, scan_trace, trace_findings,
+};
+
+/// Returns the report of the bytes of a trace.
+fn read(name: &str, format: TraceFormat, bytes: &[u8]) -> TraceReport {
+    let mut pieces = bytes.chunks(1 << 16);
+    let mut characterizer = Characterizer::new();
+    let feed = |input: &mut TraceInput, file: usize| {
+        match pieces.next() {
+            Some(piece) => input.feed(file, piece),
+            None => input.end_input(file),
+        }
+        Ok::<(), ()>(())
+    };
+    let condition = scan_trace(TraceInput::new(name, format, 1), TraceWindow::ALL, feed, |requests, _| {
+        requests.iter().for_each(|request| characterizer.add(request));
+        Ok(())
+    });
+    let profile = characterizer.finish();
+    let findings = trace_findings(&profile, 64 << 30);
+    let condition = condition.unwrap();
+    TraceReport { name: name.to_owned(), window: TraceWindow::ALL, condition, profile, findings, copies: Vec::new() }
+}
+
+/// A database of 12 s with bursts of page writes every 3 s, each of 48 ms.
+fn checkpoints() -> Vec<TraceRequest> {
+    let mut requests = common::database(240_000, 7);
+    for burst in 1..4u64 {
+        for index in 0..12_000u64 {
+            let issued_ns = burst * 3_000_000_000 + index * 4_000;
+            let offset = (units::random::mix(index, burst) % (1 << 20)) << 13;
+            let operation = TraceOperation::Write;
+            requests.push(TraceRequest {
+                issued_ns,
+                offset,
+                length: 8_192,
+                operation,
+                service_ns: Some(300_000),
+                process: 7,
+                ..TraceRequest::default()
+            });
+        }
+    }
+    requests.sort_by_key(|request| request.issued_ns);
+    requests
+}
+
+fn database() -> TraceReport {
+    read("db.trace", TraceFormat::Fathom, &common::write(&checkpoints(), TraceWriterOptions::default()))
+}
+
+fn render(report: &TraceReport, format: ResultFormat) -> String {
+    ResultDocument::Trace(report).render(format, SheetStyle { width: 80, colour: false })
+}
+
+/// Compares with a file; `FATHOM_WRITE_EXPECTED=1` writes it.
+fn expect(file: &str, found: &str) {
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/expected").join(file);
+    if std::env::var_os("FATHOM_WRITE_EXPECTED").is_some() {
+        std::fs::write(&path, found).unwrap();
+    }
+    let expected = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(expected == found, "{} differs; FATHOM_WRITE_EXPECTED=1 writes:\n{found}", path.display());
+}
+
+#[test]
+fn a_database_as_text_markdown_json_and_page() {
+    let mut report = database();
+    let copy = TraceCopy {
+        file: "db.csv".to_owned(),
+        format: TraceFormat::Alibaba,
+        requests: 247_000,
+        omitted: 5_000,
+        bytes: 9_000_000,
+    };
+    report.copies.push(copy);
+    expect("trace.txt", &render(&report, ResultFormat::Text));
+    expect("trace.md", &render(&report, ResultFormat::Markdown));
+    let json = render(&report, ResultFormat::Json);
+    let mut document: serde_json::Value = serde_json::from_str(&json).unwrap();
+    // The columns have 1,500 rows.
+    let series = document.as_object_mut().unwrap().remove("series").unwrap();
+    let sum = |column: &serde_json::Value| column.as_array().unwrap().iter().filter_map(|v| v.as_u64()).sum::<u64>();
+    assert_eq!(Some(sum(&series["requests"]["read"])), document["totals"]["requests"]["read"].as_u64());
+    expect("trace.json", &(serde_json::to_string_pretty(&document).unwrap() + "\n"));
+    expect("trace.html", &render(&report, ResultFormat::Html));
+}
+
+/// Returns one of each kind of finding.
+fn findings() -> Vec<TraceFinding> {
+    vec![
+        TraceFinding::BurstyWrites {
+            bursts: 12,
+            duration_ns_p50: 40_000_000,
+            interval_ns_p50: 30_000_000_000,
+            rate_to_mean: 3.1,
+            requests_fraction: 0.2,
+        },
+        TraceFinding::RatePeak { width_ns: 1_000_000_000, peak_to_mean: 3.4, rate_per_s_max: 12_300.0 },
+        TraceFinding::LongRangeDependence { hurst: 0.85, standard_error: 0.03 },
+        TraceFinding::LogWrites {
+            continuing_fraction: 0.98,
+            streams_p50: 1,
+            sync_fraction: 1.0,
+            flushes_per_write: 0.5,
+        },
+        TraceFinding::FrequentFlushes { flushes_per_s: 412.0, flushes_per_write: 0.5 },
+        TraceFinding::ReadsFitInMemory {
+            cache_bytes: 4 << 30,
+            read_hit_ratio: 0.83,
+            read_footprint_bytes: 7e9,
+            continuing_fraction: 0.01,
+        },
+        TraceFinding::ReadsDoNotRepeat { read_miss_ratio: 0.97 },
+        TraceFinding::DepthOne { busy_time_fraction: 0.83, service_ns_mean: 117_000.0 },
+        TraceFinding::ClosedLoop { score: 0.93, think_ns_p50: 34_000 },
+        TraceFinding::OpenLoop { score: 0.03 },
+        TraceFinding::FewLargeRequests { bytes_min: 131_072, requests_fraction: 0.043, bytes_fraction: 0.71 },
+        TraceFinding::HotSpot { blocks_percent: 5.0, accesses_fraction: 0.62, zipf_theta: Some(0.98) },
+        TraceFinding::QueuedLonger { queued_ns_mean: 3.1e6, service_ns_mean: 0.9e6 },
+        TraceFinding::Failures { requests: 12 },
+        TraceFinding::LateRequests { requests: 1_234, late_ns_max: 3_400_000 },
+    ]
+}
+
+#[test]
+fn every_finding_has_a_sentence_and_is_documented() {
+    let mut report = database();
+    report.findings = findings();
+    report.condition.errors.clear();
+    let text = render(&report, ResultFormat::Text);
+    let start = text.find("\n  advice: Bursts of").unwrap();
+    expect("trace-findings.txt", &text[start..]);
+    let page = report::findings_markdown();
+    for finding in findings() {
+        assert!(page.contains(&format!("\n## {}\n", finding.code())), "{}", finding.code());
+    }
+    assert_eq!(page.matches("\n## ").count(), analyse::Code::ALL.len() + findings().len());
+}
+
+#[test]
+fn limits_of_the_figures_are_said() {
+    let mut report = database();
+    report.condition.info.lost = Some(12_345);
+    report.condition.missing = 1_000;
+    report.condition.error_count = 3;
+    report.condition.end = TraceEnd::Truncated { position: 4_096, bytes: 77 };
+    report.condition.format = TraceFormat::Tencent;
+    report.condition.info.is_anonymous = true;
+    report.profile.totals.incomplete_requests = 5;
+    report.window = TraceWindow { from_ns: 1_000_000_000, end_ns: 5_000_000_000 };
+    let text = render(&report, ResultFormat::Text);
+    expect("trace-limits.txt", &text[..text.find("\n  operation").unwrap()]);
+    let page = render(&report, ResultFormat::Html);
+    assert_eq!(page.matches("Incomplete</span>").count(), 4);
+    let document: serde_json::Value = serde_json::from_str(&render(&report, ResultFormat::Json)).unwrap();
+    assert_eq!(document["is_incomplete"], true);
+    assert_eq!(document["warnings"].as_array().unwrap().len(), 7);
+}
+
+#[test]
+fn names_from_a_trace_are_harmless() {
+    let mut report = database();
+    let hostile = "<script>alert(1)</script>|\u{1b}[31m\n\u{202e}\"&";
+    report.name = hostile.to_owned();
+    report.condition.info.source = hostile.to_owned();
+    report.condition.info.processes = vec![hostile.to_owned(); 8];
+    report.condition.info.devices = vec![(hostile.to_owned(), None)];
+    let page = render(&report, ResultFormat::Html);
+    wellformed::check(&page).unwrap();
+    assert!(!page.contains("<script") && !page.contains('\u{1b}') && !page.contains('\u{202e}'));
+    let text = render(&report, ResultFormat::Text);
+    assert!(!text.contains('\u{1b}') && !text.contains('\u{202e}'));
+    let markdown = render(&report, ResultFormat::Markdown);
+    assert!(!markdown.contains("<script") && !markdown.contains('\u{1b}'));
+    serde_json::from_str::<serde_json::Value>(&render(&report, ResultFormat::Json)).unwrap();
+}
+
+#[test]
+fn text_fits_the_width() {
+    let mut report = database();
+    report.condition.info.processes = vec!["a process with a name of more than sixty characters".repeat(2); 8];
+    for width in [60, 80, 120] {
+        let text = ResultDocument::Trace(&report).render(ResultFormat::Text, SheetStyle { width, colour: false });
+        assert!(text.lines().all(|line| line.chars().count() <= width), "{width}:\n{text}");
+    }
+}
+
+#[test]
+fn odd_traces_are_rendered() {
+    let one = [TraceRequest::default()];
+    let late = [TraceRequest { issued_ns: u64::MAX, offset: u64::MAX, length: u32::MAX, ..TraceRequest::default() }];
+    let zero_length: Vec<TraceRequest> = (0..500)
+        .map(|index| TraceRequest { issued_ns: index, service_ns: Some(0), ..TraceRequest::default() })
+        .collect();
+    let wild = common::wild(20_000, 3);
+    for requests in [&[][..], &one, &late, &zero_length, &wild] {
+        let mut characterizer = Characterizer::new();
+        requests.iter().for_each(|request| characterizer.add(request));
+        let profile = characterizer.finish();
+        let findings = trace_findings(&profile, 64 << 30);
+        let report = TraceReport { profile, findings, ..database() };
+        for format in [ResultFormat::Text, ResultFormat::Markdown, ResultFormat::Json, ResultFormat::Html] {
+            let document = render(&report, format);
+            if format == ResultFormat::Html {
+                wellformed::check(&document).unwrap();
+            }
+            let is_number = !document.contains("NaN") && !document.contains("inf ");
+            assert!(document.len() > 100 && is_number, "{} requests, {format:?}:\n{document}", requests.len());
+        }
+    }
+}
