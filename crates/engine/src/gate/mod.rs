@@ -38,7 +38,7 @@ pub use objection::{DataOrigin, Denied, Objection, Permission, WriteRefusal};
 pub(crate) use open::{OpenMode, remove_same};
 pub use output::{Existing, create_output};
 pub use permit::Permit;
-pub use result_file::ResultFile;
+pub use result_file::{ResultFile, ResultStream};
 
 use crate::error::Error;
 use crate::{exports, file_facts};

@@ -1,12 +1,13 @@
 //! Result files that are replaced atomically: they contain either all results or their old content.
 
 use std::fs::File;
-use std::io::{self, Write};
+use std::io::{self, Seek, Write};
 use std::os::unix::fs::{MetadataExt, fchown};
 use std::path::{Path, PathBuf};
 
 use super::output::{Existing, create_output};
 use super::{Denied, open};
+use crate::cleanup::{self, CleanUp};
 
 /// A result file that was checked before the run. Its old content stays until the results are written.
 #[derive(Debug)]
@@ -37,6 +38,23 @@ impl ResultFile {
     /// # Errors
     /// Returns the system's error; the old content is then intact unless it was written in place.
     pub fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+        let mut stream = self.stream()?;
+        stream.write_all(bytes)?;
+        let is_replaced = stream.beside.is_some();
+        stream.finish()?;
+        if is_replaced {
+            // Results may be written again.
+            self.existing = Some(File::options().write(true).open(open::end_of_links(&self.path))?);
+        }
+        Ok(())
+    }
+
+    /// Begins to write results in pieces, in the same place as [`Self::write`]. Without [`ResultStream::finish`], a
+    /// temporary file is removed again.
+    ///
+    /// # Errors
+    /// Returns the system's error.
+    pub fn stream(&self) -> io::Result<ResultStream> {
         let place = open::end_of_links(&self.path);
         let existing = match &self.existing {
             Some(file) => Some((file, file.metadata()?)),
@@ -51,60 +69,85 @@ impl ResultFile {
         }
         if replaceable && !is_descriptor {
             match TemporaryFile::create(&place) {
-                Ok(beside) => {
-                    beside.replace(bytes, existing.as_ref().map(|(_, metadata)| metadata))?;
-                    // Results may be written again.
-                    self.existing = Some(File::options().write(true).open(&place)?);
-                    return Ok(());
+                Ok((beside, file)) => {
+                    if let Some((_, metadata)) = &existing {
+                        // Only root may change the owner. If that fails, the file belongs to its writer.
+                        let _ = fchown(&file, Some(metadata.uid()), Some(metadata.gid()));
+                        file.set_permissions(metadata.permissions())?;
+                    }
+                    return Ok(ResultStream { file, beside: Some(beside) });
                 }
                 Err(error) if existing.is_none() => return Err(error),
                 Err(_) => {}
             }
         }
-        let Some((mut file, metadata)) = existing else {
-            return File::options().write(true).create_new(true).open(&place)?.write_all(bytes);
+        let Some((file, metadata)) = existing else {
+            return Ok(ResultStream { file: File::options().write(true).create_new(true).open(&place)?, beside: None });
         };
+        let mut file = file.try_clone()?;
         if metadata.is_file() {
             file.set_len(0)?;
+            file.rewind()?;
         }
-        file.write_all(bytes)?;
-        if metadata.is_file() { file.sync_all() } else { Ok(()) }
+        Ok(ResultStream { file, beside: None })
     }
 }
 
-/// A temporary file beside another file, removed unless it replaces that file.
-struct TemporaryFile<'a> {
-    place: &'a Path,
-    path: PathBuf,
+/// Results that are written in pieces.
+#[derive(Debug)]
+pub struct ResultStream {
     file: File,
+    /// The temporary file; `None` if the results are written in place.
+    beside: Option<TemporaryFile>,
 }
 
-impl<'a> TemporaryFile<'a> {
-    fn create(place: &'a Path) -> io::Result<Self> {
+impl ResultStream {
+    /// Puts complete results in their place.
+    ///
+    /// # Errors
+    /// Returns the system's error; the old content is then intact unless it was written in place.
+    pub fn finish(self) -> io::Result<()> {
+        if self.file.metadata()?.is_file() {
+            self.file.sync_all()?;
+        }
+        self.beside.map_or(Ok(()), TemporaryFile::replace)
+    }
+}
+
+impl Write for ResultStream {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+/// A temporary file beside another file, removed unless it replaces that file, also if the process ends.
+#[derive(Debug)]
+struct TemporaryFile {
+    place: PathBuf,
+    path: PathBuf,
+    removal: CleanUp,
+}
+
+impl TemporaryFile {
+    fn create(place: &Path) -> io::Result<(Self, File)> {
         let mut name = std::ffi::OsString::from(".");
         name.push(place.file_name().ok_or(io::ErrorKind::InvalidInput)?);
         name.push(format!(".{}", std::process::id()));
         let path = place.with_file_name(name);
         let file = File::options().write(true).create_new(true).open(&path)?;
-        Ok(Self { place, path, file })
+        let removed = path.clone();
+        let removal = cleanup::on_exit(move || drop(std::fs::remove_file(removed)));
+        Ok((Self { place: place.to_owned(), path, removal }, file))
     }
 
-    fn replace(mut self, bytes: &[u8], existing: Option<&std::fs::Metadata>) -> io::Result<()> {
-        let replaced = self.fill(bytes, existing).and_then(|()| std::fs::rename(&self.path, self.place));
-        if replaced.is_err() {
-            let _ = std::fs::remove_file(&self.path);
-        }
-        replaced
-    }
-
-    fn fill(&mut self, bytes: &[u8], existing: Option<&std::fs::Metadata>) -> io::Result<()> {
-        if let Some(metadata) = existing {
-            // Only root may change the owner. If that fails, the file belongs to its writer.
-            let _ = fchown(&self.file, Some(metadata.uid()), Some(metadata.gid()));
-            self.file.set_permissions(metadata.permissions())?;
-        }
-        self.file.write_all(bytes)?;
-        self.file.sync_all()
+    fn replace(self) -> io::Result<()> {
+        std::fs::rename(&self.path, &self.place)?;
+        self.removal.disarm();
+        Ok(())
     }
 }
 
@@ -161,8 +204,32 @@ mod tests {
         std::fs::hard_link(&path, &other_name).unwrap();
         ResultFile::open(&path).unwrap().write(b"both").unwrap();
         assert_eq!(std::fs::read(&other_name).unwrap(), b"both", "a file with several names is written in place");
+        let mut file = ResultFile::open(&path).unwrap();
+        file.write(b"longer").and_then(|()| file.write(b"new")).unwrap();
+        assert_eq!(std::fs::read(&other_name).unwrap(), b"new");
         let names = std::fs::read_dir(folder.path()).unwrap().count();
         assert_eq!(names, 3, "temporary files are removed");
+    }
+
+    #[test]
+    fn results_in_pieces_are_complete_or_absent() {
+        let folder = Folder::new("pieces");
+        let path = folder.path().join("copy.trace");
+        for is_finished in [false, true] {
+            let file = ResultFile::open(&path).unwrap();
+            let mut stream = file.stream().unwrap();
+            stream.write_all(b"some ").and_then(|()| stream.write_all(b"pieces")).unwrap();
+            assert!(!path.exists());
+            if is_finished {
+                stream.finish().unwrap();
+            }
+        }
+        assert_eq!(std::fs::read(&path).unwrap(), b"some pieces");
+        let mut stream = ResultFile::open(&path).unwrap().stream().unwrap();
+        stream.write_all(b"never finished").unwrap();
+        drop(stream);
+        assert_eq!(std::fs::read(&path).unwrap(), b"some pieces");
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
     }
 
     #[test]
