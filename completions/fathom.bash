@@ -76,6 +76,9 @@ _fathom() {
             fathom,sweep)
                 cmd="fathom__subcmd__sweep"
                 ;;
+            fathom,trace)
+                cmd="fathom__subcmd__trace"
+                ;;
             fathom__subcmd__help,catalog)
                 cmd="fathom__subcmd__help__subcmd__catalog"
                 ;;
@@ -129,6 +132,9 @@ _fathom() {
                 ;;
             fathom__subcmd__help,sweep)
                 cmd="fathom__subcmd__help__subcmd__sweep"
+                ;;
+            fathom__subcmd__help,trace)
+                cmd="fathom__subcmd__help__subcmd__trace"
                 ;;
             fathom__subcmd__help__subcmd__runs,import)
                 cmd="fathom__subcmd__help__subcmd__runs__subcmd__import"
@@ -236,7 +242,7 @@ _fathom() {
 
     case "${cmd}" in
         fathom)
-            opts="-h -V --help --version run sim sweep fio compare gate doctor explain plan catalog suite runs serve report options completions man help"
+            opts="-h -V --help --version run sim sweep fio compare gate doctor explain trace plan catalog suite runs serve report options completions man help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -464,7 +470,7 @@ _fathom() {
             return 0
             ;;
         fathom__subcmd__help)
-            opts="run sim sweep fio compare gate doctor explain plan catalog suite runs serve report options completions man help"
+            opts="run sim sweep fio compare gate doctor explain trace plan catalog suite runs serve report options completions man help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -869,8 +875,22 @@ _fathom() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        fathom__subcmd__help__subcmd__trace)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         fathom__subcmd__man)
-            opts="-h --into --help run sim sweep fio compare gate doctor explain plan catalog suite runs serve report options completions man fleet options.5"
+            opts="-h --into --help run sim sweep fio compare gate doctor explain trace plan catalog suite runs serve report options completions man fleet options.5"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3145,6 +3165,52 @@ _fathom() {
                     ;;
                 --volume)
                     COMPREPLY=($(compgen -W "gcp/pd-standard gcp/pd-standard-regional gcp/pd-balanced gcp/pd-balanced-regional gcp/pd-ssd gcp/pd-ssd-regional gcp/pd-extreme gcp/hyperdisk-balanced gcp/hyperdisk-balanced-high-availability gcp/hyperdisk-balanced-high-availability@2026-03 gcp/hyperdisk-extreme gcp/hyperdisk-ml gcp/hyperdisk-ml@2026-03 gcp/hyperdisk-throughput gcp/local-ssd-nvme gcp/titanium-ssd-c4n gcp/titanium-ssd-z3 gcp/pd-standard@2019 gcp/pd-standard-regional@2019 gcp/pd-ssd@2019 gcp/pd-ssd-regional@2019 gcp/local-ssd-scsi@2019 gcp/local-ssd-nvme@2019 aws/gp3 aws/gp3@2023 aws/gp2 aws/io1 aws/io2 aws/io2@2023 aws/st1 aws/sc1 aws/standard azure/premium-ssd azure/premium-ssd-v2 azure/ultra azure/standard-ssd azure/standard-hdd vultr/hdd-block vultr/nvme-block digitalocean/volume digitalocean/volume@2018 oci/block-volume akamai/nvme-block hetzner/volume nutanix/ahv-4node hdd/7200rpm custom" -- "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        fathom__subcmd__trace)
+            opts="-o -h --trace-format --from --for --memory --format --export --output --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --trace-format)
+                    COMPREPLY=($(compgen -W "fathom iolog2 iolog3 blktrace blkparse msr systor alibaba tencent cloudphysics" -- "${cur}"))
+                    return 0
+                    ;;
+                --from)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --for)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --memory)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "text json md" -- "${cur}"))
+                    return 0
+                    ;;
+                --export)
+                    COMPREPLY=($(compgen -W "fathom iolog2 iolog3 blktrace blkparse msr systor alibaba tencent cloudphysics" -- "${cur}"))
+                    return 0
+                    ;;
+                --output)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 *)

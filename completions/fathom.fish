@@ -34,6 +34,7 @@ complete -c fathom -n "__fish_fathom_needs_command" -f -a "compare" -d 'Compare 
 complete -c fathom -n "__fish_fathom_needs_command" -f -a "gate" -d 'Check a run against expectations, for CI'
 complete -c fathom -n "__fish_fathom_needs_command" -f -a "doctor" -d 'Find host settings that limit a device'
 complete -c fathom -n "__fish_fathom_needs_command" -f -a "explain" -d 'Explain what limited a result from any source, and what to change'
+complete -c fathom -n "__fish_fathom_needs_command" -f -a "trace" -d 'Describe the load that a trace shows, and convert traces'
 complete -c fathom -n "__fish_fathom_needs_command" -f -a "plan" -d 'Find the volume, size and machine for a load, by price'
 complete -c fathom -n "__fish_fathom_needs_command" -f -a "catalog" -d 'List modelled volumes: limits, prices, sources, dates'
 complete -c fathom -n "__fish_fathom_needs_command" -f -a "suite" -d 'Run published benchmark procedures'
@@ -1192,6 +1193,34 @@ hdd/7200rpm\t''
 custom\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand explain" -l findings -d 'Describe all findings in Markdown'
 complete -c fathom -n "__fish_fathom_using_subcommand explain" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c fathom -n "__fish_fathom_using_subcommand trace" -l trace-format -d 'Read the trace in this format [default: detected]' -r -f -a "fathom\t''
+iolog2\t''
+iolog3\t''
+blktrace\t''
+blkparse\t''
+msr\t''
+systor\t''
+alibaba\t''
+tencent\t''
+cloudphysics\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand trace" -l from -d 'Begin at this time after the start of the trace' -r
+complete -c fathom -n "__fish_fathom_using_subcommand trace" -l for -d 'Read this much of the trace' -r
+complete -c fathom -n "__fish_fathom_using_subcommand trace" -l memory -d 'Memory that a cache may use, for findings' -r
+complete -c fathom -n "__fish_fathom_using_subcommand trace" -l format -d 'Format of standard output' -r -f -a "text\t'Text'
+json\t'JSON'
+md\t'Markdown'"
+complete -c fathom -n "__fish_fathom_using_subcommand trace" -l export -d 'Format of copies of the trace' -r -f -a "fathom\t''
+iolog2\t''
+iolog3\t''
+blktrace\t''
+blkparse\t''
+msr\t''
+systor\t''
+alibaba\t''
+tencent\t''
+cloudphysics\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand trace" -s o -l output -d 'Write additional output to FILE: .json .html .md .txt; .trace is a copy of the trace (repeatable)' -r -F
+complete -c fathom -n "__fish_fathom_using_subcommand trace" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c fathom -n "__fish_fathom_using_subcommand plan" -l iops -d 'Operations per second: 15000, 15k' -r
 complete -c fathom -n "__fish_fathom_using_subcommand plan" -l throughput -d 'Throughput: 400MiB/s, 2GB/s' -r
 complete -c fathom -n "__fish_fathom_using_subcommand plan" -l bs -d 'Size of the operations [default: 4k for IOPS, 1m for throughput]' -r
@@ -1395,24 +1424,25 @@ complete -c fathom -n "__fish_fathom_using_subcommand options" -s h -l help -d '
 complete -c fathom -n "__fish_fathom_using_subcommand completions" -s h -l help -d 'Print help'
 complete -c fathom -n "__fish_fathom_using_subcommand man" -l into -d 'Write all pages below this directory, in man1/ and man5/' -r -f -a "(__fish_complete_directories)"
 complete -c fathom -n "__fish_fathom_using_subcommand man" -s h -l help -d 'Print help'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from run sim sweep fio compare gate doctor explain plan catalog suite runs serve report options completions man help" -f -a "run" -d 'Measure real devices and files'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from run sim sweep fio compare gate doctor explain plan catalog suite runs serve report options completions man help" -f -a "sim" -d 'Run the same jobs on a modelled volume, in virtual time'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from run sim sweep fio compare gate doctor explain plan catalog suite runs serve report options completions man help" -f -a "sweep" -d 'Measure latency and IOPS against queue depth, and find the knee'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from run sim sweep fio compare gate doctor explain plan catalog suite runs serve report options completions man help" -f -a "fio" -d 'Accept fio\'s own command line, with fio\'s output and exit codes'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from run sim sweep fio compare gate doctor explain plan catalog suite runs serve report options completions man help" -f -a "compare" -d 'Compare two runs, with confidence intervals'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from run sim sweep fio compare gate doctor explain plan catalog suite runs serve report options completions man help" -f -a "gate" -d 'Check a run against expectations, for CI'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from run sim sweep fio compare gate doctor explain plan catalog suite runs serve report options completions man help" -f -a "doctor" -d 'Find host settings that limit a device'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from run sim sweep fio compare gate doctor explain plan catalog suite runs serve report options completions man help" -f -a "explain" -d 'Explain what limited a result from any source, and what to change'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from run sim sweep fio compare gate doctor explain plan catalog suite runs serve report options completions man help" -f -a "plan" -d 'Find the volume, size and machine for a load, by price'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from run sim sweep fio compare gate doctor explain plan catalog suite runs serve report options completions man help" -f -a "catalog" -d 'List modelled volumes: limits, prices, sources, dates'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from run sim sweep fio compare gate doctor explain plan catalog suite runs serve report options completions man help" -f -a "suite" -d 'Run published benchmark procedures'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from run sim sweep fio compare gate doctor explain plan catalog suite runs serve report options completions man help" -f -a "runs" -d 'List, show, import and remove saved runs'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from run sim sweep fio compare gate doctor explain plan catalog suite runs serve report options completions man help" -f -a "serve" -d 'Serve a modelled volume as a disk, over NBD'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from run sim sweep fio compare gate doctor explain plan catalog suite runs serve report options completions man help" -f -a "report" -d 'Write saved runs as a page with charts, or as tables and text'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from run sim sweep fio compare gate doctor explain plan catalog suite runs serve report options completions man help" -f -a "options" -d 'Describe all job options, or one'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from run sim sweep fio compare gate doctor explain plan catalog suite runs serve report options completions man help" -f -a "completions" -d 'Print completions for a shell'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from run sim sweep fio compare gate doctor explain plan catalog suite runs serve report options completions man help" -f -a "man" -d 'Show the manual: program, commands, job options'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from run sim sweep fio compare gate doctor explain plan catalog suite runs serve report options completions man help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from run sim sweep fio compare gate doctor explain trace plan catalog suite runs serve report options completions man help" -f -a "run" -d 'Measure real devices and files'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from run sim sweep fio compare gate doctor explain trace plan catalog suite runs serve report options completions man help" -f -a "sim" -d 'Run the same jobs on a modelled volume, in virtual time'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from run sim sweep fio compare gate doctor explain trace plan catalog suite runs serve report options completions man help" -f -a "sweep" -d 'Measure latency and IOPS against queue depth, and find the knee'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from run sim sweep fio compare gate doctor explain trace plan catalog suite runs serve report options completions man help" -f -a "fio" -d 'Accept fio\'s own command line, with fio\'s output and exit codes'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from run sim sweep fio compare gate doctor explain trace plan catalog suite runs serve report options completions man help" -f -a "compare" -d 'Compare two runs, with confidence intervals'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from run sim sweep fio compare gate doctor explain trace plan catalog suite runs serve report options completions man help" -f -a "gate" -d 'Check a run against expectations, for CI'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from run sim sweep fio compare gate doctor explain trace plan catalog suite runs serve report options completions man help" -f -a "doctor" -d 'Find host settings that limit a device'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from run sim sweep fio compare gate doctor explain trace plan catalog suite runs serve report options completions man help" -f -a "explain" -d 'Explain what limited a result from any source, and what to change'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from run sim sweep fio compare gate doctor explain trace plan catalog suite runs serve report options completions man help" -f -a "trace" -d 'Describe the load that a trace shows, and convert traces'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from run sim sweep fio compare gate doctor explain trace plan catalog suite runs serve report options completions man help" -f -a "plan" -d 'Find the volume, size and machine for a load, by price'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from run sim sweep fio compare gate doctor explain trace plan catalog suite runs serve report options completions man help" -f -a "catalog" -d 'List modelled volumes: limits, prices, sources, dates'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from run sim sweep fio compare gate doctor explain trace plan catalog suite runs serve report options completions man help" -f -a "suite" -d 'Run published benchmark procedures'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from run sim sweep fio compare gate doctor explain trace plan catalog suite runs serve report options completions man help" -f -a "runs" -d 'List, show, import and remove saved runs'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from run sim sweep fio compare gate doctor explain trace plan catalog suite runs serve report options completions man help" -f -a "serve" -d 'Serve a modelled volume as a disk, over NBD'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from run sim sweep fio compare gate doctor explain trace plan catalog suite runs serve report options completions man help" -f -a "report" -d 'Write saved runs as a page with charts, or as tables and text'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from run sim sweep fio compare gate doctor explain trace plan catalog suite runs serve report options completions man help" -f -a "options" -d 'Describe all job options, or one'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from run sim sweep fio compare gate doctor explain trace plan catalog suite runs serve report options completions man help" -f -a "completions" -d 'Print completions for a shell'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from run sim sweep fio compare gate doctor explain trace plan catalog suite runs serve report options completions man help" -f -a "man" -d 'Show the manual: program, commands, job options'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from run sim sweep fio compare gate doctor explain trace plan catalog suite runs serve report options completions man help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c fathom -n "__fish_fathom_using_subcommand help; and __fish_seen_subcommand_from suite" -f -a "list" -d 'List all suites'
 complete -c fathom -n "__fish_fathom_using_subcommand help; and __fish_seen_subcommand_from suite" -f -a "show" -d 'Show the steps, options, meaning and published figures of a suite'
 complete -c fathom -n "__fish_fathom_using_subcommand help; and __fish_seen_subcommand_from suite" -f -a "run" -d 'Run a suite, or continue an interrupted run'
@@ -1429,4 +1459,4 @@ complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_sub
 complete -c fathom -n "__fish_fathom_using_subcommand serve" -a "gcp/pd-standard gcp/pd-standard-regional gcp/pd-balanced gcp/pd-balanced-regional gcp/pd-ssd gcp/pd-ssd-regional gcp/pd-extreme gcp/hyperdisk-balanced gcp/hyperdisk-balanced-high-availability gcp/hyperdisk-balanced-high-availability@2026-03 gcp/hyperdisk-extreme gcp/hyperdisk-ml gcp/hyperdisk-ml@2026-03 gcp/hyperdisk-throughput gcp/local-ssd-nvme gcp/titanium-ssd-c4n gcp/titanium-ssd-z3 gcp/pd-standard@2019 gcp/pd-standard-regional@2019 gcp/pd-ssd@2019 gcp/pd-ssd-regional@2019 gcp/local-ssd-scsi@2019 gcp/local-ssd-nvme@2019 aws/gp3 aws/gp3@2023 aws/gp2 aws/io1 aws/io2 aws/io2@2023 aws/st1 aws/sc1 aws/standard azure/premium-ssd azure/premium-ssd-v2 azure/ultra azure/standard-ssd azure/standard-hdd vultr/hdd-block vultr/nvme-block digitalocean/volume digitalocean/volume@2018 oci/block-volume akamai/nvme-block hetzner/volume nutanix/ahv-4node hdd/7200rpm custom"
 complete -c fathom -n "__fish_fathom_using_subcommand options" -a "allow_file_create allow_mounted_write ba bs bs_unaligned bsrange bssplit buffer_pattern buffered clat_percentiles continue_on_error cpus_allowed cpus_allowed_policy create_on_open description direct directory disable_bw_measurement disable_clat disable_lat disable_slat disk_util do_verify end_fsync exitall fallocate fdatasync file_service_type filename filename_format filesize fixedbufs fsync fsync_on_close group_reporting gtod_reduce hipri invalidate io_size iodepth iodepth_batch iodepth_batch_complete_max iodepth_batch_complete_min iodepth_low ioengine iomem_align kb_base lat_percentiles log_avg_msec log_offset loops mem name new_group norandommap nrfiles number_ios numjobs offset offset_increment openfiles overwrite per_job_logs percentage_random percentile_list ramp_time random_distribution random_generator randrepeat randseed rank_hosts ranks rate rate_iops rate_process refill_buffers registerfiles runtime rw rwmixread rwmixwrite scramble_buffers size slat_percentiles sqthread_poll sqthread_poll_cpu startdelay stats stonewall sync thinktime thinktime_blocks thinktime_blocks_type thinktime_iotime thinktime_spin thread time_based unit_base uri verify verify_dump verify_fatal verify_interval verify_nonce verify_only verify_pattern volume write_bw_log write_iops_log write_lat_log zero_buffers"
 complete -c fathom -n "__fish_fathom_using_subcommand completions" -a "bash elvish fish powershell zsh fathom fathom-fleet"
-complete -c fathom -n "__fish_fathom_using_subcommand man" -a "run sim sweep fio compare gate doctor explain plan catalog suite runs serve report options completions man fleet options.5"
+complete -c fathom -n "__fish_fathom_using_subcommand man" -a "run sim sweep fio compare gate doctor explain trace plan catalog suite runs serve report options completions man fleet options.5"

@@ -30,7 +30,7 @@ fuzz_target!(|bytes: &[u8]| {
         let mut export = TraceExport::new(format, input.info());
         let mut output = Vec::new();
         requests.iter().for_each(|request| export.push(request, input.info(), &mut output));
-        export.finish(&mut output);
+        export.finish(input.info(), &mut output);
         let (again, _) = read(TraceInput::new("again", format, 1), &output, 1);
         if format == TraceFormat::Fathom {
             assert_eq!(again.len(), requests.len());

@@ -58,6 +58,9 @@ enum Command {
     /// Explain what limited a result from any source, and what to change
     #[command(override_usage = "fathom explain [OPTIONS] [INPUT]...", after_help = EXPLAIN_HELP)]
     Explain(crate::explain::args::ExplainOptions),
+    /// Describe the load that a trace shows, and convert traces
+    #[command(override_usage = "fathom trace [OPTIONS] FILE...", after_help = crate::trace::args::HELP)]
+    Trace(crate::trace::args::TraceOptions),
     /// Find the volume, size and machine for a load, by price
     #[command(override_usage = "fathom plan [OPTIONS]", after_help = crate::plan::args::HELP)]
     Plan(Box<crate::plan::args::PlanOptions>),
@@ -266,6 +269,7 @@ pub(crate) fn command(program: &OsStr, words: &[OsString]) -> Exit {
         Command::Gate(options) => crate::gate::command(&options),
         Command::Sweep(options) => crate::sweep::command(&options, &jobs, words),
         Command::Explain(options) => crate::explain::command(&options),
+        Command::Trace(options) => crate::trace::command(&options),
         Command::Plan(options) => crate::plan::command(&options),
         Command::Catalog(options) => Ok(crate::catalog::command(&options)),
         Command::Suite(options) => crate::suite::command(&options, words),

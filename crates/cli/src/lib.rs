@@ -48,6 +48,7 @@ mod source;
 mod suite;
 mod sweep;
 mod terminal;
+mod trace;
 mod trial;
 mod usage_error;
 

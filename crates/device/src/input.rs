@@ -49,8 +49,31 @@ pub const STATE: SizeLimit = SizeLimit { is_protected: false, ..SizeLimit::bytes
 ///
 /// Fails with `InvalidInput` for a block device, for a file larger than `limit` and for a named pipe without a writer.
 pub fn read(path: &Path, limit: SizeLimit) -> io::Result<Vec<u8>> {
+    let opened = open(path, limit)?;
+    let bytes = if opened.is_stream { limit.stream } else { limit.file };
+    read_up_to(opened.reader, bytes)
+}
+
+/// Opens a file of any size, or standard input for `-`, with the same checks as [`read`].
+///
+/// # Errors
+///
+/// As for [`read`].
+pub fn open_stream(path: &Path) -> io::Result<Box<dyn Read>> {
+    open(path, SizeLimit::bytes(u64::MAX)).map(|opened| opened.reader)
+}
+
+/// An open input.
+struct OpenInput {
+    reader: Box<dyn Read>,
+    /// Whether it is not a regular file.
+    is_stream: bool,
+}
+
+fn open(path: &Path, limit: SizeLimit) -> io::Result<OpenInput> {
+    let stream = |reader| Ok(OpenInput { reader, is_stream: true });
     if path.as_os_str() == "-" {
-        return read_up_to(io::stdin().lock(), limit.stream);
+        return stream(Box::new(io::stdin().lock()));
     }
     let facts = std::fs::metadata(path)?;
     let kind = facts.file_type();
@@ -64,13 +87,13 @@ pub fn read(path: &Path, limit: SizeLimit) -> io::Result<Vec<u8>> {
         if facts.len() > limit.file {
             return Err(too_large(limit.file));
         }
-        return read_up_to(File::open(path)?, limit.file);
+        return Ok(OpenInput { reader: Box::new(File::open(path)?), is_stream: false });
     }
     if kind.is_fifo() {
         let (first, pipe) = open_pipe(path)?;
-        return read_up_to(first.as_slice().chain(pipe), limit.stream);
+        return stream(Box::new(io::Cursor::new(first).chain(pipe)));
     }
-    read_up_to(File::open(path)?, limit.stream)
+    stream(Box::new(File::open(path)?))
 }
 
 /// Reads a text file as [`read`] does.
@@ -84,7 +107,7 @@ pub fn read_text(path: &Path, limit: SizeLimit) -> io::Result<String> {
 
 fn read_up_to(from: impl Read, limit: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    from.take(limit + 1).read_to_end(&mut bytes)?;
+    from.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > limit { Err(too_large(limit)) } else { Ok(bytes) }
 }
 

@@ -26,6 +26,8 @@ mod stages;
 mod stall;
 pub mod state_file;
 pub mod stuck;
+pub mod trace_copy;
+pub mod trace_files;
 mod worker;
 
 pub use environment::HostEnvironment;

@@ -5,11 +5,11 @@ mod common;
 #[path = "html/wellformed.rs"]
 mod wellformed;
 
-use report::trace::{TraceCopy, TraceReport};
+use report::trace::TraceReport;
 use report::{ResultDocument, ResultFormat, SheetStyle};
 use trace::{
-    Characterizer, TraceEnd, TraceFinding, TraceFormat, TraceInput, TraceOperation, TraceRequest, TraceWindow,
-    TraceWriterOptions, scan_trace, trace_findings,
+    Characterizer, TraceCopy, TraceEnd, TraceFinding, TraceFormat, TraceInfo, TraceInput, TraceOperation, TraceRequest,
+    TraceWindow, TraceWriter, TraceWriterOptions, scan_trace, trace_findings,
 };
 
 /// Returns the report of the bytes of a trace.
@@ -220,4 +220,53 @@ fn odd_traces_are_rendered() {
             assert!(document.len() > 100 && is_number, "{} requests, {format:?}:\n{document}", requests.len());
         }
     }
+}
+
+/// A database of 800 requests per second for 12.5 s, with a checkpoint of 300 page writes every 3 s.
+fn example() -> Vec<TraceRequest> {
+    let is_page_write = |request: &TraceRequest| request.operation == TraceOperation::Write && !request.is_sync;
+    let mut requests = common::database(10_000, 1);
+    requests.retain(|request| !is_page_write(request));
+    requests.iter_mut().for_each(|request| request.issued_ns *= 25);
+    for checkpoint in 1..5u64 {
+        for index in 0..300u64 {
+            let page = units::random::mix(index, checkpoint) % (1 << 20);
+            requests.push(TraceRequest {
+                issued_ns: checkpoint * 3_000_000_000 + index * 130_000,
+                offset: page << 13,
+                length: 8_192,
+                operation: TraceOperation::Write,
+                queued_ns: Some(index * 2_000),
+                service_ns: Some(300_000 + index * 1_000),
+                ..TraceRequest::default()
+            });
+        }
+    }
+    requests.sort_by_key(|request| request.issued_ns);
+    requests
+}
+
+#[test]
+fn the_example_shows_a_database_with_checkpoints() {
+    let info = TraceInfo {
+        source: "an example".to_owned(),
+        devices: vec![("nvme0n1".to_owned(), Some(400 << 30))],
+        processes: ["checkpointer", "backend 1", "backend 2", "backend 3", "backend 4", "backend 5", "backend 6"]
+            .map(str::to_owned)
+            .to_vec(),
+        lost: Some(0),
+        ..TraceInfo::default()
+    };
+    let mut writer = TraceWriter::new(info, TraceWriterOptions::default());
+    example().iter().for_each(|request| writer.push(request));
+    let bytes = writer.finish();
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/checkpoints.trace");
+    if std::env::var_os("FATHOM_WRITE_EXPECTED").is_some() {
+        std::fs::write(&path, &bytes).unwrap();
+    }
+    assert!(std::fs::read(&path).unwrap_or_default() == bytes, "FATHOM_WRITE_EXPECTED=1 writes {}", path.display());
+    let report = read("checkpoints.trace", TraceFormat::Fathom, &bytes);
+    let codes: Vec<&str> = report.findings.iter().map(TraceFinding::code).collect();
+    assert!(["bursty-writes", "rate-peak", "log-writes"].iter().all(|code| codes.contains(code)), "{codes:?}");
+    assert!(render(&report, ResultFormat::Text).contains("like a transactional database"));
 }

@@ -18,7 +18,7 @@ pub use characterize::{
     SizeProfile, TraceDistribution, TraceFinding, TraceInterval, TraceProfile, TraceSeries, TraceSizeCount,
     TraceSizeRange, TraceTotals, WindowProfile, WorkingSetWindow, ZipfFit, trace_findings,
 };
-pub use export::TraceExport;
+pub use export::{TraceCopy, TraceExport};
 pub use format::{
     TRACE_HEADER_BYTES, TRACE_MARK, TRACE_VERSION, TraceBlockHeader, TraceBlockKind, TraceDamage, TraceEnd,
     TraceReader, TraceStep, TraceWriter, TraceWriterOptions,

@@ -235,7 +235,7 @@ fn export(format: TraceFormat, requests: &[TraceRequest], info: &TraceInfo) -> V
     let mut output = Vec::new();
     requests.iter().for_each(|request| export.push(request, info, &mut output));
     assert_eq!(export.omitted(), 0, "{format:?}");
-    export.finish(&mut output);
+    export.finish(info, &mut output);
     output
 }
 
@@ -444,7 +444,7 @@ fn any_requests_are_written_without_panic() {
         let mut export = TraceExport::new(format, &info);
         let mut output = Vec::new();
         requests.iter().for_each(|request| export.push(request, &info, &mut output));
-        export.finish(&mut output);
+        export.finish(&info, &mut output);
         assert!(!output.is_empty());
         drop(read_files(TraceInput::new("t", format, 1), &[&output], 4_096));
     }

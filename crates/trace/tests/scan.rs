@@ -32,7 +32,7 @@ fn requests_that_are_in_the_order_of_completion_are_passed_on_in_that_of_issue()
     let mut export = TraceExport::new(TraceFormat::Blkparse, &info());
     let mut bytes = Vec::new();
     requests.iter().for_each(|request| export.push(request, &info(), &mut bytes));
-    export.finish(&mut bytes);
+    export.finish(&info(), &mut bytes);
     let (condition, found) = scan(TraceFormat::Blkparse, &bytes, TraceWindow::ALL);
     assert_eq!((condition.requests, condition.error_count, condition.missing), (100_000, 0, 0));
     assert!(found.is_sorted_by_key(|request| request.issued_ns));

@@ -24,7 +24,7 @@ const EDGES: &[(&str, &str)] = &[
     ("record", "units job meter"),
     ("runner", "units job workload meter target drive volume record"),
     ("sim", "units job workload meter target drive volume record runner"),
-    ("device", "units job workload meter target drive probe engine record runner analyse"),
+    ("device", "units job workload meter target trace drive probe engine record runner analyse"),
     ("store", "record"),
     ("analyse", "units record"),
     ("plan", "units volume"),
@@ -36,7 +36,7 @@ const EDGES: &[(&str, &str)] = &[
     ("fleet", "units job record runner"),
     (
         "cli",
-        "units job workload meter target drive volume runner sim nbd probe engine device fleet live manual serve \
+        "units job workload meter target trace drive volume runner sim nbd probe engine device fleet live manual serve \
          procedure record store analyse plan report",
     ),
     ("fleet-mpi", "fleet cli"),

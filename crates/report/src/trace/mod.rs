@@ -10,7 +10,7 @@ mod tables;
 mod text;
 mod warnings;
 
-use trace::{TraceCondition, TraceFinding, TraceFormat, TraceOperation, TraceProfile, TraceWindow};
+use trace::{TraceCondition, TraceCopy, TraceFinding, TraceOperation, TraceProfile, TraceWindow};
 
 pub(crate) use figures::figures;
 pub(crate) use headline::{rates, summary};
@@ -37,21 +37,6 @@ pub struct TraceReport {
     pub findings: Vec<TraceFinding>,
     /// Copies in other formats.
     pub copies: Vec<TraceCopy>,
-}
-
-/// A copy of a trace in another format.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TraceCopy {
-    /// Name of the file.
-    pub file: String,
-    /// Format.
-    pub format: TraceFormat,
-    /// Requests in it.
-    pub requests: u64,
-    /// Requests that the format cannot express.
-    pub omitted: u64,
-    /// Size of the file in bytes.
-    pub bytes: u64,
 }
 
 /// All operations with their names.

@@ -2,15 +2,16 @@
 
 use units::{Bytes, Nanos, count, grouped, percent, significant};
 
-use super::{
-    TraceCopy, TraceReport, TraceTable, advice, figures, rates, severity, statement, summary, tables, warnings,
-};
+use super::{TraceReport, TraceTable, advice, figures, rates, severity, statement, summary, tables, warnings};
 use crate::civil;
 use crate::escape::terminal;
 use crate::paint::Tone;
 use crate::sheet::{Sheet, SheetStyle};
 use crate::text::tone_of;
+use trace::TraceCopy;
 
+/// Least number of requests of which estimates of whole distributions are shown.
+const REQUESTS_MIN: u64 = 1_000;
 /// Column in which values begin.
 const INDENT: usize = 15;
 
@@ -44,7 +45,7 @@ pub(crate) fn facts(report: &TraceReport) -> Vec<(&'static str, String)> {
     let mut facts = vec![("source", source(report))];
     facts.extend(flags(report).map(|text| ("flags", text)));
     let arrivals = &report.profile.arrivals;
-    if let Some(hurst) = &arrivals.hurst {
+    if let Some(hurst) = arrivals.hurst.as_ref().filter(|_| has_many(report)) {
         let scales =
             format!("from {} to {}", Nanos::new(hurst.scale_ns_min as u64), Nanos::new(hurst.scale_ns_max as u64));
         let fits = if hurst.residual <= 1.5 { "" } else { "; the counts do not scale" };
@@ -68,13 +69,19 @@ pub(crate) fn facts(report: &TraceReport) -> Vec<(&'static str, String)> {
     facts.extend(depth(report).map(|text| ("in flight", text)));
     facts.extend(issues(report).map(|text| ("loop", text)));
     facts.extend(runs(report).map(|text| ("runs", text)));
-    facts.extend(hot(report).map(|text| ("hot spots", text)));
+    facts.extend(hot(report).filter(|_| has_many(report)).map(|text| ("hot spots", text)));
     facts
+}
+
+fn has_many(report: &TraceReport) -> bool {
+    report.profile.totals.requests.total() >= REQUESTS_MIN
 }
 
 fn source(report: &TraceReport) -> String {
     let info = &report.condition.info;
-    let mut parts = vec![terminal(&info.source, false).chars().take(120).collect::<String>()];
+    let format = report.condition.format.name();
+    let program = info.source.strip_prefix(&format!("{format} of ")).map_or(info.source.as_str(), |_| "");
+    let mut parts = vec![terminal(program, false).chars().take(120).collect::<String>(), format!("format {format}")];
     parts.retain(|part| !part.is_empty());
     parts.extend(info.started_unix_ms.map(|ms| format!("from {} UTC", civil::iso(civil::local(ms, 0)))));
     let window = report.window;
@@ -83,9 +90,14 @@ fn source(report: &TraceReport) -> String {
         let end = end.map_or_else(|| "its end".to_owned(), |end| Nanos::new(end).to_string());
         parts.push(format!("window from {} to {end}", Nanos::new(window.from_ns)));
     }
-    parts.push(format!("{} requests", grouped(report.profile.totals.requests.total())));
+    parts.push(requests(report.profile.totals.requests.total()));
     parts.extend(info.lost.map(|lost| format!("{} lost", grouped(lost))));
     parts.join(", ")
+}
+
+/// Formats a number of requests.
+pub(super) fn requests(number: u64) -> String {
+    if number == 1 { "1 request".to_owned() } else { format!("{} requests", grouped(number)) }
 }
 
 fn flags(report: &TraceReport) -> Option<String> {
@@ -218,13 +230,13 @@ impl TraceText {
 /// Returns what a copy has: `out.csv: 12,345 requests in the format msr, 512 KiB`.
 pub(crate) fn copied(copy: &TraceCopy) -> String {
     let file = terminal(&copy.file, false);
-    let (requests, size) = (grouped(copy.requests), Bytes::new(copy.bytes));
-    let mut text = format!("{file}: {requests} requests in format {}, {size}", copy.format.name());
+    let (number, size) = (requests(copy.requests), Bytes::new(copy.bytes));
+    let mut text = format!("{file}: {number} in format {}, {size}", copy.format.name());
     if copy.requests > 0 {
         text += &format!(", {} bytes for each", significant(copy.bytes as f64 / copy.requests as f64, 3));
     }
     if copy.omitted > 0 {
-        text += &format!("; {} requests are left out, which the format cannot express", grouped(copy.omitted));
+        text += &format!("; left out, as the format cannot express them: {}", requests(copy.omitted));
     }
     text
 }

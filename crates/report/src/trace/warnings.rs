@@ -4,6 +4,7 @@ use trace::TraceEnd;
 use units::{Nanos, count, grouped};
 
 use super::TraceReport;
+use super::text::requests;
 
 /// A limit of the figures.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,10 +25,7 @@ fn missing(report: &TraceReport) -> Vec<String> {
     let condition = &report.condition;
     let mut found = Vec::new();
     if let Some(lost) = condition.info.lost.filter(|lost| *lost > 0) {
-        found.push(format!(
-            "{} requests were lost while the trace was captured: rates and depth are too low",
-            grouped(lost)
-        ));
+        found.push(format!("{} lost while the trace was captured: rates and depth are too low", requests(lost)));
     }
     if let TraceEnd::Truncated { position, bytes } = condition.end {
         found.push(format!(
@@ -40,11 +38,11 @@ fn missing(report: &TraceReport) -> Vec<String> {
     found.extend(condition.errors.iter().map(ToString::to_string));
     let more = condition.error_count.saturating_sub(condition.errors.len() as u64);
     if more > 0 {
-        found.push(format!("{} more errors of this kind", grouped(more)));
+        found.push(format!("{} more errors like these", grouped(more)));
     }
     if condition.missing > 0 {
-        let text = "requests are missing: they were in damaged parts, or were issued before the trace began";
-        found.push(format!("{} {text}", grouped(condition.missing)));
+        let text = "missing: in damaged parts, or issued before the trace began";
+        found.push(format!("{} {text}", requests(condition.missing)));
     }
     found
 }
@@ -67,7 +65,7 @@ fn limits(report: &TraceReport) -> Vec<String> {
     if all > 0 && incomplete == all {
         found.push("the trace has no service times: latency, depth and think time are unknown".to_owned());
     } else if incomplete > 0 {
-        found.push(format!("{} requests did not complete within the trace", count(incomplete as f64)));
+        found.push(format!("{} without a completion in the trace", requests(incomplete)));
     }
     if condition.info.is_anonymous {
         found.push("offsets are scrambled and names are dropped: only runs within a region are kept".to_owned());

@@ -13,6 +13,21 @@ use iolog::IologExport;
 /// Size of a sector, in bytes.
 const SECTOR: u64 = 512;
 
+/// A copy of a trace in another format.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TraceCopy {
+    /// Name of the file.
+    pub file: String,
+    /// Format.
+    pub format: TraceFormat,
+    /// Requests in it.
+    pub requests: u64,
+    /// Requests that the format cannot express.
+    pub omitted: u64,
+    /// Size of the file in bytes.
+    pub bytes: u64,
+}
+
 /// Writes a trace in any format, request by request in the order of their issue.
 ///
 /// What a format does not have is lost: times are rounded down to its resolution, the CSV formats have reads and writes
@@ -74,10 +89,13 @@ impl TraceExport {
         self.omitted
     }
 
-    /// Appends the rest to `output`.
-    pub fn finish(self, output: &mut Vec<u8>) {
+    /// Appends the rest to `output`; `info` is what the trace says of itself at its end.
+    pub fn finish(self, info: &TraceInfo, output: &mut Vec<u8>) {
         match self.target {
-            ExportTarget::Own(writer) => output.append(&mut writer.finish()),
+            ExportTarget::Own(mut writer) => {
+                writer.info = info.clone();
+                output.append(&mut writer.finish());
+            }
             ExportTarget::Csv(_) => {}
             ExportTarget::Iolog(iolog) => iolog.finish(output),
             ExportTarget::Events(events) => events.finish(output),

@@ -1,0 +1,197 @@
+//! Files of traces, in any format.
+
+use std::io::{self, ErrorKind, Read};
+use std::path::{Path, PathBuf};
+
+use engine::describe;
+use job::{Diagnostic, Place};
+use trace::{
+    TraceCondition, TraceEnd, TraceError, TraceFormat, TraceInfo, TraceInput, TraceRequest, TraceWindow, scan_trace,
+};
+
+use crate::input;
+
+/// Number of bytes from which a format is recognized.
+const START_BYTES: usize = 1 << 16;
+/// Number of bytes that are read at a time.
+const PIECE_BYTES: usize = 1 << 18;
+
+/// Why a trace cannot be read or copied.
+#[derive(Clone, Debug)]
+pub struct TraceFileError {
+    /// The error with its place and remedy.
+    pub diagnostic: Box<Diagnostic>,
+    /// Whether the file is a wrong one, rather than the host failing.
+    pub is_usage: bool,
+}
+
+impl TraceFileError {
+    /// Creates an error about a file.
+    pub(crate) fn new(name: &str, why: &str, remedy: &str, is_usage: bool) -> Self {
+        let diagnostic = Diagnostic::error("trace-file", format!("{name}: {why}")).remedy(remedy);
+        Self { diagnostic: Box::new(diagnostic), is_usage }
+    }
+
+    fn io(name: &str, error: &io::Error) -> Self {
+        let is_usage = matches!(error.kind(), ErrorKind::NotFound | ErrorKind::IsADirectory | ErrorKind::InvalidInput);
+        Self::new(name, &describe(error), "give a file with a trace; `-` is standard input", is_usage)
+    }
+}
+
+impl From<&TraceError> for TraceFileError {
+    fn from(error: &TraceError) -> Self {
+        let Some((line, column)) = error.line else {
+            let place = if error.byte > 0 { format!("byte {}: ", error.byte) } else { String::new() };
+            let why = format!("{place}{}", error.what);
+            return Self::new(&error.name, &why, &error.remedy, true);
+        };
+        let place = Place {
+            source: error.name.as_str().into(),
+            line: usize::try_from(line).unwrap_or(usize::MAX),
+            column,
+            length: 1,
+            text: error.text.as_ref().into(),
+        };
+        let diagnostic = Diagnostic::error("trace-file", error.what.clone()).at(place).remedy(error.remedy.as_ref());
+        Self { diagnostic: Box::new(diagnostic), is_usage: true }
+    }
+}
+
+/// A trace that is open.
+pub struct TraceFiles {
+    name: String,
+    format: TraceFormat,
+    files: Vec<TraceFile>,
+}
+
+struct TraceFile {
+    name: String,
+    /// First bytes, until they have been passed on.
+    start: Vec<u8>,
+    reader: Box<dyn Read>,
+}
+
+impl TraceFiles {
+    /// Opens a trace: one file, `-` for standard input, or all files that blktrace has written for the processors. The
+    /// base name of these is enough: `NAME` for `NAME.blktrace.0` and so on.
+    ///
+    /// # Errors
+    ///
+    /// Fails if a file cannot be read, if there are several of another format, or if the format is not known.
+    pub fn open(paths: &[PathBuf], format: Option<TraceFormat>) -> Result<Self, TraceFileError> {
+        let all = match paths {
+            [only] => of_blktrace(only).unwrap_or_else(|| vec![only.clone()]),
+            several => several.to_vec(),
+        };
+        let name = paths.first().map_or_else(String::new, |path| shown(path));
+        let files = all.iter().map(|path| TraceFile::open(path)).collect::<Result<Vec<_>, _>>()?;
+        let formats = files.iter().map(|file| match format {
+            Some(format) if !file.start.is_empty() => Ok(format),
+            _ => Ok(TraceInput::detect(&file.name, &file.start)?.format()),
+        });
+        let formats = formats.collect::<Result<Vec<_>, TraceError>>().map_err(|error| TraceFileError::from(&error))?;
+        let other = formats.iter().position(|format| *format != TraceFormat::Blktrace);
+        if let Some(other) = other.filter(|_| formats.len() > 1) {
+            let why = format!("it is one of several files, and in format {}", formats[other].name());
+            let remedy = "give one trace; only blktrace writes several files for one";
+            return Err(TraceFileError::new(&files[other].name, &why, remedy, true));
+        }
+        let format = formats.first().copied().unwrap_or(TraceFormat::Fathom);
+        Ok(Self { name, format, files })
+    }
+
+    /// Returns the name of the trace.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Reads the trace and passes on the requests of a window, in the order of issue. Returns the condition of the
+    /// trace; `None` if `is_stopped` ended reading.
+    ///
+    /// # Errors
+    ///
+    /// Fails if a file cannot be read, if nothing in it can be used, or if `each` fails.
+    pub fn scan(
+        mut self,
+        window: TraceWindow,
+        is_stopped: impl Fn() -> bool,
+        each: impl FnMut(&[TraceRequest], &TraceInfo) -> Result<(), TraceFileError>,
+    ) -> Result<Option<TraceCondition>, TraceFileError> {
+        let input = TraceInput::new(&self.name, self.format, self.files.len());
+        let mut each = each;
+        let mut buffer = vec![0; PIECE_BYTES];
+        let feed = |input: &mut TraceInput, file: usize| match is_stopped() {
+            true => Err(None),
+            false => self.files[file].feed(file, input, &mut buffer).map_err(Some),
+        };
+        let condition = match scan_trace(input, window, feed, |requests, info| each(requests, info).map_err(Some)) {
+            Ok(condition) => condition,
+            Err(None) => return Ok(None),
+            Err(Some(error)) => return Err(error),
+        };
+        match (condition.errors.first(), condition.end) {
+            _ if condition.requests > 0 => Ok(Some(condition)),
+            (Some(error), _) => Err(error.into()),
+            (None, TraceEnd::Truncated { position, .. }) => {
+                let why = format!("byte {position}: the file ends within its first block");
+                Err(TraceFileError::new(&self.name, &why, "use the complete file", true))
+            }
+            (None, _) => Ok(Some(condition)),
+        }
+    }
+}
+
+impl TraceFile {
+    fn open(path: &Path) -> Result<Self, TraceFileError> {
+        let name = shown(path);
+        let opened = input::open_stream(path).and_then(|mut reader| {
+            let mut start = Vec::new();
+            reader.by_ref().take(START_BYTES as u64).read_to_end(&mut start)?;
+            Ok((reader, start))
+        });
+        let (reader, start) = opened.map_err(|error| TraceFileError::io(&name, &error))?;
+        Ok(Self { name, start, reader })
+    }
+
+    fn feed(&mut self, file: usize, input: &mut TraceInput, buffer: &mut [u8]) -> Result<(), TraceFileError> {
+        if !self.start.is_empty() {
+            input.feed(file, &std::mem::take(&mut self.start));
+            return Ok(());
+        }
+        let read = loop {
+            match self.reader.read(buffer) {
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                other => break other.map_err(|error| TraceFileError::io(&self.name, &error))?,
+            }
+        };
+        match read {
+            0 => input.end_input(file),
+            read => input.feed(file, &buffer[..read]),
+        }
+        Ok(())
+    }
+}
+
+fn shown(path: &Path) -> String {
+    if path.as_os_str() == "-" { "standard input".to_owned() } else { path.display().to_string() }
+}
+
+/// Returns the files that blktrace has written under a base name, if no file has that name itself.
+fn of_blktrace(base: &Path) -> Option<Vec<PathBuf>> {
+    let stem = format!("{}.blktrace.", base.file_name()?.to_str()?);
+    let folder = base.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    if base.as_os_str() == "-" || base.exists() {
+        return None;
+    }
+    let mut found: Vec<(u32, PathBuf)> = std::fs::read_dir(folder)
+        .ok()?
+        .filter_map(|entry| {
+            let entry = entry.ok()?;
+            let number = entry.file_name().to_str()?.strip_prefix(&stem)?.parse().ok()?;
+            Some((number, entry.path()))
+        })
+        .collect();
+    found.sort_unstable();
+    (!found.is_empty()).then(|| found.into_iter().map(|(_, path)| path).collect())
+}
