@@ -25,13 +25,49 @@ pub struct TraceCopyFile {
     bytes: u64,
 }
 
+/// Endings of outputs that are reports.
+const REPORTS: [&str; 4] = ["json", "html", "md", "txt"];
+
+/// Separates outputs into reports and copies, and checks that the copies can be written. A file `.trace` is a copy in
+/// Fathom's format; with `export`, other files that are no reports are copies in that format.
+///
+/// # Errors
+///
+/// Returns why a copy cannot be written, or that `export` has none, with a remedy.
+pub fn open_copies(
+    outputs: &[PathBuf],
+    export: Option<TraceFormat>,
+) -> Result<(Vec<PathBuf>, Vec<TraceCopyFile>), String> {
+    let (mut reports, mut copies) = (Vec::new(), Vec::new());
+    for path in outputs {
+        let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
+        match export.filter(|_| !REPORTS.contains(&ending)) {
+            _ if ending == "trace" => copies.push(TraceCopyFile::open(path, TraceFormat::Fathom)?),
+            Some(format) => copies.push(TraceCopyFile::open(path, format)?),
+            None if !REPORTS.contains(&ending) => {
+                let help = "use .json .html .md .txt for a report, .trace for a copy, or --export FORMAT for a copy in \
+                            another format";
+                return Err(format!("--output {}: unknown file ending\nhelp: {help}", path.display()));
+            }
+            None => reports.push(path.clone()),
+        }
+    }
+    match export.filter(|format| !copies.iter().any(|copy| copy.format == *format)) {
+        None => Ok((reports, copies)),
+        Some(format) => {
+            let help = "add -o FILE, with an ending other than .json .html .md .txt .trace";
+            Err(format!("--export {}: there is no output for it\nhelp: {help}", format.name()))
+        }
+    }
+}
+
 impl TraceCopyFile {
     /// Checks that a copy can be written to a file.
     ///
     /// # Errors
     ///
     /// Returns why not, with a remedy.
-    pub fn open(path: &Path, format: TraceFormat) -> Result<Self, String> {
+    fn open(path: &Path, format: TraceFormat) -> Result<Self, String> {
         let file = ResultFile::open(path).map_err(|denied| format!("--output {}: {denied}", path.display()))?;
         Ok(Self {
             path: path.to_owned(),
@@ -45,18 +81,12 @@ impl TraceCopyFile {
         })
     }
 
-    /// Returns the format.
-    #[must_use]
-    pub fn format(&self) -> TraceFormat {
-        self.format
-    }
-
     /// Appends requests.
     ///
     /// # Errors
     ///
     /// Fails if the file cannot be written.
-    pub fn push(&mut self, requests: &[TraceRequest], info: &TraceInfo) -> Result<(), TraceFileError> {
+    pub(crate) fn push(&mut self, requests: &[TraceRequest], info: &TraceInfo) -> Result<(), TraceFileError> {
         let export = self.export.get_or_insert_with(|| TraceExport::new(self.format, info));
         for request in requests {
             export.push(request, info, &mut self.buffer);
@@ -70,7 +100,7 @@ impl TraceCopyFile {
     /// # Errors
     ///
     /// Fails if the file cannot be written.
-    pub fn finish(mut self, condition: &TraceCondition) -> Result<TraceCopy, TraceFileError> {
+    pub(crate) fn finish(mut self, condition: &TraceCondition) -> Result<TraceCopy, TraceFileError> {
         let mut info = condition.info.clone();
         if condition.missing > 0 {
             info.lost = Some(info.lost.unwrap_or(0).saturating_add(condition.missing));

@@ -6,10 +6,12 @@ use std::path::{Path, PathBuf};
 use engine::describe;
 use job::{Diagnostic, Place};
 use trace::{
-    TraceCondition, TraceEnd, TraceError, TraceFormat, TraceInfo, TraceInput, TraceRequest, TraceWindow, scan_trace,
+    Characterizer, TraceCondition, TraceEnd, TraceError, TraceFormat, TraceInfo, TraceInput, TraceRequest, TraceStudy,
+    TraceWindow, scan_trace, trace_findings,
 };
 
 use crate::input;
+use crate::trace_copy::TraceCopyFile;
 
 /// Number of bytes from which a format is recognized.
 const START_BYTES: usize = 1 << 16;
@@ -100,10 +102,30 @@ impl TraceFiles {
         Ok(Self { name, format, files })
     }
 
-    /// Returns the name of the trace.
-    #[must_use]
-    pub fn name(&self) -> &str {
-        &self.name
+    /// Reads the trace once: characterizes the requests of a window and writes them to copies. `memory_bytes` is what a
+    /// cache may use, for findings. Returns `None` if `is_stopped` ended reading; copies are not written then.
+    ///
+    /// # Errors
+    ///
+    /// Fails if a file cannot be read or written, or if nothing in the trace can be used.
+    pub fn study(
+        self,
+        window: TraceWindow,
+        memory_bytes: u64,
+        mut copies: Vec<TraceCopyFile>,
+        is_stopped: impl Fn() -> bool,
+    ) -> Result<Option<TraceStudy>, TraceFileError> {
+        let name = self.name.clone();
+        let mut characterizer = Characterizer::new();
+        let condition = self.scan(window, is_stopped, |requests, info| {
+            requests.iter().for_each(|request| characterizer.add(request));
+            copies.iter_mut().try_for_each(|copy| copy.push(requests, info))
+        })?;
+        let Some(condition) = condition else { return Ok(None) };
+        let profile = characterizer.finish();
+        let findings = trace_findings(&profile, memory_bytes);
+        let copies = copies.into_iter().map(|copy| copy.finish(&condition)).collect::<Result<_, _>>()?;
+        Ok(Some(TraceStudy { name, window, condition, profile, findings, copies }))
     }
 
     /// Reads the trace and passes on the requests of a window, in the order of issue. Returns the condition of the

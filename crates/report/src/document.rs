@@ -14,8 +14,8 @@ use crate::plan::PlanReport;
 use crate::serve::ServerStats;
 use crate::suite::SuiteDocument;
 use crate::sweep::SweepDocument;
-use crate::trace::TraceReport;
 use crate::{Diagnosis, Explained, RepeatsDocument, ReportedRun, SheetStyle};
+use trace::TraceStudy;
 
 /// An output format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -132,7 +132,7 @@ pub enum ResultDocument<'a> {
     /// Statistics of a server, and the names of faults that it can inject.
     Server(&'a ServerStats, &'a [&'static str]),
     /// Characteristics of a trace.
-    Trace(&'a TraceReport),
+    Trace(&'a TraceStudy),
     /// Saved results.
     Report(&'a [PageSubject<'a>]),
 }

@@ -1,19 +1,19 @@
 //! The characteristics of a trace, compared verbatim.
+#![allow(clippy::disallowed_methods, reason = "tests compare with files, and write them on request")]
 
 #[path = "../../trace/tests/common/mod.rs"]
 mod common;
 #[path = "html/wellformed.rs"]
 mod wellformed;
 
-use report::trace::TraceReport;
 use report::{ResultDocument, ResultFormat, SheetStyle};
 use trace::{
     Characterizer, TraceCopy, TraceEnd, TraceFinding, TraceFormat, TraceInfo, TraceInput, TraceOperation, TraceRequest,
-    TraceWindow, TraceWriter, TraceWriterOptions, scan_trace, trace_findings,
+    TraceStudy, TraceWindow, TraceWriter, TraceWriterOptions, scan_trace, trace_findings,
 };
 
 /// Returns the report of the bytes of a trace.
-fn read(name: &str, format: TraceFormat, bytes: &[u8]) -> TraceReport {
+fn read(name: &str, format: TraceFormat, bytes: &[u8]) -> TraceStudy {
     let mut pieces = bytes.chunks(1 << 16);
     let mut characterizer = Characterizer::new();
     let feed = |input: &mut TraceInput, file: usize| {
@@ -30,7 +30,7 @@ fn read(name: &str, format: TraceFormat, bytes: &[u8]) -> TraceReport {
     let profile = characterizer.finish();
     let findings = trace_findings(&profile, 64 << 30);
     let condition = condition.unwrap();
-    TraceReport { name: name.to_owned(), window: TraceWindow::ALL, condition, profile, findings, copies: Vec::new() }
+    TraceStudy { name: name.to_owned(), window: TraceWindow::ALL, condition, profile, findings, copies: Vec::new() }
 }
 
 /// A database of 12 s with bursts of page writes every 3 s, each of 48 ms.
@@ -56,11 +56,11 @@ fn checkpoints() -> Vec<TraceRequest> {
     requests
 }
 
-fn database() -> TraceReport {
+fn database() -> TraceStudy {
     read("db.trace", TraceFormat::Fathom, &common::write(&checkpoints(), TraceWriterOptions::default()))
 }
 
-fn render(report: &TraceReport, format: ResultFormat) -> String {
+fn render(report: &TraceStudy, format: ResultFormat) -> String {
     ResultDocument::Trace(report).render(format, SheetStyle { width: 80, colour: false })
 }
 
@@ -91,7 +91,9 @@ fn a_database_as_text_markdown_json_and_page() {
     let mut document: serde_json::Value = serde_json::from_str(&json).unwrap();
     // The columns have 1,500 rows.
     let series = document.as_object_mut().unwrap().remove("series").unwrap();
-    let sum = |column: &serde_json::Value| column.as_array().unwrap().iter().filter_map(|v| v.as_u64()).sum::<u64>();
+    let sum = |column: &serde_json::Value| {
+        column.as_array().unwrap().iter().filter_map(serde_json::Value::as_u64).sum::<u64>()
+    };
     assert_eq!(Some(sum(&series["requests"]["read"])), document["totals"]["requests"]["read"].as_u64());
     expect("trace.json", &(serde_json::to_string_pretty(&document).unwrap() + "\n"));
     expect("trace.html", &render(&report, ResultFormat::Html));
@@ -210,7 +212,7 @@ fn odd_traces_are_rendered() {
         requests.iter().for_each(|request| characterizer.add(request));
         let profile = characterizer.finish();
         let findings = trace_findings(&profile, 64 << 30);
-        let report = TraceReport { profile, findings, ..database() };
+        let report = TraceStudy { profile, findings, ..database() };
         for format in [ResultFormat::Text, ResultFormat::Markdown, ResultFormat::Json, ResultFormat::Html] {
             let document = render(&report, format);
             if format == ResultFormat::Html {

@@ -10,6 +10,7 @@ mod format;
 mod import;
 mod request;
 mod scan;
+mod study;
 mod trace_format;
 
 pub use characterize::{
@@ -26,4 +27,5 @@ pub use format::{
 pub use import::{TraceError, TraceInput, TraceInputStep};
 pub use request::{TraceInfo, TraceOperation, TraceRequest};
 pub use scan::{TraceCondition, TraceWindow, scan_trace};
+pub use study::TraceStudy;
 pub use trace_format::TraceFormat;

@@ -51,6 +51,24 @@ pub enum TraceOperation {
     Other,
 }
 
+impl TraceOperation {
+    /// All operations.
+    pub const ALL: [Self; 6] = [Self::Read, Self::Write, Self::Flush, Self::Discard, Self::WriteZeroes, Self::Other];
+
+    /// Returns its name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Write => "write",
+            Self::Flush => "flush",
+            Self::Discard => "discard",
+            Self::WriteZeroes => "write zeroes",
+            Self::Other => "other",
+        }
+    }
+}
+
 /// What a trace says of itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TraceInfo {

@@ -5,16 +5,14 @@ use std::time::Duration;
 
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use trace::TraceFormat;
+use trace::{TraceFormat, TraceWindow};
 use volume::catalogue::{QuantityKind, quantity};
 
 use crate::args::PageFormat;
 
 pub(crate) const HELP: &str = "\
-FILE is a trace of `fathom capture`, an iolog of fio, output of blktrace (several files, or their base \
-name) or blkparse, or a CSV file of the MSR Cambridge, SYSTOR '17, Alibaba, Tencent or CloudPhysics traces. \
-An output FILE.trace is a copy in Fathom's format. With --export, outputs of other endings are copies in \
-that format. docs/traces.md explains every figure.
+FILE is a trace of `fathom capture`, an iolog of fio, output of blktrace (all files, or their base name) or \
+blkparse, or a CSV file of a public collection. docs/traces.md explains formats and figures.
 
 Examples:
   fathom trace db.trace -o db.html
@@ -59,4 +57,13 @@ pub(crate) struct TraceOptions {
     /// Write additional output to FILE: .json .html .md .txt; .trace is a copy of the trace (repeatable)
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     pub(super) output: Vec<PathBuf>,
+}
+
+impl TraceOptions {
+    /// Returns the part of the trace to read.
+    pub(super) fn window(&self) -> TraceWindow {
+        let from_ns = self.from.as_nanos() as u64;
+        let end_ns = self.length.map_or(u64::MAX, |length| from_ns.saturating_add(length.as_nanos() as u64));
+        TraceWindow { from_ns, end_ns }
+    }
 }

@@ -1,6 +1,6 @@
 //! The page of a trace.
 
-use trace::TraceOperation;
+use trace::{TraceOperation, TraceStudy};
 use units::{Bytes, count, significant};
 
 use super::charts;
@@ -10,12 +10,10 @@ use super::markup::Markup;
 use super::page;
 use super::table::HtmlTable;
 use crate::chart::isolated;
-use crate::trace::{
-    TraceReport, advice, copied, facts, figures, rates, severity, statement, summary, tables, warnings,
-};
+use crate::trace::{advice, copied, facts, figures, rates, severity, statement, summary, tables, warnings};
 
 /// Returns the page: kind of load, warnings, headline figures, findings, charts, tables.
-pub(crate) fn trace_page(report: &TraceReport) -> String {
+pub(crate) fn trace_page(report: &TraceStudy) -> String {
     let title = micro(&format!("{}: {}", isolated(&report.name), summary(report)));
     let mut out = Markup::default();
     out.raw("<!DOCTYPE html>\n");
@@ -33,7 +31,7 @@ pub(crate) fn trace_page(report: &TraceReport) -> String {
     out.finish()
 }
 
-fn content(out: &mut Markup, report: &TraceReport, title: &str) {
+fn content(out: &mut Markup, report: &TraceStudy, title: &str) {
     out.leaf("h1", "", title);
     out.class("p", "sub", |out| out.name(&micro(&format!("{}.", rates(report)))));
     for warning in warnings(report) {
@@ -74,7 +72,7 @@ fn section(out: &mut Markup, id: &str, name: &str, body: impl FnOnce(&mut Markup
 }
 
 /// Writes the headline figures.
-fn tiles(out: &mut Markup, report: &TraceReport) {
+fn tiles(out: &mut Markup, report: &TraceStudy) {
     let profile = &report.profile;
     let (requests, bytes) = (profile.totals.requests.total() as f64, profile.totals.bytes.total() as f64);
     let seconds = report.seconds();
@@ -110,7 +108,7 @@ fn tiles(out: &mut Markup, report: &TraceReport) {
     });
 }
 
-fn findings(out: &mut Markup, report: &TraceReport) {
+fn findings(out: &mut Markup, report: &TraceStudy) {
     if report.findings.is_empty() {
         return;
     }

@@ -3,7 +3,7 @@
 use trace::{PerOperation, RunProfile, SizeProfile, TraceFinding};
 use units::{Bytes, Nanos, count, percent, significant};
 
-use super::TraceReport;
+use trace::TraceStudy;
 
 /// Fraction that counts as nearly all.
 const NEARLY_ALL: f64 = 0.95;
@@ -11,7 +11,7 @@ const NEARLY_ALL: f64 = 0.95;
 const LARGE_BYTES: f64 = 65_536.0;
 
 /// Returns the kind of load: `a transactional database: random reads of 8 KiB (65.0%), …`.
-pub(crate) fn summary(report: &TraceReport) -> String {
+pub(crate) fn summary(report: &TraceStudy) -> String {
     let totals = &report.profile.totals;
     if totals.requests.total() == 0 {
         return "no requests".to_owned();
@@ -41,7 +41,7 @@ pub(crate) fn summary(report: &TraceReport) -> String {
 }
 
 /// Describes reads or writes: `random reads of 8 KiB (65.0%)`.
-fn side(report: &TraceReport, name: &str, requests: u64, (sizes, runs): (&SizeProfile, &RunProfile)) -> String {
+fn side(report: &TraceStudy, name: &str, requests: u64, (sizes, runs): (&SizeProfile, &RunProfile)) -> String {
     let order = match runs.continuing_fraction() {
         fraction if fraction >= 0.8 => "sequential",
         fraction if fraction <= 0.2 => "random",
@@ -64,7 +64,7 @@ fn joined(parts: &[String]) -> String {
 }
 
 /// Returns the kind of program that has such a load, if one is typical.
-fn class(report: &TraceReport) -> Option<&'static str> {
+fn class(report: &TraceStudy) -> Option<&'static str> {
     let profile = &report.profile;
     let has_log = report.findings.iter().any(|finding| matches!(finding, TraceFinding::LogWrites { .. }));
     let (reads, writes) = (&profile.sequential.reads, &profile.sequential.writes);
@@ -85,7 +85,7 @@ fn class(report: &TraceReport) -> Option<&'static str> {
 }
 
 /// Returns the rates: `20.0k IOPS and 211 MiB/s for 15.0 s, up to 1.0 times that in a second, 1.9 in flight`.
-pub(crate) fn rates(report: &TraceReport) -> String {
+pub(crate) fn rates(report: &TraceStudy) -> String {
     let profile = &report.profile;
     let seconds = report.seconds();
     let (requests, bytes) = (profile.totals.requests.total() as f64, profile.totals.bytes.total() as f64);

@@ -7,9 +7,9 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 use serde_json::{Map, Value};
-use trace::{TraceEnd, TraceFinding, TraceWindow};
+use trace::{TraceEnd, TraceFinding, TraceOperation, TraceStudy, TraceWindow};
 
-use super::{OPERATIONS, TraceReport, advice, figures, rates, severity, statement, summary, warnings};
+use super::{advice, figures, rates, severity, statement, summary, warnings};
 use crate::explain::severity_name;
 
 /// Version of the document's layout.
@@ -116,7 +116,7 @@ impl Formed for trace::TraceSeries {
     fn form(&self) -> SeriesForm {
         let columns = |of: fn(&trace::TraceInterval) -> &trace::PerOperation<u64>| {
             let column = |operation| self.intervals.iter().map(|interval| *of(interval).get(operation)).collect();
-            let columns = OPERATIONS.iter().map(|(operation, name)| (*name, column(*operation)));
+            let columns = TraceOperation::ALL.into_iter().map(|operation| (operation.name(), column(operation)));
             columns.filter(|(_, values): &(_, Vec<u64>)| values.iter().any(|value| *value > 0)).collect()
         };
         let width = self.width_ns.max(1) as f64;
@@ -257,7 +257,7 @@ struct DeviceNameForm<'a> {
 }
 
 /// Returns everything that is known of the trace.
-pub(crate) fn json(report: &TraceReport) -> String {
+pub(crate) fn json(report: &TraceStudy) -> String {
     let (condition, info, window) = (&report.condition, &report.condition.info, report.window);
     let bounds = WindowBounds { from_ns: window.from_ns, end_ns: Some(window.end_ns).filter(|end| *end < u64::MAX) };
     let copies = report.copies.iter().map(|copy| CopyForm {

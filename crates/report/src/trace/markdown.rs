@@ -2,12 +2,14 @@
 
 use std::fmt::Write;
 
+use trace::TraceStudy;
+
 use super::text::{copied, facts};
-use super::{TraceReport, TraceTable, advice, rates, statement, summary, tables, warnings};
+use super::{TraceTable, advice, rates, statement, summary, tables, warnings};
 use crate::escape::markdown as escaped;
 
 /// Returns the text as Markdown: headline, warnings, findings, facts, tables.
-pub(crate) fn markdown(report: &TraceReport) -> String {
+pub(crate) fn markdown(report: &TraceStudy) -> String {
     let mut text = format!("# {}\n\n{}: {}.\n", escaped(&report.name), escaped(&summary(report)), rates(report));
     let mut list = |items: Vec<String>| {
         if !items.is_empty() {

@@ -4,6 +4,8 @@ use analyse::Severity;
 use trace::TraceFinding;
 use units::{Bytes, Nanos, count, percent, significant};
 
+use super::requests;
+
 fn time(ns: f64) -> Nanos {
     Nanos::new(ns.max(0.0).round() as u64)
 }
@@ -35,28 +37,12 @@ pub(crate) const fn severity(finding: &TraceFinding) -> Severity {
 /// Returns what was found, in one sentence with a full stop.
 pub(crate) fn statement(finding: &TraceFinding) -> String {
     match *finding {
-        TraceFinding::BurstyWrites { bursts, duration_ns_p50, interval_ns_p50, rate_to_mean, requests_fraction } => {
-            format!(
-                "Bursts of {} every {} (medians of {}), most of them writes, need {} times the mean IOPS and have {} of \
-                 all requests.",
-                Nanos::new(duration_ns_p50),
-                Nanos::new(interval_ns_p50),
-                count(bursts as f64),
-                significant(rate_to_mean, 2),
-                percent(requests_fraction)
-            )
-        }
-        TraceFinding::RatePeak { width_ns, peak_to_mean, rate_per_s_max } => format!(
-            "The busiest {} needs {} IOPS, {} times the mean.",
-            Nanos::new(width_ns),
-            count(rate_per_s_max),
-            significant(peak_to_mean, 2)
-        ),
-        TraceFinding::LongRangeDependence { hurst, standard_error } => format!(
-            "The rate varies over long times: the Hurst exponent is {} +- {}, and 0.5 for independent arrivals.",
-            significant(hurst, 2),
-            significant(standard_error, 1)
-        ),
+        TraceFinding::BurstyWrites { .. }
+        | TraceFinding::RatePeak { .. }
+        | TraceFinding::LongRangeDependence { .. }
+        | TraceFinding::ClosedLoop { .. }
+        | TraceFinding::OpenLoop { .. }
+        | TraceFinding::LateRequests { .. } => arrivals(finding),
         TraceFinding::LogWrites { continuing_fraction, streams_p50, sync_fraction, flushes_per_write } => {
             let streams = if streams_p50 <= 1 { "one stream".to_owned() } else { format!("{streams_p50} streams") };
             format!(
@@ -86,13 +72,6 @@ pub(crate) fn statement(finding: &TraceFinding) -> String {
             percent(busy_time_fraction),
             time(service_ns_mean)
         ),
-        TraceFinding::ClosedLoop { score, think_ns_p50 } => format!(
-            "Requests are issued when others complete (score {score:.2} of 1), after a median of {}.",
-            Nanos::new(think_ns_p50)
-        ),
-        TraceFinding::OpenLoop { score } => {
-            format!("Requests are issued whether or not others complete (score {score:.2} of 1).")
-        }
         TraceFinding::FewLargeRequests { bytes_min, requests_fraction, bytes_fraction } => format!(
             "{} of the requests have {} or more and transfer {} of the bytes.",
             percent(requests_fraction),
@@ -100,27 +79,58 @@ pub(crate) fn statement(finding: &TraceFinding) -> String {
             percent(bytes_fraction)
         ),
         TraceFinding::HotSpot { blocks_percent, accesses_fraction, zipf_theta } => {
-            let fit = zipf_theta.map(|theta| format!("; zipf:{} fits", significant(theta, 2)));
-            format!(
-                "{blocks_percent}% of the blocks in use have {} of the accesses{}.",
-                percent(accesses_fraction),
-                fit.unwrap_or_default()
-            )
+            let fit = zipf_theta.map(|theta| format!("; zipf:{} fits", significant(theta, 2))).unwrap_or_default();
+            format!("{blocks_percent}% of the blocks in use have {} of the accesses{fit}.", percent(accesses_fraction))
         }
         TraceFinding::QueuedLonger { queued_ns_mean, service_ns_mean } => format!(
             "Requests wait {} in the queue of the scheduler, and then take {} at the device (means).",
             time(queued_ns_mean),
             time(service_ns_mean)
         ),
-        TraceFinding::Failures { requests: 1 } => "The device reported an error for one request.".to_owned(),
-        TraceFinding::Failures { requests } => {
-            format!("The device reported errors for {} requests.", count(requests as f64))
+        TraceFinding::Failures { requests: number } => {
+            format!("The device reported errors for {}.", requests(number))
         }
-        TraceFinding::LateRequests { requests, late_ns_max } => format!(
-            "{} requests come after later ones in the trace, by up to {}: they count as issued with those.",
-            count(requests as f64),
+    }
+}
+
+/// Returns the sentence of a finding about the instants of issue.
+fn arrivals(finding: &TraceFinding) -> String {
+    match *finding {
+        TraceFinding::BurstyWrites { bursts, duration_ns_p50, interval_ns_p50, rate_to_mean, requests_fraction } => {
+            format!(
+                "Bursts of {} every {} (medians of {}), most of them writes, need {} times the mean IOPS and have {} of \
+                 all requests.",
+                Nanos::new(duration_ns_p50),
+                Nanos::new(interval_ns_p50),
+                count(bursts as f64),
+                significant(rate_to_mean, 2),
+                percent(requests_fraction)
+            )
+        }
+        TraceFinding::RatePeak { width_ns, peak_to_mean, rate_per_s_max } => format!(
+            "The busiest {} needs {} IOPS, {} times the mean.",
+            Nanos::new(width_ns),
+            count(rate_per_s_max),
+            significant(peak_to_mean, 2)
+        ),
+        TraceFinding::LongRangeDependence { hurst, standard_error } => format!(
+            "The rate varies over long times: the Hurst exponent is {} +- {}, and 0.5 for independent arrivals.",
+            significant(hurst, 2),
+            significant(standard_error, 1)
+        ),
+        TraceFinding::ClosedLoop { score, think_ns_p50 } => format!(
+            "Requests are issued when others complete (score {score:.2} of 1), after a median of {}.",
+            Nanos::new(think_ns_p50)
+        ),
+        TraceFinding::OpenLoop { score } => {
+            format!("Requests are issued whether or not others complete (score {score:.2} of 1).")
+        }
+        TraceFinding::LateRequests { requests: number, late_ns_max } => format!(
+            "{} of the trace come after later ones, by up to {}: they count as issued with those.",
+            requests(number),
             Nanos::new(late_ns_max)
         ),
+        _ => String::new(),
     }
 }
 

@@ -3,7 +3,7 @@
 use trace::{PerOperation, ProcessProfile, RunProfile, TraceDistribution, TraceOperation, TraceProfile, WindowProfile};
 use units::{Bytes, Nanos, count, percent, significant};
 
-use super::TraceReport;
+use trace::TraceStudy;
 
 /// Most processes and devices in a table.
 const ROWS_MAX: usize = 12;
@@ -20,7 +20,7 @@ pub(crate) struct TraceTable {
 }
 
 /// Returns the tables that have rows.
-pub(crate) fn tables(report: &TraceReport) -> Vec<TraceTable> {
+pub(crate) fn tables(report: &TraceStudy) -> Vec<TraceTable> {
     let all = [
         operations(report),
         windows(&report.profile),
@@ -42,7 +42,7 @@ fn or_dash(value: Option<String>) -> String {
     value.unwrap_or_else(|| "-".to_owned())
 }
 
-fn operations(report: &TraceReport) -> TraceTable {
+fn operations(report: &TraceStudy) -> TraceTable {
     let profile = &report.profile;
     let (totals, seconds) = (&profile.totals, report.seconds());
     let row = |(operation, name): (TraceOperation, &str)| {
@@ -92,7 +92,7 @@ fn windows(profile: &TraceProfile) -> TraceTable {
     }
 }
 
-fn service(report: &TraceReport) -> TraceTable {
+fn service(report: &TraceStudy) -> TraceTable {
     let profile = &report.profile;
     let time = |ns: u64| Nanos::new(ns).to_string();
     let row = |name: String, times: &TraceDistribution| {
@@ -160,14 +160,14 @@ fn caches(profile: &TraceProfile) -> TraceTable {
     }
 }
 
-fn processes(report: &TraceReport) -> TraceTable {
+fn processes(report: &TraceStudy) -> TraceTable {
     let profile = &report.profile;
     let has_names = report.condition.info.processes.iter().any(|name| !name.is_empty());
     let shown = if profile.processes.len() > 1 || has_names { profile.processes.as_slice() } else { &[] };
     let row = |process: &ProcessProfile| {
         let requests = process.requests.total();
         vec![
-            report.process(process.process),
+            report.process_name(process.process),
             count(requests as f64 / report.seconds()),
             percent(process.requests.read as f64 / requests.max(1) as f64),
             size(process.bytes.total() as f64 / requests.max(1) as f64),
@@ -194,12 +194,12 @@ fn processes(report: &TraceReport) -> TraceTable {
     }
 }
 
-fn devices(report: &TraceReport) -> TraceTable {
+fn devices(report: &TraceStudy) -> TraceTable {
     let profile = &report.profile;
     let row = |device: &trace::DeviceProfile| {
         let known = report.condition.info.devices.get(usize::from(device.device)).and_then(|(_, bytes)| *bytes);
         vec![
-            report.device(device.device),
+            report.device_name(device.device),
             or_dash(known.map(|bytes| size(bytes as f64))),
             size(device.end_offset as f64),
             count(device.requests as f64 / report.seconds()),

@@ -2,13 +2,13 @@
 
 use units::{Bytes, Nanos, count, grouped, percent, significant};
 
-use super::{TraceReport, TraceTable, advice, figures, rates, severity, statement, summary, tables, warnings};
+use super::{TraceTable, advice, figures, rates, requests, severity, statement, summary, tables, warnings};
 use crate::civil;
 use crate::escape::terminal;
 use crate::paint::Tone;
 use crate::sheet::{Sheet, SheetStyle};
 use crate::text::tone_of;
-use trace::TraceCopy;
+use trace::{TraceCopy, TraceStudy};
 
 /// Least number of requests of which estimates of whole distributions are shown.
 const REQUESTS_MIN: u64 = 1_000;
@@ -16,7 +16,7 @@ const REQUESTS_MIN: u64 = 1_000;
 const INDENT: usize = 15;
 
 /// Returns the text: kind of load, warnings, figures, findings.
-pub(crate) fn text(report: &TraceReport, style: SheetStyle) -> String {
+pub(crate) fn text(report: &TraceStudy, style: SheetStyle) -> String {
     let mut page = TraceText { sheet: Sheet::new(style.readable(), INDENT) };
     let name = terminal(&report.name, false).into_owned();
     page.sheet.paragraph(&format!("{name}: {}", summary(report)), Some(Tone::Strong));
@@ -41,7 +41,7 @@ pub(crate) fn text(report: &TraceReport, style: SheetStyle) -> String {
 }
 
 /// Returns single facts as labels and values.
-pub(crate) fn facts(report: &TraceReport) -> Vec<(&'static str, String)> {
+pub(crate) fn facts(report: &TraceStudy) -> Vec<(&'static str, String)> {
     let mut facts = vec![("source", source(report))];
     facts.extend(flags(report).map(|text| ("flags", text)));
     let arrivals = &report.profile.arrivals;
@@ -73,11 +73,11 @@ pub(crate) fn facts(report: &TraceReport) -> Vec<(&'static str, String)> {
     facts
 }
 
-fn has_many(report: &TraceReport) -> bool {
+fn has_many(report: &TraceStudy) -> bool {
     report.profile.totals.requests.total() >= REQUESTS_MIN
 }
 
-fn source(report: &TraceReport) -> String {
+fn source(report: &TraceStudy) -> String {
     let info = &report.condition.info;
     let format = report.condition.format.name();
     let program = info.source.strip_prefix(&format!("{format} of ")).map_or(info.source.as_str(), |_| "");
@@ -95,12 +95,7 @@ fn source(report: &TraceReport) -> String {
     parts.join(", ")
 }
 
-/// Formats a number of requests.
-pub(super) fn requests(number: u64) -> String {
-    if number == 1 { "1 request".to_owned() } else { format!("{} requests", grouped(number)) }
-}
-
-fn flags(report: &TraceReport) -> Option<String> {
+fn flags(report: &TraceStudy) -> Option<String> {
     let totals = &report.profile.totals;
     let all = totals.requests.total().max(1) as f64;
     let flags = [
@@ -116,7 +111,7 @@ fn flags(report: &TraceReport) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join(", "))
 }
 
-fn depth(report: &TraceReport) -> Option<String> {
+fn depth(report: &TraceStudy) -> Option<String> {
     let profile = report.profile.depth?;
     let depth = profile.depth?;
     Some(format!(
@@ -128,7 +123,7 @@ fn depth(report: &TraceReport) -> Option<String> {
     ))
 }
 
-fn issues(report: &TraceReport) -> Option<String> {
+fn issues(report: &TraceStudy) -> Option<String> {
     let loops = report.profile.loops.as_ref()?;
     let score = loops.closed_loop_score;
     let kind = match score {
@@ -142,7 +137,7 @@ fn issues(report: &TraceReport) -> Option<String> {
     Some(format!("{kind} (score {score:.2}, of {} of the requests){think}", percent(loops.scored_fraction)))
 }
 
-fn runs(report: &TraceReport) -> Option<String> {
+fn runs(report: &TraceStudy) -> Option<String> {
     const CONTINUING_MIN: f64 = 0.05;
     let sequential = &report.profile.sequential;
     let of = |name: &str, runs: &trace::RunProfile| {
@@ -159,7 +154,7 @@ fn runs(report: &TraceReport) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join(", "))
 }
 
-fn hot(report: &TraceReport) -> Option<String> {
+fn hot(report: &TraceStudy) -> Option<String> {
     let hot = &report.profile.reuse.as_ref()?.hot;
     let (first, rest) = hot.shares.split_first()?;
     let mut text =
@@ -206,7 +201,7 @@ impl TraceText {
         table.rows.iter().for_each(|row| self.sheet.line(&line(row)));
     }
 
-    fn findings(&mut self, report: &TraceReport) {
+    fn findings(&mut self, report: &TraceStudy) {
         for finding in &report.findings {
             self.sheet.gap();
             let severity = severity(finding);

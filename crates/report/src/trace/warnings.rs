@@ -1,10 +1,9 @@
 //! What limits the meaning of a trace's figures.
 
-use trace::TraceEnd;
+use trace::{TraceEnd, TraceStudy};
 use units::{Nanos, count, grouped};
 
-use super::TraceReport;
-use super::text::requests;
+use super::requests;
 
 /// A limit of the figures.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,13 +14,13 @@ pub(crate) struct TraceWarning {
 }
 
 /// Returns all warnings, those about missing requests first.
-pub(crate) fn warnings(report: &TraceReport) -> Vec<TraceWarning> {
+pub(crate) fn warnings(report: &TraceStudy) -> Vec<TraceWarning> {
     let incomplete = missing(report).into_iter().map(|text| TraceWarning { is_incomplete: true, text });
     let limits = limits(report).into_iter().map(|text| TraceWarning { is_incomplete: false, text });
     incomplete.chain(limits).collect()
 }
 
-fn missing(report: &TraceReport) -> Vec<String> {
+fn missing(report: &TraceStudy) -> Vec<String> {
     let condition = &report.condition;
     let mut found = Vec::new();
     if let Some(lost) = condition.info.lost.filter(|lost| *lost > 0) {
@@ -47,7 +46,7 @@ fn missing(report: &TraceReport) -> Vec<String> {
     found
 }
 
-fn limits(report: &TraceReport) -> Vec<String> {
+fn limits(report: &TraceStudy) -> Vec<String> {
     let (condition, totals) = (&report.condition, &report.profile.totals);
     let mut found = Vec::new();
     if condition.end == TraceEnd::Unfinished {
@@ -63,7 +62,12 @@ fn limits(report: &TraceReport) -> Vec<String> {
     }
     let (all, incomplete) = (totals.requests.total(), totals.incomplete_requests);
     if all > 0 && incomplete == all {
-        found.push("the trace has no service times: latency, depth and think time are unknown".to_owned());
+        let what = if condition.format.has_service_times() {
+            "trace has no completions"
+        } else {
+            "format has no service times"
+        };
+        found.push(format!("the {what}: latency, depth and think time are unknown"));
     } else if incomplete > 0 {
         found.push(format!("{} without a completion in the trace", requests(incomplete)));
     }

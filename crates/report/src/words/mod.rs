@@ -13,7 +13,7 @@ mod verified;
 mod volume;
 
 pub(crate) use databases::{DatabaseSetting, settings};
-pub use pages::findings_markdown;
+pub(crate) use pages::run_findings_markdown;
 pub(crate) use verified::{verified, verified_tone};
 
 /// What the sentences of a finding need to know about its job.
@@ -443,7 +443,7 @@ mod tests {
             }
         }
         for word in ["do_verify", "verify=0", "verify=null", "without `verify`"] {
-            assert!(!findings_markdown().contains(word), "{word}");
+            assert!(!run_findings_markdown().contains(word), "{word}");
         }
     }
 

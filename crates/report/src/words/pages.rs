@@ -1,12 +1,11 @@
-//! The page of all findings, `docs/findings.md`.
+//! The findings of runs in `docs/findings.md`.
 
 use std::fmt::Write;
 
 use analyse::Code;
 
-/// Returns the page of all findings in Markdown.
-#[must_use]
-pub fn findings_markdown() -> String {
+/// Returns the findings of runs in Markdown.
+pub(crate) fn run_findings_markdown() -> String {
     let mut text = String::from(
         "# Findings\n\nFindings of `fathom run`, `fathom sim` and `fathom explain`. Each names its evidence and where it was \
          read; in JSON, its `code` is the name given here. The severity is one of `info` (good to know), `advice` (another setting \
@@ -17,7 +16,7 @@ pub fn findings_markdown() -> String {
     for (code, title, raised, meaning) in ENTRIES {
         let _ = write!(text, "\n## {}\n\n**{title}.** {meaning}\n\nRaised when {raised}.\n", code.name());
     }
-    text + &crate::trace::trace_findings_markdown()
+    text
 }
 
 /// Each finding with its title, its condition, and its meaning and remedy, in the order of [`Code::ALL`].

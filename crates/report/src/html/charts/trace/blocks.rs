@@ -6,7 +6,7 @@ use super::super::super::figure::{ChartFigure, LegendKey, SeriesStyle, picture};
 use super::super::super::table::HtmlTable;
 use super::super::rows::{self, ChartRow, MarkShape, RowMark};
 use crate::chart::{Axis, Scale, share};
-use crate::trace::TraceReport;
+use trace::TraceStudy;
 
 /// Least size of a cache that is drawn, in bytes.
 const CACHE_MIN: u64 = 1 << 20;
@@ -14,7 +14,7 @@ const CACHE_MIN: u64 = 1 << 20;
 const LABELS: usize = 6;
 
 /// Draws the misses of a cache by its size.
-pub(super) fn misses(report: &TraceReport) -> Option<ChartFigure> {
+pub(super) fn misses(report: &TraceStudy) -> Option<ChartFigure> {
     let points = &report.profile.reuse.as_ref()?.miss_ratios;
     let largest = points.last()?.cache_bytes;
     // Only small footprints have all their reuse below the usual least size.
@@ -69,7 +69,7 @@ fn sizes(first: u64, last: u64) -> Axis {
 }
 
 /// Draws the accesses of the hottest blocks.
-pub(super) fn hot(report: &TraceReport) -> Option<ChartFigure> {
+pub(super) fn hot(report: &TraceStudy) -> Option<ChartFigure> {
     let hot = &report.profile.reuse.as_ref()?.hot;
     let mark = |style, shape, title| RowMark { style, shape, title };
     let row = |share: &trace::HotShare| {

@@ -7,7 +7,7 @@ use super::super::super::figure::{ChartFigure, LegendKey, SeriesStyle, picture};
 use super::super::super::table::HtmlTable;
 use super::style;
 use crate::chart::{Axis, Scale, elapsed, nines, short_count, time};
-use crate::trace::TraceReport;
+use trace::TraceStudy;
 
 /// Percentiles that a distribution has, in the order of the table.
 const PERCENTILES: [&str; 8] = ["fastest", "10 %", "50 %", "90 %", "95 %", "99 %", "99.9 %", "slowest"];
@@ -35,7 +35,7 @@ impl LatencyCurve {
 }
 
 /// Draws the time within which a part of the requests completed.
-pub(super) fn latency(report: &TraceReport) -> Option<ChartFigure> {
+pub(super) fn latency(report: &TraceStudy) -> Option<ChartFigure> {
     let kinds = [(&report.profile.service_ns, "", 0), (&report.profile.queued_ns, ", queued", 1)];
     let curves: Vec<LatencyCurve> = kinds
         .into_iter()
@@ -80,7 +80,7 @@ pub(super) fn latency(report: &TraceReport) -> Option<ChartFigure> {
 }
 
 /// Draws the peak rate of windows by their width, above the mean.
-pub(super) fn peaks(report: &TraceReport) -> Option<ChartFigure> {
+pub(super) fn peaks(report: &TraceStudy) -> Option<ChartFigure> {
     let windows = &report.profile.arrivals.windows;
     let mean = report.profile.arrivals.rate_per_s?;
     let rate = |window: &WindowProfile| window.requests_max as f64 / (window.width_ns as f64 / 1e9);
@@ -111,7 +111,7 @@ pub(super) fn peaks(report: &TraceReport) -> Option<ChartFigure> {
 }
 
 /// Draws the index of dispersion by the width of windows.
-pub(super) fn dispersion(report: &TraceReport) -> Option<ChartFigure> {
+pub(super) fn dispersion(report: &TraceStudy) -> Option<ChartFigure> {
     let windows: Vec<&WindowProfile> = report
         .profile
         .arrivals

@@ -8,11 +8,11 @@ mod sizes;
 use trace::TraceOperation;
 
 use super::super::figure::{ChartFigure, SeriesStyle};
-use crate::trace::TraceReport;
+use trace::TraceStudy;
 
 /// Returns all charts of a trace, in page order.
-pub(in super::super) fn of(report: &TraceReport) -> Vec<ChartFigure> {
-    let all: [fn(&TraceReport) -> Option<ChartFigure>; 10] = [
+pub(in super::super) fn of(report: &TraceStudy) -> Vec<ChartFigure> {
+    let all: [fn(&TraceStudy) -> Option<ChartFigure>; 10] = [
         over_time::iops,
         over_time::bytes,
         over_time::depth,

@@ -6,14 +6,14 @@ use super::super::super::figure::{ChartFigure, SeriesStyle};
 use super::super::timeline::{TimelineLabels, TimelineLine, TimelinePiece, TimelineQuantity, timeline};
 use super::style;
 use crate::chart::elapsed;
-use crate::trace::TraceReport;
+use trace::TraceStudy;
 
 /// Most points of a line, and rows of a table.
 const POINTS: usize = 240;
 const ROWS: usize = 40;
 
 /// Draws requests per second, by operation.
-pub(super) fn iops(report: &TraceReport) -> Option<ChartFigure> {
+pub(super) fn iops(report: &TraceStudy) -> Option<ChartFigure> {
     let note = note(report, "Requests that were issued per second.");
     let words = TimelineLabels { title: "IOPS", note, quantity: TimelineQuantity::Iops };
     let lines: Vec<TimelineLine> = report
@@ -27,7 +27,7 @@ pub(super) fn iops(report: &TraceReport) -> Option<ChartFigure> {
 }
 
 /// Draws bytes per second, by operation.
-pub(super) fn bytes(report: &TraceReport) -> Option<ChartFigure> {
+pub(super) fn bytes(report: &TraceStudy) -> Option<ChartFigure> {
     let note = note(report, "Bytes of the requests that were issued per second.");
     let words = TimelineLabels { title: "Throughput", note, quantity: TimelineQuantity::BytesPerSecond };
     let with_data = report.operations().filter(|(operation, _)| *report.profile.totals.bytes.get(*operation) > 0);
@@ -41,7 +41,7 @@ pub(super) fn bytes(report: &TraceReport) -> Option<ChartFigure> {
 }
 
 /// Draws the number of requests in flight.
-pub(super) fn depth(report: &TraceReport) -> Option<ChartFigure> {
+pub(super) fn depth(report: &TraceStudy) -> Option<ChartFigure> {
     report.profile.depth?;
     let line = |most| {
         pieces(report, most, |intervals, ns| {
@@ -58,7 +58,7 @@ pub(super) fn depth(report: &TraceReport) -> Option<ChartFigure> {
 }
 
 /// Draws the size of all blocks that were used until an instant.
-pub(super) fn footprint(report: &TraceReport) -> Option<ChartFigure> {
+pub(super) fn footprint(report: &TraceStudy) -> Option<ChartFigure> {
     let block_bytes = report.profile.reuse.as_ref()?.block_bytes as f64;
     let line = |most| {
         let mut blocks = 0.0;
@@ -79,7 +79,7 @@ fn named(name: &str, colour: usize) -> TimelineLine {
     TimelineLine { name: name.to_owned(), style, faint: false, fine: Vec::new(), coarse: Vec::new() }
 }
 
-fn note(report: &TraceReport, what: &str) -> String {
+fn note(report: &TraceStudy, what: &str) -> String {
     let series = &report.profile.series;
     if series.intervals.len() <= POINTS {
         return what.to_owned();
@@ -89,7 +89,7 @@ fn note(report: &TraceReport, what: &str) -> String {
 }
 
 /// Returns the line of a quantity per second.
-fn rate(report: &TraceReport, of: impl Fn(&TraceInterval) -> f64) -> TimelineLine {
+fn rate(report: &TraceStudy, of: impl Fn(&TraceInterval) -> f64) -> TimelineLine {
     let width_s = report.profile.series.width_ns.max(1) as f64 / 1e9;
     let line = |most| {
         pieces(report, most, |intervals, ns| {
@@ -105,7 +105,7 @@ fn rate(report: &TraceReport, of: impl Fn(&TraceInterval) -> f64) -> TimelineLin
 /// Divides the trace into at most `most` pieces of whole intervals. `of` gets the intervals of each and its duration in
 /// nanoseconds.
 fn pieces(
-    report: &TraceReport,
+    report: &TraceStudy,
     most: usize,
     mut of: impl FnMut(&[TraceInterval], f64) -> (f64, Option<[f64; 2]>),
 ) -> Vec<TimelinePiece> {

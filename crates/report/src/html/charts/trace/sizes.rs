@@ -10,7 +10,7 @@ use super::super::super::table::HtmlTable;
 use super::super::rows::{self, ChartRow, MarkShape, RowMark};
 use super::style;
 use crate::chart::{Axis, share};
-use crate::trace::TraceReport;
+use trace::TraceStudy;
 
 /// Most sizes with a row of their own.
 const ROWS_MAX: usize = 10;
@@ -22,7 +22,7 @@ struct SizeRow {
 }
 
 /// Draws the most frequent sizes.
-pub(super) fn bars(report: &TraceReport) -> Option<ChartFigure> {
+pub(super) fn bars(report: &TraceStudy) -> Option<ChartFigure> {
     let with_data = |(operation, _): &(TraceOperation, &str)| *report.profile.totals.bytes.get(*operation) > 0;
     let operations: Vec<(TraceOperation, &'static str)> = report.operations().filter(with_data).collect();
     let sizes = size_rows(report, &operations);
@@ -55,7 +55,7 @@ pub(super) fn bars(report: &TraceReport) -> Option<ChartFigure> {
 }
 
 /// Returns the most frequent sizes in ascending order, and the rest.
-fn size_rows(report: &TraceReport, operations: &[(TraceOperation, &'static str)]) -> Vec<SizeRow> {
+fn size_rows(report: &TraceStudy, operations: &[(TraceOperation, &'static str)]) -> Vec<SizeRow> {
     let mut counts: BTreeMap<(u64, u64), Vec<u64>> = BTreeMap::new();
     for (index, (operation, _)) in operations.iter().enumerate() {
         let profile = report.profile.sizes.get(*operation);
