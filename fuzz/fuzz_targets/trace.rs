@@ -1,10 +1,11 @@
 //! Reads any bytes as a trace, in the format that they have or that the first byte says, and writes what was read. The
-//! result is requests or located errors, never a panic; what was read in Fathom's format survives another turn.
+//! result is requests or located errors, never a panic; what was read in Fathom's format survives another turn, and every
+//! characteristic is a finite number.
 
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use trace::{TraceExport, TraceFormat, TraceInput, TraceInputStep, TraceRequest};
+use trace::{Characterizer, TraceExport, TraceFormat, TraceInput, TraceInputStep, TraceRequest, trace_findings};
 
 fuzz_target!(|bytes: &[u8]| {
     let Some((choice, bytes)) = bytes.split_first() else { return };
@@ -25,6 +26,12 @@ fuzz_target!(|bytes: &[u8]| {
     if requests.len() > 10_000 {
         return;
     }
+    let mut characterizer = Characterizer::new();
+    requests.iter().for_each(|request| characterizer.add(request));
+    let profile = characterizer.finish();
+    assert!(profile.arrivals.rate_per_s.is_none_or(f64::is_finite));
+    assert!(profile.reuse.as_ref().is_none_or(|reuse| reuse.footprint_bytes.is_finite()));
+    assert!(trace_findings(&profile, 1 << 36).iter().all(|finding| !finding.code().is_empty()));
     let target = TraceFormat::ALL[usize::from(choice >> 4) % TraceFormat::ALL.len()];
     for format in [TraceFormat::Fathom, target] {
         let mut export = TraceExport::new(format, input.info());

@@ -27,6 +27,7 @@ mod stall;
 pub mod state_file;
 pub mod stuck;
 pub mod trace_copy;
+mod trace_file_error;
 pub mod trace_files;
 mod worker;
 
@@ -36,6 +37,7 @@ pub use failure::failure;
 pub use host_stats::{host, unix_ms};
 pub use network::link_of_targets;
 pub use runner::DeviceRunner;
+pub use trace_file_error::TraceFileError;
 
 /// Asks users to report a panic, below its message.
 pub const BUG_REPORT: &str = "this is a bug in fathom: please report it with the message above";

@@ -7,7 +7,7 @@ use engine::describe;
 use engine::gate::{ResultFile, ResultStream};
 use trace::{TraceCondition, TraceCopy, TraceExport, TraceFormat, TraceInfo, TraceRequest};
 
-use crate::trace_files::TraceFileError;
+use crate::trace_file_error::TraceFileError;
 
 /// Number of bytes that are written at a time.
 const PIECE_BYTES: usize = 1 << 18;

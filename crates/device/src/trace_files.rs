@@ -1,10 +1,8 @@
 //! Files of traces, in any format.
 
-use std::io::{self, ErrorKind, Read};
+use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
-use engine::describe;
-use job::{Diagnostic, Place};
 use trace::{
     Characterizer, TraceCondition, TraceEnd, TraceError, TraceFormat, TraceInfo, TraceInput, TraceRequest, TraceStudy,
     TraceWindow, scan_trace, trace_findings,
@@ -12,52 +10,12 @@ use trace::{
 
 use crate::input;
 use crate::trace_copy::TraceCopyFile;
+use crate::trace_file_error::TraceFileError;
 
 /// Number of bytes from which a format is recognized.
 const START_BYTES: usize = 1 << 16;
 /// Number of bytes that are read at a time.
 const PIECE_BYTES: usize = 1 << 18;
-
-/// Why a trace cannot be read or copied.
-#[derive(Clone, Debug)]
-pub struct TraceFileError {
-    /// The error with its place and remedy.
-    pub diagnostic: Box<Diagnostic>,
-    /// Whether the file is a wrong one, rather than the host failing.
-    pub is_usage: bool,
-}
-
-impl TraceFileError {
-    /// Creates an error about a file.
-    pub(crate) fn new(name: &str, why: &str, remedy: &str, is_usage: bool) -> Self {
-        let diagnostic = Diagnostic::error("trace-file", format!("{name}: {why}")).remedy(remedy);
-        Self { diagnostic: Box::new(diagnostic), is_usage }
-    }
-
-    fn io(name: &str, error: &io::Error) -> Self {
-        let is_usage = matches!(error.kind(), ErrorKind::NotFound | ErrorKind::IsADirectory | ErrorKind::InvalidInput);
-        Self::new(name, &describe(error), "give a file with a trace; `-` is standard input", is_usage)
-    }
-}
-
-impl From<&TraceError> for TraceFileError {
-    fn from(error: &TraceError) -> Self {
-        let Some((line, column)) = error.line else {
-            let place = if error.byte > 0 { format!("byte {}: ", error.byte) } else { String::new() };
-            let why = format!("{place}{}", error.what);
-            return Self::new(&error.name, &why, &error.remedy, true);
-        };
-        let place = Place {
-            source: error.name.as_str().into(),
-            line: usize::try_from(line).unwrap_or(usize::MAX),
-            column,
-            length: 1,
-            text: error.text.as_ref().into(),
-        };
-        let diagnostic = Diagnostic::error("trace-file", error.what.clone()).at(place).remedy(error.remedy.as_ref());
-        Self { diagnostic: Box::new(diagnostic), is_usage: true }
-    }
-}
 
 /// A trace that is open.
 pub struct TraceFiles {

@@ -3,8 +3,9 @@
 pub(crate) mod args;
 
 use args::TraceOptions;
+use device::TraceFileError;
 use device::trace_copy::open_copies;
-use device::trace_files::{TraceFileError, TraceFiles};
+use device::trace_files::TraceFiles;
 use report::{ResultDocument, ResultFormat};
 
 use crate::diagnostics;
