@@ -56,6 +56,7 @@ pub(crate) fn read(args: &[String], dialect: Dialect, with_host: bool) -> Argume
         out: Arguments { host, ..Arguments::default() },
     };
     reader.all();
+    reader.name_replay();
     reader.out
 }
 
@@ -105,6 +106,17 @@ impl ArgumentReader<'_> {
             } else {
                 self.option(word, place);
             }
+        }
+    }
+
+    /// Makes a job of the options of a replay without `--name` and job files, so that `--replay TRACE` suffices.
+    fn name_replay(&mut self) {
+        let Arguments { jobs, files, .. } = &mut self.out;
+        if let [only] = jobs.jobs.as_mut_slice()
+            && (self.dialect, only.global, files.is_empty()) == (Dialect::Strict, true, true)
+            && only.options.iter().any(|option| matches!(option.key.as_str(), "replay" | "read_iolog"))
+        {
+            (only.title, only.global) = ("replay".to_owned(), false);
         }
     }
 

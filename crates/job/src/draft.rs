@@ -20,6 +20,12 @@ pub(crate) struct JobDraft {
     pub(crate) splits: [Option<Vec<(u64, u32)>>; 3],
     /// `ba`.
     pub(crate) align: [Option<u64>; 3],
+    /// Options of a replay, which apply if there is a trace.
+    pub(crate) replay: ReplayOptions,
+    /// `replay_no_stall`, which takes precedence over any speed.
+    pub(crate) no_stall: bool,
+    /// `replay_redirect`, which takes precedence over `filename`.
+    pub(crate) redirect: Option<String>,
     /// `name`, which overrides the title of the section.
     pub(crate) name: Option<String>,
     /// Whether `ioengine` named an engine that Fathom supports.
@@ -50,6 +56,9 @@ impl Default for JobDraft {
             ranges: [None; 3],
             splits: [None, None, None],
             align: [None; 3],
+            replay: ReplayOptions::default(),
+            no_stall: false,
+            redirect: None,
             name: None,
             engine_known: true,
         }
@@ -70,6 +79,7 @@ impl Default for Job {
             extent: default_extent(),
             pattern: default_pattern(),
             pace: JobPace { iodepth: 1, batch_complete_min: 1, thinktime_blocks: 1, ..JobPace::default() },
+            replay: None,
             sync: SyncOptions::default(),
             payload: JobPayload { scramble_buffers: true, ..JobPayload::default() },
             verify: VerifyOptions { do_verify: true, ..VerifyOptions::default() },

@@ -28,6 +28,7 @@ mod parse;
 mod raw;
 mod read;
 mod reconcile;
+mod replay;
 mod resolve;
 mod showcmd;
 mod source;

@@ -5,6 +5,7 @@ use units::{Nanos, PerKind};
 use crate::diagnostic::Diagnostic;
 use crate::draft::JobDraft;
 use crate::model::*;
+use crate::replay;
 use crate::strict::StrictContext;
 
 /// Turns a draft into a job, with errors for impossible combinations.
@@ -15,6 +16,12 @@ pub(crate) fn reconcile(draft: JobDraft, context: &StrictContext<'_>) -> (Job, V
     job.pattern.blockalign = block_align(draft.align, &block_sizes);
     job.pattern.block_sizes = block_sizes;
     reconcile_map(&mut job.pattern);
+    if !draft.replay.trace.is_empty() {
+        let ReplayOptions { speed_ppm, .. } = draft.replay;
+        job.replay = Some(ReplayOptions { speed_ppm: speed_ppm.filter(|_| !draft.no_stall), ..draft.replay });
+        reconcile_replay(&mut job, draft.redirect);
+        problems.extend(replay::check(&job, context));
+    }
     reconcile_engine(&mut job.engine);
     // Without a `runtime`, a job ends with its data.
     job.extent.time_based &= job.extent.runtime > Nanos::ZERO;
@@ -40,6 +47,15 @@ pub(crate) fn reconcile(draft: JobDraft, context: &StrictContext<'_>) -> (Job, V
         job.files.nrfiles = job.files.filenames.len() as u32;
     }
     (job, problems)
+}
+
+/// Replaces the files by that of `replay_redirect`. A trace has its own offsets, so there is no map of blocks.
+fn reconcile_replay(job: &mut Job, redirect: Option<String>) {
+    if let Some(path) = redirect {
+        job.files.filenames = vec![path];
+        job.files.nrfiles = 1;
+    }
+    job.pattern.norandommap = true;
 }
 
 /// Reports whether a kind of operation has a rate in bytes and one in operations.

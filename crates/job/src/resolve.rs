@@ -10,7 +10,7 @@ use crate::raw::{InjectedOptions, RawFile, RawJob, RawOption};
 use crate::read::{Findings, ReadProblem};
 use crate::reconcile::reconcile;
 use crate::table::{self, OptionSpec, Status};
-use crate::{Dialect, limits, strict, warn};
+use crate::{Dialect, limits, replay, strict, warn};
 
 /// Turns sections into jobs, file by file.
 pub(crate) struct Resolver<'a> {
@@ -172,6 +172,7 @@ impl<'a> Resolver<'a> {
         };
         let context = strict::StrictContext { given: &given, place: &raw.place };
         if self.dialect == Dialect::Strict {
+            replay::choose_defaults(&mut draft, &context);
             self.report_all(strict::check(&draft, &context));
         }
         let asked = warn::JobRequest::of(&draft);

@@ -7,6 +7,7 @@ use crate::diagnostic::{Diagnostic, Place};
 use crate::draft::JobDraft;
 use crate::model::Engine;
 use crate::raw::RawOption;
+use crate::replay;
 use crate::table::OptionSpec;
 
 /// The options of a job and the place of its title.
@@ -19,7 +20,7 @@ pub(crate) struct StrictContext<'a> {
 
 impl StrictContext<'_> {
     /// Returns the last occurrence of the option `name`.
-    fn last(&self, name: &str) -> Option<&RawOption> {
+    pub(crate) fn last(&self, name: &str) -> Option<&RawOption> {
         self.given.iter().rev().find(|(spec, _)| spec.name == name).map(|(_, option)| option)
     }
 
@@ -64,7 +65,16 @@ fn cuts_value(option: &RawOption, cut: &Place) -> bool {
 
 /// Checks combinations of options.
 pub(crate) fn check(draft: &JobDraft, context: &StrictContext<'_>) -> Vec<Diagnostic> {
-    let checks = [depth, time_based, engine_options, direct_and_buffered, export, files_beside_an_export];
+    let checks = [
+        depth,
+        time_based,
+        engine_options,
+        direct_and_buffered,
+        export,
+        files_beside_an_export,
+        replay::ignored,
+        replay::no_target,
+    ];
     checks.iter().filter_map(|check| check(draft, context)).collect()
 }
 

@@ -6,12 +6,14 @@ mod files;
 mod hosts;
 mod pattern;
 mod ranks;
+mod replay;
 mod verify;
 
 pub use files::{Fallocate, FileOptions, FileOrder, FileService, OpenSync};
 pub use hosts::PlanHosts;
 pub use pattern::{BlockSizes, Direction, Distribution, Generator, Pattern};
 pub use ranks::{JobRanks, RankPart, RankRanges, RankShare, RankTable, SplitKind};
+pub use replay::{ReplayFacts, ReplayFit, ReplayLoop, ReplayOptions, ReplaySkip};
 pub use verify::{SmallBlock, VERIFY_HEADER_BYTES, VERIFY_PLAIN_HEADER_BYTES};
 
 use std::collections::BTreeSet;
@@ -56,6 +58,8 @@ pub struct Job {
     pub pattern: Pattern,
     /// Queue depth and rates.
     pub pace: JobPace,
+    /// The trace that it replays instead of a pattern; `None` if it replays none.
+    pub replay: Option<ReplayOptions>,
     /// Syncing during the job and at its end.
     pub sync: SyncOptions,
     /// Content of writes.

@@ -1,4 +1,4 @@
-//! Options of error handling, traces and zones.
+//! Options of error handling and zones.
 
 use super::Status;
 use super::spec::OptionKind::{Bool, Floats, Int, Long, Size, Text, Word};
@@ -19,18 +19,6 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
     .default("none"),
     later("ignore_error", Text, "Error numbers to ignore, for reads, writes and verification."),
     later("error_dump", Bool, "Print ignored errors.").default("0"),
-    later("write_iolog", Text, "Write a trace of all operations to this file."),
-    later("read_iolog", Text, "Repeat the operations of this trace."),
-    later("read_iolog_chunked", Bool, "Read the trace piece by piece.").default("0"),
-    later("replay_no_stall", Bool, "Repeat a trace as fast as it goes.").default("0"),
-    later("replay_redirect", Text, "Repeat a trace on this device."),
-    later("replay_scale", Int(0, ANY), "Divide the offsets of a trace by this.").default("1"),
-    later("replay_align", Int(0, ANY), "Align the offsets of a trace to this."),
-    later("replay_time_scale", Int(1, ANY), "Replay speed as a percentage.").default("100"),
-    later("replay_skip", Text, "Leave out these kinds of operation of a trace."),
-    later("merge_blktrace_file", Text, "Where merged traces go."),
-    later("merge_blktrace_scalars", Floats(f64::MIN, f64::MAX), "Replay speed of each merged trace as a percentage."),
-    later("merge_blktrace_iters", Floats(f64::MIN, f64::MAX), "How often each trace is merged."),
     later("zonemode", Word(&["none", "strided", "zbd"]), "How the file is divided into zones.").default("none"),
     later("zonesize", Long(0), "Length of a zone.").default("0"),
     later("zonecapacity", Long(0), "How much of each zone can be used.").default("0"),

@@ -11,6 +11,7 @@ mod io;
 mod pace;
 mod private;
 mod process;
+mod replay;
 mod spec;
 mod stats;
 mod verify;
@@ -25,16 +26,17 @@ pub use spec::{Category, OptionKind, OptionSpec, Status};
 use units::closest;
 
 /// The options of each category, with its title in the reference.
-pub(crate) static TABLES: [(Category, &str, &[OptionSpec]); 10] = [
+pub(crate) static TABLES: [(Category, &str, &[OptionSpec]); 11] = [
     (Category::Jobs, "Jobs", process::OPTIONS),
     (Category::Files, "Files", files::OPTIONS),
     (Category::Extent, "Extent and duration", extent::OPTIONS),
     (Category::Pattern, "Pattern and data", io::OPTIONS),
     (Category::Engine, "Engine", engine::OPTIONS),
     (Category::Pace, "Rate and syncing", pace::OPTIONS),
+    (Category::Replay, "Replay of traces", replay::OPTIONS),
     (Category::Verify, "Verification", verify::OPTIONS),
     (Category::Statistics, "Statistics and logs", stats::OPTIONS),
-    (Category::Other, "Errors, traces, zones and others", errors::OPTIONS),
+    (Category::Other, "Errors, zones and others", errors::OPTIONS),
     (Category::Private, "Options of one engine", private::OPTIONS),
 ];
 

@@ -21,11 +21,13 @@ pub enum Category {
     Engine,
     /// Rates, idle time, latency targets.
     Pace,
+    /// Replay of traces.
+    Replay,
     /// Checking what was written.
     Verify,
     /// Statistics, logs, reports.
     Statistics,
-    /// Errors, traces, zones, and options without effect.
+    /// Errors, zones, and options without effect.
     Other,
     /// Options of single engines.
     Private,

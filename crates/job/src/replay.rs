@@ -1,0 +1,85 @@
+//! Checks and defaults of jobs that replay a trace.
+
+use crate::diagnostic::Diagnostic;
+use crate::draft::JobDraft;
+use crate::model::{Engine, Job};
+use crate::strict::StrictContext;
+
+/// Options that describe what a trace contains already.
+const REPLACED_BY_TRACE: [&str; 19] = [
+    "rw",
+    "bs",
+    "bsrange",
+    "bssplit",
+    "blockalign",
+    "rwmixread",
+    "rwmixwrite",
+    "random_distribution",
+    "percentage_random",
+    "io_size",
+    "loops",
+    "time_based",
+    "rate",
+    "rate_iops",
+    "rate_process",
+    "thinktime",
+    "fsync",
+    "fdatasync",
+    "end_fsync",
+];
+
+/// Options of a replay, which need a trace.
+const NEEDS_TRACE: [&str; 5] = ["replay_speed", "replay_loop", "replay_start", "replay_for", "replay_fit"];
+
+/// Chooses what a job of the strict dialect leaves open: an engine that has many requests in flight, without the page
+/// cache, which was above the device of the trace too.
+pub(crate) fn choose_defaults(draft: &mut JobDraft, context: &StrictContext<'_>) {
+    if draft.replay.trace.is_empty() {
+        return;
+    }
+    let is_given = |name| context.last(name).is_some();
+    let engine = &mut draft.job.engine;
+    if engine.engine == Engine::Psync && !is_given("ioengine") {
+        engine.engine = Engine::IoUring;
+        engine.direct |= !is_given("direct") && !is_given("buffered");
+    }
+    draft.replay.chooses_depth = engine.engine.is_async() && !is_given("iodepth");
+}
+
+/// Returns combinations that are impossible in both dialects.
+pub(crate) fn check(job: &Job, context: &StrictContext<'_>) -> Option<Diagnostic> {
+    job.verify.method.is_some().then(|| {
+        context
+            .error("replay-verify", "verify", "a replay cannot be verified: a trace has no data")
+            .remedy("leave `verify` out, or verify a job that has a pattern")
+    })
+}
+
+/// Returns an option that a trace replaces, or that has no effect without one.
+pub(crate) fn ignored(draft: &JobDraft, context: &StrictContext<'_>) -> Option<Diagnostic> {
+    let is_given = |name: &&&str| context.last(name).is_some();
+    if draft.replay.trace.is_empty() {
+        let name = *NEEDS_TRACE.iter().find(is_given)?;
+        let message = format!("`{name}` has no effect without a trace");
+        return Some(context.error("no-trace", name, &message).remedy("name a trace with `replay`, or leave it out"));
+    }
+    let name = *REPLACED_BY_TRACE.iter().find(is_given)?;
+    let message = format!("`{name}` has no effect on a replay: the trace decides what is issued and when");
+    Some(context.error("replay-option", name, &message).remedy("leave it out"))
+}
+
+/// Returns an error for a replay without a target. fio takes the files that the trace names.
+pub(crate) fn no_target(draft: &JobDraft, context: &StrictContext<'_>) -> Option<Diagnostic> {
+    let (files, engine) = (&draft.job.files, &draft.job.engine);
+    let is_placed = !files.filenames.is_empty()
+        || draft.redirect.is_some()
+        || files.directories.iter().any(|path| !path.is_empty())
+        || matches!(engine.engine, Engine::Model | Engine::Nbd | Engine::Null)
+        || engine.volume.is_some();
+    (!draft.replay.trace.is_empty() && !is_placed).then(|| {
+        context
+            .error("no-target", "replay", "a replay needs a target")
+            .note("fio replays a trace on the files that it names")
+            .remedy("write `filename=PATH`, `directory=DIR` for a file of its own, or `--on VOLUME` for a model")
+    })
+}

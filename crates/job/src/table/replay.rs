@@ -1,0 +1,145 @@
+//! Options of the replay of traces.
+
+use super::Status;
+use super::spec::OptionKind::{Bool, Floats, Int, Seconds, Text};
+use super::spec::{ANY, OptionSpec, Setter, accepted, int, later, special, switch, text, word};
+use crate::draft::JobDraft;
+use crate::model::{ReplayFit, ReplayLoop, ReplayOptions, ReplaySkip};
+use crate::read::Findings;
+
+pub(super) static OPTIONS: &[OptionSpec] = &[
+    text("read_iolog", "Replay the requests of this trace, in any format that `fathom trace` reads.", set_trace),
+    text("replay", "Replay the requests of this trace; the same as `read_iolog`.", set_trace).status(Status::OfFathom),
+    special(
+        "replay_speed",
+        Text,
+        speed,
+        "Replay speed: a factor such as `2x` or `0.5`, or `max` to ignore the instants of the trace.",
+    )
+    .alias(&["speed", "replay-speed"])
+    .default("1x")
+    .status(Status::OfFathom),
+    word(
+        "replay_loop",
+        &["open", "closed"],
+        "Issue requests at their instants, or after the completion that their process waited for.",
+        |d, w, _, _| d.replay.dependence = if w == "closed" { ReplayLoop::Closed } else { ReplayLoop::Open },
+    )
+    .alias(&["replay-loop"])
+    .default("open")
+    .status(Status::OfFathom),
+    OptionSpec::new("replay_start", Seconds, Setter::Time(|d, t| d.replay.start = t), "Start of the replayed part.")
+        .alias(&["replay-start"])
+        .default("0")
+        .status(Status::OfFathom),
+    OptionSpec::new(
+        "replay_for",
+        Seconds,
+        Setter::Time(|d, t| d.replay.length = t),
+        "Length of the replayed part; 0 for the rest of the trace.",
+    )
+    .alias(&["replay-for"])
+    .default("0")
+    .status(Status::OfFathom),
+    word(
+        "replay_fit",
+        &["scale", "wrap", "fold"],
+        "Placement of offsets on a smaller target: regions merge, or continue at its start, or turn back.",
+        |d, w, _, _| {
+            d.replay.fit = match w {
+                "wrap" => ReplayFit::Wrap,
+                "fold" => ReplayFit::Fold,
+                _ => ReplayFit::Scale,
+            };
+        },
+    )
+    .alias(&["replay-fit"])
+    .default("scale")
+    .status(Status::OfFathom),
+    switch("replay_no_stall", "0", "Ignore the instants of the trace.", |d, on| d.no_stall = on),
+    int("replay_time_scale", (1, ANY), "Replay speed as a percentage.", |d, n| {
+        d.replay.speed_ppm = Some(n.saturating_mul(ReplayOptions::ORIGINAL_SPEED / 100));
+    })
+    .default("100"),
+    text("replay_redirect", "Replay the trace on this file or device.", |d, path| d.redirect = Some(path.to_owned())),
+    int("replay_scale", (1, ANY), "Divide the offsets of the trace by this number.", |d, n| {
+        d.replay.scale = n as u32;
+    })
+    .default("1"),
+    special("replay_align", Int(0, ANY), align, "Align the offsets of the trace to this power of two, in bytes."),
+    special("replay_skip", Text, skip, "Kinds of request to leave out, separated by `,`: read, write, trim, sync."),
+    accepted("read_iolog_chunked", Bool, "Read the trace piece by piece.", "every trace is read piece by piece")
+        .default("0"),
+    later("write_iolog", Text, "Write a trace of all operations to this file."),
+    later("merge_blktrace_file", Text, "Where merged traces go."),
+    later("merge_blktrace_scalars", Floats(f64::MIN, f64::MAX), "Replay speed of each merged trace as a percentage."),
+    later("merge_blktrace_iters", Floats(f64::MIN, f64::MAX), "How often each trace is merged."),
+];
+
+fn set_trace(draft: &mut JobDraft, path: &str) {
+    path.clone_into(&mut draft.replay.trace);
+}
+
+fn speed(draft: &mut JobDraft, text: &str, findings: &mut Findings) {
+    if text == "max" {
+        draft.replay.speed_ppm = None;
+        return;
+    }
+    match millionths(text.strip_suffix(['x', 'X']).unwrap_or(text)).filter(|&ppm| ppm > 0) {
+        Some(ppm) => draft.replay.speed_ppm = Some(ppm),
+        None => {
+            findings
+                .fault(0..text.len(), "not-a-speed", format!("`{text}` is not a speed"))
+                .remedy("write a positive factor such as `2x` or `0.5`, or `max`");
+        }
+    }
+}
+
+/// Parses a decimal number of at most six fractional digits, in millionths.
+fn millionths(text: &str) -> Option<u64> {
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+    let is_number = |digits: &str| digits.bytes().all(|byte| byte.is_ascii_digit());
+    if !is_number(whole) || !is_number(fraction) || whole.len() + fraction.len() == 0 || fraction.len() > 6 {
+        return None;
+    }
+    let whole = if whole.is_empty() { 0 } else { whole.parse::<u64>().ok()? };
+    let fraction = format!("{fraction:0<6}").parse::<u64>().ok()?;
+    whole.checked_mul(1_000_000)?.checked_add(fraction).filter(|&ppm| ppm <= SPEED_MAX_PPM)
+}
+
+/// Maximum speed, in millionths of the original: beyond a thousand million, `max` is meant.
+const SPEED_MAX_PPM: u64 = 1_000_000_000 * 1_000_000;
+
+fn align(draft: &mut JobDraft, text: &str, findings: &mut Findings) {
+    use crate::read::number::{NumberUnit, read};
+    let Some(bytes) = read(text, NumberUnit::Count { kb_base: draft.kb_base() }, findings) else { return };
+    match u32::try_from(bytes) {
+        Ok(bytes) if bytes == 0 || (bytes.is_power_of_two() && bytes <= ALIGN_MAX_BYTES) => draft.replay.align = bytes,
+        _ => {
+            findings
+                .fault(0..text.len(), "not-an-alignment", format!("`{text}` is no power of two up to 1 MiB"))
+                .remedy("write, for example, `replay_align=4k`");
+        }
+    }
+}
+
+/// Maximum alignment: that of the regions into which a trace is divided to fit a smaller target.
+const ALIGN_MAX_BYTES: u32 = 1 << 20;
+
+fn skip(draft: &mut JobDraft, text: &str, findings: &mut Findings) {
+    let mut skip = ReplaySkip::default();
+    for word in text.split(',') {
+        match word.trim() {
+            "read" => skip.read = true,
+            "write" => skip.write = true,
+            "trim" => skip.trim = true,
+            "sync" => skip.sync = true,
+            word => {
+                findings
+                    .fault(0..text.len(), "unknown-value", format!("`{word}` is no kind of request"))
+                    .remedy("write one or more of read, write, trim and sync, separated by `,`");
+            }
+        }
+    }
+    draft.replay.skip = skip;
+}
