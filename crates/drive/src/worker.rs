@@ -5,7 +5,7 @@ mod retry;
 use meter::{Meter, Sample, SummaryDirection};
 use target::{Completion, Op, Tag, Target, WriteBackSource};
 use units::{Nanos, OpKind};
-use workload::{Decision, Issuer, Next};
+use workload::{Decision, Issuer, Next, ReplayOutcome};
 
 use crate::Policy;
 use crate::group::GroupSizing;
@@ -127,6 +127,12 @@ impl DriveWorker {
     #[must_use]
     pub fn ending(&self) -> Option<Ending> {
         if self.ended { Some(self.ending.unwrap_or(Ending::Complete)) } else { None }
+    }
+
+    /// Returns how the replay of a trace has gone so far; `None` if the worker replays none.
+    #[must_use]
+    pub fn replay_outcome(&self) -> Option<ReplayOutcome> {
+        self.issuer.replay_outcome()
     }
 
     /// Returns the verification results up to now.

@@ -15,6 +15,7 @@ pub mod policy;
 pub mod problems;
 mod progress;
 mod refusal;
+mod replays;
 mod result;
 mod seam;
 mod seeds;
@@ -24,6 +25,7 @@ pub use assemble::{RunContext, RunFacts, RunState, assemble, pending_operations,
 pub use counters::{RunCounters, Totals, WorkerCounters};
 pub use progress::{ProgressTracker, RunProgress};
 pub use refusal::Refusal;
+pub use replays::{NoTraces, TraceFiles, issuer, resolve_replays};
 pub use result::{PendingOperation, WorkerError, WorkerFailure, WorkerResult};
 pub use seam::{
     AttachedVolume, CompletedRun, CreditPolicy, FileGrowth, LogSink, NullObserver, Observer, PageCacheUse, PreparedRun,

@@ -1,6 +1,6 @@
 //! Queue depth, pace, end, verification and meter options of a worker.
 
-use job::{Arrivals, BlockSizes, Dialect, Engine, Job, VerifyMethod};
+use job::{Arrivals, BlockSizes, Dialect, Engine, Job, ReplayOptions, VerifyMethod};
 use meter::{IntervalWidths, LogOptions};
 use units::Nanos;
 
@@ -45,6 +45,9 @@ pub fn policy(worker: &WorkerPlan, job: &Job, seed: u64) -> drive::Policy {
 /// Returns whether arrivals follow a schedule.
 #[must_use]
 pub fn is_scheduled(job: &Job) -> bool {
+    if let Some(replay) = &job.replay {
+        return replay.is_scheduled();
+    }
     let (bytes, iops) = (&job.pace.rate, &job.pace.rate_iops);
     let limits = [bytes.read, bytes.write, bytes.trim, iops.read, iops.write, iops.trim];
     limits.iter().any(Option::is_some) || job.pace.process == Arrivals::Poisson
@@ -54,6 +57,10 @@ pub fn is_scheduled(job: &Job) -> bool {
 #[must_use]
 pub fn longest(job: &Job) -> Option<Nanos> {
     let extent = &job.extent;
+    if let Some(duration) = job.replay.as_ref().and_then(ReplayOptions::duration) {
+        let runtime = if extent.runtime > Nanos::ZERO { extent.runtime.min(duration) } else { duration };
+        return Some(extent.startdelay.1 + extent.ramp_time + runtime);
+    }
     (extent.runtime > Nanos::ZERO).then(|| extent.startdelay.1 + extent.ramp_time + extent.runtime)
 }
 
@@ -67,6 +74,9 @@ fn delay(worker: &WorkerPlan, job: &Job, seed: u64) -> Nanos {
 /// Returns the largest number of bytes of which all offsets and lengths of a job are multiples.
 #[must_use]
 pub fn block_unit(job: &Job) -> u32 {
+    if let Some(facts) = job.replay.as_ref().and_then(|replay| replay.facts.as_ref()) {
+        return facts.unit;
+    }
     let unit = job.pattern.used_sizes().fold(0, |unit, sizes| match sizes {
         BlockSizes::Range(..) if job.pattern.bs_unaligned => 1,
         BlockSizes::Fixed(size) | BlockSizes::Range(size, _) => gcd(unit, *size),

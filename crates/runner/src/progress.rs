@@ -137,6 +137,9 @@ fn reads_back(job: &Job) -> bool {
 }
 
 fn bytes_max(job: &Job, worker: &WorkerPlan) -> Option<u64> {
+    if let Some(replay) = &job.replay {
+        return replay.facts.as_ref().map(|facts| facts.bytes);
+    }
     let once = worker.files.transfer_bytes().saturating_mul(u64::from(job.extent.loops.max(1)));
     (!job.extent.time_based).then(|| once.saturating_mul(1 + u64::from(reads_back(job))))
 }

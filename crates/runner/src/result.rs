@@ -5,6 +5,7 @@ use job::Job;
 use meter::Summary;
 use record::StuckKind;
 use units::{Nanos, OpKind};
+use workload::ReplayOutcome;
 
 /// The result of a worker.
 #[derive(Debug, Default)]
@@ -17,6 +18,8 @@ pub struct WorkerResult {
     pub ending: Option<Ending>,
     /// Counts of written and verified blocks.
     pub verification: Verification,
+    /// How the replay of a trace went; `None` if the job replays none.
+    pub replay: Option<ReplayOutcome>,
     /// The first failed operations.
     pub failures: Vec<OperationFailure>,
     /// The reason why it could not begin, or an error other than a failed operation.
@@ -129,6 +132,12 @@ impl WorkerError {
     #[must_use]
     pub fn new(text: impl Into<String>) -> Self {
         Self::with_errno(text, None)
+    }
+
+    /// Returns the error that ended a replay early, if there was one.
+    #[must_use]
+    pub fn of_replay(replay: Option<&ReplayOutcome>) -> Option<Self> {
+        replay?.error.clone().map(Self::new)
     }
 
     /// Creates an error with the system's error number, if it reported one.

@@ -8,6 +8,7 @@ use units::random::Random;
 
 use crate::decision::{FileExtent, WorkerIndex};
 use crate::error::WorkloadError;
+use crate::replay::needed_bytes;
 use crate::writers::Writers;
 
 /// Facts about a file before the run.
@@ -113,8 +114,10 @@ pub fn plan_files(
         clone: u64::from(worker.clone),
         count: paths.len() as u64,
         least_block: u64::from(least_block(job)),
+        replayed: Vec::new().into_iter(),
         random: Random::new(seed, u64::from(worker.index) << 8 | 0xf1),
     };
+    planner.replayed = replayed_bytes(job, paths.len());
     let mut files = Vec::with_capacity(paths.len());
     for (path, fact) in paths.into_iter().zip(facts) {
         let file = planner.plan(path, fact)?;
@@ -134,6 +137,14 @@ pub fn plan_files(
     let mut plan = FilePlan { files, size, io_size: None };
     plan.io_size = io_size(job, &plan)?;
     Ok(plan)
+}
+
+/// Returns the bytes that the trace of a replay covers in each file, at least a block; nothing for other jobs.
+fn replayed_bytes(job: &Job, files: usize) -> std::vec::IntoIter<u64> {
+    let facts = job.replay.as_ref().and_then(|replay| replay.facts.as_ref());
+    let least = u64::from(least_block(job));
+    let needed = facts.map_or_else(Vec::new, |facts| needed_bytes(facts, files));
+    needed.into_iter().map(|bytes| bytes.max(least)).collect::<Vec<_>>().into_iter()
 }
 
 fn io_size(job: &Job, plan: &FilePlan) -> Result<Option<u64>, WorkloadError> {
@@ -223,6 +234,8 @@ struct Planner<'a> {
     clone: u64,
     count: u64,
     least_block: u64,
+    /// Bytes that the trace of a replay covers in each of the following files.
+    replayed: std::vec::IntoIter<u64>,
     random: Random,
 }
 
@@ -271,6 +284,9 @@ impl Planner<'_> {
 
     /// Returns the requested length of the region; `None` for all of the file after the offset.
     fn asked_length(&mut self, path: &str, start: u64, fact: Option<FileFact>) -> Result<Option<u64>, WorkloadError> {
+        if let (Some(bytes), None) = (self.replayed.next(), self.job.extent.size) {
+            return Ok(Some(bytes));
+        }
         if let Some((low, high)) = self.job.files.filesize {
             let file = self.draw_size(low.get(), high.get());
             let rest = self.rest(path, start, file)?;

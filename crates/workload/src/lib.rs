@@ -1,7 +1,7 @@
 //! Decides the operations of a worker: a pure function of a resolved job and a seed.
 //!
 //! [`plan_files`] decides which files a worker uses and which region of each. [`Issuer`] decides the operations one at
-//! a time: kind, file, offset, length and intended start. The same job and seed yield the same decisions on a device
+//! a time: kind, file, offset, length and intended start, from the pattern of the job or from the trace that it replays. The same job and seed yield the same decisions on a device
 //! and on a model, so they are independent of both. Payloads and their verification follow from the decisions and are
 //! here too.
 //!
@@ -19,6 +19,7 @@ mod operations;
 mod pace;
 mod payload;
 mod picker;
+mod replay;
 mod sizes;
 mod split;
 mod syncs;
@@ -31,5 +32,6 @@ pub use error::WorkloadError;
 pub use files::{FileFact, FilePlan, JobLayout, PlannedFile, plan_files};
 pub use issuer::{Issuer, map_bytes};
 pub use operations::Operations;
+pub use replay::{ReplayOutcome, TraceBytes, scan_trace};
 pub use verify::{Checked, HEADER_BYTES, Mismatch, WrongData};
 pub use writers::{Writers, file_identity};

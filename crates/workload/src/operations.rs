@@ -1,9 +1,9 @@
 //! The kinds of operation that a job can issue.
 
-use job::{Direction, Job};
+use job::{Direction, Job, ReplayOptions};
 
 use crate::mix::Mix;
-use units::OpKind;
+use units::{OpKind, PerKind};
 
 /// The kinds of data operation that a job's issuers can issue.
 ///
@@ -25,6 +25,9 @@ impl Operations {
     /// method, and omitted if not.
     #[must_use]
     pub fn of(job: &Job) -> Self {
+        if let Some(replay) = &job.replay {
+            return Self::of_replay(replay);
+        }
         let mix = Mix::new(job);
         let pairs = job.pattern.direction == Direction::TrimWrite;
         let issued = Self {
@@ -36,6 +39,18 @@ impl Operations {
         let reads_back = verifies && issued.write && (job.verify.do_verify || job.verify.only);
         let kept = if job.verify.only { Self { write: false, trim: false, ..issued } } else { issued };
         Self { read: kept.read || reads_back, ..kept }
+    }
+
+    /// Returns the operations of a replay: those of its trace, or all that it does not skip before the trace is known.
+    fn of_replay(replay: &ReplayOptions) -> Self {
+        let skip = &replay.skip;
+        match &replay.facts {
+            Some(facts) => {
+                let PerKind { read, write, trim } = facts.operations;
+                Self { read: read > 0, write: write > 0, trim: trim > 0 }
+            }
+            None => Self { read: !skip.read, write: !skip.write, trim: !skip.trim },
+        }
     }
 
     /// Reports whether data of a file or device can change.

@@ -11,7 +11,7 @@ use serde_json::Value;
 const EDGES: &[(&str, &str)] = &[
     ("units", ""),
     ("job", "units"),
-    ("workload", "units job"),
+    ("workload", "units job trace"),
     ("meter", "units"),
     ("target", "units"),
     ("trace", "units"),

@@ -18,7 +18,8 @@ pub(super) fn check(plan: &Plan, workers: &[WorkerPlan], volumes: &Volumes) -> V
 /// Reports closed loops whose operations take no time and would never end.
 fn endless_loop(job: &Job, spec: &Spec) -> Option<Diagnostic> {
     let paces_itself = policy::is_scheduled(job) || job.pace.thinktime > Nanos::ZERO;
-    if paces_itself || buffered(job).is_some() {
+    // A replay ends with its trace.
+    if paces_itself || job.replay.is_some() || buffered(job).is_some() {
         return None;
     }
     let (direction, sizes) = (job.pattern.direction, &job.pattern.block_sizes);

@@ -7,19 +7,18 @@ use std::time::Duration;
 
 use drive::{DriveObserver, Stop};
 use job::limits::Capacity;
-use job::{Diagnostic, Job, Plan, PlanHosts};
+use job::{Diagnostic, Dialect, Job, Plan, PlanHosts};
 use meter::Meter;
 use record::{DiskUse, HostRecord, ModelRecord, Run};
 use runner::policy::{self, Storage};
 use runner::{
-    AttachedVolume, CompletedRun, CreditPolicy, LogSink, Observer, PageCacheUse, PreparedRun, Preview, ProgressTracker,
-    RunContext, RunControl, RunCounters, RunError, RunFacts, RunOptions, RunState, Runner, Seeds, WorkerError,
-    WorkerLog, WorkerPlan, WorkerResult, assemble,
+    AttachedVolume, CompletedRun, CreditPolicy, LogSink, NoTraces, Observer, PageCacheUse, PreparedRun, Preview,
+    ProgressTracker, RunContext, RunControl, RunCounters, RunError, RunFacts, RunOptions, RunState, Runner, Seeds,
+    TraceFiles, WorkerError, WorkerLog, WorkerPlan, WorkerResult, assemble,
 };
 use target::Target;
 use units::Nanos;
 use volume::{Attachment, Burst, System};
-use workload::Issuer;
 
 use super::hosted::{HostedWorker, HostedWorkers};
 use super::page_cache::buffered;
@@ -37,13 +36,15 @@ pub struct ModelRunner<C> {
     capacity: Capacity,
     read_file: ReadFile,
     logs: Arc<dyn LogSink + Send>,
+    traces: Arc<dyn TraceFiles>,
 }
 
 impl ModelRunner<Virtual> {
     /// Creates a runner in virtual time, which jumps from event to event.
     #[must_use]
     pub fn in_virtual_time(capacity: Capacity, read_file: ReadFile, logs: Arc<dyn LogSink + Send>) -> Self {
-        Self { clock: Virtual::default, host: None, capacity, read_file, logs }
+        let traces = Arc::new(NoTraces);
+        Self { clock: Virtual::default, host: None, capacity, read_file, logs, traces }
     }
 }
 
@@ -57,13 +58,23 @@ impl<C> ModelRunner<C> {
         read_file: ReadFile,
         logs: Arc<dyn LogSink + Send>,
     ) -> Self {
-        Self { clock, host: Some(host), capacity, read_file, logs }
+        Self { clock, host: Some(host), capacity, read_file, logs, traces: Arc::new(NoTraces) }
+    }
+
+    /// Sets what opens the traces that jobs replay.
+    #[must_use]
+    pub fn with_traces(self, traces: Arc<dyn TraceFiles>) -> Self {
+        Self { traces, ..self }
     }
 }
 
 impl<C: Clock + 'static> Runner for ModelRunner<C> {
     fn prepare(&self, plan: &Plan, seeds: Seeds) -> Result<Box<dyn PreparedRun + '_>, Vec<Diagnostic>> {
         let mut plan = plan.clone();
+        let problems = runner::resolve_replays(&mut plan, Dialect::Strict, &*self.traces);
+        if !problems.is_empty() {
+            return Err(problems);
+        }
         let volumes = Volumes::resolve(&mut plan, self.capacity.clone(), self.read_file)?;
         let workers = HostedWorkers::new(&plan, seeds, &volumes)?;
         let placement = Placement::new(&plan, &workers, &volumes, self.read_file)?;
@@ -326,8 +337,9 @@ impl<C: Clock + 'static> Execution<'_, C> {
             };
             let summary = worker.meter_mut().finished();
             let (ending, failures) = (worker.ending(), worker.failures().to_vec());
-            let verification = worker.verification();
-            WorkerResult { number, summary, ending, verification, failures, error, ..WorkerResult::default() }
+            let (verification, replay) = (worker.verification(), worker.replay_outcome());
+            let error = error.or_else(|| WorkerError::of_replay(replay.as_ref()));
+            WorkerResult { number, summary, ending, verification, replay, failures, error, ..WorkerResult::default() }
         }));
     }
 
@@ -351,8 +363,8 @@ impl<C: Clock + 'static> Execution<'_, C> {
         let HostedWorker { host, .. } = self.run.workers.hosted[worker.number];
         let seed = self.run.seeds.of_rank(host).of(job);
         let local = self.run.workers.on_its_host(worker.number, 0);
-        let issuer = Issuer::new(job, local.worker(), &local.files.layout(), seed)
-            .map_err(|error| WorkerError::new(error.to_string()))?;
+        let (layout, traces) = (local.files.layout(), &*self.run.runner.traces);
+        let issuer = runner::issuer(job, local.worker(), &layout, seed, traces)?;
         ready.logs.push(self.run.runner.logs.create(&job.stats, worker.number).map_err(WorkerError::new)?);
         let mut policy = policy::policy(&local, job, seed);
         // Model time stands still while operations are submitted, so small batches have no advantage.

@@ -4,7 +4,7 @@ use job::{Direction, Job};
 use units::random::{Random, mix};
 
 use super::fast_path::FastPath;
-use super::{Issuer, IssuerInputs, IssuerPhase, PendingTrims, Streams};
+use super::{AttachedTrace, Issuer, IssuerInputs, IssuerPhase, PendingTrims, Streams};
 use crate::decision::{FileExtent, WorkerIndex};
 use crate::error::WorkloadError;
 use crate::files::JobLayout;
@@ -68,6 +68,7 @@ impl Issuer {
             think,
             pairs,
             replay: None,
+            trace: AttachedTrace::default(),
             payload: Payload::new(job, own),
             verifier,
             origin: Box::new(IssuerInputs { job: job.clone(), worker, layout: layout.clone(), seed }),

@@ -23,6 +23,7 @@ use crate::operations::Operations;
 use crate::pace::Pace;
 use crate::payload::Payload;
 use crate::picker::Picker;
+use crate::replay::{ReplayOutcome, TraceBytes, TraceReplay};
 use crate::syncs::SyncSchedule;
 use crate::think::{Admission, Think};
 use crate::verify::{Checked, Mismatch, Verifier};
@@ -70,9 +71,21 @@ pub struct Issuer {
     /// Present if overlapping writes are verified: they are numbered and do not overtake each other.
     order: Option<Box<OverlappingWrites>>,
     replay: Option<Replay>,
+    /// Decides instead of the pattern, if the job replays a trace.
+    trace: AttachedTrace,
     payload: Payload,
     verifier: Option<Verifier>,
     origin: Box<IssuerInputs>,
+}
+
+/// The replay of a trace, which belongs to one issuer: its copies, which read back what was written, have none.
+#[derive(Debug, Default)]
+struct AttachedTrace(Option<Box<TraceReplay>>);
+
+impl Clone for AttachedTrace {
+    fn clone(&self) -> Self {
+        Self(None)
+    }
 }
 
 /// Independent random numbers for independent choices, so that a change of one choice does not affect the others.
@@ -129,6 +142,30 @@ impl Issuer {
             (issuer.phase, issuer.slow_path) = (IssuerPhase::Done, true);
         }
         Ok(issuer)
+    }
+
+    /// Creates the issuer of a worker that replays a trace, whose facts are in the job.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the trace has not been read or does not fit into the files.
+    pub fn replaying(
+        job: &Job,
+        worker: WorkerIndex,
+        layout: &JobLayout,
+        seed: u64,
+        bytes: Box<dyn TraceBytes>,
+    ) -> Result<Self, WorkloadError> {
+        let replay = TraceReplay::new(job, &layout.files, bytes)?;
+        let mut issuer = Self::for_load(job, worker, layout, seed)?;
+        (issuer.trace.0, issuer.slow_path) = (Some(Box::new(replay)), true);
+        Ok(issuer)
+    }
+
+    /// Returns how the replay of a trace has gone so far; `None` if the job replays none.
+    #[must_use]
+    pub fn replay_outcome(&self) -> Option<ReplayOutcome> {
+        self.trace.0.as_ref().map(|trace| trace.outcome())
     }
 
     /// Decides what to do at `now`, which must not run backwards.
@@ -294,6 +331,9 @@ impl Issuer {
     /// Returns what must happen before the next data operation, if anything.
     #[cold]
     fn before_data(&mut self, now: Nanos) -> Option<Next> {
+        if let Some(trace) = &mut self.trace.0 {
+            return Some(trace.next(now));
+        }
         if let Some(file) = self.picker.take_retired() {
             return Some(Next::Close(file));
         }
@@ -413,6 +453,9 @@ impl Issuer {
     }
 
     fn after_completion(&mut self, op: &Decision, at: Nanos) {
+        if let Some(trace) = &mut self.trace.0 {
+            return trace.complete(op, at);
+        }
         self.release_overlapping(op);
         if let Some(pairs) = &mut self.pairs {
             pairs.completed(op);
@@ -426,6 +469,9 @@ impl Issuer {
     /// Stops issuing data, for a job whose `runtime` has elapsed. What remains are the last writes of pairs and
     /// `end_fsync`, then [`Next::Done`].
     pub fn finish(&mut self) {
+        if let Some(trace) = &mut self.trace.0 {
+            return trace.finish();
+        }
         self.close_fast_path();
         self.limits.stop();
         self.replay = self.replay.map(|replay| Replay { left: 0, reads: 0, ..replay });
@@ -492,6 +538,9 @@ impl Issuer {
     /// Returns the maximum length of an operation, which is the size of buffers in bytes.
     #[must_use]
     pub fn most_bytes(&self) -> u32 {
+        if let Some(trace) = &self.trace.0 {
+            return trace.most_bytes();
+        }
         let job = &self.origin.job;
         let sizes = &job.pattern.block_sizes;
         let kinds = [(OpKind::Read, &sizes.read), (OpKind::Write, &sizes.write), (OpKind::Trim, &sizes.trim)];

@@ -1,0 +1,134 @@
+//! Jobs that replay traces: what their traces contain, and the issuers of their workers.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use job::{BlockSizes, Diagnostic, Dialect, Engine, Job, Plan, ReplayFacts, ReplayOptions};
+use units::PerKind;
+use workload::{Issuer, JobLayout, TraceBytes, WorkerIndex, scan_trace};
+
+use crate::WorkerError;
+
+/// Opens the traces that jobs replay.
+pub trait TraceFiles: fmt::Debug + Send + Sync {
+    /// Opens a trace at its start. It is opened once before the run and once by each worker.
+    ///
+    /// # Errors
+    ///
+    /// Returns why it cannot be opened.
+    fn open(&self, path: &str) -> Result<Box<dyn TraceBytes>, String>;
+}
+
+/// Opens no trace, for runners of jobs that replay none.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoTraces;
+
+impl TraceFiles for NoTraces {
+    fn open(&self, path: &str) -> Result<Box<dyn TraceBytes>, String> {
+        Err(format!("{path}: this command replays no traces\nhelp: use `fathom run` or `fathom sim`"))
+    }
+}
+
+/// Queue depth of a replay on a model if the job gives none: more than real applications have in flight.
+const MODEL_DEPTH: u32 = 4096;
+/// The same on a device, where each operation in flight has a buffer.
+const DEVICE_DEPTH: u32 = 1024;
+/// Maximum memory of the buffers of such a replay in bytes, unless that leaves less than [`LEAST_DEPTH`] operations.
+const BUFFER_BYTES_MAX: u64 = 256 << 20;
+const LEAST_DEPTH: u32 = 32;
+
+/// Reads the traces of a plan and resolves what follows from them. A job whose facts are known keeps them, so that one
+/// trace can be replayed by many plans and is read for the first only.
+///
+/// # Errors
+///
+/// Returns a diagnostic for each job whose trace cannot be replayed.
+pub fn resolve_replays(plan: &mut Plan, dialect: Dialect, traces: &dyn TraceFiles) -> Vec<Diagnostic> {
+    let mut known: BTreeMap<String, Result<ReplayFacts, String>> = BTreeMap::new();
+    let mut problems = Vec::new();
+    for job in &mut plan.jobs {
+        let Some(replay) = &mut job.replay else { continue };
+        if replay.facts.is_none() {
+            let scan = || traces.open(&replay.trace).and_then(|bytes| scan_trace(replay, bytes));
+            match known.entry(identity(replay)).or_insert_with(scan) {
+                Ok(facts) => replay.facts = Some(facts.clone()),
+                Err(error) => {
+                    problems.push(problem(job, error));
+                    continue;
+                }
+            }
+        }
+        resolve(job, dialect);
+    }
+    problems
+}
+
+/// Returns what determines the facts of a trace.
+fn identity(replay: &ReplayOptions) -> String {
+    let ReplayOptions { trace, start, length, scale, align, skip, .. } = replay;
+    format!("{:?}", (trace, start, length, scale, align, skip))
+}
+
+fn problem(job: &Job, error: &str) -> Diagnostic {
+    let (what, remedy) = error.split_once("\nhelp: ").unwrap_or((error, ""));
+    let place = ["replay", "read_iolog"].iter().find_map(|name| {
+        job.origin.options.iter().rev().find(|(known, _)| known == name).map(|(_, place)| place.clone())
+    });
+    let diagnostic = Diagnostic::error("trace", format!("job `{}`: {what}", job.name)).at(place);
+    if remedy.is_empty() { diagnostic } else { diagnostic.remedy(remedy) }
+}
+
+/// Sets the pattern of a job to what its trace contains, and its queue depth if the job gives none.
+fn resolve(job: &mut Job, dialect: Dialect) {
+    let Some(replay) = &job.replay else { return };
+    let Some(facts) = &replay.facts else { return };
+    let PerKind { read, write, trim } = facts.lengths;
+    let sizes = |(least, most): (u32, u32)| match (least, most) {
+        (_, 0) => BlockSizes::Fixed(facts.unit.max(1)),
+        (least, most) if least == most => BlockSizes::Fixed(most),
+        (least, most) => BlockSizes::Range(least, most),
+    };
+    let pattern = &mut job.pattern;
+    pattern.direction = facts.direction();
+    (pattern.random, pattern.modifier, pattern.norandommap) = (true, 1, true);
+    // Trims have no buffers and may be longer than the target.
+    pattern.block_sizes = PerKind { read: sizes(read), write: sizes(write), trim: sizes((trim.0, trim.0)) };
+    if replay.chooses_depth {
+        job.pace.iodepth = depth(job.engine.engine, read.1.max(write.1));
+    }
+    let names_no_file = job.files.filenames.is_empty() && job.files.directories.iter().all(String::is_empty);
+    if dialect == Dialect::Fio && names_no_file && job.engine.uri.is_none() {
+        job.files.filenames = facts.devices.iter().map(|(name, _)| name.clone()).collect();
+        job.files.nrfiles = job.files.filenames.len() as u32;
+    }
+}
+
+fn depth(engine: Engine, longest: u32) -> u32 {
+    if engine == Engine::Model {
+        return MODEL_DEPTH;
+    }
+    let within_memory = BUFFER_BYTES_MAX / u64::from(longest.max(1));
+    u32::try_from(within_memory).unwrap_or(DEVICE_DEPTH).clamp(LEAST_DEPTH, DEVICE_DEPTH)
+}
+
+/// Creates the issuer of a worker, which opens the trace that its job replays.
+///
+/// # Errors
+///
+/// Returns why the job cannot run.
+pub fn issuer(
+    job: &Job,
+    worker: WorkerIndex,
+    layout: &JobLayout,
+    seed: u64,
+    traces: &dyn TraceFiles,
+) -> Result<Issuer, WorkerError> {
+    let issuer = match &job.replay {
+        None => Issuer::new(job, worker, layout, seed),
+        Some(replay) => {
+            let bytes = traces.open(&replay.trace).map_err(WorkerError::new)?;
+            Issuer::replaying(job, worker, layout, seed, bytes)
+        }
+    };
+    issuer.map_err(|error| WorkerError::new(error.to_string()))
+}

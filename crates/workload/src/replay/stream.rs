@@ -1,0 +1,123 @@
+//! Reads a trace piece by piece.
+
+use std::fmt;
+
+use trace::{TraceEnd, TraceFormat, TraceInfo, TraceInput, TraceInputStep, TraceRequest};
+
+/// The bytes of a trace.
+pub trait TraceBytes: fmt::Debug + Send {
+    /// Writes the following bytes to the start of `buffer` and returns how many; zero at the end.
+    ///
+    /// # Errors
+    ///
+    /// Returns why they cannot be read.
+    fn read(&mut self, buffer: &mut [u8]) -> Result<usize, String>;
+}
+
+/// Bytes that are read at a time.
+const PIECE_BYTES: usize = 256 << 10;
+
+/// What [`TraceStream::next`] did.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum StreamStep {
+    /// Requests were appended.
+    Requests,
+    /// A part of the trace is damaged and was left out.
+    Damaged(String),
+    /// Nothing follows.
+    End(TraceEnd),
+}
+
+/// The requests of a trace, in the order of the trace.
+#[derive(Debug)]
+pub(super) struct TraceStream {
+    name: String,
+    bytes: Box<dyn TraceBytes>,
+    input: Option<TraceInput>,
+    piece: Vec<u8>,
+    has_ended: bool,
+}
+
+impl TraceStream {
+    pub(super) fn new(name: &str, bytes: Box<dyn TraceBytes>) -> Self {
+        Self { name: name.to_owned(), bytes, input: None, piece: vec![0; PIECE_BYTES], has_ended: false }
+    }
+
+    /// Returns what is known of the trace so far.
+    pub(super) fn info(&self) -> Option<&TraceInfo> {
+        self.input.as_ref().map(TraceInput::info)
+    }
+
+    /// Returns whether its format has completions.
+    pub(super) fn has_completions(&self) -> bool {
+        self.input.as_ref().is_some_and(|input| input.format().has_service_times())
+    }
+
+    /// Returns how many requests are known to be missing.
+    pub(super) fn missing(&self) -> u64 {
+        self.input.as_ref().map_or(0, TraceInput::missing)
+    }
+
+    /// Appends the next requests of the trace.
+    ///
+    /// # Errors
+    ///
+    /// Fails if it cannot be read, or is a damaged trace of another program: that was edited or converted, and is not
+    /// what its writer left.
+    pub(super) fn next(&mut self, requests: &mut Vec<TraceRequest>) -> Result<StreamStep, String> {
+        loop {
+            let Some(input) = &mut self.input else {
+                self.begin()?;
+                continue;
+            };
+            match input.next(requests) {
+                Ok(TraceInputStep::Requests) => return Ok(StreamStep::Requests),
+                Ok(TraceInputStep::End(end)) => return Ok(StreamStep::End(end)),
+                Ok(TraceInputStep::NeedsInput(_)) if self.has_ended => {
+                    return Ok(StreamStep::End(TraceEnd::Unfinished));
+                }
+                Ok(TraceInputStep::NeedsInput(file)) => match self.read(0)? {
+                    0 => {
+                        self.has_ended = true;
+                        self.input.iter_mut().for_each(|input| input.end_input(file));
+                    }
+                    count => self.input.iter_mut().for_each(|input| input.feed(file, &self.piece[..count])),
+                },
+                Err(error) if input.format() == TraceFormat::Fathom => {
+                    return Ok(StreamStep::Damaged(format!("byte {}: {}", error.byte, error.what)));
+                }
+                Err(error) => return Err(described(&error)),
+            }
+        }
+    }
+
+    /// Recognizes the format by the first bytes.
+    fn begin(&mut self) -> Result<(), String> {
+        const FIRST_BYTES: usize = 4096;
+        let mut count = 0;
+        while count < FIRST_BYTES {
+            match self.read(count)? {
+                0 => break,
+                more => count += more,
+            }
+        }
+        let mut input = TraceInput::detect(&self.name, &self.piece[..count]).map_err(|error| described(&error))?;
+        input.feed(0, &self.piece[..count]);
+        self.input = Some(input);
+        Ok(())
+    }
+
+    fn read(&mut self, from: usize) -> Result<usize, String> {
+        let count = self.bytes.read(&mut self.piece[from..])?;
+        Ok(count.min(self.piece.len() - from))
+    }
+}
+
+/// Returns an error with its remedy on a line of its own.
+fn described(error: &trace::TraceError) -> String {
+    let place = match error.line {
+        Some((line, column)) => format!("{}:{line}:{column}", error.name),
+        None => format!("{}: byte {}", error.name, error.byte),
+    };
+    format!("{place}: {}\nhelp: {}", error.what, error.remedy)
+}
