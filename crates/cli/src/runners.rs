@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use device::{DeviceRunner, capacity};
+use device::{DeviceRunner, HostTraces, capacity};
 use engine::MonotonicClock;
 use engine::gate::WriteGate;
 use fleet::{FleetRunner, RankHost};
@@ -30,7 +30,8 @@ pub(crate) fn runner(place: RunPlace, gate: &Arc<WriteGate>) -> Box<dyn Runner> 
         RunPlace::Paced => {
             let clock = || PacedClock(MonotonicClock::start());
             let (host, logs) = (Arc::new(ThisHost), Arc::new(LogFiles));
-            Box::new(ModelRunner::in_real_time(clock, host, capacity::of_models(), read_volumes, logs))
+            let runner = ModelRunner::in_real_time(clock, host, capacity::of_models(), read_volumes, logs);
+            Box::new(runner.with_traces(Arc::new(HostTraces)))
         }
     }
 }
@@ -65,7 +66,8 @@ pub(crate) fn as_fio(readonly: bool) -> DeviceRunner {
 
 /// Creates a runner on modelled volumes in virtual time.
 pub(crate) fn model() -> ModelRunner<sim::Virtual> {
-    ModelRunner::in_virtual_time(capacity::of_models(), read_volumes, Arc::new(LogFiles))
+    let runner = ModelRunner::in_virtual_time(capacity::of_models(), read_volumes, Arc::new(LogFiles));
+    runner.with_traces(Arc::new(HostTraces))
 }
 
 /// Real time, for models.

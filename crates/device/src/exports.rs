@@ -84,17 +84,28 @@ fn too_large(job: &Job, export: &RemoteExport) -> Option<(&'static str, String)>
 
 fn unaligned(job: &Job, export: &RemoteExport) -> Option<(&'static str, String)> {
     let (unit, least) = (block_unit(job), export.min_block_bytes);
-    let what =
-        || format!("takes multiples of {least} bytes, and {unit} is none\nhelp: use bs={least} or a multiple of it");
-    (!unit.is_multiple_of(least)).then(|| ("bs", what()))
+    let option = if job.replay.is_some() { "replay_align" } else { "bs" };
+    let what = || {
+        format!("takes multiples of {least} bytes, and {unit} is none\nhelp: use {option}={least} or a multiple of it")
+    };
+    (!unit.is_multiple_of(least)).then(|| (option, what()))
 }
 
 fn trims(job: &Job, export: &RemoteExport) -> Option<(&'static str, String)> {
     let what = "cannot trim (NBD_CMD_TRIM)\nhelp: use another rw, or have the server permit it";
+    if job.replay.is_some() {
+        let what = "cannot trim (NBD_CMD_TRIM)\nhelp: use replay_skip=trim, or have the server permit it";
+        return (Operations::of(job).trim && !export.trims).then(|| ("replay_skip", what.to_owned()));
+    }
     (job.pattern.direction.trims() && !export.trims).then(|| ("rw", what.to_owned()))
 }
 
 fn flushes(job: &Job, export: &RemoteExport) -> Option<(&'static str, String)> {
+    let syncs = job.replay.as_ref().and_then(|replay| replay.facts.as_ref()).is_some_and(|facts| facts.syncs > 0);
+    if syncs && !export.flushes {
+        let what = "cannot be flushed (NBD_CMD_FLUSH)\nhelp: use replay_skip=sync";
+        return Some(("replay_skip", what.to_owned()));
+    }
     let sync = &job.sync;
     let asked = [
         ("fsync", sync.fsync > 0),

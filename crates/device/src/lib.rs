@@ -29,6 +29,7 @@ pub mod stuck;
 pub mod trace_copy;
 mod trace_file_error;
 pub mod trace_files;
+mod traces;
 mod worker;
 
 pub use environment::HostEnvironment;
@@ -38,6 +39,7 @@ pub use host_stats::{host, unix_ms};
 pub use network::link_of_targets;
 pub use runner::DeviceRunner;
 pub use trace_file_error::TraceFileError;
+pub use traces::HostTraces;
 
 /// Asks users to report a panic, below its message.
 pub const BUG_REPORT: &str = "this is a bug in fathom: please report it with the message above";

@@ -24,6 +24,7 @@ use crate::host_stats::{HostStats, unix_ms};
 use crate::layout::{self, FailedFiles, LaidFiles};
 use crate::stages::{self, Continuation, Supervise, Workers};
 use crate::stuck::{self, DetachedError, run_detached, run_detached_for};
+use crate::traces::{self, HostTraces};
 use crate::worker::SharedRun;
 use crate::{growth, safety};
 
@@ -82,6 +83,7 @@ impl DeviceRunner {
         gate: &Arc<WriteGate>,
         files_are_final: bool,
     ) -> Result<DeviceRun<'_>, Vec<Diagnostic>> {
+        let plan = &self.with_traces_read(plan)?;
         let (workers, unrunnable) = self.expand(plan, seeds);
         if !unrunnable.is_empty() {
             return Err(unrunnable.iter().map(|unrunnable| unrunnable.diagnostic(plan)).collect());
@@ -94,7 +96,23 @@ impl DeviceRunner {
         Ok(run.checked_for_space())
     }
 
+    /// Returns the plan with what its traces contain.
+    fn with_traces_read(&self, plan: &Plan) -> Result<Plan, Vec<Diagnostic>> {
+        let mut plan = plan.clone();
+        let problems = runner::resolve_replays(&mut plan, self.dialect(), &HostTraces);
+        if problems.is_empty() { Ok(plan) } else { Err(problems) }
+    }
+
     fn prepare_as_fio(&self, plan: &Plan, seeds: Seeds, ledger: Option<&Path>, readonly: bool) -> DeviceRun<'_> {
+        let plan = match self.with_traces_read(plan) {
+            Ok(plan) => plan,
+            Err(problems) => {
+                let gate = safety::gate_of_fio(plan, &[], ledger);
+                let refusals = problems.into_iter().map(|problem| problem.message).collect();
+                return self.prepared(plan, seeds, Vec::new(), refusals, gate);
+            }
+        };
+        let plan = &plan;
         let writing = plan.jobs.iter().filter(|job| readonly && Operations::of(job).changes_data());
         let mut refusals: Vec<String> =
             writing.map(|job| format!("job {} writes, and --readonly forbids it", job.name)).collect();
@@ -118,6 +136,7 @@ impl DeviceRunner {
         gate: Arc<WriteGate>,
     ) -> DeviceRun<'_> {
         refusals.extend(safety::check(plan, &workers, &gate));
+        refusals.extend(traces::overwritten(plan, &workers));
         let layouts = layout::planned(plan, &workers, seeds);
         let growths = growth::of(&layouts);
         DeviceRun { runner: self, plan: plan.clone(), seeds, workers, layouts, growths, refusals, gate }

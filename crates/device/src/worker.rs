@@ -20,6 +20,7 @@ use workload::{Issuer, Operations};
 
 use crate::host_stats::unix_ms;
 use crate::layout::FailedFiles;
+use crate::traces::HostTraces;
 
 /// Interval at which a worker publishes its counters, and notices a stop if nothing completes.
 const PUBLISH_EVERY: Nanos = Nanos::from_millis(200);
@@ -102,8 +103,7 @@ fn attempt(
     let seed = shared.seeds.of(job);
     let storage = Storage::Device { dialect: shared.dialect, nonce: shared.nonce };
     let job = &policy::verified_job(job, storage);
-    let issuer = Issuer::new(job, worker_plan.worker(), &worker_plan.layout(), seed)
-        .map_err(|error| WorkerError::new(error.to_string()))?;
+    let issuer = runner::issuer(job, worker_plan.worker(), &worker_plan.layout(), seed, &HostTraces)?;
     let files = open(worker_plan, job, shared)?;
     let mut logs = shared.logs.create(&job.stats, worker_plan.number).map_err(WorkerError::new)?;
     let counters = shared.counters.worker(worker_plan.number);
@@ -162,6 +162,8 @@ impl Visitor for WorkerDrive<'_> {
         finished.summary.cpu = used;
         finished.ending = worker.ending();
         finished.verification = worker.verification();
+        finished.replay = worker.replay_outcome();
+        finished.error = WorkerError::of_replay(finished.replay.as_ref());
         finished.failures = worker.failures().to_vec();
         finished.pending = worker.abandoned().iter().map(PendingOperation::from).collect();
         if finished.pending.is_empty() {

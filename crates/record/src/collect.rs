@@ -3,7 +3,7 @@
 use job::Job;
 
 use crate::declared::Mixed;
-use crate::{Declared, JobEvidence, JobResult, Measured, Verified};
+use crate::{Declared, JobEvidence, JobResult, Measured, ReplayRecord, Verified};
 
 /// The state of one worker, at its end or during a status report.
 #[derive(Clone, Debug)]
@@ -28,6 +28,8 @@ pub struct WorkerRecord<'a> {
     pub evidence: JobEvidence,
     /// Verification results.
     pub verified: Option<Verified>,
+    /// What it replayed of a trace.
+    pub replay: Option<ReplayRecord>,
     /// Measured results.
     pub summary: meter::Summary,
 }
@@ -64,6 +66,7 @@ fn result(together: &[WorkerRecord<'_>], block_bytes: usize) -> JobResult {
         declared: Declared::of(last.job),
         result: Measured::default(),
         verified: None,
+        replay: None,
         probe: None,
         evidence: JobEvidence::default(),
         quotes: Vec::new(),
@@ -79,6 +82,10 @@ fn result(together: &[WorkerRecord<'_>], block_bytes: usize) -> JobResult {
         result.evidence.add(&worker.evidence);
         if let Some(more) = &worker.verified {
             result.verified.get_or_insert_default().merge(more);
+        }
+        match (&mut result.replay, &worker.replay) {
+            (Some(replay), Some(more)) => replay.merge(more),
+            (replay, more) => *replay = replay.take().or_else(|| more.clone()),
         }
     }
     result.result = (&summary).into();

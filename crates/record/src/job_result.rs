@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Declared, Measured, Quote, Verified};
+use crate::{Declared, Measured, Quote, ReplayRecord, Verified};
 
 /// The result of one worker, or of several that report together.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -36,6 +36,9 @@ pub struct JobResult {
     /// Verification results; `None` for jobs that do not verify, and for runs of other programs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verified: Option<Verified>,
+    /// What was replayed of a trace; `None` for jobs that replay none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replay: Option<ReplayRecord>,
     /// Short run of the same job at another depth.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub probe: Option<ProbeRecord>,

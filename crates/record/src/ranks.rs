@@ -149,6 +149,9 @@ impl JobResult {
         if let Some(more) = &other.verified {
             self.verified.get_or_insert_default().merge(more);
         }
+        if let (Some(replay), Some(more)) = (&mut self.replay, &other.replay) {
+            replay.merge(more);
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use job::{BlockSizes, Direction, Engine, Job, Plan, PlanHosts, Size};
+use job::{BlockSizes, Direction, Engine, Job, Plan, PlanHosts, ReplayOptions, Size};
 use runner::policy::{depth, longest};
 use runner::{AttachedVolume, FileGrowth, PageCacheUse, PreparedRun, Preview, WorkerPlan};
 use units::{Bytes, Nanos, grouped};
@@ -44,7 +44,7 @@ fn values(job: &Job) -> Vec<(&'static str, String)> {
     let mut rows = vec![
         ("ioengine", job.engine.engine.name().to_owned()),
         (place, files),
-        ("rw", rw(job)),
+        ("rw", job.replay.as_ref().map_or_else(|| rw(job), replay)),
         ("bs", block_sizes(job)),
         ("size", extent.size.map_or_else(|| "all of the file".to_owned(), size)),
         ("offset", size(extent.offset)),
@@ -68,6 +68,13 @@ fn values(job: &Job) -> Vec<(&'static str, String)> {
         rows.push(("verify", format!("{method:?}").to_lowercase()));
     }
     rows
+}
+
+/// Describes what a job replays: `replay of db.trace, 12,345 requests`.
+fn replay(replay: &ReplayOptions) -> String {
+    let requests =
+        replay.facts.as_ref().map_or_else(String::new, |facts| format!(", {} requests", grouped(facts.all())));
+    format!("replay of {}{requests}", replay.trace)
 }
 
 fn yes(value: bool) -> String {
@@ -187,6 +194,10 @@ fn on_model(plan: &Plan, volumes: &[AttachedVolume], page_caches: &[(usize, Page
 }
 
 fn duration(job: &Job) -> String {
+    if let Some(replay) = &job.replay {
+        let least = replay.duration().map(|least| format!(", {least} at least"));
+        return format!("{}, until its end{}", self::replay(replay), least.unwrap_or_default());
+    }
     match (longest(job), job.extent.time_based) {
         (None, _) => "until all of its size is done; the duration depends on the device".to_owned(),
         (Some(whole), true) => format!("{whole}"),

@@ -103,6 +103,11 @@ pub fn markdown(run: &Run, verdicts: &[Verdict]) -> String {
             escape::markdown(&words::verified(verified))
         ));
     }
+    for (job, replay) in run.jobs.iter().filter_map(|job| Some((job, job.replay.as_ref()?))) {
+        let lines = std::iter::once(words::replay(replay)).chain(words::replay_notes(replay));
+        let text = lines.collect::<Vec<_>>().join("; ");
+        out.push_str(&format!("\n**{}**: {}\n", escape::markdown(&job.name), escape::markdown(&text)));
+    }
     for verdict in verdicts {
         if let Some(job) = run.jobs.get(verdict.job) {
             let finding = words::finding(&verdict.headline, job);

@@ -1,14 +1,14 @@
 //! Assembles the record of a run.
 
 use drive::{Ending, Verification};
-use job::{Direction, Engine, Job, Plan, VerifyMethod};
+use job::{Direction, Engine, Job, Plan, ReplayLoop, ReplayOptions, VerifyMethod};
 use record::{
-    DiskUse, HostRecord, JobEvidence, ModelRecord, Note, RequestedRun, Run, RunOutcome, StuckOperation, TargetFacts,
-    Tool, Unchecked, Verified,
+    DiskUse, HostRecord, JobEvidence, ModelRecord, Note, ReplayRecord, RequestedRun, Run, RunOutcome, StuckOperation,
+    TargetFacts, Tool, Unchecked, Verified,
 };
 use workload::Operations;
 
-use crate::{PendingOperation, RunCounters, Seeds, WorkerPlan, WorkerResult};
+use crate::{PendingOperation, RunCounters, Seeds, WorkerPlan, WorkerResult, policy};
 
 /// Facts about a run that its record needs.
 #[derive(Clone, Copy)]
@@ -146,9 +146,31 @@ fn of_worker<'a>(
         eta_s: 0,
         error: end.map_or(0, WorkerResult::errno),
         evidence: JobEvidence { targets: targets(context, worker) },
+        replay: end.and_then(|end| replayed(job, end)),
         verified: end.and_then(|end| verified(job, end, context.facts.model().is_some())),
         summary,
     }
+}
+
+/// Returns what a worker replayed of a trace; `None` if its job replays none or did not begin.
+fn replayed(job: &Job, end: &WorkerResult) -> Option<ReplayRecord> {
+    let (options, outcome) = (job.replay.as_ref()?, end.replay.as_ref()?);
+    let facts = options.facts.as_ref()?;
+    let speed = options.speed_ppm.map(|ppm| ppm as f64 / ReplayOptions::ORIGINAL_SPEED as f64);
+    Some(ReplayRecord {
+        trace: options.trace.clone(),
+        requests: facts.all(),
+        issued: outcome.issued,
+        first_ns: facts.first.get(),
+        last_ns: facts.last.get(),
+        speed,
+        closed_loop: options.dependence == ReplayLoop::Closed && speed.is_some(),
+        behind_max_ns: outcome.behind_max.get(),
+        behind_last_ns: outcome.behind_last.get(),
+        in_flight_max: outcome.in_flight_max,
+        depth: policy::depth(job),
+        notes: facts.notes.clone(),
+    })
 }
 
 /// Returns the verification result of a worker; `None` if its job does not verify or did not begin.

@@ -1,6 +1,6 @@
 //! Queue depth, pace, end, verification and meter options of a worker.
 
-use job::{Arrivals, BlockSizes, Dialect, Engine, Job, ReplayOptions, VerifyMethod};
+use job::{Arrivals, BlockSizes, Dialect, Engine, Job, VerifyMethod};
 use meter::{IntervalWidths, LogOptions};
 use units::Nanos;
 
@@ -57,10 +57,6 @@ pub fn is_scheduled(job: &Job) -> bool {
 #[must_use]
 pub fn longest(job: &Job) -> Option<Nanos> {
     let extent = &job.extent;
-    if let Some(duration) = job.replay.as_ref().and_then(ReplayOptions::duration) {
-        let runtime = if extent.runtime > Nanos::ZERO { extent.runtime.min(duration) } else { duration };
-        return Some(extent.startdelay.1 + extent.ramp_time + runtime);
-    }
     (extent.runtime > Nanos::ZERO).then(|| extent.startdelay.1 + extent.ramp_time + extent.runtime)
 }
 

@@ -1,6 +1,6 @@
 //! Progress of a run, and the estimate of its end.
 
-use job::{Job, Plan};
+use job::{Job, Plan, ReplayOptions};
 use units::Nanos;
 
 use crate::{RunCounters, Totals, WorkerPlan, WorkerResult, policy};
@@ -109,7 +109,7 @@ struct StageEstimate {
 impl StageEstimate {
     fn new(plan: &Plan, workers: &[WorkerPlan]) -> Self {
         let job = |worker: &WorkerPlan| &plan.jobs[worker.job];
-        let times: Option<Vec<Nanos>> = workers.iter().map(|worker| policy::longest(job(worker))).collect();
+        let times: Option<Vec<Nanos>> = workers.iter().map(|worker| expected(job(worker))).collect();
         let mut bytes = workers.iter().map(|worker| bytes_max(job(worker), worker));
         Self {
             first: workers.first().map_or(0, |worker| worker.number),
@@ -129,6 +129,13 @@ impl StageEstimate {
         });
         by_time.into_iter().chain(by_bytes).min()
     }
+}
+
+/// Returns the time that a worker runs, as far as its job determines it: a replay takes as long as its trace, unless
+/// the target is too slow for it.
+fn expected(job: &Job) -> Option<Nanos> {
+    let replayed = job.replay.as_ref().and_then(ReplayOptions::duration);
+    policy::longest(job).into_iter().chain(replayed).min()
 }
 
 /// Returns whether a job reads back its writes.

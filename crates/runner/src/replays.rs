@@ -90,7 +90,10 @@ fn resolve(job: &mut Job, dialect: Dialect) {
     };
     let pattern = &mut job.pattern;
     pattern.direction = facts.direction();
-    (pattern.random, pattern.modifier, pattern.norandommap) = (true, 1, true);
+    // fio takes the order of `rw` for advice to the kernel, which is sequential unless the job says otherwise.
+    if dialect == Dialect::Strict {
+        (pattern.random, pattern.modifier) = (true, 1);
+    }
     // Trims have no buffers and may be longer than the target.
     pattern.block_sizes = PerKind { read: sizes(read), write: sizes(write), trim: sizes((trim.0, trim.0)) };
     if replay.chooses_depth {

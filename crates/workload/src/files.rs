@@ -8,7 +8,7 @@ use units::random::Random;
 
 use crate::decision::{FileExtent, WorkerIndex};
 use crate::error::WorkloadError;
-use crate::replay::needed_bytes;
+use crate::replay::{check_replay, needed_bytes};
 use crate::writers::Writers;
 
 /// Facts about a file before the run.
@@ -135,6 +135,7 @@ pub fn plan_files(
         planner.check_length(first, size.filter(|&size| size > 0).unwrap_or(regions))?;
     }
     let mut plan = FilePlan { files, size, io_size: None };
+    check_replay(job, &plan.layout().files)?;
     plan.io_size = io_size(job, &plan)?;
     Ok(plan)
 }

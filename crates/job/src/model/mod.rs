@@ -333,9 +333,13 @@ impl Job {
             && (direction.reads() || self.files.overwrite || (!direction.writes() && direction.trims()))
     }
 
-    /// Returns the rate limit of each kind of operation, including kinds that the job does not issue.
+    /// Returns the rate limit of each kind of operation, including kinds that the job does not issue. A replay at the
+    /// instants of its trace offers the mean rates of the trace.
     #[must_use]
     pub fn paced(&self) -> PerKind<Option<Paced>> {
+        if let Some(replay) = &self.replay {
+            return replay.mean_rates();
+        }
         let (JobPace { rate, rate_iops, process, .. }, sizes) = (&self.pace, &self.pattern.block_sizes);
         PerKind {
             read: Paced::new(rate.read, rate_iops.read, &sizes.read, *process),

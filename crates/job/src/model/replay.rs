@@ -1,8 +1,8 @@
 //! Replay of a trace.
 
-use units::{Nanos, PerKind};
+use units::{Nanos, PerKind, Rate};
 
-use super::Direction;
+use super::{Direction, Paced};
 
 /// Options of a job that replays a trace (`read_iolog`, `replay`).
 #[derive(Clone, Debug, PartialEq)]
@@ -69,6 +69,18 @@ impl ReplayOptions {
         }
         let scaled = u128::from(facts.last.since(self.start).get()) * u128::from(Self::ORIGINAL_SPEED);
         Some(Nanos::new(u64::try_from(scaled / u128::from(speed)).unwrap_or(u64::MAX)))
+    }
+
+    /// Returns the mean rate of each kind of operation, in whole operations per second, if there is a
+    /// [`Self::duration`].
+    pub(super) fn mean_rates(&self) -> PerKind<Option<Paced>> {
+        let Some((duration, facts)) = self.duration().zip(self.facts.as_ref()) else { return PerKind::default() };
+        let rate = |operations: u64| {
+            let rate = (operations as f64 / duration.secs_f64().max(1e-9)) as u64;
+            (rate > 0).then_some(Paced::Operations(Rate::per_sec(rate)))
+        };
+        let PerKind { read, write, trim } = facts.operations;
+        PerKind { read: rate(read), write: rate(write), trim: rate(trim) }
     }
 
     /// Returns the end of the replayed part, from the start of the trace.

@@ -108,6 +108,10 @@ fn of_all(job: &JobResult) -> Vec<(&'static str, String, String)> {
     if result.errors > 0 {
         tiles.push(("errors", grouped(result.errors), crate::fio::error_text(result.first_error)));
     }
+    if let Some(replay) = &job.replay {
+        let more = std::iter::once(crate::words::replay(replay)).chain(crate::words::replay_notes(replay));
+        tiles.push(("requests replayed", grouped(replay.issued), more.collect::<Vec<_>>().join("; ")));
+    }
     if let Some(verified) = &job.verified {
         tiles.push(("blocks checked", grouped(verified.checked), crate::words::verified(verified)));
     }

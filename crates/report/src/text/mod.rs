@@ -98,6 +98,10 @@ impl RunPage {
             self.sheet
                 .field("CPU", &format!("{cpu} per operation, {} of a processor{each}", percent(result.cpu_share())));
         }
+        if let Some(replay) = &job.replay {
+            self.sheet.toned_field("replayed", &words::replay(replay), words::replay_tone(replay));
+            words::replay_notes(replay).iter().for_each(|note| self.sheet.field("", note));
+        }
         if result.lateness.count > 0 {
             self.lateness(job);
         }
@@ -202,7 +206,8 @@ pub(crate) fn parameters(job: &JobResult) -> String {
         let parts: Vec<String> = declared.mixed.iter().map(mixed_parameters).collect();
         return format!("{} unlike jobs added up: {}", parts.len(), parts.join("; "));
     }
-    let mut parts = vec![format!("{}{}", declared.rw, block_sizes(job)), declared.engine.clone()];
+    let load = if job.replay.is_some() { "replay" } else { declared.rw.as_str() };
+    let mut parts = vec![format!("{load}{}", block_sizes(job)), declared.engine.clone()];
     parts.push(format!("depth {}", declared.iodepth));
     if job.workers > 1 {
         parts.push(format!("{} workers", job.workers));

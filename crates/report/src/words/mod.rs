@@ -8,12 +8,14 @@ mod databases;
 mod figures;
 mod pages;
 mod ranks;
+mod replay;
 mod run;
 mod verified;
 mod volume;
 
 pub(crate) use databases::{DatabaseSetting, settings};
 pub(crate) use pages::run_findings_markdown;
+pub(crate) use replay::{replay, replay_notes, replay_tone};
 pub(crate) use verified::{verified, verified_tone};
 
 /// What the sentences of a finding need to know about its job.

@@ -1,7 +1,7 @@
 //! Assumptions that affected the results of modelled volumes: the jitter of limits, the merging of sequential
 //! operations.
 
-use job::{Job, Plan, ReplayLoop};
+use job::{Job, Plan};
 use runner::{WorkerPlan, WorkerResult};
 use units::{Nanos, grouped};
 use volume::{Attachment, CountedUnit, Limit, ServiceStage, cited_jitter, cited_merging, joined_by_text};
@@ -73,9 +73,6 @@ pub(super) fn open_routes(
 
 /// Reports whether operations arrive at a rate or as in a trace, independent of completions.
 fn is_open(job: &Job) -> bool {
-    if let Some(replay) = &job.replay {
-        return replay.is_scheduled() && replay.dependence == ReplayLoop::Open;
-    }
     let paced = job.paced();
     paced.read.is_some() || paced.write.is_some() || paced.trim.is_some()
 }

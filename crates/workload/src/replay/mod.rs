@@ -292,6 +292,12 @@ enum LoopStep {
     Ended,
 }
 
+/// Checks that a job can replay its trace on these files; other jobs can.
+pub(crate) fn check_replay(job: &Job, files: &[FileExtent]) -> Result<(), WorkloadError> {
+    let Some(options) = &job.replay else { return Ok(()) };
+    options.facts.as_ref().map_or(Ok(()), |facts| checked(options, facts, files).map(drop))
+}
+
 /// Checks that dependencies are known if they are needed, and places the trace in the files.
 fn checked(options: &ReplayOptions, facts: &ReplayFacts, files: &[FileExtent]) -> Result<OffsetMap, WorkloadError> {
     if options.dependence == ReplayLoop::Closed && options.is_scheduled() && !facts.has_completions {

@@ -1,0 +1,67 @@
+//! Traces in files of this host.
+
+use std::fs::{File, Metadata};
+use std::io::Read;
+use std::os::unix::fs::MetadataExt;
+
+use job::Plan;
+use runner::{TraceFiles, WorkerPlan};
+use workload::{Operations, TraceBytes};
+
+/// Traces in files of this host.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct HostTraces;
+
+/// An open trace.
+#[derive(Debug)]
+struct HostTrace {
+    path: String,
+    file: File,
+}
+
+impl TraceFiles for HostTraces {
+    /// Opens a regular file: a pipe could be read only once, and a trace is read before the run too.
+    fn open(&self, path: &str) -> Result<Box<dyn TraceBytes>, String> {
+        let cannot = |error: std::io::Error| format!("{path} cannot be opened: {}", engine::describe(&error));
+        let found = std::fs::metadata(path).map_err(cannot)?;
+        if !found.is_file() {
+            return Err(format!(
+                "{path} is not a file\nhelp: name a file with a trace, such as one of `fathom capture`"
+            ));
+        }
+        let file = File::open(path).map_err(cannot)?;
+        engine::gate::note_input(&file.metadata().map_err(cannot)?);
+        Ok(Box::new(HostTrace { path: path.to_owned(), file }))
+    }
+}
+
+impl TraceBytes for HostTrace {
+    fn read(&mut self, buffer: &mut [u8]) -> Result<usize, String> {
+        loop {
+            match self.file.read(buffer) {
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+                read => {
+                    return read.map_err(|error| format!("{} cannot be read: {}", self.path, engine::describe(&error)));
+                }
+            }
+        }
+    }
+}
+
+/// Returns a refusal for each trace that the run would overwrite.
+pub(crate) fn overwritten(plan: &Plan, workers: &[WorkerPlan]) -> Vec<String> {
+    let identity = |found: Metadata| (found.dev(), found.ino());
+    let identity = |path: &str| std::fs::metadata(path).ok().map(identity);
+    let traces: Vec<_> = plan.jobs.iter().filter_map(|job| Some(&job.replay.as_ref()?.trace)).collect();
+    if traces.is_empty() {
+        return Vec::new();
+    }
+    let writing = workers.iter().filter(|worker| Operations::of(&plan.jobs[worker.job]).changes_data());
+    let written: Vec<_> =
+        writing.flat_map(|worker| &worker.files.files).filter_map(|file| identity(&file.path)).collect();
+    let is_written = |trace: &&&String| identity(trace).is_some_and(|trace| written.contains(&trace));
+    let refusal = |trace: &&String| {
+        format!("{trace}: the run would overwrite the trace that it replays\nhelp: replay it on another file")
+    };
+    traces.iter().filter(is_written).map(refusal).collect()
+}
