@@ -203,10 +203,27 @@ complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l rate -
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l rate_iops -d 'Rate limit of each worker in operations per second; up to three values for reads, writes and trims.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l rate_process -d 'Arrival process under a rate.' -r -f -a "linear\t''
 poisson\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l read_iolog -d 'Replay the requests of this trace, in any format that `fathom trace` reads.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l refill_buffers -d 'Fill the buffer with new random data before every write.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l registerfiles -d 'Register files with the kernel before the run.' -r -f -a "0\t''
 1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l replay -d 'Replay the requests of this trace; the same as `read_iolog`.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l replay_align -d 'Align the offsets of the trace to this power of two, in bytes.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l replay_fit -d 'Placement of offsets on a smaller target: regions merge, or continue at its start, or turn back.' -r -f -a "scale\t''
+wrap\t''
+fold\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l replay_for -d 'Length of the replayed part; 0 for the rest of the trace.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l replay_loop -d 'Issue requests at their instants, or after the completion that their process waited for.' -r -f -a "open\t''
+closed\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l replay_no_stall -d 'Ignore the instants of the trace.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l replay_redirect -d 'Replay the trace on this file or device.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l replay_scale -d 'Divide the offsets of the trace by this number.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l replay_skip -d 'Kinds of request to leave out, separated by `,`: read, write, trim, sync.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l replay_speed -d 'Replay speed: a factor such as `2x` or `0.5`, or `max` to ignore the instants of the trace.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l replay_start -d 'Start of the replayed part.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l replay_time_scale -d 'Replay speed as a percentage.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l runtime -d 'Maximum duration.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l rw -d 'I/O pattern: reads, writes or trims, sequential or random.' -r -f -a "read\t''
 write\t''
@@ -558,10 +575,27 @@ complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l rate
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l rate_iops -d 'Rate limit of each worker in operations per second; up to three values for reads, writes and trims.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l rate_process -d 'Arrival process under a rate.' -r -f -a "linear\t''
 poisson\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l read_iolog -d 'Replay the requests of this trace, in any format that `fathom trace` reads.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l refill_buffers -d 'Fill the buffer with new random data before every write.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l registerfiles -d 'Register files with the kernel before the run.' -r -f -a "0\t''
 1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l replay -d 'Replay the requests of this trace; the same as `read_iolog`.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l replay_align -d 'Align the offsets of the trace to this power of two, in bytes.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l replay_fit -d 'Placement of offsets on a smaller target: regions merge, or continue at its start, or turn back.' -r -f -a "scale\t''
+wrap\t''
+fold\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l replay_for -d 'Length of the replayed part; 0 for the rest of the trace.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l replay_loop -d 'Issue requests at their instants, or after the completion that their process waited for.' -r -f -a "open\t''
+closed\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l replay_no_stall -d 'Ignore the instants of the trace.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l replay_redirect -d 'Replay the trace on this file or device.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l replay_scale -d 'Divide the offsets of the trace by this number.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l replay_skip -d 'Kinds of request to leave out, separated by `,`: read, write, trim, sync.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l replay_speed -d 'Replay speed: a factor such as `2x` or `0.5`, or `max` to ignore the instants of the trace.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l replay_start -d 'Start of the replayed part.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l replay_time_scale -d 'Replay speed as a percentage.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l runtime -d 'Maximum duration.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l rw -d 'I/O pattern: reads, writes or trims, sequential or random.' -r -f -a "read\t''
 write\t''
@@ -919,10 +953,27 @@ complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l rate -
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l rate_iops -d 'Rate limit of each worker in operations per second; up to three values for reads, writes and trims.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l rate_process -d 'Arrival process under a rate.' -r -f -a "linear\t''
 poisson\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l read_iolog -d 'Replay the requests of this trace, in any format that `fathom trace` reads.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l refill_buffers -d 'Fill the buffer with new random data before every write.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l registerfiles -d 'Register files with the kernel before the run.' -r -f -a "0\t''
 1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l replay -d 'Replay the requests of this trace; the same as `read_iolog`.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l replay_align -d 'Align the offsets of the trace to this power of two, in bytes.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l replay_fit -d 'Placement of offsets on a smaller target: regions merge, or continue at its start, or turn back.' -r -f -a "scale\t''
+wrap\t''
+fold\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l replay_for -d 'Length of the replayed part; 0 for the rest of the trace.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l replay_loop -d 'Issue requests at their instants, or after the completion that their process waited for.' -r -f -a "open\t''
+closed\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l replay_no_stall -d 'Ignore the instants of the trace.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l replay_redirect -d 'Replay the trace on this file or device.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l replay_scale -d 'Divide the offsets of the trace by this number.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l replay_skip -d 'Kinds of request to leave out, separated by `,`: read, write, trim, sync.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l replay_speed -d 'Replay speed: a factor such as `2x` or `0.5`, or `max` to ignore the instants of the trace.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l replay_start -d 'Start of the replayed part.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l replay_time_scale -d 'Replay speed as a percentage.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l runtime -d 'Maximum duration.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l rw -d 'I/O pattern: reads, writes or trims, sequential or random.' -r -f -a "read\t''
 write\t''

@@ -211,10 +211,27 @@ complete -c fathom -n "__fish_fathom_using_subcommand run" -l rate -d 'Rate limi
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l rate_iops -d 'Rate limit of each worker in operations per second; up to three values for reads, writes and trims.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l rate_process -d 'Arrival process under a rate.' -r -f -a "linear\t''
 poisson\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l read_iolog -d 'Replay the requests of this trace, in any format that `fathom trace` reads.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l refill_buffers -d 'Fill the buffer with new random data before every write.' -r -f -a "0\t''
 1\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l registerfiles -d 'Register files with the kernel before the run.' -r -f -a "0\t''
 1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l replay -d 'Replay the requests of this trace; the same as `read_iolog`.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l replay_align -d 'Align the offsets of the trace to this power of two, in bytes.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l replay_fit -d 'Placement of offsets on a smaller target: regions merge, or continue at its start, or turn back.' -r -f -a "scale\t''
+wrap\t''
+fold\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l replay_for -d 'Length of the replayed part; 0 for the rest of the trace.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l replay_loop -d 'Issue requests at their instants, or after the completion that their process waited for.' -r -f -a "open\t''
+closed\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l replay_no_stall -d 'Ignore the instants of the trace.' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l replay_redirect -d 'Replay the trace on this file or device.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l replay_scale -d 'Divide the offsets of the trace by this number.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l replay_skip -d 'Kinds of request to leave out, separated by `,`: read, write, trim, sync.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l replay_speed -d 'Replay speed: a factor such as `2x` or `0.5`, or `max` to ignore the instants of the trace.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l replay_start -d 'Start of the replayed part.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l replay_time_scale -d 'Replay speed as a percentage.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l runtime -d 'Maximum duration.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l rw -d 'I/O pattern: reads, writes or trims, sequential or random.' -r -f -a "read\t''
 write\t''
@@ -568,10 +585,27 @@ complete -c fathom -n "__fish_fathom_using_subcommand sim" -l rate -d 'Rate limi
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l rate_iops -d 'Rate limit of each worker in operations per second; up to three values for reads, writes and trims.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l rate_process -d 'Arrival process under a rate.' -r -f -a "linear\t''
 poisson\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l read_iolog -d 'Replay the requests of this trace, in any format that `fathom trace` reads.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l refill_buffers -d 'Fill the buffer with new random data before every write.' -r -f -a "0\t''
 1\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l registerfiles -d 'Register files with the kernel before the run.' -r -f -a "0\t''
 1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l replay -d 'Replay the requests of this trace; the same as `read_iolog`.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l replay_align -d 'Align the offsets of the trace to this power of two, in bytes.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l replay_fit -d 'Placement of offsets on a smaller target: regions merge, or continue at its start, or turn back.' -r -f -a "scale\t''
+wrap\t''
+fold\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l replay_for -d 'Length of the replayed part; 0 for the rest of the trace.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l replay_loop -d 'Issue requests at their instants, or after the completion that their process waited for.' -r -f -a "open\t''
+closed\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l replay_no_stall -d 'Ignore the instants of the trace.' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l replay_redirect -d 'Replay the trace on this file or device.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l replay_scale -d 'Divide the offsets of the trace by this number.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l replay_skip -d 'Kinds of request to leave out, separated by `,`: read, write, trim, sync.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l replay_speed -d 'Replay speed: a factor such as `2x` or `0.5`, or `max` to ignore the instants of the trace.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l replay_start -d 'Start of the replayed part.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l replay_time_scale -d 'Replay speed as a percentage.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l runtime -d 'Maximum duration.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l rw -d 'I/O pattern: reads, writes or trims, sequential or random.' -r -f -a "read\t''
 write\t''
@@ -918,10 +952,27 @@ complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l rate -d 'Rate li
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l rate_iops -d 'Rate limit of each worker in operations per second; up to three values for reads, writes and trims.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l rate_process -d 'Arrival process under a rate.' -r -f -a "linear\t''
 poisson\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l read_iolog -d 'Replay the requests of this trace, in any format that `fathom trace` reads.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l refill_buffers -d 'Fill the buffer with new random data before every write.' -r -f -a "0\t''
 1\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l registerfiles -d 'Register files with the kernel before the run.' -r -f -a "0\t''
 1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l replay -d 'Replay the requests of this trace; the same as `read_iolog`.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l replay_align -d 'Align the offsets of the trace to this power of two, in bytes.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l replay_fit -d 'Placement of offsets on a smaller target: regions merge, or continue at its start, or turn back.' -r -f -a "scale\t''
+wrap\t''
+fold\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l replay_for -d 'Length of the replayed part; 0 for the rest of the trace.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l replay_loop -d 'Issue requests at their instants, or after the completion that their process waited for.' -r -f -a "open\t''
+closed\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l replay_no_stall -d 'Ignore the instants of the trace.' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l replay_redirect -d 'Replay the trace on this file or device.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l replay_scale -d 'Divide the offsets of the trace by this number.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l replay_skip -d 'Kinds of request to leave out, separated by `,`: read, write, trim, sync.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l replay_speed -d 'Replay speed: a factor such as `2x` or `0.5`, or `max` to ignore the instants of the trace.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l replay_start -d 'Start of the replayed part.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l replay_time_scale -d 'Replay speed as a percentage.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l runtime -d 'Maximum duration.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l rw -d 'I/O pattern: reads, writes or trims, sequential or random.' -r -f -a "read\t''
 write\t''
@@ -1457,6 +1508,6 @@ complete -c fathom -n "__fish_fathom_using_subcommand catalog" -a "gcp/pd-standa
 complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from show" -a "gcp-pd gcp-local-ssd hyperdisk vultr nutanix-2m snia-iops ai-training ai-inference"
 complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from run" -a "gcp-pd gcp-local-ssd hyperdisk vultr nutanix-2m snia-iops ai-training ai-inference"
 complete -c fathom -n "__fish_fathom_using_subcommand serve" -a "gcp/pd-standard gcp/pd-standard-regional gcp/pd-balanced gcp/pd-balanced-regional gcp/pd-ssd gcp/pd-ssd-regional gcp/pd-extreme gcp/hyperdisk-balanced gcp/hyperdisk-balanced-high-availability gcp/hyperdisk-balanced-high-availability@2026-03 gcp/hyperdisk-extreme gcp/hyperdisk-ml gcp/hyperdisk-ml@2026-03 gcp/hyperdisk-throughput gcp/local-ssd-nvme gcp/titanium-ssd-c4n gcp/titanium-ssd-z3 gcp/pd-standard@2019 gcp/pd-standard-regional@2019 gcp/pd-ssd@2019 gcp/pd-ssd-regional@2019 gcp/local-ssd-scsi@2019 gcp/local-ssd-nvme@2019 aws/gp3 aws/gp3@2023 aws/gp2 aws/io1 aws/io2 aws/io2@2023 aws/st1 aws/sc1 aws/standard azure/premium-ssd azure/premium-ssd-v2 azure/ultra azure/standard-ssd azure/standard-hdd vultr/hdd-block vultr/nvme-block digitalocean/volume digitalocean/volume@2018 oci/block-volume akamai/nvme-block hetzner/volume nutanix/ahv-4node hdd/7200rpm custom"
-complete -c fathom -n "__fish_fathom_using_subcommand options" -a "allow_file_create allow_mounted_write ba bs bs_unaligned bsrange bssplit buffer_pattern buffered clat_percentiles continue_on_error cpus_allowed cpus_allowed_policy create_on_open description direct directory disable_bw_measurement disable_clat disable_lat disable_slat disk_util do_verify end_fsync exitall fallocate fdatasync file_service_type filename filename_format filesize fixedbufs fsync fsync_on_close group_reporting gtod_reduce hipri invalidate io_size iodepth iodepth_batch iodepth_batch_complete_max iodepth_batch_complete_min iodepth_low ioengine iomem_align kb_base lat_percentiles log_avg_msec log_offset loops mem name new_group norandommap nrfiles number_ios numjobs offset offset_increment openfiles overwrite per_job_logs percentage_random percentile_list ramp_time random_distribution random_generator randrepeat randseed rank_hosts ranks rate rate_iops rate_process refill_buffers registerfiles runtime rw rwmixread rwmixwrite scramble_buffers size slat_percentiles sqthread_poll sqthread_poll_cpu startdelay stats stonewall sync thinktime thinktime_blocks thinktime_blocks_type thinktime_iotime thinktime_spin thread time_based unit_base uri verify verify_dump verify_fatal verify_interval verify_nonce verify_only verify_pattern volume write_bw_log write_iops_log write_lat_log zero_buffers"
+complete -c fathom -n "__fish_fathom_using_subcommand options" -a "allow_file_create allow_mounted_write ba bs bs_unaligned bsrange bssplit buffer_pattern buffered clat_percentiles continue_on_error cpus_allowed cpus_allowed_policy create_on_open description direct directory disable_bw_measurement disable_clat disable_lat disable_slat disk_util do_verify end_fsync exitall fallocate fdatasync file_service_type filename filename_format filesize fixedbufs fsync fsync_on_close group_reporting gtod_reduce hipri invalidate io_size iodepth iodepth_batch iodepth_batch_complete_max iodepth_batch_complete_min iodepth_low ioengine iomem_align kb_base lat_percentiles log_avg_msec log_offset loops mem name new_group norandommap nrfiles number_ios numjobs offset offset_increment openfiles overwrite per_job_logs percentage_random percentile_list ramp_time random_distribution random_generator randrepeat randseed rank_hosts ranks rate rate_iops rate_process read_iolog refill_buffers registerfiles replay replay_align replay_fit replay_for replay_loop replay_no_stall replay_redirect replay_scale replay_skip replay_speed replay_start replay_time_scale runtime rw rwmixread rwmixwrite scramble_buffers size slat_percentiles sqthread_poll sqthread_poll_cpu startdelay stats stonewall sync thinktime thinktime_blocks thinktime_blocks_type thinktime_iotime thinktime_spin thread time_based unit_base uri verify verify_dump verify_fatal verify_interval verify_nonce verify_only verify_pattern volume write_bw_log write_iops_log write_lat_log zero_buffers"
 complete -c fathom -n "__fish_fathom_using_subcommand completions" -a "bash elvish fish powershell zsh fathom fathom-fleet"
 complete -c fathom -n "__fish_fathom_using_subcommand man" -a "run sim sweep fio compare gate doctor explain trace plan catalog suite runs serve report options completions man fleet options.5"

@@ -51,7 +51,10 @@ fn verdict(job: usize, facts: Facts<'_>) -> Verdict {
 /// Returns the findings about one result, at least one.
 pub(crate) fn of_job(facts: Facts<'_>) -> Vec<Finding> {
     let mut findings: Vec<Finding> = rules::ALL.iter().filter_map(|rule| rule(facts)).collect();
-    findings.extend(rules::of_time(&facts.seen()));
+    // A trace varies by itself.
+    if facts.job.replay.is_none() {
+        findings.extend(rules::of_time(&facts.seen()));
+    }
     // A sudden change explains why the end differs from the beginning.
     if findings.iter().any(|finding| finding.code == Code::BurstUsedUp) {
         findings.retain(|finding| finding.code != Code::BurstOrDrift);

@@ -1,5 +1,5 @@
 //! Three uses of a model agree: the closed form, `fathom sim` in virtual time, and fio in real time on a disk of
-//! `fathom serve`.
+//! `fathom serve`. So does the replay of a trace by `sim` and by `run` on such a disk.
 
 mod common;
 
@@ -9,7 +9,8 @@ use common::host::{Miss, WakeUps, timed};
 use common::json::Json;
 use common::model::record;
 use common::{Scratch, fathom, require, run};
-use record::DataKind;
+use record::{DataKind, Run};
+use units::random::Random;
 use volume::closed::{Load, Prediction, predict};
 
 /// Depths well below the limits, at them, and far beyond.
@@ -167,4 +168,80 @@ fn vultr_hdd_agrees() {
 #[test]
 fn a_volume_of_one_millisecond_agrees() {
     agree("triangle::a_volume_of_one_millisecond_agrees", "custom,iops=5000,latency=1ms");
+}
+
+/// Writes an iolog of 6,000 requests in 3 s, which arrive at random and in bursts of up to eight.
+fn trace(scratch: &Scratch) -> String {
+    let (mut text, mut random, mut at) = ("fio version 3 iolog\n".to_owned(), Random::new(4, 4), 0);
+    for _ in 0..6_000 {
+        at += if random.below(8) == 0 { random.below(8_000) } else { 0 };
+        let action = ["read", "read", "write"][random.below(3) as usize];
+        text.push_str(&format!("{at} d {action} {} 4096\n", random.below(200_000) * 4096));
+    }
+    scratch.write("trace.iolog", text)
+}
+
+/// Returns the figures of the reads of a replay, whose latencies count from the intended instants, and the 99th
+/// percentile of the generator's own lateness.
+fn of_replay(run: &Run) -> (Figures, f64) {
+    let result = &run.jobs[0].result;
+    let percentile = |percent| result.read.response.percentile_ns(percent).expect("reads") as f64 / 1e3;
+    let late_p99_us = result.lateness.percentile_ns(99.0).expect("a schedule") as f64 / 1e3;
+    (Figures { iops: result.iops(), p50_us: percentile(50.0), p99_us: percentile(99.0) }, late_p99_us)
+}
+
+#[track_caller]
+fn replays_agree(name: &str, volume: &str) {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let scratch = Scratch::new();
+    let trace = trace(&scratch);
+    let (simulated, _) = of_replay(&record(volume, &format!("--replay {trace}")));
+    timed(name, || {
+        let (found, report) = (scratch.text("run.json"), scratch.path("served.json"));
+        let fathom_run = format!(
+            "{} run --no-record --replay {trace} --ioengine=nbd --uri=\"$uri\" --output {found}",
+            env!("CARGO_BIN_EXE_fathom")
+        );
+        let (_, host) = WakeUps::during(|| {
+            run(fathom(["serve", volume, "--run", &fathom_run, "--output"]).arg(&report)).expect_code(0);
+        });
+        let text = std::fs::read_to_string(&found).expect("a record");
+        let (replayed, late_p99_us) = of_replay(&record::from_json(&text).expect("a record"));
+        let report = Json::read_after_notes(&std::fs::read_to_string(&report).expect("a report"));
+        let us = |path: &str| report.number(path) / 1e3;
+        let late = (us("punctuality/p50_ns"), us("punctuality/p99_ns") + late_p99_us);
+        let apart = apart(replayed, simulated, late, WakeUps::default());
+        let measured = format!("{volume}: {apart:?}, generator late by {late_p99_us:.0} us (p99), {host:?}");
+        match apart.is_empty() {
+            true => Ok(()),
+            false if !host.are_prompt() => Err(Miss::Host(measured)),
+            false if self::apart(replayed, simulated, late, host).is_empty() => Err(Miss::Host(measured)),
+            false => Err(Miss::Failed(measured)),
+        }
+    });
+}
+
+/// Returns the differences between two replays that the lateness of server and generator, `late` at the 50th and 99th
+/// percentile, and wake-ups of `host` do not explain.
+fn apart(real: Figures, simulated: Figures, late: (f64, f64), host: WakeUps) -> Vec<String> {
+    let beyond = |name: &str, real: f64, simulated: f64, (fraction, least): (f64, f64), late: f64| {
+        let (off, within) = (real - simulated, (simulated * fraction).max(least));
+        (off < -within || off - late > within).then(|| format!("{name} {real:.0} for {simulated:.0}, late {late:.0}"))
+    };
+    let differences = [
+        beyond("IOPS", real.iops, simulated.iops, (IOPS_TOLERANCE, 0.0), 0.0),
+        beyond("p50", real.p50_us, simulated.p50_us, P50, late.0 + host.mean_us),
+        beyond("p99", real.p99_us, simulated.p99_us, P99, late.1 + host.p99_us),
+    ];
+    differences.into_iter().flatten().collect()
+}
+
+#[test]
+fn a_replay_on_gp3_agrees() {
+    replays_agree("triangle::a_replay_on_gp3_agrees", "aws/gp3,size=1TiB,iops=3000");
+}
+
+#[test]
+fn a_replay_on_a_volume_of_one_millisecond_agrees() {
+    replays_agree("triangle::a_replay_on_a_volume_of_one_millisecond_agrees", "custom,iops=5000,latency=1ms");
 }

@@ -55,8 +55,13 @@ pub(crate) fn check(job: &Job, context: &StrictContext<'_>) -> Option<Diagnostic
     })
 }
 
+/// Returns combinations that the strict dialect refuses.
+pub(crate) fn check_strictly(draft: &JobDraft, context: &StrictContext<'_>) -> Vec<Diagnostic> {
+    ignored(draft, context).into_iter().chain(no_target(draft, context)).collect()
+}
+
 /// Returns an option that a trace replaces, or that has no effect without one.
-pub(crate) fn ignored(draft: &JobDraft, context: &StrictContext<'_>) -> Option<Diagnostic> {
+fn ignored(draft: &JobDraft, context: &StrictContext<'_>) -> Option<Diagnostic> {
     let is_given = |name: &&&str| context.last(name).is_some();
     if draft.replay.trace.is_empty() {
         let name = *NEEDS_TRACE.iter().find(is_given)?;
@@ -69,7 +74,7 @@ pub(crate) fn ignored(draft: &JobDraft, context: &StrictContext<'_>) -> Option<D
 }
 
 /// Returns an error for a replay without a target. fio takes the files that the trace names.
-pub(crate) fn no_target(draft: &JobDraft, context: &StrictContext<'_>) -> Option<Diagnostic> {
+fn no_target(draft: &JobDraft, context: &StrictContext<'_>) -> Option<Diagnostic> {
     let (files, engine) = (&draft.job.files, &draft.job.engine);
     let is_placed = !files.filenames.is_empty()
         || draft.redirect.is_some()

@@ -174,6 +174,7 @@ impl<'a> Resolver<'a> {
         if self.dialect == Dialect::Strict {
             replay::choose_defaults(&mut draft, &context);
             self.report_all(strict::check(&draft, &context));
+            self.report_all(replay::check_strictly(&draft, &context));
         }
         let asked = warn::JobRequest::of(&draft);
         let (job, problems) = reconcile(draft, &context);

@@ -7,7 +7,6 @@ use crate::diagnostic::{Diagnostic, Place};
 use crate::draft::JobDraft;
 use crate::model::Engine;
 use crate::raw::RawOption;
-use crate::replay;
 use crate::table::OptionSpec;
 
 /// The options of a job and the place of its title.
@@ -65,16 +64,7 @@ fn cuts_value(option: &RawOption, cut: &Place) -> bool {
 
 /// Checks combinations of options.
 pub(crate) fn check(draft: &JobDraft, context: &StrictContext<'_>) -> Vec<Diagnostic> {
-    let checks = [
-        depth,
-        time_based,
-        engine_options,
-        direct_and_buffered,
-        export,
-        files_beside_an_export,
-        replay::ignored,
-        replay::no_target,
-    ];
+    let checks = [depth, time_based, engine_options, direct_and_buffered, export, files_beside_an_export];
     checks.iter().filter_map(|check| check(draft, context)).collect()
 }
 

@@ -27,6 +27,7 @@ fn worker(job: &Job, number: u32, group: u32) -> WorkerRecord<'_> {
         error: 0,
         evidence: JobEvidence::default(),
         verified: None,
+        replay: None,
         summary,
     }
 }

@@ -40,7 +40,7 @@ const EDGES: &[(&str, &str)] = &[
          procedure record store analyse plan report",
     ),
     ("fleet-mpi", "fleet cli"),
-    ("xtask", "job"),
+    ("xtask", "units job trace"),
 ];
 
 /// Crates without clocks, threads, files, sockets, environment or output, as enforced by their `clippy.toml`.

@@ -80,8 +80,8 @@ pub(crate) fn limit(facts: Facts<'_>) -> Finding {
     let filled = in_flight >= FULL * facts.declared().in_flight_possible as f64;
     let finding = if let Some(model) = &facts.run.model {
         let finding = model::limit(facts, model, in_flight);
-        // More depth does not help a job that idles.
-        let idles = facts.declared().thinktime_ns > 0 && !filled;
+        // More depth does not help a job that idles, as the processes of a trace do.
+        let idles = (facts.declared().thinktime_ns > 0 || facts.job.replay.is_some()) && !filled;
         if idles && finding.code == Code::ModelNotReached { not_filled(facts) } else { finding }
     } else if !facts.has_device() {
         no_device(facts)
@@ -148,7 +148,7 @@ fn cpu_bound(facts: Facts<'_>) -> Finding {
 fn not_filled(facts: Facts<'_>) -> Finding {
     let thinktime_ns = facts.declared().thinktime_ns;
     let idle = (thinktime_ns > 0).then_some(thinktime_ns as f64);
-    let remedy = if idle.is_some() { None } else { facts.more_workers() };
+    let remedy = if idle.is_some() || facts.job.replay.is_some() { None } else { facts.more_workers() };
     Finding::new(Code::QueueNotFilled, Severity::Advice)
         .with(Quantity::Thinktime, idle, EvidenceSource::Job)
         .with(Quantity::CpuShare, facts.result().cpu_share(), EvidenceSource::ProcessorTime)

@@ -185,6 +185,10 @@ pub(crate) fn drift(facts: Facts<'_>) -> Option<Finding> {
     // A longer run does not help if the reason is known.
     let reason = facts.run.model.as_ref().filter(|_| late < early);
     let reason = reason.and_then(|known| model::spent(known.stages_of(facts.job)));
+    // A trace varies by itself.
+    if facts.job.replay.is_some() && reason.is_none() {
+        return None;
+    }
     Some(match reason {
         Some((stage, gone_ns)) => {
             finding.about(&stage.name).with(Quantity::CreditsGone, gone_ns, EvidenceSource::Model)
@@ -197,7 +201,14 @@ pub(crate) fn short_run(facts: Facts<'_>) -> Option<Finding> {
     let (ios, wall_ns) = (facts.result().ios(), facts.result().wall_ns());
     // A model shows the same in a second of its own time as in an hour.
     let modelled = facts.run.model.is_some();
-    if modelled || !facts.has_device() || ios == 0 || wall_ns <= 0.0 || (wall_ns >= 5e9 && ios >= 1_000) {
+    // A replay is as long as its trace.
+    if modelled
+        || facts.job.replay.is_some()
+        || !facts.has_device()
+        || ios == 0
+        || wall_ns <= 0.0
+        || (wall_ns >= 5e9 && ios >= 1_000)
+    {
         return None;
     }
     let finding = Finding::new(Code::ShortRun, Severity::Info)

@@ -8,7 +8,7 @@ use crate::paint::Tone;
 /// Time behind the intended instants from which a replay is said to be late.
 const LATE_NS: u64 = 1_000_000;
 
-/// Returns `12,345 of 12,345 requests of db.trace, from 0 s to 10 min, at their instants`.
+/// Returns `12,345 of 12,345 requests of db.trace, from 0 s to 600 s, at their instants`.
 pub(crate) fn replay(replay: &ReplayRecord) -> String {
     let pace = match (replay.speed, replay.closed_loop) {
         (None, _) => "as fast as possible".to_owned(),
@@ -22,9 +22,14 @@ pub(crate) fn replay(replay: &ReplayRecord) -> String {
         grouped(replay.issued),
         grouped(replay.requests),
         replay.trace,
-        Nanos::new(replay.first_ns),
-        Nanos::new(replay.last_ns)
+        instant(replay.first_ns),
+        instant(replay.last_ns)
     )
+}
+
+/// Returns an instant of the trace.
+fn instant(ns: u64) -> String {
+    if ns == 0 { "0 s".to_owned() } else { Nanos::new(ns).to_string() }
 }
 
 fn is_original(speed: f64) -> bool {
@@ -75,7 +80,7 @@ mod tests {
     #[test]
     fn the_line_says_what_was_replayed_and_how() {
         let line = replay(&record());
-        assert_eq!(line, "12,345 of 12,345 requests of db.trace, from 0 s to 10 min, at their instants (open loop)");
+        assert_eq!(line, "12,345 of 12,345 requests of db.trace, from 0 s to 600 s, at their instants (open loop)");
         let pace = |speed, closed_loop| replay(&ReplayRecord { speed, closed_loop, ..record() });
         assert!(pace(Some(2.5), false).ends_with("at 2.5x the speed (open loop)"));
         assert!(pace(Some(1.0), true).ends_with("after their dependencies (closed loop)"));
@@ -88,7 +93,7 @@ mod tests {
     fn lateness_has_its_cause() {
         assert!(replay_notes(&record()).is_empty());
         let late = ReplayRecord { behind_max_ns: 20_000_000, behind_last_ns: 1_500_000, ..record() };
-        assert_eq!(replay_notes(&late), ["up to 20 ms behind the intended instants, the last request 1.5 ms"]);
+        assert_eq!(replay_notes(&late), ["up to 20.0 ms behind the intended instants, the last request 1.50 ms"]);
         let full = ReplayRecord { in_flight_max: 64, notes: vec!["3 requests are missing".into()], ..late };
         let notes = replay_notes(&full);
         assert!(notes[0].contains("all 64 operations of the queue were in flight") && notes.len() == 2, "{notes:?}");

@@ -124,6 +124,7 @@ fn workers((group, job): (usize, &Job)) -> impl Iterator<Item = WorkerRecord<'_>
         error: 0,
         evidence: JobEvidence::default(),
         verified: None,
+        replay: None,
         summary: summary(job),
     })
 }
