@@ -43,7 +43,7 @@ pub fn line(progress: &Progress) -> String {
 }
 
 /// Formats minutes and seconds, and hours if there are any; fractions of a second are rounded up.
-fn clock(time: Nanos) -> String {
+pub(crate) fn clock(time: Nanos) -> String {
     let s = time.get().div_ceil(1_000_000_000);
     match s / 3600 {
         0 => format!("{}:{:02}", s / 60, s % 60),

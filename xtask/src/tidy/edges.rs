@@ -28,7 +28,8 @@ const EDGES: &[(&str, &str)] = &[
     ("store", "record"),
     ("analyse", "units record"),
     ("plan", "units volume"),
-    ("report", "units job workload record runner analyse volume plan trace"),
+    ("report", "units job trace workload record runner analyse volume plan"),
+    ("capture", "units trace probe engine report"),
     ("manual", "job"),
     ("procedure", "units job meter volume record runner sim analyse plan report"),
     ("live", "units job meter volume engine record report runner"),
@@ -36,7 +37,7 @@ const EDGES: &[(&str, &str)] = &[
     ("fleet", "units job record runner"),
     (
         "cli",
-        "units job workload meter target trace drive volume runner sim nbd probe engine device fleet live manual serve \
+        "units job workload meter target trace drive volume runner sim nbd probe engine capture device fleet live manual serve \
          procedure record store analyse plan report",
     ),
     ("fleet-mpi", "fleet cli"),

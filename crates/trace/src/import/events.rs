@@ -203,8 +203,9 @@ fn of_pending(flight: &PendingRequest, completed_ns: Option<u64>) -> TraceReques
     }
 }
 
-/// Sets operation and flags from letters as in the output of `blkparse`, such as `FWFSM`.
-pub(crate) fn set_letters(request: &mut TraceRequest, letters: &[u8]) -> Option<()> {
+/// Sets operation and flags from letters as in the output of `blkparse` and in the kernel's events, such as `FWFSM`.
+/// Returns `None` if a letter is unknown; what precedes it is set.
+pub fn set_letters(request: &mut TraceRequest, letters: &[u8]) -> Option<()> {
     let (has_flush, rest) = match letters {
         [b'F', rest @ ..] if rest.first().is_some_and(|letter| b"RWDNZ".contains(letter)) => (true, rest),
         _ => (false, letters),

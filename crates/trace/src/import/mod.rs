@@ -18,6 +18,7 @@ use crate::{TraceEnd, TraceInfo, TraceReader, TraceRequest, TraceStep};
 use binary::Binary;
 pub(crate) use blktrace::{EVENT_BYTES, MAGIC, category};
 pub use error::TraceError;
+pub use events::set_letters;
 use error::excerpt;
 use text::Text;
 

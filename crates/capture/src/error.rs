@@ -1,0 +1,46 @@
+//! Why a capture fails.
+
+use std::fmt;
+use std::io;
+use std::path::Path;
+
+/// Why a capture cannot begin or go on. Its text has a second line `help: ` with the remedy.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CaptureError {
+    message: String,
+    remedy: String,
+    /// Whether the request is wrong, rather than the host failing.
+    pub is_usage: bool,
+}
+
+impl CaptureError {
+    pub(crate) fn host(message: impl Into<String>, remedy: impl Into<String>) -> Self {
+        Self { message: message.into(), remedy: remedy.into(), is_usage: false }
+    }
+
+    pub(crate) fn usage(message: impl Into<String>, remedy: impl Into<String>) -> Self {
+        Self { message: message.into(), remedy: remedy.into(), is_usage: true }
+    }
+
+    /// Returns the error of an operation on a file of tracefs.
+    pub(crate) fn tracefs(operation: &str, path: &Path, error: &io::Error) -> Self {
+        let message = format!("{operation} {}: {}", path.display(), engine::describe(error));
+        match error.kind() {
+            io::ErrorKind::PermissionDenied => Self::host(message, PERMISSION),
+            io::ErrorKind::OutOfMemory => Self::host(message, "choose smaller buffers with --buffer"),
+            _ => Self::host(message, "check that the kernel has block tracepoints (CONFIG_BLK_DEV_IO_TRACE)"),
+        }
+    }
+}
+
+/// Remedy without privileges.
+pub(crate) const PERMISSION: &str = "run it as root or with the capability CAP_SYS_ADMIN, in a container with \
+    --privileged; write access to /sys/kernel/tracing suffices where it is mounted";
+
+impl fmt::Display for CaptureError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}\nhelp: {}", self.message, self.remedy)
+    }
+}
+
+impl std::error::Error for CaptureError {}

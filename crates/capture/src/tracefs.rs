@@ -1,0 +1,229 @@
+//! A private instance of the kernel's tracing, with buffers of its own.
+//!
+//! An instance does not affect other users of tracing. It is removed when the capture ends; one that a killed process
+//! left is removed by the next capture.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use engine::cleanup::{CleanUp, on_exit};
+use rustix::mount::{FsMountFlags, FsOpenFlags, MountAttrFlags, fsconfig_create, fsmount, fsopen};
+
+use crate::error::{CaptureError, PERMISSION};
+use crate::event::EventName;
+
+/// Prefix of the names of instances; the process ID follows.
+const PREFIX: &str = "fathom-";
+
+/// The directory of tracefs.
+#[derive(Clone, Debug)]
+pub(crate) struct TraceFs {
+    path: PathBuf,
+    /// A mount that only this process has.
+    _mount: Option<Arc<OwnedFd>>,
+}
+
+impl TraceFs {
+    /// Finds the mounted tracefs, or mounts it for this process only.
+    pub(crate) fn find() -> Result<Self, CaptureError> {
+        let mounts = probe::mounts(Path::new("/"));
+        let mounted = mounts.iter().find(|mount| mount.filesystem == "tracefs" && mount.at.join("events").exists());
+        if let Some(mount) = mounted {
+            return Ok(Self { path: mount.at.clone(), _mount: None });
+        }
+        let mount = mount_detached().map_err(|error| {
+            let error = io::Error::from(error);
+            let message = format!("mount tracefs: {}", engine::describe(&error));
+            match error.kind() {
+                io::ErrorKind::PermissionDenied => CaptureError::host(message, PERMISSION),
+                _ => CaptureError::host(message, "mount it: mount -t tracefs tracefs /sys/kernel/tracing"),
+            }
+        })?;
+        let path = PathBuf::from(format!("/proc/self/fd/{}", mount.as_raw_fd()));
+        Ok(Self { path, _mount: Some(Arc::new(mount)) })
+    }
+
+    /// Returns the path of a file.
+    pub(crate) fn file(&self, name: &str) -> PathBuf {
+        self.path.join(name)
+    }
+
+    /// Reads a file as text.
+    pub(crate) fn read(&self, name: &str) -> Result<String, CaptureError> {
+        let path = self.file(name);
+        std::fs::read_to_string(&path).map_err(|error| CaptureError::tracefs("read", &path, &error))
+    }
+
+    /// Removes instances of processes that have ended. The kernel refuses for those in use, also in other containers.
+    pub(crate) fn remove_leftovers(&self) -> usize {
+        let entries = std::fs::read_dir(self.file("instances")).into_iter().flatten().flatten();
+        let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
+        let is_left = |name: &String| {
+            let id = name.strip_prefix(PREFIX).filter(|id| id.bytes().all(|byte| byte.is_ascii_digit()));
+            id.is_some_and(|id| !Path::new("/proc").join(id).exists())
+        };
+        let remove = |name: &String| std::fs::remove_dir(self.file("instances").join(name)).is_ok();
+        names.filter(is_left).filter(remove).count()
+    }
+}
+
+/// Mounts tracefs without a place in the tree of files, so that it vanishes with this process.
+fn mount_detached() -> Result<OwnedFd, rustix::io::Errno> {
+    let context = fsopen("tracefs", FsOpenFlags::FSOPEN_CLOEXEC)?;
+    fsconfig_create(&context)?;
+    fsmount(&context, FsMountFlags::FSMOUNT_CLOEXEC, MountAttrFlags::empty())
+}
+
+/// How an instance is set up.
+#[derive(Clone, Debug)]
+pub(crate) struct InstanceSetup<'a> {
+    /// Events to enable.
+    pub(crate) events: &'a [EventName],
+    /// Condition under which the kernel records them.
+    pub(crate) filter: String,
+    /// Size of the buffer of each processor, in bytes.
+    pub(crate) buffer_bytes: u64,
+}
+
+/// An instance whose events are written to its buffers once [`TraceInstance::enable`] was called.
+#[derive(Debug)]
+pub(crate) struct TraceInstance {
+    fs: TraceFs,
+    path: PathBuf,
+    /// Open buffers of the processors. They must be closed before the instance can be removed.
+    pipes: Arc<Mutex<Vec<File>>>,
+    /// Directories of the processors, in the order of their buffers.
+    cpus: Vec<PathBuf>,
+    clean_up: Option<CleanUp>,
+}
+
+impl TraceInstance {
+    /// Creates and sets up an instance.
+    pub(crate) fn create(fs: &TraceFs, setup: &InstanceSetup<'_>) -> Result<Self, CaptureError> {
+        let path = fs.file("instances").join(format!("{PREFIX}{}", std::process::id()));
+        std::fs::create_dir(&path).map_err(|error| CaptureError::tracefs("create", &path, &error))?;
+        let pipes: Arc<Mutex<Vec<File>>> = Arc::default();
+        let (fs_at_exit, path_at_exit, pipes_at_exit) = (fs.clone(), path.clone(), Arc::clone(&pipes));
+        let clean_up = on_exit(move || {
+            remove(&path_at_exit, &pipes_at_exit);
+            drop(fs_at_exit);
+        });
+        let mut instance = Self { fs: fs.clone(), path, pipes, cpus: Vec::new(), clean_up: Some(clean_up) };
+        instance.set_up(setup)?;
+        Ok(instance)
+    }
+
+    fn set_up(&mut self, setup: &InstanceSetup<'_>) -> Result<(), CaptureError> {
+        // The kernel would otherwise note the name of each process at each switch.
+        for option in ["record-cmd", "record-tgid", "overwrite"] {
+            let _ = self.write(&format!("options/{option}"), "0");
+        }
+        self.write("trace_clock", "mono")?;
+        self.write("buffer_size_kb", &setup.buffer_bytes.div_ceil(1024).to_string())?;
+        // Older kernels lack it: reading is then only timed.
+        let _ = self.write("buffer_percent", &WATERMARK_PERCENT.to_string());
+        for event in setup.events {
+            self.write(&format!("events/block/{}/filter", event.name), &setup.filter)?;
+        }
+        self.open_pipes()
+    }
+
+    fn open_pipes(&mut self) -> Result<(), CaptureError> {
+        let folder = self.path.join("per_cpu");
+        let entries = std::fs::read_dir(&folder).map_err(|error| CaptureError::tracefs("read", &folder, &error))?;
+        self.cpus = entries.flatten().map(|entry| entry.path()).collect();
+        for cpu in &self.cpus {
+            let path = cpu.join("trace_pipe_raw");
+            let mut options = OpenOptions::new();
+            options.read(true).custom_flags(rustix::fs::OFlags::NONBLOCK.bits() as i32);
+            let file = options.open(&path).map_err(|error| CaptureError::tracefs("open", &path, &error))?;
+            self.pipes().push(file);
+        }
+        Ok(())
+    }
+
+    /// Enables or disables events.
+    pub(crate) fn enable(&self, events: &[EventName], is_enabled: bool) -> Result<(), CaptureError> {
+        let value = if is_enabled { "1" } else { "0" };
+        events.iter().try_for_each(|event| self.write(&format!("events/block/{}/enable", event.name), value))
+    }
+
+    /// Ends writing to the buffers.
+    pub(crate) fn stop(&self) -> Result<(), CaptureError> {
+        self.write("tracing_on", "0")
+    }
+
+    fn write(&self, name: &str, value: &str) -> Result<(), CaptureError> {
+        let path = self.path.join(name);
+        let written = OpenOptions::new().write(true).open(&path).and_then(|mut file| file.write_all(value.as_bytes()));
+        written.map_err(|error| CaptureError::tracefs("write", &path, &error))
+    }
+
+    /// Returns the number of processors.
+    pub(crate) fn cpus(&self) -> usize {
+        self.cpus.len()
+    }
+
+    /// Returns the open buffers, one per processor. The instance cannot be removed while they are locked.
+    pub(crate) fn pipes(&self) -> MutexGuard<'_, Vec<File>> {
+        self.pipes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns how many events the kernel could not write, over all processors.
+    pub(crate) fn lost(&self) -> u64 {
+        let stats = self.cpus.iter().filter_map(|cpu| std::fs::read_to_string(cpu.join("stats")).ok());
+        stats.map(|text| lost_of(&text)).sum()
+    }
+
+    /// Removes the instance.
+    pub(crate) fn remove(mut self) {
+        drop(self.clean_up.take());
+    }
+
+    /// Returns the tracefs of the instance.
+    pub(crate) fn fs(&self) -> &TraceFs {
+        &self.fs
+    }
+}
+
+/// Percentage of a buffer at which the kernel wakes the reader.
+const WATERMARK_PERCENT: u32 = 20;
+
+fn remove(path: &Path, pipes: &Mutex<Vec<File>>) {
+    // If the instance cannot be removed now, it at least costs nothing.
+    let _ = std::fs::write(path.join("events/enable"), "0");
+    pipes.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    let _ = std::fs::remove_dir(path);
+}
+
+/// Sums the lost events in a `stats` file.
+fn lost_of(stats: &str) -> u64 {
+    let counts = stats.lines().filter_map(|line| line.split_once(':'));
+    let lost = counts.filter(|(name, _)| matches!(name.trim(), "overrun" | "commit overrun" | "dropped events"));
+    lost.filter_map(|(_, value)| value.trim().parse::<u64>().ok()).fold(0, u64::saturating_add)
+}
+
+/// Reads the next page of a buffer into `page`. Returns the number of its bytes, zero if there is none.
+pub(crate) fn read_page(mut pipe: &File, page: &mut [u8]) -> io::Result<usize> {
+    match pipe.read(page) {
+        Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => Ok(0),
+        read => read,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_kinds_of_lost_events_count() {
+        let stats = "entries: 72\noverrun: 3\ncommit overrun: 4\nbytes: 4392\noldest event ts: 23975.680704\n\
+                     now ts: 23976.275893\ndropped events: 5\nread events: 0\n";
+        assert_eq!(lost_of(stats), 12);
+        assert_eq!(lost_of("overrun: x\noverrun"), 0);
+    }
+}

@@ -1,0 +1,114 @@
+//! Result of a capture: what was recorded of a live device.
+
+mod json;
+mod text;
+
+use trace::TraceProfile;
+
+/// What was captured.
+#[derive(Clone, Debug, Default)]
+pub struct CaptureReport {
+    /// What the user named.
+    pub asked: String,
+    /// Name of the device.
+    pub device: String,
+    /// Its size in bytes.
+    pub device_bytes: u64,
+    /// Whether bios were captured, because the device has no requests of its own.
+    pub takes_bios: bool,
+    /// Process to which the capture was restricted.
+    pub process: Option<u32>,
+    /// What the user should know, a sentence each.
+    pub notes: Vec<String>,
+    /// Duration in nanoseconds.
+    pub duration_ns: u64,
+    /// Why it ended, such as `after the requested time`.
+    pub ended: &'static str,
+    /// What kind of load it is.
+    pub profile: TraceProfile,
+    /// Names of processes.
+    pub processes: Vec<String>,
+    /// Number of events that the kernel could not record: as many requests may be missing or incomplete.
+    pub lost_events: u64,
+    /// Requests that were in flight when the capture began; they are not recorded.
+    pub in_flight_at_start: u64,
+    /// Requests that the driver gave back and that were issued again.
+    pub requeued: u64,
+    /// Comparison with the counters of the kernel; empty if there is none.
+    pub counters: Vec<CounterComparison>,
+    /// The file, if one was written.
+    pub file: Option<CaptureFile>,
+}
+
+/// File of a capture.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CaptureFile {
+    /// Its path.
+    pub path: String,
+    /// Its length in bytes.
+    pub bytes: u64,
+    /// Number of requests in it.
+    pub requests: u64,
+}
+
+/// Completed requests as the kernel counts them and as they were captured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CounterComparison {
+    /// Name of the operation, in the plural.
+    pub name: &'static str,
+    /// Increase of the kernel's counter.
+    pub counted: u64,
+    /// Number of captured completions: without and with those that happened while the counters were read.
+    pub captured: [u64; 2],
+}
+
+impl CounterComparison {
+    /// Reports whether the numbers agree.
+    #[must_use]
+    pub fn agrees(&self) -> bool {
+        (self.captured[0]..=self.captured[1]).contains(&self.counted)
+    }
+}
+
+impl CaptureReport {
+    /// Reports whether all requests were recorded, as far as events and counters show.
+    #[must_use]
+    pub fn is_trustworthy(&self) -> bool {
+        self.lost_events == 0 && self.counters.iter().all(CounterComparison::agrees)
+    }
+}
+
+/// Progress of a capture.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct CaptureProgress {
+    /// Time since the start, in nanoseconds.
+    pub elapsed_ns: u64,
+    /// Time to the end, in nanoseconds; `None` if it is unknown.
+    pub remaining_ns: Option<u64>,
+    /// Number of requests so far.
+    pub requests: u64,
+    /// Requests per second in the last interval.
+    pub iops: f64,
+    /// Bytes per second in the last interval.
+    pub bytes_per_second: f64,
+    /// Number of lost events.
+    pub lost_events: u64,
+}
+
+impl CaptureProgress {
+    /// Returns the progress line: `24.1k IOPS  94.1 MiB/s  160,000 requests  0 lost  0:13 left`.
+    #[must_use]
+    pub fn line(&self) -> String {
+        let time = match self.remaining_ns {
+            Some(remaining) => format!("{} left", crate::progress::clock(units::Nanos::new(remaining))),
+            None => format!("{} so far", crate::progress::clock(units::Nanos::new(self.elapsed_ns))),
+        };
+        format!(
+            "{} IOPS  {}/s  {} requests  {} lost  {time}",
+            units::count(self.iops),
+            units::Bytes::new(self.bytes_per_second as u64),
+            units::grouped(self.requests),
+            units::grouped(self.lost_events)
+        )
+    }
+}
