@@ -99,13 +99,17 @@ impl CompletionCounts {
     ) -> Vec<report::capture::CounterComparison> {
         let recent = std::mem::take(&mut self.recent);
         self.count(&recent, second.from_ns.saturating_sub(SLACK_NS), second.to_ns.saturating_add(SLACK_NS));
-        let increase = |of: fn(&DeviceCounters) -> Option<u64>| {
-            Some(of(&second.counters)?.wrapping_sub(of(&first.counters)?))
-        };
+        let increase =
+            |of: fn(&DeviceCounters) -> Option<u64>| Some(of(&second.counters)?.wrapping_sub(of(&first.counters)?));
         let writes = |counts: &PerOperation<u64>| counts.write + counts.write_zeroes;
         let all = [
             ("reads", increase(|of| Some(of.reads)), self.certain.read, self.possible.read),
-            ("writes", increase(|of| Some(of.writes)).filter(|_| is_whole), writes(&self.certain), writes(&self.possible)),
+            (
+                "writes",
+                increase(|of| Some(of.writes)).filter(|_| is_whole),
+                writes(&self.certain),
+                writes(&self.possible),
+            ),
             ("discards", increase(|of| of.discards), self.certain.discard, self.possible.discard),
             ("flushes", increase(|of| of.flushes).filter(|_| is_whole), self.certain.flush, self.possible.flush),
         ];
@@ -127,8 +131,7 @@ mod tests {
     fn counters_are_read_from_their_line() {
         let line = "  855823 987 48414040 329608 1399660 342507 21819818 346200 0 112028 689632 597 0 12504756 679 31868 13144";
         let counters = DeviceCounters::parse(line).unwrap();
-        let expected =
-            DeviceCounters { reads: 855_823, writes: 1_399_660, discards: Some(597), flushes: Some(31_868) };
+        let expected = DeviceCounters { reads: 855_823, writes: 1_399_660, discards: Some(597), flushes: Some(31_868) };
         assert_eq!(counters, expected);
         assert_eq!(DeviceCounters::parse("1 2 3 4 5 6 7 8 9 10 11").unwrap().discards, None);
         assert_eq!(DeviceCounters::parse("1 2 3"), None);

@@ -71,10 +71,8 @@ pub(crate) const REQUEST_EVENTS: [EventName; 6] = [
 ];
 
 /// Events of devices that take bios.
-pub(crate) const BIO_EVENTS: [EventName; 2] = [
-    event("block_bio_queue", RequestAction::Issue, true),
-    event("block_bio_complete", RequestAction::Complete, true),
-];
+pub(crate) const BIO_EVENTS: [EventName; 2] =
+    [event("block_bio_queue", RequestAction::Issue, true), event("block_bio_complete", RequestAction::Complete, true)];
 
 /// Fields of an event.
 #[derive(Clone, Copy, Debug)]
@@ -159,12 +157,7 @@ impl EventDecoder {
 
 /// Returns which request an event is about, and what happens to it.
 #[inline]
-fn place(
-    fields: &EventFields,
-    sector: u64,
-    sectors: u64,
-    request: &mut TraceRequest,
-) -> (RequestAction, RequestPlace) {
+fn place(fields: &EventFields, sector: u64, sectors: u64, request: &mut TraceRequest) -> (RequestAction, RequestPlace) {
     let action = fields.action;
     match request.operation {
         TraceOperation::Flush => (action, RequestPlace::Flush),

@@ -45,8 +45,7 @@ fn events_of_a_request_are_paired() {
 
 #[test]
 fn merges_in_the_queue_keep_its_times() {
-    let in_front =
-        [(10, Insert, 16, 4096), (12, FrontMerge, 8, 4096), (20, Issue, 8, 8192), (50, Complete, 8, 8192)];
+    let in_front = [(10, Insert, 16, 4096), (12, FrontMerge, 8, 4096), (20, Issue, 8, 8192), (50, Complete, 8, 8192)];
     assert_eq!(times(&in_front), [(20, Some(10), Some(30), 8, 8192)]);
     // The request at 16 became a part of the one at 8: a later one there was never in the queue.
     let merged = [

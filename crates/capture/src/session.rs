@@ -160,7 +160,14 @@ impl<'a> CaptureSession<'a> {
         Ok(Self {
             options,
             selection: RequestSelection::new(options, &target, start_ns),
-            reader: PageReader { decoder, layout, cpus, names: ProcessNames::default(), page: vec![0; PAGE_BYTES], missed: 0 },
+            reader: PageReader {
+                decoder,
+                layout,
+                cpus,
+                names: ProcessNames::default(),
+                page: vec![0; PAGE_BYTES],
+                missed: 0,
+            },
             target,
             events,
             instance,
@@ -292,9 +299,10 @@ impl<'a> CaptureSession<'a> {
         self.deliver()?;
         let Self { target, instance, completions, pairing, sink, selection, reader, lost, options, .. } = self;
         instance.remove();
-        let counters = completions.zip(second).filter(|_| lost == 0).map(|((counts, first), second)| {
-            counts.compare(&first, &second, target.sectors.is_none())
-        });
+        let counters = completions
+            .zip(second)
+            .filter(|_| lost == 0)
+            .map(|((counts, first), second)| counts.compare(&first, &second, target.sectors.is_none()));
         let (profile, file) = sink.finish()?;
         let names = reader.names.names().iter().enumerate().map(|(index, name)| selection.name(index, name));
         let counts = pairing.counts();
@@ -366,9 +374,8 @@ impl PageReader {
                 if cpu.len() > EVENTS_MAX {
                     break;
                 }
-                let read = read_page(pipe, &mut self.page).map_err(|error| {
-                    CaptureError::tracefs("read", &instance.fs().file("trace_pipe_raw"), &error)
-                })?;
+                let read = read_page(pipe, &mut self.page)
+                    .map_err(|error| CaptureError::tracefs("read", &instance.fs().file("trace_pipe_raw"), &error))?;
                 let Some(bytes) = self.page.get(..read).filter(|bytes| !bytes.is_empty()) else {
                     cpu.set_drained(true);
                     break;
@@ -476,7 +483,9 @@ impl RequestSelection {
             notes.push("writeback and flushes are requests of threads of the kernel, not of the process".to_owned());
         }
         if self.permutation.is_some() {
-            notes.push("names are dropped; positions are scrambled in regions of 1 MiB by a key that is not kept".to_owned());
+            notes.push(
+                "names are dropped; positions are scrambled in regions of 1 MiB by a key that is not kept".to_owned(),
+            );
         }
         notes
     }

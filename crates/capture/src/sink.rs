@@ -162,7 +162,8 @@ impl TraceFile {
     /// Completes the file.
     pub(crate) fn finish(mut self) -> Result<CaptureFile, CaptureError> {
         self.write()?;
-        let writer = std::mem::replace(&mut self.writer, TraceWriter::new(TraceInfo::default(), TraceWriterOptions::default()));
+        let writer =
+            std::mem::replace(&mut self.writer, TraceWriter::new(TraceInfo::default(), TraceWriterOptions::default()));
         let end = writer.finish();
         self.bytes += end.len() as u64;
         self.file.write_all(&end).map_err(|error| self.failed("write", &error))?;
@@ -235,7 +236,11 @@ mod tests {
     use trace::{TraceReader, TraceStep};
 
     fn info() -> TraceInfo {
-        TraceInfo { devices: vec![("vda".to_owned(), Some(1 << 30))], processes: vec!["a/1".into()], ..TraceInfo::default() }
+        TraceInfo {
+            devices: vec![("vda".to_owned(), Some(1 << 30))],
+            processes: vec!["a/1".into()],
+            ..TraceInfo::default()
+        }
     }
 
     fn request(number: u64) -> TraceRequest {

@@ -45,7 +45,10 @@ impl CaptureTarget {
         let stack = probe::stack(root, asked).map_err(unknown)?;
         let Some(top) = stack.layers.first() else {
             let message = format!("{}: no block device is below it", units::printable(asked));
-            return Err(CaptureError::usage(message, "its files are in memory, on a network or in a container: capture on the host that has the disk"));
+            return Err(CaptureError::usage(
+                message,
+                "its files are in memory, on a network or in a container: capture on the host that has the disk",
+            ));
         };
         Self::of_layer(root, asked, &stack, top)
     }
@@ -107,8 +110,8 @@ impl CaptureTarget {
 
 fn notes(asked: &str, stack: &DeviceStack, top: &StackLayer) -> Vec<String> {
     let mut notes = Vec::new();
-    let is_device = asked.strip_prefix("/dev/").unwrap_or(asked) == top.name;
-    if let Some(mount) = stack.mounts.first().filter(|_| !is_device && asked.contains('/')) {
+    let is_file = asked.contains('/') && !asked.starts_with("/dev/");
+    if let Some(mount) = stack.mounts.first().filter(|_| is_file) {
         let (filesystem, at) = (&mount.filesystem, mount.at.display());
         notes.push(format!("{} is the device of the {filesystem} filesystem at {at}", top.name));
         if filesystem == "btrfs" {

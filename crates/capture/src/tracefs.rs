@@ -55,7 +55,7 @@ impl TraceFs {
     /// Reads a file as text.
     pub(crate) fn read(&self, name: &str) -> Result<String, CaptureError> {
         let path = self.file(name);
-        std::fs::read_to_string(&path).map_err(|error| CaptureError::tracefs("read", &path, &error))
+        read_text(&path).map_err(|error| CaptureError::tracefs("read", &path, &error))
     }
 
     /// Removes instances of processes that have ended. The kernel refuses for those in use, also in other containers.
@@ -68,6 +68,19 @@ impl TraceFs {
         };
         let remove = |name: &String| std::fs::remove_dir(self.file("instances").join(name)).is_ok();
         names.filter(is_left).filter(remove).count()
+    }
+}
+
+/// Reads a file in few large pieces: a second read of `header_page` returns nothing.
+fn read_text(path: &Path) -> io::Result<String> {
+    const PIECE: usize = 1 << 16;
+    let mut file = File::open(path)?;
+    let (mut text, mut piece) = (Vec::new(), vec![0; PIECE]);
+    loop {
+        match file.read(&mut piece)? {
+            0 => return Ok(String::from_utf8_lossy(&text).into_owned()),
+            count => text.extend_from_slice(&piece[..count]),
+        }
     }
 }
 

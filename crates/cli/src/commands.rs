@@ -55,6 +55,9 @@ enum Command {
     /// Find host settings that limit a device
     #[command(override_usage = "fathom doctor [OPTIONS] [PATH|DEVICE]...", after_help = DOCTOR_HELP)]
     Doctor(DoctorOptions),
+    /// Record the requests of a live device, touching nothing
+    #[command(override_usage = "fathom capture DEVICE|PATH -o FILE [OPTIONS]", after_help = crate::capture::HELP)]
+    Capture(crate::capture::CaptureCommandOptions),
     /// Explain what limited a result from any source, and what to change
     #[command(override_usage = "fathom explain [OPTIONS] [INPUT]...", after_help = EXPLAIN_HELP)]
     Explain(crate::explain::args::ExplainOptions),
@@ -264,6 +267,7 @@ pub(crate) fn command(program: &OsStr, words: &[OsString]) -> Exit {
     let (Ok(exit) | Err(exit)) = match cli.command {
         Command::Run(options) => crate::run::command(&options, &jobs, words, false),
         Command::Sim(options) => crate::sim::command(&options, &jobs, words),
+        Command::Capture(options) => crate::capture::command(&options),
         Command::Doctor(options) => crate::doctor::command(&options),
         Command::Compare(options) => crate::compare::command(&options),
         Command::Gate(options) => crate::gate::command(&options),

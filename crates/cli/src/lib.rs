@@ -10,6 +10,7 @@
 
 mod args;
 mod argv;
+mod capture;
 mod catalog;
 mod commands;
 mod compare;

@@ -188,7 +188,7 @@ pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     let unit_s = match &text[digits.len()..] {
         "ms" => 1e-3,
         "" | "s" => 1.0,
-        "m" => 60.0,
+        "m" | "min" => 60.0,
         "h" => 3600.0,
         unit => return Err(format!("`{unit}` is not a unit of time; use ms, s, m or h, such as 500ms, 10s or 2m")),
     };

@@ -74,7 +74,8 @@ impl CaptureReport {
             let mean = depth.depth.map_or(0.0, |depth| depth.mean);
             let busy = percent(depth.busy_time_fraction);
             let (p99, max) = (depth.depth_at_issue.p99, depth.depth_at_issue.max);
-            let text = format!("{} on average, p99 {p99}, maximum {max}; busy {busy} of the time", significant(mean, 3));
+            let text =
+                format!("{} on average, p99 {p99}, maximum {max}; busy {busy} of the time", significant(mean, 3));
             sheet.field("queue depth", &text);
         }
         sheet.field("flags", &flags(&self.profile.totals));

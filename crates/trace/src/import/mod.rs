@@ -18,8 +18,8 @@ use crate::{TraceEnd, TraceInfo, TraceReader, TraceRequest, TraceStep};
 use binary::Binary;
 pub(crate) use blktrace::{EVENT_BYTES, MAGIC, category};
 pub use error::TraceError;
-pub use events::set_letters;
 use error::excerpt;
+pub use events::set_letters;
 use text::Text;
 
 /// What [`TraceInput::next`] did.

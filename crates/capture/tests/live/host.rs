@@ -1,0 +1,217 @@
+//! Devices and loads of the tests.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use capture::{CaptureHost, CaptureOptions, capture};
+use report::capture::{CaptureProgress, CaptureReport};
+use trace::{TraceEnd, TraceInfo, TraceReader, TraceRequest, TraceStep};
+
+/// Prints that a test is skipped, which `FATHOM_NO_SKIP=1` forbids.
+pub(crate) fn skip<T>(reason: &str) -> Option<T> {
+    assert!(std::env::var_os("FATHOM_NO_SKIP").is_none_or(|value| value != "1"), "not skipped: {reason}");
+    println!("skipped: {reason}");
+    None
+}
+
+/// Lets one capture run at a time: an instance is named by its process.
+pub(crate) fn lock() -> Option<MutexGuard<'static, ()>> {
+    static ONE: Mutex<()> = Mutex::new(());
+    Some(ONE.lock().unwrap_or_else(PoisonError::into_inner))
+}
+
+/// A loop device over a file in memory.
+pub(crate) struct LoopDisk {
+    path: PathBuf,
+    file: PathBuf,
+}
+
+impl LoopDisk {
+    pub(crate) fn new(mib: u64) -> Option<Self> {
+        if !rustix::process::geteuid().is_root() {
+            return skip("captures need root");
+        }
+        static NUMBER: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let file = PathBuf::from(format!("/dev/shm/fathom-capture-{}-{number}", std::process::id()));
+        File::create(&file).and_then(|file| file.set_len(mib << 20)).unwrap();
+        let output = Command::new("losetup").args(["--find", "--show"]).arg(&file).output().unwrap();
+        if !output.status.success() {
+            std::fs::remove_file(&file).unwrap();
+            return skip(&format!("losetup: {}", String::from_utf8_lossy(&output.stderr).trim()));
+        }
+        let disk = Self { path: String::from_utf8(output.stdout).unwrap().trim().into(), file };
+        // Programs that examine new devices read them for a moment.
+        let mut before = disk.counters();
+        for _ in 0..20 {
+            std::thread::sleep(Duration::from_millis(50));
+            let now = disk.counters();
+            if now == before {
+                break;
+            }
+            before = now;
+        }
+        Some(disk)
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        self.path.file_name().unwrap().to_str().unwrap()
+    }
+
+    /// Returns the fields of the device's line in `/proc/diskstats`.
+    pub(crate) fn counters(&self) -> Vec<u64> {
+        counters(self.name())
+    }
+}
+
+impl Drop for LoopDisk {
+    fn drop(&mut self) {
+        let _ = Command::new("losetup").arg("--detach").arg(&self.path).status();
+        let _ = std::fs::remove_file(&self.file);
+    }
+}
+
+fn counters(name: &str) -> Vec<u64> {
+    let text = std::fs::read_to_string("/proc/diskstats").unwrap();
+    let line = text.lines().find(|line| line.split_whitespace().nth(2) == Some(name)).unwrap();
+    line.split_whitespace().skip(3).map(|field| field.parse().unwrap()).collect()
+}
+
+/// The device zram0, in use by no other program.
+pub(crate) struct Zram;
+
+impl Zram {
+    pub(crate) fn new() -> Option<Self> {
+        let size = std::fs::read_to_string("/sys/block/zram0/disksize").unwrap_or_default();
+        if size.trim() != "0" || std::fs::write("/sys/block/zram0/disksize", "32M").is_err() {
+            return skip("there is no unused zram0");
+        }
+        Some(Self)
+    }
+
+    pub(crate) fn counters(&self) -> Vec<u64> {
+        counters("zram0")
+    }
+}
+
+impl Drop for Zram {
+    fn drop(&mut self) {
+        let _ = std::fs::write("/sys/block/zram0/reset", "1");
+    }
+}
+
+/// Runs fio on a device, with direct I/O. `LOOP` stands for its name.
+pub(crate) fn fio(disk: &LoopDisk, words: &str) {
+    fio_on(&disk.path.display().to_string(), &words.replace("LOOP", disk.name()));
+}
+
+pub(crate) fn fio_on(path: &str, words: &str) {
+    let output = fio_command(path, words).stdout(Stdio::piped()).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+}
+
+pub(crate) fn spawn_fio(path: &Path, words: &str) -> Child {
+    fio_command(&path.display().to_string(), words).stdout(Stdio::null()).spawn().unwrap()
+}
+
+fn fio_command(path: &str, words: &str) -> Command {
+    let mut command = Command::new("fio");
+    command.args(["--name=a", "--direct=1", "--randrepeat=0", "--norandommap", "--filename"]).arg(path);
+    command.args(words.split(' '));
+    command
+}
+
+/// Reads a trace. Returns whether it is complete.
+pub(crate) fn read_trace(path: &Path) -> (Vec<TraceRequest>, TraceInfo, bool) {
+    let mut reader = TraceReader::new();
+    reader.feed(&std::fs::read(path).unwrap());
+    reader.end_input();
+    let mut requests = Vec::new();
+    loop {
+        match reader.next(&mut requests) {
+            TraceStep::End(end) => return (requests, reader.info().clone(), end == TraceEnd::Complete),
+            TraceStep::Requests(_) => {}
+            step => panic!("{step:?}"),
+        }
+    }
+}
+
+/// A tracefs mounted for a test.
+pub(crate) struct MountedTracefs(tempfile::TempDir);
+
+pub(crate) fn mounted_tracefs() -> Option<MountedTracefs> {
+    let folder = tempfile::tempdir().unwrap();
+    let status = Command::new("mount").args(["-t", "tracefs", "tracefs"]).arg(folder.path()).status().unwrap();
+    if status.success() { Some(MountedTracefs(folder)) } else { skip("tracefs cannot be mounted") }
+}
+
+impl MountedTracefs {
+    pub(crate) fn path(&self) -> &Path {
+        self.0.path()
+    }
+}
+
+impl Drop for MountedTracefs {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg(self.0.path()).status();
+    }
+}
+
+/// A host that ends when its load has ended.
+#[derive(Clone, Default)]
+pub(crate) struct Recorder {
+    ended: Arc<AtomicBool>,
+    /// Whether the capture does not read until its load has ended.
+    is_stalled: bool,
+    calls: Arc<AtomicBool>,
+}
+
+impl Recorder {
+    /// Captures while a load runs.
+    pub(crate) fn during(options: &CaptureOptions, load: impl FnOnce()) -> CaptureReport {
+        Self::default().run(options, load)
+    }
+
+    /// Captures while a load runs, but does not read the buffers until it has ended.
+    pub(crate) fn stalled_during(options: &CaptureOptions, load: impl FnOnce()) -> CaptureReport {
+        Self { is_stalled: true, ..Self::default() }.run(options, load)
+    }
+
+    fn run(self, options: &CaptureOptions, load: impl FnOnce()) -> CaptureReport {
+        let mut host = self.clone();
+        std::thread::scope(|scope| {
+            let captured = scope.spawn(|| capture(options, &mut host));
+            while !self.calls.load(Ordering::Relaxed) && !captured.is_finished() {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            load();
+            self.ended.store(true, Ordering::Relaxed);
+            captured.join().unwrap().unwrap()
+        })
+    }
+}
+
+impl CaptureHost for Recorder {
+    fn is_ended(&self) -> bool {
+        // The first call comes after events were enabled.
+        self.calls.store(true, Ordering::Relaxed);
+        while self.is_stalled && !self.ended.load(Ordering::Relaxed) {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        self.ended.load(Ordering::Relaxed)
+    }
+
+    fn progress(&mut self, _: &CaptureProgress) {}
+
+    fn warn(&mut self, text: &str) {
+        println!("{text}");
+    }
+}

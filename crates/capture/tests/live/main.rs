@@ -1,0 +1,202 @@
+//! Captures of live devices: loop devices and zram, loaded by fio. Needs root.
+
+mod host;
+
+use std::time::Duration;
+
+use capture::{CaptureOptions, capture};
+use trace::{TraceOperation, TraceRequest};
+
+use host::{LoopDisk, Recorder, fio, lock, read_trace};
+
+fn options(device: &str, output: Option<&std::path::Path>) -> CaptureOptions {
+    CaptureOptions {
+        asked: device.to_owned(),
+        output: output.map(std::path::Path::to_path_buf),
+        duration: Some(Duration::from_secs(120)),
+        ..CaptureOptions::default()
+    }
+}
+
+#[test]
+fn completed_requests_are_those_that_the_kernel_counts() {
+    let Some((disk, _lock)) = LoopDisk::new(64).zip(lock()) else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.trace");
+    let before = disk.counters();
+    let report = Recorder::during(&options(disk.name(), Some(&path)), || {
+        fio(&disk, "--rw=randrw --rwmixread=70 --bsrange=4k-64k --iodepth=16 --ioengine=libaio --number_ios=3000");
+        fio(&disk, "--rw=write --bs=16k --size=8m --fsync=8 --ioengine=psync");
+        fio(&disk, "--rw=randwrite --bs=4k --number_ios=100 --size=4m --sync=1 --ioengine=psync");
+        fio(&disk, "--rw=trim --bs=64k --size=4m --ioengine=psync");
+    });
+    let after = disk.counters();
+    assert_eq!(report.lost_events, 0);
+    let (requests, info, is_complete) = read_trace(&path);
+    assert!(is_complete && info.lost == Some(0), "{info:?}");
+    assert_eq!(info.devices, [(disk.name().to_owned(), Some(64 << 20))]);
+    let count = |wanted: TraceOperation| {
+        let of_kind = |request: &&TraceRequest| request.operation == wanted && request.service_ns.is_some();
+        let found: Vec<_> = requests.iter().filter(of_kind).collect();
+        (found.len() as u64, found.iter().map(|request| u64::from(request.length) / 512).sum::<u64>())
+    };
+    // Reads, writes, discards and flushes, and their sectors. The kernel counts each call that waits for a flush as a write
+    // of no sectors too.
+    let difference = |index: usize| after[index] - before[index];
+    let (reads, writes, discards) =
+        (count(TraceOperation::Read), count(TraceOperation::Write), count(TraceOperation::Discard));
+    assert_eq!(reads, (difference(0), difference(2)));
+    assert_eq!(writes.1, difference(6));
+    assert_eq!(discards, (difference(11), difference(13)));
+    let flushes = count(TraceOperation::Flush).0;
+    assert_eq!(flushes, difference(15));
+    assert!(reads.0 > 1000 && writes.0 > 1000 && discards.0 >= 64 && flushes >= 100, "{reads:?} {writes:?} {flushes}");
+    assert_eq!(report.counters.len(), 4);
+    for comparison in &report.counters {
+        assert!(comparison.agrees(), "{comparison:?}");
+    }
+    assert_eq!(report.counters[1].counted, difference(4));
+    assert!(report.is_trustworthy());
+    assert!(requests.is_sorted_by_key(|request| request.issued_ns));
+    assert!(info.processes.iter().any(|name| name.starts_with("fio/")), "{:?}", info.processes);
+}
+
+#[test]
+fn a_known_load_comes_back() {
+    let Some((disk, _lock)) = LoopDisk::new(64).zip(lock()) else { return };
+    let report = Recorder::during(&options(disk.name(), None), || {
+        // Two processes at fixed rates: 400 reads of 8 KiB and 100 writes of 32 KiB per second, for 6 s.
+        fio(
+            &disk,
+            "--ioengine=libaio --iodepth=4 --direct=1 --time_based --runtime=6 --rw=randread --bs=8k --rate_iops=400 --name=b --filename=/dev/LOOP --ioengine=libaio --direct=1 --time_based --runtime=6 --rw=randwrite --bs=32k --rate_iops=100",
+        );
+    });
+    let totals = &report.profile.totals;
+    let secs = totals.issue_duration_ns as f64 / 1e9;
+    let sizes = |sizes: &trace::SizeProfile| (sizes.frequent[0].bytes, sizes.frequent[0].requests);
+    let close = |value: f64, expected: f64| (value / expected - 1.0).abs() < 0.01;
+    let (size, reads) = sizes(&report.profile.sizes.read);
+    assert_eq!(size, 8192);
+    assert!(close(reads as f64 / secs, 400.0), "{reads} reads in {secs} s");
+    let (size, writes) = sizes(&report.profile.sizes.write);
+    assert_eq!(size, 32_768);
+    assert!(close(writes as f64 / secs, 100.0), "{writes} writes in {secs} s");
+    assert!(report.is_trustworthy(), "{:?}", report.counters);
+}
+
+#[test]
+fn the_queue_depth_is_that_of_the_load() {
+    let Some((disk, _lock)) = LoopDisk::new(64).zip(lock()) else { return };
+    let report = Recorder::during(&options(disk.name(), None), || {
+        fio(
+            &disk,
+            "--ioengine=libaio --iodepth=8 --iodepth_batch_submit=8 --iodepth_batch_complete_min=8 --rw=randread --bs=4k --number_ios=16000 --io_size=64m",
+        );
+    });
+    let depth = report.profile.depth.unwrap();
+    assert_eq!(depth.depth_at_issue.max, 8);
+    // The kernel may join two of a batch.
+    let totals = &report.profile.totals;
+    assert_eq!(totals.bytes.read - totals.readahead_bytes, 16_000 * 4096);
+}
+
+#[test]
+fn devices_without_requests_are_captured_by_their_bios() {
+    let Some((zram, _lock)) = host::Zram::new().zip(lock()) else { return };
+    let before = zram.counters();
+    let report = Recorder::during(&options("zram0", None), || {
+        host::fio_on("/dev/zram0", "--rw=randrw --bs=4k --size=8m --ioengine=psync");
+        host::fio_on("/dev/zram0", "--rw=read --bs=128k --size=8m --ioengine=psync");
+    });
+    let after = zram.counters();
+    assert!(report.takes_bios);
+    let totals = &report.profile.totals;
+    assert_eq!((totals.bytes.read, totals.bytes.write), ((after[2] - before[2]) * 512, (after[6] - before[6]) * 512));
+    assert_eq!((totals.requests.read, totals.requests.write), (after[0] - before[0], after[4] - before[4]));
+    assert_eq!((totals.incomplete_requests, report.in_flight_at_start, report.lost_events), (0, 0, 0));
+    assert!(report.profile.service_ns.read.is_some_and(|service| service.p50 > 0));
+}
+
+#[test]
+fn only_the_requests_of_one_process_are_kept() {
+    let Some((disk, _lock)) = LoopDisk::new(64).zip(lock()) else { return };
+    let job = "--ioengine=psync --rw=randread --bs=4k --time_based --runtime=4";
+    let mut chosen = host::spawn_fio(disk.path(), &format!("{job} --thread --numjobs=2"));
+    let mut other = host::spawn_fio(disk.path(), job);
+    std::thread::sleep(Duration::from_millis(1500));
+    let only = CaptureOptions {
+        duration: Some(Duration::from_secs(1)),
+        process: Some(chosen.id()),
+        ..options(disk.name(), None)
+    };
+    let report = Recorder::during(&only, || std::thread::sleep(Duration::from_millis(1200)));
+    chosen.wait().unwrap();
+    other.wait().unwrap();
+    let used: Vec<_> =
+        report.profile.processes.iter().map(|process| &report.processes[usize::from(process.process)]).collect();
+    assert_eq!(used.len(), 2, "{used:?}");
+    assert!(report.processes.len() >= 3, "{:?}", report.processes);
+    assert!(report.profile.totals.requests.read > 1000);
+}
+
+#[test]
+fn an_anonymous_trace_has_no_names_and_other_positions() {
+    let Some((disk, _lock)) = LoopDisk::new(64).zip(lock()) else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.trace");
+    let anonymous = CaptureOptions { anonymize: true, ..options(disk.name(), Some(&path)) };
+    Recorder::during(&anonymous, || fio(&disk, "--rw=read --bs=64k --size=64m --ioengine=psync"));
+    let (requests, info, _) = read_trace(&path);
+    assert!(info.is_anonymous);
+    let names = format!("{info:?}");
+    assert!(!names.contains("fio/") && !names.contains(disk.name()), "{names}");
+    let reads: Vec<_> = requests.iter().filter(|request| request.length == 65_536).collect();
+    assert!(reads.len() >= 1024);
+    let runs = reads.windows(2).filter(|pair| pair[1].offset == pair[0].offset + 65_536).count();
+    assert!(runs * 100 >= reads.len() * 90, "runs inside of regions stay: {runs} of {}", reads.len());
+    assert!(!reads.is_sorted_by_key(|request| request.offset));
+    assert!(reads.iter().all(|request| request.offset + 65_536 <= 64 << 20));
+}
+
+#[test]
+fn lost_events_are_counted() {
+    let Some((disk, _lock)) = LoopDisk::new(64).zip(lock()) else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.trace");
+    let small = CaptureOptions { buffer_bytes: Some(8 << 10), ..options(disk.name(), Some(&path)) };
+    let report = Recorder::stalled_during(&small, || {
+        fio(&disk, "--rw=randread --bs=4k --iodepth=16 --ioengine=libaio --number_ios=20000 --io_size=80m");
+    });
+    assert!(report.lost_events > 0);
+    assert!(!report.is_trustworthy());
+    let (requests, info, _) = read_trace(&path);
+    assert_eq!(info.lost, Some(report.lost_events));
+    // Each request has an issue and a completion, and each lost event is one of them.
+    let whole = requests.iter().filter(|request| request.service_ns.is_some()).count() as u64;
+    assert!(whole + report.lost_events >= 20_000, "{whole} and {}", report.lost_events);
+    assert!(report.text(report::SheetStyle { width: 80, colour: false }).contains("larger buffers (--buffer)"));
+}
+
+#[test]
+fn an_instance_of_a_killed_capture_is_removed() {
+    let Some((disk, _lock)) = LoopDisk::new(8).zip(lock()) else { return };
+    let Some(tracefs) = host::mounted_tracefs() else { return };
+    let left = tracefs.path().join("instances/fathom-4194305");
+    std::fs::create_dir(&left).unwrap();
+    let short = CaptureOptions { duration: Some(Duration::from_millis(100)), ..options(disk.name(), None) };
+    let report = Recorder::during(&short, || std::thread::sleep(Duration::from_millis(300)));
+    assert_eq!(report.ended, "after the requested time");
+    assert!(!left.exists(), "an instance of a process that does not exist");
+    let own = tracefs.path().join(format!("instances/fathom-{}", std::process::id()));
+    assert!(!own.exists());
+}
+
+#[test]
+fn what_cannot_be_captured_is_an_error_with_a_remedy() {
+    let refused = |asked: &str| capture(&options(asked, None), &mut Recorder::default()).unwrap_err().to_string();
+    assert!(refused("/proc/self").contains("no block device is below it\nhelp: "), "{}", refused("/proc/self"));
+    assert!(refused("/no/such").contains("help: "));
+    let process = CaptureOptions { process: Some(u32::MAX), ..options("/", None) };
+    let error = capture(&process, &mut Recorder::default()).unwrap_err();
+    assert!(error.is_usage, "{error}");
+}

@@ -1,0 +1,133 @@
+//! `fathom capture`: records the requests of a live device.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use ::capture::{CaptureHost, CaptureOptions, KeptPart, capture};
+use clap::Args;
+use report::capture::CaptureProgress;
+
+use crate::args::{ProgressStyle, TextOrJson};
+use crate::display::Display;
+use crate::exit::Exit;
+use crate::outputs::print_text;
+use crate::signals::Signals;
+use crate::terminal::Terminal;
+
+pub(crate) const HELP: &str = "\
+Watches a device and touches nothing: requests come from the block tracepoints of the kernel, which need root \
+or CAP_SYS_ADMIN. A file or directory stands for the device of its filesystem. Lost events are counted, and \
+completed requests are compared with the kernel's counters. The file can be read while it grows; `fathom \
+trace` describes it. docs/capture.md has details.
+
+Examples:
+  fathom capture /dev/nvme0n1 --for 10m -o db.trace
+  fathom capture /var/lib/postgresql --for 1h --keep-last 10m -o db.trace
+  fathom capture nvme0n1 --summary-only --for 30s --format json
+
+Exit codes:
+  0 captured
+  2 usage, or an unknown device
+  3 tracing is not available or not permitted, or the file cannot be written
+  4 captured, but events were lost or the kernel counted other requests
+  128+n ended by signal n, with the requests so far";
+
+/// Options of `fathom capture`.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct CaptureCommandOptions {
+    /// Block device, or a file or directory for the device of its filesystem (/dev/ may be left out)
+    #[arg(value_name = "DEVICE|PATH")]
+    device: String,
+    /// Write the trace to FILE; an existing trace is replaced
+    #[arg(short, long, value_name = "FILE", required_unless_present = "summary_only", help_heading = "Output")]
+    output: Option<PathBuf>,
+    /// Print the summary and write no file
+    #[arg(long, conflicts_with = "output", help_heading = "Output")]
+    summary_only: bool,
+    /// Capture for this long [default: until SIGINT or SIGTERM]
+    #[arg(long = "for", value_name = "DURATION", value_parser = crate::signals::duration, help_heading = "Capture")]
+    duration: Option<Duration>,
+    /// Capture only requests that this process issues; writeback is issued by kernel threads
+    #[arg(long, value_name = "PID", help_heading = "Capture")]
+    pid: Option<u32>,
+    /// Stop when the file has this size
+    #[arg(long, value_name = "SIZE", value_parser = size, requires = "output", help_heading = "Output")]
+    max_size: Option<u64>,
+    /// Keep the last requests only: of this time, or as many as fit into this size
+    #[arg(long, value_name = "DURATION|SIZE", value_parser = kept, requires = "output", conflicts_with = "max_size", help_heading = "Output")]
+    keep_last: Option<KeptPart>,
+    /// Drop process names and scramble positions, in regions of 1 MiB
+    #[arg(long, help_heading = "Output")]
+    anonymize: bool,
+    /// Buffer of the kernel per processor [default: 16MiB, less with over 16 processors]
+    #[arg(long, value_name = "SIZE", value_parser = size, help_heading = "Capture")]
+    buffer: Option<u64>,
+    /// Format of standard output
+    #[arg(long, value_enum, default_value_t = TextOrJson::Text, help_heading = "Output")]
+    format: TextOrJson,
+    /// Show progress on standard error
+    #[arg(long, value_enum, default_value_t = ProgressStyle::Auto, help_heading = "Output")]
+    progress: ProgressStyle,
+}
+
+fn size(text: &str) -> Result<u64, String> {
+    let bytes = store::size_bytes(text).filter(|bytes| *bytes > 0);
+    bytes.ok_or_else(|| "write a number and a unit, such as 64MiB or 2GiB".to_owned())
+}
+
+fn kept(text: &str) -> Result<KeptPart, String> {
+    let part = crate::signals::duration(text).map(KeptPart::Time).or_else(|_| size(text).map(KeptPart::Bytes));
+    part.map_err(|_| "write a duration or a size, such as 10m or 2GiB".to_owned())
+}
+
+/// The terminal and the signals.
+struct Host(Display, Signals);
+
+impl CaptureHost for Host {
+    fn is_ended(&self) -> bool {
+        self.1.end().is_some()
+    }
+
+    fn progress(&mut self, progress: &CaptureProgress) {
+        procedure::ProcedureObserver::show_status(&mut self.0, &progress.line());
+    }
+
+    fn warn(&mut self, text: &str) {
+        procedure::ProcedureObserver::warn(&mut self.0, text);
+    }
+}
+
+/// Captures until the time is over or a signal arrives, and prints what it was.
+pub(crate) fn command(options: &CaptureCommandOptions) -> Result<Exit, Exit> {
+    let request = CaptureOptions {
+        asked: options.device.clone(),
+        output: options.output.clone(),
+        duration: options.duration,
+        bytes_max: options.max_size,
+        kept: options.keep_last,
+        anonymize: options.anonymize,
+        process: options.pid,
+        buffer_bytes: options.buffer,
+    };
+    let signals = Signals::listen(crate::signals::GRACE)?;
+    let mut host = Host(Display::new(options.progress, live::EventLog::none()), signals);
+    let captured = capture(&request, &mut host);
+    let Host(mut display, signals) = host;
+    display.close();
+    let result = captured.map_err(|error| {
+        let report = if error.is_usage { Exit::usage } else { Exit::environment };
+        report(error.to_string())
+    })?;
+    signals.conclude();
+    let text = match options.format {
+        TextOrJson::Text => result.text(Terminal::stdout().style()),
+        TextOrJson::Json => result.json(),
+    };
+    let printed = print_text(&text);
+    Ok(match signals.end() {
+        _ if printed != Exit::Good => printed,
+        _ if !result.is_trustworthy() => Exit::Distrust,
+        Some(signal) => Exit::Signal(signal),
+        None => Exit::Good,
+    })
+}
