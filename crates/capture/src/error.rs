@@ -24,7 +24,7 @@ impl CaptureError {
 
     /// Returns the error of an operation on a file of tracefs.
     pub(crate) fn tracefs(operation: &str, path: &Path, error: &io::Error) -> Self {
-        let message = format!("{operation} {}: {}", path.display(), engine::describe(error));
+        let message = format!("{operation} {}: {}", path.display(), error);
         match error.kind() {
             io::ErrorKind::PermissionDenied => Self::host(message, PERMISSION),
             io::ErrorKind::OutOfMemory => Self::host(message, "choose smaller buffers with --buffer"),
@@ -35,7 +35,8 @@ impl CaptureError {
 
 /// Remedy without privileges.
 pub(crate) const PERMISSION: &str = "run it as root or with the capability CAP_SYS_ADMIN, in a container with \
-    --privileged; write access to /sys/kernel/tracing suffices where it is mounted";
+    --privileged; write access to /sys/kernel/tracing suffices where it is mounted; without privileges, \
+    `iostat -xy -o JSON 1 60 | fathom explain -` shows rates and mean sizes only";
 
 impl fmt::Display for CaptureError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -83,8 +83,8 @@ mod tests {
     #[test]
     fn events_come_by_time_and_wait_for_processors_that_lag() {
         let mut cpus = [CpuEvents::default(), CpuEvents::default(), CpuEvents::default()];
-        [1, 4, 5, 9].map(|time| cpus[0].push(event(time)));
-        [2, 3, 7].map(|time| cpus[1].push(event(time)));
+        [1, 4, 5, 9].into_iter().for_each(|time| cpus[0].push(event(time)));
+        [2, 3, 7].into_iter().for_each(|time| cpus[1].push(event(time)));
         cpus.iter_mut().for_each(|cpu| cpu.set_drained(true));
         cpus[1].set_drained(false);
         assert_eq!(merged(&mut cpus, 100), [1, 2, 3, 4, 5, 7]);

@@ -11,7 +11,9 @@ fn event(time_ns: u64, action: RequestAction, sector: u64, length: u32) -> Reque
 fn run(events: &[RequestEvent]) -> (Vec<TraceRequest>, PairingCounts) {
     let mut pairing = RequestPairing::default();
     let mut requests = Vec::new();
-    events.iter().for_each(|event| drop(pairing.add(event, &mut requests)));
+    for event in events {
+        pairing.add(event, &mut requests);
+    }
     pairing.finish(&mut requests);
     (requests, pairing.counts())
 }

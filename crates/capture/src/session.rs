@@ -288,8 +288,9 @@ impl<'a> CaptureSession<'a> {
         let ended = self.ending(host).unwrap_or("at its end");
         let second = self.completions.as_ref().and_then(|_| counters(&self.target));
         let duration_ns = now_ns() - self.start_ns;
-        self.instance.enable(&self.events, false)?;
+        // All events end at once: a completion without its issue would count as in flight at the start.
         self.instance.stop()?;
+        self.instance.enable(&self.events, false)?;
         while self.reader.read_all(&self.instance)? {
             self.take(u64::MAX)?;
         }

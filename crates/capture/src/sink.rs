@@ -53,7 +53,7 @@ impl TraceFile {
             let (why, remedy) = text.split_once("\nhelp: ").unwrap_or((&text, "name another file"));
             CaptureError::usage(format!("--output {shown}: {why}"), remedy)
         })?;
-        let metadata = file.metadata().map_err(|error| failed(engine::describe(&error)))?;
+        let metadata = file.metadata().map_err(|error| failed(error.to_string()))?;
         if metadata.is_file() {
             if metadata.len() > 0 && !has_mark(&mut file) {
                 let why = "it exists and is not a trace of Fathom".to_owned();
@@ -62,7 +62,7 @@ impl TraceFile {
                     "name another file, or remove it first",
                 ));
             }
-            file.set_len(0).map_err(|error| failed(engine::describe(&error)))?;
+            file.set_len(0).map_err(|error| failed(error.to_string()))?;
         } else if kept.is_some() {
             return Err(failed("--keep-last needs a file whose start can be dropped".to_owned()));
         }
@@ -154,7 +154,7 @@ impl TraceFile {
     }
 
     fn failed(&self, operation: &str, error: &io::Error) -> CaptureError {
-        let message = format!("{operation} {}: {}", self.path.display(), engine::describe(error));
+        let message = format!("{operation} {}: {}", self.path.display(), error);
         let remedy = engine::remedy(error).unwrap_or("what was written before can be read (fathom trace)");
         CaptureError::host(message, remedy)
     }

@@ -37,7 +37,7 @@ impl TraceFs {
         }
         let mount = mount_detached().map_err(|error| {
             let error = io::Error::from(error);
-            let message = format!("mount tracefs: {}", engine::describe(&error));
+            let message = format!("mount tracefs: {}", error);
             match error.kind() {
                 io::ErrorKind::PermissionDenied => CaptureError::host(message, PERMISSION),
                 _ => CaptureError::host(message, "mount it: mount -t tracefs tracefs /sys/kernel/tracing"),
@@ -63,7 +63,8 @@ impl TraceFs {
         let entries = std::fs::read_dir(self.file("instances")).into_iter().flatten().flatten();
         let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
         let is_left = |name: &String| {
-            let id = name.strip_prefix(PREFIX).filter(|id| id.bytes().all(|byte| byte.is_ascii_digit()));
+            let id = name.strip_prefix(PREFIX).and_then(|id| id.split('-').next());
+            let id = id.filter(|id| !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_digit()));
             id.is_some_and(|id| !Path::new("/proc").join(id).exists())
         };
         let remove = |name: &String| std::fs::remove_dir(self.file("instances").join(name)).is_ok();
@@ -117,8 +118,7 @@ pub(crate) struct TraceInstance {
 impl TraceInstance {
     /// Creates and sets up an instance.
     pub(crate) fn create(fs: &TraceFs, setup: &InstanceSetup<'_>) -> Result<Self, CaptureError> {
-        let path = fs.file("instances").join(format!("{PREFIX}{}", std::process::id()));
-        std::fs::create_dir(&path).map_err(|error| CaptureError::tracefs("create", &path, &error))?;
+        let path = create_folder(&fs.file("instances"))?;
         let pipes: Arc<Mutex<Vec<File>>> = Arc::default();
         let (fs_at_exit, path_at_exit, pipes_at_exit) = (fs.clone(), path.clone(), Arc::clone(&pipes));
         let clean_up = on_exit(move || {
@@ -200,6 +200,21 @@ impl TraceInstance {
     /// Returns the tracefs of the instance.
     pub(crate) fn fs(&self) -> &TraceFs {
         &self.fs
+    }
+}
+
+/// Creates an instance named by the process. Processes of other containers may have the same ID.
+fn create_folder(instances: &Path) -> Result<PathBuf, CaptureError> {
+    let id = std::process::id();
+    let mut number = 0;
+    loop {
+        let name = if number == 0 { format!("{PREFIX}{id}") } else { format!("{PREFIX}{id}-{number}") };
+        let path = instances.join(name);
+        match std::fs::create_dir(&path) {
+            Ok(()) => return Ok(path),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && number < 100 => number += 1,
+            Err(error) => return Err(CaptureError::tracefs("create", &path, &error)),
+        }
     }
 }
 

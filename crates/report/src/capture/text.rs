@@ -7,7 +7,7 @@ use super::{CaptureFile, CaptureReport, CounterComparison};
 use crate::{Sheet, SheetStyle, Tone};
 
 /// Column of the values.
-const INDENT: usize = 15;
+const INDENT: usize = 17;
 /// Number of processes in the text.
 const PROCESSES: usize = 4;
 
