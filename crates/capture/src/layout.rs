@@ -103,7 +103,7 @@ fn field_of(text: &str) -> Option<(String, FieldLayout)> {
 
 /// Layout of a page of the ring buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PageLayout {
+pub(crate) struct PageLayout {
     pub(crate) timestamp: FieldLayout,
     pub(crate) commit: FieldLayout,
     /// Position of the events.
@@ -115,7 +115,7 @@ impl PageLayout {
     ///
     /// # Errors
     /// Returns a sentence if the file is not understood.
-    pub fn parse(text: &str) -> Result<Self, String> {
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
         let table = FieldTable::parse(text)?;
         let timestamp = table.required("timestamp", &[8])?;
         let commit = table.required("commit", &[8, 4])?;

@@ -19,6 +19,7 @@ mod hash;
 mod layout;
 mod merge;
 mod names;
+mod offline;
 mod page;
 mod pairing;
 mod session;
@@ -27,8 +28,7 @@ mod target;
 mod tracefs;
 
 pub use error::CaptureError;
-pub use layout::PageLayout;
-pub use page::{RingEvent, RingPage};
+pub use offline::{DecodedPages, decode_pages};
 pub use pairing::PairingCounts;
 pub use session::{CaptureHost, CaptureOptions, capture};
 pub use sink::KeptPart;

@@ -22,7 +22,7 @@ const STAMP_UPPER: u64 = 0x1f << 59;
 
 /// A page, from which events are taken.
 #[derive(Clone, Debug)]
-pub struct RingPage<'a> {
+pub(crate) struct RingPage<'a> {
     events: &'a [u8],
     time_ns: u64,
     missed: Option<u64>,
@@ -31,17 +31,16 @@ pub struct RingPage<'a> {
 
 /// An event of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RingEvent<'a> {
+pub(crate) struct RingEvent<'a> {
     /// Time on the clock of the buffer.
-    pub time_ns: u64,
+    pub(crate) time_ns: u64,
     /// Its bytes.
-    pub bytes: &'a [u8],
+    pub(crate) bytes: &'a [u8],
 }
 
 impl<'a> RingPage<'a> {
     /// Begins to read a page. Bytes after its events are ignored.
-    #[must_use]
-    pub fn new(layout: &PageLayout, page: &'a [u8]) -> Self {
+    pub(crate) fn new(layout: &PageLayout, page: &'a [u8]) -> Self {
         let commit = layout.commit.value(page);
         let bytes = (commit & COMMIT_MASK) as usize;
         let all = page.get(layout.data..).unwrap_or_default();
@@ -58,14 +57,12 @@ impl<'a> RingPage<'a> {
     }
 
     /// Returns the number of events that were overwritten before those of this page, or 1 if it is unknown.
-    #[must_use]
-    pub fn missed(&self) -> Option<u64> {
+    pub(crate) fn missed(&self) -> Option<u64> {
         self.missed
     }
 
     /// Reports whether the page ended within an event, or has an event that is not understood.
-    #[must_use]
-    pub fn is_damaged(&self) -> bool {
+    pub(crate) fn is_damaged(&self) -> bool {
         self.is_damaged
     }
 

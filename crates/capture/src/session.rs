@@ -51,6 +51,9 @@ pub trait CaptureHost {
     /// Shows the progress, once per second.
     fn progress(&mut self, progress: &CaptureProgress);
 
+    /// Notes that the device is no longer captured, and that only results are left to be made.
+    fn concluding(&mut self);
+
     /// Prints a warning, whose second line may be `help: ` and a remedy.
     fn warn(&mut self, text: &str);
 }
@@ -300,6 +303,7 @@ impl<'a> CaptureSession<'a> {
         self.deliver()?;
         let Self { target, instance, completions, pairing, sink, selection, reader, lost, options, .. } = self;
         instance.remove();
+        host.concluding();
         let counters = completions
             .zip(second)
             .filter(|_| lost == 0)

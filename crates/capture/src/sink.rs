@@ -7,7 +7,10 @@ use std::time::Duration;
 
 use engine::gate::{Existing, create_output};
 use report::capture::CaptureFile;
-use trace::{Characterizer, TRACE_MARK, TraceInfo, TraceProfile, TraceRequest, TraceWriter, TraceWriterOptions};
+use trace::{
+    Characterizer, TRACE_MARK, TraceInfo, TraceProfile, TraceReader, TraceRequest, TraceStep, TraceWriter,
+    TraceWriterOptions,
+};
 
 use crate::error::CaptureError;
 
@@ -25,6 +28,7 @@ pub enum KeptPart {
 pub(crate) struct TraceFile {
     path: PathBuf,
     file: File,
+    is_regular: bool,
     writer: TraceWriter,
     kept: Option<KeptPart>,
     /// Bytes and requests of this file, and of the one before it.
@@ -70,6 +74,7 @@ impl TraceFile {
         Ok(Self {
             path: path.to_owned(),
             file,
+            is_regular: metadata.is_file(),
             writer,
             kept,
             bytes: 0,
@@ -193,10 +198,13 @@ fn has_mark(file: &mut File) -> bool {
 }
 
 /// Everything that receives requests.
+///
+/// The characterization costs more than everything else that is done for a request, so it is made from the file, once
+/// the load is no longer affected. Without a file that can be read again, it is made at once.
 #[derive(Debug)]
 pub(crate) struct RequestSink {
     pub(crate) file: Option<TraceFile>,
-    characterizer: Characterizer,
+    characterizer: Option<Characterizer>,
     requests: u64,
     bytes: u64,
 }
@@ -204,7 +212,8 @@ pub(crate) struct RequestSink {
 impl RequestSink {
     /// Begins without requests.
     pub(crate) fn new(file: Option<TraceFile>) -> Self {
-        Self { file, characterizer: Characterizer::new(), requests: 0, bytes: 0 }
+        let is_readable = file.as_ref().is_some_and(|file| file.is_regular);
+        Self { file, characterizer: (!is_readable).then(Characterizer::new), requests: 0, bytes: 0 }
     }
 
     /// Adds a request.
@@ -212,7 +221,9 @@ impl RequestSink {
     pub(crate) fn add(&mut self, request: &TraceRequest) {
         self.requests += 1;
         self.bytes += u64::from(request.length);
-        self.characterizer.add(request);
+        if let Some(characterizer) = &mut self.characterizer {
+            characterizer.add(request);
+        }
         if let Some(file) = &mut self.file {
             file.push(request);
         }
@@ -226,14 +237,44 @@ impl RequestSink {
     /// Ends.
     pub(crate) fn finish(self) -> Result<(TraceProfile, Option<CaptureFile>), CaptureError> {
         let file = self.file.map(TraceFile::finish).transpose()?;
-        Ok((self.characterizer.finish(), file))
+        let profile = match (self.characterizer, &file) {
+            (Some(characterizer), _) => characterizer.finish(),
+            (None, Some(file)) => characterize(Path::new(&file.path)).map_err(|error| {
+                let message = format!("read {}: {error}", file.path);
+                CaptureError::host(message, "the trace is complete; try `fathom trace` on it")
+            })?,
+            (None, None) => TraceProfile::default(),
+        };
+        Ok((profile, file))
+    }
+}
+
+/// Characterizes the trace in a file.
+fn characterize(path: &Path) -> io::Result<TraceProfile> {
+    const PIECE: usize = 1 << 20;
+    let mut file = File::open(path)?;
+    let mut reader = TraceReader::new();
+    let mut characterizer = Characterizer::new();
+    let (mut piece, mut requests) = (vec![0; PIECE], Vec::new());
+    loop {
+        match reader.next(&mut requests) {
+            TraceStep::NeedsInput => match file.read(&mut piece)? {
+                0 => reader.end_input(),
+                count => reader.feed(&piece[..count]),
+            },
+            TraceStep::Requests(_) => {
+                requests.iter().for_each(|request| characterizer.add(request));
+                requests.clear();
+            }
+            TraceStep::Damage(damage) => return Err(io::Error::other(damage.what)),
+            TraceStep::End(_) => return Ok(characterizer.finish()),
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use trace::{TraceReader, TraceStep};
 
     fn info() -> TraceInfo {
         TraceInfo {

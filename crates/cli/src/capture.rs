@@ -5,13 +5,14 @@ use std::time::Duration;
 
 use ::capture::{CaptureHost, CaptureOptions, KeptPart, capture};
 use clap::Args;
+use procedure::ProcedureObserver;
 use report::capture::CaptureProgress;
 
 use crate::args::{ProgressStyle, TextOrJson};
 use crate::display::Display;
 use crate::exit::Exit;
 use crate::outputs::print_text;
-use crate::signals::Signals;
+use crate::signals::{self, Signals};
 use crate::terminal::Terminal;
 
 pub(crate) const HELP: &str = "\
@@ -45,7 +46,7 @@ pub(crate) struct CaptureCommandOptions {
     #[arg(long, conflicts_with = "output", help_heading = "Output")]
     summary_only: bool,
     /// Capture for this long [default: until SIGINT or SIGTERM]
-    #[arg(long = "for", value_name = "DURATION", value_parser = crate::signals::duration, help_heading = "Capture")]
+    #[arg(long = "for", value_name = "DURATION", value_parser = signals::duration, help_heading = "Capture")]
     duration: Option<Duration>,
     /// Capture only requests that this process issues; writeback is issued by kernel threads
     #[arg(long, value_name = "PID", help_heading = "Capture")]
@@ -76,7 +77,7 @@ fn size(text: &str) -> Result<u64, String> {
 }
 
 fn kept(text: &str) -> Result<KeptPart, String> {
-    let part = crate::signals::duration(text).map(KeptPart::Time).or_else(|_| size(text).map(KeptPart::Bytes));
+    let part = signals::duration(text).map(KeptPart::Time).or_else(|_| size(text).map(KeptPart::Bytes));
     part.map_err(|_| "write a duration or a size, such as 10m or 2GiB".to_owned())
 }
 
@@ -89,11 +90,15 @@ impl CaptureHost for Host {
     }
 
     fn progress(&mut self, progress: &CaptureProgress) {
-        procedure::ProcedureObserver::show_status(&mut self.0, &progress.line());
+        self.0.show_status(&progress.line());
+    }
+
+    fn concluding(&mut self) {
+        self.1.conclude();
     }
 
     fn warn(&mut self, text: &str) {
-        procedure::ProcedureObserver::warn(&mut self.0, text);
+        self.0.warn(text);
     }
 }
 
@@ -109,22 +114,20 @@ pub(crate) fn command(options: &CaptureCommandOptions) -> Result<Exit, Exit> {
         process: options.pid,
         buffer_bytes: options.buffer,
     };
-    let signals = Signals::listen(crate::signals::GRACE)?;
+    let signals = Signals::listen(signals::GRACE)?;
     let mut host = Host(Display::new(options.progress, live::EventLog::none()), signals);
     let captured = capture(&request, &mut host);
-    let Host(mut display, signals) = host;
-    display.close();
+    host.0.close();
     let result = captured.map_err(|error| {
         let report = if error.is_usage { Exit::usage } else { Exit::environment };
         report(error.to_string())
     })?;
-    signals.conclude();
     let text = match options.format {
         TextOrJson::Text => result.text(Terminal::stdout().style()),
         TextOrJson::Json => result.json(),
     };
     let printed = print_text(&text);
-    Ok(match signals.end() {
+    Ok(match host.1.end() {
         _ if printed != Exit::Good => printed,
         _ if !result.is_trustworthy() => Exit::Distrust,
         Some(signal) => Exit::Signal(signal),

@@ -1,8 +1,9 @@
-//! Benchmarks: models (`sim`), the disk server compared with others (`serve`), the cost of observers (`live`), merging
-//! the results of ranks (`fleet`), and
+//! Benchmarks: models (`sim`), the disk server compared with others (`serve`), the cost of observers (`live`) and of
+//! capturing (`capture`), merging the results of ranks (`fleet`), and
 //! Fathom compared with the installed fio in pairs. Both programs of a pair run the same command line one after the
 //! other, so that a drifting machine affects both alike. The median of the ratios counts.
 
+mod capture;
 mod cases;
 mod fleet;
 mod live;
@@ -30,8 +31,8 @@ struct BenchSample {
 /// A benchmark that is no comparison with fio.
 type Bench = fn(&Path) -> Result<Value>;
 
-const OTHER_BENCHES: [(&str, Bench); 4] =
-    [("sim", sim::run), ("serve", serve::run), ("live", live::run), ("fleet", fleet::run)];
+const OTHER_BENCHES: [(&str, Bench); 5] =
+    [("sim", sim::run), ("serve", serve::run), ("live", live::run), ("fleet", fleet::run), ("capture", capture::run)];
 
 /// Runs the benchmarks whose names start with one of `wanted`, or all, and saves the results in `perf/`.
 pub(crate) fn run(wanted: &[&str]) -> Result<()> {

@@ -21,6 +21,8 @@ const FOR_TESTS: &[&str] = &[
     "agrees_with",
     // Simulates a ranked candidate again.
     "confirm",
+    // Decodes saved pages of the kernel's ring buffer.
+    "decode_pages",
     // The payload of a reply.
     "payload_bytes",
 ];

@@ -211,6 +211,8 @@ impl CaptureHost for Recorder {
 
     fn progress(&mut self, _: &CaptureProgress) {}
 
+    fn concluding(&mut self) {}
+
     fn warn(&mut self, text: &str) {
         println!("{text}");
     }

@@ -1,0 +1,173 @@
+//! `fathom capture` as a whole program: signals, `kill -9`, warnings and errors. Needs root.
+
+mod common;
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use common::{Need, Running, Scratch, fathom, met, run, wait_for};
+use serde_json::Value;
+use trace::{TraceEnd, TraceReader, TraceStep};
+
+/// A loop device over a file in memory, and a tracefs to look for instances.
+struct Setup {
+    file: PathBuf,
+    device: String,
+    tracefs: tempfile::TempDir,
+}
+
+impl Setup {
+    fn new(name: &str) -> Option<Self> {
+        if !met(Need::Root) || !met(Need::Fio) {
+            return None;
+        }
+        let file = PathBuf::from(format!("/dev/shm/fathom-cli-capture-{}-{name}", std::process::id()));
+        std::fs::File::create(&file).unwrap().set_len(64 << 20).unwrap();
+        let output = Command::new("losetup").args(["--find", "--show"]).arg(&file).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let device = String::from_utf8(output.stdout).unwrap().trim().to_owned();
+        let tracefs = tempfile::tempdir().unwrap();
+        let mounted = Command::new("mount").args(["-t", "tracefs", "tracefs"]).arg(tracefs.path()).status().unwrap();
+        assert!(mounted.success());
+        Some(Self { file, device, tracefs })
+    }
+
+    fn load(&self, words: &str) -> Running {
+        let common = format!("--name=a --direct=1 --ioengine=libaio --filename={}", self.device);
+        Running::start(&mut common::fio(common.split(' ').chain(words.split(' '))))
+    }
+
+    /// Starts a capture and waits until its instance is there and used.
+    fn capture<'a>(&self, words: impl IntoIterator<Item = &'a str>) -> Running {
+        let words: Vec<&str> = ["capture", &self.device].into_iter().chain(words).collect();
+        let mut capture = Running::start(&mut fathom(words));
+        let enabled = self.instance(capture.pid()).join("events/block/block_rq_complete/enable");
+        wait_for("a capture", || {
+            assert!(!capture.has_ended(), "the capture ended early");
+            std::fs::read_to_string(&enabled).is_ok_and(|text| text.starts_with('1'))
+        });
+        capture
+    }
+
+    fn instance(&self, process: u32) -> PathBuf {
+        self.tracefs.path().join(format!("instances/fathom-{process}"))
+    }
+}
+
+impl Drop for Setup {
+    fn drop(&mut self) {
+        let _ = Command::new("losetup").args(["--detach", &self.device]).status();
+        let _ = Command::new("umount").arg(self.tracefs.path()).status();
+        let _ = std::fs::remove_file(&self.file);
+    }
+}
+
+/// Returns the number of requests in a trace, and how it ends.
+fn read(path: &Path) -> (usize, TraceEnd) {
+    let mut reader = TraceReader::new();
+    reader.feed(&std::fs::read(path).unwrap());
+    reader.end_input();
+    let mut requests = Vec::new();
+    loop {
+        match reader.next(&mut requests) {
+            TraceStep::End(end) => return (requests.len(), end),
+            TraceStep::Requests(_) => {}
+            step => panic!("{step:?}"),
+        }
+    }
+}
+
+#[test]
+fn every_signal_ends_a_capture_with_its_results_and_without_an_instance() {
+    let Some(setup) = Setup::new("signals") else { return };
+    let scratch = Scratch::new();
+    for (signal, code) in [("INT", 130), ("TERM", 143), ("HUP", 129)] {
+        let file = scratch.text("a.trace");
+        let capture = setup.capture(["-o", &file, "--format", "json", "--progress", "off"]);
+        let instance = setup.instance(capture.pid());
+        setup.load("--rw=randread --bs=4k --iodepth=8 --number_ios=2000 --size=64m").end().expect_code(0);
+        capture.signal(signal);
+        let outcome = capture.end().expect_code(code);
+        let result: Value = serde_json::from_str(&outcome.stdout).unwrap();
+        assert_eq!(result["ended"], "by a signal");
+        assert!(result["requests"].as_u64().unwrap() >= 1990, "{result:#}");
+        assert_eq!((&result["lost_events"], &result["is_trustworthy"]), (&0.into(), &true.into()), "{result:#}");
+        assert_eq!(read(&scratch.path("a.trace")), (result["requests"].as_u64().unwrap() as usize, TraceEnd::Complete));
+        assert!(!instance.exists(), "{signal}");
+    }
+}
+
+#[test]
+fn a_killed_capture_leaves_a_readable_file_and_the_next_one_removes_its_instance() {
+    let Some(setup) = Setup::new("killed") else { return };
+    let scratch = Scratch::new();
+    let file = scratch.text("a.trace");
+    let capture = setup.capture(["-o", &file, "--progress", "off"]);
+    let instance = setup.instance(capture.pid());
+    setup.load("--rw=randread --bs=4k --iodepth=8 --number_ios=4000 --size=64m").end().expect_code(0);
+    wait_for("a block of the trace", || scratch.path("a.trace").metadata().is_ok_and(|file| file.len() > 4096));
+    capture.signal("KILL");
+    assert_eq!(capture.end().code(), None);
+    let (requests, end) = read(&scratch.path("a.trace"));
+    assert!(requests >= 3900, "{requests}");
+    assert_eq!(end, TraceEnd::Unfinished);
+    assert!(instance.exists(), "the kernel keeps the instance of a killed process");
+    let outcome = run(&mut fathom(["capture", &setup.device, "--summary-only", "--for", "100ms"])).expect_code(0);
+    assert!(outcome.stdout.contains("ended after the requested time"), "{}", outcome.stdout);
+    assert!(!instance.exists());
+}
+
+#[test]
+fn a_known_job_of_fathom_comes_back() {
+    let Some(setup) = Setup::new("round") else { return };
+    let capture = setup.capture(["--summary-only", "--format", "json", "--progress", "off"]);
+    let job = format!(
+        "run --name=a --filename={0} --allow-destroy {0} --direct=1 --rw=randrw --rwmixread=75 --bs=8k,16k --iodepth=4 \
+         --rate_iops=1500,500 --runtime=5 --time_based --format json --progress off",
+        setup.device
+    );
+    let ran = run(&mut fathom(job.split_whitespace())).expect_one_of(&[0, 4]);
+    capture.signal("INT");
+    let captured: Value = serde_json::from_str(&capture.end().stdout).unwrap();
+    let job: Value = serde_json::from_str(&ran.stdout).unwrap();
+    let job = &job["jobs"][0]["result"];
+    for (kind, size) in [("read", 8192), ("write", 16_384)] {
+        let operations = job[kind]["ios"].as_f64().unwrap();
+        let found = &captured["operations"][kind]["frequent_sizes"][0];
+        assert_eq!(found["bytes"], size, "{captured:#}");
+        let requests = found["requests"].as_f64().unwrap();
+        assert!((requests / operations - 1.0).abs() < 0.01, "{kind}: {requests} requests, {operations} operations");
+    }
+    assert_eq!(captured["is_trustworthy"], true, "{captured:#}");
+}
+
+#[test]
+fn errors_name_the_remedy_and_touch_nothing() {
+    let Some(setup) = Setup::new("errors") else { return };
+    let scratch = Scratch::new();
+    let other = scratch.write("notes.txt", "not a trace");
+    for (words, code, message) in [
+        (vec!["capture", "/dev/no-such-device", "--summary-only"], 2, "there is no such block device"),
+        (vec!["capture", "/proc", "--summary-only"], 2, "no block device is below it"),
+        (vec!["capture", &setup.device, "-o", &other], 2, "it exists and is not a trace of Fathom"),
+        (vec!["capture", &setup.device, "--summary-only", "--pid", "4194305"], 2, "there is no such process"),
+        (vec!["capture", &setup.device], 2, "--output <FILE>"),
+        (vec!["capture", &setup.device, "-o", "x", "--max-size", "7 parsec"], 2, "64MiB or 2GiB"),
+    ] {
+        let outcome = run(&mut fathom(&words)).expect_code(code);
+        assert!(outcome.stderr.contains(message) && outcome.stderr.contains("help: "), "{words:?}: {}", outcome.stderr);
+        assert_eq!(outcome.stdout, "");
+    }
+    assert_eq!(scratch.read("notes.txt"), "not a trace");
+    assert_eq!(scratch.names(), ["notes.txt"]);
+}
+
+#[test]
+fn without_privileges_the_capability_is_named() {
+    let Some(setup) = Setup::new("user") else { return };
+    let mut command = Command::new("setpriv");
+    command.args(["--bounding-set", "-sys_admin", "--inh-caps", "-sys_admin", "--reuid", "65534", "--clear-groups"]);
+    command.arg(env!("CARGO_BIN_EXE_fathom")).args(["capture", &setup.device, "--summary-only", "--for", "100ms"]);
+    let outcome = run(&mut command).expect_code(3);
+    assert!(outcome.stderr.contains("CAP_SYS_ADMIN") && outcome.stderr.contains("iostat"), "{}", outcome.stderr);
+}

@@ -1,0 +1,77 @@
+# Captures of devices that plain hosts may lack: partitions, mappings, RAID, a scheduler.
+
+# captured DEVICE COMMAND...: captures DEVICE while COMMAND runs, into /tmp/capture.json.
+captured() {
+    local device=$1 code=0 id
+    shift
+    mkdir -p /tmp/tracefs
+    mount -t tracefs tracefs /tmp/tracefs
+    later "umount /tmp/tracefs"
+    fathom capture "$device" --summary-only --format json --progress off > /tmp/capture.json 2> /tmp/capture.err &
+    id=$!
+    wait_for "cat /tmp/tracefs/instances/fathom-$id/events/block/block_*_complete/enable | grep -q 1"
+    "$@"
+    sleep 1
+    kill -INT $id
+    wait $id || code=$?
+    [ $code = 130 ] || fail "exit code $code: $(cat /tmp/capture.err /tmp/capture.json)"
+    [ ! -e /tmp/tracefs/instances/fathom-$id ] || fail "the instance is left"
+    has '"is_trustworthy": true'
+    has '"lost_events": 0'
+}
+
+# has TEXT: checks the result of the capture.
+has() {
+    grep -Fq "$1" /tmp/capture.json || fail "no $1 in $(cat /tmp/capture.json)"
+}
+
+# load DEVICE: writes 512 KiB in 128 requests.
+load() {
+    fathom fio --name=t --rw=write --bs=4k --size=512k --direct=1 --ioengine=psync --filename="$1" > /dev/null
+}
+
+both() {
+    load "$1"
+    load "$2"
+}
+
+test_partition() {
+    disk lower 32
+    printf '1MiB,8MiB,L\n16MiB,8MiB,L\n' | sfdisk -q --label dos /dev/lower
+    wait_for "test -b /dev/lower2"
+    captured /dev/lower2 both /dev/lower1 /dev/lower2
+    has '"bytes": 524288'
+    has '"device": "lower2"'
+}
+
+test_mapping() {
+    disk lower 32
+    dmsetup create upper --table "0 49152 linear /dev/lower 2048"
+    later "dmsetup remove upper"
+    captured /dev/mapper/upper load /dev/mapper/upper
+    has '"events": "bios"'
+    has '"bytes": 524288'
+    has '"in_flight_at_end": 0'
+}
+
+test_raid() {
+    modprobe raid1
+    disk one 32
+    disk two 32
+    mdadm --quiet --create /dev/md0 --level 1 --raid-devices 2 --run --assume-clean /dev/one /dev/two
+    later "mdadm --quiet --stop /dev/md0"
+    captured /dev/md0 load /dev/md0
+    has '"events": "bios"'
+    has '"bytes": 524288'
+    captured /dev/one load /dev/md0
+    has '"events": "requests"'
+}
+
+test_scheduler() {
+    disk lower 32
+    modprobe mq-deadline 2>/dev/null || true
+    echo mq-deadline > /sys/block/lower/queue/scheduler
+    captured /dev/lower load /dev/lower
+    has '"bytes": 524288'
+    ! grep -q '"queued_ns": null' /tmp/capture.json || fail "no time in the queue: $(cat /tmp/capture.json)"
+}
