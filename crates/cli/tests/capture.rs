@@ -38,8 +38,8 @@ impl Setup {
     }
 
     /// Starts a capture and waits until its instance is there and used.
-    fn capture<'a>(&self, words: impl IntoIterator<Item = &'a str>) -> Running {
-        let words: Vec<&str> = ["capture", &self.device].into_iter().chain(words).collect();
+    fn capture<const N: usize>(&self, words: [&str; N]) -> Running {
+        let words = ["capture", &self.device].into_iter().chain(words);
         let mut capture = Running::start(&mut fathom(words));
         let enabled = self.instance(capture.pid()).join("events/block/block_rq_complete/enable");
         wait_for("a capture", || {
@@ -57,7 +57,7 @@ impl Setup {
 impl Drop for Setup {
     fn drop(&mut self) {
         let _ = Command::new("losetup").args(["--detach", &self.device]).status();
-        let _ = Command::new("umount").arg(self.tracefs.path()).status();
+        let _ = Command::new("umount").arg("--lazy").arg(self.tracefs.path()).status();
         let _ = std::fs::remove_file(&self.file);
     }
 }
@@ -122,7 +122,7 @@ fn a_known_job_of_fathom_comes_back() {
     let Some(setup) = Setup::new("round") else { return };
     let capture = setup.capture(["--summary-only", "--format", "json", "--progress", "off"]);
     let job = format!(
-        "run --name=a --filename={0} --allow-destroy {0} --direct=1 --rw=randrw --rwmixread=75 --bs=8k,16k --iodepth=4 \
+        "run --name=a --filename={0} --allow-destroy {0} --ioengine=libaio --direct=1 --rw=randrw --rwmixread=75 --bs=8k,16k --iodepth=4 --norandommap=1 \
          --rate_iops=1500,500 --runtime=5 --time_based --format json --progress off",
         setup.device
     );

@@ -161,7 +161,7 @@ impl MountedTracefs {
 
 impl Drop for MountedTracefs {
     fn drop(&mut self) {
-        let _ = Command::new("umount").arg(self.0.path()).status();
+        let _ = Command::new("umount").arg("--lazy").arg(self.0.path()).status();
     }
 }
 
