@@ -26,7 +26,6 @@ mod fleet;
 mod fleet_args;
 mod gate;
 mod home;
-mod input_file;
 mod man;
 mod observers;
 mod options;

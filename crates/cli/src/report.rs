@@ -10,10 +10,10 @@ use report::{ReportedRun, ResultDocument, ResultFormat, Sharded, formats_of, sui
 use crate::args::ReportOptions;
 use crate::diagnostics;
 use crate::exit::Exit;
-use crate::input_file;
 use crate::outputs::{Output, deliver_and_print, printed};
 use crate::run_argument::{ResolvedRun, is_file, resolve_all};
 use crate::save::{GRID, SUITE, SWEEP};
+use device::input_file;
 
 /// Reads all runs, merges shards, then writes the report.
 pub(crate) fn command(options: &ReportOptions) -> Result<Exit, Exit> {

@@ -5,7 +5,8 @@ use std::path::Path;
 use record::{Input, InputResult, InputResults, Run, read_input, read_inputs};
 use store::StoredRun;
 
-use crate::{diagnostics, home, input_file};
+use crate::{diagnostics, home};
+use device::input_file;
 
 /// A run that an argument names.
 #[derive(Debug)]

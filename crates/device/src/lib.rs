@@ -7,6 +7,7 @@
 //! What is *not* here: system calls (`engine`), the drive loop (`drive`), statistics (`meter`), output for users
 //! (`report`), the environment and signals of the process (`cli`).
 
+mod assertions;
 pub mod capacity;
 pub mod device_state;
 pub mod doctor_facts;
@@ -18,6 +19,7 @@ mod failure;
 pub mod growth;
 mod host_stats;
 pub mod input;
+pub mod input_file;
 pub mod layout;
 mod network;
 mod runner;
@@ -32,6 +34,7 @@ pub mod trace_files;
 mod traces;
 mod worker;
 
+pub use assertions::{AssertionText, parse_assertions};
 pub use environment::HostEnvironment;
 pub use environment_record::environment_record;
 pub use failure::failure;

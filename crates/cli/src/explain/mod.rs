@@ -15,11 +15,11 @@ use report::{ResultDocument, ResultFormat};
 use runner::problems;
 
 use crate::exit::Exit;
-use crate::input_file::{self, UnreadableInput};
 use crate::outputs::{Output, deliver_as, print_text};
 use crate::run_argument::{is_file, resolve_all};
 use crate::signals::Signals;
 use crate::{diagnostics, runners};
+use device::input_file::{self, UnreadableInput};
 
 /// Reads all inputs, explains them, and reports unreadable parts as warnings.
 pub(crate) fn command(options: &ExplainOptions) -> Result<Exit, Exit> {

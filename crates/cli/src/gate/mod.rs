@@ -1,13 +1,12 @@
 //! `fathom gate`: checks a run against assertions.
 
 pub(crate) mod args;
-mod assertions;
 
 use analyse::compare::{Comparison, ComparisonSettings, compare};
 use analyse::gate::{AssertionSubject, GateInputs};
 use analyse::{Verdict, analyse};
 use args::GateOptions;
-use assertions::AssertionText;
+use device::{AssertionText, parse_assertions};
 use record::Run;
 use report::gate::{self as page, GateCheck, GateDocument};
 use report::{ResultDocument, ResultFormat};
@@ -77,7 +76,7 @@ struct GateRequest {
 impl GateRequest {
     /// Parses the assertions and loads the runs. Prints all problems together.
     fn read(options: &GateOptions) -> Result<Self, Exit> {
-        let expected = assertions::parse_all(options);
+        let expected = parse_assertions(&options.assert, &options.assert_file, !options.baseline.is_empty());
         let run = [options.run.clone()];
         let inputs = [&run[..], &options.baseline].concat();
         let outputs: Vec<_> = options.output.iter().chain(&options.junit).cloned().collect();

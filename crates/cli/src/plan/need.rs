@@ -12,8 +12,8 @@ use units::{Nanos, block_bytes};
 use volume::catalogue::{QuantityKind, quantity};
 
 use super::args::{PlanOptions, PlanPattern};
-use crate::input_file;
 use crate::source::LocalSource;
+use device::input_file;
 
 /// Default headroom.
 const HEADROOM: f64 = 0.2;

@@ -5,6 +5,7 @@ mod saved;
 mod when;
 
 use args::{ImportOptions, KeepOptions, PruneOptions, RunsCommand, RunsListOptions, RunsOptions, RunsShowOptions};
+use device::input_file;
 use jiff::tz::TimeZone;
 use report::runs::{run_details_json, run_details_text, saved_runs_json, saved_runs_text};
 use store::{Entry, Filter, Reason, Retention, RunStore};
@@ -12,10 +13,10 @@ use units::Bytes;
 
 use crate::args::TextOrJson;
 use crate::exit::Exit;
+use crate::home;
 use crate::outputs::print_text;
 use crate::run_argument::resolve_all;
 use crate::terminal::Terminal;
-use crate::{home, input_file};
 
 /// Runs a subcommand; lists all runs without one.
 pub(crate) fn command(options: &RunsOptions) -> Result<Exit, Exit> {
@@ -85,7 +86,8 @@ fn import(options: &ImportOptions) -> Result<Exit, Exit> {
         let bytes = match input_file::bytes(file) {
             Ok(bytes) => bytes,
             Err(unopened) => {
-                worst = worst.max(unopened.report(&name));
+                let report = if unopened.usage { Exit::usage } else { Exit::environment };
+                worst = worst.max(report(unopened.line(&name)));
                 continue;
             }
         };

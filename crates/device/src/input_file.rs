@@ -9,15 +9,17 @@ use engine::describe;
 use job::Diagnostic;
 use runner::problems::command_line_place;
 
-use crate::exit::Exit;
+use crate::input;
 
 /// Returns the name of an input for messages.
-pub(crate) fn name(path: &Path) -> String {
+#[must_use]
+pub fn name(path: &Path) -> String {
     if is_stdin(path) { "standard input".to_owned() } else { path.display().to_string() }
 }
 
 /// Splits `FILE#2` into the file and the number of a run in it, unless a file has exactly that name.
-pub(crate) fn numbered(path: &Path) -> (&Path, Option<usize>) {
+#[must_use]
+pub fn numbered(path: &Path) -> (&Path, Option<usize>) {
     let bytes = path.as_os_str().as_bytes();
     let parts = bytes.iter().rposition(|&byte| byte == b'#').map(|at| (&bytes[..at], &bytes[at + 1..]));
     let number = parts.and_then(|(_, digits)| std::str::from_utf8(digits).ok()?.parse::<usize>().ok());
@@ -29,39 +31,43 @@ pub(crate) fn numbered(path: &Path) -> (&Path, Option<usize>) {
     }
 }
 
-pub(crate) fn is_stdin(path: &Path) -> bool {
+/// Reports whether a path stands for standard input.
+#[must_use]
+pub fn is_stdin(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
 /// An input that cannot be read.
-pub(crate) struct UnreadableInput {
-    pub(crate) diagnostic: Box<Diagnostic>,
+#[derive(Debug)]
+pub struct UnreadableInput {
+    /// The problem, with a place on the command line and a remedy.
+    pub diagnostic: Box<Diagnostic>,
     /// Whether the name is wrong, rather than the host failing.
-    pub(crate) usage: bool,
+    pub usage: bool,
 }
 
 impl UnreadableInput {
     /// Returns the error of an argument that names no run.
-    pub(super) fn unknown(path: &Path, problem: String) -> Self {
+    #[must_use]
+    pub fn unknown(path: &Path, problem: String) -> Self {
         Self { diagnostic: unreadable(path, problem, "give a file or a saved run"), usage: true }
     }
 
-    /// Prints the error on one line.
-    pub(crate) fn report(&self, name: &str) -> Exit {
-        let problem = self.line(name);
-        if self.usage { Exit::usage(problem) } else { Exit::environment(problem) }
-    }
-
     /// Returns the error on one line.
-    pub(crate) fn line(&self, name: &str) -> String {
+    #[must_use]
+    pub fn line(&self, name: &str) -> String {
         let remedy = self.diagnostic.remedy.as_deref().unwrap_or("give another file");
         format!("{name}: {}\nhelp: {remedy}", self.diagnostic.message)
     }
 }
 
 /// Reads an input.
-pub(crate) fn bytes(path: &Path) -> Result<Vec<u8>, UnreadableInput> {
-    device::input::read(path, device::input::RECORD).map_err(|error| {
+///
+/// # Errors
+///
+/// Fails if the file cannot be read or is too large.
+pub fn bytes(path: &Path) -> Result<Vec<u8>, UnreadableInput> {
+    input::read(path, input::RECORD).map_err(|error| {
         let usage = matches!(error.kind(), NotFound | IsADirectory | InvalidInput);
         let remedy = "give a record, fio's output, or that of `iostat -x`; `-` is standard input";
         UnreadableInput { diagnostic: unreadable(path, describe(&error), remedy), usage }

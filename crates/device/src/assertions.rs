@@ -1,6 +1,6 @@
-//! Parses assertions from the command line and from files.
+//! Assertions from the command line and from files.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use analyse::gate::{Assertion, AssertionError};
 use engine::describe;
@@ -8,31 +8,42 @@ use job::{Diagnostic, Place};
 use runner::problems::place_in_option;
 use units::printable;
 
-use super::args::GateOptions;
+use crate::input;
 
 /// An assertion and its text.
-pub(super) struct AssertionText {
-    pub(super) text: String,
-    pub(super) assertion: Assertion,
+#[derive(Clone, Debug)]
+pub struct AssertionText {
+    /// The text, printable.
+    pub text: String,
+    /// The assertion.
+    pub assertion: Assertion,
 }
 
-/// Parses all assertions. Returns all problems together.
-pub(super) fn parse_all(options: &GateOptions) -> Result<Vec<AssertionText>, Vec<Diagnostic>> {
+/// Parses the texts of `--assert` and the lines of the files of `--assert-file`.
+///
+/// # Errors
+///
+/// Returns all problems together; one of them if an assertion needs a baseline and there is none.
+pub fn parse_assertions(
+    texts: &[String],
+    files: &[PathBuf],
+    has_baseline: bool,
+) -> Result<Vec<AssertionText>, Vec<Diagnostic>> {
     let mut problems = Vec::new();
-    let mut lines: Vec<AssertionLine> = options.assert.iter().map(|text| AssertionLine::of_option(text)).collect();
-    for path in &options.assert_file {
+    let mut lines: Vec<AssertionLine> = texts.iter().map(|text| AssertionLine::of_option(text)).collect();
+    for path in files {
         match read(path) {
             Ok(text) => lines.extend(AssertionLine::of_file(path, &text)),
             Err(problem) => problems.push(*problem),
         }
     }
     if lines.is_empty() && problems.is_empty() {
-        problems.push(no_assertion(options));
+        problems.push(no_assertion(files));
     }
     let mut assertions = Vec::new();
     for line in lines {
         match Assertion::parse(&line.text) {
-            Ok(assertion) if assertion.needs_baseline() && options.baseline.is_empty() => {
+            Ok(assertion) if assertion.needs_baseline() && !has_baseline => {
                 problems.push(line.without_baseline());
             }
             Ok(mut assertion) => {
@@ -99,7 +110,7 @@ fn without_comment(line: &str) -> &str {
 }
 
 fn read(path: &Path) -> Result<String, Box<Diagnostic>> {
-    device::input::read_text(path, device::input::SMALL).map_err(|error| {
+    input::read_text(path, input::SMALL).map_err(|error| {
         let why = describe(&error);
         let word = path.display().to_string();
         let place = place_in_option("--assert-file", &word, 0..word.len());
@@ -108,8 +119,8 @@ fn read(path: &Path) -> Result<String, Box<Diagnostic>> {
     })
 }
 
-fn no_assertion(options: &GateOptions) -> Diagnostic {
-    let message = match options.assert_file.first() {
+fn no_assertion(files: &[PathBuf]) -> Diagnostic {
+    let message = match files.first() {
         Some(path) => format!("there is no expectation in {}", path.display()),
         None => "no expectation is given".to_owned(),
     };
