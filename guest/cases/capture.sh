@@ -5,8 +5,10 @@ captured() {
     local device=$1 code=0 id
     shift
     mkdir -p /tmp/tracefs
-    mount -t tracefs tracefs /tmp/tracefs
-    later "umount /tmp/tracefs"
+    if [ ! -e /tmp/tracefs/instances ]; then
+        mount -t tracefs tracefs /tmp/tracefs
+        later "umount /tmp/tracefs"
+    fi
     fathom capture "$device" --summary-only --format json --progress off > /tmp/capture.json 2> /tmp/capture.err &
     id=$!
     wait_for "cat /tmp/tracefs/instances/fathom-$id/events/block/block_*_complete/enable | grep -q 1"
