@@ -219,7 +219,7 @@ fn open(worker_plan: &WorkerPlan, job: &Job, shared: &SharedRun) -> Result<Vec<f
         in_call.leave();
         let file = file.map_err(|error| worker_error(&error))?;
         if access.direct {
-            file.check_block(policy::block_unit(job)).map_err(|error| worker_error(&error))?;
+            file.check_block(policy::block_unit(job)).map_err(|error| unaligned(job, error))?;
         }
         if job.files.invalidate {
             // Only root may do this on block devices. The run then starts with a warm cache, which its verdict reports.
@@ -233,6 +233,13 @@ fn open(worker_plan: &WorkerPlan, job: &Job, shared: &SharedRun) -> Result<Vec<f
         opened.push(file);
     }
     Ok(opened)
+}
+
+/// Returns the error of a job whose blocks are not those of its target. The offsets of a trace can be aligned to them.
+fn unaligned(job: &Job, error: engine::Error) -> WorkerError {
+    let remedy = "write replay_align=4k, or direct=0 to replay through the page cache";
+    let remedy = if job.replay.is_some() { Some(remedy.to_owned()) } else { error.remedy };
+    worker_error(&engine::Error { remedy, ..error })
 }
 
 fn setup(job: &Job, issuer: &Issuer, clock: MonotonicClock) -> Setup {

@@ -64,7 +64,7 @@ pub(crate) fn limit(facts: Facts<'_>) -> Finding {
         return finding.with(Quantity::Runtime, result.wall_ns(), EvidenceSource::Counters);
     }
     if let Some(finding) = pace::rate(facts) {
-        return finding;
+        return limit_of_replay(facts, &finding).unwrap_or(finding);
     }
     let Some(in_flight) = result.in_flight() else {
         // An engine without a device completes in no time at all, which is a known limit.
@@ -95,6 +95,13 @@ pub(crate) fn limit(facts: Facts<'_>) -> Finding {
         full(facts)
     };
     little(facts, finding)
+}
+
+/// Returns the limit of the model that kept a replay from its rate, which says more than the rate.
+fn limit_of_replay(facts: Facts<'_>, rate: &Finding) -> Option<Finding> {
+    let model = facts.run.model.as_ref().filter(|_| facts.job.replay.is_some() && rate.code != Code::RateKept)?;
+    let finding = model::limit(facts, model, facts.result().in_flight()?);
+    (finding.code != Code::ModelNotReached).then(|| little(facts, finding))
 }
 
 /// Checks for a queue that is full if submission time counts. At depth one the next operation waits for that too.

@@ -36,11 +36,14 @@ pub(super) fn rate(facts: Facts<'_>) -> Option<Finding> {
     let needed = needed.map(|in_flight| in_flight * worst.asked / worst.reached);
     let possible = facts.declared().in_flight_possible as f64;
     let finding = match needed {
-        Some(needed) if missed && needed > possible => Finding::new(Code::QueueTooShallow, Severity::Warning)
-            .with(Quantity::InFlightNeeded, needed, EvidenceSource::LittlesLaw)
-            .with(Quantity::InFlightPossible, possible, EvidenceSource::Job)
-            // Twice the mean, because arrivals bunch up and slow operations occupy slots.
-            .remedy(deeper(facts, facts.per_worker(2.0 * needed))),
+        // A replay on a slow target has any number of requests in flight.
+        Some(needed) if missed && needed > possible && facts.job.replay.is_none() => {
+            Finding::new(Code::QueueTooShallow, Severity::Warning)
+                .with(Quantity::InFlightNeeded, needed, EvidenceSource::LittlesLaw)
+                .with(Quantity::InFlightPossible, possible, EvidenceSource::Job)
+                // Twice the mean, because arrivals bunch up and slow operations occupy slots.
+                .remedy(deeper(facts, facts.per_worker(2.0 * needed)))
+        }
         _ if missed => Finding::new(Code::RateNotReached, Severity::Warning)
             .with(Quantity::CpuShare, facts.result().cpu_share(), EvidenceSource::ProcessorTime)
             .remedy(spread(facts)),
