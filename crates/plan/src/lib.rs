@@ -6,6 +6,8 @@
 //! short, and ranks the results ([`Ranking`]): those that meet the need, those that none dominates in price and
 //! latency, and the cheapest.
 //!
+//! For a load that is known as a trace, [`replay`] finds the smallest volumes by replays instead.
+//!
 //! Unpublished prices stay unknown, and prices of other regions do not count. Prices in euros are compared in US
 //! dollars at a rate with a source and a date ([`Exchange`]). Each latency carries its basis; an assumed one never
 //! beats a measured one.
@@ -19,6 +21,7 @@ mod judge;
 mod laws;
 mod need;
 mod rank;
+pub mod replay;
 mod search;
 mod trial;
 pub mod workload;
@@ -29,6 +32,6 @@ pub use candidate::{
 pub use exchange::Exchange;
 pub use laws::LatencyCache;
 pub use need::{Demand, Need};
-pub use rank::{Nearest, Ranking, rank};
+pub use rank::{Nearest, Ranking, rank, rank_by};
 pub use search::{candidates, machines, named, regions};
 pub use trial::{PlanTrial, TrialOutcome, best, confirm, plan, simulate_jitter};

@@ -37,23 +37,32 @@ pub struct Nearest {
     pub candidate: usize,
 }
 
-/// Ranks candidates.
+/// Latency by which candidates are compared, in seconds.
+type Slowness = fn(&Candidate) -> Option<f64>;
+
+/// Ranks candidates by price and mean latency.
 #[must_use]
 pub fn rank(candidates: &[Candidate]) -> Ranking {
+    rank_by(candidates, |candidate| candidate.mean_secs)
+}
+
+/// Ranks candidates by price and a latency in seconds.
+#[must_use]
+pub fn rank_by(candidates: &[Candidate], secs: Slowness) -> Ranking {
     let indices = || 0..candidates.len();
     let mut meeting: Vec<usize> = indices().filter(|index| candidates[*index].meets()).collect();
     meeting.sort_by(|a, b| {
         let (a, b) = (&candidates[*a], &candidates[*b]);
-        order(a).partial_cmp(&order(b)).unwrap_or(std::cmp::Ordering::Equal)
+        order(a, secs).partial_cmp(&order(b, secs)).unwrap_or(std::cmp::Ordering::Equal)
     });
     let front: Vec<usize> = meeting
         .iter()
         .copied()
         .filter(|index| candidates[*index].known_price().is_some())
-        .filter(|index| !meeting.iter().any(|other| dominates(&candidates[*other], &candidates[*index])))
+        .filter(|index| !meeting.iter().any(|other| dominates(&candidates[*other], &candidates[*index], secs)))
         .collect();
     let best = front.first().copied();
-    let slower = |a: &usize, b: &usize| slowness(&candidates[*a]).total_cmp(&slowness(&candidates[*b]));
+    let slower = |a: &usize, b: &usize| slowness(&candidates[*a], secs).total_cmp(&slowness(&candidates[*b], secs));
     let fastest = front.iter().copied().min_by(slower);
     let known = || front.iter().copied().filter(|index| candidates[*index].has_known_latency());
     let (known_best, known_fastest) = (known().next(), known().min_by(slower));
@@ -67,24 +76,24 @@ pub fn rank(candidates: &[Candidate]) -> Ranking {
     Ranking { meeting, front, best, fastest, known_best, known_fastest, missing, impossible, nearest }
 }
 
-fn slowness(candidate: &Candidate) -> f64 {
-    candidate.mean_secs.unwrap_or(f64::INFINITY)
+fn slowness(candidate: &Candidate, secs: Slowness) -> f64 {
+    secs(candidate).unwrap_or(f64::INFINITY)
 }
 
 /// Sort key: known prices first, price, basis of the latency, latency.
-fn order(candidate: &Candidate) -> (bool, f64, LatencyBasis, f64) {
+fn order(candidate: &Candidate, secs: Slowness) -> (bool, f64, LatencyBasis, f64) {
     let basis = candidate.about.latency_basis;
     match candidate.known_price() {
-        Some(price) => (false, price.usd_per_month, basis, slowness(candidate)),
-        None => (true, 0.0, basis, slowness(candidate)),
+        Some(price) => (false, price.usd_per_month, basis, slowness(candidate, secs)),
+        None => (true, 0.0, basis, slowness(candidate, secs)),
     }
 }
 
 /// Reports whether `one` is at least as good in price and latency, and better in one of them. A less well known latency
 /// does not count as better.
-fn dominates(one: &Candidate, other: &Candidate) -> bool {
+fn dominates(one: &Candidate, other: &Candidate, secs: Slowness) -> bool {
     let (Some(price), Some(others)) = (one.known_price(), other.known_price()) else { return false };
-    let (cost, time) = ((price.usd_per_month, others.usd_per_month), (slowness(one), slowness(other)));
+    let (cost, time) = ((price.usd_per_month, others.usd_per_month), (slowness(one, secs), slowness(other, secs)));
     let is_as_well_known = one.about.latency_basis <= other.about.latency_basis;
     is_as_well_known && cost.0 <= cost.1 && time.0 <= time.1 && (cost.0 < cost.1 || time.0 < time.1)
 }

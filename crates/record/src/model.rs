@@ -149,6 +149,10 @@ pub struct ModelStage {
     pub decided: u64,
     /// Total delay beyond that of previous stages, in nanoseconds.
     pub delay_ns: u64,
+    /// Time in which at least one request waited for admission by this limit, in nanoseconds; zero for stations and in
+    /// older records.
+    #[serde(default, skip_serializing_if = "is_zero_time")]
+    pub throttled_ns: u64,
     /// Used fraction of its capacity, from 0 to 1; more than 1 while burst credits are spent.
     pub utilisation: f64,
     /// Burst credits, if any.
@@ -180,6 +184,11 @@ pub struct StageHosts {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
 fn is_zero(number: &u32) -> bool {
     *number == 0
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+fn is_zero_time(ns: &u64) -> bool {
+    *ns == 0
 }
 
 impl ModelStage {

@@ -17,6 +17,8 @@ pub(crate) struct LimiterCounts {
     pub decided: u64,
     /// Delay added to that of the preceding limits.
     pub delay_ns: u64,
+    /// Time in which at least one request waited for this limiter.
+    pub throttled_ns: u64,
     /// Total cost of all requests, as time at the limit's rate.
     pub busy_ns: u64,
     /// Requests that cost nothing because they were merged with preceding ones.
@@ -34,6 +36,7 @@ impl LimiterCounts {
             delayed: plus(|counts| counts.delayed),
             decided: plus(|counts| counts.decided),
             delay_ns: plus(|counts| counts.delay_ns),
+            throttled_ns: plus(|counts| counts.throttled_ns),
             busy_ns: plus(|counts| counts.busy_ns),
             merged: plus(|counts| counts.merged),
             unmerged: plus(|counts| counts.unmerged),
@@ -57,6 +60,8 @@ pub(crate) struct Limiter {
     /// Record of requests ahead of schedule; not kept for buckets of credits.
     pub leads: LeadHistogram,
     first_delay_ns: u64,
+    /// Last admission of a delayed request so far.
+    throttled_until_ns: u64,
     has_credits: bool,
     /// When the next unit of each user would be due at an equal share of the rate.
     shares: Vec<u64>,
@@ -128,6 +133,7 @@ impl Limiter {
             counts: LimiterCounts::default(),
             leads: LeadHistogram::default(),
             first_delay_ns: 0,
+            throttled_until_ns: 0,
             has_credits: matches!(limit.burst, Burst::Credits { .. }),
             shares: Vec::new(),
         }
@@ -155,6 +161,7 @@ impl Limiter {
             runs: self.runs,
             counts: self.counts,
             first_delay_ns: self.first_delay_ns,
+            throttled_until_ns: self.throttled_until_ns,
             shares: std::mem::take(&mut self.shares),
             ..new
         };
@@ -213,6 +220,9 @@ impl Limiter {
                 self.first_delay_ns = now;
             }
             self.counts.delayed += 1;
+            // Waits of requests overlap; together they are the time in which any request waited.
+            self.counts.throttled_ns += admitted.saturating_sub(self.throttled_until_ns.max(now));
+            self.throttled_until_ns = self.throttled_until_ns.max(admitted);
         }
         self.counts.busy_ns = self.counts.busy_ns.saturating_add(price);
         Nanos::new(admitted)
@@ -345,6 +355,17 @@ mod tests {
             let mut limiter = Limiter::new(&limit(reads(rate), OPERATIONS, PLAIN));
             assert_eq!(saturated(&mut limiter, 4096, 2), [rate, rate], "{rate}");
         }
+    }
+
+    #[test]
+    fn throttled_time_is_the_union_of_overlapping_waits() {
+        let mut limiter = Limiter::new(&limit(reads(10), OPERATIONS, PLAIN));
+        for ms in [0, 0, 0, 1_000, 1_000] {
+            limiter.admit(Nanos::from_millis(ms), RequestKind::Read, 0, 4096);
+        }
+        // Two wait for 100 and 200 ms from the start, one for 100 ms a second later.
+        assert_eq!(limiter.counts.throttled_ns, 300_000_000);
+        assert_eq!(limiter.counts.delay_ns, 0, "added by the system");
     }
 
     #[test]

@@ -58,6 +58,8 @@ pub struct ServiceStage {
     /// Total delay beyond that of the preceding stages. The delays of all stages add up to the total time that requests
     /// waited for admission.
     pub delay_ns: u64,
+    /// Time in which at least one request waited for admission by this limit; zero for stations.
+    pub throttled_ns: u64,
     /// Fraction of its capacity used; above 1 while burst credits are spent.
     pub utilisation: f64,
     /// Indices of the attachments whose route includes it.
@@ -343,7 +345,7 @@ impl System {
             }
         };
         let (counts, time_ns) = record.tally.total(now, counts);
-        let LimiterCounts { requests, delayed, decided, delay_ns, busy_ns, merged, unmerged } = counts;
+        let LimiterCounts { requests, delayed, decided, delay_ns, throttled_ns, busy_ns, merged, unmerged } = counts;
         ServiceStage {
             name: record.name.clone(),
             owner: record.owner.clone(),
@@ -352,6 +354,7 @@ impl System {
             delayed,
             decided,
             delay_ns,
+            throttled_ns,
             utilisation: busy_ns as f64 / servers as f64 / time_ns.max(1) as f64,
             routes,
             credits,

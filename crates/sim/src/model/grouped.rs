@@ -99,6 +99,8 @@ fn add(stage: &mut ServiceStage, other: ServiceStage) {
     stage.delayed += other.delayed;
     stage.decided += other.decided;
     stage.delay_ns += other.delay_ns;
+    // As with other times of equal stages, that of the worst.
+    stage.throttled_ns = stage.throttled_ns.max(other.throttled_ns);
     stage.utilisation += other.utilisation;
     stage.routes.extend(other.routes);
     stage.merged += other.merged;

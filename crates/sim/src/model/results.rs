@@ -166,6 +166,7 @@ fn stage(stage: volume::ServiceStage, route_volumes: &[usize]) -> ModelStage {
         delayed: stage.delayed,
         decided: stage.decided,
         delay_ns: stage.delay_ns,
+        throttled_ns: stage.throttled_ns,
         utilisation: stage.utilisation,
         credits: stage.credits.map(|credits| ModelCredits {
             bytes: credits.bytes,

@@ -1,0 +1,163 @@
+//! The smallest volume of each type that keeps the bounds under a replay.
+
+use std::collections::BTreeMap;
+
+use volume::Spec;
+use volume::catalogue::BuiltinVolume;
+
+use super::{ReplayBounds, ReplayOutcome};
+use crate::candidate::{Candidate, Requirement, UnmetNeed};
+use crate::laws::LatencyCache;
+use crate::need::Need;
+use crate::search;
+
+/// A replay of a trace on one volume.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ReplayTrial {
+    /// Volume name with keys.
+    pub volume: String,
+    /// Factor on the speed of the trace.
+    pub speed: f64,
+    /// Bounds that end the replay when they are surely missed; `None` for a complete replay.
+    pub until_missed: Option<ReplayBounds>,
+}
+
+/// Replays a trial; returns `None` if that is impossible or the search was interrupted.
+type Replay<'a> = dyn FnMut(&ReplayTrial) -> Option<ReplayOutcome> + 'a;
+
+/// A candidate with what replays on it gave.
+#[derive(Clone, Debug)]
+pub struct ReplayedCandidate {
+    /// The candidate. Its latencies are those of the replay; it fails the need if the replay missed a bound.
+    pub candidate: Candidate,
+    /// The replay at the speed of the question, complete if the candidate meets the need; `None` if the candidate was
+    /// refused without a replay.
+    pub outcome: Option<ReplayOutcome>,
+    /// By how much the load can grow; `None` if the candidate does not meet the need.
+    pub margin: Option<SpeedMargin>,
+    /// Number of replays on volumes of this type.
+    pub replays: u32,
+}
+
+/// Greatest speed at which a volume keeps the bounds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SpeedMargin {
+    /// Factor on the speed of the question.
+    pub factor: f64,
+    /// Whether it keeps them at any speed that was tried, up to that factor.
+    pub is_open: bool,
+}
+
+/// A search for the smallest volumes on which a trace keeps its bounds.
+#[derive(Clone, Copy, Debug)]
+pub struct ReplaySearch<'a> {
+    /// Requirements beside latencies: capacity, machine, region, budget, headroom. It has no rates.
+    pub need: &'a Need,
+    /// The same with rates near those that the trace needs: where the search begins.
+    pub start: &'a Need,
+    /// Bounds on latencies.
+    pub bounds: &'a ReplayBounds,
+    /// Factor on the speed of the trace. The bounds hold at this speed times 1 + headroom.
+    pub speed: f64,
+    /// Provisioned values are at most this fraction above the smallest sufficient ones.
+    pub resolution: f64,
+}
+
+/// Greatest factor that a search for the margin tries.
+const MARGIN_MAX: f64 = 16.0;
+
+impl ReplaySearch<'_> {
+    /// Returns the smallest volume of a type that keeps the bounds, or the largest with the bounds that it misses.
+    /// `None` if nothing can be replayed on it.
+    pub fn find(
+        &self,
+        listed: &BuiltinVolume,
+        keys: &str,
+        laws: &mut LatencyCache,
+        replay: &mut Replay<'_>,
+    ) -> Option<ReplayedCandidate> {
+        let refused = search::candidate(self.need, listed, keys, 1.0, laws)?;
+        if !refused.failures.is_empty() {
+            return Some(ReplayedCandidate { candidate: refused, outcome: None, margin: None, replays: 0 });
+        }
+        let mut trials = Trials { search: self, replay, known: BTreeMap::new(), replays: 0 };
+        let mut is_enough = |spec: &Spec| trials.keeps_bounds(&spec.name, self.speed * (1.0 + self.need.headroom));
+        let found = search::tried(self.need, (listed, keys), self.start, laws, (&mut is_enough, self.resolution))?;
+        trials.concluded(found)
+    }
+
+    /// Returns by how much faster than at `from` the trace can be replayed on a volume until it misses a bound, within
+    /// 5 %.
+    fn margin(&self, volume: &str, from: f64, trials: &mut Trials<'_, '_>) -> SpeedMargin {
+        let (mut low, mut high, mut growth) = (from, None, 1.15);
+        while high.is_none() && low < MARGIN_MAX * self.speed {
+            let next = low * growth;
+            if trials.keeps_bounds(volume, next) {
+                low = next
+            } else {
+                high = Some(next)
+            }
+            growth *= growth;
+        }
+        let Some(mut high) = high else { return SpeedMargin { factor: low / self.speed, is_open: true } };
+        while high > low * 1.05 {
+            let middle = (low * high).sqrt();
+            if trials.keeps_bounds(volume, middle) { low = middle } else { high = middle }
+        }
+        SpeedMargin { factor: low / self.speed, is_open: false }
+    }
+}
+
+/// Replays with known verdicts.
+struct Trials<'a, 'r> {
+    search: &'a ReplaySearch<'a>,
+    replay: &'a mut Replay<'r>,
+    /// Verdicts by volume and speed.
+    known: BTreeMap<String, bool>,
+    replays: u32,
+}
+
+impl Trials<'_, '_> {
+    fn run(&mut self, volume: &str, speed: f64, until_missed: Option<ReplayBounds>) -> Option<ReplayOutcome> {
+        self.replays += 1;
+        (self.replay)(&ReplayTrial { volume: volume.to_owned(), speed, until_missed })
+    }
+
+    /// Reports whether a volume keeps the bounds at a speed.
+    fn keeps_bounds(&mut self, volume: &str, speed: f64) -> bool {
+        let key = format!("{volume} {speed}");
+        if let Some(verdict) = self.known.get(&key) {
+            return *verdict;
+        }
+        let bounds = self.search.bounds;
+        let outcome = self.run(volume, speed, Some(bounds.clone()));
+        let verdict = outcome.is_some_and(|outcome| outcome.shortfalls(bounds).is_empty());
+        self.known.insert(key, verdict);
+        verdict
+    }
+
+    /// Replays once more at the speed of the question, for the figures.
+    fn concluded(mut self, mut candidate: Candidate) -> Option<ReplayedCandidate> {
+        let search = self.search;
+        let volume = candidate.spec.name.clone();
+        let planned = search.speed * (1.0 + search.need.headroom);
+        let meets = self.keeps_bounds(&volume, planned);
+        let until_missed = (!meets).then(|| search.bounds.clone());
+        // A volume that misses a bound only with headroom is told by the replay with it.
+        let speed = if meets { search.speed } else { planned };
+        let outcome = self.run(&volume, speed, until_missed)?;
+        let mut failures = outcome.shortfalls(search.bounds);
+        if !meets && failures.is_empty() {
+            failures.push(UnmetNeed::absolute(Requirement::Unknown, "the search was interrupted".to_owned()));
+        }
+        candidate.failures.extend(failures);
+        candidate.survived = Some(meets);
+        candidate.mean_secs = Some(outcome.mean_secs);
+        let share = search.bounds.percentiles.first().map_or(0.99, |(share, _)| *share);
+        candidate.percentile_secs = outcome.percentile_secs(share);
+        candidate.rate = outcome.planned as f64 / outcome.intended_secs.max(1e-9);
+        candidate.in_flight = Some(outcome.requests as f64 * outcome.mean_secs / outcome.elapsed_secs.max(1e-9));
+        let margin = candidate.failures.is_empty().then(|| search.margin(&volume, planned, &mut self));
+        Some(ReplayedCandidate { candidate, outcome: Some(outcome), margin, replays: self.replays })
+    }
+}
