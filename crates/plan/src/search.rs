@@ -733,9 +733,9 @@ mod tests {
         let found = lowest((3_000, 160_000), Some(20_000), 0.005, |value| {
             let enough = value >= 20_300;
             if enough {
-                passed += 1
+                passed += 1;
             } else {
-                failed += 1
+                failed += 1;
             }
             enough.then_some(value)
         });

@@ -1,6 +1,6 @@
 //! Searches over replays, with replays whose results follow from the limits of the volume.
 
-use plan::replay::{ReplayBounds, ReplayLimit, ReplayOutcome, ReplaySearch, ReplayTrial, ReplayedCandidate};
+use plan::replay::{ReplayBounds, ReplayLimit, ReplayResult, ReplaySearch, ReplayTrial, ReplayedCandidate};
 use plan::{LatencyCache, Need, Requirement, named};
 use units::Nanos;
 use volume::catalogue;
@@ -13,13 +13,13 @@ fn bounds() -> ReplayBounds {
 }
 
 /// Returns the result of a load of reads of `block` bytes that needs `iops` at a speed of 1.
-fn scripted(trial: &ReplayTrial, iops: f64, block: u32) -> Option<ReplayOutcome> {
+fn scripted(trial: &ReplayTrial, iops: f64, block: u32) -> Option<ReplayResult> {
     let spec = catalogue::resolve_all(&[&trial.volume], &catalogue::no_files).ok()?.remove(0).spec;
     let cap = caps(&spec, &Load::mixed(1.0, block, f64::INFINITY)).into_iter().next();
     let (name, given) = cap.map_or_else(|| (String::new(), f64::INFINITY), |cap| (cap.name, cap.iops));
     let enough = given >= iops * trial.speed * (1.0 - 1e-9);
     let p99 = if enough { 0.001 } else { 0.5 };
-    Some(ReplayOutcome {
+    Some(ReplayResult {
         requests: 1_000,
         planned: 1_000,
         was_stopped: !enough && trial.until_missed.is_some(),
@@ -28,7 +28,7 @@ fn scripted(trial: &ReplayTrial, iops: f64, block: u32) -> Option<ReplayOutcome>
         mean_secs: 0.0007,
         percentiles: vec![(0.5, 0.0006), (0.99, p99), (0.999, p99)],
         limits: vec![ReplayLimit { name, delay_secs: 1.0, ..ReplayLimit::default() }],
-        ..ReplayOutcome::default()
+        ..ReplayResult::default()
     })
 }
 
@@ -110,6 +110,6 @@ fn an_interrupted_search_claims_nothing() {
     let (need, start) = (need("aws/gp3"), Need { iops: Some(10.0), ..need("aws/gp3") });
     let search = ReplaySearch { need: &need, start: &start, bounds: &bounds(), speed: 1.0, resolution: 0.0 };
     let (listed, keys) = named(&need).unwrap().remove(0);
-    let found = search.find(&listed, &keys, &mut LatencyCache::default(), &mut |_: &ReplayTrial| None);
-    assert!(found.is_none());
+    let found = search.find(&listed, &keys, &mut LatencyCache::default(), &mut |_: &ReplayTrial| None).unwrap();
+    assert!(!found.candidate.meets() && found.outcome.is_none() && found.margin.is_none());
 }

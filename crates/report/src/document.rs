@@ -10,7 +10,7 @@ use crate::fio::{self, FioFormat, FioOptions};
 use crate::gate::GateDocument;
 use crate::grid::GridDocument;
 use crate::html::{self, PageSubject};
-use crate::plan::PlanReport;
+use crate::plan::{PlanReport, TracePlanReport};
 use crate::serve::ServerStats;
 use crate::suite::SuiteDocument;
 use crate::sweep::SweepDocument;
@@ -121,6 +121,8 @@ pub enum ResultDocument<'a> {
     Suite(&'a SuiteDocument),
     /// A purchase plan, and whether its text includes the arithmetic.
     Plan(&'a PlanReport, bool),
+    /// A purchase plan for a trace.
+    TracePlan(&'a TracePlanReport),
     /// A comparison, and the runs to overlay on its page.
     Comparison(&'a ComparisonDocument, &'a [PageSubject<'a>]),
     /// Checked assertions.
@@ -161,6 +163,7 @@ impl ResultDocument<'_> {
                 Markdown => crate::plan::markdown(plan),
                 _ => crate::plan::text(plan, style, with_math),
             },
+            Self::TracePlan(plan) => crate::plan::render_trace_plan(plan, format, style),
             Self::Comparison(document, runs) => match format {
                 Html => html::comparison_page(document, runs),
                 Json => crate::compare::json(document),

@@ -24,7 +24,7 @@ impl ReplayBounds {
 
 /// What a replay gave, or gave so far.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct ReplayOutcome {
+pub struct ReplayResult {
     /// Completed requests.
     pub requests: u64,
     /// Requests of the trace.
@@ -101,7 +101,7 @@ const BEHIND_FRACTION: f64 = 0.01;
 /// Limits of that delay, in seconds.
 const BEHIND_SECS: (f64, f64) = (0.1, 1.0);
 
-impl ReplayOutcome {
+impl ReplayResult {
     /// Returns the delay at the end up to which a volume keeps up with a load of `secs`: 1 % of it, at least 0.1 s and
     /// at most 1 s.
     #[must_use]
@@ -165,15 +165,15 @@ impl ReplayOutcome {
 mod tests {
     use super::*;
 
-    fn outcome(p99: f64) -> ReplayOutcome {
-        ReplayOutcome {
+    fn outcome(p99: f64) -> ReplayResult {
+        ReplayResult {
             requests: 1_000,
             planned: 1_000,
             intended_secs: 10.0,
             elapsed_secs: 10.05,
             mean_secs: 0.001,
             percentiles: vec![(0.5, 0.0008), (0.99, p99)],
-            ..ReplayOutcome::default()
+            ..ReplayResult::default()
         }
     }
 
@@ -194,12 +194,12 @@ mod tests {
         let short = late.shortfalls(&ReplayBounds::default());
         assert_eq!(short[0].requirement, Requirement::Iops);
         assert!((short[0].wanted - 100.0).abs() < 1e-9 && short[0].reached < 98.1);
-        assert_eq!([5.0, 50.0, 3_600.0].map(ReplayOutcome::slack_secs), [0.1, 0.5, 1.0]);
+        assert_eq!([5.0, 50.0, 3_600.0].map(ReplayResult::slack_secs), [0.1, 0.5, 1.0]);
     }
 
     #[test]
     fn a_stopped_replay_never_passes() {
-        let stopped = ReplayOutcome { was_stopped: true, requests: 10, ..outcome(0.001) };
+        let stopped = ReplayResult { was_stopped: true, requests: 10, ..outcome(0.001) };
         assert!(!stopped.shortfalls(&ReplayBounds::default()).is_empty());
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use volume::Spec;
 use volume::catalogue::BuiltinVolume;
 
-use super::{ReplayBounds, ReplayOutcome};
+use super::{ReplayBounds, ReplayResult};
 use crate::candidate::{Candidate, Requirement, UnmetNeed};
 use crate::laws::LatencyCache;
 use crate::need::Need;
@@ -23,7 +23,7 @@ pub struct ReplayTrial {
 }
 
 /// Replays a trial; returns `None` if that is impossible or the search was interrupted.
-type Replay<'a> = dyn FnMut(&ReplayTrial) -> Option<ReplayOutcome> + 'a;
+type Replay<'a> = dyn FnMut(&ReplayTrial) -> Option<ReplayResult> + 'a;
 
 /// A candidate with what replays on it gave.
 #[derive(Clone, Debug)]
@@ -32,7 +32,7 @@ pub struct ReplayedCandidate {
     pub candidate: Candidate,
     /// The replay at the speed of the question, complete if the candidate meets the need; `None` if the candidate was
     /// refused without a replay.
-    pub outcome: Option<ReplayOutcome>,
+    pub outcome: Option<ReplayResult>,
     /// By how much the load can grow; `None` if the candidate does not meet the need.
     pub margin: Option<SpeedMargin>,
     /// Number of replays on volumes of this type.
@@ -68,7 +68,7 @@ const MARGIN_MAX: f64 = 16.0;
 
 impl ReplaySearch<'_> {
     /// Returns the smallest volume of a type that keeps the bounds, or the largest with the bounds that it misses.
-    /// `None` if nothing can be replayed on it.
+    /// `None` if the type has no such volume.
     pub fn find(
         &self,
         listed: &BuiltinVolume,
@@ -83,7 +83,7 @@ impl ReplaySearch<'_> {
         let mut trials = Trials { search: self, replay, known: BTreeMap::new(), replays: 0 };
         let mut is_enough = |spec: &Spec| trials.keeps_bounds(&spec.name, self.speed * (1.0 + self.need.headroom));
         let found = search::tried(self.need, (listed, keys), self.start, laws, (&mut is_enough, self.resolution))?;
-        trials.concluded(found)
+        Some(trials.concluded(found))
     }
 
     /// Returns by how much faster than at `from` the trace can be replayed on a volume until it misses a bound, within
@@ -93,16 +93,20 @@ impl ReplaySearch<'_> {
         while high.is_none() && low < MARGIN_MAX * self.speed {
             let next = low * growth;
             if trials.keeps_bounds(volume, next) {
-                low = next
+                low = next;
             } else {
-                high = Some(next)
+                high = Some(next);
             }
             growth *= growth;
         }
         let Some(mut high) = high else { return SpeedMargin { factor: low / self.speed, is_open: true } };
         while high > low * 1.05 {
             let middle = (low * high).sqrt();
-            if trials.keeps_bounds(volume, middle) { low = middle } else { high = middle }
+            if trials.keeps_bounds(volume, middle) {
+                low = middle;
+            } else {
+                high = middle;
+            }
         }
         SpeedMargin { factor: low / self.speed, is_open: false }
     }
@@ -118,7 +122,7 @@ struct Trials<'a, 'r> {
 }
 
 impl Trials<'_, '_> {
-    fn run(&mut self, volume: &str, speed: f64, until_missed: Option<ReplayBounds>) -> Option<ReplayOutcome> {
+    fn run(&mut self, volume: &str, speed: f64, until_missed: Option<ReplayBounds>) -> Option<ReplayResult> {
         self.replays += 1;
         (self.replay)(&ReplayTrial { volume: volume.to_owned(), speed, until_missed })
     }
@@ -137,7 +141,7 @@ impl Trials<'_, '_> {
     }
 
     /// Replays once more at the speed of the question, for the figures.
-    fn concluded(mut self, mut candidate: Candidate) -> Option<ReplayedCandidate> {
+    fn concluded(mut self, mut candidate: Candidate) -> ReplayedCandidate {
         let search = self.search;
         let volume = candidate.spec.name.clone();
         let planned = search.speed * (1.0 + search.need.headroom);
@@ -145,19 +149,22 @@ impl Trials<'_, '_> {
         let until_missed = (!meets).then(|| search.bounds.clone());
         // A volume that misses a bound only with headroom is told by the replay with it.
         let speed = if meets { search.speed } else { planned };
-        let outcome = self.run(&volume, speed, until_missed)?;
-        let mut failures = outcome.shortfalls(search.bounds);
-        if !meets && failures.is_empty() {
-            failures.push(UnmetNeed::absolute(Requirement::Unknown, "the search was interrupted".to_owned()));
+        let outcome = self.run(&volume, speed, until_missed);
+        let mut failures = outcome.as_ref().map_or_else(Vec::new, |outcome| outcome.shortfalls(search.bounds));
+        if failures.is_empty() && (!meets || outcome.is_none()) {
+            failures.push(UnmetNeed::absolute(Requirement::Unknown, "the trace cannot be replayed on it".to_owned()));
         }
         candidate.failures.extend(failures);
-        candidate.survived = Some(meets);
+        candidate.survived = Some(meets && outcome.is_some());
+        let Some(outcome) = outcome else {
+            return ReplayedCandidate { candidate, outcome: None, margin: None, replays: self.replays };
+        };
         candidate.mean_secs = Some(outcome.mean_secs);
         let share = search.bounds.percentiles.first().map_or(0.99, |(share, _)| *share);
         candidate.percentile_secs = outcome.percentile_secs(share);
         candidate.rate = outcome.planned as f64 / outcome.intended_secs.max(1e-9);
         candidate.in_flight = Some(outcome.requests as f64 * outcome.mean_secs / outcome.elapsed_secs.max(1e-9));
         let margin = candidate.failures.is_empty().then(|| search.margin(&volume, planned, &mut self));
-        Some(ReplayedCandidate { candidate, outcome: Some(outcome), margin, replays: self.replays })
+        ReplayedCandidate { candidate, outcome: Some(outcome), margin, replays: self.replays }
     }
 }

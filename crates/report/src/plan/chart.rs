@@ -1,6 +1,6 @@
 //! Chart of price against latency of the volumes that meet the need, with the Pareto front.
 
-use plan::Candidate;
+use plan::{Candidate, Ranking};
 
 use super::PlanReport;
 use super::figures::{time, wanted};
@@ -21,72 +21,115 @@ const FONT: &str =
 /// Index of a candidate, its price in USD a month, and its latency in seconds.
 type Point = (usize, f64, f64);
 
+/// Prices and latencies of ranked candidates.
+pub(super) struct PriceChart<'a> {
+    pub(super) candidates: Vec<&'a Candidate>,
+    pub(super) ranking: &'a Ranking,
+    /// Latency in seconds by which they were ranked.
+    pub(super) secs: fn(&Candidate) -> Option<f64>,
+    /// Name of that latency.
+    pub(super) latency: String,
+    /// Line below the title of a standalone chart.
+    pub(super) wanted: String,
+}
+
 /// Draws the chart as a standalone file.
 pub(crate) fn svg(plan: &PlanReport) -> String {
-    let mut out = Svg::new(WIDTH, HEIGHT, &format!("{STYLE}{FONT}"));
-    out.words((28.0, 34.0), "head", &best(plan, |candidate| candidate.spec.name.clone()));
-    out.words((28.0, 58.0), "soft", &wanted(&plan.need));
-    draw(plan, out, FRAME)
+    of_plan(plan).standalone()
 }
 
 /// Draws the chart for a page.
 pub(super) fn within(plan: &PlanReport) -> String {
-    let mut out = Svg::within(WIDTH, HEIGHT - HEAD, "Price against mean latency of the volumes that meet the need");
-    out.element("<style>.way{fill:none;stroke:var(--line)}</style>");
-    let [left, top, right, bottom] = FRAME;
-    draw(plan, out, [left, top - HEAD, right, bottom - HEAD])
+    of_plan(plan).embedded()
 }
 
 /// Returns the title of a plan: the best volume, or that there is none.
 pub(super) fn title(plan: &PlanReport) -> String {
-    best(plan, |candidate| {
-        let month = candidate.known_price().map(|money| format!(", {} USD a month", amount(money.usd_per_month)));
-        format!("{}{}", candidate.listed, month.unwrap_or_default())
-    })
+    of_plan(plan).title()
 }
 
-fn best(plan: &PlanReport, name: impl Fn(&Candidate) -> String) -> String {
-    match plan.ranking.best {
-        Some(best) => format!("Best: {}", name(&plan.candidates[best])),
-        None => "Nothing with a known price meets this need".to_owned(),
+fn of_plan(plan: &PlanReport) -> PriceChart<'_> {
+    PriceChart {
+        candidates: plan.candidates.iter().collect(),
+        ranking: &plan.ranking,
+        secs: |candidate| candidate.mean_secs,
+        latency: "mean latency".to_owned(),
+        wanted: wanted(&plan.need),
     }
 }
 
-/// Draws the candidates that meet the need and have a price.
-fn draw(plan: &PlanReport, mut out: Svg, [left, top, right, bottom]: Rectangle) -> String {
-    let meeting = plan.ranking.meeting.iter();
-    let points: Vec<Point> = meeting
-        .filter_map(|index| point(&plan.candidates[*index]).map(|(price, secs)| (*index, price, secs)))
-        .collect();
-    let over = |of: fn(&Point) -> f64| Scale::around(points.iter().map(of).collect::<Vec<_>>().into_iter());
-    let across = Axis::new(over(|point| point.1), 6, amount).named("US dollars a month (logarithmic)");
-    let up = Axis::new(over(|point| point.2), 6, time);
-    let frame = Frame { left, top, width: right - left, height: bottom - top, x: &across, y: &up };
-    frame.axes(&mut out);
-    out.words((left, top - 10.0), "soft", "mean latency (logarithmic)");
-    let is_on_front = |index: usize| plan.ranking.front.contains(&index);
-    let front: Vec<(f64, f64)> =
-        points.iter().filter(|point| is_on_front(point.0)).map(|point| (point.1, point.2)).collect();
-    frame.curve(&mut out, "l s0", &front);
-    let at = |point: &Point| frame.at((point.1, point.2));
-    let mut labels = Labels { within: [top, bottom], taken: points.iter().map(|point| dot(at(point))).collect() };
-    // Labels of points on the front are placed first.
-    let (front_points, other_points): (Vec<&Point>, Vec<&Point>) =
-        points.iter().partition(|point| is_on_front(point.0));
-    for point in front_points.into_iter().chain(other_points) {
-        let class = if is_on_front(point.0) { "o s0" } else { "o s5" };
-        let (x, y) = at(point);
-        let name = &plan.candidates[point.0].listed;
-        let place = labels.place((x, y), name);
-        if (place.1 - y).abs() > 2.0 * ROW {
-            out.line("way", (x, y), (place.0, if place.1 < y { place.1 + 3.0 } else { place.1 - 9.0 }));
+impl PriceChart<'_> {
+    /// Draws a standalone file.
+    pub(super) fn standalone(&self) -> String {
+        let mut out = Svg::new(WIDTH, HEIGHT, &format!("{STYLE}{FONT}"));
+        out.words((28.0, 34.0), "head", &self.best(|candidate| candidate.spec.name.clone()));
+        out.words((28.0, 58.0), "soft", &self.wanted);
+        self.draw(out, FRAME)
+    }
+
+    /// Draws an image for a page.
+    pub(super) fn embedded(&self) -> String {
+        let label = format!("Price against {} of the volumes that meet the need", self.latency);
+        let mut out = Svg::within(WIDTH, HEIGHT - HEAD, &label);
+        out.element("<style>.way{fill:none;stroke:var(--line)}</style>");
+        let [left, top, right, bottom] = FRAME;
+        self.draw(out, [left, top - HEAD, right, bottom - HEAD])
+    }
+
+    /// Returns the title: the best volume, or that there is none.
+    pub(super) fn title(&self) -> String {
+        self.best(|candidate| {
+            let month = candidate.known_price().map(|money| format!(", {} USD a month", amount(money.usd_per_month)));
+            format!("{}{}", candidate.listed, month.unwrap_or_default())
+        })
+    }
+
+    fn best(&self, name: impl Fn(&Candidate) -> String) -> String {
+        match self.ranking.best {
+            Some(best) => format!("Best: {}", name(self.candidates[best])),
+            None => "Nothing with a known price meets this need".to_owned(),
         }
-        let candidate = &plan.candidates[point.0];
-        let title = format!("{}: {} USD a month, {}", candidate.spec.name, amount(point.1), time(point.2));
-        out.circle(class, (x, y), 4.5, &title);
-        out.words(place, "note", name);
     }
-    out.finish()
+
+    fn point(&self, index: usize) -> Option<Point> {
+        let candidate = self.candidates[index];
+        let money = candidate.known_price().filter(|money| money.usd_per_month > 0.0)?;
+        Some((index, money.usd_per_month, (self.secs)(candidate).filter(|secs| *secs > 0.0)?))
+    }
+
+    /// Draws the candidates that meet the need and have a price.
+    fn draw(&self, mut out: Svg, [left, top, right, bottom]: Rectangle) -> String {
+        let points: Vec<Point> = self.ranking.meeting.iter().filter_map(|index| self.point(*index)).collect();
+        let over = |of: fn(&Point) -> f64| Scale::around(points.iter().map(of).collect::<Vec<_>>().into_iter());
+        let across = Axis::new(over(|point| point.1), 6, amount).named("US dollars a month (logarithmic)");
+        let up = Axis::new(over(|point| point.2), 6, time);
+        let frame = Frame { left, top, width: right - left, height: bottom - top, x: &across, y: &up };
+        frame.axes(&mut out);
+        out.words((left, top - 10.0), "soft", &format!("{} (logarithmic)", self.latency));
+        let is_on_front = |index: usize| self.ranking.front.contains(&index);
+        let front: Vec<(f64, f64)> =
+            points.iter().filter(|point| is_on_front(point.0)).map(|point| (point.1, point.2)).collect();
+        frame.curve(&mut out, "l s0", &front);
+        let at = |point: &Point| frame.at((point.1, point.2));
+        let mut labels = Labels { within: [top, bottom], taken: points.iter().map(|point| dot(at(point))).collect() };
+        // Labels of points on the front are placed first.
+        let (front_points, other_points): (Vec<&Point>, Vec<&Point>) =
+            points.iter().partition(|point| is_on_front(point.0));
+        for point in front_points.into_iter().chain(other_points) {
+            let class = if is_on_front(point.0) { "o s0" } else { "o s5" };
+            let (x, y) = at(point);
+            let name = &self.candidates[point.0].listed;
+            let place = labels.place((x, y), name);
+            if (place.1 - y).abs() > 2.0 * ROW {
+                out.line("way", (x, y), (place.0, if place.1 < y { place.1 + 3.0 } else { place.1 - 9.0 }));
+            }
+            let candidate = self.candidates[point.0];
+            let title = format!("{}: {} USD a month, {}", candidate.spec.name, amount(point.1), time(point.2));
+            out.circle(class, (x, y), 4.5, &title);
+            out.words(place, "note", name);
+        }
+        out.finish()
+    }
 }
 
 /// Edges of a rectangle: left, top, right, bottom.
@@ -130,11 +173,6 @@ impl Labels {
 
 fn overlap(one: &Rectangle, other: &Rectangle) -> bool {
     one[0] < other[2] && other[0] < one[2] && one[1] < other[3] && other[1] < one[3]
-}
-
-fn point(candidate: &Candidate) -> Option<(f64, f64)> {
-    let money = candidate.known_price().filter(|money| money.usd_per_month > 0.0)?;
-    Some((money.usd_per_month, candidate.mean_secs.filter(|secs| *secs > 0.0)?))
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ mod figures;
 mod html;
 mod tables;
 mod text;
+mod trace;
 
 use plan::{Candidate, Need, Ranking};
 
@@ -13,6 +14,8 @@ pub(crate) use chart::svg;
 pub(crate) use html::page;
 pub(crate) use tables::{csv, json, markdown};
 pub(crate) use text::text;
+pub(crate) use trace::render as render_trace_plan;
+pub use trace::{PlannedPart, PlannedTrace, TracePlanReport};
 
 /// A plan with everything that its formats print.
 #[derive(Clone, Debug)]

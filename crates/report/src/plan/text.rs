@@ -12,7 +12,7 @@ use crate::volume_terms::amount;
 /// Maximum number of volumes named per reason without `--show-math`.
 const NAMED: usize = 6;
 /// Columns before the text of a labelled line.
-const INDENT: usize = 10;
+pub(super) const INDENT: usize = 10;
 
 /// Returns the plan as text; `shows_arithmetic` adds every rule and source.
 pub(crate) fn text(plan: &PlanReport, style: SheetStyle, shows_arithmetic: bool) -> String {
@@ -29,8 +29,8 @@ pub(crate) fn text(plan: &PlanReport, style: SheetStyle, shows_arithmetic: bool)
     page.sheet.finish()
 }
 
-struct PlanText {
-    sheet: Sheet,
+pub(super) struct PlanText {
+    pub(super) sheet: Sheet,
 }
 
 impl PlanText {
@@ -42,7 +42,7 @@ impl PlanText {
     }
 
     /// Appends a label on the left and wrapped text behind it.
-    fn labelled(&mut self, label: &str, text: &str) {
+    pub(super) fn labelled(&mut self, label: &str, text: &str) {
         let lead = format!("{label:<INDENT$}");
         let lead = if lead.starts_with(' ') { lead } else { self.sheet.strong(&lead) };
         let room = self.sheet.width().saturating_sub(INDENT).max(20);
@@ -124,7 +124,7 @@ impl PlanText {
         }
     }
 
-    fn price(&mut self, candidate: &Candidate) {
+    pub(super) fn price(&mut self, candidate: &Candidate) {
         match &candidate.price {
             Some(money) => {
                 let split = split(money);

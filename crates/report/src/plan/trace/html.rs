@@ -1,0 +1,154 @@
+//! A plan for a trace as one HTML page, which compares the best volumes.
+
+use plan::replay::ReplayedCandidate;
+
+use super::TracePlanReport;
+use super::chart::{self, Charted};
+use super::figures::{
+    SHOWN, accuracy, assumptions, credits, headroom_basis, limits, limits_basis, load, margin, percentile_name,
+    refused, remarks, requirements,
+};
+use crate::html::{HtmlDocument, PageBlock, PagePart, document};
+use crate::plan::figures::{self, holds, price, provisioned, size, time};
+
+/// Number of volumes that the page compares.
+const COMPARED: usize = 5;
+
+/// Returns the page.
+pub(super) fn page(plan: &TracePlanReport) -> String {
+    let mut parts = Vec::new();
+    let charted: Vec<Charted<'_>> = plan.foremost(COMPARED).collect();
+    if charted.is_empty() {
+        parts.push(PagePart { id: "verdict", name: "Verdict", blocks: vec![PageBlock::List(verdict(plan))] });
+    } else {
+        let best = plan.ranking.best.map(|best| PageBlock::Code(plan.candidates[best].candidate.spec.name.clone()));
+        let share = plan.bounds.percentiles.first().map_or(0.99, |(share, _)| *share);
+        let note =
+            format!("Volumes on the line are those that no other beats in both price and {}.", percentile_name(share));
+        let blocks =
+            best.into_iter().chain([PageBlock::Picture(chart::prices(plan).embedded()), PageBlock::Text(note)]);
+        parts.push(PagePart { id: "prices", name: "Price against latency", blocks: blocks.collect() });
+        parts.push(PagePart { id: "best", name: "The best volumes", blocks: vec![compared(&charted)] });
+        parts.push(PagePart { id: "latency", name: "Latency", blocks: latency(plan, &charted) });
+        if let Some(picture) = chart::credits_over_time(&charted) {
+            let note =
+                "As a fraction of the bucket that comes closest to its end. A dot marks the instant at which credits \
+                        first ran out."
+                    .to_owned();
+            let blocks = vec![PageBlock::Picture(picture), PageBlock::Text(note)];
+            parts.push(PagePart { id: "credits", name: "Burst credits", blocks });
+        }
+        parts.push(PagePart { id: "volumes", name: "All volumes that meet the need", blocks: vec![all(plan)] });
+    }
+    let groups = refused(plan);
+    if !groups.is_empty() {
+        let rows = groups.into_iter().map(|(reason, volumes)| vec![reason, volumes.join(", ")]).collect();
+        let table =
+            PageBlock::Table { head: ["reason", "volumes"].map(str::to_owned).to_vec(), numbers: Vec::new(), rows };
+        parts.push(PagePart { id: "refused", name: "Not enough", blocks: vec![table] });
+    }
+    parts.push(PagePart { id: "assumptions", name: "Assumptions", blocks: vec![PageBlock::List(remarks_of(plan))] });
+    document(&HtmlDocument {
+        brand: "Fathom plan",
+        title: &chart::prices(plan).title(),
+        about: &format!("{}. Required: {}", load(plan), requirements(plan)),
+        parts: &parts,
+    })
+}
+
+/// Names the nearest volume if none meets the need.
+fn verdict(plan: &TracePlanReport) -> Vec<String> {
+    let Some(nearest) = plan.missing().next() else { return vec!["No volume was considered.".to_owned()] };
+    let why = nearest.candidate.failures.iter().map(|unmet| {
+        let (reason, value) = super::figures::refusal(plan, nearest, unmet);
+        let value = value.map_or_else(String::new, |value| format!(": {value}"));
+        format!("The nearest is {}: {reason}{value}", nearest.candidate.listed)
+    });
+    why.collect()
+}
+
+/// Compares the best volumes side by side: a row for each figure.
+fn compared(charted: &[Charted<'_>]) -> PageBlock {
+    let head = std::iter::once("figure".to_owned()).chain(charted.iter().map(|(one, _)| one.candidate.listed.clone()));
+    let row = |name: &str, cell: &dyn Fn(&Charted<'_>) -> String| -> Vec<String> {
+        std::iter::once(name.to_owned()).chain(charted.iter().map(cell)).collect()
+    };
+    let mut rows = vec![
+        row("size", &|(one, _)| size(&one.candidate)),
+        row("provisioned", &|(one, _)| provisioned(&one.candidate)),
+        row("price", &|(one, _)| one.candidate.price.as_ref().map_or_else(|| "unknown".to_owned(), price)),
+        row("region, date", &|(one, _)| one.candidate.price.as_ref().map_or_else(String::new, holds)),
+    ];
+    for (share, name) in SHOWN {
+        rows.push(row(name, &|(one, outcome)| {
+            let basis = one.candidate.about.latency_basis.name();
+            outcome.percentile_secs(share).map_or_else(String::new, |secs| format!("{} ({basis})", time(secs)))
+        }));
+    }
+    rows.push(row("mean", &|(_, outcome)| time(outcome.mean_secs)));
+    rows.push(row("limits", &|(one, outcome)| format!("{} ({})", limits(outcome), limits_basis(&one.candidate))));
+    let has_credits = charted.iter().any(|(_, outcome)| outcome.limits.iter().any(|limit| limit.credits.is_some()));
+    if has_credits {
+        rows.push(row("credits", &|(_, outcome)| {
+            let all = outcome.limits.iter().filter_map(|limit| Some((limit, limit.credits.as_ref()?)));
+            all.map(|(limit, held)| format!("{}: {}", limit.name, credits(held))).collect::<Vec<_>>().join("; ")
+        }));
+    }
+    rows.push(row("headroom", &|(one, _)| {
+        let basis = headroom_basis(&one.candidate);
+        one.margin.as_ref().map_or_else(String::new, |of| format!("{} ({basis})", margin(of)))
+    }));
+    PageBlock::Table { head: head.collect(), numbers: Vec::new(), rows }
+}
+
+fn latency(plan: &TracePlanReport, charted: &[Charted<'_>]) -> Vec<PageBlock> {
+    let bounds: Vec<(f64, f64)> =
+        plan.bounds.percentiles.iter().map(|(share, bound)| (*share, bound.secs_f64())).collect();
+    let mut blocks = vec![PageBlock::Picture(chart::percentiles(charted, &bounds))];
+    if !bounds.is_empty() {
+        blocks.push(PageBlock::Text(
+            "A ring marks each bound: the lines of sufficient volumes pass below it.".to_owned(),
+        ));
+    }
+    if let Some(picture) = chart::latency_over_time(charted) {
+        let note = "99th percentile of the requests that completed in each interval of the replay.".to_owned();
+        blocks.extend([PageBlock::Picture(picture), PageBlock::Text(note)]);
+    }
+    blocks
+}
+
+/// Lists all volumes that meet the need.
+fn all(plan: &TracePlanReport) -> PageBlock {
+    let head =
+        ["volume", "size", "USD a month", "p50", "p99", "p99.9", "throttled", "headroom", "basis", "provisioned"];
+    let row = |(one, index): (&ReplayedCandidate, &usize)| {
+        let candidate = &one.candidate;
+        let front = if plan.ranking.front.contains(index) { " *" } else { "" };
+        let month = candidate.known_price().map(|money| crate::volume_terms::amount(money.usd_per_month));
+        let at = |share: f64| one.outcome.as_ref().and_then(|outcome| outcome.percentile_secs(share)).map(time);
+        let mut row = vec![
+            format!("{}{front}", candidate.listed),
+            size(candidate),
+            month.unwrap_or_else(|| "unknown".to_owned()),
+        ];
+        row.extend(SHOWN.map(|(share, _)| at(share).unwrap_or_default()));
+        row.push(one.outcome.as_ref().map(|outcome| units::percent(outcome.throttled())).unwrap_or_default());
+        row.push(one.margin.as_ref().map(margin).unwrap_or_default());
+        row.extend([candidate.about.latency_basis.name().to_owned(), provisioned(candidate)]);
+        row
+    };
+    let rows = plan.meeting().zip(&plan.ranking.meeting).map(row).collect();
+    PageBlock::Table { head: head.map(str::to_owned).to_vec(), numbers: (1..8).collect(), rows }
+}
+
+fn remarks_of(plan: &TracePlanReport) -> Vec<String> {
+    let mut lines = remarks(plan);
+    let candidates: Vec<plan::Candidate> = plan.candidates.iter().map(|one| one.candidate.clone()).collect();
+    lines.extend(figures::scope(&plan.need, &candidates));
+    for one in plan.meeting() {
+        let listed = &one.candidate.listed;
+        lines.extend(assumptions(&one.candidate).into_iter().map(|assumed| format!("{listed}: {assumed}")));
+    }
+    lines.push(accuracy(plan));
+    lines
+}

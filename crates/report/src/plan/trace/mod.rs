@@ -1,0 +1,106 @@
+//! Purchase plans for a load that is known as a trace: text, Markdown, CSV, JSON, an HTML page and a chart.
+
+mod chart;
+mod figures;
+mod html;
+mod tables;
+mod text;
+
+use plan::replay::{ReplayBounds, ReplayResult, ReplayedCandidate};
+use plan::{Need, Ranking};
+
+use crate::document::ResultFormat;
+use crate::sheet::SheetStyle;
+
+/// A plan for a trace with everything that its formats print.
+#[derive(Clone, Debug)]
+pub struct TracePlanReport {
+    /// The trace, and what of it was replayed.
+    pub trace: PlannedTrace,
+    /// Requirements beside latencies.
+    pub need: Need,
+    /// Bounds on latencies.
+    pub bounds: ReplayBounds,
+    /// All volumes that were considered.
+    pub candidates: Vec<ReplayedCandidate>,
+    /// Candidates that meet the need, by price and the bounded percentile.
+    pub ranking: Ranking,
+    /// The cheapest volume for twice the load.
+    pub next_step: Option<ReplayedCandidate>,
+    /// Provisioned values are at most this fraction above the smallest sufficient ones.
+    pub resolution: f64,
+    /// Seed of the replays.
+    pub seed: u64,
+}
+
+/// A trace, and what of it was replayed.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PlannedTrace {
+    /// Name of its file.
+    pub name: String,
+    /// Program or format from which it comes.
+    pub source: String,
+    /// Its requests.
+    pub requests: u64,
+    /// Time from its first to its last issue, in seconds.
+    pub secs: f64,
+    /// What was replayed.
+    pub replayed: PlannedPart,
+    /// Whether each request waited for the completion that its process had waited for.
+    pub is_closed: bool,
+    /// Whether the instants and offsets of its requests are assumed, because only means over intervals are known.
+    pub is_derived: bool,
+    /// Service times on the device from which it comes, in seconds: median, 99th and 99.9th percentile.
+    pub service_secs: Option<[f64; 3]>,
+    /// What is left out or missing, and other remarks, one sentence each.
+    pub notes: Vec<String>,
+}
+
+/// The replayed part of a trace.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct PlannedPart {
+    /// Start and end in seconds since the start of the trace; `None` for all of it.
+    pub secs: Option<(f64, f64)>,
+    /// Reads, writes and discards.
+    pub requests: u64,
+    /// Requests per second.
+    pub iops: f64,
+    /// Bytes per second.
+    pub bytes_per_sec: f64,
+    /// Fraction of reads.
+    pub read_share: f64,
+}
+
+impl TracePlanReport {
+    /// Returns the candidates that meet the need, in the order of the ranking.
+    fn meeting(&self) -> impl Iterator<Item = &ReplayedCandidate> + Clone {
+        self.ranking.meeting.iter().map(|index| &self.candidates[*index])
+    }
+
+    /// Returns the candidates that do not meet the need, in the order of the ranking.
+    fn missing(&self) -> impl Iterator<Item = &ReplayedCandidate> + Clone {
+        self.ranking.missing.iter().map(|index| &self.candidates[*index])
+    }
+
+    /// Returns the first candidates of the ranking with their replays.
+    fn foremost(&self, most: usize) -> impl Iterator<Item = (&ReplayedCandidate, &ReplayResult)> + Clone {
+        self.meeting().filter_map(|one| Some((one, one.outcome.as_ref()?))).take(most)
+    }
+
+    /// Returns how many replays the search took.
+    fn replays(&self) -> u32 {
+        self.candidates.iter().chain(&self.next_step).map(|one| one.replays).sum()
+    }
+}
+
+/// Renders a plan for a trace in a format.
+pub(crate) fn render(plan: &TracePlanReport, format: ResultFormat, style: SheetStyle) -> String {
+    match format {
+        ResultFormat::Svg => chart::svg(plan),
+        ResultFormat::Html => html::page(plan),
+        ResultFormat::Csv => tables::csv(plan),
+        ResultFormat::Json => tables::json(plan),
+        ResultFormat::Markdown => tables::markdown(plan),
+        _ => text::text(plan, style),
+    }
+}

@@ -1,0 +1,234 @@
+//! A plan for a trace as Markdown, CSV and JSON.
+
+use plan::replay::{ReplayCredits, ReplayInterval, ReplayLimit, ReplayResult, ReplayedCandidate};
+use serde_json::{Value, json};
+
+use super::TracePlanReport;
+use super::figures::{
+    SHOWN, accuracy, assumptions, headroom_basis, limits_basis, load, margin, refusal, refused, remarks, requirements,
+};
+use crate::escape;
+use crate::plan::figures::{holds, name, time};
+use crate::volume_terms::{amount, parts_json, source_json};
+
+/// Version of the JSON document.
+const SCHEMA: u32 = 1;
+
+/// Returns a table of the volumes that meet the need, and one of the others with the reasons.
+pub(super) fn markdown(plan: &TracePlanReport) -> String {
+    let mut out = format!("# Plan\n\n{}\n\n{}\n", escape::markdown(&load(plan)), requirements(plan));
+    remarks(plan).iter().for_each(|line| out.push_str(&format!("\n* {}", escape::markdown(line))));
+    out.push('\n');
+    if let Some(best) = plan.ranking.best {
+        let best = escape::markdown_code(&plan.candidates[best].candidate.spec.name);
+        out.push_str(&format!("\n**Best**: {best}\n"));
+    }
+    if let Some(next) = &plan.next_step {
+        let next = escape::markdown_code(&next.candidate.spec.name);
+        out.push_str(&format!("\n**Next step**, for twice the load: {next}\n"));
+    }
+    if plan.ranking.meeting.is_empty() {
+        out.push_str("\nNothing in the catalogue meets this need.\n");
+    } else {
+        out.push_str(
+            "\n| volume | USD a month | where, when | p50 | p99 | p99.9 | basis | throttled | headroom |\n\
+             |---|--:|---|--:|--:|--:|---|--:|--:|\n",
+        );
+    }
+    for (one, index) in plan.meeting().zip(&plan.ranking.meeting) {
+        let candidate = &one.candidate;
+        let front = if plan.ranking.front.contains(index) { " *" } else { "" };
+        let month = candidate.known_price().map_or_else(|| "unknown".to_owned(), |money| amount(money.usd_per_month));
+        let cell = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
+        let outcome = one.outcome.as_ref();
+        let [p50, p99, p999] =
+            SHOWN.map(|(share, _)| cell(outcome.and_then(|outcome| outcome.percentile_secs(share)).map(time)));
+        out.push_str(&format!(
+            "| {}{front} | {month} | {} | {p50} | {p99} | {p999} | {} | {} | {} |\n",
+            escape::markdown_code(&candidate.spec.name),
+            cell(candidate.price.as_ref().map(holds)),
+            candidate.about.latency_basis.name(),
+            cell(outcome.map(|outcome| units::percent(outcome.throttled()))),
+            cell(one.margin.as_ref().map(margin)),
+        ));
+    }
+    let groups = refused(plan);
+    if !groups.is_empty() {
+        out.push_str("\n| not enough | volumes |\n|---|---|\n");
+    }
+    for (reason, volumes) in groups {
+        out.push_str(&format!("| {} | {} |\n", escape::markdown(&reason), escape::markdown(&volumes.join(", "))));
+    }
+    out + &format!("\n{}\n", accuracy(plan))
+}
+
+/// Returns CSV with one row per candidate. Column names contain the units; unknown values are empty.
+pub(super) fn csv(plan: &TracePlanReport) -> String {
+    let mut out = String::from(
+        "volume,meets,front,size_bytes,currency,price_per_month,usd_per_month,price_complete,region,price_date,\
+         mean_ns,p50_ns,p99_ns,p99_9_ns,max_ns,latency_basis,limit,delayed_share,throttled_share,limits_basis,\
+         credits_low_share,credits_empty_at_s,headroom_factor,headroom_is_open,replays,why_not\n",
+    );
+    for index in plan.ranking.meeting.iter().chain(&plan.ranking.missing) {
+        let one = &plan.candidates[*index];
+        let (candidate, outcome) = (&one.candidate, one.outcome.as_ref());
+        let money = candidate.price.as_ref();
+        let number = |value: Option<f64>| value.map_or_else(String::new, |value| format!("{value:.6}"));
+        let ns = |secs: Option<f64>| secs.map_or_else(String::new, |secs| format!("{:.0}", secs * 1e9));
+        let text = |text: Option<&str>| escape::csv(text.unwrap_or_default());
+        let at = |share: f64| ns(outcome.and_then(|outcome| outcome.percentile_secs(share)));
+        let limit = outcome.and_then(ReplayResult::bottleneck);
+        let credits = outcome.into_iter().flat_map(|of| &of.limits).find_map(|limit| limit.credits.as_ref());
+        let why: Vec<String> = candidate.failures.iter().map(|unmet| refusal(plan, one, unmet).0).collect();
+        let fields = [
+            escape::csv(&candidate.spec.name),
+            candidate.meets().to_string(),
+            plan.ranking.front.contains(index).to_string(),
+            candidate.spec.size.get().to_string(),
+            text(money.map(|money| money.currency.as_str())),
+            number(money.map(|money| money.per_month)),
+            number(money.map(|money| money.usd_per_month)),
+            money.map_or_else(String::new, |money| money.whole().to_string()),
+            text(money.and_then(|money| money.region.as_deref())),
+            text(money.map(|money| money.source.date.as_str())),
+            ns(outcome.map(|outcome| outcome.mean_secs)),
+            at(0.5),
+            at(0.99),
+            at(0.999),
+            ns(outcome.map(|outcome| outcome.max_secs)),
+            candidate.about.latency_basis.name().to_owned(),
+            text(limit.map(|limit| limit.name.as_str())),
+            number(limit.map(|limit| limit.delayed)),
+            number(outcome.map(ReplayResult::throttled)),
+            limits_basis(candidate).to_owned(),
+            number(credits.map(|credits| credits.low.0 / credits.capacity.max(1e-9))),
+            number(credits.and_then(|credits| credits.empty_at_secs)),
+            number(one.margin.map(|margin| margin.factor)),
+            one.margin.map_or_else(String::new, |margin| margin.is_open.to_string()),
+            one.replays.to_string(),
+            escape::csv(&why.join("; ")),
+        ];
+        out.push_str(&fields.join(","));
+        out.push('\n');
+    }
+    out
+}
+
+/// Returns the document for programs.
+pub(super) fn json(plan: &TracePlanReport) -> String {
+    let (trace, part, need) = (&plan.trace, &plan.trace.replayed, &plan.need);
+    let named = |index: Option<usize>| index.map(|index| &plan.candidates[index].candidate.spec.name);
+    let of = |indices: &[usize]| -> Vec<Value> {
+        indices.iter().map(|index| candidate(plan, &plan.candidates[*index])).collect()
+    };
+    let ranking = &plan.ranking;
+    let percentiles = plan.bounds.percentiles.iter().map(|(share, bound)| json!({ "share": share, "ns": bound.get() }));
+    let service = trace.service_secs.map(|secs| {
+        let [p50, p99, p999] = secs.map(|secs| ns(secs));
+        json!({ "p50_ns": p50, "p99_ns": p99, "p99_9_ns": p999 })
+    });
+    let document = json!({
+        "fathom_trace_plan": SCHEMA,
+        "version": env!("CARGO_PKG_VERSION"),
+        "seed": plan.seed,
+        "resolution": plan.resolution,
+        "trace": {
+            "name": trace.name, "source": trace.source, "requests": trace.requests, "secs": trace.secs,
+            "loop": if trace.is_closed { "closed" } else { "open" },
+            "confidence": if trace.is_derived { "assumed" } else { "measured" },
+            "service": service, "notes": trace.notes,
+            "replayed": {
+                "from_s": part.secs.map(|(from, _)| from), "to_s": part.secs.map(|(_, to)| to),
+                "requests": part.requests, "iops": part.iops, "bytes_per_sec": part.bytes_per_sec,
+                "read_share": part.read_share,
+            },
+        },
+        "need": {
+            "capacity_bytes": need.capacity, "mean_ns": plan.bounds.mean.map(units::Nanos::get),
+            "percentiles": percentiles.collect::<Vec<_>>(), "headroom": need.headroom,
+            "growth_per_year": need.growth, "machines": need.machines, "scratch": need.scratch, "vcpus": need.vcpus,
+            "machine": need.machine, "volumes": need.volumes, "region": need.region, "budget_usd": need.budget,
+        },
+        "not_considered": ["several volumes striped together (RAID 0)", "prices of machines"],
+        "best": named(ranking.best),
+        "fastest": named(ranking.fastest),
+        "best_of_known_latency": named(ranking.known_best),
+        "front": ranking.front.iter().map(|index| named(Some(*index))).collect::<Vec<_>>(),
+        "next_step": plan.next_step.as_ref().map(|next| candidate(plan, next)),
+        "meeting": of(&ranking.meeting),
+        "missing": of(&ranking.missing),
+    });
+    format!("{document:#}\n")
+}
+
+fn ns(secs: f64) -> f64 {
+    (secs * 1e9).round()
+}
+
+fn candidate(plan: &TracePlanReport, one: &ReplayedCandidate) -> Value {
+    let candidate = &one.candidate;
+    let finite = |value: f64| value.is_finite().then_some(value);
+    let failure = |unmet: &plan::UnmetNeed| {
+        let (reason, value) = refusal(plan, one, unmet);
+        json!({
+            "requirement": name(unmet.requirement), "limit": unmet.limit, "wanted": finite(unmet.wanted),
+            "reached": finite(unmet.reached), "reason": reason, "value": value,
+        })
+    };
+    let price = candidate.price.as_ref().map(|money| {
+        json!({
+            "currency": money.currency, "per_month": money.per_month, "usd_per_month": money.usd_per_month,
+            "parts": parts_json(&money.parts), "region": money.region, "stands_for": money.stands_for,
+            "date": money.source.date, "lacks": money.lacks, "rule": money.rule, "source": source_json(&money.source),
+            "confidence": "published",
+        })
+    });
+    json!({
+        "volume": candidate.spec.name, "type": candidate.listed, "title": candidate.spec.title,
+        "size_bytes": candidate.spec.size.get(), "meets": candidate.meets(),
+        "failures": candidate.failures.iter().map(failure).collect::<Vec<_>>(),
+        "price": price,
+        "latency": one.outcome.as_ref().map(|outcome| latency(outcome, candidate.about.latency_basis.name())),
+        "limits": one.outcome.as_ref().map(|outcome| {
+            let basis = limits_basis(candidate);
+            outcome.limits.iter().map(|of| limit(of, basis)).collect::<Vec<_>>()
+        }),
+        "headroom": one.margin.map(|margin| json!({
+            "factor": margin.factor, "is_open": margin.is_open, "confidence": headroom_basis(candidate),
+        })),
+        "course": one.outcome.as_ref().map(|outcome| outcome.course.iter().map(interval).collect::<Vec<_>>()),
+        "assumed": assumptions(candidate),
+        "replays": one.replays,
+    })
+}
+
+fn latency(outcome: &ReplayResult, basis: &str) -> Value {
+    let percentiles = outcome.percentiles.iter().map(|(share, secs)| json!({ "share": share, "ns": ns(*secs) }));
+    json!({
+        "mean_ns": ns(outcome.mean_secs), "max_ns": ns(outcome.max_secs),
+        "percentiles": percentiles.collect::<Vec<_>>(), "requests": outcome.requests, "planned": outcome.planned,
+        "stopped": outcome.was_stopped, "behind_ns": ns(outcome.behind_secs()), "confidence": basis,
+    })
+}
+
+fn limit(limit: &ReplayLimit, basis: &str) -> Value {
+    let credits = |held: &ReplayCredits| {
+        json!({
+            "unit": if held.in_bytes { "bytes" } else { "operations" }, "capacity": held.capacity,
+            "low": held.low.0, "low_at_s": held.low.1, "left": held.left, "empty_at_s": held.empty_at_secs,
+            "levels": held.levels,
+        })
+    };
+    json!({
+        "name": limit.name, "delayed_share": limit.delayed, "delay_ns": ns(limit.delay_secs),
+        "throttled_share": limit.throttled, "utilisation": limit.utilisation,
+        "credits": limit.credits.as_ref().map(credits), "confidence": basis,
+    })
+}
+
+fn interval(interval: &ReplayInterval) -> Value {
+    json!({
+        "from_s": interval.from_secs, "to_s": interval.to_secs, "iops": interval.iops,
+        "p50_ns": ns(interval.p50_secs), "p99_ns": ns(interval.p99_secs),
+    })
+}
