@@ -17,5 +17,6 @@ pub mod purchase;
 pub mod simulation;
 pub mod suite;
 pub mod sweep;
+pub mod trace_purchase;
 
 pub use host::{Parallel, ProcedureHost, ProcedureObserver};

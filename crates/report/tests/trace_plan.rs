@@ -1,5 +1,7 @@
 //! Plans for traces in all formats, with replays whose results follow from the limits of the volume.
 
+#![expect(clippy::disallowed_methods, reason = "the expected outputs are files of the tests")]
+
 use std::path::Path;
 
 use plan::replay::{ReplayBounds, ReplayCredits, ReplayInterval, ReplayLimit, ReplayResult, ReplaySearch, ReplayTrial};

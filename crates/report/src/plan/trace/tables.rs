@@ -124,7 +124,7 @@ pub(super) fn json(plan: &TracePlanReport) -> String {
     let ranking = &plan.ranking;
     let percentiles = plan.bounds.percentiles.iter().map(|(share, bound)| json!({ "share": share, "ns": bound.get() }));
     let service = trace.service_secs.map(|secs| {
-        let [p50, p99, p999] = secs.map(|secs| ns(secs));
+        let [p50, p99, p999] = secs.map(ns);
         json!({ "p50_ns": p50, "p99_ns": p99, "p99_9_ns": p999 })
     });
     let document = json!({

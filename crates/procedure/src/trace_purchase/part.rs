@@ -1,0 +1,243 @@
+//! Reads a trace, and keeps the replayed part of it.
+
+use std::sync::Arc;
+
+use runner::TraceFiles;
+use trace::{
+    Characterizer, TraceEnd, TraceError, TraceFormat, TraceInfo, TraceInput, TraceInputStep, TraceProfile,
+    TraceRequest, TraceWriter, TraceWriterOptions,
+};
+use units::grouped;
+use workload::TraceBytes;
+
+use super::{TraceLoad, TraceWindow};
+
+/// Bytes that are read at a time.
+const PIECE_BYTES: usize = 256 << 10;
+/// Bytes that determine the format.
+const FIRST_BYTES: usize = 4096;
+/// A part that takes more memory is read from its file by each replay.
+const PART_BYTES_MAX: usize = 256 << 20;
+
+/// What a first pass over a trace gave.
+#[derive(Clone, Debug)]
+pub struct ReadTrace {
+    /// Characteristics.
+    pub profile: TraceProfile,
+    /// What the trace says of itself.
+    pub info: TraceInfo,
+    /// Format.
+    pub format: TraceFormat,
+    /// What is missing or damaged, one sentence each.
+    pub notes: Vec<String>,
+}
+
+/// Reads a whole trace and characterizes it. `on_piece` is called after each piece with the requests so far, and ends
+/// the reading by `false`.
+///
+/// # Errors
+///
+/// Fails if it cannot be read, is of no known format, or is a damaged trace of another program. Errors have a line with
+/// the remedy.
+pub fn read_trace(
+    name: &str,
+    traces: &dyn TraceFiles,
+    mut on_piece: impl FnMut(u64) -> bool,
+) -> Result<Option<ReadTrace>, String> {
+    let mut reader = PieceReader::open(name, traces)?;
+    let mut characterizer = Characterizer::new();
+    let (mut requests, mut count) = (Vec::new(), 0);
+    while reader.next(&mut requests)? {
+        requests.iter().for_each(|request| characterizer.add(request));
+        count += requests.len() as u64;
+        requests.clear();
+        if !on_piece(count) {
+            return Ok(None);
+        }
+    }
+    let (profile, notes) = (characterizer.finish(), reader.notes());
+    Ok(Some(ReadTrace { profile, info: reader.input.info().clone(), format: reader.input.format(), notes }))
+}
+
+/// The replayed part of a trace in memory, in Fathom's format with its instants counted from the start of the part.
+/// Other traces are opened as usual.
+#[derive(Clone, Debug)]
+pub struct TracePart {
+    name: String,
+    /// Name of the part.
+    part: String,
+    /// Content; `None` if it would take too much memory.
+    bytes: Option<Arc<[u8]>>,
+    traces: Arc<dyn TraceFiles>,
+}
+
+impl TracePart {
+    /// Reads a part of a trace and what a search needs to know of it.
+    ///
+    /// # Errors
+    ///
+    /// Fails as [`read_trace`].
+    pub fn read(name: &str, window: TraceWindow, traces: Arc<dyn TraceFiles>) -> Result<(Self, TraceLoad), String> {
+        let mut reader = PieceReader::open(name, &*traces)?;
+        let mut load = TraceLoad::new(window);
+        let mut requests = Vec::new();
+        let options = TraceWriterOptions { tick_ns: 1, ..TraceWriterOptions::default() };
+        let mut writer = Some(TraceWriter::new(TraceInfo::default(), options));
+        while reader.next(&mut requests)? {
+            // Requests come about in the order of issue, so all of a piece behind the part means that it is complete.
+            let is_behind = requests.iter().all(|request| request.issued_ns >= window.end_ns) && !requests.is_empty();
+            for request in requests.iter().filter(|request| window.has(request.issued_ns)) {
+                load.add(request);
+                if let Some(writer) = &mut writer {
+                    writer.push(&TraceRequest { issued_ns: request.issued_ns - window.start_ns, ..*request });
+                }
+            }
+            requests.clear();
+            if let Some(writing) = &mut writer {
+                if writing.info.devices != reader.input.info().devices {
+                    writing.info.devices.clone_from(&reader.input.info().devices);
+                }
+                if writing.output().len() > PART_BYTES_MAX {
+                    writer = None;
+                }
+            }
+            if is_behind {
+                break;
+            }
+        }
+        let bytes = writer.map(|writer| writer.finish().into());
+        let part = format!("{name} (replayed part)");
+        Ok((Self { name: name.to_owned(), part, bytes, traces }, load))
+    }
+
+    /// Returns the name by which replays open it.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        if self.is_in_memory() { &self.part } else { &self.name }
+    }
+
+    /// Returns the name of the whole trace.
+    #[must_use]
+    pub fn original(&self) -> &str {
+        &self.name
+    }
+
+    /// Reports whether it is in memory. Otherwise its window is to be replayed from the file of the trace.
+    #[must_use]
+    pub fn is_in_memory(&self) -> bool {
+        self.bytes.is_some()
+    }
+}
+
+impl TraceFiles for TracePart {
+    fn open(&self, path: &str) -> Result<Box<dyn TraceBytes>, String> {
+        match &self.bytes {
+            Some(bytes) if path == self.part => Ok(Box::new(PartBytes { bytes: Arc::clone(bytes), at: 0 })),
+            _ => self.traces.open(path),
+        }
+    }
+}
+
+#[derive(Debug)]
+struct PartBytes {
+    bytes: Arc<[u8]>,
+    at: usize,
+}
+
+impl TraceBytes for PartBytes {
+    fn read(&mut self, buffer: &mut [u8]) -> Result<usize, String> {
+        let rest = &self.bytes[self.at..];
+        let count = rest.len().min(buffer.len());
+        buffer[..count].copy_from_slice(&rest[..count]);
+        self.at += count;
+        Ok(count)
+    }
+}
+
+/// Reads a trace piece by piece.
+struct PieceReader {
+    bytes: Box<dyn TraceBytes>,
+    input: TraceInput,
+    piece: Vec<u8>,
+    damage: Vec<String>,
+    end: Option<TraceEnd>,
+}
+
+impl PieceReader {
+    fn open(name: &str, traces: &dyn TraceFiles) -> Result<Self, String> {
+        let mut bytes = traces.open(name)?;
+        let mut piece = vec![0; PIECE_BYTES];
+        let mut count = 0;
+        while count < FIRST_BYTES {
+            match bytes.read(&mut piece[count..])? {
+                0 => break,
+                more => count += more,
+            }
+        }
+        let mut input = TraceInput::detect(name, &piece[..count]).map_err(|error| described(&error))?;
+        input.feed(0, &piece[..count]);
+        Ok(Self { bytes, input, piece, damage: Vec::new(), end: None })
+    }
+
+    /// Appends requests; `false` if there are no more.
+    fn next(&mut self, requests: &mut Vec<TraceRequest>) -> Result<bool, String> {
+        if self.end.is_some() {
+            return Ok(false);
+        }
+        loop {
+            match self.input.next(requests) {
+                Ok(TraceInputStep::Requests) => return Ok(true),
+                Ok(TraceInputStep::End(end)) => {
+                    self.end = Some(end);
+                    return Ok(!requests.is_empty());
+                }
+                Ok(TraceInputStep::NeedsInput(file)) => match self.bytes.read(&mut self.piece)? {
+                    0 => self.input.end_input(file),
+                    count => self.input.feed(file, &self.piece[..count]),
+                },
+                // A trace of Fathom was damaged after it had been written; what is intact can be used.
+                Err(error) if self.input.format() == TraceFormat::Fathom => {
+                    self.damage.push(format!("byte {}: {}", error.byte, error.what));
+                }
+                Err(error) => return Err(described(&error)),
+            }
+        }
+    }
+
+    /// Describes what is missing.
+    fn notes(&self) -> Vec<String> {
+        let lost = self.input.info().lost.filter(|lost| *lost > 0);
+        let missing = Some(self.input.missing()).filter(|missing| *missing > 0);
+        let end = match self.end {
+            Some(TraceEnd::Unfinished) => Some("the trace has no end: its capture did not complete".to_owned()),
+            Some(TraceEnd::Truncated { position, .. }) => {
+                Some(format!("the trace is truncated: its last block, at byte {position}, is incomplete"))
+            }
+            Some(TraceEnd::Complete) | None => None,
+        };
+        let resolution = self.input.format().resolution_ns();
+        let coarse = (resolution >= 1_000_000).then(|| {
+            let resolution = units::Nanos::new(resolution);
+            format!("instants have a resolution of {resolution}: requests within it arrive at once")
+        });
+        let lines = [
+            lost.map(|lost| format!("{} requests were lost when the trace was captured", grouped(lost))),
+            missing.map(|missing| format!("{} requests are missing in damaged parts of the trace", grouped(missing))),
+            self.damage
+                .first()
+                .map(|first| format!("{} parts of the trace are damaged, the first at {first}", self.damage.len())),
+            end,
+            coarse,
+        ];
+        lines.into_iter().flatten().collect()
+    }
+}
+
+/// Returns an error with its remedy on a line of its own.
+fn described(error: &TraceError) -> String {
+    let place = match error.line {
+        Some((line, column)) => format!("{}:{line}:{column}", error.name),
+        None => format!("{}: byte {}", error.name, error.byte),
+    };
+    format!("{place}: {}\nhelp: {}", error.what, error.remedy)
+}
