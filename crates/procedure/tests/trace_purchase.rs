@@ -71,21 +71,13 @@ fn runner(trace: &PreparedTrace) -> ModelRunner<sim::Virtual> {
 
 fn question(volumes: &[&str], bounds: ReplayBounds) -> TraceQuestion {
     let volumes = volumes.iter().map(|volume| (*volume).to_owned()).collect();
-    TraceQuestion {
-        name: "t".to_owned(),
-        need: Need { volumes, ..Need::default() },
-        bounds,
-        is_full: true,
-        dependence: ReplayLoop::Open,
-        seed: 1,
-        resolution: 0.0,
-    }
+    TraceQuestion { need: Need { volumes, ..Need::default() }, bounds, seed: 1, resolution: 0.0 }
 }
 
 fn plan(requests: &[TraceRequest], question: TraceQuestion) -> TracePlanReport {
-    let trace = prepared(&encoded(requests), question.is_full, question.dependence).unwrap();
+    let trace = prepared(&encoded(requests), true, ReplayLoop::Open).unwrap();
     let one_by_one = |count: usize, work: &(dyn Fn(usize) + Sync)| (0..count).for_each(work);
-    trace.plan(question, &runner(&trace), &Uninterrupted, one_by_one)
+    trace.plan(question, &runner(&trace), &Uninterrupted, (one_by_one, &|_, _| {}))
 }
 
 fn best(report: &TracePlanReport) -> &ReplayedCandidate {

@@ -19,6 +19,12 @@ pub(crate) struct ExplainOptions {
     /// (repeatable)
     #[arg(long, value_name = "FIGURES", help_heading = "Evidence")]
     pub(super) claim: Vec<String>,
+    /// Replay this trace on the volume, in virtual time
+    #[arg(long, value_name = "TRACE", requires = "volume", conflicts_with_all = ["inputs", "claim"], help_heading = "Evidence")]
+    pub(super) from: Option<PathBuf>,
+    /// Replay all of the trace instead of its busiest hour
+    #[arg(long, requires = "from", help_heading = "Evidence")]
+    pub(super) full: bool,
     /// Volume that was measured: PROVIDER/TYPE[@EDITION][,key=value]...
     #[arg(long, alias = "expect", value_name = "VOLUME", value_parser = clap::builder::NonEmptyStringValueParser::new(), help_heading = "Evidence")]
     pub(super) volume: Option<String>,

@@ -3,16 +3,19 @@
 pub(crate) mod args;
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use analyse::Database;
 use args::ExplainOptions;
-use job::{Diagnostic, DiagnosticLevel};
+use device::HostTraces;
+use job::{Diagnostic, DiagnosticLevel, ReplayLoop};
 use procedure::expected::ExpectedVolume;
 use procedure::explanation::ExplanationQuestion;
+use procedure::trace_purchase::PreparedTrace;
 use record::{Claim, Input, InputError, InputResults};
 use report::{ResultDocument, ResultFormat};
-use runner::problems;
+use runner::{Seeds, problems};
 
 use crate::exit::Exit;
 use crate::outputs::{Output, deliver_as, print_text};
@@ -26,6 +29,9 @@ pub(crate) fn command(options: &ExplainOptions) -> Result<Exit, Exit> {
     if options.findings {
         return Ok(print_text(&report::findings_markdown()));
     }
+    if let (Some(from), Some(volume)) = (&options.from, &options.volume) {
+        return replayed(options, &from.to_string_lossy(), volume);
+    }
     let (question, unreadable) = read(options)?;
     let mut files = Output::open(&options.output, ResultFormat::OF_FINDINGS).map_err(Exit::usage)?;
     let signals = Signals::listen(Duration::ZERO)?;
@@ -36,6 +42,33 @@ pub(crate) fn command(options: &ExplainOptions) -> Result<Exit, Exit> {
     signals.conclude();
     diagnostics::print(&unreadable);
     Ok(deliver_as(&mut files, ResultDocument::Explanations(&explained), options.format))
+}
+
+/// Explains what limits a trace on a volume, by a replay.
+fn replayed(options: &ExplainOptions, name: &str, volume: &str) -> Result<Exit, Exit> {
+    let expected = ExpectedVolume::look_up(volume, volume::catalogue::no_files).map_err(|found| {
+        let place = problems::place_in_volume;
+        Exit::invalid(found.iter().map(|problem| problems::of_volume(problem, place(problem))).collect::<Vec<_>>())
+    })?;
+    let mut files = Output::open(&options.output, ResultFormat::OF_FINDINGS).map_err(Exit::usage)?;
+    let signals = Signals::listen(Duration::ZERO)?;
+    let how = (options.full, ReplayLoop::Open);
+    let read = PreparedTrace::read(name, how, Arc::new(HostTraces), |_| signals.end().is_none());
+    let trace = read.map_err(Exit::usage)?;
+    let explained = trace.and_then(|trace| {
+        let runner = runners::model().with_traces(trace.traces());
+        trace.explain(expected.words(), &runner, Seeds::REPEATED, &signals)
+    });
+    match (signals.end(), explained) {
+        (Some(signal), _) => Ok(Exit::Signal(signal)),
+        (None, Some(explained)) => {
+            signals.conclude();
+            Ok(deliver_as(&mut files, ResultDocument::Explanations(&[explained]), options.format))
+        }
+        (None, None) => Err(Exit::usage(format!(
+            "{name} cannot be replayed on {volume}\nhelp: give the volume the size that the trace needs: size=SIZE"
+        ))),
+    }
 }
 
 /// Reads inputs, claims and the volume. Also returns warnings about unreadable parts. Prints all errors together.

@@ -16,13 +16,17 @@ and its latency at the rate itself is at most the bound divided by 1.2. Capacity
 that is not published stays unknown. If no volume meets a requirement, the plan says which. Several volumes \
 striped together (RAID 0) are not considered.
 
+A trace (of `fathom capture`, fio, blktrace and others) is replayed on every volume: in virtual time, its busiest \
+hour unless --full is given. Bounds then hold for the latencies that an application would see, and headroom \
+means that they hold for the trace replayed 1.2 times as fast.
+
 Workloads: oltp, checkpoint-writes, dataloader, model-weights, streaming, boot, each with its keys: \
 --workload checkpoint-writes,model=140GiB,interval=30min,share=5%
 
 Examples:
   fathom plan --iops 15k --capacity 1TiB
   fathom plan --iops 50k --bs 8k --read 70% --latency 1ms --provider aws,gcp
-  fathom plan --from run.json --growth 20%/year -o plan.html
+  fathom plan --from db.trace --p99 2ms -o plan.html
 
 Exit codes: 0 planned, 2 unreadable input, 3 I/O error";
 
@@ -51,11 +55,14 @@ pub(crate) struct PlanOptions {
     /// Upper bound on mean latency: 1ms
     #[arg(long, value_name = "TIME", help_heading = "Requirements")]
     pub(super) latency: Option<String>,
+    /// Upper bound on the median of latency, for a trace
+    #[arg(long, value_name = "TIME", help_heading = "Requirements")]
+    pub(super) p50: Option<String>,
     /// Upper bound on the 99th percentile of latency
     #[arg(long, value_name = "TIME", help_heading = "Requirements")]
     pub(super) p99: Option<String>,
     /// Upper bound on the 99.9th percentile of latency
-    #[arg(long, value_name = "TIME", help_heading = "Requirements")]
+    #[arg(long, alias = "p99.9", value_name = "TIME", help_heading = "Requirements")]
     pub(super) p999: Option<String>,
     /// Number of machines, each with its own volume
     #[arg(long, value_name = "N", help_heading = "Requirements")]
@@ -93,9 +100,15 @@ pub(crate) struct PlanOptions {
     /// Named workload: NAME[,key=value]...
     #[arg(long, value_name = "WORKLOAD", help_heading = "Load")]
     pub(super) workload: Option<String>,
-    /// Take the load from a record, from fio's or iostat's output, or from a job file
+    /// Take the load from a trace, a record, fio's or iostat's output, or a job file
     #[arg(long, value_name = "FILE", help_heading = "Load")]
     pub(super) from: Option<PathBuf>,
+    /// Replay all of a trace instead of its busiest hour
+    #[arg(long, help_heading = "Load")]
+    pub(super) full: bool,
+    /// Issue requests of a trace at their instants, or after the completion that their process waited for
+    #[arg(long, value_enum, default_value_t = PlanLoop::Open, help_heading = "Load")]
+    pub(super) replay_loop: PlanLoop,
     /// Show the arithmetic and its sources
     #[arg(long, alias = "explain", help_heading = "Calculation")]
     pub(super) show_math: bool,
@@ -135,6 +148,15 @@ impl From<PlanFormat> for ResultFormat {
             PlanFormat::Json => Self::Json,
         }
     }
+}
+
+/// What decides when a request of a trace is issued.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum PlanLoop {
+    /// At its instant in the trace
+    Open,
+    /// After the completion that its process waited for
+    Closed,
 }
 
 /// The access pattern.

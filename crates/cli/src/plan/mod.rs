@@ -5,6 +5,7 @@
 
 pub(crate) mod args;
 mod need;
+mod trace;
 
 use std::time::Duration;
 
@@ -20,6 +21,9 @@ use crate::{parallel, rank, runners};
 
 /// Plans for a need. That no volume meets it is a result, not a failure.
 pub(crate) fn command(options: &PlanOptions) -> Result<Exit, Exit> {
+    if let Some(name) = trace::name(options) {
+        return trace::command(options, &name);
+    }
     let need = need::parse(options).map_err(Exit::invalid)?;
     let mut files = Output::open(&options.output, ResultFormat::OF_PLAN).map_err(Exit::usage)?;
     let signals = Signals::listen(Duration::ZERO)?;

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use job::Diagnostic;
 use plan::choice::{self, ChoiceError, VolumeChoice};
+use plan::replay::ReplayBounds;
 use plan::workload::{self, Derived};
 use plan::{Need, Requirement};
 use procedure::purchase;
@@ -55,6 +56,38 @@ pub(super) fn parse(options: &PlanOptions) -> Result<Derived, Vec<Diagnostic>> {
     if parser.problems.is_empty() { Ok(Derived { need, lines: derived.lines }) } else { Err(parser.problems) }
 }
 
+/// Returns the need of a load that is a trace, and the bounds on its latencies, or all problems together.
+pub(super) fn of_trace(options: &PlanOptions) -> Result<(Need, ReplayBounds), Vec<Diagnostic>> {
+    let mut parser = NeedParser { problems: Vec::new() };
+    let mut need = Need::default();
+    let texts = [
+        ("--iops", &options.iops),
+        ("--throughput", &options.throughput),
+        ("--bs", &options.bs),
+        ("--read", &options.read),
+        ("--workload", &options.workload),
+    ];
+    for (option, words) in texts.into_iter().filter_map(|(option, words)| Some((option, words.as_ref()?))) {
+        parser.refuse(option, words, 0..words.len(), "the load is that of the trace", "leave it out");
+    }
+    let flags = [
+        ("--pattern", options.pattern.is_some()),
+        ("--read-only", options.read_only),
+        ("--no-simulation", options.no_simulation),
+        ("--show-math", options.show_math),
+    ];
+    for (option, _) in flags.into_iter().filter(|(_, is_given)| *is_given) {
+        let message = format!("{option} has no effect on a plan for a trace");
+        parser.problems.push(Diagnostic::error("plan", message).remedy("leave it out"));
+    }
+    let capacity = parser.quantity("--capacity", options.capacity.as_ref(), QuantityKind::Size, "2TiB");
+    need.capacity = capacity.map(|bytes| bytes as u64);
+    let bounds = parser.replay_bounds(options);
+    parser.environment(options, &mut need);
+    parser.volumes(options, &mut need);
+    if parser.problems.is_empty() { Ok((need, bounds)) } else { Err(parser.problems) }
+}
+
 /// Parser of the options that state a need.
 struct NeedParser {
     problems: Vec<Diagnostic>,
@@ -104,7 +137,24 @@ impl NeedParser {
         need.sequential = options.pattern.map_or(need.sequential, |pattern| pattern == PlanPattern::Sequential);
     }
 
+    fn replay_bounds(&mut self, options: &PlanOptions) -> ReplayBounds {
+        let mut time = |option: &str, words: &Option<String>| {
+            let ns = self.quantity(option, words.as_ref(), QuantityKind::Duration, "2ms")?;
+            Some(Nanos::new(ns as u64))
+        };
+        let mean = time("--latency", &options.latency);
+        let percentiles =
+            [("--p99", 0.99, &options.p99), ("--p999", 0.999, &options.p999), ("--p50", 0.5, &options.p50)];
+        let percentiles =
+            percentiles.into_iter().filter_map(|(option, share, words)| Some((share, time(option, words)?)));
+        ReplayBounds { mean, percentiles: percentiles.collect() }
+    }
+
     fn bounds(&mut self, options: &PlanOptions, need: &mut Need) {
+        if let Some(words) = &options.p50 {
+            let remedy = "give a trace with --from, or bound --latency or --p99";
+            self.refuse("--p50", words, 0..words.len(), "the median is bounded for traces only", remedy);
+        }
         let capacity = self.quantity("--capacity", options.capacity.as_ref(), QuantityKind::Size, "2TiB");
         need.capacity = capacity.map(|bytes| bytes as u64).or(need.capacity);
         let time = |ns: f64| Nanos::new(ns as u64);

@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 
 use volume::Spec;
 use volume::catalogue::BuiltinVolume;
+use volume::closed::Load;
 
 use super::{ReplayBounds, ReplayResult};
 use crate::candidate::{Candidate, Requirement, UnmetNeed};
-use crate::laws::LatencyCache;
+use crate::laws::{LatencyCache, quantile_secs};
 use crate::need::Need;
 use crate::search;
 
@@ -81,9 +82,29 @@ impl ReplaySearch<'_> {
             return Some(ReplayedCandidate { candidate: refused, outcome: None, margin: None, replays: 0 });
         }
         let mut trials = Trials { search: self, replay, known: BTreeMap::new(), replays: 0 };
-        let mut is_enough = |spec: &Spec| trials.keeps_bounds(&spec.name, self.speed * (1.0 + self.need.headroom));
+        let speed = self.speed * (1.0 + self.need.headroom);
+        let mut is_enough = |spec: &Spec| self.unreachable(spec).is_none() && trials.keeps_bounds(&spec.name, speed);
         let found = search::tried(self.need, (listed, keys), self.start, laws, (&mut is_enough, self.resolution))?;
         Some(trials.concluded(found))
+    }
+
+    /// Returns a bound that a volume misses even without queueing, which no replay has to show.
+    fn unreachable(&self, spec: &Spec) -> Option<UnmetNeed> {
+        /// The fraction of reads of the trace may differ a little, and percentiles of few requests vary.
+        const TOLERANCE: f64 = 1.02;
+        let load = Load::mixed(self.start.read_share, self.start.block.unwrap_or(4096), f64::INFINITY);
+        let over = |requirement: Requirement, wanted: f64, reached: Option<f64>| {
+            let reached = reached.filter(|reached| *reached > TOLERANCE * wanted)?;
+            Some(UnmetNeed { requirement, limit: "latency without queueing".to_owned(), wanted, reached })
+        };
+        let percentiles = self.bounds.percentiles.iter();
+        let mut missed = percentiles.filter_map(|(share, bound)| {
+            over(Requirement::Percentile, bound.secs_f64(), quantile_secs(spec, &load, *share))
+        });
+        missed.next().or_else(|| {
+            let mean = self.bounds.mean?;
+            over(Requirement::Mean, mean.secs_f64(), LatencyCache::default().alone_secs(spec, &load))
+        })
     }
 
     /// Returns by how much faster than at `from` the trace can be replayed on a volume until it misses a bound, within
@@ -144,6 +165,12 @@ impl Trials<'_, '_> {
     fn concluded(mut self, mut candidate: Candidate) -> ReplayedCandidate {
         let search = self.search;
         let volume = candidate.spec.name.clone();
+        if let Some(missed) = search.unreachable(&candidate.spec) {
+            candidate.percentile_secs = (missed.requirement == Requirement::Percentile).then_some(missed.reached);
+            candidate.survived = Some(false);
+            candidate.failures.push(missed);
+            return ReplayedCandidate { candidate, outcome: None, margin: None, replays: self.replays };
+        }
         let planned = search.speed * (1.0 + search.need.headroom);
         let meets = self.keeps_bounds(&volume, planned);
         let until_missed = (!meets).then(|| search.bounds.clone());

@@ -5,6 +5,7 @@
 
 mod credits;
 mod early_stop;
+mod explain;
 mod load;
 mod outcome;
 mod part;
@@ -12,13 +13,15 @@ mod question;
 mod trial;
 mod window;
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use plan::replay::{ReplayBounds, ReplayResult, ReplaySearch, ReplayTrial, ReplayedCandidate};
 use plan::{Candidate, LatencyCache, Need, rank_by};
 use report::plan::{PlannedTrace, TracePlanReport};
 
 pub use credits::TraceHistory;
 pub use load::TraceLoad;
-pub use part::{ReadTrace, TracePart, read_trace};
+pub use part::{ReadTrace, TracePart, is_trace, read_trace};
 pub use question::{PreparedTrace, TraceQuestion};
 pub use trial::TraceReplayer;
 pub use window::TraceWindow;
@@ -44,6 +47,8 @@ pub struct TracePurchase<'a> {
     pub replay: ReplayTrace<'a>,
     /// Searches types of volumes in parallel.
     pub parallel: Parallel,
+    /// Receives the number of types that have been searched, and of all.
+    pub on_progress: &'a (dyn Fn(usize, usize) + Sync),
 }
 
 /// A queue that lasts longer than this misses no bound, without bounds: the volume still keeps up.
@@ -58,7 +63,12 @@ impl TracePurchase<'_> {
     #[must_use]
     pub fn conclude(self, trace: PlannedTrace, seed: u64) -> TracePlanReport {
         let volumes = plan::named(&self.need).unwrap_or_default();
-        let found = map(self.parallel, &volumes, |(listed, keys)| self.find(listed, keys, 1.0));
+        let done = AtomicUsize::new(0);
+        let found = map(self.parallel, &volumes, |(listed, keys)| {
+            let found = self.find(listed, keys, 1.0);
+            (self.on_progress)(1 + done.fetch_add(1, Ordering::Relaxed), volumes.len());
+            found
+        });
         let candidates: Vec<ReplayedCandidate> = found.into_iter().flatten().collect();
         let plain: Vec<Candidate> = candidates.iter().map(|one| one.candidate.clone()).collect();
         let ranking = rank_by(&plain, |candidate| candidate.percentile_secs);

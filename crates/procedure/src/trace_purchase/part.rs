@@ -32,6 +32,12 @@ pub struct ReadTrace {
     pub notes: Vec<String>,
 }
 
+/// Reports whether a file is a trace in a known format.
+#[must_use]
+pub fn is_trace(name: &str, traces: &dyn TraceFiles) -> bool {
+    PieceReader::open(name, traces).is_ok()
+}
+
 /// Reads a whole trace and characterizes it. `on_piece` is called after each piece with the requests so far, and ends
 /// the reading by `false`.
 ///

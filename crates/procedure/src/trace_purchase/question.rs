@@ -16,16 +16,10 @@ use crate::host::Parallel;
 /// What is asked of a trace.
 #[derive(Clone, Debug)]
 pub struct TraceQuestion {
-    /// File of the trace.
-    pub name: String,
     /// Requirements beside latencies, without rates. Without a capacity, that which the trace uses is required.
     pub need: Need,
     /// Bounds on latencies.
     pub bounds: ReplayBounds,
-    /// Whether all of the trace is replayed instead of its busiest hour.
-    pub is_full: bool,
-    /// What decides when a request is issued.
-    pub dependence: ReplayLoop,
     /// Seed of the replays.
     pub seed: u64,
     /// Provisioned values are at most this fraction above the smallest sufficient ones.
@@ -43,7 +37,7 @@ pub struct PreparedTrace {
 }
 
 impl PreparedTrace {
-    /// Reads a trace and chooses the replayed part. `on_piece` is called with the number of requests so far, and ends
+    /// Reads a trace and chooses the replayed part: all of it if `is_full`, otherwise its busiest hour. `on_piece` is called with the number of requests so far, and ends
     /// the reading by `false`; the result is then `None`.
     ///
     /// # Errors
@@ -106,17 +100,17 @@ impl PreparedTrace {
         question: TraceQuestion,
         runner: &dyn Runner,
         control: &dyn RunControl,
-        parallel: Parallel,
+        (parallel, on_progress): (Parallel, &(dyn Fn(usize, usize) + Sync)),
     ) -> TracePlanReport {
-        let TraceQuestion { mut need, bounds, seed, resolution, .. } = question;
+        let TraceQuestion { mut need, bounds, seed, resolution } = question;
         need.capacity = need.capacity.or(Some(self.used_bytes()));
         let replayer = self.replayer(runner, seed, control);
         let replay = |trial: &ReplayTrial| -> Option<ReplayResult> { replayer.replay(trial) };
         let sequential = &self.read.profile.sequential;
         let continuing = sequential.reads.continuing_requests + sequential.writes.continuing_requests;
         let is_sequential = 2 * continuing > sequential.reads.requests + sequential.writes.requests;
-        let purchase =
-            TracePurchase { need, bounds, load: &self.load, is_sequential, resolution, replay: &replay, parallel };
+        let (load, replay) = (&self.load, &replay);
+        let purchase = TracePurchase { need, bounds, load, is_sequential, resolution, replay, parallel, on_progress };
         purchase.conclude(self.described(), seed)
     }
 

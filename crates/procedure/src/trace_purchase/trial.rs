@@ -2,6 +2,7 @@
 
 use job::{Engine, Job, Plan, ReplayFacts, ReplayLoop, ReplayOptions};
 use plan::replay::{ReplayResult, ReplayTrial};
+use record::Run;
 use runner::{NullObserver, RunControl, RunOptions, Runner, Seeds};
 use units::PerKind;
 use volume::catalogue;
@@ -28,6 +29,11 @@ impl TraceReplayer<'_> {
     /// Replays a trial. `None` if it cannot be replayed, or if all replays were ended.
     #[must_use]
     pub fn replay(&self, trial: &ReplayTrial) -> Option<ReplayResult> {
+        self.run(trial).map(|(_, result)| result)
+    }
+
+    /// Replays a trial and returns its record too.
+    pub(super) fn run(&self, trial: &ReplayTrial) -> Option<(Run, ReplayResult)> {
         if self.control.end().is_some() {
             return None;
         }
@@ -49,7 +55,8 @@ impl TraceReplayer<'_> {
         }
         let is_open = self.options.dependence == ReplayLoop::Open;
         let intended_secs = is_open.then(|| facts.last.since(self.options.start).secs_f64() / trial.speed);
-        outcome(&completed.run, planned, intended_secs, stop.has_missed())
+        let result = outcome(&completed.run, planned, intended_secs, stop.has_missed())?;
+        Some((completed.run, result))
     }
 
     fn plan(&self, trial: &ReplayTrial) -> Plan {

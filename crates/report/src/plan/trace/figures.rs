@@ -132,9 +132,14 @@ pub(super) fn latencies(outcome: &ReplayResult) -> String {
     format!("{}; {} on average", shown.collect::<Vec<_>>().join(", "), time(outcome.mean_secs))
 }
 
+/// Formats a fraction as a percentage, with two digits where one after the point would be zero.
+pub(super) fn portion(share: f64) -> String {
+    if share > 0.0 && share < 0.000_95 { format!("{}%", significant(100.0 * share, 2)) } else { percent(share) }
+}
+
 /// Describes what a limit did: `volume IOPS delayed 3.1% of the requests and throttled for 1.2% of the time`.
 pub(super) fn limit(limit: &ReplayLimit) -> String {
-    let (delayed, throttled) = (percent(limit.delayed), percent(limit.throttled));
+    let (delayed, throttled) = (portion(limit.delayed), portion(limit.throttled));
     match limit.throttled > 0.0 {
         true => format!("{} delayed {delayed} of the requests, for {throttled} of the time", limit.name),
         false => format!("{} delayed {delayed} of the requests", limit.name),
@@ -200,6 +205,13 @@ pub(super) fn assumptions(candidate: &Candidate) -> Vec<String> {
         _ => None,
     });
     latency.chain(jitter).collect()
+}
+
+/// Returns the credits that a candidate's bucket with the lowest level has, if they matter: full buckets do not.
+pub(super) fn spent(outcome: &ReplayResult) -> Option<&ReplayCredits> {
+    let level = |held: &ReplayCredits| held.low.0 / held.capacity.max(1e-9);
+    let buckets = outcome.limits.iter().filter_map(|limit| limit.credits.as_ref());
+    buckets.filter(|held| level(held) < 0.995).min_by(|a, b| level(a).total_cmp(&level(b)))
 }
 
 /// Returns why a candidate is not enough, and the value that it reaches, if its reason has one.

@@ -6,7 +6,7 @@ use units::significant;
 use super::TracePlanReport;
 use super::figures::{
     SHOWN, accuracy, assumptions, credits, headroom_basis, latencies, limits, limits_basis, load, margin,
-    percentile_name, refused, remarks, requirements,
+    percentile_name, portion, refused, remarks, requirements, spent,
 };
 use crate::plan::figures::{self, price, provisioned, size, time};
 use crate::plan::text::{INDENT, PlanText};
@@ -188,7 +188,7 @@ fn row(one: &ReplayedCandidate) -> [String; 7] {
     let of = |text: &dyn Fn(&ReplayResult) -> Option<String>| one.outcome.as_ref().and_then(text).unwrap_or_else(dash);
     let at = |share: f64| of(&|outcome| outcome.percentile_secs(share).map(time));
     let [p50, p99, p999] = SHOWN.map(|(share, _)| at(share));
-    let throttled = of(&|outcome| Some(units::percent(outcome.throttled())));
+    let throttled = of(&|outcome| Some(portion(outcome.throttled())));
     let headroom = one
         .margin
         .map_or_else(dash, |of| format!("{}{}x", if of.is_open { ">" } else { "" }, significant(of.factor, 3)));
@@ -198,7 +198,7 @@ fn row(one: &ReplayedCandidate) -> [String; 7] {
 /// Returns what has no column: provisioned values, limit, credits, and the basis of latencies.
 fn details(one: &ReplayedCandidate) -> String {
     let candidate = &one.candidate;
-    let held = one.outcome.iter().flat_map(|outcome| &outcome.limits).find_map(|limit| limit.credits.as_ref());
+    let held = one.outcome.as_ref().and_then(spent);
     let limit = one.outcome.as_ref().and_then(ReplayResult::bottleneck).map(|limit| limit.name.clone());
     let parts = [
         Some(size(candidate)),
