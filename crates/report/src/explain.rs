@@ -20,7 +20,7 @@ const SCHEMA: u32 = 1;
 pub struct Explained {
     /// Input file or claim.
     pub input: String,
-    /// Kind of input: `run`, `iostat` or `claim`.
+    /// Kind of input: `run`, `iostat`, `claim` or `trace`.
     pub kind: &'static str,
     /// Expected volume.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -55,7 +55,8 @@ impl ExplainPage {
             let title = format!("{}{}{against}", one.input, subject_suffix(explanation));
             self.sheet.paragraph(&title, Some(Tone::Strong));
             self.sheet.wrapped("  ", &at_a_glance(explanation));
-            if explanation.findings.is_empty() {
+            // What was replayed has remarks only.
+            if explanation.findings.is_empty() && one.kind != "trace" {
                 self.sheet.line(&format!("  {}", nothing_found(one)));
             }
             explanation.findings.iter().for_each(|finding| self.finding(finding, explanation.into()));

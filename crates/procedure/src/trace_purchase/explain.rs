@@ -1,8 +1,9 @@
 //! What limits a trace on one volume.
 
-use analyse::{Observation, explain_job};
+use analyse::{Observation, Quantity, explain_job};
 use plan::replay::{ReplayLimit, ReplayResult, ReplayTrial};
 use report::Explained;
+use report::plan::portion;
 use runner::{RunControl, Runner};
 use units::{Nanos, percent};
 
@@ -17,17 +18,14 @@ impl PreparedTrace {
         let (run, result) = self.replayer(runner, seed, control).run(&trial)?;
         let job = run.jobs.first()?;
         let mut explanation = explain_job(&run, 0, &Observation::of(&run, job), None);
+        // Findings about jobs do not apply: the trace decided its rate and its course.
+        explanation.findings.clear();
+        explanation.figures.retain(|figure| figure.quantity != Quantity::InFlightPossible);
         let described = self.described();
+        explanation.notes.push(verdict(&result));
         explanation.notes.extend(latencies(described.service_secs, &result));
         explanation.notes.extend(result.limits.iter().filter_map(throttled));
         explanation.notes.extend(result.limits.iter().filter_map(credits));
-        let slack = ReplayResult::slack_secs(result.intended_secs);
-        if result.behind_secs() > slack {
-            let behind = time(result.behind_secs());
-            explanation
-                .notes
-                .push(format!("the volume does not keep up: the replay ends {behind} later than the trace"));
-        }
         if let Some((from, to)) = described.replayed.secs {
             let [from, to] = [from, to].map(|secs| Nanos::from_secs_f64(secs).to_string());
             explanation
@@ -49,6 +47,19 @@ fn time(secs: f64) -> String {
     Nanos::from_secs_f64(secs).to_string()
 }
 
+/// Describes whether the volume keeps up, and what limits it.
+fn verdict(result: &ReplayResult) -> String {
+    let limit = match result.bottleneck() {
+        Some(limit) => format!("{} limits it", limit.name),
+        None => "no limit delays a request: the latency of the volume itself decides".to_owned(),
+    };
+    let behind = result.behind_secs();
+    match behind > ReplayResult::slack_secs(result.intended_secs) {
+        true => format!("the volume does not keep up: the replay ends {} later than the trace; {limit}", time(behind)),
+        false => format!("the volume keeps up; {limit}"),
+    }
+}
+
 /// Compares the latencies of the replay with those of the device from which the trace comes.
 fn latencies(service_secs: Option<[f64; 3]>, result: &ReplayResult) -> Option<String> {
     let at = |share: f64| result.percentile_secs(share).map(time);
@@ -64,7 +75,7 @@ fn latencies(service_secs: Option<[f64; 3]>, result: &ReplayResult) -> Option<St
 
 fn throttled(limit: &ReplayLimit) -> Option<String> {
     (limit.delay_secs > 0.0).then(|| {
-        let (delayed, throttled) = (percent(limit.delayed), percent(limit.throttled));
+        let (delayed, throttled) = (portion(limit.delayed), portion(limit.throttled));
         format!("{} delayed {delayed} of the requests, for {throttled} of the time", limit.name)
     })
 }

@@ -15,7 +15,7 @@ pub(crate) use html::page;
 pub(crate) use tables::{csv, json, markdown};
 pub(crate) use text::text;
 pub(crate) use trace::render as render_trace_plan;
-pub use trace::{PlannedPart, PlannedTrace, TracePlanReport};
+pub use trace::{PlannedPart, PlannedTrace, TracePlanReport, portion};
 
 /// A plan with everything that its formats print.
 #[derive(Clone, Debug)]

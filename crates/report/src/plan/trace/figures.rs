@@ -133,7 +133,8 @@ pub(super) fn latencies(outcome: &ReplayResult) -> String {
 }
 
 /// Formats a fraction as a percentage, with two digits where one after the point would be zero.
-pub(super) fn portion(share: f64) -> String {
+#[must_use]
+pub fn portion(share: f64) -> String {
     if share > 0.0 && share < 0.000_95 { format!("{}%", significant(100.0 * share, 2)) } else { percent(share) }
 }
 

@@ -6,6 +6,7 @@ mod html;
 mod tables;
 mod text;
 
+pub use figures::portion;
 use plan::replay::{ReplayBounds, ReplayResult, ReplayedCandidate};
 use plan::{Need, Ranking};
 
