@@ -150,6 +150,74 @@ fn workloads_are_read_from_runs_and_jobs() {
     assert!(text.contains("200 MiB/s, sequential reads of 1 MiB"), "{text}");
 }
 
+/// Returns a trace in the format of MSR Cambridge: 2,000 reads and writes per second, with bursts of 10,000.
+fn trace() -> String {
+    let (mut at, mut random, mut text) = (0_u64, 1_u64, String::new());
+    for index in 0..20_000_u64 {
+        random = random * 16_807 % 2_147_483_647;
+        at += if index % 5_000 < 1_000 { 1_000 } else { 3_000 + random % 4_000 };
+        let kind = if random % 10 < 7 { "Read" } else { "Write" };
+        text.push_str(&format!("{at},db,0,{kind},{},8192,{}\n", random % 100_000 * 8192, 2_000 + random % 1_000));
+    }
+    text
+}
+
+#[test]
+fn a_trace_is_replayed_on_every_volume() {
+    let scratch = Scratch::new();
+    let trace = scratch.write("db.csv", &trace());
+    let line = format!(
+        "plan --from {trace} --p99 3ms --provider aws/gp3,aws/gp2,gcp/pd-standard --format json -o plan.html -o plan.csv \
+         -o plan.md -o plan.svg -o plan.txt"
+    );
+    let outcome = run(fathom(words(&line)).current_dir(scratch.path(""))).expect_clean();
+    let document = Json::read(&outcome.stdout);
+    assert_eq!(document.at("fathom_trace_plan"), &Json::Whole(1));
+    assert_eq!(document.find("trace/replayed/requests"), Some(&Json::Whole(20_000)));
+    let best = document.items("meeting")[0].clone();
+    for key in ["price/per_month", "latency/percentiles", "latency/confidence", "headroom/factor", "limits", "course"] {
+        assert!(best.find(key).is_some(), "{key}");
+    }
+    let text = flat(&scratch.read("plan.txt"));
+    for part in
+        ["20,000 requests", "99 % within 3.00 ms", "Best aws/gp3", "Next step for twice the load", "gcp/pd-standard"]
+    {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    assert!(scratch.read("plan.html").contains("The best volumes") && scratch.read("plan.svg").starts_with("<svg "));
+    assert!(
+        scratch.read("plan.csv").lines().count() == 4 && scratch.read("plan.md").contains("| volume | USD a month |")
+    );
+    let line = format!("explain --from {trace} --volume aws/gp2,size=100GiB");
+    let explained = flat(&run(&mut fathom(words(&line))).expect_clean().stdout);
+    assert!(
+        explained.contains("the device it came from gave p50") && explained.contains("burst credits"),
+        "{explained}"
+    );
+}
+
+#[test]
+fn what_does_not_fit_a_trace_is_refused() {
+    let scratch = Scratch::new();
+    let trace = scratch.write("db.csv", &trace());
+    let empty = scratch.write("empty.csv", "Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime\n");
+    for (line, part) in [
+        (format!("plan --from {trace} --iops 5k --bs 4k"), "the load is that of the trace"),
+        (format!("plan --from {trace} --no-simulation"), "has no effect on a plan for a trace"),
+        (format!("plan --from {trace} --p99 fast"), "--p99=fast"),
+        (format!("plan --from {trace} --replay-loop closed"), "never falls behind"),
+        (format!("plan --from {empty}"), "nothing to replay"),
+        ("plan --iops 5k --full".to_owned(), "--full has no effect without a trace"),
+        ("plan --iops 5k --p50 1ms".to_owned(), "the median is bounded for traces only"),
+        (format!("explain --from {trace}"), "--volume"),
+        (format!("explain --from {trace} --volume aws/gp9"), "aws/gp9"),
+        ("explain --from /nowhere/db.trace --volume aws/gp3".to_owned(), "No such file"),
+    ] {
+        let outcome = run(&mut fathom(words(&line))).expect_code(2);
+        assert!(outcome.stderr.contains(part) && outcome.stdout.is_empty(), "{line}: {}", outcome.stderr);
+    }
+}
+
 #[test]
 fn all_invalid_values_are_reported_with_their_places() {
     let line = "plan --iops 15q --bs 4q --latency 1 --provider gpc --workload olpt --growth much";

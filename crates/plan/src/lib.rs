@@ -14,6 +14,7 @@
 //!
 //! Out of scope: clocks, simulations and text. Volumes are known only by their catalogue entries.
 
+mod bisection;
 mod candidate;
 pub mod choice;
 mod exchange;

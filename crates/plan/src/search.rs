@@ -1,11 +1,16 @@
 //! Finds the smallest size of each volume that meets a need: bisection over the closed form.
 
-use volume::catalogue::{self, About, Bounds, BuiltinVolume, Machine, ResolvedVolume};
+mod tried;
 
+use volume::catalogue::{self, Bounds, BuiltinVolume, Machine, ResolvedVolume};
+
+use crate::bisection::{bisect, lowest};
 use crate::candidate::{Candidate, MonthlyCost, Requirement, UnmetNeed, iops_per_cpu};
 use crate::judge::{ClosedFormResult, burst, jitter_effect, judge, merging_effect};
 use crate::laws::LatencyCache;
 use crate::need::{Demand, Need};
+use tried::SearchTrial;
+pub(crate) use tried::tried;
 
 /// Providers that are not sold; considered only when named.
 const NOT_SOLD: [&str; 1] = ["custom"];
@@ -96,63 +101,6 @@ pub(crate) fn candidate(
         }
     }
     best
-}
-
-/// Decides by a trial instead of the closed form whether a volume is enough.
-pub(crate) struct SearchTrial<'a> {
-    /// Tries a volume.
-    pub(crate) is_enough: &'a mut dyn FnMut(&volume::Spec) -> bool,
-    /// Volume with values near those that are enough.
-    pub(crate) near: &'a About,
-    /// Fraction of a value up to which it is found; zero to find it exactly.
-    pub(crate) resolution: f64,
-}
-
-/// Returns the smallest volume of a type that is enough by a trial. If none is, returns the largest that was tried.
-/// Variants of the type are tried in the order of `candidate`'s prices; the first that is enough is taken.
-pub(crate) fn tried(
-    need: &Need,
-    (listed, keys): (&BuiltinVolume, &str),
-    start: &Need,
-    laws: &mut LatencyCache,
-    (is_enough, resolution): (&mut dyn FnMut(&volume::Spec) -> bool, f64),
-) -> Option<Candidate> {
-    let mut variants: Vec<(Candidate, Pairs)> = Vec::new();
-    let mut search = PlanSearch {
-        need: start,
-        listed,
-        demands: start.demands(),
-        given: given(need, listed, keys),
-        laws: &mut *laws,
-        trial: None,
-    };
-    for fixed in search.variants() {
-        variants.extend(search.smallest(&fixed).map(|found| (found, fixed)));
-    }
-    // Estimates only order the variants: the cheapest that may be enough comes first.
-    variants.sort_by(|(a, _), (b, _)| {
-        let price = |one: &Candidate| one.known_price().map_or(f64::INFINITY, |price| price.usd_per_month);
-        let order = |one: &Candidate| (!one.failures.is_empty(), price(one));
-        order(a).partial_cmp(&order(b)).unwrap_or(std::cmp::Ordering::Equal)
-    });
-    let mut last = None;
-    for (near, fixed) in &variants {
-        let trial = SearchTrial { is_enough: &mut *is_enough, near: &near.about, resolution };
-        let mut search = PlanSearch {
-            need,
-            listed,
-            demands: Vec::new(),
-            given: given(need, listed, keys),
-            laws: &mut *laws,
-            trial: Some(trial),
-        };
-        let Some(found) = search.smallest(fixed) else { continue };
-        if is_enough(&found.spec) {
-            return Some(found);
-        }
-        last = Some(found);
-    }
-    last
 }
 
 /// Pairs of a key and its value, as in a volume's name.
@@ -613,67 +561,6 @@ impl SizeRange {
     }
 }
 
-/// Bisects the values between two bounds for the lowest at which `find` succeeds, and returns its result.
-fn bisect<T>(mut low: u64, mut high: u64, mut find: impl FnMut(u64) -> Option<T>) -> Option<T> {
-    let mut lowest = None;
-    while high - low > 1 {
-        let middle = low + (high - low) / 2;
-        match find(middle) {
-            Some(found) => (high, lowest) = (middle, Some(found)),
-            None => low = middle,
-        }
-    }
-    lowest
-}
-
-/// Returns the result of `find` for the lowest value above `low` at which it succeeds, as [`bisect`], which it equals
-/// without a value `near` it. Otherwise it begins there and takes growing steps, so that few values are tried. The value
-/// is at most the fraction `resolution` above the lowest one.
-fn lowest<T>(
-    (mut low, high): (u64, u64),
-    near: Option<u64>,
-    resolution: f64,
-    mut find: impl FnMut(u64) -> Option<T>,
-) -> Option<T> {
-    let Some(near) = near else { return bisect(low, high, find) };
-    if high <= low + 1 {
-        return None;
-    }
-    let mut at = near.clamp(low + 1, high - 1);
-    let mut step = (at / 50).max(1);
-    let mut passed: Option<(u64, T)> = None;
-    let mut goes_up = false;
-    loop {
-        match find(at) {
-            Some(found) => {
-                passed = Some((at, found));
-                if goes_up || at == low + 1 {
-                    break;
-                }
-                at = at.saturating_sub(step).max(low + 1);
-            }
-            None => {
-                low = at;
-                if passed.is_some() || at == high - 1 {
-                    break;
-                }
-                goes_up = true;
-                at = at.saturating_add(step).min(high - 1);
-            }
-        }
-        step = step.saturating_mul(3);
-    }
-    let (mut best, mut found) = passed?;
-    while best - low > 1.max((best as f64 * resolution) as u64) {
-        let middle = low + (best - low) / 2;
-        match find(middle) {
-            Some(better) => (best, found) = (middle, better),
-            None => low = middle,
-        }
-    }
-    Some(found)
-}
-
 fn with_pair(pairs: &Pairs, key: &str, value: &str) -> Pairs {
     let mut pairs = without(pairs, key);
     pairs.push((key.to_owned(), value.to_owned()));
@@ -705,42 +592,5 @@ fn is_better(new: &Candidate, old: &Candidate) -> bool {
         (Some(_), None) => true,
         (None, Some(_)) => false,
         (None, None) => new.spec.size < old.spec.size,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_lowest_value_is_found_from_anywhere() {
-        for threshold in [1_u64, 2, 17, 999, 1_000] {
-            for near in [None, Some(0), Some(1), Some(16), Some(400), Some(998), Some(5_000)] {
-                let mut tried = 0;
-                let found = lowest((0, 1_000), near, 0.0, |value| {
-                    tried += 1;
-                    (value >= threshold).then_some(value)
-                });
-                assert_eq!(found, (threshold < 1_000).then_some(threshold), "{threshold} from {near:?}");
-                assert!(tried <= 24, "{tried} values for {threshold} from {near:?}");
-            }
-        }
-    }
-
-    #[test]
-    fn few_values_are_tried_near_the_answer() {
-        let (mut failed, mut passed) = (0, 0);
-        let found = lowest((3_000, 160_000), Some(20_000), 0.005, |value| {
-            let enough = value >= 20_300;
-            if enough {
-                passed += 1;
-            } else {
-                failed += 1;
-            }
-            enough.then_some(value)
-        });
-        let found = found.unwrap();
-        assert!((20_300..=20_402).contains(&found), "{found}");
-        assert!(passed <= 3 && failed <= 3, "{passed} and {failed}");
     }
 }

@@ -247,13 +247,21 @@ pub fn need_of(
             let reports = iostat.reports.iter().flat_map(|report| &report.devices);
             let busy = reports.max_by(|a, b| a.iops().total_cmp(&b.iops()));
             match busy.map(|device| device.name.clone()) {
-                Some(device) => Ok(of_observation(name, &Observation::of_device(&iostat, &device))),
+                Some(device) => {
+                    let mut derived = of_observation(name, &Observation::of_device(&iostat, &device));
+                    derived.lines.push(MEANS_ONLY.to_owned());
+                    Ok(derived)
+                }
                 None => Err(vec![Diagnostic::error("plan", format!("{name} has no devices"))]),
             }
         }
         Err(unreadable) => Err(vec![unreadable.into()]),
     }
 }
+
+/// What a need out of means over intervals does not show.
+const MEANS_ONLY: &str = "low confidence: iostat has means over intervals, so shorter bursts and the offsets are not \
+                          known; a trace of `fathom capture` shows them";
 
 fn of_observation(name: &str, seen: &Observation) -> Derived {
     let iops = seen.iops.map(|known| known.value());

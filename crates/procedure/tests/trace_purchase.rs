@@ -331,7 +331,9 @@ fn an_explanation_compares_the_volume_with_the_device_of_the_trace() {
     };
     let enough = notes(&named(20_000));
     // 98 of 100 wait for up to 4.9 ms, in buckets of 0.8 %.
-    for part in ["the volume keeps up; volume IOPS limits it", "gave p50 200 us, p99 200 us", "p99 5.4", "delayed 99.0%"] {
+    for part in
+        ["the volume keeps up; volume IOPS limits it", "gave p50 200 us, p99 200 us", "p99 5.4", "delayed 99.0%"]
+    {
         assert!(enough.contains(part), "{part}: {enough}");
     }
     let slow = notes(&named(5_000));

@@ -12,7 +12,7 @@ use runner::problems;
 use units::{Nanos, block_bytes};
 use volume::catalogue::{QuantityKind, quantity};
 
-use super::args::{PlanOptions, PlanPattern};
+use super::args::{PlanLoop, PlanOptions, PlanPattern};
 use crate::source::LocalSource;
 use device::input_file;
 
@@ -41,6 +41,11 @@ pub(super) fn parse(options: &PlanOptions) -> Result<Derived, Vec<Diagnostic>> {
             Err(problem) => parser.problems.extend(problem),
         },
         (None, None) => {}
+    }
+    let flags = [("--full", options.full), ("--replay-loop closed", options.replay_loop == PlanLoop::Closed)];
+    for (option, _) in flags.into_iter().filter(|(_, is_given)| *is_given) {
+        let message = format!("{option} has no effect without a trace");
+        parser.problems.push(Diagnostic::error("plan", message).remedy("give a trace with --from"));
     }
     let mut need = derived.need;
     parser.rates(options, &mut need);
