@@ -163,7 +163,7 @@ impl ResultDocument<'_> {
                 Markdown => crate::plan::markdown(plan),
                 _ => crate::plan::text(plan, style, with_math),
             },
-            Self::TracePlan(plan) => crate::plan::render_trace_plan(plan, format, style),
+            Self::TracePlan(plan) => of_trace_plan(plan, format, style),
             Self::Comparison(document, runs) => match format {
                 Html => html::comparison_page(document, runs),
                 Json => crate::compare::json(document),
@@ -216,6 +216,18 @@ fn of_run(run: &Run, verdicts: &[Verdict], format: ResultFormat, style: SheetSty
         FioJsonPlus => fio(FioFormat::JsonPlus),
         ResultFormat::FioTerse => fio(FioFormat::Terse),
         Text | Svg | ResultFormat::Junit => crate::text(run, verdicts, style),
+    }
+}
+
+fn of_trace_plan(plan: &TracePlanReport, format: ResultFormat, style: SheetStyle) -> String {
+    use crate::plan::trace::{csv, json, markdown, page, svg, text};
+    match format {
+        Svg => svg(plan),
+        Html => page(plan),
+        Csv => csv(plan),
+        Json => json(plan),
+        Markdown => markdown(plan),
+        _ => text(plan, style),
     }
 }
 

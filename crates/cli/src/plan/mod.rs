@@ -7,9 +7,11 @@ pub(crate) mod args;
 mod need;
 mod trace;
 
+use std::path::Path;
 use std::time::Duration;
 
 use args::PlanOptions;
+use procedure::plan_words;
 use procedure::purchase::{PurchaseSearch, TrialOutcomes};
 use report::{ResultDocument, ResultFormat};
 
@@ -24,7 +26,8 @@ pub(crate) fn command(options: &PlanOptions) -> Result<Exit, Exit> {
     if let Some(name) = trace::name(options) {
         return trace::command(options, &name);
     }
-    let need = need::parse(options).map_err(Exit::invalid)?;
+    let file = || need::of_file(options.from.as_deref().unwrap_or_else(|| Path::new("")));
+    let need = plan_words::of_load(&need::words(options), file).map_err(Exit::invalid)?;
     let mut files = Output::open(&options.output, ResultFormat::OF_PLAN).map_err(Exit::usage)?;
     let signals = Signals::listen(Duration::ZERO)?;
     let runner = runners::model();

@@ -1,267 +1,53 @@
-//! Parses the need of `fathom plan`: options, a run, a job or a named workload.
+//! The need of `fathom plan`: words for `procedure::plan_words`, and the file of the load.
 
 use std::path::Path;
 
 use job::Diagnostic;
-use plan::choice::{self, ChoiceError, VolumeChoice};
-use plan::replay::ReplayBounds;
-use plan::workload::{self, Derived};
-use plan::{Need, Requirement};
+use plan::workload::Derived;
+use procedure::plan_words::PlanWords;
 use procedure::purchase;
 use runner::problems;
-use units::{Nanos, block_bytes};
-use volume::catalogue::{QuantityKind, quantity};
 
 use super::args::{PlanLoop, PlanOptions, PlanPattern};
 use crate::source::LocalSource;
 use device::input_file;
 
-/// Default headroom.
-const HEADROOM: f64 = 0.2;
-
-/// Returns the need and the arithmetic behind it, or all problems together.
-pub(super) fn parse(options: &PlanOptions) -> Result<Derived, Vec<Diagnostic>> {
-    let mut parser = NeedParser { problems: Vec::new() };
-    let mut derived = Derived { need: Need::default(), lines: Vec::new() };
-    match (&options.workload, &options.from) {
-        (Some(words), Some(_)) => {
-            let remedy = "take the load from one of them";
-            parser.refuse("--workload", words, 0..words.len(), "a workload and a measurement are given", remedy);
-        }
-        (Some(words), None) => match workload::derive(words) {
-            Ok(found) => derived = found,
-            Err(faults) => {
-                for fault in faults {
-                    parser.refuse("--workload", words, fault.at, &fault.message, &fault.remedy);
-                }
-            }
-        },
-        (None, Some(path)) => match need_of_file(path) {
-            Ok(found) => derived = found,
-            Err(problem) => parser.problems.extend(problem),
-        },
-        (None, None) => {}
-    }
-    let flags = [("--full", options.full), ("--replay-loop closed", options.replay_loop == PlanLoop::Closed)];
-    for (option, _) in flags.into_iter().filter(|(_, is_given)| *is_given) {
-        let message = format!("{option} has no effect without a trace");
-        parser.problems.push(Diagnostic::error("plan", message).remedy("give a trace with --from"));
-    }
-    let mut need = derived.need;
-    parser.rates(options, &mut need);
-    parser.bounds(options, &mut need);
-    parser.environment(options, &mut need);
-    let is_empty = need.demands().is_empty() && need.capacity.is_none();
-    if parser.problems.is_empty() && is_empty {
-        let message = "no load and no capacity are given";
-        let remedy = "give one of --iops 15k, --throughput 400MiB/s, --capacity 2TiB, --workload oltp, or --from RUN";
-        parser.problems.push(Diagnostic::error("plan", message).remedy(remedy));
-    }
-    parser.volumes(options, &mut need);
-    if parser.problems.is_empty() { Ok(Derived { need, lines: derived.lines }) } else { Err(parser.problems) }
-}
-
-/// Returns the need of a load that is a trace, and the bounds on its latencies, or all problems together.
-pub(super) fn of_trace(options: &PlanOptions) -> Result<(Need, ReplayBounds), Vec<Diagnostic>> {
-    let mut parser = NeedParser { problems: Vec::new() };
-    let mut need = Need::default();
-    let texts = [
-        ("--iops", &options.iops),
-        ("--throughput", &options.throughput),
-        ("--bs", &options.bs),
-        ("--read", &options.read),
-        ("--workload", &options.workload),
-    ];
-    for (option, words) in texts.into_iter().filter_map(|(option, words)| Some((option, words.as_ref()?))) {
-        parser.refuse(option, words, 0..words.len(), "the load is that of the trace", "leave it out");
-    }
-    let flags = [
-        ("--pattern", options.pattern.is_some()),
-        ("--read-only", options.read_only),
-        ("--no-simulation", options.no_simulation),
-        ("--show-math", options.show_math),
-    ];
-    for (option, _) in flags.into_iter().filter(|(_, is_given)| *is_given) {
-        let message = format!("{option} has no effect on a plan for a trace");
-        parser.problems.push(Diagnostic::error("plan", message).remedy("leave it out"));
-    }
-    let capacity = parser.quantity("--capacity", options.capacity.as_ref(), QuantityKind::Size, "2TiB");
-    need.capacity = capacity.map(|bytes| bytes as u64);
-    let bounds = parser.replay_bounds(options);
-    parser.environment(options, &mut need);
-    parser.volumes(options, &mut need);
-    if parser.problems.is_empty() { Ok((need, bounds)) } else { Err(parser.problems) }
-}
-
-/// Parser of the options that state a need.
-struct NeedParser {
-    problems: Vec<Diagnostic>,
-}
-
-impl NeedParser {
-    fn refuse(&mut self, option: &str, value: &str, at: std::ops::Range<usize>, message: &str, remedy: &str) {
-        let place = problems::place_in_option(option, value, at);
-        self.problems.push(Diagnostic::error("plan", message).at(place).remedy(remedy));
-    }
-
-    /// Parses a quantity greater than zero.
-    fn quantity(&mut self, option: &str, value: Option<&String>, measure: QuantityKind, example: &str) -> Option<f64> {
-        let value = value?;
-        let remedy = format!("write, for example, {option} {example}");
-        match quantity(value, measure) {
-            Ok(found) if found > 0.0 => return Some(found),
-            Ok(_) => self.refuse(option, value, 0..value.len(), &format!("`{value}` is nothing"), &remedy),
-            Err(message) => self.refuse(option, value, 0..value.len(), &message, &remedy),
-        }
-        None
-    }
-
-    fn rates(&mut self, options: &PlanOptions, need: &mut Need) {
-        need.iops = self.quantity("--iops", options.iops.as_ref(), QuantityKind::Count, "15k").or(need.iops);
-        let throughput = options.throughput.as_ref();
-        need.bytes_per_sec =
-            self.quantity("--throughput", throughput, QuantityKind::Throughput, "400MiB/s").or(need.bytes_per_sec);
-        if let Some(words) = &options.bs {
-            match block_bytes(words) {
-                Some(bytes) => need.block = Some(bytes),
-                None => {
-                    let message = format!("`{words}` is not a size from 512 to 1g");
-                    self.refuse("--bs", words, 0..words.len(), &message, "write, for example, --bs 4k or --bs 1m");
-                }
-            }
-        }
-        if let Some(words) = &options.read {
-            match quantity(words, QuantityKind::Share) {
-                Ok(share) if share <= 1.0 => need.read_share = share,
-                _ => {
-                    let message = format!("`{words}` is not a percentage from 0% to 100%");
-                    self.refuse("--read", words, 0..words.len(), &message, "write, for example, --read 70%");
-                }
-            }
-        }
-        need.sequential = options.pattern.map_or(need.sequential, |pattern| pattern == PlanPattern::Sequential);
-    }
-
-    fn replay_bounds(&mut self, options: &PlanOptions) -> ReplayBounds {
-        let mut time = |option: &str, words: &Option<String>| {
-            let ns = self.quantity(option, words.as_ref(), QuantityKind::Duration, "2ms")?;
-            Some(Nanos::new(ns as u64))
-        };
-        let mean = time("--latency", &options.latency);
-        let percentiles =
-            [("--p99", 0.99, &options.p99), ("--p999", 0.999, &options.p999), ("--p50", 0.5, &options.p50)];
-        let percentiles =
-            percentiles.into_iter().filter_map(|(option, share, words)| Some((share, time(option, words)?)));
-        ReplayBounds { mean, percentiles: percentiles.collect() }
-    }
-
-    fn bounds(&mut self, options: &PlanOptions, need: &mut Need) {
-        if let Some(words) = &options.p50 {
-            let remedy = "give a trace with --from, or bound --latency or --p99";
-            self.refuse("--p50", words, 0..words.len(), "the median is bounded for traces only", remedy);
-        }
-        let capacity = self.quantity("--capacity", options.capacity.as_ref(), QuantityKind::Size, "2TiB");
-        need.capacity = capacity.map(|bytes| bytes as u64).or(need.capacity);
-        let time = |ns: f64| Nanos::new(ns as u64);
-        let mean = self.quantity("--latency", options.latency.as_ref(), QuantityKind::Duration, "1ms");
-        need.mean = mean.map(time).or(need.mean);
-        for (option, share, words) in [("--p99", 0.99, &options.p99), ("--p999", 0.999, &options.p999)] {
-            if let Some(ns) = self.quantity(option, words.as_ref(), QuantityKind::Duration, "2ms") {
-                need.percentile = Some((share, time(ns)));
-            }
-        }
-        if let (Some(_), Some(words)) = (&options.p99, &options.p999) {
-            self.refuse("--p999", words, 0..words.len(), "two percentiles are bounded", "give one of --p99 and --p999");
-        }
-    }
-
-    fn environment(&mut self, options: &PlanOptions, need: &mut Need) {
-        let mut count = |option: &str, words: &Option<String>, max: f64| {
-            let found = self.quantity(option, words.as_ref(), QuantityKind::Count, "8")?;
-            if found.fract() == 0.0 && found <= max {
-                return Some(found as u32);
-            }
-            let words = words.as_deref().unwrap_or_default();
-            let message = format!("`{words}` is not a whole number up to {max}");
-            self.refuse(option, words, 0..words.len(), &message, &format!("write, for example, {option} 8"));
-            None
-        };
-        need.machines = count("--machines", &options.machines, 100_000.0).unwrap_or(need.machines);
-        need.vcpus = count("--vcpus", &options.vcpus, 1_024.0);
-        if options.read_only {
-            need.shared = true;
-            if need.read_share < 1.0 {
-                let words = options.read.clone().unwrap_or_else(|| "?".to_owned());
-                let remedy = "leave --read-only out, or the writes";
-                let message = "a shared read-only volume cannot be written";
-                self.refuse("--read", &words, 0..words.len(), message, remedy);
-            }
-        }
-        need.scratch = options.scratch;
-        need.machine.clone_from(&options.machine);
-        need.region.clone_from(&options.region);
-        need.headroom = self.headroom(options.headroom.as_deref());
-        if let Some(words) = &options.eur_usd {
-            match quantity(words, QuantityKind::Count) {
-                Ok(rate) if (0.01..=100.0).contains(&rate) => need.exchange = plan::Exchange::given(rate),
-                _ => {
-                    let message = format!("`{words}` is not a rate from 0.01 to 100");
-                    let remedy = "write the US dollars for one euro, for example --eur-usd 1.08";
-                    self.refuse("--eur-usd", words, 0..words.len(), &message, remedy);
-                }
-            }
-        }
-        need.budget = self.quantity("--budget", options.budget.as_ref(), QuantityKind::Count, "500");
-        if let Some(words) = &options.growth {
-            let share = words.trim_end_matches("/year").trim_end_matches("/y");
-            match quantity(share, QuantityKind::Share) {
-                _ if share.trim() == "0" => need.growth = 0.0,
-                Ok(share) if share <= 100.0 => need.growth = share,
-                _ => {
-                    let message = format!("`{words}` is not a growth rate");
-                    self.refuse("--growth", words, 0..words.len(), &message, "write, for example, --growth 20%/year");
-                }
-            }
-        }
-    }
-
-    /// Parses headroom as a fraction: `20%` and `20` are 0.2, the default.
-    fn headroom(&mut self, words: Option<&str>) -> f64 {
-        let Some(words) = words else { return HEADROOM };
-        let percent = words.trim().trim_end_matches('%').trim().parse::<f64>();
-        match percent {
-            Ok(percent) if (0.0..=900.0).contains(&percent) => percent / 100.0,
-            _ => {
-                let message = format!("`{words}` is not a percentage from 0% to 900%");
-                let remedy = "write, for example, --headroom 30%, or --headroom 0 for none";
-                self.refuse("--headroom", words, 0..words.len(), &message, remedy);
-                0.0
-            }
-        }
-    }
-
-    /// Parses the volumes to consider. Refuses unknown volumes, sizes, regions and machines.
-    fn volumes(&mut self, options: &PlanOptions, need: &mut Need) {
-        let choices: Vec<VolumeChoice> = options.provider.iter().flat_map(|words| choice::parse(words)).collect();
-        need.volumes = choices.iter().map(|choice| choice.volume.clone()).collect();
-        for ChoiceError { words, at, message, remedy } in choice::check(&choices) {
-            self.refuse("--provider", &words, at, &message, &remedy);
-        }
-        let Some(machine) = need.machine.clone().filter(|_| self.problems.is_empty()) else { return };
-        let found = plan::candidates(need, &mut plan::LatencyCache::default());
-        let lacks_machine = |candidate: &plan::Candidate| {
-            candidate.failures.iter().any(|failure| failure.requirement == Requirement::Machine)
-        };
-        if found.iter().all(lacks_machine) {
-            let message = format!("no provider here has a machine `{machine}`");
-            let remedy = "write its provider's name for it, as in --machine n2-standard-8, or leave it out";
-            self.refuse("--machine", &machine, 0..machine.len(), &message, remedy);
-        }
+/// Returns the options as words.
+pub(super) fn words(options: &PlanOptions) -> PlanWords {
+    let given = options.clone();
+    PlanWords {
+        iops: given.iops,
+        throughput: given.throughput,
+        bs: given.bs,
+        read: given.read,
+        capacity: given.capacity,
+        latency: given.latency,
+        p50: given.p50,
+        p99: given.p99,
+        p999: given.p999,
+        machines: given.machines,
+        vcpus: given.vcpus,
+        machine: given.machine,
+        region: given.region,
+        budget: given.budget,
+        headroom: given.headroom,
+        eur_usd: given.eur_usd,
+        growth: given.growth,
+        workload: given.workload,
+        is_sequential: given.pattern.map(|pattern| pattern == PlanPattern::Sequential),
+        read_only: given.read_only,
+        scratch: given.scratch,
+        provider: given.provider,
+        has_file: given.from.is_some(),
+        full: given.full,
+        is_closed: given.replay_loop == PlanLoop::Closed,
+        show_math: given.show_math,
+        no_simulation: given.no_simulation,
     }
 }
 
 /// Derives the need from a run or a job file.
-fn need_of_file(path: &Path) -> Result<Derived, Vec<Diagnostic>> {
+pub(super) fn of_file(path: &Path) -> Result<Derived, Vec<Diagnostic>> {
     let (file, number) = input_file::numbered(path);
     let name = file.display().to_string();
     let bytes = device::input::read(file, device::input::RECORD).map_err(|error| {

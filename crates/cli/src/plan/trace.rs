@@ -7,6 +7,7 @@ use device::HostTraces;
 use job::ReplayLoop;
 use live::EventLog;
 use procedure::ProcedureObserver;
+use procedure::plan_words;
 use procedure::trace_purchase::{PreparedTrace, TraceQuestion, is_trace};
 use report::{ResultDocument, ResultFormat};
 
@@ -33,7 +34,7 @@ pub(super) fn command(options: &PlanOptions, name: &str) -> Result<Exit, Exit> {
     if rank::joined().is_some() {
         return Err(Exit::usage("a plan for a trace runs on one host\nhelp: use `fathom plan`"));
     }
-    let (need, bounds) = need::of_trace(options).map_err(Exit::invalid)?;
+    let (need, bounds) = plan_words::of_trace(&need::words(options)).map_err(Exit::invalid)?;
     let dependence = match options.replay_loop {
         PlanLoop::Open => ReplayLoop::Open,
         PlanLoop::Closed => ReplayLoop::Closed,

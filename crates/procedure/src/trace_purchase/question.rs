@@ -131,7 +131,7 @@ impl PreparedTrace {
             replayed: PlannedPart {
                 secs: is_part.then(|| (secs(window.start_ns), secs(window.end_ns))),
                 requests: load.requests,
-                iops: load.requests as f64 / duration,
+                iops: load.mean_iops(),
                 bytes_per_sec: load.bytes as f64 / duration,
                 read_share: load.read_share(),
             },

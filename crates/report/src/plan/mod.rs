@@ -6,7 +6,7 @@ mod figures;
 mod html;
 mod tables;
 mod text;
-mod trace;
+pub(crate) mod trace;
 
 use plan::{Candidate, Need, Ranking};
 
@@ -14,7 +14,6 @@ pub(crate) use chart::svg;
 pub(crate) use html::page;
 pub(crate) use tables::{csv, json, markdown};
 pub(crate) use text::text;
-pub(crate) use trace::render as render_trace_plan;
 pub use trace::{PlannedPart, PlannedTrace, TracePlanReport, portion};
 
 /// A plan with everything that its formats print.

@@ -27,7 +27,7 @@ pub(super) fn prices(plan: &TracePlanReport) -> PriceChart<'_> {
 }
 
 /// Draws the chart of prices as a standalone file.
-pub(super) fn svg(plan: &TracePlanReport) -> String {
+pub(crate) fn svg(plan: &TracePlanReport) -> String {
     prices(plan).standalone()
 }
 

@@ -15,7 +15,7 @@ use crate::plan::figures::{self, holds, price, provisioned, size, time};
 const COMPARED: usize = 5;
 
 /// Returns the page.
-pub(super) fn page(plan: &TracePlanReport) -> String {
+pub(crate) fn page(plan: &TracePlanReport) -> String {
     let mut parts = Vec::new();
     let charted: Vec<Charted<'_>> = plan.foremost(COMPARED).collect();
     if charted.is_empty() {

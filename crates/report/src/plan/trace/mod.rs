@@ -6,12 +6,13 @@ mod html;
 mod tables;
 mod text;
 
+pub(crate) use chart::svg;
 pub use figures::portion;
+pub(crate) use html::page;
 use plan::replay::{ReplayBounds, ReplayResult, ReplayedCandidate};
 use plan::{Need, Ranking};
-
-use crate::document::ResultFormat;
-use crate::sheet::SheetStyle;
+pub(crate) use tables::{csv, json, markdown};
+pub(crate) use text::text;
 
 /// A plan for a trace with everything that its formats print.
 #[derive(Clone, Debug)]
@@ -91,17 +92,5 @@ impl TracePlanReport {
     /// Returns how many replays the search took.
     fn replays(&self) -> u32 {
         self.candidates.iter().chain(&self.next_step).map(|one| one.replays).sum()
-    }
-}
-
-/// Renders a plan for a trace in a format.
-pub(crate) fn render(plan: &TracePlanReport, format: ResultFormat, style: SheetStyle) -> String {
-    match format {
-        ResultFormat::Svg => chart::svg(plan),
-        ResultFormat::Html => html::page(plan),
-        ResultFormat::Csv => tables::csv(plan),
-        ResultFormat::Json => tables::json(plan),
-        ResultFormat::Markdown => tables::markdown(plan),
-        _ => text::text(plan, style),
     }
 }

@@ -15,7 +15,7 @@ use crate::volume_terms::{amount, parts_json, source_json};
 const SCHEMA: u32 = 1;
 
 /// Returns a table of the volumes that meet the need, and one of the others with the reasons.
-pub(super) fn markdown(plan: &TracePlanReport) -> String {
+pub(crate) fn markdown(plan: &TracePlanReport) -> String {
     let mut out = format!("# Plan\n\n{}\n\n{}\n", escape::markdown(&load(plan)), requirements(plan));
     remarks(plan).iter().for_each(|line| out.push_str(&format!("\n* {}", escape::markdown(line))));
     out.push('\n');
@@ -63,7 +63,7 @@ pub(super) fn markdown(plan: &TracePlanReport) -> String {
 }
 
 /// Returns CSV with one row per candidate. Column names contain the units; unknown values are empty.
-pub(super) fn csv(plan: &TracePlanReport) -> String {
+pub(crate) fn csv(plan: &TracePlanReport) -> String {
     let mut out = String::from(
         "volume,meets,front,size_bytes,currency,price_per_month,usd_per_month,price_complete,region,price_date,\
          mean_ns,p50_ns,p99_ns,p99_9_ns,max_ns,latency_basis,limit,delayed_share,throttled_share,limits_basis,\
@@ -115,7 +115,7 @@ pub(super) fn csv(plan: &TracePlanReport) -> String {
 }
 
 /// Returns the document for programs.
-pub(super) fn json(plan: &TracePlanReport) -> String {
+pub(crate) fn json(plan: &TracePlanReport) -> String {
     let (trace, part, need) = (&plan.trace, &plan.trace.replayed, &plan.need);
     let named = |index: Option<usize>| index.map(|index| &plan.candidates[index].candidate.spec.name);
     let of = |indices: &[usize]| -> Vec<Value> {

@@ -17,7 +17,7 @@ use crate::volume_terms::amount;
 const NAMED: usize = 6;
 
 /// Returns the plan as text.
-pub(super) fn text(plan: &TracePlanReport, style: SheetStyle) -> String {
+pub(crate) fn text(plan: &TracePlanReport, style: SheetStyle) -> String {
     let mut page = TracePlanText(PlanText { sheet: Sheet::new(style, INDENT) });
     page.0.labelled("Load", &load(plan));
     page.0.labelled("Need", &requirements(plan));
