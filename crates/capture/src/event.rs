@@ -142,7 +142,7 @@ impl EventDecoder {
         let mut request = TraceRequest { operation: TraceOperation::Other, ..TraceRequest::default() };
         // Letters of later kernels are skipped.
         let _ = set_letters(&mut request, letters);
-        request.length = u32::try_from(sectors.saturating_mul(SECTOR_BYTES)).unwrap_or(u32::MAX & !511);
+        request.length = u32::try_from(sectors.saturating_mul(SECTOR_BYTES)).unwrap_or(!511);
         request.has_failed = fields.error.is_some_and(|error| error.value(bytes) != 0);
         if let Some(comm) = fields.comm.and_then(|comm| comm.of(bytes)) {
             request.process = names.index(fields.thread.value(bytes) as u32, comm.try_into().unwrap_or_default());

@@ -327,6 +327,7 @@ impl<'a> CaptureSession<'a> {
             lost_events: lost,
             in_flight_at_start: if options.process.is_some() { 0 } else { counts.unmatched },
             requeued: counts.requeued,
+            flush_waits: counts.flush_waits,
             counters: counters.unwrap_or_default(),
             file,
         })

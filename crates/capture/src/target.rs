@@ -165,7 +165,7 @@ mod tests {
         ];
         let files: Vec<_> = files.iter().map(|(path, text)| (path.as_str(), *text)).collect();
         let mounts = "30 1 252:0 / /srv rw - ext4 /dev/mapper/vg-data rw\n31 1 0:40 / /tmp rw - tmpfs tmpfs rw\n";
-        let root = host(
+        host(
             &[files.as_slice(), &[("proc/self/mountinfo", mounts)]].concat(),
             &[
                 ("sys/class/block/sda", "../../devices/pci/block/sda"),
@@ -176,8 +176,7 @@ mod tests {
                 ("sys/dev/block/252:0", "../../devices/virtual/block/dm-0"),
                 ("sys/devices/virtual/block/dm-0/slaves/sda2", "../../../../pci/block/sda/sda2"),
             ],
-        );
-        root
+        )
     }
 
     #[test]

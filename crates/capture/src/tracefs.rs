@@ -37,7 +37,7 @@ impl TraceFs {
         }
         let mount = mount_detached().map_err(|error| {
             let error = io::Error::from(error);
-            let message = format!("mount tracefs: {}", error);
+            let message = format!("mount tracefs: {error}");
             match error.kind() {
                 io::ErrorKind::PermissionDenied => CaptureError::host(message, PERMISSION),
                 _ => CaptureError::host(message, "mount it: mount -t tracefs tracefs /sys/kernel/tracing"),

@@ -20,8 +20,13 @@ const WANTED: f64 = 0.95;
 const IOPS: f64 = 50_000.0;
 const DEVICE_MIB: u64 = 512;
 
-/// Loads that keep all processors busy: threads that wait for each request as those of a database do, and a queue.
-const LOADS: [(&str, &str); 2] = [
+/// Loads that keep all processors busy: threads that compute between requests as those of a database do, threads that only
+/// wait for requests, and a queue.
+const LOADS: [(&str, &str); 3] = [
+    (
+        "8 threads that compute",
+        "--ioengine=psync --thread --numjobs=8 --group_reporting --thinktime=20 --thinktime_spin=20",
+    ),
     ("8 threads", "--ioengine=psync --thread --numjobs=8 --group_reporting"),
     ("queue depth 32", "--ioengine=libaio --iodepth=32"),
 ];

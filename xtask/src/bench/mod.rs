@@ -45,7 +45,11 @@ pub(crate) fn run(wanted: &[&str]) -> Result<()> {
         anyhow::bail!("`{unknown}` is no bench; there are {}", names.join(", "));
     }
     let root = crate::tidy::root()?;
-    let fathom = crate::scratch::build(&root, &["--profile", "dist"], "dist")?;
+    // As for other tasks, `FATHOM` names another build.
+    let fathom = match std::env::var_os("FATHOM") {
+        Some(path) => std::path::absolute(path)?,
+        None => crate::scratch::build(&root, &["--profile", "dist"], "dist")?,
+    };
     for (name, bench) in OTHER_BENCHES.iter().filter(|(name, _)| wanted.is_empty() || wanted.contains(name)) {
         save(&root, &format!("perf/{name}.json"), bench(&fathom)?)?;
     }

@@ -56,6 +56,7 @@ fn completed_requests_are_those_that_the_kernel_counts() {
         assert!(comparison.agrees(), "{comparison:?}");
     }
     assert_eq!(report.counters[1].counted, difference(4));
+    assert!(report.flush_waits >= 100 && writes.0 + report.flush_waits >= difference(4), "{}", report.flush_waits);
     assert!(report.is_trustworthy());
     assert!(requests.is_sorted_by_key(|request| request.issued_ns));
     assert!(info.processes.iter().any(|name| name.starts_with("fio/")), "{:?}", info.processes);

@@ -45,6 +45,7 @@ impl CaptureReport {
             "failed_requests": totals.failed_requests,
             "in_flight_at_start": self.in_flight_at_start,
             "in_flight_at_end": totals.incomplete_requests,
+            "flush_waits": self.flush_waits,
             "requeued": self.requeued,
             "queue_depth": depth,
             "processes": processes.collect::<Vec<_>>(),

@@ -34,6 +34,8 @@ pub struct CaptureReport {
     pub in_flight_at_start: u64,
     /// Requests that the driver gave back and that were issued again.
     pub requeued: u64,
+    /// Calls that waited for a flush of the device; several may wait for one. The kernel counts each as a write.
+    pub flush_waits: u64,
     /// Comparison with the counters of the kernel; empty if there is none.
     pub counters: Vec<CounterComparison>,
     /// The file, if one was written.

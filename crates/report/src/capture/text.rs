@@ -131,6 +131,7 @@ impl CaptureReport {
         };
         add(self.in_flight_at_start, "in flight at the start (not recorded)");
         add(totals.incomplete_requests, "in flight at the end (recorded without service time)");
+        add(self.flush_waits, "calls waited for a flush (the kernel counts each as a write)");
         add(self.requeued, "issued again after the driver gave them back");
         add(totals.failed_requests, "failed");
         if !edges.is_empty() {
