@@ -100,7 +100,9 @@ pub(crate) fn limit(facts: Facts<'_>) -> Finding {
 /// Returns the limit of the model that kept a replay from its rate, which says more than the rate.
 fn limit_of_replay(facts: Facts<'_>, rate: &Finding) -> Option<Finding> {
     let model = facts.run.model.as_ref().filter(|_| facts.job.replay.is_some() && rate.code != Code::RateKept)?;
-    let finding = model::limit(facts, model, facts.result().in_flight()?);
+    let mut finding = model::limit(facts, model, facts.result().in_flight()?);
+    // A load that varies has no depth of its own.
+    finding.evidence.retain(|evidence| evidence.quantity != Quantity::InFlightNeeded);
     (finding.code != Code::ModelNotReached).then(|| little(facts, finding))
 }
 

@@ -149,6 +149,10 @@ pub(super) fn model_held_back(finding: &Finding, figures: &SentenceFigures<'_>) 
             figures.time(Quantity::HeldMean)
         )
     };
+    // A trace varies: neither its mean rate nor its mean depth belongs to the limit.
+    if !figures.has(Quantity::InFlightNeeded) {
+        return format!("The limit is {}: {held}.{}", subject(finding), credits(figures));
+    }
     format!(
         "The limit is {}: {held}. It allows {} IOPS; {} in flight reach that, and a higher depth only adds latency.{}",
         subject(finding),
