@@ -1,7 +1,7 @@
 //! The lines about the replay of a trace in a job's report.
 
 use record::ReplayRecord;
-use units::{Nanos, count, grouped};
+use units::{Nanos, grouped};
 
 use crate::paint::Tone;
 
@@ -13,9 +13,9 @@ pub(crate) fn replay(replay: &ReplayRecord) -> String {
     let pace = match (replay.speed, replay.closed_loop) {
         (None, _) => "as fast as possible".to_owned(),
         (Some(speed), false) if is_original(speed) => "at their instants (open loop)".to_owned(),
-        (Some(speed), false) => format!("at {}x the speed (open loop)", count(speed)),
+        (Some(speed), false) => format!("at {speed}x the speed (open loop)"),
         (Some(speed), true) if is_original(speed) => "after their dependencies (closed loop)".to_owned(),
-        (Some(speed), true) => format!("after their dependencies (closed loop), think times at {}x", count(speed)),
+        (Some(speed), true) => format!("after their dependencies (closed loop), think times at {speed}x"),
     };
     format!(
         "{} of {} requests of {}, from {} to {}, {pace}",
