@@ -242,6 +242,6 @@ fn a_replay_on_gp3_agrees() {
 }
 
 #[test]
-fn a_replay_on_a_volume_of_one_millisecond_agrees() {
-    replays_agree("triangle::a_replay_on_a_volume_of_one_millisecond_agrees", "custom,iops=5000,latency=1ms");
+fn a_replay_on_a_volume_of_five_milliseconds_agrees() {
+    replays_agree("triangle::a_replay_on_a_volume_of_five_milliseconds_agrees", "custom,iops=5000,latency=5ms");
 }
