@@ -18,6 +18,7 @@ pub mod purchase;
 pub mod simulation;
 pub mod suite;
 pub mod sweep;
+pub mod synthesis;
 pub mod trace_purchase;
 
 pub use host::{Parallel, ProcedureHost, ProcedureObserver};

@@ -4,12 +4,17 @@
 //! volumes, virtual time). The loop in `drive` is generic over it and compiled once for each.
 //! **The target owns the clock**: nothing else in Fathom reads a clock.
 //!
+//! [`RecordingTarget`] reports what is done on another target.
+//!
 //! [`conformance`] is the test suite for implementations; [`testing`] has targets for tests.
 //!
 //! What is *not* here: implementations for production, statistics, and any knowledge of jobs.
 
 pub mod conformance;
+mod recording;
 pub mod testing;
+
+pub use recording::{ExecutedOp, OpRecorder, RecordingTarget};
 
 use units::{Nanos, OpKind};
 

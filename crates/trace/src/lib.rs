@@ -11,6 +11,7 @@ mod import;
 mod request;
 mod scan;
 mod study;
+mod synthesis;
 mod trace_format;
 
 pub use characterize::{
@@ -28,4 +29,8 @@ pub use import::{TraceError, TraceInput, TraceInputStep, set_letters};
 pub use request::{TraceInfo, TraceOperation, TraceRequest};
 pub use scan::{TraceCondition, TraceWindow, scan_trace};
 pub use study::TraceStudy;
+pub use synthesis::{
+    JobLoop, JobOmission, JobSection, JobSynthesizer, LoadDifference, LoadDimension, SectionPace, SectionPattern,
+    SynthesisError, SynthesizedJob, load_distance,
+};
 pub use trace_format::TraceFormat;

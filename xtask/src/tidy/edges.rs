@@ -31,7 +31,7 @@ const EDGES: &[(&str, &str)] = &[
     ("report", "units job trace workload record runner analyse volume plan"),
     ("capture", "units trace probe engine report"),
     ("manual", "job"),
-    ("procedure", "units job workload meter trace volume record runner sim analyse plan report"),
+    ("procedure", "units job workload meter target trace volume record runner sim analyse plan report"),
     ("live", "units job meter volume engine record report runner"),
     ("serve", "units job meter volume runner sim nbd probe engine device live report"),
     ("fleet", "units job record runner"),

@@ -11,5 +11,5 @@ mod runner;
 mod volumes;
 
 pub use assumptions::merging_notes;
-pub use runner::ModelRunner;
+pub use runner::{ModelRunner, SharedRecorder};
 pub use volumes::{ReadFile, Use, used, with_key};

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use drive::{DriveObserver, Stop};
@@ -16,7 +16,7 @@ use runner::{
     ProgressTracker, RunContext, RunControl, RunCounters, RunError, RunFacts, RunOptions, RunState, Runner, Seeds,
     TraceFiles, WorkerError, WorkerLog, WorkerPlan, WorkerResult, assemble,
 };
-use target::Target;
+use target::{OpRecorder, RecordingTarget, Target};
 use units::Nanos;
 use volume::{Attachment, Burst, System};
 
@@ -37,18 +37,28 @@ pub struct ModelRunner<C> {
     read_file: ReadFile,
     logs: Arc<dyn LogSink + Send>,
     traces: Arc<dyn TraceFiles>,
+    recorder: Option<SharedRecorder>,
 }
+
+/// Receives the operations of all workers of a run.
+pub type SharedRecorder = Arc<Mutex<dyn OpRecorder + Send>>;
 
 impl ModelRunner<Virtual> {
     /// Creates a runner in virtual time, which jumps from event to event.
     #[must_use]
     pub fn in_virtual_time(capacity: Capacity, read_file: ReadFile, logs: Arc<dyn LogSink + Send>) -> Self {
         let traces = Arc::new(NoTraces);
-        Self { clock: Virtual::default, host: None, capacity, read_file, logs, traces }
+        Self { clock: Virtual::default, host: None, capacity, read_file, logs, traces, recorder: None }
     }
 }
 
 impl<C> ModelRunner<C> {
+    /// Reports the operations of runs to a recorder.
+    #[must_use]
+    pub fn recorded(self, recorder: SharedRecorder) -> Self {
+        Self { recorder: Some(recorder), ..self }
+    }
+
     /// Creates a runner in real time on a host.
     #[must_use]
     pub fn in_real_time(
@@ -58,7 +68,7 @@ impl<C> ModelRunner<C> {
         read_file: ReadFile,
         logs: Arc<dyn LogSink + Send>,
     ) -> Self {
-        Self { clock, host: Some(host), capacity, read_file, logs, traces: Arc::new(NoTraces) }
+        Self { clock, host: Some(host), capacity, read_file, logs, traces: Arc::new(NoTraces), recorder: None }
     }
 
     /// Sets what opens the traces that jobs replay.
@@ -319,7 +329,18 @@ impl<C: Clock + 'static> Execution<'_, C> {
             last_observed: control.elapsed(),
         };
         numbers.iter().for_each(|&number| counters.worker(number).set_running(true));
-        drive::drive(&mut workers, world, stop, &mut watcher);
+        match &self.run.runner.recorder {
+            None => drive::drive(&mut workers, world, stop, &mut watcher),
+            Some(recorder) => {
+                let mut recorder = recorder.lock().unwrap_or_else(PoisonError::into_inner);
+                let of_tag = |(worker, number): (&drive::DriveWorker, &usize)| {
+                    std::iter::repeat_n(*number as u32, worker.depth() as usize)
+                };
+                let tags = workers.iter().zip(&numbers).flat_map(of_tag).collect();
+                let mut target = RecordingTarget::new(world, &mut *recorder, tags);
+                drive::drive(&mut workers, &mut target, stop, &mut watcher);
+            }
+        }
         numbers.iter().for_each(|&number| counters.worker(number).set_running(false));
         let now = world.now();
         for (index, worker) in workers.iter_mut().enumerate() {

@@ -91,6 +91,13 @@ impl Characterizer {
     /// before, and counted in [`TraceTotals::late_requests`].
     #[inline]
     pub fn add(&mut self, request: &TraceRequest) {
+        self.add_located(request);
+    }
+
+    /// Adds the next request. Returns its issue in nanoseconds since the first one, and the number of requests before it
+    /// in its stream.
+    #[inline]
+    pub(crate) fn add_located(&mut self, request: &TraceRequest) -> (u64, u64) {
         let at = self.instant(request.issued_ns);
         self.count(request);
         self.series.add(at, request);
@@ -107,13 +114,15 @@ impl Characterizer {
         let is_write = request.operation == TraceOperation::Write;
         self.arrivals.add(at, u64::from(request.length), is_write);
         if request.length > 0 && (is_write || request.operation == TraceOperation::Read) {
-            self.streams.add(request.device, is_write, request.offset, request.length);
+            let before = self.streams.add(request.device, is_write, request.offset, request.length);
             let range = (request.device, request.offset, request.length);
             let new_blocks = self.reuse.add(at, range, is_write);
             if new_blocks > 0.0 {
                 self.series.add_new_blocks(at, new_blocks);
             }
+            return (at, before);
         }
+        (at, 0)
     }
 
     /// Returns the instant of an issue since the first one, which does not decrease.

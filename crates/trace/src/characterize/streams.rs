@@ -62,9 +62,9 @@ impl StreamTable {
         }
     }
 
-    /// Adds a read or write of `length` bytes, at least one.
+    /// Adds a read or write of `length` bytes, at least one. Returns the number of requests before it in its stream.
     #[inline]
-    pub(super) fn add(&mut self, device: u16, is_write: bool, offset: u64, length: u32) {
+    pub(super) fn add(&mut self, device: u16, is_write: bool, offset: u64, length: u32) -> u64 {
         self.clock += 1;
         let tag = (u32::from(device) << 1 | u32::from(is_write)) + 1;
         let bytes = u64::from(length);
@@ -85,10 +85,12 @@ impl StreamTable {
             }
         };
         stream.end = offset.saturating_add(bytes);
+        let before = stream.requests;
         stream.requests += 1;
         stream.bytes = stream.bytes.saturating_add(bytes);
         stream.used = self.clock;
         self.keep(stream);
+        before
     }
 
     #[inline]

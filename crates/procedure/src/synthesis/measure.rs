@@ -1,0 +1,127 @@
+//! Runs of jobs on modelled volumes, and their latencies.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use job::{Diagnostic, EmptySource, HostSource, JobArguments, Plan};
+use record::{LatencyStats, Run};
+use runner::{NullObserver, RunControl, RunOptions, Runner, Seeds};
+use sim::Virtual;
+use sim::model::{ModelRunner, SharedRecorder};
+use trace::TraceProfile;
+
+use super::recorder::ProfileRecorder;
+
+/// Name of a job file that is in memory.
+const JOB_FILE: &str = "job.fio";
+
+/// Why a job could not be run.
+#[derive(Debug)]
+pub enum SynthesisRunError {
+    /// The job, or the volume for it, has problems.
+    Problems(Vec<Diagnostic>),
+    /// The run failed.
+    Failed(String),
+}
+
+/// Rate and latency of a load on a volume.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct LoadLatency {
+    /// Reads, writes and discards per second.
+    pub iops: f64,
+    /// Median from the intended instant to the completion, in nanoseconds.
+    pub p50_ns: u64,
+    /// 99th percentile.
+    pub p99_ns: u64,
+    /// 99.9th percentile.
+    pub p99_9_ns: u64,
+}
+
+/// A source with one job file.
+struct OneFile<'a>(&'a str);
+
+impl HostSource for OneFile<'_> {
+    fn read(&self, path: &str) -> Result<Vec<u8>, String> {
+        if path == JOB_FILE { Ok(self.0.as_bytes().to_vec()) } else { EmptySource.read(path) }
+    }
+
+    fn variable(&self, _: &str) -> Option<String> {
+        None
+    }
+
+    fn page_size_bytes(&self) -> u64 {
+        EmptySource.page_size_bytes()
+    }
+
+    fn memory_mib(&self) -> u64 {
+        EmptySource.memory_mib()
+    }
+
+    fn cpus(&self) -> u64 {
+        EmptySource.cpus()
+    }
+}
+
+/// Parses a job file for a modelled volume.
+///
+/// # Errors
+///
+/// Returns the problems of the job.
+pub fn plan_on(job_file: &str, volume: &str) -> Result<Plan, Vec<Diagnostic>> {
+    let (words, around) = ([JOB_FILE.to_owned()], crate::jobs::around(Some(volume)));
+    let source = &OneFile(job_file);
+    let arguments = JobArguments { words: &words, sections: &[], around: &around, source };
+    job::parse_on_hosts(arguments, None, None).into_result().map(|(plan, _)| plan)
+}
+
+/// Runs a plan in virtual time.
+///
+/// # Errors
+///
+/// Returns why it could not run.
+pub fn run_plan(plan: &Plan, runner: &dyn Runner, control: &dyn RunControl) -> Result<Run, SynthesisRunError> {
+    let prepared = runner.prepare(plan, Seeds::fixed(Seeds::REPEATED)).map_err(SynthesisRunError::Problems)?;
+    let completed = prepared.run(&RunOptions::default(), control, &mut NullObserver);
+    completed.map(|completed| completed.run).map_err(|error| SynthesisRunError::Failed(error.0))
+}
+
+/// Runs a plan and characterizes its operations.
+pub(super) fn characterize_plan(
+    plan: &Plan,
+    runner: &ModelRunner<Virtual>,
+    control: &dyn RunControl,
+) -> Result<TraceProfile, SynthesisRunError> {
+    let recorder = Arc::new(Mutex::new(ProfileRecorder::default()));
+    let shared: SharedRecorder = Arc::<Mutex<ProfileRecorder>>::clone(&recorder);
+    run_plan(plan, &runner.clone().recorded(shared), control)?;
+    let recorder = std::mem::take(&mut *recorder.lock().unwrap_or_else(PoisonError::into_inner));
+    Ok(recorder.finish())
+}
+
+/// Returns rate and latency of all jobs of a run together.
+#[must_use]
+pub fn load_latency(run: &Run, duration_ns: u64) -> LoadLatency {
+    let mut counts: BTreeMap<u64, u64> = BTreeMap::new();
+    let mut ios = 0;
+    for (_, kind) in run.jobs.iter().flat_map(|job| job.result.kinds()) {
+        ios += kind.ios;
+        let times: &LatencyStats = if kind.response.count > 0 { &kind.response } else { &kind.latency };
+        times.bins().for_each(|(ns, count)| *counts.entry(ns).or_default() += count);
+    }
+    let all: u64 = counts.values().sum();
+    let percentile = |percent: f64| {
+        let wanted = (percent / 100.0 * all as f64).ceil().max(1.0) as u64;
+        let mut sum = 0;
+        let at = counts.iter().find(|(_, count)| {
+            sum += **count;
+            sum >= wanted
+        });
+        at.map_or(0, |(ns, _)| *ns)
+    };
+    LoadLatency {
+        iops: ios as f64 / (duration_ns.max(1) as f64 / 1e9),
+        p50_ns: percentile(50.0),
+        p99_ns: percentile(99.0),
+        p99_9_ns: percentile(99.9),
+    }
+}

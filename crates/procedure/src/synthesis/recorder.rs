@@ -1,0 +1,69 @@
+//! Characterizes the operations of a run.
+
+use std::collections::VecDeque;
+
+use target::{ExecutedOp, Op, OpRecorder};
+use trace::{Characterizer, TraceOperation, TraceProfile, TraceRequest};
+use units::{Nanos, OpKind};
+
+/// Characterizes operations in the order of their submission, although they complete in any order.
+#[derive(Debug, Default)]
+pub(super) struct ProfileRecorder {
+    characterizer: Characterizer,
+    /// Requests from the first that has not completed, and whether each has.
+    pending: VecDeque<(TraceRequest, bool)>,
+    /// Number of requests before these.
+    passed: u64,
+    /// Number of the request of each tag.
+    numbers: Vec<u64>,
+}
+
+impl ProfileRecorder {
+    /// Returns the characteristics of everything recorded.
+    pub(super) fn finish(mut self) -> TraceProfile {
+        self.pending.iter().for_each(|(request, _)| self.characterizer.add(request));
+        self.characterizer.finish()
+    }
+}
+
+impl OpRecorder for ProfileRecorder {
+    fn submit(&mut self, op: &Op, at: Nanos) {
+        let index = op.tag.index();
+        if index >= self.numbers.len() {
+            self.numbers.resize(index + 1, 0);
+        }
+        self.numbers[index] = self.passed + self.pending.len() as u64;
+        let request = TraceRequest {
+            issued_ns: at.get(),
+            offset: op.offset,
+            length: op.length,
+            operation: match op.kind {
+                OpKind::Read => TraceOperation::Read,
+                OpKind::Write => TraceOperation::Write,
+                OpKind::Trim => TraceOperation::Discard,
+                OpKind::Sync | OpKind::DataSync => TraceOperation::Flush,
+            },
+            device: u16::try_from(op.file).unwrap_or(u16::MAX),
+            ..TraceRequest::default()
+        };
+        self.pending.push_back((request, false));
+    }
+
+    fn complete(&mut self, executed: &ExecutedOp) {
+        let number = self.numbers.get(executed.op.tag.index()).copied().unwrap_or(0);
+        let Some((request, is_complete)) =
+            number.checked_sub(self.passed).and_then(|at| self.pending.get_mut(at as usize))
+        else {
+            return;
+        };
+        request.service_ns = Some(executed.completed.since(executed.submitted).get());
+        request.process = u16::try_from(executed.worker).unwrap_or(u16::MAX);
+        request.has_failed = executed.result < 0;
+        *is_complete = true;
+        while let Some((request, true)) = self.pending.front() {
+            self.characterizer.add(request);
+            self.pending.pop_front();
+            self.passed += 1;
+        }
+    }
+}

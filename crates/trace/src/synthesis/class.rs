@@ -1,0 +1,219 @@
+//! Classes of requests.
+
+use crate::characterize::{Characterizer, TraceProfile, TraceTotals};
+use crate::{TraceOperation, TraceRequest};
+
+use super::gaps::Gaps;
+use super::phases::PhaseSeries;
+use super::sizes::{SIZE_MAX, SizePercentages};
+
+/// Number of requests of a stream that are not counted as sequential: several requests in a row are no stream.
+const STREAM_MIN: u64 = 8;
+/// Number of ends of requests that the next requests of a class may continue: with more, chance would make runs of hot
+/// blocks.
+const ENDS: usize = 16;
+/// Size in bytes above which a request is large.
+const LARGE_BYTES: u32 = 64 << 10;
+/// Classes with a lower fraction of the requests and of the bytes are joined to another one.
+const FRACTION_MIN: f64 = 0.005;
+
+/// What the requests of a class have in common.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct ClassKey {
+    /// 0 for reads, 1 for writes, 2 for discards.
+    kind: u8,
+    pub(super) is_sequential: bool,
+    pub(super) is_sync: bool,
+    pub(super) is_large: bool,
+}
+
+impl ClassKey {
+    /// Number of classes.
+    pub(super) const COUNT: usize = 24;
+
+    /// Returns the class of a request that follows `before` others in its stream.
+    #[inline]
+    pub(super) fn of(request: &TraceRequest, before: u64) -> Self {
+        let kind = match request.operation {
+            TraceOperation::Read => 0,
+            TraceOperation::Discard => 2,
+            _ => 1,
+        };
+        Self {
+            kind,
+            is_sequential: before >= STREAM_MIN,
+            is_sync: request.is_sync && kind == 1,
+            is_large: request.length > LARGE_BYTES && kind < 2,
+        }
+    }
+
+    #[inline]
+    pub(super) const fn index(self) -> usize {
+        self.kind as usize * 8 + self.is_sequential as usize * 4 + self.is_sync as usize * 2 + self.is_large as usize
+    }
+
+    const fn of_index(index: usize) -> Self {
+        Self { kind: (index / 8) as u8, is_sequential: index & 4 > 0, is_sync: index & 2 > 0, is_large: index & 1 > 0 }
+    }
+
+    pub(super) const fn is_read(self) -> bool {
+        self.kind == 0
+    }
+
+    #[inline]
+    pub(super) const fn is_write(self) -> bool {
+        self.kind == 1
+    }
+
+    pub(super) const fn is_trim(self) -> bool {
+        self.kind == 2
+    }
+}
+
+/// Requests of one class.
+#[derive(Clone, Debug)]
+pub(super) struct ClassCounts {
+    characterizer: Characterizer,
+    series: PhaseSeries,
+    gaps: Gaps,
+    pub(super) flushes: u64,
+    divided: u64,
+    /// Ends of the last requests, and the number of requests that continue one.
+    ends: [u64; ENDS],
+    next_end: usize,
+    continued: u64,
+    /// Positions that are used, in bytes; of all devices.
+    begin: u64,
+    end: u64,
+}
+
+impl ClassCounts {
+    pub(super) fn new() -> Self {
+        Self {
+            characterizer: Characterizer::new(),
+            series: PhaseSeries::new(),
+            gaps: Gaps::default(),
+            flushes: 0,
+            divided: 0,
+            ends: [u64::MAX; ENDS],
+            next_end: 0,
+            continued: 0,
+            begin: u64::MAX,
+            end: 0,
+        }
+    }
+
+    /// Adds a request that is issued at `at`, in nanoseconds since the first one of the trace.
+    #[inline]
+    pub(super) fn add(&mut self, at: u64, request: &TraceRequest) {
+        self.characterizer.add(request);
+        self.series.add(at);
+        self.gaps.add(at);
+        self.divided += u64::from(request.length > SIZE_MAX);
+        let end = request.offset.saturating_add(u64::from(request.length));
+        self.begin = self.begin.min(request.offset);
+        self.end = self.end.max(end);
+        match self.ends.iter_mut().find(|end| **end == request.offset) {
+            Some(continued) => {
+                *continued = end;
+                self.continued += 1;
+            }
+            None => {
+                self.ends[self.next_end] = end;
+                self.next_end = (self.next_end + 1) % ENDS;
+            }
+        }
+    }
+}
+
+/// A class with its characteristics.
+#[derive(Clone, Debug)]
+pub(super) struct LoadClass {
+    pub(super) key: ClassKey,
+    pub(super) profile: TraceProfile,
+    pub(super) series: PhaseSeries,
+    pub(super) gaps: Gaps,
+    pub(super) sizes: SizePercentages,
+    /// Requests of the class in the trace, with those of joined classes.
+    pub(super) requests: u64,
+    pub(super) bytes: u64,
+    /// Flushes that follow its writes.
+    pub(super) flushes: u64,
+    /// Requests that are divided.
+    pub(super) divided: u64,
+    /// Fraction of its own requests that continue one of the last ones.
+    pub(super) continuing_fraction: f64,
+    /// Position of its first byte, and of the end of its last one.
+    pub(super) span: (u64, u64),
+}
+
+impl LoadClass {
+    /// Returns the number of requests of the job: those of the trace, after division.
+    pub(super) fn job_requests(&self) -> f64 {
+        if self.divided > 0 { self.bytes as f64 / self.sizes.mean_bytes() } else { self.requests as f64 }
+    }
+
+    /// Returns the mean service time in nanoseconds; `None` if it is unknown.
+    pub(super) fn service_ns(&self) -> Option<f64> {
+        let service = &self.profile.service_ns;
+        let known = [service.read, service.write, service.discard, service.write_zeroes];
+        let (sum, count) = known.iter().flatten().fold((0.0, 0.0), |(sum, count), times| {
+            (sum + times.mean * times.weight as f64, count + times.weight as f64)
+        });
+        (count > 0.0).then_some(sum / count)
+    }
+}
+
+/// Finishes the classes. Joins those with few requests to others of the same operation.
+pub(super) fn finished(classes: [Option<Box<ClassCounts>>; ClassKey::COUNT], totals: &TraceTotals) -> Vec<LoadClass> {
+    let of_class = |(index, counts): (usize, Option<Box<ClassCounts>>)| {
+        let counts = *counts?;
+        let profile = counts.characterizer.finish();
+        Some(LoadClass {
+            key: ClassKey::of_index(index),
+            sizes: SizePercentages::new(&profile.sizes),
+            requests: profile.totals.requests.total(),
+            bytes: profile.totals.bytes.total(),
+            series: counts.series,
+            gaps: counts.gaps,
+            flushes: counts.flushes,
+            divided: counts.divided,
+            continuing_fraction: counts.continued as f64 / profile.totals.requests.total().max(1) as f64,
+            span: (counts.begin, counts.end),
+            profile,
+        })
+    };
+    let mut all: Vec<LoadClass> = classes.into_iter().enumerate().filter_map(of_class).collect();
+    all.sort_by(|a, b| b.requests.cmp(&a.requests).then(a.key.cmp(&b.key)));
+    let (requests, bytes) = (totals.requests.total() as f64, totals.bytes.total() as f64);
+    let is_small = |class: &LoadClass| {
+        (class.requests as f64) < FRACTION_MIN * requests && (class.bytes as f64) < FRACTION_MIN * bytes
+    };
+    let mut kept: Vec<LoadClass> = Vec::new();
+    for class in all {
+        let same = |other: &&mut LoadClass| other.key.kind == class.key.kind;
+        // Prefers a class that differs in nothing but one property.
+        let other = kept.iter_mut().filter(same).min_by_key(|other| distance(other.key, class.key));
+        match other.filter(|_| is_small(&class)) {
+            Some(other) => other.join(&class),
+            None => kept.push(class),
+        }
+    }
+    kept.sort_by_key(|class| class.key);
+    kept
+}
+
+fn distance(a: ClassKey, b: ClassKey) -> u32 {
+    2 * u32::from(a.is_sequential != b.is_sequential)
+        + 2 * u32::from(a.is_large != b.is_large)
+        + u32::from(a.is_sync != b.is_sync)
+}
+
+impl LoadClass {
+    fn join(&mut self, other: &Self) {
+        self.requests += other.requests;
+        self.bytes += other.bytes;
+        self.flushes += other.flushes;
+        self.divided += other.divided;
+    }
+}

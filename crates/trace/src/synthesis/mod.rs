@@ -1,0 +1,260 @@
+//! A fio job that loads a volume as a trace does.
+//!
+//! A [`JobSynthesizer`] sees each request once, divides the requests into classes (by operation, size, and whether they
+//! continue a stream or a process waits for them) and characterizes each class and the whole. From that follow the
+//! sections of a job: rates and phases of an open loop, or workers and think times of a closed one. [`load_distance`]
+//! compares what the job does with the trace.
+//!
+//! Memory: 6 MiB and as much for each class in use, of which there are about five. Out of scope: running the job.
+
+mod class;
+mod closed;
+mod difference;
+mod gaps;
+mod layout;
+mod open;
+mod phases;
+mod section;
+mod sizes;
+mod text;
+
+pub use difference::{LoadDifference, LoadDimension, load_distance};
+pub use section::{JobSection, SectionPace, SectionPattern};
+
+use class::{ClassCounts, ClassKey};
+
+use crate::characterize::{Characterizer, TraceProfile};
+use crate::{TraceOperation, TraceRequest};
+
+/// Threshold of the closed-loop score from which a trace is taken as a closed loop, and the least fraction of requests
+/// that have a score.
+const CLOSED_SCORE_MIN: f64 = 0.7;
+const SCORED_MIN: f64 = 0.5;
+
+/// Finds the job for a trace in one pass.
+#[derive(Clone, Debug)]
+pub struct JobSynthesizer {
+    total: Characterizer,
+    classes: [Option<Box<ClassCounts>>; ClassKey::COUNT],
+    /// Class of the last write of each process, plus one; zero if there is none.
+    last_writes: Vec<u8>,
+    /// Class of the last write of any process, likewise.
+    last_write: u8,
+    /// Flushes before any write.
+    early_flushes: u64,
+    unknown_requests: u64,
+    empty_requests: u64,
+}
+
+/// How a job issues requests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum JobLoop {
+    /// At the instants of a schedule, however long requests take.
+    Open,
+    /// When earlier requests complete.
+    Closed,
+}
+
+/// A job for a trace.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SynthesizedJob {
+    /// Sections in the order of the job file.
+    pub sections: Vec<JobSection>,
+    /// How it issues requests.
+    pub job_loop: JobLoop,
+    /// Bytes of the device or file that it uses.
+    pub bytes: u64,
+    /// Duration in nanoseconds.
+    pub runtime_ns: u64,
+    /// What the sections leave out or change.
+    pub omissions: Vec<JobOmission>,
+}
+
+/// Something of a trace that its job does not have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum JobOmission {
+    /// Operations other than reads, writes, flushes and discards.
+    UnknownOperations {
+        /// Number of requests.
+        requests: u64,
+    },
+    /// Reads, writes and discards of no bytes.
+    EmptyRequests {
+        /// Number of requests.
+        requests: u64,
+    },
+    /// Flushes that no write precedes: jobs flush after writes.
+    FlushesWithoutWrites {
+        /// Number of flushes.
+        flushes: u64,
+    },
+    /// More flushes than writes, of which jobs make one each at most.
+    FlushesAboveWrites {
+        /// Number of flushes too many.
+        flushes: u64,
+    },
+    /// Requests that are divided because they are larger than 16 MiB.
+    DividedRequests {
+        /// Number of requests.
+        requests: u64,
+    },
+    /// Phases that are averaged because there would be too many sections.
+    AveragedPhases {
+        /// Number of phases.
+        phases: u64,
+    },
+    /// Devices whose requests are laid next to each other on one.
+    JoinedDevices {
+        /// Number of devices.
+        devices: u64,
+    },
+}
+
+/// Why there is no job for a trace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SynthesisError {
+    /// The trace has no request.
+    NoRequests,
+    /// The trace has flushes or unknown operations only.
+    NoData,
+}
+
+impl std::fmt::Display for SynthesisError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::NoRequests => {
+                "no job for this trace: it has no requests\nhelp: capture a longer time, or a device that is in use"
+            }
+            Self::NoData => {
+                "no job for this trace: it has no reads, writes or discards, and jobs flush only after writes\n\
+                 help: capture the device while it reads or writes"
+            }
+        })
+    }
+}
+
+impl std::error::Error for SynthesisError {}
+
+impl Default for JobSynthesizer {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl JobSynthesizer {
+    /// Creates a synthesizer that has seen no request.
+    #[must_use]
+    pub fn new() -> Self {
+        Self {
+            total: Characterizer::new(),
+            classes: [const { None }; ClassKey::COUNT],
+            last_writes: Vec::new(),
+            last_write: 0,
+            early_flushes: 0,
+            unknown_requests: 0,
+            empty_requests: 0,
+        }
+    }
+
+    /// Adds the next request, in the order of issue as for [`Characterizer::add`].
+    #[inline]
+    pub fn add(&mut self, request: &TraceRequest) {
+        let (at, before) = self.total.add_located(request);
+        match request.operation {
+            TraceOperation::Flush => self.add_flush(request.process),
+            TraceOperation::Other => self.unknown_requests += 1,
+            _ if request.length == 0 => self.empty_requests += 1,
+            _ => self.add_data(at, before, request),
+        }
+    }
+
+    #[inline]
+    fn add_data(&mut self, at: u64, before: u64, request: &TraceRequest) {
+        let key = ClassKey::of(request, before);
+        let class = self.classes[key.index()].get_or_insert_with(|| Box::new(ClassCounts::new()));
+        class.add(at, request);
+        if key.is_write() {
+            class.flushes += u64::from(request.is_fua || request.is_preflush);
+            let process = usize::from(request.process);
+            if process >= self.last_writes.len() {
+                self.last_writes.resize(process + 1, 0);
+            }
+            self.last_write = key.index() as u8 + 1;
+            self.last_writes[process] = self.last_write;
+        }
+    }
+
+    /// Counts a flush with the last write of its process, or of any process if this one has not written: the kernel
+    /// issues some flushes from threads of its own.
+    fn add_flush(&mut self, process: u16) {
+        let own = self.last_writes.get(usize::from(process)).copied().filter(|class| *class > 0);
+        let class = usize::from(own.unwrap_or(self.last_write)).checked_sub(1);
+        match class.and_then(|class| self.classes[class].as_mut()) {
+            Some(class) => class.flushes += 1,
+            None => self.early_flushes += 1,
+        }
+    }
+
+    /// Returns the characteristics of the trace, and the job.
+    pub fn finish(self) -> (TraceProfile, Result<SynthesizedJob, SynthesisError>) {
+        let profile = self.total.finish();
+        let flushes = self.early_flushes;
+        let unknown = (self.unknown_requests, self.empty_requests);
+        let job = job(&profile, self.classes, flushes, unknown);
+        (profile, job)
+    }
+}
+
+fn job(
+    profile: &TraceProfile,
+    classes: [Option<Box<ClassCounts>>; ClassKey::COUNT],
+    early_flushes: u64,
+    (unknown, empty): (u64, u64),
+) -> Result<SynthesizedJob, SynthesisError> {
+    if profile.totals.requests.total() == 0 {
+        return Err(SynthesisError::NoRequests);
+    }
+    let classes = class::finished(classes, &profile.totals);
+    if classes.is_empty() {
+        return Err(SynthesisError::NoData);
+    }
+    let mut omissions = Vec::new();
+    let mut omit = |count: u64, omission: JobOmission| omissions.extend((count > 0).then_some(omission));
+    omit(unknown, JobOmission::UnknownOperations { requests: unknown });
+    omit(empty, JobOmission::EmptyRequests { requests: empty });
+    omit(early_flushes, JobOmission::FlushesWithoutWrites { flushes: early_flushes });
+    let above = classes.iter().map(|class| class.flushes.saturating_sub(class.requests)).sum();
+    omit(above, JobOmission::FlushesAboveWrites { flushes: above });
+    let divided = classes.iter().map(|class| class.divided).sum();
+    omit(divided, JobOmission::DividedRequests { requests: divided });
+    let devices = profile.devices.len() as u64;
+    omit(devices.saturating_sub(1), JobOmission::JoinedDevices { devices });
+    let (regions, bytes) = layout::regions(&classes, profile);
+    let job_loop = job_loop(profile);
+    let runtime_ns = profile.totals.issue_duration_ns;
+    let (sections, averaged) = match job_loop {
+        JobLoop::Closed => (closed::sections(&classes, &regions, profile), 0),
+        JobLoop::Open => open::sections(&classes, &regions, runtime_ns),
+    };
+    omissions.extend((averaged > 0).then_some(JobOmission::AveragedPhases { phases: averaged }));
+    Ok(SynthesizedJob { sections, job_loop, bytes, runtime_ns, omissions })
+}
+
+fn job_loop(profile: &TraceProfile) -> JobLoop {
+    let scored = profile.loops.as_ref().filter(|loops| loops.scored_fraction >= SCORED_MIN);
+    let is_closed = scored.is_some_and(|loops| loops.closed_loop_score >= CLOSED_SCORE_MIN);
+    let has_time = profile.totals.issue_duration_ns > 0;
+    if is_closed && has_time && !is_scheduled(profile) { JobLoop::Closed } else { JobLoop::Open }
+}
+
+/// Reports whether issues are so even that they do not wait for completions: otherwise, gaps would vary at least as much
+/// as service times do. Where both are even and short, a schedule and a closed loop look the same; a schedule is simpler.
+fn is_scheduled(profile: &TraceProfile) -> bool {
+    const EVEN: f64 = 0.02;
+    let Some(gap) = profile.arrivals.gap_ns else { return true };
+    let known = [profile.service_ns.read, profile.service_ns.write];
+    let times = known.iter().flatten().max_by_key(|times| times.weight);
+    let service = times.map_or(0.0, |times| times.mean * times.coefficient_of_variation);
+    let chains = profile.depth.as_ref().and_then(|depth| depth.depth).map_or(1.0, |depth| depth.mean.max(1.0));
+    gap.coefficient_of_variation < EVEN || chains * gap.mean * gap.coefficient_of_variation < 0.5 * service
+}
