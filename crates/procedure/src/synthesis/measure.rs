@@ -100,12 +100,15 @@ pub(super) fn characterize_plan(
 
 /// Returns rate and latency of all jobs of a run together.
 #[must_use]
-pub fn load_latency(run: &Run, duration_ns: u64) -> LoadLatency {
+pub fn load_latency(run: &Run) -> LoadLatency {
+    let duration_ns = run.model.as_ref().map_or(0, |model| model.elapsed_ns);
     let mut counts: BTreeMap<u64, u64> = BTreeMap::new();
     let mut ios = 0;
     for (_, kind) in run.jobs.iter().flat_map(|job| job.result.kinds()) {
         ios += kind.ios;
-        let times: &LatencyStats = if kind.response.count > 0 { &kind.response } else { &kind.latency };
+        // Closed loops have no schedule to respond to, and latencies without percentiles.
+        let known = [&kind.response, &kind.latency, &kind.service];
+        let times: &LatencyStats = known.into_iter().find(|times| !times.buckets.is_empty()).unwrap_or(&kind.service);
         times.bins().for_each(|(ns, count)| *counts.entry(ns).or_default() += count);
     }
     let all: u64 = counts.values().sum();

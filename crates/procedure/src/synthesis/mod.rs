@@ -2,8 +2,10 @@
 
 mod measure;
 mod recorder;
+mod volumes;
 
 pub use measure::{LoadLatency, SynthesisRunError, load_latency, plan_on, run_plan};
+pub use volumes::{ComparedTrace, VolumeComparison, comparison_volumes};
 
 use runner::RunControl;
 use sim::Virtual;

@@ -22,8 +22,10 @@ const BUFFER_BYTES: u64 = 256 << 20;
 const STREAMS_MAX: u64 = 16;
 /// Greatest ratio of the bytes to the footprint of a stream that does not begin again.
 const ONE_PASS_MAX: f64 = 1.1;
-/// Least rate of a base below all phases, as a fraction of the mean rate.
-const BASE_MIN: f64 = 0.05;
+/// Greatest rate of phases that are joined to a base, relative to the rate that a quarter of the time has at most.
+const LOW_MAX: f64 = 1.5;
+/// Greatest fraction of the time that may be far below the base.
+const BELOW_MAX: f64 = 0.02;
 
 /// Returns the sections, and the number of phases that are averaged.
 pub(super) fn sections(classes: &[LoadClass], regions: &[Region], runtime_ns: u64) -> (Vec<JobSection>, u64) {
@@ -157,11 +159,6 @@ fn depth(class: &LoadClass, requests: u64) -> u32 {
     wanted.min(buffers).clamp(1, DEPTH_MAX) as u32
 }
 
-fn open_depth(class: &LoadClass) -> u32 {
-    let deepest = class.profile.depth.as_ref().map_or(1, |depth| depth.depth_at_issue.max);
-    depth(class, deepest.saturating_mul(4).clamp(DEPTH_MIN, DEPTH_MAX))
-}
-
 /// When a class issues requests.
 struct Schedule {
     parts: Vec<SchedulePart>,
@@ -193,16 +190,20 @@ impl SchedulePart {
 impl Schedule {
     /// Returns the schedule of a class in at most `parts_max` parts.
     fn new(class: &LoadClass, runtime_ns: u64, parts_max: usize) -> Self {
-        let mut phases_max = 2 * parts_max + 1;
-        let mut is_periodic = true;
+        let mut phases_max = 4 * parts_max + 1;
+        let mut is_first = true;
         loop {
             let (phases, averaged) = class.series.phases(runtime_ns, phases_max);
-            let parts = parts(&phases, runtime_ns);
+            let mut parts = parts(&phases, runtime_ns);
+            let has_base = parts.len() > 1 && parts[0].end_ns == runtime_ns && parts[1].begin_ns < runtime_ns;
+            if parts.len() > parts_max && has_base {
+                join_adjacent(&mut parts);
+            }
             if parts.len() <= parts_max && averaged == 0 {
                 return Self { parts, averaged };
             }
             // Bursts at equal intervals need no part each.
-            if std::mem::take(&mut is_periodic)
+            if std::mem::take(&mut is_first)
                 && let Some(parts) = periodic(&class.series.phases(runtime_ns, usize::MAX).0, runtime_ns)
                 && parts.len() <= parts_max
             {
@@ -211,27 +212,60 @@ impl Schedule {
             if parts.len() <= parts_max || phases_max <= 1 {
                 return Self { parts, averaged };
             }
-            phases_max = phases_max.min(phases.len()) * 3 / 4;
+            phases_max = phases_max.min(phases.len()) * 15 / 16;
         }
     }
 }
 
+/// Joins parts of which one begins where the other ends, except a base that spans them.
+fn join_adjacent(parts: &mut Vec<SchedulePart>) {
+    parts.dedup_by(|part, before| {
+        let is_adjacent = part.begin_ns == before.end_ns;
+        if is_adjacent {
+            let requests = before.requests() + part.requests();
+            before.end_ns = part.end_ns;
+            before.rate = requests / (before.end_ns.saturating_sub(before.begin_ns).max(1) as f64 / 1e9);
+        }
+        is_adjacent
+    });
+}
+
 /// Returns a part for each phase, or a base with parts for what is above it where these are fewer.
 fn parts(phases: &[Phase], runtime_ns: u64) -> Vec<SchedulePart> {
-    let requests: u64 = phases.iter().map(|phase| phase.requests).sum();
-    let mean = requests as f64 / (runtime_ns as f64 / 1e9);
-    let base = phases.iter().map(Phase::rate_per_s).fold(f64::MAX, f64::min);
+    let each = |phases: &[&Phase], base: f64| -> Vec<SchedulePart> {
+        let part = |phase: &&Phase| SchedulePart::new(phase.begin_ns, phase.end_ns, phase.rate_per_s() - base);
+        phases.iter().map(part).collect()
+    };
     let used: Vec<&Phase> = phases.iter().filter(|phase| phase.requests > 0).collect();
-    // The base is exact if what is little above it is part of it.
-    let (low, high): (Vec<&Phase>, Vec<&Phase>) =
-        phases.iter().partition(|phase| phase.rate_per_s() - base <= BASE_MIN * mean);
-    if used.len() <= 3 || base <= BASE_MIN * mean || high.len() + 1 >= used.len() {
-        return used.iter().map(|phase| SchedulePart::new(phase.begin_ns, phase.end_ns, phase.rate_per_s())).collect();
+    if used.len() <= 3 {
+        return each(&used, 0.0);
     }
-    let time: u64 = low.iter().map(|phase| phase.end_ns - phase.begin_ns).sum();
-    let base = low.iter().map(|phase| phase.requests).sum::<u64>() as f64 / (time.max(1) as f64 / 1e9);
-    let above = high.iter().map(|phase| SchedulePart::new(phase.begin_ns, phase.end_ns, phase.rate_per_s() - base));
-    std::iter::once(SchedulePart::new(0, runtime_ns, base)).chain(above).collect()
+    let quantile = low_rate(phases);
+    let (low, high): (Vec<&Phase>, Vec<&Phase>) =
+        phases.iter().partition(|phase| phase.rate_per_s() <= LOW_MAX * quantile);
+    let time = |phases: &[&Phase]| phases.iter().map(|phase| phase.end_ns - phase.begin_ns).sum::<u64>() as f64;
+    // Phases that are far below the base would get too many requests.
+    let below: Vec<&Phase> = low.iter().copied().filter(|phase| phase.rate_per_s() < quantile / LOW_MAX).collect();
+    let requests = low.iter().map(|phase| phase.requests).sum::<u64>() as f64;
+    if requests == 0.0 || high.len() + 1 >= used.len() || time(&below) > BELOW_MAX * runtime_ns as f64 {
+        return each(&used, 0.0);
+    }
+    let base = requests / (time(&low).max(1.0) / 1e9);
+    std::iter::once(SchedulePart::new(0, runtime_ns, base)).chain(each(&high, base)).collect()
+}
+
+/// Returns the rate that a quarter of the time has at most.
+fn low_rate(phases: &[Phase]) -> f64 {
+    let mut rates: Vec<(f64, u64)> =
+        phases.iter().map(|phase| (phase.rate_per_s(), phase.end_ns - phase.begin_ns)).collect();
+    rates.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let mut left = rates.iter().map(|rate| rate.1).sum::<u64>() / 4;
+    let at = rates.iter().find(|rate| {
+        let is_there = rate.1 > left;
+        left = left.saturating_sub(rate.1);
+        is_there
+    });
+    at.map_or(0.0, |rate| rate.0)
 }
 
 /// Returns a base and batches if phases are bursts of one kind at equal intervals.
@@ -290,11 +324,13 @@ fn of_parts(class: &LoadClass, region: &Region, parts: &[SchedulePart]) -> Vec<J
     let mut before = 0.0;
     let part = |(number, part): (usize, &SchedulePart)| {
         let name = if parts.len() == 1 { base.name.clone() } else { format!("{}-{}", base.name, number + 1) };
+        let all = (part.requests() * scale).round().max(1.0) as u64;
+        let requests_max = (parts.len() > 1).then_some(all);
         let (pace, iodepth) = match part.batches {
             Some((requests, interval_ns)) => {
                 (SectionPace::Batches { requests, interval_ns }, depth(class, u64::from(requests) * 2))
             }
-            None => pace(class, part.rate * scale),
+            None => pace(class, part.rate * scale, requests_max),
         };
         let mut section = JobSection {
             name,
@@ -317,11 +353,12 @@ fn of_parts(class: &LoadClass, region: &Region, parts: &[SchedulePart]) -> Vec<J
     parts.iter().enumerate().map(part).collect()
 }
 
-/// Returns pace and depth at a rate per second.
-fn pace(class: &LoadClass, rate: f64) -> (SectionPace, u32) {
+/// Returns pace and depth at a rate per second, for a number of requests or as long as the job runs.
+fn pace(class: &LoadClass, rate: f64, requests_max: Option<u64>) -> (SectionPace, u32) {
     let variation = class.gaps.local_variation().unwrap_or(0.0);
     let batch = class.gaps.batch_requests();
-    if variation > BATCHES_MIN && batch >= BATCH_REQUESTS_MIN && rate <= BATCHES_RATE_MAX && !class.key.is_sequential {
+    let is_batched = variation > BATCHES_MIN && batch >= BATCH_REQUESTS_MIN && rate <= BATCHES_RATE_MAX;
+    if is_batched && !class.key.is_sequential && requests_max.is_none() {
         let requests = batch.round().min(DEPTH_MAX as f64 / 2.0);
         let interval_ns = (1e9 * requests / rate) as u64;
         let depth = depth(class, (requests as u64 * 2).max(DEPTH_MIN));
@@ -331,7 +368,9 @@ fn pace(class: &LoadClass, rate: f64) -> (SectionPace, u32) {
     }
     let mut per_s = [0.0; 3];
     per_s[kind(class)] = rate;
-    (SectionPace::Rate { per_s, is_poisson: variation >= POISSON_MIN }, open_depth(class))
+    let deepest = class.profile.depth.as_ref().map_or(1, |depth| depth.depth_at_issue.max);
+    let depth = depth(class, deepest.saturating_mul(4).clamp(DEPTH_MIN, DEPTH_MAX));
+    (SectionPace::Rate { per_s, is_poisson: variation >= POISSON_MIN, requests_max }, depth)
 }
 
 /// Joins random reads and random writes of the same bytes: so both have the same hot blocks.
@@ -341,8 +380,8 @@ fn join_mixed(sections: &mut Vec<JobSection>) {
     let Some(writes) = find(sections, SectionPattern::RandomWrite) else { return };
     let (read, write) = (&sections[reads], &sections[writes]);
     let (
-        SectionPace::Rate { per_s: [reads_per_s, ..], is_poisson },
-        SectionPace::Rate { per_s: [_, writes_per_s, _], is_poisson: other },
+        SectionPace::Rate { per_s: [reads_per_s, ..], is_poisson, requests_max: None },
+        SectionPace::Rate { per_s: [_, writes_per_s, _], is_poisson: other, requests_max: None },
     ) = (read.pace, write.pace)
     else {
         return;
@@ -363,7 +402,7 @@ fn join_mixed(sections: &mut Vec<JobSection>) {
         sizes: [read_sizes, write_sizes, Vec::new()],
         random_percent: [read.random_percent[0], write.random_percent[1], 100],
         zipf_theta: if reads_per_s >= writes_per_s { read.zipf_theta } else { write.zipf_theta },
-        pace: SectionPace::Rate { per_s: [reads_per_s, writes_per_s, 0.0], is_poisson },
+        pace: SectionPace::Rate { per_s: [reads_per_s, writes_per_s, 0.0], is_poisson, requests_max: None },
         iodepth: read.iodepth.max(write.iodepth),
         ..read.clone()
     };

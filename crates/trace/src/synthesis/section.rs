@@ -87,6 +87,8 @@ pub enum SectionPace {
         per_s: [f64; 3],
         /// Whether gaps are exponential rather than equal.
         is_poisson: bool,
+        /// Number of requests of all workers, after which it ends; `None` to end after its runtime.
+        requests_max: Option<u64>,
     },
     /// In batches.
     Batches {

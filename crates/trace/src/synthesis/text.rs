@@ -76,7 +76,7 @@ impl JobSection {
         } else if self.start_ns > 0 {
             let _ = writeln!(text, "startdelay={}", time(self.start_ns));
         }
-        if !matches!(self.pace, SectionPace::Count { .. }) {
+        if !matches!(self.pace, SectionPace::Count { .. } | SectionPace::Rate { requests_max: Some(_), .. }) {
             let _ = writeln!(text, "time_based\nruntime={}", time(self.runtime_ns));
         }
     }
@@ -146,7 +146,7 @@ impl JobSection {
 
     fn write_pace(&self, text: &mut String) {
         match self.pace {
-            SectionPace::Rate { per_s, is_poisson } => {
+            SectionPace::Rate { per_s, is_poisson, requests_max } => {
                 let each = per_s.map(|rate| rate / f64::from(self.workers.max(1)));
                 let is_whole = |rate: f64| rate >= 1.0 && (rate.round() / rate - 1.0).abs() <= RATE_ERROR_MAX;
                 let rates = if self.used().all(|kind| is_whole(each[kind])) {
@@ -159,6 +159,9 @@ impl JobSection {
                 if is_poisson {
                     let _ = writeln!(text, "rate_process=poisson");
                 }
+                if let Some(requests) = requests_max {
+                    self.write_count(text, requests.div_ceil(u64::from(self.workers.max(1))));
+                }
             }
             SectionPace::Batches { requests, interval_ns } => {
                 let _ = writeln!(text, "thinktime={}", microseconds(interval_ns));
@@ -168,10 +171,15 @@ impl JobSection {
                 let _ = writeln!(text, "thinktime={}", microseconds(think_ns));
             }
             SectionPace::Think { .. } => {}
-            SectionPace::Count { requests } => {
-                let _ = writeln!(text, "number_ios={requests}");
-            }
+            SectionPace::Count { requests } => self.write_count(text, requests),
         }
+    }
+
+    /// Writes the number of requests of a worker. Their bytes may be more than its region has.
+    fn write_count(&self, text: &mut String, requests: u64) {
+        let largest = self.sizes.iter().flatten().map(|size| u64::from(size.0)).max().unwrap_or(4096);
+        let bytes = requests.saturating_mul(largest).min(1 << 60);
+        let _ = writeln!(text, "number_ios={requests}\nio_size={}", size(bytes));
     }
 
     fn mean_bytes(&self, kind: usize) -> f64 {

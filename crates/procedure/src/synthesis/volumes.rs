@@ -1,0 +1,129 @@
+//! Rate and latency of a trace and of its job on modelled volumes.
+
+use job::{Diagnostic, EmptySource, JobArguments, Plan, ReplayFacts};
+use record::Run;
+use runner::{NullObserver, RunControl, RunOptions, Runner, Seeds};
+use trace::{JobLoop, SynthesizedJob, TraceProfile};
+
+use super::measure::{LoadLatency, SynthesisRunError, load_latency, plan_on, run_plan};
+
+/// Largest volume in bytes; replays scale traces that need more.
+const BYTES_MAX: u64 = 64 << 40;
+/// Greatest relative difference of rates, and of 99th percentiles, that match.
+const IOPS_TOLERANCE: f64 = 0.03;
+const P99_TOLERANCE: f64 = 0.15;
+
+/// A trace and its job on a volume.
+#[derive(Clone, Debug, PartialEq)]
+pub struct VolumeComparison {
+    /// Volume, as in `--on`.
+    pub volume: String,
+    /// The replayed trace.
+    pub trace: LoadLatency,
+    /// The job.
+    pub job: LoadLatency,
+}
+
+impl VolumeComparison {
+    /// Returns by which fraction the job has more requests per second.
+    #[must_use]
+    pub fn iops_difference(&self) -> f64 {
+        self.job.iops / self.trace.iops.max(f64::MIN_POSITIVE) - 1.0
+    }
+
+    /// Returns by which fraction the 99th percentile of the job is higher.
+    #[must_use]
+    pub fn p99_difference(&self) -> f64 {
+        self.job.p99_ns as f64 / self.trace.p99_ns.max(1) as f64 - 1.0
+    }
+
+    /// Reports whether the rates differ by at most 3 % and the 99th percentiles by at most 15 %.
+    #[must_use]
+    pub fn is_matched(&self) -> bool {
+        self.iops_difference().abs() <= IOPS_TOLERANCE && self.p99_difference().abs() <= P99_TOLERANCE
+    }
+}
+
+/// Returns a network volume with an even limit, one with a low limit, and a local drive, for some bytes.
+pub fn comparison_volumes(trace: &TraceProfile, job: &SynthesizedJob) -> Vec<String> {
+    const GIB: u64 = 1 << 30;
+    const DISKS: [u64; 10] = [1, 2, 3, 4, 5, 6, 7, 8, 16, 24];
+    let used = trace.devices.iter().fold(0u64, |sum, device| sum.saturating_add(device.end_offset));
+    let bytes = used.min(BYTES_MAX / 2).max(job.bytes.min(BYTES_MAX));
+    let gib = bytes.div_ceil(GIB) + 1;
+    let disks = DISKS.into_iter().find(|disks| disks * 375 >= gib).unwrap_or(24);
+    vec![
+        format!("gcp/pd-ssd,size={}GiB", gib.max(500)),
+        format!("aws/gp3,size={}GiB", gib.max(100)),
+        format!("gcp/local-ssd-nvme,disks={disks}"),
+    ]
+}
+
+/// A trace to be compared with its job.
+#[derive(Clone, Copy, Debug)]
+pub struct ComparedTrace<'a> {
+    /// Path from which runners open it.
+    pub path: &'a str,
+    /// Its job.
+    pub job: &'a SynthesizedJob,
+    /// The text of the job.
+    pub job_file: &'a str,
+}
+
+impl ComparedTrace<'_> {
+    /// Replays the trace on each volume, and simulates the job there. Ends early if `control` ends.
+    ///
+    /// # Errors
+    ///
+    /// Returns why the trace or the job could not run.
+    pub fn on_volumes(
+        &self,
+        volumes: &[String],
+        runner: &dyn Runner,
+        control: &dyn RunControl,
+    ) -> Result<Vec<VolumeComparison>, SynthesisRunError> {
+        let mut facts = None;
+        let mut all = Vec::new();
+        for volume in volumes {
+            if control.end().is_some() {
+                break;
+            }
+            let trace = self.replay(volume, &mut facts, runner, control)?;
+            let plan = plan_on(self.job_file, volume).map_err(SynthesisRunError::Problems)?;
+            let job = load_latency(&run_plan(&plan, runner, control)?);
+            all.push(VolumeComparison { volume: volume.clone(), trace, job });
+        }
+        Ok(all)
+    }
+
+    /// Replays the trace. It is read for its facts once only.
+    fn replay(
+        &self,
+        volume: &str,
+        facts: &mut Option<ReplayFacts>,
+        runner: &dyn Runner,
+        control: &dyn RunControl,
+    ) -> Result<LoadLatency, SynthesisRunError> {
+        let mut plan = self.replay_plan(volume).map_err(SynthesisRunError::Problems)?;
+        for replay in plan.jobs.iter_mut().filter_map(|job| job.replay.as_mut()) {
+            replay.facts.clone_from(facts);
+        }
+        let prepared = runner.prepare(&plan, Seeds::fixed(Seeds::REPEATED)).map_err(SynthesisRunError::Problems)?;
+        *facts = prepared.plan().jobs.iter().find_map(|job| job.replay.as_ref()?.facts.clone());
+        let completed = prepared.run(&RunOptions::default(), control, &mut NullObserver);
+        let run: Run = completed.map_err(|error| SynthesisRunError::Failed(error.0))?.run;
+        Ok(load_latency(&run))
+    }
+
+    fn replay_plan(&self, volume: &str) -> Result<Plan, Vec<Diagnostic>> {
+        let job_loop = match self.job.job_loop {
+            JobLoop::Open => "open",
+            JobLoop::Closed => "closed",
+        };
+        let words =
+            ["--name=replay".to_owned(), format!("--replay={}", self.path), format!("--replay_loop={job_loop}")];
+        let around = crate::jobs::around(Some(volume));
+        let arguments = JobArguments { words: &words, sections: &[], around: &around, source: &EmptySource };
+        job::parse_on_hosts(arguments, None, None).into_result().map(|(plan, _)| plan)
+    }
+}
