@@ -30,7 +30,15 @@ fn read(name: &str, format: TraceFormat, bytes: &[u8]) -> TraceStudy {
     let profile = characterizer.finish();
     let findings = trace_findings(&profile, 64 << 30);
     let condition = condition.unwrap();
-    TraceStudy { name: name.to_owned(), window: TraceWindow::ALL, condition, profile, findings, copies: Vec::new() }
+    TraceStudy {
+        name: name.to_owned(),
+        window: TraceWindow::ALL,
+        condition,
+        profile,
+        findings,
+        copies: Vec::new(),
+        job: None,
+    }
 }
 
 /// A database of 12 s with bursts of page writes every 3 s, each of 48 ms.

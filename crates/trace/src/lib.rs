@@ -30,7 +30,7 @@ pub use request::{TraceInfo, TraceOperation, TraceRequest};
 pub use scan::{TraceCondition, TraceWindow, scan_trace};
 pub use study::TraceStudy;
 pub use synthesis::{
-    JobLoop, JobOmission, JobSection, JobSynthesizer, LoadDifference, LoadDimension, SectionPace, SectionPattern,
-    SynthesisError, SynthesizedJob, load_distance,
+    JobComparison, JobLoop, JobOmission, JobSection, JobSynthesizer, LoadDifference, LoadDimension, LoadLatency,
+    SectionPace, SectionPattern, SynthesisError, SynthesizedJob, VolumeComparison, load_distance,
 };
 pub use trace_format::TraceFormat;

@@ -1,6 +1,6 @@
 //! Everything that one pass over a trace shows.
 
-use crate::{TraceCondition, TraceCopy, TraceFinding, TraceOperation, TraceProfile, TraceWindow};
+use crate::{JobComparison, TraceCondition, TraceCopy, TraceFinding, TraceOperation, TraceProfile, TraceWindow};
 
 /// Most characters of a name.
 const NAME_MAX: usize = 32;
@@ -20,6 +20,8 @@ pub struct TraceStudy {
     pub findings: Vec<TraceFinding>,
     /// Copies in other formats.
     pub copies: Vec<TraceCopy>,
+    /// The job that was made for it.
+    pub job: Option<Box<JobComparison>>,
 }
 
 impl TraceStudy {

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use job::{Diagnostic, EmptySource, HostSource, JobArguments, Plan};
 use record::{LatencyStats, Run};
+use report::trace::LoadLatency;
 use runner::{NullObserver, RunControl, RunOptions, Runner, Seeds};
 use sim::Virtual;
 use sim::model::{ModelRunner, SharedRecorder};
@@ -22,19 +23,6 @@ pub enum SynthesisRunError {
     Problems(Vec<Diagnostic>),
     /// The run failed.
     Failed(String),
-}
-
-/// Rate and latency of a load on a volume.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct LoadLatency {
-    /// Reads, writes and discards per second.
-    pub iops: f64,
-    /// Median from the intended instant to the completion, in nanoseconds.
-    pub p50_ns: u64,
-    /// 99th percentile.
-    pub p99_ns: u64,
-    /// 99.9th percentile.
-    pub p99_9_ns: u64,
 }
 
 /// A source with one job file.
@@ -67,7 +55,7 @@ impl HostSource for OneFile<'_> {
 /// # Errors
 ///
 /// Returns the problems of the job.
-pub fn plan_on(job_file: &str, volume: &str) -> Result<Plan, Vec<Diagnostic>> {
+pub(super) fn plan_on(job_file: &str, volume: &str) -> Result<Plan, Vec<Diagnostic>> {
     let (words, around) = ([JOB_FILE.to_owned()], crate::jobs::around(Some(volume)));
     let source = &OneFile(job_file);
     let arguments = JobArguments { words: &words, sections: &[], around: &around, source };
@@ -79,7 +67,7 @@ pub fn plan_on(job_file: &str, volume: &str) -> Result<Plan, Vec<Diagnostic>> {
 /// # Errors
 ///
 /// Returns why it could not run.
-pub fn run_plan(plan: &Plan, runner: &dyn Runner, control: &dyn RunControl) -> Result<Run, SynthesisRunError> {
+pub(super) fn run_plan(plan: &Plan, runner: &dyn Runner, control: &dyn RunControl) -> Result<Run, SynthesisRunError> {
     let prepared = runner.prepare(plan, Seeds::fixed(Seeds::REPEATED)).map_err(SynthesisRunError::Problems)?;
     let completed = prepared.run(&RunOptions::default(), control, &mut NullObserver);
     completed.map(|completed| completed.run).map_err(|error| SynthesisRunError::Failed(error.0))
@@ -99,8 +87,7 @@ pub(super) fn characterize_plan(
 }
 
 /// Returns rate and latency of all jobs of a run together.
-#[must_use]
-pub fn load_latency(run: &Run) -> LoadLatency {
+pub(super) fn load_latency(run: &Run) -> LoadLatency {
     let duration_ns = run.model.as_ref().map_or(0, |model| model.elapsed_ns);
     let mut counts: BTreeMap<u64, u64> = BTreeMap::new();
     let mut ios = 0;

@@ -4,34 +4,82 @@ mod measure;
 mod recorder;
 mod volumes;
 
-pub use measure::{LoadLatency, SynthesisRunError, load_latency, plan_on, run_plan};
-pub use volumes::{ComparedTrace, VolumeComparison, comparison_volumes};
+pub use measure::SynthesisRunError;
 
+use report::trace::{JobComparison, TraceReport, job_comment};
 use runner::RunControl;
 use sim::Virtual;
 use sim::model::ModelRunner;
-use trace::{LoadDifference, SynthesizedJob, TraceProfile, load_distance};
+use trace::{SynthesizedJob, TraceProfile, load_distance};
+
+use measure::plan_on;
+use volumes::{ComparedTrace, comparison_volumes};
 
 /// Latency of a device of which the trace has no times, in nanoseconds.
 const UNKNOWN_LATENCY_NS: f64 = 200_000.0;
 
-/// Runs a job on a nominal volume, which is as fast as the device of the trace is on average, and compares what it does
-/// with the trace.
-///
-/// # Errors
-///
-/// Returns why the job could not run.
-pub fn distance(
-    trace: &TraceProfile,
-    job: &SynthesizedJob,
-    job_file: &str,
-    runner: &ModelRunner<Virtual>,
-    control: &dyn RunControl,
-) -> Result<Vec<LoadDifference>, SynthesisRunError> {
-    let volume = nominal_volume(trace, job.bytes);
-    let plan = plan_on(job_file, &volume).map_err(SynthesisRunError::Problems)?;
-    let profile = measure::characterize_plan(&plan, runner, control)?;
-    Ok(load_distance(trace, &profile))
+/// File that jobs use until users name a device.
+const DATA_FILE: &str = "fathom-load.tmp";
+
+/// A job for a trace, with its file.
+#[derive(Clone, Copy, Debug)]
+pub struct JobFile<'a> {
+    /// The job.
+    pub job: &'a SynthesizedJob,
+    /// Name of the job file.
+    pub name: &'a str,
+}
+
+impl JobFile<'_> {
+    /// Returns the text of the job file, and adds the job to the report of its trace, before it is compared.
+    #[must_use]
+    pub fn write(&self, report: &mut TraceReport) -> String {
+        let job = self.job;
+        report.job = Some(Box::new(JobComparison {
+            file: self.name.to_owned(),
+            sections: job.sections.len(),
+            job_loop: job.job_loop,
+            bytes: job.bytes,
+            omissions: job.omissions.clone(),
+            differences: Vec::new(),
+            volumes: Vec::new(),
+            not_simulated: None,
+        }));
+        job.job_file(&job_comment(report), DATA_FILE)
+    }
+
+    /// Adds the differences of the job to the report: on a nominal volume, which is as fast as the device of the trace is
+    /// on average, its load is characterized as that of the trace was; on other volumes the trace is replayed and the job
+    /// simulated. `path` is that of the trace for replays, or the reason why there is none.
+    ///
+    /// # Errors
+    ///
+    /// Returns why the job could not run.
+    pub fn compare(
+        &self,
+        text: &str,
+        path: Result<&str, String>,
+        report: &mut TraceReport,
+        runner: &ModelRunner<Virtual>,
+        control: &dyn RunControl,
+    ) -> Result<(), SynthesisRunError> {
+        let plan = plan_on(text, &nominal_volume(&report.profile, self.job.bytes));
+        let profile = measure::characterize_plan(&plan.map_err(SynthesisRunError::Problems)?, runner, control)?;
+        let differences = load_distance(&report.profile, &profile);
+        let volumes = match &path {
+            Ok(path) => {
+                let compared = ComparedTrace { path, window: report.window, job: self.job, job_file: text };
+                compared.on_volumes(&comparison_volumes(&report.profile, self.job), runner, control)?
+            }
+            Err(_) => Vec::new(),
+        };
+        if let Some(comparison) = &mut report.job {
+            comparison.differences = differences;
+            comparison.volumes = volumes;
+            comparison.not_simulated = path.err();
+        }
+        Ok(())
+    }
 }
 
 /// Returns the words of a volume with the mean latencies of a trace.

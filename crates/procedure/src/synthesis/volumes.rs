@@ -2,50 +2,16 @@
 
 use job::{Diagnostic, EmptySource, JobArguments, Plan, ReplayFacts};
 use record::Run;
+use report::trace::VolumeComparison;
 use runner::{NullObserver, RunControl, RunOptions, Runner, Seeds};
-use trace::{JobLoop, SynthesizedJob, TraceProfile};
+use trace::{JobLoop, SynthesizedJob, TraceProfile, TraceWindow};
 
-use super::measure::{LoadLatency, SynthesisRunError, load_latency, plan_on, run_plan};
+use super::measure::{SynthesisRunError, load_latency, plan_on, run_plan};
 
 /// Largest volume in bytes; replays scale traces that need more.
 const BYTES_MAX: u64 = 64 << 40;
-/// Greatest relative difference of rates, and of 99th percentiles, that match.
-const IOPS_TOLERANCE: f64 = 0.03;
-const P99_TOLERANCE: f64 = 0.15;
-
-/// A trace and its job on a volume.
-#[derive(Clone, Debug, PartialEq)]
-pub struct VolumeComparison {
-    /// Volume, as in `--on`.
-    pub volume: String,
-    /// The replayed trace.
-    pub trace: LoadLatency,
-    /// The job.
-    pub job: LoadLatency,
-}
-
-impl VolumeComparison {
-    /// Returns by which fraction the job has more requests per second.
-    #[must_use]
-    pub fn iops_difference(&self) -> f64 {
-        self.job.iops / self.trace.iops.max(f64::MIN_POSITIVE) - 1.0
-    }
-
-    /// Returns by which fraction the 99th percentile of the job is higher.
-    #[must_use]
-    pub fn p99_difference(&self) -> f64 {
-        self.job.p99_ns as f64 / self.trace.p99_ns.max(1) as f64 - 1.0
-    }
-
-    /// Reports whether the rates differ by at most 3 % and the 99th percentiles by at most 15 %.
-    #[must_use]
-    pub fn is_matched(&self) -> bool {
-        self.iops_difference().abs() <= IOPS_TOLERANCE && self.p99_difference().abs() <= P99_TOLERANCE
-    }
-}
-
 /// Returns a network volume with an even limit, one with a low limit, and a local drive, for some bytes.
-pub fn comparison_volumes(trace: &TraceProfile, job: &SynthesizedJob) -> Vec<String> {
+pub(super) fn comparison_volumes(trace: &TraceProfile, job: &SynthesizedJob) -> Vec<String> {
     const GIB: u64 = 1 << 30;
     const DISKS: [u64; 10] = [1, 2, 3, 4, 5, 6, 7, 8, 16, 24];
     let used = trace.devices.iter().fold(0u64, |sum, device| sum.saturating_add(device.end_offset));
@@ -61,13 +27,15 @@ pub fn comparison_volumes(trace: &TraceProfile, job: &SynthesizedJob) -> Vec<Str
 
 /// A trace to be compared with its job.
 #[derive(Clone, Copy, Debug)]
-pub struct ComparedTrace<'a> {
+pub(super) struct ComparedTrace<'a> {
     /// Path from which runners open it.
-    pub path: &'a str,
+    pub(super) path: &'a str,
+    /// Part of it that the job is for.
+    pub(super) window: TraceWindow,
     /// Its job.
-    pub job: &'a SynthesizedJob,
+    pub(super) job: &'a SynthesizedJob,
     /// The text of the job.
-    pub job_file: &'a str,
+    pub(super) job_file: &'a str,
 }
 
 impl ComparedTrace<'_> {
@@ -76,7 +44,7 @@ impl ComparedTrace<'_> {
     /// # Errors
     ///
     /// Returns why the trace or the job could not run.
-    pub fn on_volumes(
+    pub(super) fn on_volumes(
         &self,
         volumes: &[String],
         runner: &dyn Runner,
@@ -103,7 +71,7 @@ impl ComparedTrace<'_> {
         facts: &mut Option<ReplayFacts>,
         runner: &dyn Runner,
         control: &dyn RunControl,
-    ) -> Result<LoadLatency, SynthesisRunError> {
+    ) -> Result<report::trace::LoadLatency, SynthesisRunError> {
         let mut plan = self.replay_plan(volume).map_err(SynthesisRunError::Problems)?;
         for replay in plan.jobs.iter_mut().filter_map(|job| job.replay.as_mut()) {
             replay.facts.clone_from(facts);

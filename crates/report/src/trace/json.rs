@@ -9,6 +9,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use trace::{TraceEnd, TraceFinding, TraceOperation, TraceStudy, TraceWindow};
 
+use super::job::JobForm;
 use super::{advice, figures, rates, severity, statement, summary, warnings};
 use crate::explain::severity_name;
 
@@ -206,6 +207,8 @@ struct TraceEnvelope<'a> {
     findings: Vec<FindingForm>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     copies: Vec<CopyForm<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    job: Option<JobForm<'a>>,
     process_names: &'a [String],
     device_names: Vec<DeviceNameForm<'a>>,
     #[serde(flatten)]
@@ -294,6 +297,7 @@ pub(crate) fn json(report: &TraceStudy) -> String {
         warnings: warnings(report).into_iter().map(|warning| warning.text).collect(),
         findings: report.findings.iter().map(finding).collect(),
         copies: copies.collect(),
+        job: report.job.as_deref().map(JobForm::new),
         process_names: &info.processes,
         device_names: info.devices.iter().map(|(name, bytes)| DeviceNameForm { name, bytes: *bytes }).collect(),
         profile: report.profile.form(),

@@ -2,6 +2,7 @@
 
 mod figures;
 mod headline;
+mod job;
 mod json;
 mod markdown;
 mod meanings;
@@ -12,6 +13,7 @@ mod warnings;
 
 pub(crate) use figures::figures;
 pub(crate) use headline::{rates, summary};
+pub use job::job_comment;
 pub(crate) use json::json;
 pub(crate) use markdown::markdown;
 pub(crate) use meanings::trace_findings_markdown;

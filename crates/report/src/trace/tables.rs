@@ -5,6 +5,8 @@ use units::{Bytes, Nanos, count, percent, significant};
 
 use trace::TraceStudy;
 
+use super::job::job_tables;
+
 /// Most processes and devices in a table.
 const ROWS_MAX: usize = 12;
 
@@ -30,7 +32,7 @@ pub(crate) fn tables(report: &TraceStudy) -> Vec<TraceTable> {
         processes(report),
         devices(report),
     ];
-    all.into_iter().filter(|table| !table.rows.is_empty()).collect()
+    all.into_iter().chain(job_tables(report)).filter(|table| !table.rows.is_empty()).collect()
 }
 
 fn size(bytes: f64) -> String {

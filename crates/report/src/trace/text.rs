@@ -2,6 +2,7 @@
 
 use units::{Bytes, Nanos, count, grouped, percent, significant};
 
+use super::job::job_facts;
 use super::{TraceTable, advice, figures, rates, requests, severity, statement, summary, tables, warnings};
 use crate::civil;
 use crate::escape::terminal;
@@ -70,6 +71,7 @@ pub(crate) fn facts(report: &TraceStudy) -> Vec<(&'static str, String)> {
     facts.extend(issues(report).map(|text| ("loop", text)));
     facts.extend(runs(report).map(|text| ("runs", text)));
     facts.extend(hot(report).filter(|_| has_many(report)).map(|text| ("hot spots", text)));
+    facts.extend(job_facts(report));
     facts
 }
 

@@ -9,6 +9,7 @@
 
 mod class;
 mod closed;
+mod comparison;
 mod difference;
 mod gaps;
 mod layout;
@@ -18,6 +19,7 @@ mod section;
 mod sizes;
 mod text;
 
+pub use comparison::{JobComparison, LoadLatency, VolumeComparison};
 pub use difference::{LoadDifference, LoadDimension, load_distance};
 pub use section::{JobSection, SectionPace, SectionPattern};
 
