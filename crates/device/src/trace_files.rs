@@ -4,8 +4,9 @@ use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
 use trace::{
-    Characterizer, TraceCondition, TraceEnd, TraceError, TraceFormat, TraceInfo, TraceInput, TraceRequest, TraceStudy,
-    TraceWindow, scan_trace, trace_findings,
+    Characterizer, JobSynthesizer, SynthesisError, SynthesizedJob, TraceCondition, TraceCopy, TraceEnd, TraceError,
+    TraceFormat, TraceInfo, TraceInput, TraceProfile, TraceRequest, TraceStudy, TraceWindow, scan_trace,
+    trace_findings,
 };
 
 use crate::input;
@@ -70,20 +71,50 @@ impl TraceFiles {
         self,
         window: TraceWindow,
         memory_bytes: u64,
-        mut copies: Vec<TraceCopyFile>,
+        copies: Vec<TraceCopyFile>,
         is_stopped: impl Fn() -> bool,
     ) -> Result<Option<TraceStudy>, TraceFileError> {
-        let name = self.name.clone();
         let mut characterizer = Characterizer::new();
+        let mut add = |request: &TraceRequest| characterizer.add(request);
+        let Some((condition, copies)) = self.pass_on(window, copies, is_stopped, &mut add)? else { return Ok(None) };
+        Ok(Some(studied(window, memory_bytes, condition, copies, characterizer.finish())))
+    }
+
+    /// Does the same, and finds the job that behaves like the trace.
+    ///
+    /// # Errors
+    ///
+    /// Fails as [`TraceFiles::study`] does.
+    pub fn study_with_job(
+        self,
+        window: TraceWindow,
+        memory_bytes: u64,
+        copies: Vec<TraceCopyFile>,
+        is_stopped: impl Fn() -> bool,
+    ) -> Result<Option<(TraceStudy, Result<SynthesizedJob, SynthesisError>)>, TraceFileError> {
+        let mut synthesizer = JobSynthesizer::new();
+        let mut add = |request: &TraceRequest| synthesizer.add(request);
+        let Some((condition, copies)) = self.pass_on(window, copies, is_stopped, &mut add)? else { return Ok(None) };
+        let (profile, job) = synthesizer.finish();
+        Ok(Some((studied(window, memory_bytes, condition, copies, profile), job)))
+    }
+
+    /// Reads the trace once and writes copies. Returns the name and the condition of the trace, and the copies.
+    fn pass_on(
+        self,
+        window: TraceWindow,
+        mut copies: Vec<TraceCopyFile>,
+        is_stopped: impl Fn() -> bool,
+        mut add: impl FnMut(&TraceRequest),
+    ) -> Result<Option<((String, TraceCondition), Vec<TraceCopy>)>, TraceFileError> {
+        let name = self.name.clone();
         let condition = self.scan(window, is_stopped, |requests, info| {
-            requests.iter().for_each(|request| characterizer.add(request));
+            requests.iter().for_each(&mut add);
             copies.iter_mut().try_for_each(|copy| copy.push(requests, info))
         })?;
         let Some(condition) = condition else { return Ok(None) };
-        let profile = characterizer.finish();
-        let findings = trace_findings(&profile, memory_bytes);
         let copies = copies.into_iter().map(|copy| copy.finish(&condition)).collect::<Result<_, _>>()?;
-        Ok(Some(TraceStudy { name, window, condition, profile, findings, copies }))
+        Ok(Some(((name, condition), copies)))
     }
 
     /// Reads the trace and passes on the requests of a window, in the order of issue. Returns the condition of the
@@ -120,6 +151,17 @@ impl TraceFiles {
             (None, _) => Ok(Some(condition)),
         }
     }
+}
+
+fn studied(
+    window: TraceWindow,
+    memory_bytes: u64,
+    (name, condition): (String, TraceCondition),
+    copies: Vec<TraceCopy>,
+    profile: TraceProfile,
+) -> TraceStudy {
+    let findings = trace_findings(&profile, memory_bytes);
+    TraceStudy { name, window, condition, profile, findings, copies, job: None }
 }
 
 impl TraceFile {

@@ -69,3 +69,4 @@ pub use stuck::stuck_lines;
 pub use tables::{csv, markdown, open_metrics};
 pub(crate) use tables::{csv_of, markdown_of, open_metrics_of};
 pub use text::text;
+pub use trace::job_comment;

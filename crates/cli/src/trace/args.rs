@@ -17,7 +17,7 @@ blkparse, or a CSV file of a public collection. docs/traces.md explains formats 
 Examples:
   fathom trace db.trace -o db.html
   fathom trace sda.blktrace.0 sda.blktrace.1 --from 1h --for 10m -o peak.trace
-  fathom trace db.trace --export iolog3 -o db.iolog
+  fathom trace db.trace --to-job db.fio
 
 Exit codes:
   0 good
@@ -54,6 +54,9 @@ pub(crate) struct TraceOptions {
     /// Format of copies of the trace
     #[arg(long, value_name = "FORMAT", value_parser = formats(), help_heading = "Output")]
     pub(super) export: Option<TraceFormat>,
+    /// Write a fio job that behaves like the trace to FILE, and report how far it differs
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub(super) to_job: Option<PathBuf>,
     /// Write additional output to FILE: .json .html .md .txt; .trace is a copy of the trace (repeatable)
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     pub(super) output: Vec<PathBuf>,

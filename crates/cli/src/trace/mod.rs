@@ -1,11 +1,13 @@
 //! `fathom trace`: what kind of load a trace is, and copies of it in other formats.
 
 pub(crate) mod args;
+mod job;
 
 use args::TraceOptions;
 use device::TraceFileError;
 use device::trace_copy::open_copies;
 use device::trace_files::TraceFiles;
+use job::JobOutput;
 use report::{ResultDocument, ResultFormat};
 
 use crate::diagnostics;
@@ -18,10 +20,22 @@ pub(crate) fn command(options: &TraceOptions) -> Result<Exit, Exit> {
     let files = TraceFiles::open(&options.files, options.trace_format).map_err(refused)?;
     let (reports, copies) = open_copies(&options.output, options.export).map_err(Exit::usage)?;
     let mut outputs = Output::open(&reports, ResultFormat::OF_TRACE).map_err(Exit::usage)?;
+    let job_output = options.to_job.as_deref().map(JobOutput::open).transpose()?;
     let signals = Signals::listen(GRACE)?;
-    let study = files.study(options.window(), options.memory as u64, copies, || signals.end().is_some());
-    let Some(study) = study.map_err(refused)? else {
-        return Ok(Exit::Signal(signals.end().unwrap_or_default()));
+    let (window, memory, stopped) = (options.window(), options.memory as u64, || signals.end().is_some());
+    let interrupted = || Exit::Signal(signals.end().unwrap_or_default());
+    let study = match job_output {
+        None => files.study(window, memory, copies, stopped).map_err(refused)?.ok_or_else(interrupted)?,
+        Some(output) => {
+            let studied = files.study_with_job(window, memory, copies, stopped).map_err(refused)?;
+            let (study, job) = studied.ok_or_else(interrupted)?;
+            let job = job.map_err(|error| Exit::usage(error.to_string()))?;
+            let study = output.write(&job, &options.files, study, &signals)?;
+            if stopped() {
+                return Err(interrupted());
+            }
+            study
+        }
     };
     signals.conclude();
     let exit = deliver_as(&mut outputs, ResultDocument::Trace(&study), options.format);

@@ -5,11 +5,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use job::{Diagnostic, EmptySource, HostSource, JobArguments, Plan};
 use record::{LatencyStats, Run};
-use report::trace::LoadLatency;
 use runner::{NullObserver, RunControl, RunOptions, Runner, Seeds};
 use sim::Virtual;
 use sim::model::{ModelRunner, SharedRecorder};
-use trace::TraceProfile;
+use trace::{LoadLatency, TraceProfile};
 
 use super::recorder::ProfileRecorder;
 
@@ -23,6 +22,18 @@ pub enum SynthesisRunError {
     Problems(Vec<Diagnostic>),
     /// The run failed.
     Failed(String),
+}
+
+impl std::fmt::Display for SynthesisRunError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Problems(problems) => {
+                let first = problems.first().map_or("it has problems", |problem| &problem.message);
+                f.write_str(first)
+            }
+            Self::Failed(why) => f.write_str(why.lines().next().unwrap_or_default()),
+        }
+    }
 }
 
 /// A source with one job file.

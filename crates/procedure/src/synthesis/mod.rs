@@ -6,11 +6,11 @@ mod volumes;
 
 pub use measure::SynthesisRunError;
 
-use report::trace::{JobComparison, TraceReport, job_comment};
+use report::job_comment;
 use runner::RunControl;
 use sim::Virtual;
 use sim::model::ModelRunner;
-use trace::{SynthesizedJob, TraceProfile, load_distance};
+use trace::{JobComparison, SynthesizedJob, TraceProfile, TraceStudy, load_distance};
 
 use measure::plan_on;
 use volumes::{ComparedTrace, comparison_volumes};
@@ -31,11 +31,11 @@ pub struct JobFile<'a> {
 }
 
 impl JobFile<'_> {
-    /// Returns the text of the job file, and adds the job to the report of its trace, before it is compared.
+    /// Returns the text of the job file, and adds the job to the study of its trace, before it is compared.
     #[must_use]
-    pub fn write(&self, report: &mut TraceReport) -> String {
+    pub fn write(&self, study: &mut TraceStudy) -> String {
         let job = self.job;
-        report.job = Some(Box::new(JobComparison {
+        study.job = Some(Box::new(JobComparison {
             file: self.name.to_owned(),
             sections: job.sections.len(),
             job_loop: job.job_loop,
@@ -45,10 +45,10 @@ impl JobFile<'_> {
             volumes: Vec::new(),
             not_simulated: None,
         }));
-        job.job_file(&job_comment(report), DATA_FILE)
+        job.job_file(&job_comment(study), DATA_FILE)
     }
 
-    /// Adds the differences of the job to the report: on a nominal volume, which is as fast as the device of the trace is
+    /// Adds the differences of the job to the study: on a nominal volume, which is as fast as the device of the trace is
     /// on average, its load is characterized as that of the trace was; on other volumes the trace is replayed and the job
     /// simulated. `path` is that of the trace for replays, or the reason why there is none.
     ///
@@ -59,24 +59,25 @@ impl JobFile<'_> {
         &self,
         text: &str,
         path: Result<&str, String>,
-        report: &mut TraceReport,
+        study: &mut TraceStudy,
         runner: &ModelRunner<Virtual>,
         control: &dyn RunControl,
     ) -> Result<(), SynthesisRunError> {
-        let plan = plan_on(text, &nominal_volume(&report.profile, self.job.bytes));
+        let plan = plan_on(text, &nominal_volume(&study.profile, self.job.bytes));
         let profile = measure::characterize_plan(&plan.map_err(SynthesisRunError::Problems)?, runner, control)?;
-        let differences = load_distance(&report.profile, &profile);
-        let volumes = match &path {
-            Ok(path) => {
-                let compared = ComparedTrace { path, window: report.window, job: self.job, job_file: text };
-                compared.on_volumes(&comparison_volumes(&report.profile, self.job), runner, control)?
-            }
-            Err(_) => Vec::new(),
+        let differences = load_distance(&study.profile, &profile);
+        let on_volumes = |path: &str| {
+            let compared = ComparedTrace { path, window: study.window, job: self.job, job_file: text };
+            let volumes = comparison_volumes(&study.profile, self.job);
+            compared.on_volumes(&volumes, runner, control).map_err(|error| error.to_string())
         };
-        if let Some(comparison) = &mut report.job {
+        let volumes = path.and_then(on_volumes);
+        if let Some(comparison) = &mut study.job {
             comparison.differences = differences;
-            comparison.volumes = volumes;
-            comparison.not_simulated = path.err();
+            match volumes {
+                Ok(volumes) => comparison.volumes = volumes,
+                Err(why) => comparison.not_simulated = Some(why),
+            }
         }
         Ok(())
     }

@@ -2,9 +2,8 @@
 
 use job::{Diagnostic, EmptySource, JobArguments, Plan, ReplayFacts};
 use record::Run;
-use report::trace::VolumeComparison;
 use runner::{NullObserver, RunControl, RunOptions, Runner, Seeds};
-use trace::{JobLoop, SynthesizedJob, TraceProfile, TraceWindow};
+use trace::{JobLoop, LoadLatency, SynthesizedJob, TraceProfile, TraceWindow, VolumeComparison};
 
 use super::measure::{SynthesisRunError, load_latency, plan_on, run_plan};
 
@@ -71,7 +70,7 @@ impl ComparedTrace<'_> {
         facts: &mut Option<ReplayFacts>,
         runner: &dyn Runner,
         control: &dyn RunControl,
-    ) -> Result<report::trace::LoadLatency, SynthesisRunError> {
+    ) -> Result<LoadLatency, SynthesisRunError> {
         let mut plan = self.replay_plan(volume).map_err(SynthesisRunError::Problems)?;
         for replay in plan.jobs.iter_mut().filter_map(|job| job.replay.as_mut()) {
             replay.facts.clone_from(facts);
@@ -88,8 +87,15 @@ impl ComparedTrace<'_> {
             JobLoop::Open => "open",
             JobLoop::Closed => "closed",
         };
-        let words =
-            ["--name=replay".to_owned(), format!("--replay={}", self.path), format!("--replay_loop={job_loop}")];
+        let mut words =
+            vec!["--name=replay".to_owned(), format!("--replay={}", self.path), format!("--replay_loop={job_loop}")];
+        let TraceWindow { from_ns, end_ns } = self.window;
+        if from_ns > 0 {
+            words.push(format!("--replay_start={}us", from_ns / 1000));
+        }
+        if end_ns < u64::MAX {
+            words.push(format!("--replay_for={}us", end_ns.saturating_sub(from_ns).div_ceil(1000)));
+        }
         let around = crate::jobs::around(Some(volume));
         let arguments = JobArguments { words: &words, sections: &[], around: &around, source: &EmptySource };
         job::parse_on_hosts(arguments, None, None).into_result().map(|(plan, _)| plan)

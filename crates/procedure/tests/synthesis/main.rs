@@ -1,4 +1,5 @@
 //! Jobs for traces of known loads: their sections, what they do, and their latencies beside those of the trace.
+#![allow(clippy::disallowed_methods, reason = "fio reads a file")]
 
 mod loads;
 
@@ -6,10 +7,15 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use job::StatOptions;
-use procedure::synthesis::{ComparedTrace, comparison_volumes, distance};
+use procedure::synthesis::JobFile;
 use runner::{LogSink, TraceFiles, Uninterrupted, WorkerLog};
 use sim::model::ModelRunner;
-use trace::{JobSynthesizer, SynthesizedJob, TraceInfo, TraceProfile, TraceRequest, TraceWriter, TraceWriterOptions};
+use trace::{
+    JobComparison, JobLoop, JobOmission, JobSynthesizer, LoadDimension, SectionPace, SynthesisError, SynthesizedJob,
+    TraceCondition, TraceEnd, TraceFormat, TraceInfo, TraceOperation, TraceRequest, TraceStudy, TraceWindow,
+    TraceWriter, TraceWriterOptions,
+};
+use units::random::Random;
 use workload::TraceBytes;
 
 /// A sink without logs.
@@ -57,64 +63,281 @@ fn model() -> ModelRunner<sim::Virtual> {
     ModelRunner::in_virtual_time(Default::default(), volume::catalogue::no_files, Arc::new(NoLogs))
 }
 
-fn synthesized(requests: &[TraceRequest]) -> (TraceProfile, SynthesizedJob, String) {
+/// A trace with its job.
+struct Synthesis {
+    job: SynthesizedJob,
+    text: String,
+    report: TraceStudy,
+}
+
+fn synthesized(requests: &[TraceRequest]) -> Result<Synthesis, SynthesisError> {
     let mut synthesizer = JobSynthesizer::new();
     requests.iter().for_each(|request| synthesizer.add(request));
     let (profile, job) = synthesizer.finish();
-    let job = job.unwrap();
-    let text = job.job_file(&["Load of a test.".to_owned()], "load.tmp");
-    (profile, job, text)
+    let job = job?;
+    let condition = TraceCondition {
+        format: TraceFormat::Fathom,
+        info: TraceInfo::default(),
+        end: TraceEnd::Complete,
+        errors: Vec::new(),
+        error_count: 0,
+        missing: 0,
+        requests: requests.len() as u64,
+    };
+    let window = TraceWindow::ALL;
+    let (findings, copies) = (Vec::new(), Vec::new());
+    let mut report = TraceStudy { name: "t".to_owned(), window, condition, profile, findings, copies, job: None };
+    let text = JobFile { job: &job, name: "t.fio" }.write(&mut report);
+    Ok(Synthesis { job, text, report })
+}
+
+/// Compares a job with its trace, of which `requests` are written if its latencies are compared too.
+fn compared(name: &str, requests: Option<&[TraceRequest]>, mut synthesis: Synthesis) -> JobComparison {
+    let bytes = requests.map(|requests| ("t".to_owned(), encoded(requests).into()));
+    let runner = model().with_traces(Arc::new(MemoryTraces(bytes.into_iter().collect())));
+    let path = requests.map(|_| "t").ok_or_else(|| "not asked for".to_owned());
+    let file = JobFile { job: &synthesis.job, name: "t.fio" };
+    let done = file.compare(&synthesis.text, path, &mut synthesis.report, &runner, &Uninterrupted);
+    done.unwrap_or_else(|error| panic!("{name}: {error:?}\n{}", synthesis.text));
+    let comparison = *synthesis.report.job.expect("a job");
+    for one in &comparison.differences {
+        let value = |value: Option<f64>| value.unwrap_or(f64::NAN);
+        let mark = if one.is_matched { "" } else { "not matched" };
+        let code = one.dimension.code();
+        println!(
+            "{name}: {code:20} {:>16.4} {:>16.4} {:>+8.3} {mark}",
+            value(one.trace),
+            value(one.job),
+            one.difference
+        );
+    }
+    for one in &comparison.volumes {
+        let mark = if one.is_matched() { "" } else { "not matched" };
+        let us = |ns: u64| ns / 1000;
+        println!(
+            "{name}: {:28} IOPS {:8.1} {:8.1} {:+.3}, p50 {:6} {:6} us, p99 {:8} {:8} us {:+.3} {mark}",
+            one.volume,
+            one.trace.iops,
+            one.job.iops,
+            one.iops_difference(),
+            us(one.trace.p50_ns),
+            us(one.job.p50_ns),
+            us(one.trace.p99_ns),
+            us(one.job.p99_ns),
+            one.p99_difference()
+        );
+    }
+    comparison
+}
+
+/// Checks that fio takes a job, if there is one.
+fn check_with_fio(name: &str, text: &str) {
+    let path = std::env::temp_dir().join(format!("fathom-synthesis-{}-{}.fio", std::process::id(), name.len()));
+    std::fs::write(&path, text).unwrap();
+    let fio = std::process::Command::new("fio").arg("--parse-only").arg(&path).output();
+    std::fs::remove_file(&path).unwrap();
+    match fio {
+        Ok(output) => {
+            let said = [output.stdout, output.stderr].concat();
+            assert!(output.status.success(), "{name}: {}\n{text}", String::from_utf8_lossy(&said));
+        }
+        Err(_) => eprintln!("skipped: fio is not installed"),
+    }
+}
+
+/// Synthesizes and compares a load, and checks that it matches on all volumes.
+fn check_load(name: &str, requests: &[TraceRequest], not_matched: &[LoadDimension]) {
+    let synthesis = synthesized(requests).unwrap();
+    println!("{name}: {} sections, left out: {:?}", synthesis.job.sections.len(), synthesis.job.omissions);
+    check_with_fio(name, &synthesis.text);
+    let comparison = compared(name, Some(requests), synthesis);
+    assert_eq!((comparison.volumes.len(), &comparison.not_simulated), (3, &None), "{name}");
+    for volume in &comparison.volumes {
+        assert!(volume.is_matched(), "{name}: {volume:?}");
+    }
+    for one in comparison.differences.iter().filter(|one| !not_matched.contains(&one.dimension)) {
+        assert!(one.is_matched, "{name}: {one:?}");
+    }
 }
 
 #[test]
-fn show() {
+fn an_open_loop_matches_on_all_volumes() {
+    check_load("poisson", &loads::plain_reads(1, 1000.0, 60, true), &[]);
+    check_load("mixed", &loads::mixed(2, 1500.0, 60), &[]);
+}
+
+#[test]
+fn a_database_matches_on_all_volumes() {
+    check_load("database", &loads::database(3, 60), &[]);
+}
+
+#[test]
+fn compactions_match_on_all_volumes() {
+    check_load("compaction", &loads::compaction(4, 60), &[]);
+}
+
+#[test]
+fn bursts_match_on_all_volumes() {
+    check_load("bursts", &loads::bursts(5, 30, true), &[]);
+    check_load("random bursts", &loads::bursts(6, 50, false), &[]);
+}
+
+/// Think times of a job are constant, so its counts vary less.
+#[test]
+fn a_closed_loop_matches_on_all_volumes() {
+    let steadier = [1, 10, 100, 1000].map(LoadDimension::Dispersion);
+    check_load("closed", &loads::closed(6, 30, 1, 70, 300e3), &steadier);
+    check_load("eight workers", &loads::closed(7, 30, 8, 100, 1e6), &steadier);
+}
+
+/// Reads of one size at equal intervals are one section with that rate.
+#[test]
+fn parameters_of_a_plain_load_come_back() {
+    let Synthesis { job, text, .. } = synthesized(&loads::plain_reads(1, 1000.0, 20, false)).unwrap();
+    assert_eq!((job.sections.len(), job.job_loop, &job.omissions), (1, JobLoop::Open, &Vec::new()));
+    let options: Vec<&str> = text.lines().skip_while(|line| !line.starts_with("[random-reads]")).collect();
+    let size = options.iter().find(|line| line.starts_with("size=")).copied().unwrap();
+    let wanted = [
+        "[random-reads]",
+        "rw=randread",
+        "bs=4k",
+        size,
+        "norandommap",
+        "rate_iops=1000",
+        "iodepth=64",
+        "time_based",
+        "runtime=20s",
+    ];
+    assert_eq!(options, wanted, "{text}");
+    // 1 GiB, of which the last blocks were not drawn.
+    assert!((job.bytes as f64 / (1u64 << 30) as f64 - 1.0).abs() < 0.001, "{}", job.bytes);
+}
+
+/// Rates, percentages and sizes of random loads, for printed seeds.
+#[test]
+fn parameters_of_random_loads_come_back() {
+    for seed in 100..112 {
+        let mut random = Random::new(seed, 0);
+        let rate = (100 + random.below(2000)) as f64;
+        let (reads, small) = (10 + random.below(81), 1 + random.below(98));
+        let sizes = [4096u32 << random.below(2), 32_768];
+        let arrivals = loads::Arrivals { begin: 0, end: 40 * loads::S, rate };
+        let mut requests = Vec::new();
+        loads::poisson(&mut requests, &mut random, &arrivals, |random, _| TraceRequest {
+            operation: if random.below(100) < reads { TraceOperation::Read } else { TraceOperation::Write },
+            length: sizes[usize::from(random.below(100) >= small)],
+            offset: random.below(1 << 20) << 15,
+            service_ns: Some(100_000),
+            ..TraceRequest::default()
+        });
+        let synthesis = synthesized(&requests).unwrap();
+        let name = format!("seed {seed}: {rate}/s, {reads} % reads, {small} % of {}", sizes[0]);
+        assert_eq!(synthesis.job.sections.len(), 1, "{name}\n{}", synthesis.text);
+        let SectionPace::Rate { per_s, is_poisson: true, .. } = synthesis.job.sections[0].pace else {
+            panic!("{name}\n{}", synthesis.text)
+        };
+        let all: f64 = per_s.iter().sum();
+        let exact = requests.len() as f64 / (requests.last().unwrap().issued_ns - requests[0].issued_ns) as f64 * 1e9;
+        assert!((all / exact - 1.0).abs() < 0.002, "{name}: {per_s:?} for {exact}");
+        let comparison = compared(&name, None, synthesis);
+        for one in comparison.differences.iter().filter(|one| {
+            matches!(one.dimension, LoadDimension::Rate | LoadDimension::ReadFraction | LoadDimension::Sizes)
+        }) {
+            assert!(one.is_matched, "{name}: {one:?}");
+        }
+    }
+}
+
+#[test]
+fn equal_traces_have_equal_jobs() {
+    let requests = loads::database(9, 20);
+    let (one, other) = (synthesized(&requests).unwrap(), synthesized(&requests).unwrap());
+    assert_eq!((one.text, one.job), (other.text, other.job));
+}
+
+fn request(operation: TraceOperation, issued_ns: u64, offset: u64, length: u32) -> TraceRequest {
+    TraceRequest { operation, issued_ns, offset, length, ..TraceRequest::default() }
+}
+
+/// Traces at the edge of what there is; all have jobs that fio and this program take.
+#[test]
+fn extreme_traces_have_jobs() {
+    use TraceOperation::{Discard, Flush, Other, Read, Write, WriteZeroes};
+    let one = |operation, length| vec![request(operation, 5, 1 << 40, length)];
+    let many = |count: u64, of: &dyn Fn(u64) -> TraceRequest| (0..count).map(of).collect::<Vec<_>>();
     let all = [
-        ("plain", loads::plain_reads(1, 1000.0, 20, false)),
-        ("poisson", loads::plain_reads(1, 1000.0, 60, true)),
-        ("mixed", loads::mixed(2, 1500.0, 60)),
-        ("database", loads::database(3, 60)),
-        ("compaction", loads::compaction(4, 60)),
-        ("bursts", loads::bursts(5, 30, true)),
-        ("random bursts", loads::bursts(5, 60, false)),
-        ("closed", loads::closed(6, 30, 1, 70, 300e3)),
-        ("closed 8", loads::closed(6, 30, 8, 100, 1e6)),
+        ("one read", one(Read, 4096)),
+        ("one write of an odd length", one(Write, 1)),
+        ("one giant write", one(Write, u32::MAX)),
+        ("one discard", one(Discard, u32::MAX)),
+        ("only discards", many(500, &|n| request(Discard, n * 1_000_000, n << 20, 1 << 20))),
+        ("writes of zeroes", many(500, &|n| request(WriteZeroes, n * 1_000_000, n << 16, 1 << 16))),
+        ("zero duration", many(300, &|n| request(Read, 77, n << 12, 4096))),
+        ("two requests in a year", many(2, &|n| request(Read, n * 31_536_000_000_000_000, n << 12, 4096))),
+        ("end of the address space", many(100, &|n| request(Write, n * 1000, u64::MAX - n, 4096))),
+        (
+            "100,000 processes",
+            many(100_000, &|n| TraceRequest {
+                process: (n % 65_536) as u16,
+                service_ns: Some(50_000),
+                ..request(Read, n * 100_000, (n * 7919 % 5000) << 12, 4096)
+            }),
+        ),
+        (
+            "flushes after each write",
+            many(2000, &|n| match n % 2 {
+                0 => request(Write, n * 500_000, (n / 2) << 13, 8192),
+                _ => request(Flush, n * 500_000, 0, 0),
+            }),
+        ),
+        ("mostly unknown", many(1000, &|n| request(if n == 0 { Write } else { Other }, n * 1000, n << 12, 4096))),
+        ("instants out of order", many(1000, &|n| request(Read, (1000 - n) * 1_000_000, n << 12, 4096))),
+        ("sizes of all kinds", many(5000, &|n| request(Write, n * 200_000, n << 20, 1 + (n * n % 1_000_000) as u32))),
     ];
     for (name, requests) in &all {
-        let (profile, job, text) = synthesized(requests);
-        let lines = text.lines().take(if job.sections.len() > 10 { 10 } else { 200 }).collect::<Vec<_>>().join("\n");
-        println!("=== {name} {} sections {:?} {:?}\n{lines}", job.sections.len(), job.job_loop, job.omissions);
-        match distance(&profile, &job, &text, &model(), &Uninterrupted) {
-            Ok(all) => {
-                for one in all {
-                    println!(
-                        "{:20} {:>14.4?} {:>14.4?} {:>9.3} {}",
-                        one.dimension.code(),
-                        one.trace.unwrap_or(f64::NAN),
-                        one.job.unwrap_or(f64::NAN),
-                        one.difference,
-                        if one.is_matched { "" } else { "NOT" }
-                    );
+        let synthesis = synthesized(requests).unwrap_or_else(|error| panic!("{name}: {error}"));
+        check_with_fio(name, &synthesis.text);
+        compared(name, None, synthesis);
+    }
+    let flushes = many(100, &|n| request(Flush, n * 1_000_000, 0, 0));
+    assert_eq!(synthesized(&flushes).err(), Some(SynthesisError::NoData));
+    assert_eq!(synthesized(&[]).err(), Some(SynthesisError::NoRequests));
+    let early = [&flushes[..], &one(Write, 4096)].concat();
+    let omissions = synthesized(&early).unwrap().job.omissions;
+    assert_eq!(omissions, [JobOmission::FlushesWithoutWrites { flushes: 100 }]);
+}
+
+/// Requests drawn from all values make a job, or an error.
+#[test]
+fn wild_traces_never_panic() {
+    for seed in 0..60 {
+        let mut random = Random::new(seed, 0);
+        let mut wide = |bits: u64| random.bits() >> (64 - random.below(bits + 1)).min(63);
+        let count = 1 + wide(9);
+        let requests: Vec<TraceRequest> = (0..count)
+            .map(|_| {
+                let flags = wide(12);
+                TraceRequest {
+                    issued_ns: wide(62),
+                    service_ns: Some(wide(62)).filter(|_| flags & 1 == 1),
+                    offset: wide(63),
+                    length: wide(32) as u32,
+                    operation: [
+                        TraceOperation::Read,
+                        TraceOperation::Write,
+                        TraceOperation::Flush,
+                        TraceOperation::Discard,
+                    ][(flags >> 1 & 3) as usize],
+                    is_sync: flags & 8 > 0,
+                    is_fua: flags & 16 > 0,
+                    process: wide(16) as u16,
+                    device: wide(4) as u16,
+                    ..TraceRequest::default()
                 }
-            }
-            Err(error) => println!("{error:?}"),
-        }
-        let traces = MemoryTraces(BTreeMap::from([("t".to_owned(), encoded(requests).into())]));
-        let runner = model().with_traces(Arc::new(traces));
-        let compared = ComparedTrace { path: "t", job: &job, job_file: &text };
-        for one in compared.on_volumes(&comparison_volumes(&profile, &job), &runner, &Uninterrupted).unwrap() {
-            println!(
-                "{name} {:32} iops {:8.1} {:8.1} {:+.3} p50 {:7} {:7} p99 {:9} {:9} {:+.3} {}",
-                one.volume,
-                one.trace.iops,
-                one.job.iops,
-                one.iops_difference(),
-                one.trace.p50_ns / 1000,
-                one.job.p50_ns / 1000,
-                one.trace.p99_ns / 1000,
-                one.job.p99_ns / 1000,
-                one.p99_difference(),
-                if one.is_matched() { "" } else { "NOT" }
-            );
+            })
+            .collect();
+        if let Ok(synthesis) = synthesized(&requests) {
+            check_with_fio(&format!("seed {seed}"), &synthesis.text);
         }
     }
 }

@@ -25,13 +25,18 @@ struct Group {
 }
 
 /// Returns the sections. Each group of processes that issue the same classes has workers of its own.
-pub(super) fn sections(classes: &[LoadClass], regions: &[Region], profile: &TraceProfile) -> Vec<JobSection> {
+pub(super) fn sections(
+    classes: &[LoadClass],
+    regions: &[Region],
+    profile: &TraceProfile,
+    runtime_ns: u64,
+) -> Vec<JobSection> {
     let groups = groups(classes, profile);
     let mut sections = Vec::new();
     for (number, group) in groups.iter().enumerate() {
-        let duration_ns = profile.totals.issue_duration_ns.max(1) as f64;
+        let duration_ns = runtime_ns.max(1) as f64;
         let chains = (group.busy_ns / duration_ns).round().clamp(1.0, WORKERS_MAX);
-        for mut section in of_group(group, classes, regions, chains, profile.totals.issue_duration_ns) {
+        for mut section in of_group(group, classes, regions, chains, (profile, runtime_ns)) {
             if groups.len() > 1 {
                 section.name = format!("{}-{}", section.name, number + 1);
             }
@@ -93,7 +98,7 @@ fn of_group(
     classes: &[LoadClass],
     regions: &[Region],
     chains: f64,
-    duration_ns: u64,
+    trace: (&TraceProfile, u64),
 ) -> Vec<JobSection> {
     let used = |at: &usize| group.requests[*at] > 0 && group.requests[*at] as f64 >= 0.01 * group.total() as f64;
     let used: Vec<usize> = (0..classes.len()).filter(used).collect();
@@ -105,11 +110,11 @@ fn of_group(
     let mixed = random(0).zip(random(1)).filter(|(_, writes)| classes[*writes].flushes == 0);
     let mut sections = Vec::new();
     if let Some((reads, writes)) = mixed {
-        sections.push(thinking(&[reads, writes], group, classes, regions, chains, duration_ns));
+        sections.push(thinking(&[reads, writes], group, classes, regions, chains, trace));
     }
     let is_mixed = |at: usize| mixed.is_some_and(|(reads, writes)| at == reads || at == writes);
     let single = used.iter().filter(|at| !is_mixed(**at));
-    sections.extend(single.map(|at| thinking(&[*at], group, classes, regions, chains, duration_ns)));
+    sections.extend(single.map(|at| thinking(&[*at], group, classes, regions, chains, trace)));
     sections
 }
 
@@ -120,7 +125,7 @@ fn thinking(
     classes: &[LoadClass],
     regions: &[Region],
     chains: f64,
-    duration_ns: u64,
+    trace: (&TraceProfile, u64),
 ) -> JobSection {
     let requests: u64 = members.iter().map(|at| group.requests[*at]).sum();
     let mut section = base(&classes[members[0]], &regions[members[0]]);
@@ -135,7 +140,15 @@ fn thinking(
         section.bytes = section.bytes.max(other.bytes);
     }
     let service = |at: &usize| classes[*at].service_ns().unwrap_or(0.0) * group.requests[*at] as f64;
-    let service_ns = members.iter().map(service).sum::<f64>() / requests.max(1) as f64;
+    let (profile, duration_ns) = trace;
+    let flush_ns = profile.service_ns.flush.map_or(0.0, |times| times.mean);
+    let flushes = |at: &usize| {
+        let class = &classes[*at];
+        let flushed = (class.flushes as f64 / class.requests.max(1) as f64).min(1.0);
+        flushed * flush_ns * group.requests[*at] as f64
+    };
+    let busy_ns = members.iter().map(|at| service(at) + flushes(at)).sum::<f64>();
+    let service_ns = busy_ns / requests.max(1) as f64;
     let cycle_ns = chains * duration_ns as f64 / requests.max(1) as f64;
     section.workers = chains as u32;
     // Workers that start together would stay together.

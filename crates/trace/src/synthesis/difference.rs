@@ -106,7 +106,7 @@ const DISPERSION_MS: [u64; 4] = [1, 10, 100, 1000];
 /// Caches in percent of the trace's footprint.
 const CACHE_PERCENT: [u64; 3] = [1, 10, 50];
 
-/// Returns the differences of a job from a trace, in dimensions that one of them has.
+/// Returns the differences of a job from a trace, in the dimensions that are known of the trace.
 #[must_use]
 pub fn load_distance(trace: &TraceProfile, job: &TraceProfile) -> Vec<LoadDifference> {
     let both = |of: fn(&TraceProfile) -> Option<f64>| (of(trace), of(job));
@@ -136,7 +136,7 @@ pub fn load_distance(trace: &TraceProfile, job: &TraceProfile) -> Vec<LoadDiffer
         let values = (miss_ratio(trace, bytes), miss_ratio(job, bytes));
         all.push(difference(LoadDimension::MissRatio(percent), values));
     }
-    all.retain(|difference| difference.trace.is_some() || difference.job.is_some());
+    all.retain(|difference| difference.trace.is_some());
     all
 }
 

@@ -19,6 +19,11 @@ const ONCE_MIN: f64 = 0.9;
 /// which they have one region.
 const OVERLAP_MIN: f64 = 0.5;
 
+/// Greatest overlap by chance, as a fraction of the footprint, that cannot be told from none, and the fraction of the
+/// positions that classes have in common from which they have one region then.
+const SPARSE_OVERLAP_MAX: f64 = 0.05;
+const SAME_SPAN_MIN: f64 = 0.9;
+
 /// A region of the device.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Region {
@@ -84,7 +89,8 @@ fn random_region(class: &LoadClass, reuse: &ReuseProfile, span: f64) -> (f64, Op
             ((fit.units * fit.unit_bytes).min(span), Some(theta), false)
         }
         Some(fit) => ((fit.units * fit.unit_bytes).min(span).max(footprint), None, false),
-        None => (footprint, None, footprint / used >= ONCE_MIN),
+        // Different sizes would divide a region in which no block comes twice.
+        None => (footprint, None, class.sizes.0.len() == 1 && footprint / used >= ONCE_MIN),
     }
 }
 
@@ -108,7 +114,9 @@ fn shares_region(classes: &[LoadClass], profile: &TraceProfile) -> bool {
     let length = |span: (u64, u64)| span.1.saturating_sub(span.0) as f64;
     let smaller = random_sum - random_max;
     let by_chance = smaller * (random_max / length(outer).max(1.0)).min(1.0);
-    smaller > 0.0
-        && length(inner) >= OVERLAP_MIN * length(outer)
-        && sum - all.footprint_bytes >= OVERLAP_MIN * by_chance
+    // Where requests are few, no overlap is to be seen, and footprints are estimates.
+    let is_sparse =
+        by_chance <= SPARSE_OVERLAP_MAX * all.footprint_bytes && length(inner) >= SAME_SPAN_MIN * length(outer);
+    let overlaps = sum - all.footprint_bytes >= OVERLAP_MIN * by_chance;
+    smaller > 0.0 && length(inner) >= OVERLAP_MIN * length(outer) && (overlaps || is_sparse)
 }

@@ -233,13 +233,20 @@ fn job(
     omit(devices.saturating_sub(1), JobOmission::JoinedDevices { devices });
     let (regions, bytes) = layout::regions(&classes, profile);
     let job_loop = job_loop(profile);
-    let runtime_ns = profile.totals.issue_duration_ns;
+    let runtime_ns = runtime_ns(profile);
     let (sections, averaged) = match job_loop {
-        JobLoop::Closed => (closed::sections(&classes, &regions, profile), 0),
+        JobLoop::Closed => (closed::sections(&classes, &regions, profile, runtime_ns), 0),
         JobLoop::Open => open::sections(&classes, &regions, runtime_ns),
     };
     omissions.extend((averaged > 0).then_some(JobOmission::AveragedPhases { phases: averaged }));
     Ok(SynthesizedJob { sections, job_loop, bytes, runtime_ns, omissions })
+}
+
+/// Returns the time in which as many requests arrive at the mean rate: the time from the first to the last issue, and one
+/// mean gap.
+fn runtime_ns(profile: &TraceProfile) -> u64 {
+    let (duration_ns, gaps) = (profile.totals.issue_duration_ns, profile.totals.requests.total().saturating_sub(1));
+    duration_ns.saturating_add(duration_ns / gaps.max(1))
 }
 
 fn job_loop(profile: &TraceProfile) -> JobLoop {
