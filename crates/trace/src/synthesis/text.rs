@@ -7,6 +7,8 @@ use super::{JobLoop, SynthesizedJob};
 
 /// Largest relative error of a whole number of requests per second; beyond it, the rate is in bytes.
 const RATE_ERROR_MAX: f64 = 0.001;
+/// The same where sizes vary, so that a rate in bytes excludes Poisson arrivals.
+const VARYING_RATE_ERROR_MAX: f64 = 0.01;
 /// Width of comments in columns.
 const COLUMNS: usize = 100;
 
@@ -147,18 +149,7 @@ impl JobSection {
     fn write_pace(&self, text: &mut String) {
         match self.pace {
             SectionPace::Rate { per_s, is_poisson, requests_max } => {
-                let each = per_s.map(|rate| rate / f64::from(self.workers.max(1)));
-                let is_whole = |rate: f64| rate >= 1.0 && (rate.round() / rate - 1.0).abs() <= RATE_ERROR_MAX;
-                let rates = if self.used().all(|kind| is_whole(each[kind])) {
-                    format!("rate_iops={}", self.by_direction(|kind| each[kind].round() as u64, u64::to_string))
-                } else {
-                    let bytes = |kind: usize| (each[kind] * self.mean_bytes(kind)).round().max(1.0) as u64;
-                    format!("rate={}", self.by_direction(bytes, u64::to_string))
-                };
-                let _ = writeln!(text, "{rates}");
-                if is_poisson {
-                    let _ = writeln!(text, "rate_process=poisson");
-                }
+                self.write_rate(text, per_s.map(|rate| rate / f64::from(self.workers.max(1))), is_poisson);
                 if let Some(requests) = requests_max {
                     self.write_count(text, requests.div_ceil(u64::from(self.workers.max(1))));
                 }
@@ -172,6 +163,28 @@ impl JobSection {
             }
             SectionPace::Think { .. } => {}
             SectionPace::Count { requests } => self.write_count(text, requests),
+        }
+    }
+
+    /// Writes the rate of a worker, in requests per second where that is a whole number.
+    ///
+    /// Where sizes vary, fio and this program agree on two of four forms only: `rate_iops` with Poisson arrivals counts
+    /// requests and `rate` with even ones counts bytes, but `rate_iops` with even arrivals counts the smallest size and
+    /// `rate` with Poisson arrivals is divided by the smallest size in fio.
+    fn write_rate(&self, text: &mut String, per_s: [f64; 3], is_poisson: bool) {
+        let varies = self.used().any(|kind| self.sizes[kind].len() > 1);
+        let error_max = if varies { VARYING_RATE_ERROR_MAX } else { RATE_ERROR_MAX };
+        let is_whole = |rate: f64| rate >= 1.0 && (rate.round() / rate - 1.0).abs() <= error_max;
+        let counts_requests = (is_poisson || !varies) && self.used().all(|kind| is_whole(per_s[kind]));
+        let rates = if counts_requests {
+            format!("rate_iops={}", self.by_direction(|kind| per_s[kind].round() as u64, u64::to_string))
+        } else {
+            let bytes = |kind: usize| (per_s[kind] * self.mean_bytes(kind)).round().max(1.0) as u64;
+            format!("rate={}", self.by_direction(bytes, u64::to_string))
+        };
+        let _ = writeln!(text, "{rates}");
+        if is_poisson && (counts_requests || !varies) {
+            let _ = writeln!(text, "rate_process=poisson");
         }
     }
 
