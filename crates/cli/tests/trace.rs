@@ -219,3 +219,42 @@ fn hostile_traces_end_without_a_panic() {
         }
     }
 }
+
+#[test]
+fn the_job_of_a_trace_is_written_and_compared() {
+    let scratch = Scratch::new();
+    let path = written(&scratch, "db.trace", &exported(&traces::database(60_000, 3), TraceFormat::Fathom));
+    let job = scratch.path("db.fio");
+    let words = ["trace".as_ref(), path.as_os_str(), "--to-job".as_ref(), job.as_os_str()];
+    let found = run(fathom(words).args(["--format", "json"])).expect_clean();
+    let document = document(&found.stdout);
+    let differences = document["job"]["differences"].as_array().unwrap();
+    let rate = differences.iter().find(|difference| difference["dimension"] == "rate").unwrap();
+    assert!(rate["difference"].as_f64().unwrap().abs() < 0.03, "{rate}");
+    assert_eq!(document["job"]["volumes"].as_array().unwrap().len(), 3);
+    let simulated = run(fathom(["sim".as_ref(), job.as_os_str()]).args(["--on", "custom,latency=100us,size=1TiB"]));
+    simulated.expect_clean();
+    // A pipe can be read only once, so there is nothing to replay.
+    let text = String::from_utf8(exported(&traces::database(2_000, 3), TraceFormat::Msr)).unwrap();
+    let mut piped = fathom(["trace", "-", "--to-job"]);
+    let found = run_with_input(piped.arg(&job), &text).expect_clean();
+    assert!(flat(&found.stdout).contains("not compared: the trace can be read only once"), "{}", found.stdout);
+}
+
+#[test]
+fn a_trace_of_flushes_has_no_job() {
+    let scratch = Scratch::new();
+    let flush = |number: u64| TraceRequest {
+        operation: trace::TraceOperation::Flush,
+        issued_ns: number * 1_000_000,
+        ..TraceRequest::default()
+    };
+    let flushes: Vec<TraceRequest> = (0..100).map(flush).collect();
+    let path = written(&scratch, "flushes.trace", &exported(&flushes, TraceFormat::Fathom));
+    let job = scratch.path("none.fio");
+    let words = ["trace".as_ref(), path.as_os_str(), "--to-job".as_ref(), job.as_os_str()];
+    let found = run(&mut fathom(words));
+    assert_eq!(found.code(), Some(2));
+    assert!(found.stderr.contains("no job for this trace"), "{}", found.stderr);
+    assert!(!job.exists(), "a job was written");
+}

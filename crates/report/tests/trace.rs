@@ -107,6 +107,60 @@ fn a_database_as_text_markdown_json_and_page() {
     expect("trace.html", &render(&report, ResultFormat::Html));
 }
 
+/// Returns a job that differs in some dimensions, and on one volume.
+fn job() -> JobComparison {
+    let difference = |dimension: LoadDimension, trace: f64, job: f64, difference: f64| LoadDifference {
+        dimension,
+        trace: Some(trace),
+        job: Some(job),
+        difference,
+        is_matched: difference.abs() <= dimension.tolerance(),
+    };
+    let load = |iops: f64, p99_ns: u64| LoadLatency { iops, p50_ns: 774_000, p99_ns, p99_9_ns: 2 * p99_ns };
+    let volume =
+        |volume: &str, trace: LoadLatency, job: LoadLatency| VolumeComparison { volume: volume.to_owned(), trace, job };
+    JobComparison {
+        file: "db.fio".to_owned(),
+        sections: 12,
+        job_loop: JobLoop::Open,
+        bytes: 11 << 30,
+        omissions: vec![JobOmission::AveragedPhases { phases: 7 }, JobOmission::FlushesAboveWrites { flushes: 1_200 }],
+        differences: vec![
+            difference(LoadDimension::Rate, 20_000.0, 19_950.0, -0.0025),
+            difference(LoadDimension::BytesRate, 2e8, 2.01e8, 0.005),
+            difference(LoadDimension::ReadFraction, 0.65, 0.651, 0.001),
+            difference(LoadDimension::Sizes, 0.0, 0.021, 0.021),
+            difference(LoadDimension::Dispersion(10), 33.9, 18.2, -0.463),
+            difference(LoadDimension::Footprint, 5e9, 5.2e9, 0.04),
+            difference(LoadDimension::HotAccesses(5), 0.5, 0.44, -0.06),
+            difference(LoadDimension::MissRatio(10), 0.76, 0.78, 0.02),
+        ],
+        volumes: vec![
+            volume("gcp/pd-ssd,size=500GiB", load(20_000.0, 1_253_000), load(19_950.0, 1_269_000)),
+            volume("aws/gp3,size=100GiB", load(3_000.0, 82_313_000), load(3_000.0, 56_885_000)),
+        ],
+        not_simulated: None,
+    }
+}
+
+#[test]
+fn a_job_beside_its_trace() {
+    let mut report = read(
+        "db.trace",
+        TraceFormat::Fathom,
+        &common::write(&common::database(2_000, 7), TraceWriterOptions::default()),
+    );
+    report.job = Some(Box::new(job()));
+    expect("trace-job.txt", &render(&report, ResultFormat::Text));
+    let json: serde_json::Value = serde_json::from_str(&render(&report, ResultFormat::Json)).unwrap();
+    expect("trace-job.json", &(serde_json::to_string_pretty(&json["job"]).unwrap() + "\n"));
+    for format in [ResultFormat::Markdown, ResultFormat::Html] {
+        let text = render(&report, format);
+        assert!(text.contains("dispersion at 10.0 ms") && text.contains("aws/gp3"), "{format:?}");
+    }
+    assert!(report::job_comment(&report).iter().all(|line| !line.contains('\n')));
+}
+
 /// Returns one of each kind of finding.
 fn findings() -> Vec<TraceFinding> {
     vec![

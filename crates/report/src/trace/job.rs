@@ -140,12 +140,12 @@ fn dimension_name(dimension: LoadDimension) -> String {
         LoadDimension::SequentialReads => "sequential reads".to_owned(),
         LoadDimension::SequentialWrites => "sequential writes".to_owned(),
         LoadDimension::FlushRate => "flushes per second".to_owned(),
-        LoadDimension::DepthMean => "in flight, mean".to_owned(),
-        LoadDimension::DepthP99 => "in flight, p99".to_owned(),
+        LoadDimension::DepthMean => "mean depth".to_owned(),
+        LoadDimension::DepthP99 => "p99 of the depth".to_owned(),
         LoadDimension::Dispersion(ms) => format!("dispersion at {}", Nanos::new(ms * 1_000_000)),
         LoadDimension::Footprint => "footprint".to_owned(),
         LoadDimension::HotAccesses(part) => format!("accesses to hottest {part} %"),
-        LoadDimension::MissRatio(part) => format!("misses, cache of {part} %"),
+        LoadDimension::MissRatio(part) => format!("misses of {part} % cache"),
     }
 }
 

@@ -12,6 +12,8 @@ const STREAM_MIN: u64 = 8;
 /// Number of ends of requests that the next requests of a class may continue: with more, chance would make runs of hot
 /// blocks.
 const ENDS: usize = 16;
+/// Number of writes after a flush that belong to the next one. Checkpoints write thousands before they flush.
+const UNFLUSHED_MAX: u32 = 8;
 /// Size in bytes above which a request is large.
 const LARGE_BYTES: u32 = 64 << 10;
 /// Classes with a lower fraction of the requests and of the bytes are joined to another one.
@@ -23,6 +25,7 @@ pub(super) struct ClassKey {
     /// 0 for reads, 1 for writes, 2 for discards.
     kind: u8,
     pub(super) is_sequential: bool,
+    /// Whether a process waits for it and flushes follow such writes closely: a commit.
     pub(super) is_sync: bool,
     pub(super) is_large: bool,
 }
@@ -31,9 +34,9 @@ impl ClassKey {
     /// Number of classes.
     pub(super) const COUNT: usize = 24;
 
-    /// Returns the class of a request that follows `before` others in its stream.
+    /// Returns the class of a request that follows `before` others in its stream, and `unflushed` writes since a flush.
     #[inline]
-    pub(super) fn of(request: &TraceRequest, before: u64) -> Self {
+    pub(super) fn of(request: &TraceRequest, before: u64, unflushed: u32) -> Self {
         let kind = match request.operation {
             TraceOperation::Read => 0,
             TraceOperation::Discard => 2,
@@ -42,7 +45,7 @@ impl ClassKey {
         Self {
             kind,
             is_sequential: before >= STREAM_MIN,
-            is_sync: request.is_sync && kind == 1,
+            is_sync: request.is_sync && kind == 1 && unflushed < UNFLUSHED_MAX,
             is_large: request.length > LARGE_BYTES && kind < 2,
         }
     }

@@ -40,8 +40,11 @@ pub struct JobSynthesizer {
     classes: [Option<Box<ClassCounts>>; ClassKey::COUNT],
     /// Class of the last write of each process, plus one; zero if there is none.
     last_writes: Vec<u8>,
-    /// Class of the last write of any process, likewise.
+    /// Class of the last write of any process, likewise, and of the last one that flushes follow closely.
     last_write: u8,
+    last_commit: u8,
+    /// Writes since the last flush.
+    unflushed: u32,
     /// Flushes before any write.
     early_flushes: u64,
     unknown_requests: u64,
@@ -152,6 +155,8 @@ impl JobSynthesizer {
             classes: [const { None }; ClassKey::COUNT],
             last_writes: Vec::new(),
             last_write: 0,
+            last_commit: 0,
+            unflushed: 0,
             early_flushes: 0,
             unknown_requests: 0,
             empty_requests: 0,
@@ -172,26 +177,32 @@ impl JobSynthesizer {
 
     #[inline]
     fn add_data(&mut self, at: u64, before: u64, request: &TraceRequest) {
-        let key = ClassKey::of(request, before);
+        let key = ClassKey::of(request, before, self.unflushed);
         let class = self.classes[key.index()].get_or_insert_with(|| Box::new(ClassCounts::new()));
         class.add(at, request);
         if key.is_write() {
-            class.flushes += u64::from(request.is_fua || request.is_preflush);
+            let is_stable = request.is_fua || request.is_preflush;
+            class.flushes += u64::from(is_stable);
+            self.unflushed = if is_stable { 0 } else { self.unflushed.saturating_add(1) };
             let process = usize::from(request.process);
             if process >= self.last_writes.len() {
                 self.last_writes.resize(process + 1, 0);
             }
             self.last_write = key.index() as u8 + 1;
             self.last_writes[process] = self.last_write;
+            if key.is_sync {
+                self.last_commit = self.last_write;
+            }
         }
     }
 
-    /// Counts a flush with the last write of its process, or of any process if this one has not written: the kernel
-    /// issues some flushes from threads of its own.
+    /// Counts a flush with the last write of its process. The kernel issues many flushes from threads of its own; they are
+    /// counted with the last commit, or with the last write if there is none.
     fn add_flush(&mut self, process: u16) {
-        let own = self.last_writes.get(usize::from(process)).copied().filter(|class| *class > 0);
-        let class = usize::from(own.unwrap_or(self.last_write)).checked_sub(1);
-        match class.and_then(|class| self.classes[class].as_mut()) {
+        self.unflushed = 0;
+        let own = self.last_writes.get(usize::from(process)).copied().unwrap_or(0);
+        let class = [own, self.last_commit, self.last_write].into_iter().find(|class| *class > 0);
+        match class.and_then(|class| self.classes[usize::from(class) - 1].as_mut()) {
             Some(class) => class.flushes += 1,
             None => self.early_flushes += 1,
         }

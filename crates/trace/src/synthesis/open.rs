@@ -14,9 +14,9 @@ const BATCHES_MIN: f64 = 1.4;
 const BATCH_REQUESTS_MIN: f64 = 3.0;
 /// Greatest rate at which batches can be told from a high rate, in requests per second.
 const BATCHES_RATE_MAX: f64 = 3_000.0;
-/// Range of the queue depth, and the memory of all buffers of a section in bytes.
+/// Range of the queue depth (Linux limits those of all sections together to 65,536), and the memory of all buffers of a section in bytes.
 const DEPTH_MIN: u64 = 64;
-const DEPTH_MAX: u64 = 1024;
+const DEPTH_MAX: u64 = 512;
 const BUFFER_BYTES: u64 = 256 << 20;
 /// Greatest number of interleaved streams.
 const STREAMS_MAX: u64 = 16;
