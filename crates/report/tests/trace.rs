@@ -8,8 +8,9 @@ mod wellformed;
 
 use report::{ResultDocument, ResultFormat, SheetStyle};
 use trace::{
-    Characterizer, TraceCopy, TraceEnd, TraceFinding, TraceFormat, TraceInfo, TraceInput, TraceOperation, TraceRequest,
-    TraceStudy, TraceWindow, TraceWriter, TraceWriterOptions, scan_trace, trace_findings,
+    Characterizer, JobComparison, JobLoop, JobOmission, LoadDifference, LoadDimension, LoadLatency, TraceCopy,
+    TraceEnd, TraceFinding, TraceFormat, TraceInfo, TraceInput, TraceOperation, TraceRequest, TraceStudy, TraceWindow,
+    TraceWriter, TraceWriterOptions, VolumeComparison, scan_trace, trace_findings,
 };
 
 /// Returns the report of the bytes of a trace.

@@ -55,7 +55,7 @@ impl ClassKey {
         self.kind as usize * 8 + self.is_sequential as usize * 4 + self.is_sync as usize * 2 + self.is_large as usize
     }
 
-    const fn of_index(index: usize) -> Self {
+    pub(super) const fn of_index(index: usize) -> Self {
         Self { kind: (index / 8) as u8, is_sequential: index & 4 > 0, is_sync: index & 2 > 0, is_large: index & 1 > 0 }
     }
 

@@ -11,7 +11,8 @@ pub struct LoadDifference {
     pub trace: Option<f64>,
     /// Its value in the job.
     pub job: Option<f64>,
-    /// Difference: a fraction of the trace's value, or the absolute difference of dimensions that are fractions.
+    /// Difference: a fraction of the trace's value (of at least one for dispersions and percentiles of the depth), or the
+    /// absolute difference of dimensions that are fractions.
     pub difference: f64,
     /// Whether the difference is within the tolerance of the dimension.
     pub is_matched: bool,
@@ -143,8 +144,8 @@ pub fn load_distance(trace: &TraceProfile, job: &TraceProfile) -> Vec<LoadDiffer
 fn difference(dimension: LoadDimension, (trace, job): (Option<f64>, Option<f64>)) -> LoadDifference {
     let (a, b) = (trace.unwrap_or(0.0), job.unwrap_or(0.0));
     let least = match dimension {
-        // Less than one request in flight, or counts more even than chance, differ by little.
-        LoadDimension::DepthMean | LoadDimension::DepthP99 | LoadDimension::Dispersion(_) => 1.0,
+        // Counts that are more even than chance differ by little, and depths are whole numbers.
+        LoadDimension::DepthP99 | LoadDimension::Dispersion(_) => 1.0,
         _ => f64::MIN_POSITIVE,
     };
     let difference = if dimension.is_fraction() { b - a } else { (b - a) / a.max(least) };

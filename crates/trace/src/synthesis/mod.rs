@@ -196,12 +196,14 @@ impl JobSynthesizer {
         }
     }
 
-    /// Counts a flush with the last write of its process. The kernel issues many flushes from threads of its own; they are
-    /// counted with the last commit, or with the last write if there is none.
+    /// Counts a flush with the last write of its process if that is a commit. The kernel issues many flushes from threads
+    /// of its own; they are counted with the last commit of any process, or with the last write if there is none.
     fn add_flush(&mut self, process: u16) {
         self.unflushed = 0;
         let own = self.last_writes.get(usize::from(process)).copied().unwrap_or(0);
-        let class = [own, self.last_commit, self.last_write].into_iter().find(|class| *class > 0);
+        let is_commit = own > 0 && ClassKey::of_index(usize::from(own) - 1).is_sync;
+        let candidates = [if is_commit { own } else { 0 }, self.last_commit, own, self.last_write];
+        let class = candidates.into_iter().find(|class| *class > 0);
         match class.and_then(|class| self.classes[usize::from(class) - 1].as_mut()) {
             Some(class) => class.flushes += 1,
             None => self.early_flushes += 1,
