@@ -287,6 +287,10 @@ pub(crate) enum Need {
     Fuse,
     /// `serve --device` creates loop devices, because the kernel's NBD driver is not loaded.
     NoKernelNbd,
+    /// PostgreSQL is installed.
+    Postgres,
+    /// The shell of SQLite is installed.
+    Sqlite,
     /// Certificates can be created.
     Openssl,
     /// NBD clients are installed: the tools of libnbd and QEMU.
@@ -337,6 +341,8 @@ pub(crate) fn met(need: Need) -> bool {
         Need::Swap if !Path::new("/proc/swaps").exists() => "this kernel does not swap",
         Need::Fuse if !Path::new("/dev/fuse").exists() => "this kernel has no FUSE",
         Need::NoKernelNbd if Path::new("/sys/block/nbd0").exists() => "the kernel's nbd driver is loaded (rmmod nbd)",
+        Need::Postgres if !Path::new("/usr/lib/postgresql").exists() => "postgresql is not installed",
+        Need::Sqlite if !runs("sqlite3", "--version") => "sqlite3 is not installed",
         Need::Openssl if !runs("openssl", "version") => "openssl is not installed",
         Need::NbdTools if !runs("nbdinfo", "--version") || !runs("nbdcopy", "--version") => {
             "libnbd-bin is not installed"
