@@ -5,8 +5,6 @@ use units::{Bytes, Nanos, count, percent, significant};
 
 use trace::TraceStudy;
 
-use super::job::job_tables;
-
 /// Most processes and devices in a table.
 const ROWS_MAX: usize = 12;
 
@@ -21,8 +19,8 @@ pub(crate) struct TraceTable {
     pub(crate) rows: Vec<Vec<String>>,
 }
 
-/// Returns the tables that have rows.
-pub(crate) fn tables(report: &TraceStudy) -> Vec<TraceTable> {
+/// Returns the tables of the load that have rows.
+pub(super) fn load_tables(report: &TraceStudy) -> Vec<TraceTable> {
     let all = [
         operations(report),
         windows(&report.profile),
@@ -32,7 +30,7 @@ pub(crate) fn tables(report: &TraceStudy) -> Vec<TraceTable> {
         processes(report),
         devices(report),
     ];
-    all.into_iter().chain(job_tables(report)).filter(|table| !table.rows.is_empty()).collect()
+    all.into_iter().filter(|table| !table.rows.is_empty()).collect()
 }
 
 fn size(bytes: f64) -> String {
