@@ -264,7 +264,7 @@ _fathom__fleet() {
             return 0
             ;;
         fathom__fleet__subcmd__plan)
-            opts="-o -h --iops --throughput --bs --read --pattern --capacity --latency --p99 --p999 --machines --read-only --scratch --vcpus --machine --provider --region --budget --headroom --eur-usd --growth --workload --from --show-math --no-simulation --seed --format --output --records --rank-timeout --split --help"
+            opts="-o -h --iops --throughput --bs --read --pattern --capacity --latency --p50 --p99 --p999 --machines --read-only --scratch --vcpus --machine --provider --region --budget --headroom --eur-usd --growth --workload --from --full --replay-loop --show-math --no-simulation --seed --format --output --records --rank-timeout --split --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -295,6 +295,10 @@ _fathom__fleet() {
                     return 0
                     ;;
                 --latency)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --p50)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -348,6 +352,10 @@ _fathom__fleet() {
                     ;;
                 --from)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --replay-loop)
+                    COMPREPLY=($(compgen -W "open closed" -- "${cur}"))
                     return 0
                     ;;
                 --seed)

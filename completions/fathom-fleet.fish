@@ -1165,6 +1165,7 @@ complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand plan" -l patte
 sequential\t'Each operation starts where the last one ended'"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand plan" -l capacity -d 'Capacity: 2TiB, 500GB' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand plan" -l latency -d 'Upper bound on mean latency: 1ms' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand plan" -l p50 -d 'Upper bound on the median of latency, for a trace' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand plan" -l p99 -d 'Upper bound on the 99th percentile of latency' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand plan" -l p999 -d 'Upper bound on the 99.9th percentile of latency' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand plan" -l machines -d 'Number of machines, each with its own volume' -r
@@ -1177,7 +1178,9 @@ complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand plan" -l headr
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand plan" -l eur-usd -d 'US dollars for one euro [default: the ECB\'s reference rate in the catalogue]' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand plan" -l growth -d 'Growth of rates and capacity to plan for: 20%/year' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand plan" -l workload -d 'Named workload: NAME[,key=value]...' -r
-complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand plan" -l from -d 'Take the load from a record, from fio\'s or iostat\'s output, or from a job file' -r -F
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand plan" -l from -d 'Take the load from a trace, a record, fio\'s or iostat\'s output, or a job file' -r -F
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand plan" -l replay-loop -d 'Issue requests of a trace at their instants, or after the completion that their process waited for' -r -f -a "open\t'At its instant in the trace'
+closed\t'After the completion that its process waited for'"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand plan" -l seed -d 'Seed for all random choices [default: 1]' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand plan" -l format -d 'Format of standard output' -r -f -a "text\t'Text for a terminal'
 md\t'Markdown'
@@ -1191,6 +1194,7 @@ files\t'The files'
 offsets\t'The region of each file or device'"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand plan" -l read-only -d 'Have all machines read one shared volume'
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand plan" -l scratch -d 'Accept volumes whose data is lost with the machine (local disks)'
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand plan" -l full -d 'Replay all of a trace instead of its busiest hour'
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand plan" -l show-math -d 'Show the arithmetic and its sources'
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand plan" -l no-simulation -d 'Do not simulate: rely on the closed form'
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand plan" -s h -l help -d 'Print help (see more with \'--help\')'

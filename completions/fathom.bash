@@ -376,13 +376,17 @@ _fathom() {
             return 0
             ;;
         fathom__subcmd__explain)
-            opts="-o -h --findings --claim --database --format --output --volume --help"
+            opts="-o -h --findings --claim --from --full --database --format --output --volume --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
                 --claim)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --from)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -925,7 +929,7 @@ _fathom() {
             return 0
             ;;
         fathom__subcmd__plan)
-            opts="-o -h --iops --throughput --bs --read --pattern --capacity --latency --p99 --p999 --machines --read-only --scratch --vcpus --machine --provider --region --budget --headroom --eur-usd --growth --workload --from --show-math --no-simulation --seed --format --output --help"
+            opts="-o -h --iops --throughput --bs --read --pattern --capacity --latency --p50 --p99 --p999 --machines --read-only --scratch --vcpus --machine --provider --region --budget --headroom --eur-usd --growth --workload --from --full --replay-loop --show-math --no-simulation --seed --format --output --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -956,6 +960,10 @@ _fathom() {
                     return 0
                     ;;
                 --latency)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --p50)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1009,6 +1017,10 @@ _fathom() {
                     ;;
                 --from)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --replay-loop)
+                    COMPREPLY=($(compgen -W "open closed" -- "${cur}"))
                     return 0
                     ;;
                 --seed)

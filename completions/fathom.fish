@@ -1187,6 +1187,7 @@ complete -c fathom -n "__fish_fathom_using_subcommand doctor" -s v -l all -l ver
 complete -c fathom -n "__fish_fathom_using_subcommand doctor" -l checks -d 'Describe all checks in Markdown'
 complete -c fathom -n "__fish_fathom_using_subcommand doctor" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c fathom -n "__fish_fathom_using_subcommand explain" -l claim -d 'Figures from another source: iops=10000,lat=3ms,qd=4,jobs=4,bs=4k, or iostat\'s columns: r/s=3500,r_await=1.00,aqu-sz=3.5 (repeatable)' -r
+complete -c fathom -n "__fish_fathom_using_subcommand explain" -l from -d 'Replay this trace on the volume, in virtual time' -r -F
 complete -c fathom -n "__fish_fathom_using_subcommand explain" -l database -d 'Print the settings of this database that determine its queue depth' -r -f -a "postgresql\t''
 mysql\t''
 rocksdb\t''
@@ -1243,6 +1244,7 @@ nutanix/ahv-4node\t''
 hdd/7200rpm\t''
 custom\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand explain" -l findings -d 'Describe all findings in Markdown'
+complete -c fathom -n "__fish_fathom_using_subcommand explain" -l full -d 'Replay all of the trace instead of its busiest hour'
 complete -c fathom -n "__fish_fathom_using_subcommand explain" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c fathom -n "__fish_fathom_using_subcommand trace" -l trace-format -d 'Read the trace in this format [default: detected]' -r -f -a "fathom\t''
 iolog2\t''
@@ -1280,6 +1282,7 @@ complete -c fathom -n "__fish_fathom_using_subcommand plan" -l pattern -d 'Acces
 sequential\t'Each operation starts where the last one ended'"
 complete -c fathom -n "__fish_fathom_using_subcommand plan" -l capacity -d 'Capacity: 2TiB, 500GB' -r
 complete -c fathom -n "__fish_fathom_using_subcommand plan" -l latency -d 'Upper bound on mean latency: 1ms' -r
+complete -c fathom -n "__fish_fathom_using_subcommand plan" -l p50 -d 'Upper bound on the median of latency, for a trace' -r
 complete -c fathom -n "__fish_fathom_using_subcommand plan" -l p99 -d 'Upper bound on the 99th percentile of latency' -r
 complete -c fathom -n "__fish_fathom_using_subcommand plan" -l p999 -d 'Upper bound on the 99.9th percentile of latency' -r
 complete -c fathom -n "__fish_fathom_using_subcommand plan" -l machines -d 'Number of machines, each with its own volume' -r
@@ -1292,7 +1295,9 @@ complete -c fathom -n "__fish_fathom_using_subcommand plan" -l headroom -d 'Spar
 complete -c fathom -n "__fish_fathom_using_subcommand plan" -l eur-usd -d 'US dollars for one euro [default: the ECB\'s reference rate in the catalogue]' -r
 complete -c fathom -n "__fish_fathom_using_subcommand plan" -l growth -d 'Growth of rates and capacity to plan for: 20%/year' -r
 complete -c fathom -n "__fish_fathom_using_subcommand plan" -l workload -d 'Named workload: NAME[,key=value]...' -r
-complete -c fathom -n "__fish_fathom_using_subcommand plan" -l from -d 'Take the load from a record, from fio\'s or iostat\'s output, or from a job file' -r -F
+complete -c fathom -n "__fish_fathom_using_subcommand plan" -l from -d 'Take the load from a trace, a record, fio\'s or iostat\'s output, or a job file' -r -F
+complete -c fathom -n "__fish_fathom_using_subcommand plan" -l replay-loop -d 'Issue requests of a trace at their instants, or after the completion that their process waited for' -r -f -a "open\t'At its instant in the trace'
+closed\t'After the completion that its process waited for'"
 complete -c fathom -n "__fish_fathom_using_subcommand plan" -l seed -d 'Seed for all random choices [default: 1]' -r
 complete -c fathom -n "__fish_fathom_using_subcommand plan" -l format -d 'Format of standard output' -r -f -a "text\t'Text for a terminal'
 md\t'Markdown'
@@ -1301,6 +1306,7 @@ json\t'One JSON document'"
 complete -c fathom -n "__fish_fathom_using_subcommand plan" -s o -l output -d 'Write additional output to FILE: .html .json .csv .md .txt .svg (repeatable)' -r -F
 complete -c fathom -n "__fish_fathom_using_subcommand plan" -l read-only -d 'Have all machines read one shared volume'
 complete -c fathom -n "__fish_fathom_using_subcommand plan" -l scratch -d 'Accept volumes whose data is lost with the machine (local disks)'
+complete -c fathom -n "__fish_fathom_using_subcommand plan" -l full -d 'Replay all of a trace instead of its busiest hour'
 complete -c fathom -n "__fish_fathom_using_subcommand plan" -l show-math -d 'Show the arithmetic and its sources'
 complete -c fathom -n "__fish_fathom_using_subcommand plan" -l no-simulation -d 'Do not simulate: rely on the closed form'
 complete -c fathom -n "__fish_fathom_using_subcommand plan" -s h -l help -d 'Print help (see more with \'--help\')'
