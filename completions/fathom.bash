@@ -22,6 +22,9 @@ _fathom() {
             ",$1")
                 cmd="fathom"
                 ;;
+            fathom,capture)
+                cmd="fathom__subcmd__capture"
+                ;;
             fathom,catalog)
                 cmd="fathom__subcmd__catalog"
                 ;;
@@ -78,6 +81,9 @@ _fathom() {
                 ;;
             fathom,trace)
                 cmd="fathom__subcmd__trace"
+                ;;
+            fathom__subcmd__help,capture)
+                cmd="fathom__subcmd__help__subcmd__capture"
                 ;;
             fathom__subcmd__help,catalog)
                 cmd="fathom__subcmd__help__subcmd__catalog"
@@ -242,12 +248,62 @@ _fathom() {
 
     case "${cmd}" in
         fathom)
-            opts="-h -V --help --version run sim sweep fio compare gate doctor explain trace plan catalog suite runs serve report options completions man help"
+            opts="-h -V --help --version run sim sweep fio compare gate doctor capture explain trace plan catalog suite runs serve report options completions man help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        fathom__subcmd__capture)
+            opts="-o -h --output --summary-only --for --pid --max-size --keep-last --anonymize --buffer --format --progress --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --output)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --for)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --pid)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-size)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --keep-last)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --buffer)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "text json" -- "${cur}"))
+                    return 0
+                    ;;
+                --progress)
+                    COMPREPLY=($(compgen -W "auto plain off" -- "${cur}"))
+                    return 0
+                    ;;
                 *)
                     COMPREPLY=()
                     ;;
@@ -474,8 +530,22 @@ _fathom() {
             return 0
             ;;
         fathom__subcmd__help)
-            opts="run sim sweep fio compare gate doctor explain trace plan catalog suite runs serve report options completions man help"
+            opts="run sim sweep fio compare gate doctor capture explain trace plan catalog suite runs serve report options completions man help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
+        fathom__subcmd__help__subcmd__capture)
+            opts=""
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
@@ -894,7 +964,7 @@ _fathom() {
             return 0
             ;;
         fathom__subcmd__man)
-            opts="-h --into --help run sim sweep fio compare gate doctor explain trace plan catalog suite runs serve report options completions man fleet options.5"
+            opts="-h --into --help run sim sweep fio compare gate doctor capture explain trace plan catalog suite runs serve report options completions man fleet options.5"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3343,14 +3413,14 @@ _fathom() {
             return 0
             ;;
         fathom__subcmd__trace)
-            opts="-o -h --trace-format --from --for --memory --format --export --output --help"
+            opts="-o -h --trace-format --from --for --memory --format --export --to-job --output --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
                 --trace-format)
-                    COMPREPLY=($(compgen -W "fathom iolog2 iolog3 blktrace blkparse msr systor alibaba tencent cloudphysics" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "fathom iolog2 iolog3 blktrace blkparse msr systor alibaba tencent cloudphysics vscsi vscsi-seconds" -- "${cur}"))
                     return 0
                     ;;
                 --from)
@@ -3370,7 +3440,11 @@ _fathom() {
                     return 0
                     ;;
                 --export)
-                    COMPREPLY=($(compgen -W "fathom iolog2 iolog3 blktrace blkparse msr systor alibaba tencent cloudphysics" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "fathom iolog2 iolog3 blktrace blkparse msr systor alibaba tencent cloudphysics vscsi vscsi-seconds" -- "${cur}"))
+                    return 0
+                    ;;
+                --to-job)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --output)

@@ -33,6 +33,7 @@ complete -c fathom -n "__fish_fathom_needs_command" -f -a "fio" -d 'Accept fio\'
 complete -c fathom -n "__fish_fathom_needs_command" -f -a "compare" -d 'Compare two runs, with confidence intervals'
 complete -c fathom -n "__fish_fathom_needs_command" -f -a "gate" -d 'Check a run against expectations, for CI'
 complete -c fathom -n "__fish_fathom_needs_command" -f -a "doctor" -d 'Find host settings that limit a device'
+complete -c fathom -n "__fish_fathom_needs_command" -f -a "capture" -d 'Record the requests of a live device, touching nothing'
 complete -c fathom -n "__fish_fathom_needs_command" -f -a "explain" -d 'Explain what limited a result from any source, and what to change'
 complete -c fathom -n "__fish_fathom_needs_command" -f -a "trace" -d 'Describe the load that a trace shows, and convert traces'
 complete -c fathom -n "__fish_fathom_needs_command" -f -a "plan" -d 'Find the volume, size and machine for a load, by price'
@@ -1186,6 +1187,20 @@ complete -c fathom -n "__fish_fathom_using_subcommand doctor" -s o -l output -d 
 complete -c fathom -n "__fish_fathom_using_subcommand doctor" -s v -l all -l verbose -d 'Report passed checks too'
 complete -c fathom -n "__fish_fathom_using_subcommand doctor" -l checks -d 'Describe all checks in Markdown'
 complete -c fathom -n "__fish_fathom_using_subcommand doctor" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c fathom -n "__fish_fathom_using_subcommand capture" -s o -l output -d 'Write the trace to FILE; an existing trace is replaced' -r -F
+complete -c fathom -n "__fish_fathom_using_subcommand capture" -l for -d 'Capture for this long [default: until SIGINT or SIGTERM]' -r
+complete -c fathom -n "__fish_fathom_using_subcommand capture" -l pid -d 'Capture only requests that this process issues; writeback is issued by kernel threads' -r
+complete -c fathom -n "__fish_fathom_using_subcommand capture" -l max-size -d 'Stop when the file has this size' -r
+complete -c fathom -n "__fish_fathom_using_subcommand capture" -l keep-last -d 'Keep the last requests only: of this time, or as many as fit into this size' -r
+complete -c fathom -n "__fish_fathom_using_subcommand capture" -l buffer -d 'Buffer of the kernel per processor [default: 16MiB, less with over 16 processors]' -r
+complete -c fathom -n "__fish_fathom_using_subcommand capture" -l format -d 'Format of standard output' -r -f -a "text\t'Text'
+json\t'JSON'"
+complete -c fathom -n "__fish_fathom_using_subcommand capture" -l progress -d 'Show progress on standard error' -r -f -a "auto\t'A progress line on a terminal, a line every 10 s elsewhere'
+plain\t'A line every 10 s'
+off\t'None'"
+complete -c fathom -n "__fish_fathom_using_subcommand capture" -l summary-only -d 'Print the summary and write no file'
+complete -c fathom -n "__fish_fathom_using_subcommand capture" -l anonymize -d 'Drop process names and scramble positions, in regions of 1 MiB'
+complete -c fathom -n "__fish_fathom_using_subcommand capture" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c fathom -n "__fish_fathom_using_subcommand explain" -l claim -d 'Figures from another source: iops=10000,lat=3ms,qd=4,jobs=4,bs=4k, or iostat\'s columns: r/s=3500,r_await=1.00,aqu-sz=3.5 (repeatable)' -r
 complete -c fathom -n "__fish_fathom_using_subcommand explain" -l from -d 'Replay this trace on the volume, in virtual time' -r -F
 complete -c fathom -n "__fish_fathom_using_subcommand explain" -l database -d 'Print the settings of this database that determine its queue depth' -r -f -a "postgresql\t''
@@ -1255,7 +1270,9 @@ msr\t''
 systor\t''
 alibaba\t''
 tencent\t''
-cloudphysics\t''"
+cloudphysics\t''
+vscsi\t''
+vscsi-seconds\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand trace" -l from -d 'Begin at this time after the start of the trace' -r
 complete -c fathom -n "__fish_fathom_using_subcommand trace" -l for -d 'Read this much of the trace' -r
 complete -c fathom -n "__fish_fathom_using_subcommand trace" -l memory -d 'Memory that a cache may use, for findings' -r
@@ -1271,7 +1288,10 @@ msr\t''
 systor\t''
 alibaba\t''
 tencent\t''
-cloudphysics\t''"
+cloudphysics\t''
+vscsi\t''
+vscsi-seconds\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand trace" -l to-job -d 'Write a fio job that behaves like the trace to FILE, and report how far it differs' -r -F
 complete -c fathom -n "__fish_fathom_using_subcommand trace" -s o -l output -d 'Write additional output to FILE: .json .html .md .txt; .trace is a copy of the trace (repeatable)' -r -F
 complete -c fathom -n "__fish_fathom_using_subcommand trace" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c fathom -n "__fish_fathom_using_subcommand plan" -l iops -d 'Operations per second: 15000, 15k' -r
@@ -1481,25 +1501,26 @@ complete -c fathom -n "__fish_fathom_using_subcommand options" -s h -l help -d '
 complete -c fathom -n "__fish_fathom_using_subcommand completions" -s h -l help -d 'Print help'
 complete -c fathom -n "__fish_fathom_using_subcommand man" -l into -d 'Write all pages below this directory, in man1/ and man5/' -r -f -a "(__fish_complete_directories)"
 complete -c fathom -n "__fish_fathom_using_subcommand man" -s h -l help -d 'Print help'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from run sim sweep fio compare gate doctor explain trace plan catalog suite runs serve report options completions man help" -f -a "run" -d 'Measure real devices and files'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from run sim sweep fio compare gate doctor explain trace plan catalog suite runs serve report options completions man help" -f -a "sim" -d 'Run the same jobs on a modelled volume, in virtual time'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from run sim sweep fio compare gate doctor explain trace plan catalog suite runs serve report options completions man help" -f -a "sweep" -d 'Measure latency and IOPS against queue depth, and find the knee'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from run sim sweep fio compare gate doctor explain trace plan catalog suite runs serve report options completions man help" -f -a "fio" -d 'Accept fio\'s own command line, with fio\'s output and exit codes'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from run sim sweep fio compare gate doctor explain trace plan catalog suite runs serve report options completions man help" -f -a "compare" -d 'Compare two runs, with confidence intervals'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from run sim sweep fio compare gate doctor explain trace plan catalog suite runs serve report options completions man help" -f -a "gate" -d 'Check a run against expectations, for CI'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from run sim sweep fio compare gate doctor explain trace plan catalog suite runs serve report options completions man help" -f -a "doctor" -d 'Find host settings that limit a device'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from run sim sweep fio compare gate doctor explain trace plan catalog suite runs serve report options completions man help" -f -a "explain" -d 'Explain what limited a result from any source, and what to change'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from run sim sweep fio compare gate doctor explain trace plan catalog suite runs serve report options completions man help" -f -a "trace" -d 'Describe the load that a trace shows, and convert traces'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from run sim sweep fio compare gate doctor explain trace plan catalog suite runs serve report options completions man help" -f -a "plan" -d 'Find the volume, size and machine for a load, by price'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from run sim sweep fio compare gate doctor explain trace plan catalog suite runs serve report options completions man help" -f -a "catalog" -d 'List modelled volumes: limits, prices, sources, dates'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from run sim sweep fio compare gate doctor explain trace plan catalog suite runs serve report options completions man help" -f -a "suite" -d 'Run published benchmark procedures'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from run sim sweep fio compare gate doctor explain trace plan catalog suite runs serve report options completions man help" -f -a "runs" -d 'List, show, import and remove saved runs'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from run sim sweep fio compare gate doctor explain trace plan catalog suite runs serve report options completions man help" -f -a "serve" -d 'Serve a modelled volume as a disk, over NBD'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from run sim sweep fio compare gate doctor explain trace plan catalog suite runs serve report options completions man help" -f -a "report" -d 'Write saved runs as a page with charts, or as tables and text'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from run sim sweep fio compare gate doctor explain trace plan catalog suite runs serve report options completions man help" -f -a "options" -d 'Describe all job options, or one'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from run sim sweep fio compare gate doctor explain trace plan catalog suite runs serve report options completions man help" -f -a "completions" -d 'Print completions for a shell'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from run sim sweep fio compare gate doctor explain trace plan catalog suite runs serve report options completions man help" -f -a "man" -d 'Show the manual: program, commands, job options'
-complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from run sim sweep fio compare gate doctor explain trace plan catalog suite runs serve report options completions man help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from run sim sweep fio compare gate doctor capture explain trace plan catalog suite runs serve report options completions man help" -f -a "run" -d 'Measure real devices and files'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from run sim sweep fio compare gate doctor capture explain trace plan catalog suite runs serve report options completions man help" -f -a "sim" -d 'Run the same jobs on a modelled volume, in virtual time'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from run sim sweep fio compare gate doctor capture explain trace plan catalog suite runs serve report options completions man help" -f -a "sweep" -d 'Measure latency and IOPS against queue depth, and find the knee'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from run sim sweep fio compare gate doctor capture explain trace plan catalog suite runs serve report options completions man help" -f -a "fio" -d 'Accept fio\'s own command line, with fio\'s output and exit codes'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from run sim sweep fio compare gate doctor capture explain trace plan catalog suite runs serve report options completions man help" -f -a "compare" -d 'Compare two runs, with confidence intervals'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from run sim sweep fio compare gate doctor capture explain trace plan catalog suite runs serve report options completions man help" -f -a "gate" -d 'Check a run against expectations, for CI'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from run sim sweep fio compare gate doctor capture explain trace plan catalog suite runs serve report options completions man help" -f -a "doctor" -d 'Find host settings that limit a device'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from run sim sweep fio compare gate doctor capture explain trace plan catalog suite runs serve report options completions man help" -f -a "capture" -d 'Record the requests of a live device, touching nothing'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from run sim sweep fio compare gate doctor capture explain trace plan catalog suite runs serve report options completions man help" -f -a "explain" -d 'Explain what limited a result from any source, and what to change'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from run sim sweep fio compare gate doctor capture explain trace plan catalog suite runs serve report options completions man help" -f -a "trace" -d 'Describe the load that a trace shows, and convert traces'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from run sim sweep fio compare gate doctor capture explain trace plan catalog suite runs serve report options completions man help" -f -a "plan" -d 'Find the volume, size and machine for a load, by price'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from run sim sweep fio compare gate doctor capture explain trace plan catalog suite runs serve report options completions man help" -f -a "catalog" -d 'List modelled volumes: limits, prices, sources, dates'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from run sim sweep fio compare gate doctor capture explain trace plan catalog suite runs serve report options completions man help" -f -a "suite" -d 'Run published benchmark procedures'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from run sim sweep fio compare gate doctor capture explain trace plan catalog suite runs serve report options completions man help" -f -a "runs" -d 'List, show, import and remove saved runs'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from run sim sweep fio compare gate doctor capture explain trace plan catalog suite runs serve report options completions man help" -f -a "serve" -d 'Serve a modelled volume as a disk, over NBD'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from run sim sweep fio compare gate doctor capture explain trace plan catalog suite runs serve report options completions man help" -f -a "report" -d 'Write saved runs as a page with charts, or as tables and text'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from run sim sweep fio compare gate doctor capture explain trace plan catalog suite runs serve report options completions man help" -f -a "options" -d 'Describe all job options, or one'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from run sim sweep fio compare gate doctor capture explain trace plan catalog suite runs serve report options completions man help" -f -a "completions" -d 'Print completions for a shell'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from run sim sweep fio compare gate doctor capture explain trace plan catalog suite runs serve report options completions man help" -f -a "man" -d 'Show the manual: program, commands, job options'
+complete -c fathom -n "__fish_fathom_using_subcommand help; and not __fish_seen_subcommand_from run sim sweep fio compare gate doctor capture explain trace plan catalog suite runs serve report options completions man help" -f -a "help" -d 'Print this message or the help of the given subcommand(s)'
 complete -c fathom -n "__fish_fathom_using_subcommand help; and __fish_seen_subcommand_from suite" -f -a "list" -d 'List all suites'
 complete -c fathom -n "__fish_fathom_using_subcommand help; and __fish_seen_subcommand_from suite" -f -a "show" -d 'Show the steps, options, meaning and published figures of a suite'
 complete -c fathom -n "__fish_fathom_using_subcommand help; and __fish_seen_subcommand_from suite" -f -a "run" -d 'Run a suite, or continue an interrupted run'
@@ -1516,4 +1537,4 @@ complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_sub
 complete -c fathom -n "__fish_fathom_using_subcommand serve" -a "gcp/pd-standard gcp/pd-standard-regional gcp/pd-balanced gcp/pd-balanced-regional gcp/pd-ssd gcp/pd-ssd-regional gcp/pd-extreme gcp/hyperdisk-balanced gcp/hyperdisk-balanced-high-availability gcp/hyperdisk-balanced-high-availability@2026-03 gcp/hyperdisk-extreme gcp/hyperdisk-ml gcp/hyperdisk-ml@2026-03 gcp/hyperdisk-throughput gcp/local-ssd-nvme gcp/titanium-ssd-c4n gcp/titanium-ssd-z3 gcp/pd-standard@2019 gcp/pd-standard-regional@2019 gcp/pd-ssd@2019 gcp/pd-ssd-regional@2019 gcp/local-ssd-scsi@2019 gcp/local-ssd-nvme@2019 aws/gp3 aws/gp3@2023 aws/gp2 aws/io1 aws/io2 aws/io2@2023 aws/st1 aws/sc1 aws/standard azure/premium-ssd azure/premium-ssd-v2 azure/ultra azure/standard-ssd azure/standard-hdd vultr/hdd-block vultr/nvme-block digitalocean/volume digitalocean/volume@2018 oci/block-volume akamai/nvme-block hetzner/volume nutanix/ahv-4node hdd/7200rpm custom"
 complete -c fathom -n "__fish_fathom_using_subcommand options" -a "allow_file_create allow_mounted_write ba bs bs_unaligned bsrange bssplit buffer_pattern buffered clat_percentiles continue_on_error cpus_allowed cpus_allowed_policy create_on_open description direct directory disable_bw_measurement disable_clat disable_lat disable_slat disk_util do_verify end_fsync exitall fallocate fdatasync file_service_type filename filename_format filesize fixedbufs fsync fsync_on_close group_reporting gtod_reduce hipri invalidate io_size iodepth iodepth_batch iodepth_batch_complete_max iodepth_batch_complete_min iodepth_low ioengine iomem_align kb_base lat_percentiles log_avg_msec log_offset loops mem name new_group norandommap nrfiles number_ios numjobs offset offset_increment openfiles overwrite per_job_logs percentage_random percentile_list ramp_time random_distribution random_generator randrepeat randseed rank_hosts ranks rate rate_iops rate_process read_iolog refill_buffers registerfiles replay replay_align replay_fit replay_for replay_loop replay_no_stall replay_redirect replay_scale replay_skip replay_speed replay_start replay_time_scale runtime rw rwmixread rwmixwrite scramble_buffers size slat_percentiles sqthread_poll sqthread_poll_cpu startdelay stats stonewall sync thinktime thinktime_blocks thinktime_blocks_type thinktime_iotime thinktime_spin thread time_based unit_base uri verify verify_dump verify_fatal verify_interval verify_nonce verify_only verify_pattern volume write_bw_log write_iops_log write_lat_log zero_buffers"
 complete -c fathom -n "__fish_fathom_using_subcommand completions" -a "bash elvish fish powershell zsh fathom fathom-fleet"
-complete -c fathom -n "__fish_fathom_using_subcommand man" -a "run sim sweep fio compare gate doctor explain trace plan catalog suite runs serve report options completions man fleet options.5"
+complete -c fathom -n "__fish_fathom_using_subcommand man" -a "run sim sweep fio compare gate doctor capture explain trace plan catalog suite runs serve report options completions man fleet options.5"
