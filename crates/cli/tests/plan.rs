@@ -165,7 +165,7 @@ fn trace() -> String {
 #[test]
 fn a_trace_is_replayed_on_every_volume() {
     let scratch = Scratch::new();
-    let trace = scratch.write("db.csv", &trace());
+    let trace = scratch.write("db.csv", trace());
     let line = format!(
         "plan --from {trace} --p99 3ms --provider aws/gp3,aws/gp2,gcp/pd-standard --format json -o plan.html -o plan.csv \
          -o plan.md -o plan.svg -o plan.txt"
@@ -199,7 +199,7 @@ fn a_trace_is_replayed_on_every_volume() {
 #[test]
 fn what_does_not_fit_a_trace_is_refused() {
     let scratch = Scratch::new();
-    let trace = scratch.write("db.csv", &trace());
+    let trace = scratch.write("db.csv", trace());
     let empty = scratch.write("empty.csv", "Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime\n");
     for (line, part) in [
         (format!("plan --from {trace} --iops 5k --bs 4k"), "the load is that of the trace"),

@@ -18,6 +18,16 @@ const START_BYTES: usize = 1 << 16;
 /// Number of bytes that are read at a time.
 const PIECE_BYTES: usize = 1 << 18;
 
+/// A trace, and the job that behaves like it or why there is none.
+pub type StudyWithJob = (TraceStudy, Result<SynthesizedJob, SynthesisError>);
+
+/// A trace that was read to its end, and its copies.
+struct ReadTrace {
+    name: String,
+    condition: TraceCondition,
+    copies: Vec<TraceCopy>,
+}
+
 /// A trace that is open.
 pub struct TraceFiles {
     name: String,
@@ -76,8 +86,8 @@ impl TraceFiles {
     ) -> Result<Option<TraceStudy>, TraceFileError> {
         let mut characterizer = Characterizer::new();
         let mut add = |request: &TraceRequest| characterizer.add(request);
-        let Some((condition, copies)) = self.pass_on(window, copies, is_stopped, &mut add)? else { return Ok(None) };
-        Ok(Some(studied(window, memory_bytes, condition, copies, characterizer.finish())))
+        let Some(read) = self.pass_on(window, copies, is_stopped, &mut add)? else { return Ok(None) };
+        Ok(Some(studied(window, memory_bytes, read, characterizer.finish())))
     }
 
     /// Does the same, and finds the job that behaves like the trace.
@@ -91,22 +101,22 @@ impl TraceFiles {
         memory_bytes: u64,
         copies: Vec<TraceCopyFile>,
         is_stopped: impl Fn() -> bool,
-    ) -> Result<Option<(TraceStudy, Result<SynthesizedJob, SynthesisError>)>, TraceFileError> {
+    ) -> Result<Option<StudyWithJob>, TraceFileError> {
         let mut synthesizer = JobSynthesizer::new();
         let mut add = |request: &TraceRequest| synthesizer.add(request);
-        let Some((condition, copies)) = self.pass_on(window, copies, is_stopped, &mut add)? else { return Ok(None) };
+        let Some(read) = self.pass_on(window, copies, is_stopped, &mut add)? else { return Ok(None) };
         let (profile, job) = synthesizer.finish();
-        Ok(Some((studied(window, memory_bytes, condition, copies, profile), job)))
+        Ok(Some((studied(window, memory_bytes, read, profile), job)))
     }
 
-    /// Reads the trace once and writes copies. Returns the name and the condition of the trace, and the copies.
+    /// Reads the trace once and writes copies. Returns `None` if `is_stopped` ended reading.
     fn pass_on(
         self,
         window: TraceWindow,
         mut copies: Vec<TraceCopyFile>,
         is_stopped: impl Fn() -> bool,
         mut add: impl FnMut(&TraceRequest),
-    ) -> Result<Option<((String, TraceCondition), Vec<TraceCopy>)>, TraceFileError> {
+    ) -> Result<Option<ReadTrace>, TraceFileError> {
         let name = self.name.clone();
         let condition = self.scan(window, is_stopped, |requests, info| {
             requests.iter().for_each(&mut add);
@@ -114,7 +124,7 @@ impl TraceFiles {
         })?;
         let Some(condition) = condition else { return Ok(None) };
         let copies = copies.into_iter().map(|copy| copy.finish(&condition)).collect::<Result<_, _>>()?;
-        Ok(Some(((name, condition), copies)))
+        Ok(Some(ReadTrace { name, condition, copies }))
     }
 
     /// Reads the trace and passes on the requests of a window, in the order of issue. Returns the condition of the
@@ -153,13 +163,8 @@ impl TraceFiles {
     }
 }
 
-fn studied(
-    window: TraceWindow,
-    memory_bytes: u64,
-    (name, condition): (String, TraceCondition),
-    copies: Vec<TraceCopy>,
-    profile: TraceProfile,
-) -> TraceStudy {
+fn studied(window: TraceWindow, memory_bytes: u64, read: ReadTrace, profile: TraceProfile) -> TraceStudy {
+    let ReadTrace { name, condition, copies } = read;
     let findings = trace_findings(&profile, memory_bytes);
     TraceStudy { name, window, condition, profile, findings, copies, job: None }
 }
