@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Why a capture cannot begin or go on. Its text has a second line `help: ` with the remedy.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,7 +24,11 @@ impl CaptureError {
 
     /// Returns the error of an operation on a file of tracefs.
     pub(crate) fn tracefs(operation: &str, path: &Path, error: &io::Error) -> Self {
-        let message = format!("{operation} {}: {}", path.display(), error);
+        // Paths go through a file descriptor, which says nothing to users.
+        let shown = path
+            .strip_prefix("/proc/self/fd")
+            .map_or(path.into(), |open| Path::new("tracefs").join(open.components().skip(1).collect::<PathBuf>()));
+        let message = format!("{operation} {}: {error}", shown.display());
         match error.kind() {
             io::ErrorKind::PermissionDenied => Self::host(message, PERMISSION),
             io::ErrorKind::OutOfMemory => Self::host(message, "choose smaller buffers with --buffer"),

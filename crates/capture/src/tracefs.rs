@@ -16,24 +16,27 @@ use rustix::mount::{FsMountFlags, FsOpenFlags, MountAttrFlags, fsconfig_create, 
 use crate::error::{CaptureError, PERMISSION};
 use crate::event::EventName;
 
+/// Directory of this process's open files.
+const OPEN_FILES: &str = "/proc/self/fd/";
 /// Prefix of the names of instances; the process ID follows.
 const PREFIX: &str = "fathom-";
 
 /// The directory of tracefs.
 #[derive(Clone, Debug)]
 pub(crate) struct TraceFs {
+    /// Path through `_folder`.
     path: PathBuf,
-    /// A mount that only this process has.
-    _mount: Option<Arc<OwnedFd>>,
+    /// Keeps the directory reachable if it is unmounted meanwhile, or if only this process has it mounted.
+    _folder: Arc<OwnedFd>,
 }
 
 impl TraceFs {
     /// Finds the mounted tracefs, or mounts it for this process only.
     pub(crate) fn find() -> Result<Self, CaptureError> {
         let mounts = probe::mounts(Path::new("/"));
-        let mounted = mounts.iter().find(|mount| mount.filesystem == "tracefs" && mount.at.join("events").exists());
-        if let Some(mount) = mounted {
-            return Ok(Self { path: mount.at.clone(), _mount: None });
+        let mounted = mounts.iter().filter(|mount| mount.filesystem == "tracefs" && mount.at.join("events").exists());
+        if let Some(folder) = mounted.filter_map(|mount| File::open(&mount.at).ok()).next() {
+            return Ok(Self::at(folder.into()));
         }
         let mount = mount_detached().map_err(|error| {
             let error = io::Error::from(error);
@@ -43,8 +46,11 @@ impl TraceFs {
                 _ => CaptureError::host(message, "mount it: mount -t tracefs tracefs /sys/kernel/tracing"),
             }
         })?;
-        let path = PathBuf::from(format!("/proc/self/fd/{}", mount.as_raw_fd()));
-        Ok(Self { path, _mount: Some(Arc::new(mount)) })
+        Ok(Self::at(mount))
+    }
+
+    fn at(folder: OwnedFd) -> Self {
+        Self { path: PathBuf::from(format!("{OPEN_FILES}{}", folder.as_raw_fd())), _folder: Arc::new(folder) }
     }
 
     /// Returns the path of a file.

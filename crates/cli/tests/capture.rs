@@ -43,7 +43,7 @@ impl Setup {
         let mut capture = Running::start(&mut fathom(words));
         let enabled = self.instance(capture.pid()).join("events/block/block_rq_complete/enable");
         wait_for("a capture", || {
-            assert!(!capture.has_ended(), "the capture ended early");
+            assert!(!capture.has_ended(), "the capture ended early: {}", capture.messages());
             std::fs::read_to_string(&enabled).is_ok_and(|text| text.starts_with('1'))
         });
         capture
@@ -128,7 +128,8 @@ fn a_known_job_of_fathom_comes_back() {
     );
     let ran = run(&mut fathom(job.split_whitespace())).expect_one_of(&[0, 4]);
     capture.signal("INT");
-    let captured: Value = serde_json::from_str(&capture.end().stdout).unwrap();
+    let captured = capture.end().expect_code(130);
+    let captured: Value = serde_json::from_str(&captured.stdout).unwrap();
     let job: Value = serde_json::from_str(&ran.stdout).unwrap();
     let job = &job["jobs"][0]["result"];
     for (kind, size) in [("read", 8192), ("write", 16_384)] {

@@ -172,6 +172,11 @@ impl Running {
         self.child.try_wait().expect("it is a child of this process").is_some()
     }
 
+    /// Returns what a program that has ended wrote to standard error.
+    pub(crate) fn messages(&mut self) -> String {
+        self.text().1
+    }
+
     /// Waits for the end of the program.
     #[track_caller]
     pub(crate) fn end(mut self) -> Outcome {
