@@ -79,7 +79,7 @@ pub(crate) fn statement(finding: &TraceFinding) -> String {
             percent(bytes_fraction)
         ),
         TraceFinding::HotSpot { blocks_percent, accesses_fraction, zipf_theta } => {
-            let fit = zipf_theta.map(|theta| format!("; zipf:{} fits", significant(theta, 2))).unwrap_or_default();
+            let fit = zipf_theta.map(|theta| format!("; zipf:{} fits", format_args!("{theta:.2}"))).unwrap_or_default();
             format!("{blocks_percent}% of the blocks in use have {} of the accesses{fit}.", percent(accesses_fraction))
         }
         TraceFinding::QueuedLonger { queued_ns_mean, service_ns_mean } => format!(

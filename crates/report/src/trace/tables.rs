@@ -23,7 +23,7 @@ pub(crate) struct TraceTable {
 pub(super) fn load_tables(report: &TraceStudy) -> Vec<TraceTable> {
     let all = [
         operations(report),
-        windows(&report.profile),
+        windows(report),
         service(report),
         working_sets(&report.profile),
         caches(&report.profile),
@@ -73,7 +73,10 @@ fn operations(report: &TraceStudy) -> TraceTable {
     }
 }
 
-fn windows(profile: &TraceProfile) -> TraceTable {
+fn windows(report: &TraceStudy) -> TraceTable {
+    // Narrower windows show how the format rounds times.
+    let resolution_ns = report.condition.format.resolution_ns();
+    let windows = report.profile.arrivals.windows.iter().filter(|window| window.width_ns >= resolution_ns);
     let row = |window: &WindowProfile| {
         let seconds = window.width_ns as f64 / 1e9;
         vec![
@@ -88,7 +91,7 @@ fn windows(profile: &TraceProfile) -> TraceTable {
         name: "Peaks",
         note: "The busiest window of each width. Dispersion is variance over mean of counts: 1 for random arrivals.",
         head: vec!["peaks in", "IOPS", "peak/mean", "throughput", "dispersion"],
-        rows: profile.arrivals.windows.iter().map(row).collect(),
+        rows: windows.map(row).collect(),
     }
 }
 

@@ -166,7 +166,7 @@ fn hot(report: &TraceStudy) -> Option<String> {
     }
     if let Some(zipf) = hot.zipf {
         let how = if zipf.difference_max <= 0.1 { "" } else { ", a poor fit" };
-        text += &format!("; zipf:{}{how}", significant(zipf.theta, 2));
+        text += &format!("; zipf:{}{how}", format_args!("{:.2}", zipf.theta));
     }
     Some(text)
 }
