@@ -208,14 +208,20 @@ pub(super) fn wanted(need: &Need) -> String {
         let how = if need.shared { "reading one volume" } else { "with a volume each" };
         phrases.push(format!("{} machines {how}", grouped(u64::from(need.machines))));
     }
-    phrases.extend(need.machine.iter().map(|machine| format!("on {machine}")));
+    phrases.extend(surroundings(need));
+    phrases.join("; ")
+}
+
+/// Returns phrases for the machine, prices and growth of a need.
+pub(super) fn surroundings(need: &Need) -> Vec<String> {
+    let mut phrases: Vec<String> = need.machine.iter().map(|machine| format!("on {machine}")).collect();
     phrases.extend(need.vcpus.map(|vcpus| format!("{vcpus} vCPUs")));
     phrases.extend(need.region.iter().map(|region| format!("prices of {region}")));
     phrases.extend(need.budget.map(|budget| format!("up to {} USD a month", amount(budget))));
     if need.growth > 0.0 {
         phrases.push(format!("and {} % more in a year", significant(100.0 * need.growth, 2)));
     }
-    phrases.join("; ")
+    phrases
 }
 
 /// Rounds operations in flight up to a whole number of at least one.

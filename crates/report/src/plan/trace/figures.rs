@@ -7,7 +7,7 @@ use volume::Burst;
 use volume::catalogue::LatencyBasis;
 
 use super::TracePlanReport;
-use crate::plan::figures::{failure, time, whole};
+use crate::plan::figures::{failure, surroundings, time, whole};
 use crate::volume_terms::amount;
 
 /// Percentiles of the tables, as fractions, with their names.
@@ -86,13 +86,7 @@ pub(super) fn requirements(plan: &TracePlanReport) -> String {
     if need.machines > 1 {
         phrases.push(format!("{} machines with a volume each", grouped(u64::from(need.machines))));
     }
-    phrases.extend(need.machine.iter().map(|machine| format!("on {machine}")));
-    phrases.extend(need.vcpus.map(|vcpus| format!("{vcpus} vCPUs")));
-    phrases.extend(need.region.iter().map(|region| format!("prices of {region}")));
-    phrases.extend(need.budget.map(|budget| format!("up to {} USD a month", amount(budget))));
-    if need.growth > 0.0 {
-        phrases.push(format!("and {} % more in a year", significant(100.0 * need.growth, 2)));
-    }
+    phrases.extend(surroundings(need));
     phrases.join("; ")
 }
 
