@@ -32,6 +32,6 @@ pub use error::WorkloadError;
 pub use files::{FileFact, FilePlan, JobLayout, PlannedFile, plan_files};
 pub use issuer::{Issuer, map_bytes};
 pub use operations::Operations;
-pub use replay::{ReplayOutcome, TraceBytes, scan_trace};
+pub use replay::{ReplayOutcome, StreamStep, TraceBytes, TraceStream, scan_trace};
 pub use verify::{Checked, HEADER_BYTES, Mismatch, WrongData};
 pub use writers::{Writers, file_identity};

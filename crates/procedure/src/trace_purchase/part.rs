@@ -4,18 +4,14 @@ use std::sync::Arc;
 
 use runner::TraceFiles;
 use trace::{
-    Characterizer, TraceEnd, TraceError, TraceFormat, TraceInfo, TraceInput, TraceInputStep, TraceProfile,
-    TraceRequest, TraceWriter, TraceWriterOptions,
+    Characterizer, TraceEnd, TraceFormat, TraceInfo, TraceInput, TraceProfile, TraceRequest, TraceWriter,
+    TraceWriterOptions,
 };
 use units::grouped;
-use workload::TraceBytes;
+use workload::{StreamStep, TraceBytes, TraceStream};
 
 use super::{TraceLoad, TraceWindow};
 
-/// Bytes that are read at a time.
-const PIECE_BYTES: usize = 256 << 10;
-/// Bytes that determine the format.
-const FIRST_BYTES: usize = 4096;
 /// A part that takes more memory is read from its file by each replay.
 const PART_BYTES_MAX: usize = 256 << 20;
 
@@ -62,7 +58,7 @@ pub fn read_trace(
         }
     }
     let (profile, notes) = (characterizer.finish(), reader.notes());
-    Ok(Some(ReadTrace { profile, info: reader.input.info().clone(), format: reader.input.format(), notes }))
+    Ok(Some(ReadTrace { profile, info: reader.info(), format: reader.format(), notes }))
 }
 
 /// The replayed part of a trace in memory, in Fathom's format with its instants counted from the start of the part.
@@ -100,8 +96,10 @@ impl TracePart {
             }
             requests.clear();
             if let Some(writing) = &mut writer {
-                if writing.info.devices != reader.input.info().devices {
-                    writing.info.devices.clone_from(&reader.input.info().devices);
+                if let Some(info) = reader.stream.input().map(TraceInput::info)
+                    && writing.info.devices != info.devices
+                {
+                    writing.info.devices.clone_from(&info.devices);
                 }
                 if writing.output().len() > PART_BYTES_MAX {
                     writer = None;
@@ -160,60 +158,43 @@ impl TraceBytes for PartBytes {
     }
 }
 
-/// Reads a trace piece by piece.
+/// Reads a trace piece by piece, and remembers what is missing.
 struct PieceReader {
-    bytes: Box<dyn TraceBytes>,
-    input: TraceInput,
-    piece: Vec<u8>,
+    stream: TraceStream,
     damage: Vec<String>,
     end: Option<TraceEnd>,
 }
 
 impl PieceReader {
     fn open(name: &str, traces: &dyn TraceFiles) -> Result<Self, String> {
-        let mut bytes = traces.open(name)?;
-        let mut piece = vec![0; PIECE_BYTES];
-        let mut count = 0;
-        while count < FIRST_BYTES {
-            match bytes.read(&mut piece[count..])? {
-                0 => break,
-                more => count += more,
-            }
-        }
-        let mut input = TraceInput::detect(name, &piece[..count]).map_err(|error| described(&error))?;
-        input.feed(0, &piece[..count]);
-        Ok(Self { bytes, input, piece, damage: Vec::new(), end: None })
+        let stream = TraceStream::open(name, traces.open(name)?)?;
+        Ok(Self { stream, damage: Vec::new(), end: None })
     }
 
     /// Appends requests; `false` if there are no more.
     fn next(&mut self, requests: &mut Vec<TraceRequest>) -> Result<bool, String> {
-        if self.end.is_some() {
-            return Ok(false);
-        }
-        loop {
-            match self.input.next(requests) {
-                Ok(TraceInputStep::Requests) => return Ok(true),
-                Ok(TraceInputStep::End(end)) => {
-                    self.end = Some(end);
-                    return Ok(!requests.is_empty());
-                }
-                Ok(TraceInputStep::NeedsInput(file)) => match self.bytes.read(&mut self.piece)? {
-                    0 => self.input.end_input(file),
-                    count => self.input.feed(file, &self.piece[..count]),
-                },
-                // A trace of Fathom was damaged after it had been written; what is intact can be used.
-                Err(error) if self.input.format() == TraceFormat::Fathom => {
-                    self.damage.push(format!("byte {}: {}", error.byte, error.what));
-                }
-                Err(error) => return Err(described(&error)),
+        while self.end.is_none() {
+            match self.stream.next(requests)? {
+                StreamStep::Requests => return Ok(true),
+                StreamStep::Damaged(what) => self.damage.push(what),
+                StreamStep::End(end) => self.end = Some(end),
             }
         }
+        Ok(!requests.is_empty())
+    }
+
+    fn info(&self) -> TraceInfo {
+        self.stream.input().map(TraceInput::info).cloned().unwrap_or_default()
+    }
+
+    fn format(&self) -> TraceFormat {
+        self.stream.input().map_or(TraceFormat::Fathom, TraceInput::format)
     }
 
     /// Describes what is missing.
     fn notes(&self) -> Vec<String> {
-        let lost = self.input.info().lost.filter(|lost| *lost > 0);
-        let missing = Some(self.input.missing()).filter(|missing| *missing > 0);
+        let lost = self.info().lost.filter(|lost| *lost > 0);
+        let missing = self.stream.input().map(TraceInput::missing).filter(|missing| *missing > 0);
         let end = match self.end {
             Some(TraceEnd::Unfinished) => Some("the trace has no end: its capture did not complete".to_owned()),
             Some(TraceEnd::Truncated { position, .. }) => {
@@ -221,7 +202,7 @@ impl PieceReader {
             }
             Some(TraceEnd::Complete) | None => None,
         };
-        let resolution = self.input.format().resolution_ns();
+        let resolution = self.format().resolution_ns();
         let coarse = (resolution >= 1_000_000).then(|| {
             let resolution = units::Nanos::new(resolution);
             format!("instants have a resolution of {resolution}: requests within it arrive at once")
@@ -237,13 +218,4 @@ impl PieceReader {
         ];
         lines.into_iter().flatten().collect()
     }
-}
-
-/// Returns an error with its remedy on a line of its own.
-fn described(error: &TraceError) -> String {
-    let place = match error.line {
-        Some((line, column)) => format!("{}:{line}:{column}", error.name),
-        None => format!("{}: byte {}", error.name, error.byte),
-    };
-    format!("{place}: {}\nhelp: {}", error.what, error.remedy)
 }

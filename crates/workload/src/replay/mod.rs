@@ -14,7 +14,7 @@ mod stream;
 
 pub(crate) use map::needed_bytes;
 pub use scan::scan_trace;
-pub use stream::TraceBytes;
+pub use stream::{StreamStep, TraceBytes, TraceStream};
 
 use std::collections::VecDeque;
 

@@ -19,7 +19,7 @@ const PIECE_BYTES: usize = 256 << 10;
 
 /// What [`TraceStream::next`] did.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum StreamStep {
+pub enum StreamStep {
     /// Requests were appended.
     Requests,
     /// A part of the trace is damaged and was left out.
@@ -30,7 +30,7 @@ pub(super) enum StreamStep {
 
 /// The requests of a trace, in the order of the trace.
 #[derive(Debug)]
-pub(super) struct TraceStream {
+pub struct TraceStream {
     name: String,
     bytes: Box<dyn TraceBytes>,
     input: Option<TraceInput>,
@@ -41,6 +41,23 @@ pub(super) struct TraceStream {
 impl TraceStream {
     pub(super) fn new(name: &str, bytes: Box<dyn TraceBytes>) -> Self {
         Self { name: name.to_owned(), bytes, input: None, piece: vec![0; PIECE_BYTES], has_ended: false }
+    }
+
+    /// Reads the first bytes of a trace, which determine its format.
+    ///
+    /// # Errors
+    ///
+    /// Fails if they cannot be read, or are those of no known format.
+    pub fn open(name: &str, bytes: Box<dyn TraceBytes>) -> Result<Self, String> {
+        let mut stream = Self::new(name, bytes);
+        stream.begin()?;
+        Ok(stream)
+    }
+
+    /// Returns the trace as far as it was read; `None` before its format is known.
+    #[must_use]
+    pub fn input(&self) -> Option<&TraceInput> {
+        self.input.as_ref()
     }
 
     /// Returns what is known of the trace so far.
@@ -64,7 +81,7 @@ impl TraceStream {
     ///
     /// Fails if it cannot be read, or is a damaged trace of another program: that was edited or converted, and is not
     /// what its writer left.
-    pub(super) fn next(&mut self, requests: &mut Vec<TraceRequest>) -> Result<StreamStep, String> {
+    pub fn next(&mut self, requests: &mut Vec<TraceRequest>) -> Result<StreamStep, String> {
         loop {
             let Some(input) = &mut self.input else {
                 self.begin()?;
