@@ -29,7 +29,7 @@ struct ReadTrace {
 }
 
 /// A trace that is open.
-pub struct TraceFiles {
+pub struct OpenTrace {
     name: String,
     format: TraceFormat,
     files: Vec<TraceFile>,
@@ -42,7 +42,7 @@ struct TraceFile {
     reader: Box<dyn Read>,
 }
 
-impl TraceFiles {
+impl OpenTrace {
     /// Opens a trace: one file, `-` for standard input, or all files that blktrace has written for the processors. The
     /// base name of these is enough: `NAME` for `NAME.blktrace.0` and so on.
     ///
@@ -94,7 +94,7 @@ impl TraceFiles {
     ///
     /// # Errors
     ///
-    /// Fails as [`TraceFiles::study`] does.
+    /// Fails as [`OpenTrace::study`] does.
     pub fn study_with_job(
         self,
         window: TraceWindow,

@@ -6,7 +6,7 @@ mod job;
 use args::TraceOptions;
 use device::TraceFileError;
 use device::trace_copy::open_copies;
-use device::trace_files::TraceFiles;
+use device::trace_files::OpenTrace;
 use job::JobOutput;
 use report::{ResultDocument, ResultFormat};
 
@@ -17,7 +17,7 @@ use crate::signals::{GRACE, Signals};
 
 /// Reads a trace once; all figures and copies come from that.
 pub(crate) fn command(options: &TraceOptions) -> Result<Exit, Exit> {
-    let files = TraceFiles::open(&options.files, options.trace_format).map_err(refused)?;
+    let trace = OpenTrace::open(&options.files, options.trace_format).map_err(refused)?;
     let (reports, copies) = open_copies(&options.output, options.export).map_err(Exit::usage)?;
     let mut outputs = Output::open(&reports, ResultFormat::OF_TRACE).map_err(Exit::usage)?;
     let job_output = options.to_job.as_deref().map(JobOutput::open).transpose()?;
@@ -25,9 +25,9 @@ pub(crate) fn command(options: &TraceOptions) -> Result<Exit, Exit> {
     let (window, memory, stopped) = (options.window(), options.memory as u64, || signals.end().is_some());
     let interrupted = || Exit::Signal(signals.end().unwrap_or_default());
     let study = match job_output {
-        None => files.study(window, memory, copies, stopped).map_err(refused)?.ok_or_else(interrupted)?,
+        None => trace.study(window, memory, copies, stopped).map_err(refused)?.ok_or_else(interrupted)?,
         Some(output) => {
-            let studied = files.study_with_job(window, memory, copies, stopped).map_err(refused)?;
+            let studied = trace.study_with_job(window, memory, copies, stopped).map_err(refused)?;
             let (study, job) = studied.ok_or_else(interrupted)?;
             let job = job.map_err(|error| Exit::usage(error.to_string()))?;
             let study = output.write(&job, &options.files, study, &signals)?;
