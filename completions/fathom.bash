@@ -262,7 +262,7 @@ _fathom() {
             return 0
             ;;
         fathom__subcmd__capture)
-            opts="-o -h --output --summary-only --for --pid --max-size --keep-last --anonymize --buffer --format --progress --help"
+            opts="-o -h --output --summary-only --for --pid --max-size --keep-last --anonymize --buffer --source --format --progress --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -293,6 +293,10 @@ _fathom() {
                     return 0
                     ;;
                 --buffer)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --source)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

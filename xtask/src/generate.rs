@@ -5,6 +5,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail, ensure};
 
+use crate::bpf;
 use crate::pages;
 use crate::tidy::{relative, root};
 
@@ -15,7 +16,7 @@ const GENERATED_DIRS: [&str; 3] = ["man/man1", "man/man5", "docs/manual/pictures
 pub(crate) fn run(check: bool) -> Result<()> {
     let root = root()?;
     let files = files(&root)?;
-    let mut stale = Vec::new();
+    let mut stale: Vec<String> = bpf::update(&root, check)?.into_iter().collect();
     for (name, text) in &files {
         let path = root.join(name);
         if std::fs::read_to_string(&path).is_ok_and(|known| known == *text) {

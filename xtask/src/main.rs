@@ -4,6 +4,7 @@
 //! plain build does not compile them.
 
 mod bench;
+mod bpf;
 mod generate;
 mod guest;
 mod pages;

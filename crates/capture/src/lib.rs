@@ -1,9 +1,11 @@
 //! Capture of the requests of a live block device.
 //!
-//! The kernel's block tracepoints write events into the buffers of a private tracing instance, one per processor. A
-//! reader decodes the pages of these buffers by the layouts that the kernel describes, merges the events by time, pairs
-//! issues with completions, and hands requests to a `trace::TraceWriter` and a `trace::Characterizer`. Neither a
-//! compiler nor BPF nor kernel headers are needed, and nothing of the device is touched.
+//! Requests come from one of two sources. Programs in the kernel write a record of each completed request into a ring
+//! buffer (`bpf`, `record`, `order`). Where they cannot be loaded, the block tracepoints write events into the buffers of
+//! a private tracing instance, one per processor; a reader decodes the pages of these buffers by the layouts that the
+//! kernel describes, merges the events by time, and pairs issues with completions (`events` and what it uses). Both hand
+//! requests to a `trace::TraceWriter` and a `trace::Characterizer`. Neither a compiler nor kernel headers are needed, and
+//! nothing of the device is touched.
 //!
 //! Events that the kernel could not write are counted, and the completed requests are compared with the counters that
 //! the kernel keeps for the device.
@@ -12,18 +14,24 @@
 //! (`report::capture`).
 
 mod anonymous;
+mod bpf;
+mod clock;
 mod counters;
 mod error;
 mod event;
+mod events;
 mod hash;
 mod layout;
 mod merge;
 mod names;
 mod offline;
+mod order;
 mod page;
 mod pairing;
+mod record;
 mod session;
 mod sink;
+mod source;
 mod target;
 mod tracefs;
 

@@ -4,23 +4,19 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use report::capture::{CaptureProgress, CaptureReport};
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::time::{ClockId, clock_gettime};
+use report::capture::{CaptureProgress, CaptureReport, CaptureSource};
 use trace::{TraceInfo, TraceOperation, TraceRequest};
 
 use crate::anonymous::RegionPermutation;
+use crate::bpf::BpfSource;
+use crate::clock::now_ns;
 use crate::counters::{CompletionCounts, CounterReading, DeviceCounters};
 use crate::error::CaptureError;
-use crate::event::{BIO_EVENTS, EventDecoder, EventName, REQUEST_EVENTS};
-use crate::layout::PageLayout;
-use crate::merge::{CpuEvents, merge};
+use crate::events::EventSource;
 use crate::names::ProcessNames;
-use crate::page::RingPage;
-use crate::pairing::RequestPairing;
 use crate::sink::{KeptPart, RequestSink, TraceFile};
+use crate::source::{RequestBatch, RequestSource};
 use crate::target::CaptureTarget;
-use crate::tracefs::{InstanceSetup, TraceFs, TraceInstance, read_page};
 
 /// What to capture, and how.
 #[derive(Clone, Debug, Default)]
@@ -39,8 +35,10 @@ pub struct CaptureOptions {
     pub anonymize: bool,
     /// Captures only requests of this process.
     pub process: Option<u32>,
-    /// Size of the kernel's buffer of each processor, in bytes.
+    /// Size of the kernel's buffer for each processor, in bytes.
     pub buffer_bytes: Option<u64>,
+    /// Where the requests come from; `None` for the one that costs least.
+    pub source: Option<CaptureSource>,
 }
 
 /// What a capture needs from the program around it.
@@ -60,19 +58,6 @@ pub trait CaptureHost {
 
 /// Interval of progress, blocks and checks.
 const TICK_NS: u64 = 1_000_000_000;
-/// Maximum time between readings of the buffers.
-const WAIT: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
-/// Length of a page that is read. The kernel returns less if its pages are smaller.
-const PAGE_BYTES: usize = 1 << 16;
-/// Maximum number of pages that are read from a processor at a time, and of events that wait for other processors.
-const PAGES_MAX: usize = 256;
-const EVENTS_MAX: usize = 1 << 17;
-/// Age at which an event is certainly written, whichever processor does so.
-const SETTLED_NS: u64 = 10_000_000;
-/// Memory of all kernel buffers, and limits of that of one processor, in bytes.
-const BUFFERS_BYTES: u64 = 256 << 20;
-const BUFFER_BYTES: std::ops::RangeInclusive<u64> = 1 << 20..=16 << 20;
-
 /// Captures the requests of a device until the time is over or the host ends it.
 ///
 /// # Errors
@@ -90,9 +75,7 @@ pub fn capture(options: &CaptureOptions, host: &mut dyn CaptureHost) -> Result<C
             target.name
         ));
     }
-    let fs = TraceFs::find()?;
-    fs.remove_leftovers();
-    let mut session = CaptureSession::begin(options, target, &fs)?;
+    let mut session = CaptureSession::begin(options, target)?;
     session.run(host)?;
     session.finish(host)
 }
@@ -113,18 +96,24 @@ fn trace_file(options: &CaptureOptions, target: &CaptureTarget) -> Result<Option
     TraceFile::create(path, options.kept, info).map(Some)
 }
 
+/// Begins to record: by programs in the kernel where that is possible, because they cost the load less.
+fn begin_source(options: &CaptureOptions, target: &CaptureTarget) -> Result<Box<dyn RequestSource>, CaptureError> {
+    let bpf = || Ok(Box::new(BpfSource::begin(target, options.buffer_bytes)?) as Box<dyn RequestSource>);
+    let events = || Ok(Box::new(EventSource::begin(target, options.buffer_bytes)?) as Box<dyn RequestSource>);
+    match options.source {
+        Some(CaptureSource::Bpf) => bpf(),
+        Some(CaptureSource::Tracefs) => events(),
+        None => bpf().or_else(|_: CaptureError| events()),
+    }
+}
+
 struct CaptureSession<'a> {
     options: &'a CaptureOptions,
     target: CaptureTarget,
-    events: Vec<EventName>,
-    instance: TraceInstance,
-    reader: PageReader,
-    pairing: RequestPairing,
-    /// Completions, and the first reading of the counters, where they can be compared.
-    completions: Option<(CompletionCounts, CounterReading)>,
+    source: Box<dyn RequestSource>,
+    batch: RequestBatch,
     sink: RequestSink,
     selection: RequestSelection,
-    requests: Vec<TraceRequest>,
     lost: u64,
     start_ns: u64,
     last_tick: Tick,
@@ -139,45 +128,20 @@ struct Tick {
 }
 
 impl<'a> CaptureSession<'a> {
-    fn begin(options: &'a CaptureOptions, target: CaptureTarget, fs: &TraceFs) -> Result<Self, CaptureError> {
-        let known = if target.takes_bios { BIO_EVENTS.as_slice() } else { REQUEST_EVENTS.as_slice() };
-        let exists = |event: &&EventName| event.is_needed || fs.file(&format!("events/block/{}", event.name)).exists();
-        let events: Vec<EventName> = known.iter().filter(exists).copied().collect();
-        let format = |event: &EventName| Ok((*event, fs.read(&format!("events/block/{}/format", event.name))?));
-        let formats = events.iter().map(format).collect::<Result<Vec<_>, CaptureError>>()?;
-        let unknown = |what: String| {
-            CaptureError::host(format!("events/block/{what}"), "report it with the release of the kernel (uname -r)")
-        };
-        let decoder = EventDecoder::new(&formats).map_err(unknown)?;
-        let layout = PageLayout::parse(&fs.read("events/header_page")?)
-            .map_err(|why| unknown(format!("../header_page: {why}")))?;
-        let buffer_bytes = options.buffer_bytes.unwrap_or_else(|| buffer_bytes(cpus(fs)));
-        let setup = InstanceSetup { events: &events, filter: target.filter(), buffer_bytes };
-        let instance = TraceInstance::create(fs, &setup)?;
+    fn begin(options: &'a CaptureOptions, target: CaptureTarget) -> Result<Self, CaptureError> {
+        let source = begin_source(options, &target)?;
+        let start_ns = source.start_ns();
         // The file is touched only once everything else is possible.
         let file = trace_file(options, &target)?;
-        let cpus = (0..instance.cpus()).map(|_| CpuEvents::default()).collect();
-        let start_ns = now_ns();
-        instance.enable(&events, true)?;
-        let completions = (!target.takes_bios).then(|| counters(&target)).flatten();
+        let first = (!target.takes_bios).then(|| counters(&target)).flatten();
+        let completions = first.map(|first| (CompletionCounts::new(&first), first));
         Ok(Self {
             options,
             selection: RequestSelection::new(options, &target, start_ns),
-            reader: PageReader {
-                decoder,
-                layout,
-                cpus,
-                names: ProcessNames::default(),
-                page: vec![0; PAGE_BYTES],
-                missed: 0,
-            },
             target,
-            events,
-            instance,
-            pairing: RequestPairing::default(),
-            completions: completions.map(|first| (CompletionCounts::new(&first), first)),
+            source,
+            batch: RequestBatch { completions, ..RequestBatch::default() },
             sink: RequestSink::new(file),
-            requests: Vec::new(),
             lost: 0,
             start_ns,
             last_tick: Tick { at_ns: start_ns, ..Tick::default() },
@@ -186,8 +150,9 @@ impl<'a> CaptureSession<'a> {
 
     fn run(&mut self, host: &mut dyn CaptureHost) -> Result<(), CaptureError> {
         while self.ending(host).is_none() {
-            self.wait();
-            self.read()?;
+            self.source.wait();
+            self.source.read(&mut self.batch, self.last_tick.at_ns + TICK_NS)?;
+            self.deliver()?;
             if now_ns() >= self.last_tick.at_ns + TICK_NS {
                 self.tick(host)?;
             }
@@ -207,54 +172,22 @@ impl<'a> CaptureSession<'a> {
         }
     }
 
-    /// Waits until a buffer is filled to the watermark, but not for long.
-    fn wait(&self) {
-        let pipes = self.instance.pipes();
-        let mut fds: Vec<PollFd<'_>> = pipes.iter().map(|pipe| PollFd::new(pipe, PollFlags::IN)).collect();
-        let _ = poll(&mut fds, Some(&WAIT));
-    }
-
-    /// Reads what the buffers have, and takes the requests of all events that are certain to be complete.
-    fn read(&mut self) -> Result<(), CaptureError> {
-        loop {
-            let read_ns = now_ns();
-            let has_more = self.reader.read_all(&self.instance)?;
-            self.take(read_ns.saturating_sub(SETTLED_NS))?;
-            if !has_more || read_ns >= self.last_tick.at_ns + TICK_NS {
-                return Ok(());
-            }
-        }
-    }
-
-    /// Takes the events up to an instant.
-    fn take(&mut self, until_ns: u64) -> Result<(), CaptureError> {
-        let (pairing, requests) = (&mut self.pairing, &mut self.requests);
-        let completions = &mut self.completions;
-        merge(&mut self.reader.cpus, until_ns, |event| {
-            if pairing.add(event, requests)
-                && let Some((counts, _)) = completions
-            {
-                counts.add(event.time_ns, event.request.operation);
-            }
-        });
-        self.deliver()
-    }
-
     /// Hands requests over.
     fn deliver(&mut self) -> Result<(), CaptureError> {
-        self.selection.learn(&self.reader.names);
+        let names = self.source.names();
+        self.selection.learn(names);
         if let Some(file) = &mut self.sink.file {
-            let (known, names) = (file.info().processes.len(), self.reader.names.names());
-            let named = names.iter().enumerate().skip(known);
+            let known = file.info().processes.len();
+            let named = names.names().iter().enumerate().skip(known);
             let name = |(index, name): (usize, &String)| self.selection.name(index, name);
             file.info().processes.extend(named.map(name));
         }
-        for request in &mut self.requests {
+        for request in &mut self.batch.requests {
             if self.selection.apply(request) {
                 self.sink.add(request);
             }
         }
-        self.requests.clear();
+        self.batch.requests.clear();
         self.sink.file.as_mut().map_or(Ok(()), TraceFile::write)
     }
 
@@ -279,9 +212,9 @@ impl<'a> CaptureSession<'a> {
         Ok(())
     }
 
-    /// Updates the number of lost events. Pages and counters tell of the same ones, so the greater number counts.
+    /// Updates the number of lost events.
     fn count_lost(&mut self) {
-        self.lost = self.lost.max(self.instance.lost()).max(self.reader.missed);
+        self.lost = self.lost.max(self.source.lost());
         if let Some(file) = &mut self.sink.file {
             file.info().lost = Some(self.lost);
         }
@@ -289,28 +222,21 @@ impl<'a> CaptureSession<'a> {
 
     fn finish(mut self, host: &mut dyn CaptureHost) -> Result<CaptureReport, CaptureError> {
         let ended = self.ending(host).unwrap_or("at its end");
-        let second = self.completions.as_ref().and_then(|_| counters(&self.target));
+        let second = self.batch.completions.as_ref().and_then(|_| counters(&self.target));
         let duration_ns = now_ns() - self.start_ns;
-        // All events end at once: a completion without its issue would count as in flight at the start.
-        self.instance.stop()?;
-        self.instance.enable(&self.events, false)?;
-        while self.reader.read_all(&self.instance)? {
-            self.take(u64::MAX)?;
-        }
-        self.take(u64::MAX)?;
+        self.source.finish(&mut self.batch)?;
         self.count_lost();
-        self.pairing.finish(&mut self.requests);
         self.deliver()?;
-        let Self { target, instance, completions, pairing, sink, selection, reader, lost, options, .. } = self;
-        instance.remove();
+        let Self { target, source, batch, sink, selection, lost, options, .. } = self;
         host.concluding();
-        let counters = completions
+        let counters = batch
+            .completions
             .zip(second)
             .filter(|_| lost == 0)
             .map(|((counts, first), second)| counts.compare(&first, &second, target.sectors.is_none()));
         let (profile, file) = sink.finish()?;
-        let names = reader.names.names().iter().enumerate().map(|(index, name)| selection.name(index, name));
-        let counts = pairing.counts();
+        let names = source.names().names().iter().enumerate().map(|(index, name)| selection.name(index, name));
+        let counts = source.counts();
         let mut notes = target.notes;
         notes.extend(selection.notes());
         Ok(CaptureReport {
@@ -318,6 +244,7 @@ impl<'a> CaptureSession<'a> {
             device: target.name,
             device_bytes: target.bytes,
             takes_bios: target.takes_bios,
+            source: source.kind(),
             process: options.process,
             notes,
             duration_ns,
@@ -334,71 +261,10 @@ impl<'a> CaptureSession<'a> {
     }
 }
 
-/// Returns the time on the clock of the events.
-fn now_ns() -> u64 {
-    let now = clock_gettime(ClockId::Monotonic);
-    (now.tv_sec as u64).wrapping_mul(1_000_000_000).wrapping_add(now.tv_nsec as u64)
-}
-
 fn counters(target: &CaptureTarget) -> Option<CounterReading> {
     let from_ns = now_ns();
     let counters = DeviceCounters::read(Path::new("/"), target.number)?;
     Some(CounterReading { counters, from_ns, to_ns: now_ns() })
-}
-
-/// Returns the number of processors for which the kernel has buffers.
-fn cpus(fs: &TraceFs) -> u64 {
-    std::fs::read_dir(fs.file("per_cpu")).map_or(1, |cpus| cpus.count().max(1)) as u64
-}
-
-/// Returns the size of the buffer of one processor: 16 MiB hold a second of 200,000 events per second.
-fn buffer_bytes(cpus: u64) -> u64 {
-    (BUFFERS_BYTES / cpus).clamp(*BUFFER_BYTES.start(), *BUFFER_BYTES.end())
-}
-
-/// Reads events out of the buffers.
-#[derive(Debug)]
-struct PageReader {
-    decoder: EventDecoder,
-    layout: PageLayout,
-    cpus: Vec<CpuEvents>,
-    names: ProcessNames,
-    page: Vec<u8>,
-    /// Number of events that were overwritten or are in damaged pages.
-    missed: u64,
-}
-
-impl PageReader {
-    /// Reads the buffers of all processors. Returns whether some have more.
-    fn read_all(&mut self, instance: &TraceInstance) -> Result<bool, CaptureError> {
-        let mut has_more = false;
-        let pipes = instance.pipes();
-        for (index, pipe) in pipes.iter().enumerate() {
-            let Some(cpu) = self.cpus.get_mut(index) else { continue };
-            cpu.set_drained(false);
-            for _ in 0..PAGES_MAX {
-                if cpu.len() > EVENTS_MAX {
-                    break;
-                }
-                let read = read_page(pipe, &mut self.page)
-                    .map_err(|error| CaptureError::tracefs("read", &instance.fs().file("trace_pipe_raw"), &error))?;
-                let Some(bytes) = self.page.get(..read).filter(|bytes| !bytes.is_empty()) else {
-                    cpu.set_drained(true);
-                    break;
-                };
-                let mut page = RingPage::new(&self.layout, bytes);
-                self.missed = self.missed.saturating_add(page.missed().unwrap_or(0));
-                for event in page.by_ref() {
-                    if let Some(event) = self.decoder.decode(event.time_ns, event.bytes, &mut self.names) {
-                        cpu.push(event);
-                    }
-                }
-                self.missed = self.missed.saturating_add(page.is_damaged().into());
-            }
-            has_more |= !cpu.is_drained();
-        }
-        Ok(has_more)
-    }
 }
 
 /// Which requests are kept, and how they are changed.
@@ -494,17 +360,5 @@ impl RequestSelection {
             );
         }
         notes
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn buffers_are_bounded() {
-        assert_eq!(buffer_bytes(2), 16 << 20);
-        assert_eq!(buffer_bytes(64), 4 << 20);
-        assert_eq!(buffer_bytes(4096), 1 << 20);
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use ::capture::{CaptureHost, CaptureOptions, KeptPart, capture};
 use clap::Args;
 use procedure::ProcedureObserver;
-use report::capture::CaptureProgress;
+use report::capture::{CaptureProgress, CaptureSource};
 
 use crate::args::{ProgressStyle, TextOrJson};
 use crate::display::Display;
@@ -60,9 +60,12 @@ pub(crate) struct CaptureCommandOptions {
     /// Drop process names and scramble positions, in regions of 1 MiB
     #[arg(long, help_heading = "Output")]
     anonymize: bool,
-    /// Buffer of the kernel per processor [default: 16MiB, less with over 16 processors]
+    /// Buffer of the kernel per processor [default: 2MiB and 16MiB in all by bpf, 16MiB by tracefs]
     #[arg(long, value_name = "SIZE", value_parser = size, help_heading = "Capture")]
     buffer: Option<u64>,
+    /// Where requests come from: bpf (programs in the kernel) or tracefs (its events) [default: bpf where it works]
+    #[arg(long, value_name = "SOURCE", value_parser = source, help_heading = "Capture")]
+    source: Option<CaptureSource>,
     /// Format of standard output
     #[arg(long, value_enum, default_value_t = TextOrJson::Text, help_heading = "Output")]
     format: TextOrJson,
@@ -74,6 +77,11 @@ pub(crate) struct CaptureCommandOptions {
 fn size(text: &str) -> Result<u64, String> {
     let bytes = store::size_bytes(text).filter(|bytes| *bytes > 0);
     bytes.ok_or_else(|| "write a number and a unit, such as 64MiB or 2GiB".to_owned())
+}
+
+fn source(text: &str) -> Result<CaptureSource, String> {
+    let known = [CaptureSource::Bpf, CaptureSource::Tracefs].into_iter().find(|source| source.name() == text);
+    known.ok_or_else(|| "write bpf or tracefs".to_owned())
 }
 
 fn kept(text: &str) -> Result<KeptPart, String> {
@@ -113,6 +121,7 @@ pub(crate) fn command(options: &CaptureCommandOptions) -> Result<Exit, Exit> {
         anonymize: options.anonymize,
         process: options.pid,
         buffer_bytes: options.buffer,
+        source: options.source,
     };
     let signals = Signals::listen(signals::GRACE)?;
     let mut host = Host(Display::new(options.progress, live::EventLog::none()), signals);

@@ -1,5 +1,5 @@
-//! The cost of a capture: IOPS of a loop device over memory while it is captured, compared with the same load without a
-//! capture. Needs root.
+//! The cost of a capture by each of its sources: IOPS of a loop device over memory while it is captured, compared with the
+//! same load without a capture. Needs root.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -13,11 +13,12 @@ use super::{median, rounded};
 use crate::scratch::ScratchDir;
 
 /// Pairs of runs; the median of their ratios counts.
-const PAIRS: usize = 11;
+const PAIRS: usize = 9;
 const SECONDS: u64 = 2;
 /// Minimum ratio of the IOPS, and minimum IOPS of a load for which it is wanted.
 const WANTED: f64 = 0.95;
 const IOPS: f64 = 50_000.0;
+const SOURCES: [&str; 2] = ["bpf", "tracefs"];
 const DEVICE_MIB: u64 = 512;
 
 /// Loads that keep all processors busy: threads that wait for each request as those of a database do, with more and with
@@ -39,22 +40,30 @@ pub(super) fn run(fathom: &Path) -> Result<Value> {
     });
     for (name, words) in LOADS {
         load(&disk.path, words)?;
-        let pairs = (0..PAIRS).map(|round| pair(fathom, &disk.path, words, round)).collect::<Result<Vec<_>>>()?;
-        let column = |of: fn(&BenchPair) -> f64| rounded(median(pairs.iter().map(of).collect()));
-        let ratio = column(|pair| pair.with / pair.without);
-        let (with, lost) = (column(|pair| pair.with), pairs.iter().map(|pair| pair.lost).sum::<u64>());
-        let met = if ratio >= WANTED && lost == 0 && with >= IOPS { "met" } else { "MISSED" };
-        println!("{name}: {ratio:.3} of the IOPS is left at {with:.0} IOPS, {lost} lost (wanted >= {WANTED}: {met})");
-        results[name] = json!({
-            "with": with,
-            "without": column(|pair| pair.without),
-            "ratio": ratio,
-            "lost_events": lost,
-            "requests": pairs.iter().map(|pair| pair.requests).sum::<u64>(),
-            "bytes_per_request": column(|pair| pair.bytes_per_request),
-        });
+        for source in SOURCES {
+            let pair = |round| pair(fathom, source, &disk.path, words, round);
+            let pairs = (0..PAIRS).map(pair).collect::<Result<Vec<_>>>()?;
+            results[name][source] = summary(&format!("{name}, {source}"), &pairs);
+        }
     }
     Ok(results)
+}
+
+/// Prints and returns the medians of pairs.
+fn summary(name: &str, pairs: &[BenchPair]) -> Value {
+    let column = |of: fn(&BenchPair) -> f64| rounded(median(pairs.iter().map(of).collect()));
+    let ratio = column(|pair| pair.with / pair.without);
+    let (with, lost) = (column(|pair| pair.with), pairs.iter().map(|pair| pair.lost).sum::<u64>());
+    let met = if ratio >= WANTED && lost == 0 && with >= IOPS { "met" } else { "MISSED" };
+    println!("{name}: {ratio:.3} of the IOPS is left at {with:.0} IOPS, {lost} lost (wanted >= {WANTED}: {met})");
+    json!({
+        "with": with,
+        "without": column(|pair| pair.without),
+        "ratio": ratio,
+        "lost_events": lost,
+        "requests": pairs.iter().map(|pair| pair.requests).sum::<u64>(),
+        "bytes_per_request": column(|pair| pair.bytes_per_request),
+    })
 }
 
 struct BenchPair {
@@ -66,11 +75,11 @@ struct BenchPair {
 }
 
 /// Runs a load with and without a capture, in alternating order.
-fn pair(fathom: &Path, device: &Path, words: &str, round: usize) -> Result<BenchPair> {
+fn pair(fathom: &Path, source: &str, device: &Path, words: &str, round: usize) -> Result<BenchPair> {
     let before = if round.is_multiple_of(2) { Some(load(device, words)?) } else { None };
     let scratch = ScratchDir::new("bench")?;
     let mut capture = Command::new(fathom);
-    capture.arg("capture").arg(device).args(["--format", "json", "--progress", "off", "-o"]);
+    capture.arg("capture").arg(device).args(["--format", "json", "--progress", "off", "--source", source, "-o"]);
     capture.arg(scratch.0.join("a.trace"));
     let child = capture.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().context("starting the capture")?;
     std::thread::sleep(Duration::from_millis(300));

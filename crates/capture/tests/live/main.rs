@@ -5,6 +5,7 @@ mod host;
 use std::time::Duration;
 
 use capture::{CaptureOptions, capture};
+use report::capture::CaptureSource;
 use trace::{TraceOperation, TraceRequest};
 
 use host::{LoopDisk, Recorder, fio, lock, read_trace};
@@ -18,20 +19,31 @@ fn options(device: &str, output: Option<&std::path::Path>) -> CaptureOptions {
     }
 }
 
+const SOURCES: [CaptureSource; 2] = [CaptureSource::Bpf, CaptureSource::Tracefs];
+
+/// Options for a source instead of the best one.
+fn by(source: CaptureSource, options: CaptureOptions) -> CaptureOptions {
+    CaptureOptions { source: Some(source), ..options }
+}
+
 #[test]
 fn completed_requests_are_those_that_the_kernel_counts() {
     let Some((disk, _lock)) = LoopDisk::new(64).zip(lock()) else { return };
+    SOURCES.into_iter().for_each(|source| completed_requests_are_counted(&disk, source));
+}
+
+fn completed_requests_are_counted(disk: &LoopDisk, source: CaptureSource) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.trace");
     let before = disk.counters();
-    let report = Recorder::during(&options(disk.name(), Some(&path)), || {
-        fio(&disk, "--rw=randrw --rwmixread=70 --bsrange=4k-64k --iodepth=16 --ioengine=libaio --number_ios=3000");
-        fio(&disk, "--rw=write --bs=16k --size=8m --fsync=8 --ioengine=psync");
-        fio(&disk, "--rw=randwrite --bs=4k --number_ios=100 --size=4m --sync=1 --ioengine=psync");
-        fio(&disk, "--rw=trim --bs=64k --size=4m --ioengine=psync");
+    let report = Recorder::during(&by(source, options(disk.name(), Some(&path))), || {
+        fio(disk, "--rw=randrw --rwmixread=70 --bsrange=4k-64k --iodepth=16 --ioengine=libaio --number_ios=3000");
+        fio(disk, "--rw=write --bs=16k --size=8m --fsync=8 --ioengine=psync");
+        fio(disk, "--rw=randwrite --bs=4k --number_ios=100 --size=4m --sync=1 --ioengine=psync");
+        fio(disk, "--rw=trim --bs=64k --size=4m --ioengine=psync");
     });
     let after = disk.counters();
-    assert_eq!(report.lost_events, 0);
+    assert_eq!((report.source, report.lost_events), (source, 0));
     let (requests, info, is_complete) = read_trace(&path);
     assert!(is_complete && info.lost == Some(0), "{info:?}");
     assert_eq!(info.devices, [(disk.name().to_owned(), Some(64 << 20))]);
@@ -88,17 +100,19 @@ fn a_known_load_comes_back() {
 #[test]
 fn the_queue_depth_is_that_of_the_load() {
     let Some((disk, _lock)) = LoopDisk::new(64).zip(lock()) else { return };
-    let report = Recorder::during(&options(disk.name(), None), || {
-        fio(
-            &disk,
-            "--ioengine=libaio --iodepth=8 --iodepth_batch_submit=8 --iodepth_batch_complete_min=8 --rw=randread --bs=4k --number_ios=16000 --io_size=64m",
-        );
-    });
-    let depth = report.profile.depth.unwrap();
-    assert_eq!(depth.depth_at_issue.max, 8);
-    // The kernel may join two of a batch.
-    let totals = &report.profile.totals;
-    assert_eq!(totals.bytes.read - totals.readahead_bytes, 16_000 * 4096);
+    for source in SOURCES {
+        let report = Recorder::during(&by(source, options(disk.name(), None)), || {
+            fio(
+                &disk,
+                "--ioengine=libaio --iodepth=8 --iodepth_batch_submit=8 --iodepth_batch_complete_min=8 --rw=randread --bs=4k --number_ios=16000 --io_size=64m",
+            );
+        });
+        let depth = report.profile.depth.unwrap();
+        assert_eq!(depth.depth_at_issue.max, 8, "{source:?}");
+        // The kernel may join two of a batch.
+        let totals = &report.profile.totals;
+        assert_eq!(totals.bytes.read - totals.readahead_bytes, 16_000 * 4096, "{source:?}");
+    }
 }
 
 #[test]
@@ -162,17 +176,21 @@ fn an_anonymous_trace_has_no_names_and_other_positions() {
 #[test]
 fn lost_events_are_counted() {
     let Some((disk, _lock)) = LoopDisk::new(64).zip(lock()) else { return };
+    SOURCES.into_iter().for_each(|source| lost_events_are_counted_by(&disk, source));
+}
+
+fn lost_events_are_counted_by(disk: &LoopDisk, source: CaptureSource) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.trace");
-    let small = CaptureOptions { buffer_bytes: Some(8 << 10), ..options(disk.name(), Some(&path)) };
+    let small = CaptureOptions { buffer_bytes: Some(8 << 10), ..by(source, options(disk.name(), Some(&path))) };
     let report = Recorder::stalled_during(&small, || {
-        fio(&disk, "--rw=randread --bs=4k --iodepth=16 --ioengine=libaio --number_ios=20000 --io_size=80m");
+        fio(disk, "--rw=randread --bs=4k --iodepth=16 --ioengine=libaio --number_ios=20000 --io_size=80m");
     });
     assert!(report.lost_events > 0);
     assert!(!report.is_trustworthy());
     let (requests, info, _) = read_trace(&path);
     assert_eq!(info.lost, Some(report.lost_events));
-    // Each request has an issue and a completion, and each lost event is one of them.
+    // Each request has an issue and a completion, or one record, and each lost one is one of them.
     let whole = requests.iter().filter(|request| request.service_ns.is_some()).count() as u64;
     assert!(whole + report.lost_events >= 20_000, "{whole} and {}", report.lost_events);
     assert!(report.text(report::SheetStyle { width: 80, colour: false }).contains("larger buffers (--buffer)"));
@@ -184,7 +202,10 @@ fn an_instance_of_a_killed_capture_is_removed() {
     let Some(tracefs) = host::mounted_tracefs() else { return };
     let left = tracefs.path().join("instances/fathom-4194305");
     std::fs::create_dir(&left).unwrap();
-    let short = CaptureOptions { duration: Some(Duration::from_millis(100)), ..options(disk.name(), None) };
+    let short = CaptureOptions {
+        duration: Some(Duration::from_millis(100)),
+        ..by(CaptureSource::Tracefs, options(disk.name(), None))
+    };
     let report = Recorder::during(&short, || std::thread::sleep(Duration::from_millis(300)));
     assert_eq!(report.ended, "after the requested time");
     assert!(!left.exists(), "an instance of a process that does not exist");
@@ -201,4 +222,34 @@ fn what_cannot_be_captured_is_an_error_with_a_remedy() {
     let process = CaptureOptions { process: Some(u32::MAX), ..options("/", None) };
     let error = capture(&process, &mut Recorder::default()).unwrap_err();
     assert!(error.is_usage, "{error}");
+}
+
+#[test]
+fn requests_in_flight_at_the_end_have_no_service_time() {
+    let Some((disk, _lock)) = LoopDisk::new(64).zip(lock()) else { return };
+    for source in SOURCES {
+        let job = "--ioengine=libaio --iodepth=32 --rw=randread --bs=4k --time_based --runtime=6";
+        let mut load = host::spawn_fio(disk.path(), job);
+        std::thread::sleep(Duration::from_millis(1000));
+        let short =
+            CaptureOptions { duration: Some(Duration::from_millis(50)), ..by(source, options(disk.name(), None)) };
+        // The load may have nothing in flight while it waits for a processor.
+        let in_flight = (0..20).map(|_| {
+            let report = Recorder::during(&short, || std::thread::sleep(Duration::from_millis(70)));
+            assert!(report.is_trustworthy(), "{source:?}: {:?}", report.counters);
+            (report.in_flight_at_start, report.profile.totals.incomplete_requests)
+        });
+        let in_flight: Vec<_> = in_flight.collect();
+        load.wait().unwrap();
+        assert!(in_flight.iter().all(|(start, end)| *start <= 64 && *end <= 64), "{source:?}: {in_flight:?}");
+        assert!(in_flight.iter().any(|(start, _)| *start > 0), "{source:?}: {in_flight:?}");
+        assert!(in_flight.iter().any(|(_, end)| *end > 0), "{source:?}: {in_flight:?}");
+    }
+}
+
+#[test]
+fn devices_without_requests_are_not_captured_by_programs() {
+    let Some((_zram, _lock)) = host::Zram::new().zip(lock()) else { return };
+    let refused = capture(&by(CaptureSource::Bpf, options("zram0", None)), &mut Recorder::default()).unwrap_err();
+    assert!(refused.to_string().contains("zram0 has no requests of its own\nhelp: "), "{refused}");
 }

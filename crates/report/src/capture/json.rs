@@ -31,6 +31,7 @@ impl CaptureReport {
             "device": self.device,
             "device_bytes": self.device_bytes,
             "events": if self.takes_bios { "bios" } else { "requests" },
+            "source": self.source.name(),
             "process": self.process,
             "notes": self.notes,
             "duration_ns": self.duration_ns,

@@ -16,6 +16,8 @@ pub struct CaptureReport {
     pub device_bytes: u64,
     /// Whether bios were captured, because the device has no requests of its own.
     pub takes_bios: bool,
+    /// Where the requests came from.
+    pub source: CaptureSource,
     /// Process to which the capture was restricted.
     pub process: Option<u32>,
     /// What the user should know, a sentence each.
@@ -40,6 +42,27 @@ pub struct CaptureReport {
     pub counters: Vec<CounterComparison>,
     /// The file, if one was written.
     pub file: Option<CaptureFile>,
+}
+
+/// Where captured requests come from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CaptureSource {
+    /// Programs in the kernel.
+    Bpf,
+    /// Events of tracefs.
+    #[default]
+    Tracefs,
+}
+
+impl CaptureSource {
+    /// Returns the word of the command line.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Bpf => "bpf",
+            Self::Tracefs => "tracefs",
+        }
+    }
 }
 
 /// File of a capture.
