@@ -1,5 +1,8 @@
 # Captures of devices that plain hosts may lack: partitions, mappings, RAID, a scheduler.
 
+# Where requests come from; empty for the best.
+source=
+
 # captured DEVICE COMMAND...: captures DEVICE while COMMAND runs, into /tmp/capture.json.
 captured() {
     local device=$1 code=0 id
@@ -9,9 +12,12 @@ captured() {
         mount -t tracefs tracefs /tmp/tracefs
         later "umount /tmp/tracefs"
     fi
-    fathom capture "$device" --summary-only --format json --progress off > /tmp/capture.json 2> /tmp/capture.err &
+    fathom capture "$device" ${source:+--source $source} --summary-only --format json --progress off > /tmp/capture.json 2> /tmp/capture.err &
     id=$!
-    wait_for "cat /tmp/tracefs/instances/fathom-$id/events/block/block_*_complete/enable | grep -q 1"
+    # Events of an instance, or all programs in the kernel.
+    wait_for "cat /tmp/tracefs/instances/fathom-$id/events/block/block_*_complete/enable 2>/dev/null | grep -q 1 ||
+        [ \$(grep -l ^link_type: /proc/$id/fdinfo/* 2>/dev/null | wc -l) -eq 5 ]"
+    sleep 0.1
     "$@"
     sleep 1
     kill -INT $id
@@ -41,9 +47,12 @@ test_partition() {
     disk lower 32
     printf '1MiB,8MiB,L\n16MiB,8MiB,L\n' | sfdisk -q --label dos /dev/lower
     wait_for "test -b /dev/lower2"
-    captured /dev/lower2 both /dev/lower1 /dev/lower2
-    has '"bytes": 524288'
-    has '"device": "lower2"'
+    for source in bpf tracefs; do
+        captured /dev/lower2 both /dev/lower1 /dev/lower2
+        has "\"source\": \"$source\""
+        has '"bytes": 524288'
+        has '"device": "lower2"'
+    done
 }
 
 test_mapping() {
@@ -73,7 +82,10 @@ test_scheduler() {
     disk lower 32
     modprobe mq-deadline 2>/dev/null || true
     echo mq-deadline > /sys/block/lower/queue/scheduler
-    captured /dev/lower load /dev/lower
-    has '"bytes": 524288'
-    ! grep -q '"queued_ns": null' /tmp/capture.json || fail "no time in the queue: $(cat /tmp/capture.json)"
+    for source in bpf tracefs; do
+        captured /dev/lower load /dev/lower
+        has "\"source\": \"$source\""
+        has '"bytes": 524288'
+        ! grep -q '"queued_ns": null' /tmp/capture.json || fail "no time in the queue: $(cat /tmp/capture.json)"
+    done
 }

@@ -4,6 +4,7 @@ mod common;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Duration;
 
 use common::{Need, Running, Scratch, fathom, met, run, wait_for};
 use serde_json::Value;
@@ -37,16 +38,23 @@ impl Setup {
         Running::start(&mut common::fio(common.split(' ').chain(words.split(' '))))
     }
 
-    /// Starts a capture and waits until its instance is there and used.
-    fn capture<const N: usize>(&self, words: [&str; N]) -> Running {
-        let words = ["capture", &self.device].into_iter().chain(words);
+    /// Starts a capture by a source and waits until it records.
+    fn capture<const N: usize>(&self, source: &str, words: [&str; N]) -> Running {
+        let words = ["capture", &self.device, "--source", source].into_iter().chain(words);
         let mut capture = Running::start(&mut fathom(words));
-        let enabled = self.instance(capture.pid()).join("events/block/block_rq_complete/enable");
+        let process = capture.pid();
         wait_for("a capture", || {
             assert!(!capture.has_ended(), "the capture ended early: {}", capture.messages());
-            std::fs::read_to_string(&enabled).is_ok_and(|text| text.starts_with('1'))
+            self.has_instance(process) || bpf_links(process) == 5
         });
+        // The programs record a moment after the last one is attached.
+        std::thread::sleep(Duration::from_millis(50));
         capture
+    }
+
+    fn has_instance(&self, process: u32) -> bool {
+        let enabled = self.instance(process).join("events/block/block_rq_complete/enable");
+        std::fs::read_to_string(enabled).is_ok_and(|text| text.starts_with('1'))
     }
 
     fn instance(&self, process: u32) -> PathBuf {
@@ -60,6 +68,13 @@ impl Drop for Setup {
         let _ = Command::new("umount").arg("--lazy").arg(self.tracefs.path()).status();
         let _ = std::fs::remove_file(&self.file);
     }
+}
+
+/// Returns the number of programs in the kernel that a process has attached.
+fn bpf_links(process: u32) -> usize {
+    let files = std::fs::read_dir(format!("/proc/{process}/fdinfo")).into_iter().flatten().flatten();
+    let is_link = |text: &String| text.contains("link_type:");
+    files.filter_map(|file| std::fs::read_to_string(file.path()).ok()).filter(is_link).count()
 }
 
 /// Returns the number of requests in a trace, and how it ends.
@@ -81,15 +96,16 @@ fn read(path: &Path) -> (usize, TraceEnd) {
 fn every_signal_ends_a_capture_with_its_results_and_without_an_instance() {
     let Some(setup) = Setup::new("signals") else { return };
     let scratch = Scratch::new();
-    for (signal, code) in [("INT", 130), ("TERM", 143), ("HUP", 129)] {
+    let cases = [("INT", 130, "bpf"), ("INT", 130, "tracefs"), ("TERM", 143, "bpf"), ("HUP", 129, "tracefs")];
+    for (signal, code, source) in cases {
         let file = scratch.text("a.trace");
-        let capture = setup.capture(["-o", &file, "--format", "json", "--progress", "off"]);
+        let capture = setup.capture(source, ["-o", &file, "--format", "json", "--progress", "off"]);
         let instance = setup.instance(capture.pid());
         setup.load("--rw=randread --bs=4k --iodepth=8 --number_ios=2000 --size=64m").end().expect_code(0);
         capture.signal(signal);
         let outcome = capture.end().expect_code(code);
         let result: Value = serde_json::from_str(&outcome.stdout).unwrap();
-        assert_eq!(result["ended"], "by a signal");
+        assert_eq!((&result["ended"], &result["source"]), (&"by a signal".into(), &source.into()));
         assert!(result["requests"].as_u64().unwrap() >= 1990, "{result:#}");
         assert_eq!((&result["lost_events"], &result["is_trustworthy"]), (&0.into(), &true.into()), "{result:#}");
         assert_eq!(read(&scratch.path("a.trace")), (result["requests"].as_u64().unwrap() as usize, TraceEnd::Complete));
@@ -101,8 +117,14 @@ fn every_signal_ends_a_capture_with_its_results_and_without_an_instance() {
 fn a_killed_capture_leaves_a_readable_file_and_the_next_one_removes_its_instance() {
     let Some(setup) = Setup::new("killed") else { return };
     let scratch = Scratch::new();
+    for source in ["bpf", "tracefs"] {
+        a_killed_capture_leaves(&setup, &scratch, source);
+    }
+}
+
+fn a_killed_capture_leaves(setup: &Setup, scratch: &Scratch, source: &str) {
     let file = scratch.text("a.trace");
-    let capture = setup.capture(["-o", &file, "--progress", "off"]);
+    let capture = setup.capture(source, ["-o", &file, "--progress", "off"]);
     let instance = setup.instance(capture.pid());
     setup.load("--rw=randread --bs=4k --iodepth=8 --number_ios=4000 --size=64m").end().expect_code(0);
     wait_for("a block of the trace", || scratch.path("a.trace").metadata().is_ok_and(|file| file.len() > 4096));
@@ -111,8 +133,9 @@ fn a_killed_capture_leaves_a_readable_file_and_the_next_one_removes_its_instance
     let (requests, end) = read(&scratch.path("a.trace"));
     assert!(requests >= 3900, "{requests}");
     assert_eq!(end, TraceEnd::Unfinished);
-    assert!(instance.exists(), "the kernel keeps the instance of a killed process");
-    let outcome = run(&mut fathom(["capture", &setup.device, "--summary-only", "--for", "100ms"])).expect_code(0);
+    assert_eq!(instance.exists(), source == "tracefs", "the kernel keeps the instance of a killed process");
+    let next = ["capture", &setup.device, "--summary-only", "--for", "100ms", "--source", source];
+    let outcome = run(&mut fathom(next)).expect_code(0);
     assert!(outcome.stdout.contains("ended after the requested time"), "{}", outcome.stdout);
     assert!(!instance.exists());
 }
@@ -120,7 +143,7 @@ fn a_killed_capture_leaves_a_readable_file_and_the_next_one_removes_its_instance
 #[test]
 fn a_known_job_of_fathom_comes_back() {
     let Some(setup) = Setup::new("round") else { return };
-    let capture = setup.capture(["--summary-only", "--format", "json", "--progress", "off"]);
+    let capture = setup.capture("bpf", ["--summary-only", "--format", "json", "--progress", "off"]);
     let job = format!(
         "run --name=a --filename={0} --allow-destroy {0} --ioengine=libaio --direct=1 --rw=randrw --rwmixread=75 --bs=8k,16k --iodepth=4 --norandommap=1 \
          --rate_iops=1500,500 --runtime=5 --time_based --format json --progress off",
