@@ -1192,8 +1192,8 @@ complete -c fathom -n "__fish_fathom_using_subcommand capture" -l for -d 'Captur
 complete -c fathom -n "__fish_fathom_using_subcommand capture" -l pid -d 'Capture only requests that this process issues; writeback is issued by kernel threads' -r
 complete -c fathom -n "__fish_fathom_using_subcommand capture" -l max-size -d 'Stop when the file has this size' -r
 complete -c fathom -n "__fish_fathom_using_subcommand capture" -l keep-last -d 'Keep the last requests only: of this time, or as many as fit into this size' -r
-complete -c fathom -n "__fish_fathom_using_subcommand capture" -l buffer -d 'Buffer of the kernel per processor [default: 2MiB and 16MiB in all by bpf, 16MiB by tracefs]' -r
-complete -c fathom -n "__fish_fathom_using_subcommand capture" -l source -d 'Where requests come from: bpf (programs in the kernel) or tracefs (its events) [default: bpf where it works]' -r
+complete -c fathom -n "__fish_fathom_using_subcommand capture" -l buffer -d 'Buffer of the kernel per processor [default: 16MiB, less with over 16 processors]' -r
+complete -c fathom -n "__fish_fathom_using_subcommand capture" -l source -d 'Where requests come from: tracefs (events), or bpf (programs in the kernel: at a lower cost, but some kernels lose calls)' -r
 complete -c fathom -n "__fish_fathom_using_subcommand capture" -l format -d 'Format of standard output' -r -f -a "text\t'Text'
 json\t'JSON'"
 complete -c fathom -n "__fish_fathom_using_subcommand capture" -l progress -d 'Show progress on standard error' -r -f -a "auto\t'A progress line on a terminal, a line every 10 s elsewhere'

@@ -1,6 +1,6 @@
 # Captures of devices that plain hosts may lack: partitions, mappings, RAID, a scheduler.
 
-# Where requests come from; empty for the best.
+# Where requests come from; empty for the default.
 source=
 
 # captured DEVICE COMMAND...: captures DEVICE while COMMAND runs, into /tmp/capture.json.
@@ -16,7 +16,7 @@ captured() {
     id=$!
     # Events of an instance, or all programs in the kernel.
     wait_for "cat /tmp/tracefs/instances/fathom-$id/events/block/block_*_complete/enable 2>/dev/null | grep -q 1 ||
-        [ \$(grep -l ^link_type: /proc/$id/fdinfo/* 2>/dev/null | wc -l) -eq 5 ]"
+        [ \$(grep -l ^link_type: /proc/$id/fdinfo/* 2>/dev/null | wc -l) -eq 7 ]"
     sleep 0.1
     "$@"
     sleep 1

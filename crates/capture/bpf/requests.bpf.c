@@ -34,6 +34,7 @@ struct request {
 	int internal_tag;
 	unsigned int __data_len;
 	u64 __sector;
+	u64 start_time_ns;
 } KERNEL;
 
 // Set before the program is loaded.
@@ -49,7 +50,7 @@ const volatile u64 end_sector = 0;
 u32 is_recording SEC(".data") = 0;
 
 struct counts {
-	// Records that did not fit into the buffer, and requests without a slot.
+	// Records that did not fit into the buffer, requests without a slot, and those whose completion was missed.
 	u64 lost;
 	// Requests that were issued, whose numbers are in their records.
 	u64 issued;
@@ -65,7 +66,7 @@ struct record {
 	u64 issued_ns;
 	// Address of the request until it is completed, then the time of completion. Zero: the slot is free.
 	u64 key;
-	// Zero without a queue.
+	// Zero without a queue. Of an unmatched completion, the creation of its request, zero if the kernel has not noted it.
 	u64 queued_at_ns;
 	u64 sector;
 	u32 length;
@@ -127,10 +128,15 @@ static __always_inline struct record *slot_of(struct request *rq)
 	return tag < queue_slots ? bpf_map_lookup_elem(&slots, &index) : 0;
 }
 
+static __always_inline void count_lost(void)
+{
+	__sync_fetch_and_add(&counts.lost, 1);
+}
+
 static __always_inline void put(struct record *record)
 {
 	if (bpf_ringbuf_output(&records, record, sizeof(*record), BPF_RB_NO_WAKEUP))
-		__sync_fetch_and_add(&counts.lost, 1);
+		count_lost();
 }
 
 static __always_inline void enqueue(u64 key, struct queued *entry)
@@ -163,23 +169,26 @@ int BPF_PROG(block_rq_merge, struct request *rq)
 	return 0;
 }
 
-SEC("tp_btf/block_rq_issue")
-int BPF_PROG(block_rq_issue, struct request *rq)
+// What a program did for a request.
+enum outcome { DONE, NOTHING, NO_SLOT };
+
+static __always_inline enum outcome issue(struct request *rq, bool is_first)
 {
-	if (!is_captured(rq))
-		return 0;
 	u64 sector = rq->__sector;
 	u32 length = rq->__data_len;
 
 	if (!is_in_range(sector, length))
-		return 0;
+		return NOTHING;
 	struct record *slot = slot_of(rq);
-
-	if (!slot) {
-		__sync_fetch_and_add(&counts.lost, 1);
-		return 0;
-	}
 	u64 key = (u64)rq;
+
+	if (!slot)
+		return NO_SLOT;
+	if (slot->key == key && !is_first)
+		return NOTHING;
+	// The tag is used again, so the request before is completed.
+	if (slot->key)
+		count_lost();
 	struct queued *entry = counts.waiting ? bpf_map_lookup_elem(&queued, &key) : 0;
 
 	slot->key = key;
@@ -200,35 +209,65 @@ int BPF_PROG(block_rq_issue, struct request *rq)
 		// The last byte, which is zero, is the status.
 		bpf_get_current_comm(slot->comm, sizeof(slot->comm) + 1);
 	}
+	return DONE;
+}
+
+static __always_inline enum outcome complete(struct request *rq, int error, unsigned int bytes)
+{
+	struct record *slot = slot_of(rq);
+
+	if (!slot || slot->key != (u64)rq)
+		return NO_SLOT;
+	if (bytes < rq->__data_len && bytes && !error)
+		return NOTHING;
+	slot->key = bpf_ktime_get_ns();
+	slot->status = error ? FINISHED | FAILED : FINISHED;
+	put(slot);
+	slot->key = 0;
+	return DONE;
+}
+
+// The kernel does not call a program on a processor that is in the middle of it when an interrupt comes. The second program
+// of a tracepoint does what the first one could not. If neither could, the next use of the tag, or the completion of a
+// younger request than the capture, tells.
+SEC("tp_btf/block_rq_issue")
+int BPF_PROG(block_rq_issue, struct request *rq)
+{
+	if (is_captured(rq) && issue(rq, 1) == NO_SLOT)
+		count_lost();
+	return 0;
+}
+
+SEC("tp_btf/block_rq_issue")
+int BPF_PROG(block_rq_issue_missed, struct request *rq)
+{
+	if (is_captured(rq))
+		issue(rq, 0);
 	return 0;
 }
 
 SEC("tp_btf/block_rq_complete")
 int BPF_PROG(block_rq_complete, struct request *rq, int error, unsigned int bytes)
 {
-	if (!is_captured(rq))
+	if (!is_captured(rq) || complete(rq, error, bytes) != NO_SLOT || !is_in_range(rq->__sector, bytes))
 		return 0;
-	u64 now_ns = bpf_ktime_get_ns();
-	struct record *slot = slot_of(rq);
+	struct record record = {
+		.key = bpf_ktime_get_ns(),
+		.queued_at_ns = rq->start_time_ns,
+		.sector = rq->__sector,
+		.length = bytes,
+		.flags = rq->cmd_flags,
+		.status = error ? UNMATCHED | FAILED : UNMATCHED,
+	};
+	put(&record);
+	return 0;
+}
 
-	if (slot && slot->key == (u64)rq) {
-		// A part of it is left.
-		if (bytes < rq->__data_len && bytes && !error)
-			return 0;
-		slot->key = now_ns;
-		slot->status = error ? FINISHED | FAILED : FINISHED;
-		put(slot);
-		slot->key = 0;
-	} else if (is_in_range(rq->__sector, bytes)) {
-		struct record record = {
-			.key = now_ns,
-			.sector = rq->__sector,
-			.length = bytes,
-			.flags = rq->cmd_flags,
-			.status = UNMATCHED,
-		};
-		put(&record);
-	}
+SEC("tp_btf/block_rq_complete")
+int BPF_PROG(block_rq_complete_missed, struct request *rq, int error, unsigned int bytes)
+{
+	if (is_captured(rq))
+		complete(rq, error, bytes);
 	return 0;
 }
 

