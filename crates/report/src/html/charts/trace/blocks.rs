@@ -1,6 +1,6 @@
 //! Reuse of blocks and hot spots.
 
-use units::{Bytes, percent, significant};
+use units::{Bytes, percent};
 
 use super::super::super::figure::{ChartFigure, LegendKey, SeriesStyle, picture};
 use super::super::super::table::HtmlTable;
@@ -94,9 +94,12 @@ pub(super) fn hot(report: &TraceStudy) -> Option<ChartFigure> {
         .map(|share| vec![format!("hottest {} %", share.blocks_percent), percent(share.accesses_fraction)])
         .collect();
     let fit = match &hot.zipf {
+        Some(zipf) if zipf.difference_max <= 0.1 && zipf.theta < 0.005 => {
+            format!("Even use of {} units of {} fits.", units::count(zipf.units), Bytes::new(zipf.unit_bytes as u64))
+        }
         Some(zipf) if zipf.difference_max <= 0.1 => format!(
-            "A zipf distribution with exponent {} over {} units of {} fits.",
-            significant(zipf.theta, 2),
+            "A zipf distribution with exponent {:.2} over {} units of {} fits.",
+            zipf.theta,
             units::count(zipf.units),
             Bytes::new(zipf.unit_bytes as u64)
         ),
