@@ -7,6 +7,8 @@ use std::time::Duration;
 
 use engine::gate::{Existing, create_output};
 use report::capture::CaptureFile;
+use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
 use trace::{
     Characterizer, TRACE_MARK, TraceInfo, TraceProfile, TraceReader, TraceRequest, TraceStep, TraceWriter,
     TraceWriterOptions,
@@ -59,12 +61,10 @@ impl TraceFile {
         })?;
         let metadata = file.metadata().map_err(|error| failed(error.to_string()))?;
         if metadata.is_file() {
-            if metadata.len() > 0 && !has_mark(&mut file) {
-                let why = "it exists and is not a trace of Fathom".to_owned();
-                return Err(CaptureError::usage(
-                    format!("--output {shown}: {why}"),
-                    "name another file, or remove it first",
-                ));
+            lock(&file).map_err(|()| failed("another capture writes to it".to_owned()))?;
+            check_replaceable(path, &mut file)?;
+            if kept.is_some() {
+                check_before(&before(path))?;
             }
             file.set_len(0).map_err(|error| failed(error.to_string()))?;
         } else if kept.is_some() {
@@ -143,19 +143,15 @@ impl TraceFile {
         let end = writer.finish();
         self.bytes += end.len() as u64;
         self.file.write_all(&end).map_err(|error| self.failed("write", &error))?;
-        let before = self.path_before();
+        let before = before(&self.path);
         std::fs::rename(&self.path, &before).map_err(|error| self.failed("rename", &error))?;
         self.file = create_output(&self.path, Existing::Replace)
             .map_err(|denied| CaptureError::host(denied.to_string().replace("\nhelp: ", "; "), "name another file"))?;
+        // The new file is at the same path, which only this capture uses.
+        let _ = lock(&self.file);
         self.before = Some((self.bytes, self.requests));
         (self.bytes, self.requests, self.waiting, self.first_ns) = (0, 0, 0, None);
         Ok(())
-    }
-
-    fn path_before(&self) -> PathBuf {
-        let mut name = self.path.clone().into_os_string();
-        name.push(".before");
-        name.into()
     }
 
     fn failed(&self, operation: &str, error: &io::Error) -> CaptureError {
@@ -183,12 +179,50 @@ impl TraceFile {
 
     /// Appends this file to the one before, which takes its place: blocks of a trace can be read on their own.
     fn join(&mut self) -> io::Result<()> {
-        let before = self.path_before();
+        let before = before(&self.path);
         let mut joined = File::options().append(true).open(&before)?;
         self.file.seek(SeekFrom::Start(0))?;
         io::copy(&mut self.file, &mut joined)?;
         std::fs::rename(&before, &self.path)
     }
+}
+
+/// Returns the path of the part of a trace before the one at `path`.
+fn before(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".before");
+    name.into()
+}
+
+/// Locks a file against other captures for as long as it is open. Fails if another one has it. Filesystems without
+/// locks admit any number.
+fn lock(file: &File) -> Result<(), ()> {
+    match flock(file, FlockOperation::NonBlockingLockExclusive) {
+        Err(Errno::WOULDBLOCK) => Err(()),
+        _ => Ok(()),
+    }
+}
+
+/// Checks that the file for the part before can be replaced: there is none, or it is empty or a trace.
+fn check_before(path: &Path) -> Result<(), CaptureError> {
+    match std::fs::symlink_metadata(path) {
+        Err(_) => Ok(()),
+        Ok(found) if !found.is_file() => Err(not_replaceable(path)),
+        Ok(_) => check_replaceable(path, &mut File::open(path).map_err(|_| not_replaceable(path))?),
+    }
+}
+
+/// Checks that a file can be replaced: it is empty or a trace.
+fn check_replaceable(path: &Path, file: &mut File) -> Result<(), CaptureError> {
+    let is_empty = file.metadata().is_ok_and(|found| found.len() == 0);
+    if is_empty || has_mark(file) { Ok(()) } else { Err(not_replaceable(path)) }
+}
+
+fn not_replaceable(path: &Path) -> CaptureError {
+    CaptureError::usage(
+        format!("--output {}: it exists and is not a trace of Fathom", path.display()),
+        "name another file, or remove it first",
+    )
 }
 
 /// Reports whether a file begins as a trace does.
@@ -353,6 +387,38 @@ mod tests {
             assert_eq!(read(&path).0.len() as u64, number);
         }
         assert!(TraceFile::create(Path::new("/dev/none"), None, info()).is_err());
+    }
+
+    #[test]
+    fn a_foreign_file_is_not_replaced_by_the_part_before() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, before) = (folder.path().join("x"), folder.path().join("x.before"));
+        let kept = Some(KeptPart::Bytes(1 << 20));
+        std::fs::write(&before, "a diary").unwrap();
+        let error = TraceFile::create(&path, kept, info()).unwrap_err().to_string();
+        assert!(error.contains("x.before: it exists and is not a trace of Fathom"), "{error}");
+        assert_eq!(std::fs::read(&before).unwrap(), b"a diary");
+        assert!(TraceFile::create(&path, None, info()).is_ok(), "it is not needed");
+        std::fs::remove_file(&before).unwrap();
+        std::os::unix::fs::symlink("elsewhere", &before).unwrap();
+        assert!(TraceFile::create(&path, kept, info()).is_err());
+    }
+
+    #[test]
+    fn two_captures_never_write_to_one_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x");
+        let mut first = TraceFile::create(&path, Some(KeptPart::Bytes(20_000)), info()).unwrap();
+        for number in 0..10_000 {
+            first.push(&request(number));
+            if number % 1000 == 0 {
+                first.flush(number).unwrap();
+                let error = TraceFile::create(&path, None, info()).unwrap_err().to_string();
+                assert!(error.contains("another capture writes to it"), "{error}");
+            }
+        }
+        first.finish().unwrap();
+        assert!(TraceFile::create(&path, None, info()).is_ok());
     }
 
     #[test]
