@@ -113,3 +113,16 @@ fn an_interrupted_search_claims_nothing() {
     let found = search.find(&listed, &keys, &mut LatencyCache::default(), &mut |_: &ReplayTrial| None).unwrap();
     assert!(!found.candidate.meets() && found.outcome.is_none() && found.margin.is_none());
 }
+
+/// A variant that the trial needed in a larger size than estimated was taken although another one was cheaper.
+#[test]
+fn the_cheapest_variant_is_found_from_any_estimate() {
+    let need = Need { capacity: Some(300 << 30), ..need("oci/block-volume") };
+    let price = |near: f64| {
+        let found = search(&need, near, 0.0, 1_140.0, 4096);
+        assert!(found.candidate.meets());
+        found.candidate.known_price().unwrap().usd_per_month
+    };
+    let (from_below, near) = (price(500.0), price(1_140.0));
+    assert!((from_below - near).abs() < 0.01, "{from_below} instead of {near}");
+}

@@ -18,7 +18,7 @@ pub(super) struct SearchTrial<'a> {
 }
 
 /// Returns the smallest volume of a type that is enough by a trial. If none is, returns the largest that was tried.
-/// Variants of the type are tried in the order of `candidate`'s prices; the first that is enough is taken.
+/// Variants of the type are tried in the order of their estimated prices, as long as one may be cheaper than the best.
 pub(crate) fn tried(
     need: &Need,
     (listed, keys): (&BuiltinVolume, &str),
@@ -38,14 +38,18 @@ pub(crate) fn tried(
     for fixed in search.variants() {
         variants.extend(search.smallest(&fixed).map(|found| (found, fixed)));
     }
-    // Estimates only order the variants: the cheapest that may be enough comes first.
+    // The cheapest that may be enough comes first. The trial may need more of it than estimated, at a higher price than
+    // that of another variant.
+    let price = |one: &Candidate| one.known_price().map_or(f64::INFINITY, |price| price.usd_per_month);
     variants.sort_by(|(a, _), (b, _)| {
-        let price = |one: &Candidate| one.known_price().map_or(f64::INFINITY, |price| price.usd_per_month);
         let order = |one: &Candidate| (!one.failures.is_empty(), price(one));
         order(a).partial_cmp(&order(b)).unwrap_or(std::cmp::Ordering::Equal)
     });
-    let mut last = None;
+    let (mut best, mut last): (Option<Candidate>, Option<Candidate>) = (None, None);
     for (near, fixed) in &variants {
+        if best.as_ref().is_some_and(|best| price(near) >= price(best)) {
+            continue;
+        }
         let trial = SearchTrial { is_enough: &mut *is_enough, near: &near.about, resolution };
         let mut search = PlanSearch {
             need,
@@ -56,10 +60,11 @@ pub(crate) fn tried(
             trial: Some(trial),
         };
         let Some(found) = search.smallest(fixed) else { continue };
-        if is_enough(&found.spec) {
-            return Some(found);
+        if !is_enough(&found.spec) {
+            last = Some(found);
+        } else if best.as_ref().is_none_or(|best| price(&found) < price(best)) {
+            best = Some(found);
         }
-        last = Some(found);
     }
-    last
+    best.or(last)
 }
