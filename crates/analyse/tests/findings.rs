@@ -4,7 +4,7 @@ mod loads;
 
 use analyse::{Code, Finding, Observation, Quantity, Remedy, Severity, Verdict, analyse, distrusted, explain_job};
 use loads::{SECOND_NS, file, latency, queue_full};
-use record::{DeclaredPerKind, DirectionResult, DiskUse, LatencyStats, Run, RunOutcome, TargetKind};
+use record::{DeclaredPerKind, DirectionResult, DiskUse, LatencyStats, ReplayRecord, Run, RunOutcome, TargetKind};
 
 fn verdict(run: &Run) -> Verdict {
     analyse(run).remove(0)
@@ -184,6 +184,33 @@ fn rate_in_bytes_is_checked_in_bytes() {
     run.jobs[0].declared.in_flight_possible = 64;
     run.jobs[0].declared.rate_bytes.read = Some(9_000 * 4096);
     assert_eq!(verdict(&run).headline.code, Code::RateNotReached);
+}
+
+/// The verdict named the rate of one direction, and compared a replay that ended early with the mean of the whole trace.
+#[test]
+fn replay_is_compared_with_what_was_due() {
+    let replayed = |due_last_ns| {
+        let mut run = queue_full(8, 1_000_000);
+        let job = &mut run.jobs[0];
+        job.result.write = job.result.read.clone();
+        let replay =
+            ReplayRecord { requests: 1_000_000, issued: 9, last_ns: 1, due_last_ns, ..ReplayRecord::default() };
+        job.replay = Some(replay);
+        // The means of the whole trace.
+        job.declared.rate_iops = DeclaredPerKind { read: Some(90_000), write: Some(1), ..DeclaredPerKind::default() };
+        verdict(&run).headline
+    };
+    let wall_ns = queue_full(8, 1_000_000).jobs[0].result.wall_ns() as u64;
+    let kept = replayed(Some(wall_ns - 1_000_000));
+    assert_eq!(kept.code, Code::RateKept);
+    assert!((kept.value(Quantity::RateReached).unwrap() - 16_000.0).abs() < 1.0);
+    let missed = replayed(Some(wall_ns / 2));
+    assert_eq!(missed.code, Code::RateNotReached);
+    assert!((missed.value(Quantity::RateAsked).unwrap() - 32_000.0).abs() < 100.0);
+    // Without instants, or all at one, there is no rate.
+    for none in [replayed(None), replayed(Some(0))] {
+        assert!(none.value(Quantity::RateAsked).is_none(), "{none:?}");
+    }
 }
 
 #[test]

@@ -15,6 +15,10 @@ pub struct ReplayRecord {
     pub first_ns: u64,
     /// Instant of the last request of the replayed part, in nanoseconds since the start of the trace.
     pub last_ns: u64,
+    /// Time from the start of the replay to the intended instant of the last request that was issued, in nanoseconds;
+    /// `None` if it keeps no instants (closed loop, speed `max`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub due_last_ns: Option<u64>,
     /// Speed as a multiple of the original; `None` if the instants of the trace were ignored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub speed: Option<f64>,
@@ -41,6 +45,7 @@ impl ReplayRecord {
         self.issued = self.issued.saturating_add(other.issued);
         self.first_ns = self.first_ns.min(other.first_ns);
         self.last_ns = self.last_ns.max(other.last_ns);
+        self.due_last_ns = self.due_last_ns.max(other.due_last_ns);
         self.behind_max_ns = self.behind_max_ns.max(other.behind_max_ns);
         self.behind_last_ns = self.behind_last_ns.max(other.behind_last_ns);
         self.in_flight_max = self.in_flight_max.max(other.in_flight_max);

@@ -163,6 +163,7 @@ fn replayed(job: &Job, end: &WorkerResult) -> Option<ReplayRecord> {
         issued: outcome.issued,
         first_ns: facts.first.get(),
         last_ns: facts.last.get(),
+        due_last_ns: options.duration().map(|_| outcome.due_last.get()),
         speed,
         closed_loop: options.dependence == ReplayLoop::Closed && speed.is_some(),
         behind_max_ns: outcome.behind_max.get(),

@@ -1,6 +1,6 @@
 //! Rules for runs with a requested rate.
 
-use record::DataKind;
+use record::{DataKind, ReplayRecord};
 
 use crate::facts::Facts;
 use crate::rules::deeper;
@@ -29,7 +29,10 @@ impl ReachedRate {
 
 /// Judges a requested rate: reached, out of reach of the queue, or missed for another reason. `None` without a rate.
 pub(super) fn rate(facts: Facts<'_>) -> Option<Finding> {
-    let worst = paces(facts).min_by(|a, b| (a.reached / a.asked).total_cmp(&(b.reached / b.asked)))?;
+    let worst = match &facts.job.replay {
+        Some(replay) => of_replay(facts, replay)?,
+        None => paces(facts).min_by(|a, b| (a.reached / a.asked).total_cmp(&(b.reached / b.asked)))?,
+    };
     let missed = worst.reached < REACHED * worst.asked;
     // Operations in flight that all rates together need, by Little's law.
     let needed = facts.result().in_flight().filter(|_| worst.reached > 0.0);
@@ -58,6 +61,21 @@ pub(super) fn rate(facts: Facts<'_>) -> Option<Finding> {
 /// Recommends more workers if the generator's CPU is busy; otherwise they do not help.
 fn spread(facts: Facts<'_>) -> Option<Remedy> {
     facts.more_workers().filter(|_| facts.cpu_bound()).map(|numjobs| Remedy::AddWorkers { numjobs })
+}
+
+/// Returns the rate of a replay at the instants of its trace: all its operations, in the time in which they were due.
+/// What a runtime or a number of operations left out was not due. `None` for operations that are due at one instant.
+fn of_replay(facts: Facts<'_>, replay: &ReplayRecord) -> Option<ReachedRate> {
+    let (result, due_ns) = (facts.result(), replay.due_last_ns? as f64);
+    let wall_ns = result.wall_ns();
+    if due_ns <= 0.0 || replay.first_ns == replay.last_ns {
+        return None;
+    }
+    // The last operations take their own time.
+    let services = result.kinds().map(|(_, kind)| &kind.service).filter(|service| service.count > 0);
+    let own_ns = 2.0 * services.map(|service| service.min_ns).min().unwrap_or(0) as f64;
+    let (reached, asked) = (result.iops(), result.iops() * wall_ns / (due_ns + own_ns).min(wall_ns));
+    (asked > 0.0 && asked.is_finite()).then_some(ReachedRate { asked, reached, in_bytes: false })
 }
 
 fn paces(facts: Facts<'_>) -> impl Iterator<Item = ReachedRate> {

@@ -72,11 +72,14 @@ impl ReplayOptions {
     }
 
     /// Returns the mean rate of each kind of operation, in whole operations per second, if there is a
-    /// [`Self::duration`].
+    /// [`Self::duration`]. Requests at one instant have no rate.
     pub(super) fn mean_rates(&self) -> PerKind<Option<Paced>> {
         let Some((duration, facts)) = self.duration().zip(self.facts.as_ref()) else { return PerKind::default() };
+        if facts.first == facts.last {
+            return PerKind::default();
+        }
         let rate = |operations: u64| {
-            let rate = (operations as f64 / duration.secs_f64().max(1e-9)) as u64;
+            let rate = (operations as f64 / duration.secs_f64().max(1e-9)).round() as u64;
             (rate > 0).then_some(Paced::Operations(Rate::per_sec(rate)))
         };
         let PerKind { read, write, trim } = facts.operations;

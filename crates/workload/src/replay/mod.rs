@@ -40,6 +40,8 @@ pub struct ReplayOutcome {
     pub behind_max: Nanos,
     /// That of the last operation.
     pub behind_last: Nanos,
+    /// Intended instant of the last request issued, from the start of the replay.
+    pub due_last: Nanos,
     /// Maximum number of operations in flight.
     pub in_flight_max: u64,
     /// Why the replay ended early; `None` if it did not.
@@ -211,6 +213,7 @@ impl TraceReplay {
         };
         match next {
             LoopStep::Issue(request, intended, handle) => {
+                self.outcome.due_last = intended.since(start);
                 let (first, handle) = self.chains.first(request, handle);
                 self.issue(first, handle, intended, now)
             }
