@@ -344,7 +344,21 @@ impl Meter {
             self.window_ios = [0; 3];
             self.window_bytes = [0; 3];
             self.window_end += self.options.window;
+            self.close_idle_windows(now);
         }
+    }
+
+    /// Samples the windows without completions that ended by `now` at once: a trace may pause for years.
+    fn close_idle_windows(&mut self, now: Nanos) {
+        let window = self.options.window.get();
+        let idle = now.since(self.window_end).get() / window;
+        for (kind, direction) in self.summary.directions.iter_mut().enumerate() {
+            if direction.ios > self.phase_ios[kind] {
+                direction.bandwidth.add_zeroes(idle);
+                direction.iops.add_zeroes(idle);
+            }
+        }
+        self.window_end += Nanos::new(idle * window);
     }
 }
 
@@ -530,6 +544,23 @@ mod tests {
         let summary = meter.summary(Nanos::from_secs(2));
         let iops = summary.direction(SummaryDirection::Read).iops;
         assert_eq!((iops.count, iops.min, iops.max), (3, 0.0, 2.0));
+    }
+
+    /// A trace whose requests are years apart took a minute.
+    #[test]
+    fn idle_windows_are_sampled_at_once() {
+        let years = 500 * 365 * 86_400;
+        let of = |seconds: u64| {
+            let mut meter = Meter::new(MeterOptions { window: Nanos::from_millis(500), ..MeterOptions::default() });
+            meter.begin(Nanos::ZERO);
+            meter.record(&sample(0, 0, 1));
+            meter.record(&sample(0, 0, 1 + seconds * 1_000_000_000 + 100_000_000));
+            meter.summary(Nanos::from_secs(seconds + 1)).direction(SummaryDirection::Read).iops
+        };
+        let two = of(2);
+        assert_eq!((two.count, two.min, two.max, two.mean), (4, 0.0, 2.0, 0.5));
+        assert!((two.spread - 3.0).abs() < 1e-12);
+        assert_eq!(of(years).count, 2 * years);
     }
 
     fn seconds_of(meter: &mut Meter, seconds: u64, sample: impl Fn(u64) -> Sample) {

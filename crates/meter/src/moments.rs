@@ -121,6 +121,18 @@ impl Samples {
         self.spread += distance * (value - self.mean);
     }
 
+    /// Adds `count` samples of zero.
+    pub fn add_zeroes(&mut self, count: u64) {
+        if count == 0 {
+            return;
+        }
+        let (before, all) = (self.count as f64, (self.count + count) as f64);
+        self.min = 0.0;
+        self.count += count;
+        self.spread += self.mean * self.mean * before * (count as f64 / all);
+        self.mean *= before / all;
+    }
+
     /// Returns the sample standard deviation.
     #[must_use]
     pub fn stddev(&self) -> f64 {
