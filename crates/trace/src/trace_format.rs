@@ -75,8 +75,9 @@ impl TraceFormat {
     #[must_use]
     pub fn resolution_ns(self) -> u64 {
         match self {
-            Self::Fathom | Self::Blktrace | Self::Blkparse => 1,
+            Self::Blktrace | Self::Blkparse => 1,
             Self::Msr => 100,
+            Self::Fathom => u64::from(crate::TraceWriterOptions::default().tick_ns),
             Self::FioIolog3 | Self::Systor | Self::Alibaba | Self::CloudPhysics | Self::Vscsi => 1_000,
             Self::FioIolog2 => 1_000_000,
             Self::Tencent | Self::VscsiSeconds => 1_000_000_000,

@@ -202,3 +202,28 @@ fn only_differences_of_instants_count() {
         assert_eq!(profile, shifted, "seed {seed}");
     }
 }
+
+/// Requests of traces in whole seconds seemed to come in bursts of 10 ms, with a Hurst exponent from 262 us on.
+#[test]
+fn rounded_times_make_no_bursts() {
+    let profile = |resolution_ns: u64| {
+        let mut characterizer = Characterizer::new();
+        for index in 0..20_000_u64 {
+            let issued_ns = index * 10_000_019 / resolution_ns * resolution_ns;
+            characterizer.add(&TraceRequest {
+                issued_ns,
+                length: 4096,
+                offset: index * 4096,
+                ..TraceRequest::default()
+            });
+        }
+        characterizer.finish()
+    };
+    for resolution_ns in [1_000_000_000, 1_000_000, 1_000] {
+        let arrivals = profile(resolution_ns).arrivals;
+        assert_eq!(arrivals.bursts, None, "{resolution_ns}");
+        assert!(arrivals.windows.iter().all(|window| window.width_ns >= resolution_ns), "{resolution_ns}");
+        assert!(arrivals.hurst.is_none_or(|hurst| hurst.scale_ns_min >= resolution_ns as f64), "{resolution_ns}");
+    }
+    assert_eq!(profile(1).arrivals.windows[0].width_ns, 1_000_000);
+}

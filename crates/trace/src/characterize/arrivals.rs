@@ -14,6 +14,8 @@ const WINDOWS: [(u64, u64); 6] = [
     (10_000_000_000, 10),
     (60_000_000_000, 6),
 ];
+/// Resolutions of times that are recognized, in nanoseconds.
+const RESOLUTIONS_NS: [u64; 4] = [1_000_000_000, 1_000_000, 1_000, 1];
 /// Width of the steps of the narrowest window in nanoseconds.
 const STEP_NS: u64 = 100_000;
 /// Index of the windows in which bursts are found: 10 ms.
@@ -98,6 +100,8 @@ pub(super) struct ArrivalCounts {
     bursts: Bursts,
     wavelet: WaveletCascade,
     requests: u64,
+    /// Index of the coarsest resolution of which all instants are multiples.
+    resolution: usize,
 }
 
 impl ArrivalCounts {
@@ -110,6 +114,9 @@ impl ArrivalCounts {
         self.last = Some(at);
         self.requests += 1;
         self.wavelet.add(at);
+        while self.resolution < RESOLUTIONS_NS.len() - 1 && !at.is_multiple_of(RESOLUTIONS_NS[self.resolution]) {
+            self.resolution += 1;
+        }
         if at - self.step_begin >= STEP_NS {
             self.close_step();
             self.step = at / STEP_NS;
@@ -158,7 +165,10 @@ impl ArrivalCounts {
         let duration_ns = self.last.unwrap_or(0);
         let per_s = |count: u64| (duration_ns > 0).then(|| count as f64 / (duration_ns as f64 / 1e9));
         let rate_per_s = per_s(self.requests.saturating_sub(1));
-        let windows = WINDOWS.iter().zip(&self.scales).filter(|((width, _), _)| *width <= duration_ns);
+        // Narrower windows show how times were rounded.
+        let resolution_ns = RESOLUTIONS_NS[self.resolution];
+        let windows = WINDOWS.iter().zip(&self.scales);
+        let windows = windows.filter(|((width, _), _)| (resolution_ns..=duration_ns).contains(width));
         let windows = windows.map(|((width_ns, _), scale)| {
             let mean = rate_per_s.unwrap_or(0.0) * *width_ns as f64 / 1e9;
             WindowProfile {
@@ -174,8 +184,11 @@ impl ArrivalCounts {
             rate_per_s,
             gap_ns: self.gaps.distribution(),
             windows,
-            hurst: self.wavelet.finish(),
-            bursts: self.bursts.profile(self.requests, duration_ns),
+            hurst: self.wavelet.finish().filter(|hurst| hurst.scale_ns_min >= resolution_ns as f64),
+            bursts: self
+                .bursts
+                .profile(self.requests, duration_ns)
+                .filter(|_| WINDOWS[BURST_WINDOW].0 >= resolution_ns),
         }
     }
 }

@@ -9,7 +9,8 @@ pub struct ArrivalProfile {
     pub rate_per_s: Option<f64>,
     /// Time from one issue to the next, in nanoseconds.
     pub gap_ns: Option<TraceDistribution>,
-    /// Counts in windows of 1 ms to 1 min that are at most as long as the trace, in ascending order.
+    /// Counts in windows of 1 ms to 1 min that are at most as long as the trace, in ascending order. None is narrower than
+    /// the resolution that times seem to have, nor are those of bursts and of the Hurst exponent.
     pub windows: Vec<WindowProfile>,
     /// Hurst exponent of the counts; `None` for traces that are too short or do not vary.
     pub hurst: Option<HurstEstimate>,
