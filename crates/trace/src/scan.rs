@@ -24,6 +24,8 @@ pub struct TraceCondition {
     pub error_count: u64,
     /// Number of requests that are known to be missing.
     pub missing: u64,
+    /// Number of requests whose time is lost, because they are far out of order: [`TraceInput::early`].
+    pub early: u64,
     /// Number of requests that were read.
     pub requests: u64,
 }
@@ -90,8 +92,8 @@ pub fn scan_trace<E>(
     };
     scan.learn(input.info());
     scan.pass_on(0, &mut each)?;
-    let (format, missing) = (input.format(), input.missing());
-    Ok(TraceCondition { format, info: scan.info, end, errors, error_count, missing, requests })
+    let (format, missing, early) = (input.format(), input.missing(), input.early());
+    Ok(TraceCondition { format, info: scan.info, end, errors, error_count, missing, early, requests })
 }
 
 struct Scan {

@@ -32,10 +32,11 @@ impl TraceStudy {
         occurring.map(|operation| (operation, operation.name()))
     }
 
-    /// Returns the time from the first to the last issue in seconds, at least one nanosecond.
+    /// Returns how many there are per second from the first to the last issue; `None` if no time passes.
     #[must_use]
-    pub fn seconds(&self) -> f64 {
-        self.profile.totals.issue_duration_ns.max(1) as f64 / 1e9
+    pub fn per_second(&self, number: u64) -> Option<f64> {
+        let duration_ns = self.profile.totals.issue_duration_ns;
+        (duration_ns > 0).then(|| number as f64 / (duration_ns as f64 / 1e9))
     }
 
     /// Returns the name of a process without control characters, cut if it is long; or its number.

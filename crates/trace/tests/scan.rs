@@ -79,3 +79,15 @@ fn reading_in_a_different_format_ends_early() {
     let (condition, found) = scan(TraceFormat::Msr, text.as_bytes(), TraceWindow::ALL);
     assert_eq!((condition.error_count, condition.errors.len(), found.len()), (100, 10, 0));
 }
+
+/// All times before the first 4,096 requests became zero, which was not said.
+#[test]
+fn requests_from_before_the_start_are_counted() {
+    let line = |index: u64| format!("{},hm,0,Read,{},4096,1000\n", 128_166_372_003_061_629 - index * 10_000_000, index);
+    let text: String = (0..10_000).map(line).collect();
+    let (condition, found) = scan(TraceFormat::Msr, text.as_bytes(), TraceWindow::ALL);
+    assert_eq!((condition.requests, condition.early), (10_000, 10_000 - 4_096));
+    assert_eq!(found.iter().filter(|request| request.issued_ns == 0).count(), 10_000 - 4_095);
+    let sorted: String = (0..10_000).rev().map(line).collect();
+    assert_eq!(scan(TraceFormat::Msr, sorted.as_bytes(), TraceWindow::ALL).0.early, 0);
+}

@@ -207,7 +207,9 @@ impl PieceReader {
             let resolution = units::Nanos::new(resolution);
             format!("instants have a resolution of {resolution}: requests within it arrive at once")
         });
+        let early = self.stream.input().map(TraceInput::early).filter(|early| *early > 0);
         let lines = [
+            early.map(|early| format!("{} requests are far out of order and count as at the start", grouped(early))),
             lost.map(|lost| format!("{} requests were lost when the trace was captured", grouped(lost))),
             missing.map(|missing| format!("{} requests are missing in damaged parts of the trace", grouped(missing))),
             self.damage

@@ -82,6 +82,7 @@ fn synthesized(requests: &[TraceRequest]) -> Result<Synthesis, SynthesisError> {
         errors: Vec::new(),
         error_count: 0,
         missing: 0,
+        early: 0,
         requests: requests.len() as u64,
     };
     let window = TraceWindow::ALL;

@@ -52,6 +52,11 @@ fn limits(report: &TraceStudy) -> Vec<String> {
     if condition.end == TraceEnd::Unfinished {
         found.push("the trace was not completed: its writer was killed, or still writes".to_owned());
     }
+    if condition.early > 0 {
+        let text =
+            "out of order and from before the start of the trace; their times count as that start: sort the trace";
+        found.push(format!("{} {text}", requests(condition.early)));
+    }
     let resolution = condition.format.resolution_ns();
     let gap = report.profile.arrivals.gap_ns.map_or(u64::MAX, |gap| gap.p50);
     if resolution >= 1_000_000 || (resolution > 1 && gap <= resolution) {

@@ -50,6 +50,10 @@ impl Binary {
         }
     }
 
+    pub(super) fn early(&self) -> u64 {
+        self.rebase.early
+    }
+
     pub(super) fn unmatched(&self) -> u64 {
         self.pairing.unmatched()
     }

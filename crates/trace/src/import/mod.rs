@@ -104,6 +104,17 @@ impl TraceInput {
         }
     }
 
+    /// Returns how many requests are over 4,096 requests late and from before the start of the trace, so that their time
+    /// is lost: it counts as zero.
+    #[must_use]
+    pub fn early(&self) -> u64 {
+        match &self.source {
+            Source::Own(_) => 0,
+            Source::Text(text) => text.early(),
+            Source::Binary(binary) => binary.early(),
+        }
+    }
+
     /// Adds the following bytes of a file.
     pub fn feed(&mut self, file: usize, bytes: &[u8]) {
         match &mut self.source {

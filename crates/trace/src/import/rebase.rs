@@ -11,6 +11,8 @@ pub(super) struct Rebase {
     /// The start, once it is known.
     pub(super) start_ns: Option<u64>,
     pub(super) held: Vec<TraceRequest>,
+    /// Requests before the start, whose time becomes zero.
+    pub(super) early: u64,
 }
 
 impl Rebase {
@@ -22,6 +24,7 @@ impl Rebase {
             }
             return;
         };
+        self.early += u64::from(request.issued_ns < start);
         request.issued_ns = request.issued_ns.saturating_sub(start);
         requests.push(request);
     }

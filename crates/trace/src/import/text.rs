@@ -52,6 +52,10 @@ impl Text {
         self.pairing.unmatched()
     }
 
+    pub(super) fn early(&self) -> u64 {
+        self.rebase.early
+    }
+
     pub(super) fn feed(&mut self, bytes: &[u8]) {
         self.lines.feed(bytes);
     }

@@ -108,6 +108,10 @@ impl TraceFeed {
         self.stream.missing()
     }
 
+    pub(super) fn early(&self) -> u64 {
+        self.stream.early()
+    }
+
     /// Returns the next request; `None` at the end, or if there is an error.
     #[inline]
     pub(super) fn next(&mut self) -> Option<FedRequest> {

@@ -85,6 +85,7 @@ fn described(feed: &TraceFeed) -> Vec<String> {
         (counts.skipped, "are left out by `replay_skip`".to_owned()),
         (counts.divided, format!("longer than {most} MiB, or trims longer than 1 GiB, are divided")),
         (counts.late, "are replayed later than recorded, because the trace is out of order".to_owned()),
+        (feed.early(), "are replayed at the start, because they are far out of order: sort the trace".to_owned()),
         (feed.missing(), "are missing in damaged or incomplete parts of the trace".to_owned()),
         (lost, "were lost when the trace was captured".to_owned()),
     ]

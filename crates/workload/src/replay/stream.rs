@@ -75,6 +75,11 @@ impl TraceStream {
         self.input.as_ref().map_or(0, TraceInput::missing)
     }
 
+    /// Returns how many requests have lost their time.
+    pub(super) fn early(&self) -> u64 {
+        self.input.as_ref().map_or(0, TraceInput::early)
+    }
+
     /// Appends the next requests of the trace.
     ///
     /// # Errors
