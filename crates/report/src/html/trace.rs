@@ -74,15 +74,14 @@ fn section(out: &mut Markup, id: &str, name: &str, body: impl FnOnce(&mut Markup
 /// Writes the headline figures.
 fn tiles(out: &mut Markup, report: &TraceStudy) {
     let profile = &report.profile;
-    let (requests, bytes) = (profile.totals.requests.total() as f64, profile.totals.bytes.total() as f64);
-    let seconds = report.seconds();
-    let mut tiles = vec![("requests", count(requests), String::new())];
-    if profile.totals.issue_duration_ns > 0 {
+    let (requests, bytes) = (profile.totals.requests.total(), profile.totals.bytes.total());
+    let mut tiles = vec![("requests", count(requests as f64), String::new())];
+    if let (Some(iops), Some(bytes_per_second)) = (report.per_second(requests), report.per_second(bytes)) {
         let peak = profile.arrivals.windows.iter().find(|window| window.width_ns == 1_000_000_000);
         let second = peak.map(|window| format!("up to {} in a second", count(window.requests_max as f64)));
-        tiles.push(("mean IOPS", count(requests / seconds), second.unwrap_or_default()));
+        tiles.push(("mean IOPS", count(iops), second.unwrap_or_default()));
         let second = peak.map(|window| format!("up to {}/s in a second", Bytes::new(window.bytes_max)));
-        let mean = Bytes::new((bytes / seconds) as u64);
+        let mean = Bytes::new(bytes_per_second as u64);
         tiles.push(("throughput", format!("{mean}/s"), second.unwrap_or_default()));
     }
     if let Some(depth) = profile.depth.and_then(|depth| depth.depth) {

@@ -5,6 +5,8 @@ use units::{Bytes, Nanos, count, percent, significant};
 
 use trace::TraceStudy;
 
+use super::requests;
+
 /// Fraction that counts as nearly all.
 const NEARLY_ALL: f64 = 0.95;
 /// Least mean size in bytes of requests that are called large.
@@ -87,14 +89,13 @@ fn class(report: &TraceStudy) -> Option<&'static str> {
 /// Returns the rates: `20.0k IOPS and 211 MiB/s for 15.0 s, up to 1.0 times that in a second, 1.9 in flight`.
 pub(crate) fn rates(report: &TraceStudy) -> String {
     let profile = &report.profile;
-    let seconds = report.seconds();
-    let (requests, bytes) = (profile.totals.requests.total() as f64, profile.totals.bytes.total() as f64);
+    let (number, bytes) = (profile.totals.requests.total(), profile.totals.bytes.total());
     let time = Nanos::new(profile.totals.issue_duration_ns);
-    if profile.totals.issue_duration_ns == 0 {
-        return format!("{} requests at one instant", count(requests));
-    }
-    let mut text =
-        format!("{} IOPS and {}/s for {time}", count(requests / seconds), Bytes::new((bytes / seconds) as u64));
+    let (Some(iops), Some(bytes_per_second)) = (report.per_second(number), report.per_second(bytes)) else {
+        let place = if number > 1 { " at one instant" } else { "" };
+        return format!("{}{place}", requests(number));
+    };
+    let mut text = format!("{} IOPS and {}/s for {time}", count(iops), Bytes::new(bytes_per_second as u64));
     let peak = profile.arrivals.windows.iter().find(|window| window.width_ns == 1_000_000_000);
     if let Some(window) = peak {
         text += &format!("; up to {} IOPS in a second", count(window.requests_max as f64));

@@ -42,9 +42,19 @@ fn or_dash(value: Option<String>) -> String {
     value.unwrap_or_else(|| "-".to_owned())
 }
 
+/// Returns a number per second.
+fn rate(report: &TraceStudy, number: u64) -> String {
+    or_dash(report.per_second(number).map(count))
+}
+
+/// Returns bytes per second.
+fn throughput(report: &TraceStudy, bytes: u64) -> String {
+    or_dash(report.per_second(bytes).map(|rate| format!("{}/s", size(rate))))
+}
+
 fn operations(report: &TraceStudy) -> TraceTable {
     let profile = &report.profile;
-    let (totals, seconds) = (&profile.totals, report.seconds());
+    let totals = &profile.totals;
     let row = |(operation, name): (TraceOperation, &str)| {
         let (requests, bytes) = (*totals.requests.get(operation), *totals.bytes.get(operation));
         let sizes = profile.sizes.get(operation);
@@ -58,8 +68,8 @@ fn operations(report: &TraceStudy) -> TraceTable {
             name.to_owned(),
             count(requests as f64),
             percent(requests as f64 / totals.requests.total().max(1) as f64),
-            count(requests as f64 / seconds),
-            with_data(format!("{}/s", size(bytes as f64 / seconds))),
+            rate(report, requests),
+            with_data(throughput(report, bytes)),
             with_data(size(bytes as f64 / requests.max(1) as f64)),
             with_data(or_dash(sizes.quantile(0.5).map(|bytes| size(bytes as f64)))),
             with_data(or_dash(runs.map(|runs| percent(runs.continuing_fraction())))),
@@ -171,7 +181,7 @@ fn processes(report: &TraceStudy) -> TraceTable {
         let requests = process.requests.total();
         vec![
             report.process_name(process.process),
-            count(requests as f64 / report.seconds()),
+            rate(report, requests),
             percent(process.requests.read as f64 / requests.max(1) as f64),
             size(process.bytes.total() as f64 / requests.max(1) as f64),
             percent(process.sync_requests as f64 / requests.max(1) as f64),
@@ -184,7 +194,7 @@ fn processes(report: &TraceStudy) -> TraceTable {
     if let Some(others) = shown.get(ROWS_MAX..).filter(|others| !others.is_empty()) {
         let sum: u64 = others.iter().map(|process| process.requests.total()).sum();
         let name = format!("{} others", others.len());
-        let mut last = vec![name, count(sum as f64 / report.seconds())];
+        let mut last = vec![name, rate(report, sum)];
         last.resize(8, "-".to_owned());
         rows.push(last);
     }
@@ -205,8 +215,8 @@ fn devices(report: &TraceStudy) -> TraceTable {
             report.device_name(device.device),
             or_dash(known.map(|bytes| size(bytes as f64))),
             size(device.end_offset as f64),
-            count(device.requests as f64 / report.seconds()),
-            format!("{}/s", size(device.bytes as f64 / report.seconds())),
+            rate(report, device.requests),
+            throughput(report, device.bytes),
         ]
     };
     let mut rows: Vec<Vec<String>> = profile.devices.iter().take(ROWS_MAX).map(row).collect();
