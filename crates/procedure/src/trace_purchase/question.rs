@@ -107,8 +107,9 @@ impl PreparedTrace {
         let replayer = self.replayer(runner, seed, control);
         let replay = |trial: &ReplayTrial| -> Option<ReplayResult> { replayer.replay(trial) };
         let sequential = &self.read.profile.sequential;
-        let continuing = sequential.reads.continuing_requests + sequential.writes.continuing_requests;
-        let is_sequential = 2 * continuing > sequential.reads.requests + sequential.writes.requests;
+        let directions = [&sequential.reads, &sequential.writes];
+        let continuing: f64 = directions.iter().map(|runs| runs.continuing_fraction() * runs.requests as f64).sum();
+        let is_sequential = 2.0 * continuing > directions.iter().map(|runs| runs.requests as f64).sum();
         let (load, replay) = (&self.load, &replay);
         let purchase = TracePurchase { need, bounds, load, is_sequential, resolution, replay, parallel, on_progress };
         purchase.conclude(self.described(), seed)

@@ -137,7 +137,7 @@ form!(SizeCountForm of TraceSizeCount { bytes: u32, requests: u64 });
 form!(SizeRangeForm of TraceSizeRange { bytes_min: u64, bytes_end: u64, requests: u64 });
 form!(SequentialForm of SequentialProfile { reads: trace::RunProfile, writes: trace::RunProfile });
 form!(RunsForm of RunProfile {
-    requests: u64, bytes: u64, continuing_requests: u64, continuing_bytes: u64,
+    requests: u64, bytes: u64, continuing_requests: u64, continuing_bytes: u64, chance_requests: u64,
     run_requests: Option<trace::TraceDistribution>, run_bytes: Option<trace::TraceDistribution>,
     interleaved_streams: Option<trace::TraceDistribution>,
 });

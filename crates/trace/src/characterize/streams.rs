@@ -7,6 +7,9 @@ use super::profile::{RunProfile, SequentialProfile};
 const SETS: usize = 512;
 /// Entries per set.
 const WAYS: usize = 8;
+/// Distance of the place at which a request would continue a stream by chance only, in its length. It is farther than
+/// requests of a stream that overtake each other.
+const CHANCE_DISTANCE: u64 = 97;
 /// Number of recent streams that are told apart to find how many are interleaved.
 const RECENT: usize = 16;
 
@@ -32,6 +35,8 @@ struct RunCounts {
     bytes: u64,
     continued: u64,
     continued_bytes: u64,
+    /// Requests that would continue a stream if they were elsewhere.
+    by_chance: u64,
     run_requests: WideHistogram,
     run_bytes: WideHistogram,
     /// Streams that were continued, the last one first.
@@ -71,6 +76,12 @@ impl StreamTable {
         let direction = &mut self.directions[usize::from(is_write)];
         direction.requests += 1;
         direction.bytes += bytes;
+        // A random request continues a stream as often here as elsewhere among the blocks in use. Behind it are ends of
+        // requests of its own stream that overtook each other.
+        let elsewhere = offset.checked_add(CHANCE_DISTANCE * bytes);
+        let is_end =
+            |end: u64| self.table[set_of(end, tag)].iter().any(|stream| stream.end == end && stream.tag == tag);
+        direction.by_chance += u64::from(elsewhere.is_some_and(is_end));
         let set = &mut self.table[set_of(offset, tag)];
         let mut stream = match set.iter_mut().find(|stream| stream.end == offset && stream.tag == tag) {
             Some(found) => {
@@ -148,6 +159,7 @@ impl RunCounts {
             bytes: self.bytes,
             continuing_requests: self.continued,
             continuing_bytes: self.continued_bytes,
+            chance_requests: self.by_chance.min(self.continued),
             run_requests: self.run_requests.distribution(),
             run_bytes: self.run_bytes.distribution(),
             interleaved_streams: self.interleaved.distribution(),
@@ -175,6 +187,28 @@ mod tests {
         assert_eq!((runs.weight, runs.min, runs.max), (5, 1000, 1000));
         assert_eq!(writes.interleaved_streams.map(|streams| (streams.p50, streams.p99)), Some((5, 5)));
         assert_eq!((profile.reads.requests, profile.reads.continuing_requests), (1000, 0));
+    }
+
+    /// Random reads of 1,000 blocks counted as sequential for 75 %: most blocks follow one that was read some time before.
+    #[test]
+    fn random_requests_to_few_blocks_are_not_sequential() {
+        let mut random = units::random::Random::new(3, 3);
+        for (blocks, most) in [(300, 0.35), (1_000, 0.1), (4_000, 0.03), (20_000, 0.01)] {
+            let mut streams = StreamTable::new();
+            (0..50_000).for_each(|_| _ = streams.add(0, false, random.below(blocks) * 4096, 4096));
+            let reads = streams.finish().reads;
+            assert!(reads.continuing_fraction() <= most, "{blocks} blocks: {}", reads.continuing_fraction());
+        }
+        // Streams remain, in any number and if requests overtake each other.
+        for count in [1_u64, 7, 300] {
+            let mut streams = StreamTable::new();
+            for step in 0..40_000 / count {
+                (0..count).for_each(|stream| _ = streams.add(0, false, (stream << 30) + (step ^ 1) * 4096, 4096));
+            }
+            let reads = streams.finish().reads;
+            assert_eq!(reads.chance_requests, 0);
+            assert!(reads.continuing_fraction() > 0.45, "{count}: {}", reads.continuing_fraction());
+        }
     }
 
     #[test]

@@ -240,6 +240,9 @@ pub struct RunProfile {
     pub continuing_requests: u64,
     /// Their bytes.
     pub continuing_bytes: u64,
+    /// How many of them do so by chance, as random requests to few blocks often do: the number of requests for which a run
+    /// ends at another place near them.
+    pub chance_requests: u64,
     /// Lengths of runs in requests; a request that is not continued is a run of one.
     pub run_requests: Option<TraceDistribution>,
     /// Lengths of runs in bytes.
@@ -250,10 +253,10 @@ pub struct RunProfile {
 }
 
 impl RunProfile {
-    /// Returns the fraction of the requests that continue a run; zero without requests.
+    /// Returns the fraction of the requests that continue a run, beyond chance; zero without requests.
     #[must_use]
     pub fn continuing_fraction(&self) -> f64 {
-        self.continuing_requests as f64 / self.requests.max(1) as f64
+        self.continuing_requests.saturating_sub(self.chance_requests) as f64 / self.requests.max(1) as f64
     }
 }
 
