@@ -30,7 +30,7 @@ impl PreparedTrace {
             let [from, to] = [from, to].map(|secs| Nanos::from_secs_f64(secs).to_string());
             explanation
                 .notes
-                .push(format!("only the busiest hour is replayed, from {from} to {to}; --full replays all"));
+                .push(format!("only the busiest part is replayed, from {from} to {to}; --full replays all"));
         }
         explanation.notes.extend(described.notes);
         let name = described.name;

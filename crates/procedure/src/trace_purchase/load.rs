@@ -28,7 +28,9 @@ pub struct TraceLoad {
     pub curve: LoadCurve,
     /// Times from issue to completion on the device from which the trace comes.
     pub service: Histogram,
-    first_ns: Option<u64>,
+    /// Start of the curve: the request that came first. Others may be from before it.
+    begin_ns: Option<u64>,
+    first_ns: u64,
     last_ns: u64,
 }
 
@@ -44,7 +46,8 @@ impl TraceLoad {
             bytes: 0,
             curve,
             service: Histogram::default(),
-            first_ns: None,
+            begin_ns: None,
+            first_ns: u64::MAX,
             last_ns: 0,
         }
     }
@@ -66,9 +69,9 @@ impl TraceLoad {
         if let Some(service) = request.service_ns {
             self.service.add(service, 1);
         }
-        let first = *self.first_ns.get_or_insert(request.issued_ns);
+        self.first_ns = self.first_ns.min(request.issued_ns);
         self.last_ns = self.last_ns.max(request.issued_ns);
-        let at = request.issued_ns.saturating_sub(first);
+        let at = request.issued_ns.saturating_sub(*self.begin_ns.get_or_insert(request.issued_ns));
         while at / self.curve.width_ns >= INTERVALS_MAX as u64 {
             self.double();
         }
@@ -97,13 +100,13 @@ impl TraceLoad {
     /// Returns the time from the first to the last request, in seconds.
     #[must_use]
     pub fn secs(&self) -> f64 {
-        self.last_ns.saturating_sub(self.first_ns.unwrap_or(0)) as f64 / 1e9
+        self.last_ns.saturating_sub(self.first_ns) as f64 / 1e9
     }
 
-    /// Returns the mean rate in requests per second.
+    /// Returns the mean rate in requests per second; zero if all are at one instant.
     #[must_use]
     pub fn mean_iops(&self) -> f64 {
-        self.requests as f64 / self.secs().max(1e-9)
+        if self.secs() > 0.0 { self.requests as f64 / self.secs() } else { 0.0 }
     }
 
     /// Returns the fraction of reads.
@@ -123,6 +126,19 @@ impl TraceLoad {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The duration of a trace in reverse order was zero, and its rate 20.0T IOPS.
+    #[test]
+    fn the_order_of_requests_does_not_change_their_rate() {
+        let rate = |instants: &[u64]| {
+            let mut load = TraceLoad::new(TraceWindow::WHOLE);
+            instants.iter().for_each(|ns| load.add(&at(*ns, TraceOperation::Read)));
+            load.mean_iops()
+        };
+        let second = 1_000_000_000;
+        assert_eq!([rate(&[0, second, 2 * second]), rate(&[2 * second, second, 0])], [1.5; 2]);
+        assert_eq!([rate(&[]), rate(&[second]), rate(&[second; 9])], [0.0; 3]);
+    }
 
     fn at(issued_ns: u64, operation: TraceOperation) -> TraceRequest {
         TraceRequest { issued_ns, operation, length: 8192, ..TraceRequest::default() }

@@ -21,7 +21,12 @@ pub(super) fn outcome(run: &Run, planned: u64, intended_secs: Option<f64>, was_s
         sum_ns += stats.sum_ns();
         max_ns = max_ns.max(stats.max_ns);
     }
-    let at = |share: f64| Some((share, histogram.percentile(100.0 * share)?.get().min(max_ns) as f64 / 1e9));
+    let at = |share: f64| {
+        let ns = histogram.percentile(100.0 * share)?.get();
+        // The last bucket has no upper bound.
+        let is_beyond = meter::bucket_of(ns) == meter::BUCKETS - 1;
+        Some((share, if is_beyond { max_ns } else { ns.min(max_ns) } as f64 / 1e9))
+    };
     Some(ReplayResult {
         requests,
         planned,

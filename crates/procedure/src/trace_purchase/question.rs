@@ -65,7 +65,12 @@ impl PreparedTrace {
             length: Nanos::new(length.unwrap_or(0)),
             ..ReplayOptions::default()
         };
-        let facts = scan_trace(&options, part.open(part.name())?)?;
+        // The part in memory has neither the damage nor the end of the trace.
+        let explained = |error: String| match (error.split_once("\nhelp: "), read.notes.as_slice()) {
+            (Some((what, remedy)), notes @ [_, ..]) => format!("{what}, {}\nhelp: {remedy}", notes.join(", ")),
+            _ => error,
+        };
+        let facts = scan_trace(&options, part.open(part.name())?).map_err(explained)?;
         if dependence == ReplayLoop::Closed && !read.format.has_service_times() {
             return Err(format!(
                 "{name}: its format has no completions, from which a closed loop would follow\nhelp: replay it as an \

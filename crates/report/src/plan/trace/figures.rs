@@ -62,12 +62,13 @@ pub(super) fn load(plan: &TracePlanReport) -> String {
         0.0 => "all writes".to_owned(),
         share => format!("{} reads", percent(share)),
     };
-    format!(
-        "{of}: {} requests, {} IOPS and {}/s on average, {reads}",
-        grouped(part.requests),
-        count(part.iops),
-        Bytes::new(part.bytes_per_sec as u64)
-    )
+    let requests =
+        if part.requests == 1 { "1 request".to_owned() } else { format!("{} requests", grouped(part.requests)) };
+    if part.iops <= 0.0 {
+        return format!("{of}: {requests} at one instant, {reads}");
+    }
+    let throughput = Bytes::new(part.bytes_per_sec as u64);
+    format!("{of}: {requests}, {} IOPS and {throughput}/s on average, {reads}", count(part.iops))
 }
 
 /// Describes the requirements in one line.
@@ -79,7 +80,9 @@ pub(super) fn requirements(plan: &TracePlanReport) -> String {
     }
     phrases.extend(bounds.mean.map(|mean| format!("{mean} on average at most")));
     if phrases.is_empty() {
-        let slack = ReplayResult::slack_secs(plan.trace.replayed.requests as f64 / plan.trace.replayed.iops.max(1e-9));
+        let part = &plan.trace.replayed;
+        let secs = if part.iops > 0.0 { part.requests as f64 / part.iops } else { 0.0 };
+        let slack = ReplayResult::slack_secs(secs);
         phrases.push(format!("no bound on latency: a volume keeps up if it ends at most {} late", time(slack)));
     }
     phrases.extend(need.capacity.map(|bytes| format!("{} of capacity", Bytes::new(bytes))));
