@@ -1178,7 +1178,7 @@ complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand plan" -l headr
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand plan" -l eur-usd -d 'US dollars for one euro [default: the ECB\'s reference rate in the catalogue]' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand plan" -l growth -d 'Growth of rates and capacity to plan for: 20%/year' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand plan" -l workload -d 'Named workload: NAME[,key=value]...' -r
-complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand plan" -l from -d 'Take the load from a trace, a record, fio\'s or iostat\'s output, or a job file' -r -F
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand plan" -l from -d 'Take the load from a trace, a record, fio\'s or iostat\'s output, sampled counters, or a job file' -r -F
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand plan" -l replay-loop -d 'Issue requests of a trace at their instants, or after the completion that their process waited for' -r -f -a "open\t'At its instant in the trace'
 closed\t'After the completion that its process waited for'"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand plan" -l seed -d 'Seed for all random choices [default: 1]' -r

@@ -262,7 +262,7 @@ _fathom() {
             return 0
             ;;
         fathom__subcmd__capture)
-            opts="-o -h --output --summary-only --for --pid --max-size --keep-last --anonymize --buffer --source --format --progress --help"
+            opts="-o -h --output --summary-only --for --sample --pid --max-size --keep-last --anonymize --buffer --source --format --progress --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -277,6 +277,10 @@ _fathom() {
                     return 0
                     ;;
                 --for)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --sample)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

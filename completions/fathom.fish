@@ -1187,8 +1187,9 @@ complete -c fathom -n "__fish_fathom_using_subcommand doctor" -s o -l output -d 
 complete -c fathom -n "__fish_fathom_using_subcommand doctor" -s v -l all -l verbose -d 'Report passed checks too'
 complete -c fathom -n "__fish_fathom_using_subcommand doctor" -l checks -d 'Describe all checks in Markdown'
 complete -c fathom -n "__fish_fathom_using_subcommand doctor" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c fathom -n "__fish_fathom_using_subcommand capture" -s o -l output -d 'Write the trace to FILE; an existing trace is replaced' -r -F
+complete -c fathom -n "__fish_fathom_using_subcommand capture" -s o -l output -d 'Write the trace to FILE, with --sample the series of counters; an existing one is replaced' -r -F
 complete -c fathom -n "__fish_fathom_using_subcommand capture" -l for -d 'Capture for this long [default: until SIGINT or SIGTERM]' -r
+complete -c fathom -n "__fish_fathom_using_subcommand capture" -l sample -d 'Sample the kernel\'s counters instead, without privileges: means of intervals only [default: 1s]' -r
 complete -c fathom -n "__fish_fathom_using_subcommand capture" -l pid -d 'Capture only requests that this process issues; writeback is issued by kernel threads' -r
 complete -c fathom -n "__fish_fathom_using_subcommand capture" -l max-size -d 'Stop when the file has this size' -r
 complete -c fathom -n "__fish_fathom_using_subcommand capture" -l keep-last -d 'Keep the last requests only: of this time, or as many as fit into this size' -r
@@ -1316,7 +1317,7 @@ complete -c fathom -n "__fish_fathom_using_subcommand plan" -l headroom -d 'Spar
 complete -c fathom -n "__fish_fathom_using_subcommand plan" -l eur-usd -d 'US dollars for one euro [default: the ECB\'s reference rate in the catalogue]' -r
 complete -c fathom -n "__fish_fathom_using_subcommand plan" -l growth -d 'Growth of rates and capacity to plan for: 20%/year' -r
 complete -c fathom -n "__fish_fathom_using_subcommand plan" -l workload -d 'Named workload: NAME[,key=value]...' -r
-complete -c fathom -n "__fish_fathom_using_subcommand plan" -l from -d 'Take the load from a trace, a record, fio\'s or iostat\'s output, or a job file' -r -F
+complete -c fathom -n "__fish_fathom_using_subcommand plan" -l from -d 'Take the load from a trace, a record, fio\'s or iostat\'s output, sampled counters, or a job file' -r -F
 complete -c fathom -n "__fish_fathom_using_subcommand plan" -l replay-loop -d 'Issue requests of a trace at their instants, or after the completion that their process waited for' -r -f -a "open\t'At its instant in the trace'
 closed\t'After the completion that its process waited for'"
 complete -c fathom -n "__fish_fathom_using_subcommand plan" -l seed -d 'Seed for all random choices [default: 1]' -r

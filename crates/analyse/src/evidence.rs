@@ -335,3 +335,10 @@ pub enum EvidenceSource {
     /// Figures of a claim.
     Claim,
 }
+
+impl EvidenceSource {
+    /// Reports whether a device counted the figure: merged and split requests of all programs.
+    pub(crate) const fn is_device(self) -> bool {
+        matches!(self, Self::Iostat | Self::DiskCounters)
+    }
+}

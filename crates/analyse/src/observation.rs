@@ -1,8 +1,8 @@
 //! Observations: a load and its result, from a run, device counters or a claim.
 
 use record::{
-    Claim, Claimed, ClaimedKind, DataKind, Declared, Iostat, IostatCpu, IostatDevice, IostatKind, JobResult, Measured,
-    Run,
+    Claim, Claimed, ClaimedKind, CounterFormat, DataKind, Declared, Iostat, IostatCpu, IostatDevice, IostatKind,
+    JobResult, Measured, Run,
 };
 
 use crate::{Database, EvidenceSource};
@@ -186,8 +186,12 @@ impl Observation {
             .collect();
         let device = mean_device(&reports.iter().map(|(_, device)| *device).collect::<Vec<_>>());
         let step = 0.1_f64.powi(device.decimals as i32);
+        let source = match iostat.format {
+            CounterFormat::Iostat => EvidenceSource::Iostat,
+            CounterFormat::Diskstats => EvidenceSource::DiskCounters,
+        };
         let figure = |value: Option<f64>, step: f64| {
-            value.filter(|value| *value > 0.0).map(|value| KnownFigure::printed(value, step, EvidenceSource::Iostat))
+            value.filter(|value| *value > 0.0).map(|value| KnownFigure::printed(value, step, source))
         };
         let (iops, reads) = (device.iops(), device.read.per_second.unwrap_or(0.0));
         let seconds = reports.iter().map(|(report, _)| report.seconds).sum::<Option<f64>>();
@@ -199,7 +203,7 @@ impl Observation {
             latency_ns: figure(mean_await_ns(&device), 1e6 * step),
             in_flight: figure(device.in_flight, step),
             busy: figure(device.util, step / 100.0),
-            cpus: iostat.cpus.map(|cpus| KnownFigure::exact(f64::from(cpus), EvidenceSource::Iostat)),
+            cpus: iostat.cpus.map(|cpus| KnownFigure::exact(f64::from(cpus), source)),
             seconds,
             device: true,
             paces: if since_boot { Vec::new() } else { reports.iter().map(|(_, device)| device.iops()).collect() },
@@ -328,7 +332,7 @@ impl Observation {
     /// Reports whether only device counters tell how many requests were in flight: no job and no claim names a depth.
     #[must_use]
     pub fn is_counted(&self) -> bool {
-        let counted = |known: Option<KnownFigure>| known.is_some_and(|known| known.source == EvidenceSource::Iostat);
+        let counted = |known: Option<KnownFigure>| known.is_some_and(|known| known.source.is_device());
         self.depth.is_none() && (counted(self.in_flight) || counted(self.iops))
     }
 

@@ -61,7 +61,7 @@ struct counts counts;
 
 enum { FINISHED, REQUEUED, UNMATCHED, FAILED = 0x80 };
 
-// One request, in one line of a cache: record.rs reads this layout.
+// One request, in one line of a cache: bpf_record.rs reads this layout.
 struct record {
 	u64 issued_ns;
 	// Address of the request until it is completed, then the time of completion. Zero: the slot is free.

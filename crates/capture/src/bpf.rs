@@ -14,12 +14,12 @@ use report::capture::CaptureSource;
 use rustix::process::{Resource, Rlimit, setrlimit};
 use rustix::thread::{Timespec, nanosleep};
 
+use crate::bpf_record::{RECORD_WORDS, RecordStatus, RequestRecord};
 use crate::clock::now_ns;
 use crate::error::{CaptureError, PERMISSION};
 use crate::names::ProcessNames;
 use crate::order::IssueOrder;
 use crate::pairing::PairingCounts;
-use crate::record::{RECORD_WORDS, RecordStatus, RequestRecord};
 use crate::source::{RequestBatch, RequestSource};
 use crate::target::CaptureTarget;
 

@@ -22,6 +22,12 @@ impl CaptureError {
         Self { message: message.into(), remedy: remedy.into(), is_usage: true }
     }
 
+    /// Names the device in the commands of the remedy.
+    pub(crate) fn naming(mut self, device: &str) -> Self {
+        self.remedy = self.remedy.replace("capture DEVICE", &format!("capture {device}"));
+        self
+    }
+
     /// Returns the error of an operation on a file of tracefs.
     pub(crate) fn tracefs(operation: &str, path: &Path, error: &io::Error) -> Self {
         // Paths go through a file descriptor, which says nothing to users.
@@ -38,9 +44,9 @@ impl CaptureError {
 }
 
 /// Remedy without privileges.
-pub(crate) const PERMISSION: &str = "run it as root or with the capability CAP_SYS_ADMIN, in a container with \
-    --privileged; write access to /sys/kernel/tracing suffices where it is mounted; without privileges, \
-    `iostat -xy -o JSON 1 60 | fathom explain -` shows rates and mean sizes only";
+pub(crate) const PERMISSION: &str = "run it as root or with the capability CAP_SYS_ADMIN (in a container with \
+    --privileged), or sample the counters, which shows means only: fathom capture DEVICE --sample; write access to \
+    /sys/kernel/tracing, where it is mounted, suffices too";
 
 impl fmt::Display for CaptureError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

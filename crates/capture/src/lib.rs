@@ -1,11 +1,13 @@
 //! Capture of the requests of a live block device.
 //!
 //! Requests come from one of two sources. Programs in the kernel write a record of each completed request into a ring
-//! buffer (`bpf`, `record`, `order`). Where they cannot be loaded, the block tracepoints write events into the buffers of
+//! buffer (`bpf`, `bpf_record`, `order`). Where they cannot be loaded, the block tracepoints write events into the buffers of
 //! a private tracing instance, one per processor; a reader decodes the pages of these buffers by the layouts that the
 //! kernel describes, merges the events by time, and pairs issues with completions (`events` and what it uses). Both hand
 //! requests to a `trace::TraceWriter` and a `trace::Characterizer`. Neither a compiler nor kernel headers are needed, and
 //! nothing of the device is touched.
+//!
+//! Without privileges, [`sample`] reads the counters of the device at exact instants instead.
 //!
 //! Events that the kernel could not write are counted, and the completed requests are compared with the counters that
 //! the kernel keeps for the device.
@@ -15,6 +17,7 @@
 
 mod anonymous;
 mod bpf;
+mod bpf_record;
 mod clock;
 mod counters;
 mod error;
@@ -28,7 +31,10 @@ mod offline;
 mod order;
 mod page;
 mod pairing;
-mod record;
+mod sample;
+mod sample_file;
+mod sample_source;
+mod sample_summary;
 mod session;
 mod sink;
 mod source;
@@ -38,6 +44,7 @@ mod tracefs;
 pub use error::CaptureError;
 pub use offline::{DecodedPages, decode_pages};
 pub use pairing::PairingCounts;
+pub use sample::sample;
 pub use session::{CaptureHost, CaptureOptions, capture};
 pub use sink::KeptPart;
 pub use target::CaptureTarget;

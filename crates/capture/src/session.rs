@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use report::capture::{CaptureProgress, CaptureReport, CaptureSource};
+use report::capture::{CaptureProgress, CaptureReport, CaptureSource, SampleProgress};
 use trace::{TraceInfo, TraceOperation, TraceRequest};
 
 use crate::anonymous::RegionPermutation;
@@ -49,6 +49,9 @@ pub trait CaptureHost {
     /// Shows the progress, once per second.
     fn progress(&mut self, progress: &CaptureProgress);
 
+    /// Shows the progress of sampling, at most once per second.
+    fn sampled(&mut self, progress: &SampleProgress);
+
     /// Notes that the device is no longer captured, and that only results are left to be made.
     fn concluding(&mut self);
 
@@ -75,7 +78,8 @@ pub fn capture(options: &CaptureOptions, host: &mut dyn CaptureHost) -> Result<C
             target.name
         ));
     }
-    let mut session = CaptureSession::begin(options, target)?;
+    let begun = CaptureSession::begin(options, target);
+    let mut session = begun.map_err(|error| error.naming(&options.asked))?;
     session.run(host)?;
     session.finish(host)
 }

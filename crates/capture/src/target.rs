@@ -20,6 +20,8 @@ pub struct CaptureTarget {
     pub bytes: u64,
     /// Number of the device whose events the kernel records: of a partition, that of its disk.
     pub events_of: Number,
+    /// Name of the disk of a partition.
+    pub disk: Option<String>,
     /// First sector of a partition, and the first one after it.
     pub sectors: Option<(u64, u64)>,
     /// Whether the device has no requests of its own, so that bios are captured.
@@ -34,6 +36,15 @@ impl CaptureTarget {
     /// # Errors
     /// Fails if there is no such name, or no block device below it.
     pub fn find(root: &Path, asked: &str) -> Result<Self, CaptureError> {
+        let mut target = Self::find_counted(root, asked)?;
+        if let Some(disk) = &target.disk {
+            target.notes.push(format!("flushes are those of the whole disk {disk}: they name no partition"));
+        }
+        Ok(target)
+    }
+
+    /// Finds the device of a name, whose own counters are used instead of events.
+    pub(crate) fn find_counted(root: &Path, asked: &str) -> Result<Self, CaptureError> {
         let unknown = |error: probe::UnknownNameError| {
             let bare = asked.strip_prefix("/dev/").unwrap_or(asked);
             let similar = units::closest(bare, error.known.iter().map(String::as_str)).filter(|name| *name != bare);
@@ -59,6 +70,7 @@ impl CaptureTarget {
             number: top.number,
             bytes: top.bytes,
             events_of: top.number,
+            disk: None,
             sectors: None,
             takes_bios: false,
             notes: notes(asked, stack, top),
@@ -71,7 +83,7 @@ impl CaptureTarget {
             };
             target.events_of = number;
             target.sectors = Some((start, start.saturating_add(top.bytes / SECTOR_BYTES)));
-            target.notes.push(format!("flushes are those of the whole disk {disk}: they name no partition"));
+            target.disk = Some(disk.clone());
         }
         let (major, minor) = target.events_of;
         // Only devices with queues of requests have this directory.

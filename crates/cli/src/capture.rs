@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use ::capture::{CaptureHost, CaptureOptions, KeptPart, capture};
+use ::capture::{CaptureError, CaptureHost, CaptureOptions, KeptPart, capture, sample};
 use clap::Args;
 use procedure::ProcedureObserver;
-use report::capture::{CaptureProgress, CaptureSource};
+use report::capture::{CaptureProgress, CaptureSource, SampleProgress};
 
 use crate::args::{ProgressStyle, TextOrJson};
 use crate::display::Display;
@@ -19,17 +19,18 @@ pub(crate) const HELP: &str = "\
 Watches a device and touches nothing: requests come from the block tracepoints of the kernel, which need root \
 or CAP_SYS_ADMIN. A file or directory stands for the device of its filesystem. Lost events are counted, and \
 completed requests are compared with the kernel's counters. The file can be read while it grows; `fathom \
-trace` describes it. docs/capture.md has details.
+trace` describes it. Without privileges, --sample reads the counters only: rates, mean sizes and mean \
+latencies of intervals, for `fathom explain FILE` and `fathom plan --from FILE`. docs/capture.md has details.
 
 Examples:
   fathom capture /dev/nvme0n1 --for 10m -o db.trace
   fathom capture /var/lib/postgresql --for 1h --keep-last 10m -o db.trace
-  fathom capture nvme0n1 --summary-only --for 30s --format json
+  fathom capture nvme0n1 --sample 100ms --for 30s -o db.counters
 
 Exit codes:
   0 captured
   2 usage, or an unknown device
-  3 tracing is not available or not permitted, or the file cannot be written
+  3 tracing is not permitted, the file cannot be written, or the device vanished
   4 captured, but events were lost or the kernel counted other requests
   128+n ended by signal n, with the requests so far";
 
@@ -39,8 +40,8 @@ pub(crate) struct CaptureCommandOptions {
     /// Block device, or a file or directory for the device of its filesystem (/dev/ may be left out)
     #[arg(value_name = "DEVICE|PATH")]
     device: String,
-    /// Write the trace to FILE; an existing trace is replaced
-    #[arg(short, long, value_name = "FILE", required_unless_present = "summary_only", help_heading = "Output")]
+    /// Write the trace to FILE, with --sample the series of counters; an existing one is replaced
+    #[arg(short, long, value_name = "FILE", required_unless_present_any = ["summary_only", "sample"], help_heading = "Output")]
     output: Option<PathBuf>,
     /// Print the summary and write no file
     #[arg(long, conflicts_with = "output", help_heading = "Output")]
@@ -48,6 +49,9 @@ pub(crate) struct CaptureCommandOptions {
     /// Capture for this long [default: until SIGINT or SIGTERM]
     #[arg(long = "for", value_name = "DURATION", value_parser = signals::duration, help_heading = "Capture")]
     duration: Option<Duration>,
+    /// Sample the kernel's counters instead, without privileges: means of intervals only [default: 1s]
+    #[arg(long, value_name = "INTERVAL", num_args = 0..=1, default_missing_value = "1s", value_parser = interval, help_heading = "Capture")]
+    sample: Option<Duration>,
     /// Capture only requests that this process issues; writeback is issued by kernel threads
     #[arg(long, value_name = "PID", help_heading = "Capture")]
     pid: Option<u32>,
@@ -84,6 +88,10 @@ fn source(text: &str) -> Result<CaptureSource, String> {
     known.ok_or_else(|| "write bpf or tracefs".to_owned())
 }
 
+fn interval(text: &str) -> Result<Duration, String> {
+    signals::duration(text).map_err(|error| format!("{error}; DEVICE comes before --sample"))
+}
+
 fn kept(text: &str) -> Result<KeptPart, String> {
     let part = signals::duration(text).map(KeptPart::Time).or_else(|_| size(text).map(KeptPart::Bytes));
     part.map_err(|_| "write a duration or a size, such as 10m or 2GiB".to_owned())
@@ -98,6 +106,10 @@ impl CaptureHost for Host {
     }
 
     fn progress(&mut self, progress: &CaptureProgress) {
+        self.0.show_status(&progress.line());
+    }
+
+    fn sampled(&mut self, progress: &SampleProgress) {
         self.0.show_status(&progress.line());
     }
 
@@ -125,12 +137,25 @@ pub(crate) fn command(options: &CaptureCommandOptions) -> Result<Exit, Exit> {
     };
     let signals = Signals::listen(signals::GRACE)?;
     let mut host = Host(Display::new(options.progress, live::EventLog::none()), signals);
-    let captured = capture(&request, &mut host);
-    host.0.close();
-    let result = captured.map_err(|error| {
+    let failed = |error: CaptureError| {
         let report = if error.is_usage { Exit::usage } else { Exit::environment };
         report(error.to_string())
-    })?;
+    };
+    if let Some(interval) = options.sample {
+        let sampled = sample(&request, interval, &mut host);
+        host.0.close();
+        let result = sampled.map_err(failed)?;
+        let text = match options.format {
+            TextOrJson::Text => result.text(Terminal::stdout().style()),
+            TextOrJson::Json => result.json(),
+        };
+        let printed = print_text(&text);
+        let failure = result.failure.map(Exit::environment).or_else(|| host.1.end().map(Exit::Signal));
+        return Ok(failure.filter(|_| printed == Exit::Good).unwrap_or(printed));
+    }
+    let captured = capture(&request, &mut host);
+    host.0.close();
+    let result = captured.map_err(failed)?;
     let text = match options.format {
         TextOrJson::Text => result.text(Terminal::stdout().style()),
         TextOrJson::Json => result.json(),

@@ -140,11 +140,11 @@ Examples:
   fathom sweep --filename=test.bin --size=1g --time-limit 30s -o knee.html";
 
 const EXPLAIN_HELP: &str = "\
-INPUT is a record of Fathom's (--format json), fio's output (normal, json, json+) or the output of `iostat \
--x` (text or -o JSON). A claim is a set of figures from any source: iops, lat (or p50, p99, ...), qd, jobs, \
-bs, bw, read, rw, vcpus, time. Beside an INPUT it adds what the input lacks. With --volume, the figures are \
-compared with a modelled volume: the answer names the limits and computes what another queue depth would \
-give. docs/findings.md describes every finding.
+INPUT is a record of Fathom's (--format json), fio's output (normal, json, json+), the output of `iostat -x` \
+(text or -o JSON) or the file of `fathom capture --sample`. A claim is a set of figures from any source: \
+iops, lat (or p50, p99, ...), qd, jobs, bs, bw, read, rw, vcpus, time. Beside an INPUT it adds what the \
+input lacks. With --volume, the figures are compared with a modelled volume: the answer names the limits \
+and computes what another queue depth would give. docs/findings.md describes every finding.
 
 Examples:
   fathom explain fio.json --volume gcp/pd-ssd,size=1TiB,vcpus=32

@@ -1,12 +1,13 @@
-//! `fathom capture` as a whole program: signals, `kill -9`, warnings and errors. Needs root.
+//! `fathom capture` as a whole program: signals, `kill -9`, warnings and errors, sampled counters. Needs root.
 
 mod common;
 
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use common::{Need, Running, Scratch, fathom, met, run, wait_for};
+use common::{Need, Running, Scratch, fathom, flat, met, run, wait_for};
 use serde_json::Value;
 use trace::{TraceEnd, TraceReader, TraceStep};
 
@@ -75,6 +76,14 @@ fn bpf_links(process: u32) -> usize {
     let files = std::fs::read_dir(format!("/proc/{process}/fdinfo")).into_iter().flatten().flatten();
     let is_link = |text: &String| text.contains("link_type:");
     files.filter_map(|file| std::fs::read_to_string(file.path()).ok()).filter(is_link).count()
+}
+
+/// Returns the command for a user without any capability.
+fn unprivileged<'a>(words: impl IntoIterator<Item = &'a str>) -> Command {
+    let mut command = Command::new("setpriv");
+    command.args(["--bounding-set", "-all", "--inh-caps", "-all", "--reuid", "65534", "--clear-groups"]);
+    command.arg(env!("CARGO_BIN_EXE_fathom")).args(words);
+    command
 }
 
 /// Returns the number of requests in a trace, and how it ends.
@@ -188,9 +197,79 @@ fn errors_name_the_remedy_and_touch_nothing() {
 #[test]
 fn without_privileges_the_capability_is_named() {
     let Some(setup) = Setup::new("user") else { return };
-    let mut command = Command::new("setpriv");
-    command.args(["--bounding-set", "-sys_admin", "--inh-caps", "-sys_admin", "--reuid", "65534", "--clear-groups"]);
-    command.arg(env!("CARGO_BIN_EXE_fathom")).args(["capture", &setup.device, "--summary-only", "--for", "100ms"]);
-    let outcome = run(&mut command).expect_code(3);
-    assert!(outcome.stderr.contains("CAP_SYS_ADMIN") && outcome.stderr.contains("iostat"), "{}", outcome.stderr);
+    let words = ["capture", &setup.device, "--summary-only", "--for", "100ms"];
+    let outcome = run(&mut unprivileged(words)).expect_code(3);
+    let offer = format!("or sample the counters, which shows means only: fathom capture {} --sample", setup.device);
+    assert!(outcome.stderr.contains("CAP_SYS_ADMIN") && outcome.stderr.contains(&offer), "{}", outcome.stderr);
+}
+
+#[test]
+fn without_privileges_counters_are_sampled_for_explain_and_plan() {
+    let Some(setup) = Setup::new("sample") else { return };
+    let scratch = Scratch::new();
+    std::fs::set_permissions(scratch.as_ref(), std::fs::Permissions::from_mode(0o777)).unwrap();
+    let file = scratch.text("db.counters");
+    let load = setup.load("--rw=randrw --bs=8k --iodepth=4 --rate_iops=900,300 --time_based --runtime=7 --size=64m");
+    std::thread::sleep(Duration::from_millis(1500));
+    let mut iostat = Command::new("iostat");
+    iostat.args(["-x", "-y", "-d", "-o", "JSON", &setup.device, "4", "1"]).env("LC_ALL", "C");
+    let iostat = Running::start(&mut iostat);
+    let sampled = ["capture", &setup.device, "--sample", "100ms", "--for", "4s", "-o", &file, "--format", "json"];
+    let outcome = run(&mut unprivileged(sampled)).expect_code(0);
+    let printed: Value = serde_json::from_str(&iostat.end().expect_code(0).stdout).unwrap();
+    load.end().expect_code(0);
+    let report: Value = serde_json::from_str(&outcome.stdout).unwrap();
+    assert_eq!((&report["ended"], &report["confidence"]), (&"after the requested time".into(), &"low".into()));
+    let taken = |key: &str| report[key].as_u64().unwrap();
+    assert_eq!(taken("intervals") + taken("missed_samples"), 40, "{report:#}");
+    let columns = &printed["sysstat"]["hosts"][0]["statistics"][0]["disk"][0];
+    for (kind, column, rate) in [("read", "r/s", 900.0), ("write", "w/s", 300.0)] {
+        let found = report["kinds"][kind]["iops"]["mean"].as_f64().unwrap();
+        let by_iostat = columns[column].as_f64().unwrap();
+        assert!((found / rate - 1.0).abs() < 0.1 && (found / by_iostat - 1.0).abs() < 0.1, "{found} {by_iostat}");
+        assert_eq!(report["kinds"][kind]["mean_bytes"], 8192);
+    }
+    let outcome = run(&mut fathom(["explain", &file, "--format", "json"])).expect_code(0);
+    let explained: Value = serde_json::from_str(&outcome.stdout).unwrap();
+    let input = &explained["inputs"][0];
+    assert_eq!(input["kind"], "diskstats");
+    let note = input["subjects"][0]["notes"][0].as_str().unwrap();
+    assert!(note.starts_with("low confidence: counters of the kernel have means over intervals of 1"), "{note}");
+    let iops = &input["subjects"][0]["figures"][0];
+    assert_eq!((&iops["quantity"], &iops["source"]), (&"iops".into(), &"disk_counters".into()));
+    assert!((iops["value"].as_f64().unwrap() / 1200.0 - 1.0).abs() < 0.1, "{iops}");
+    let plan = flat(&run(&mut fathom(["plan", "--from", &file, "--provider", "aws"])).expect_code(0).stdout);
+    assert!(plan.contains("reads of 8 KiB") && plan.contains("low confidence: counters of the kernel"), "{plan}");
+}
+
+#[test]
+fn a_signal_or_a_lost_device_ends_sampling_with_its_results() {
+    let Some(setup) = Setup::new("sampled-end") else { return };
+    let scratch = Scratch::new();
+    let file = scratch.text("a.counters");
+    let start = || {
+        let sampling = Running::start(&mut fathom(["capture", &setup.device, "--sample", "50ms", "-o", &file]));
+        wait_for("samples", || scratch.path("a.counters").metadata().is_ok_and(|file| file.len() > 1000));
+        sampling
+    };
+    let sampling = start();
+    sampling.signal("INT");
+    let outcome = sampling.end().expect_code(130);
+    assert!(
+        outcome.stdout.contains("ended by a signal") && outcome.stdout.contains("not measured"),
+        "{}",
+        outcome.stdout
+    );
+    assert!(outcome.stdout.contains(&format!("fathom plan --from {file}")) || !outcome.stdout.contains("IOPS over"));
+    std::fs::remove_file(&file).unwrap();
+    let sampling = start();
+    assert!(Command::new("losetup").args(["--detach", &setup.device]).status().unwrap().success());
+    let outcome = sampling.end().expect_code(3);
+    assert!(flat(&outcome.stdout).contains("ended because the device vanished"), "{}", outcome.stdout);
+    assert!(outcome.stderr.contains("/stat: the device was detached") && outcome.stderr.contains("help: "));
+    let name = setup.device.trim_start_matches("/dev/");
+    let outcome = run(&mut fathom(["capture", "--sample", name])).expect_code(2);
+    assert!(outcome.stderr.contains("DEVICE comes before --sample"), "{}", outcome.stderr);
+    let outcome = run(&mut fathom(["capture", &setup.device, "--sample", "--pid", "1"])).expect_code(2);
+    assert!(outcome.stderr.contains("--pid cannot be used with --sample: "), "{}", outcome.stderr);
 }

@@ -4,9 +4,10 @@ use analyse::{
     Database, EvidenceSource, Expectation, ExpectedPoint, Explanation, KnownFigure, Observation, explain_job,
     explain_observation, explain_together,
 };
-use record::{Claim, Input, Iostat, Run};
+use record::{Claim, CounterFormat, Input, Iostat, Run};
 use report::Explained;
 use runner::{RunControl, Runner};
+use units::Nanos;
 
 use crate::expected::ExpectedVolume;
 
@@ -70,7 +71,13 @@ impl Explainer<'_> {
     fn input(&self, name: &str, input: &Input) -> Explained {
         match input {
             Input::Run(run) => self.of(name.to_owned(), "run", self.run(run)),
-            Input::Iostat(iostat) => self.of(name.to_owned(), "iostat", self.iostat(iostat)),
+            Input::Iostat(iostat) => {
+                let kind = match iostat.format {
+                    CounterFormat::Iostat => "iostat",
+                    CounterFormat::Diskstats => "diskstats",
+                };
+                self.of(name.to_owned(), kind, self.iostat(iostat))
+            }
         }
     }
 
@@ -112,7 +119,11 @@ impl Explainer<'_> {
         let names = devices(iostat);
         let explained = |name: &String| {
             let seen = Observation::of_device(iostat, name).completed_by(&self.claims);
-            self.observed(name, &seen)
+            let mut explanation = self.observed(name, &seen);
+            if iostat.format == CounterFormat::Diskstats {
+                explanation.notes.push(means_only(iostat));
+            }
+            explanation
         };
         names.iter().map(explained).collect()
     }
@@ -141,6 +152,24 @@ fn first_observation(input: &Input) -> Observation {
             devices(iostat).first().map(|name| Observation::of_device(iostat, name)).unwrap_or_default()
         }
     }
+}
+
+/// Returns what counters do not show, and how certain an answer from them is.
+pub(crate) fn means_only(iostat: &Iostat) -> String {
+    let of = match iostat.format {
+        CounterFormat::Iostat => "iostat has",
+        CounterFormat::Diskstats => "counters of the kernel have",
+    };
+    let lengths: Vec<f64> = iostat.intervals().filter_map(|report| report.seconds).collect();
+    let seconds = lengths.iter().sum::<f64>() / lengths.len() as f64;
+    let intervals = match seconds.is_finite() {
+        true => format!("intervals of {}", Nanos::new((seconds * 1e9).round() as u64)),
+        false => "intervals".to_owned(),
+    };
+    format!(
+        "low confidence: {of} means over {intervals}, so shorter bursts and the offsets are not known; a trace of \
+         `fathom capture` shows them"
+    )
 }
 
 /// Returns the devices with activity, in order of appearance.

@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use sim::model::with_key;
 use units::{Nanos, PerKind, Rate};
 
+use crate::explanation::means_only;
 use crate::host::{Parallel, map};
 use crate::jobs::{VariedJobs, VariedPlace, around};
 
@@ -248,8 +249,10 @@ pub fn need_of(
             let busy = reports.max_by(|a, b| a.iops().total_cmp(&b.iops()));
             match busy.map(|device| device.name.clone()) {
                 Some(device) => {
-                    let mut derived = of_observation(name, &Observation::of_device(&iostat, &device));
-                    derived.lines.push(MEANS_ONLY.to_owned());
+                    let seen = Observation::of_device(&iostat, &device);
+                    let mut derived = of_observation(name, &seen);
+                    derived.lines.extend(busiest(&seen));
+                    derived.lines.push(means_only(&iostat));
                     Ok(derived)
                 }
                 None => Err(vec![Diagnostic::error("plan", format!("{name} has no devices"))]),
@@ -259,9 +262,17 @@ pub fn need_of(
     }
 }
 
-/// What a need out of means over intervals does not show.
-const MEANS_ONLY: &str = "low confidence: iostat has means over intervals, so shorter bursts and the offsets are not \
-                          known; a trace of `fathom capture` shows them";
+/// Returns the rate of the busiest interval, if it is far from the mean that the need has.
+fn busiest(seen: &Observation) -> Option<String> {
+    /// Factor from which on a volume for the mean is too small for this interval, also with headroom.
+    const FAR: f64 = 1.2;
+    let most = seen.paces.iter().copied().reduce(f64::max)?;
+    let mean = seen.iops.filter(|mean| most > FAR * mean.value())?;
+    let (most, mean) = (units::count(most), units::count(mean.value()));
+    Some(format!(
+        "{mean} IOPS is the mean of the intervals with requests; the busiest had {most} IOPS (--iops to plan for it)"
+    ))
+}
 
 fn of_observation(name: &str, seen: &Observation) -> Derived {
     let iops = seen.iops.map(|known| known.value());

@@ -1,10 +1,11 @@
-//! Reads any input, recognized by its content: a record of ours, fio's output, `iostat -x`.
+//! Reads any input, recognized by its content: a record of ours, fio's output, `iostat -x`, copies of `/proc/diskstats`.
 //!
 //! A truncated document is refused, even if some of its parts are complete. Only a missing device at the very end
 //! cannot be detected.
 
 mod binary;
 mod command;
+mod diskstats;
 mod foreign;
 mod iostat;
 mod json;
@@ -21,7 +22,7 @@ use job::{Diagnostic, Place};
 
 use crate::Run;
 use crate::printable::{may_hide, printable};
-pub use iostat::{Iostat, IostatCpu, IostatDevice, IostatKind, IostatReport};
+pub use iostat::{CounterFormat, Iostat, IostatCpu, IostatDevice, IostatKind, IostatReport};
 use reports::InputFormat;
 use text::InputText;
 
@@ -94,7 +95,7 @@ pub struct InputResults {
 ///
 /// Known formats: Fathom's records, single runs or repeats of `--repeat`; fio's `json` and `json+`, with other text
 /// around them; fio's normal output of versions 2 and 3; its terse output from version 3 of that format; `iostat -x` as
-/// text, with most of its options and in any locale, and as JSON. Of several reports on one run (`--status-interval`),
+/// text, with most of its options and in any locale, and as JSON; copies of `/proc/diskstats` with their times. Of several reports on one run (`--status-interval`),
 /// the last one counts and a note says so; of one report in several formats, the most detailed one counts.
 ///
 /// # Errors
@@ -126,8 +127,13 @@ pub fn read_inputs(name: &str, bytes: &[u8]) -> Result<InputResults, InputError>
     for lines in terse::runs(&text) {
         add(InputFormat::Terse, lines.start, terse::read(&text, lines).map(of_run));
     }
-    if found.is_empty() && unreadable.is_empty() && iostat::is_in(&text) {
-        match iostat::read_text(&text).and_then(|iostat| few_devices(&text, iostat)) {
+    let series = match found.is_empty() && unreadable.is_empty() {
+        true if iostat::is_in(&text) => Some(iostat::read_text(&text)),
+        true if diskstats::is_in(&text) => Some(diskstats::read(&text)),
+        _ => None,
+    };
+    if let Some(series) = series {
+        match series.and_then(|iostat| few_devices(&text, iostat)) {
             Ok(iostat) => found.push((InputFormat::Iostat, InputResult { line: 1, input: Input::Iostat(iostat) })),
             Err(error) => unreadable.push(error),
         }

@@ -22,6 +22,7 @@ mod claim;
 mod collect;
 mod course;
 mod declared;
+mod disk_counters;
 mod environment;
 mod figure;
 pub mod fio;
@@ -55,12 +56,13 @@ pub use claim::{Claim, Claimed, ClaimedKind};
 pub use collect::{WorkerRecord, collect};
 pub use course::{Flow, Level, SeriesSegment};
 pub use declared::{Declared, DeclaredPerKind, DeclaredSizes, KeptLatencies, Mixed};
+pub use disk_counters::{DiskCounters, KindCounters};
 pub use environment::{DeviceRecord, EnvironmentRecord, FilesystemRecord, TargetEnvironment};
 pub use figure::{Figure, FigureQuantity};
 pub use fleet::{ClockRecord, FleetRecord, LostRank, MergeRecord, RANK_INTERVALS_MAX, RankFailure, RankRecord};
 pub use input::{
-    Input, InputError, InputResult, InputResults, Iostat, IostatCpu, IostatDevice, IostatKind, IostatReport,
-    read_input, read_inputs,
+    CounterFormat, Input, InputError, InputResult, InputResults, Iostat, IostatCpu, IostatDevice, IostatKind,
+    IostatReport, read_input, read_inputs,
 };
 pub use job_result::{JobEvidence, JobResult, ProbeRecord, TargetFacts, TargetKind};
 pub use kind::DataKind;

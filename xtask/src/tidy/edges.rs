@@ -29,7 +29,7 @@ const EDGES: &[(&str, &str)] = &[
     ("analyse", "units record"),
     ("plan", "units volume"),
     ("report", "units job trace workload record runner analyse volume plan"),
-    ("capture", "units trace probe engine report"),
+    ("capture", "units trace probe engine record report"),
     ("manual", "job"),
     ("procedure", "units job workload meter target trace volume record runner sim analyse plan report"),
     ("live", "units job meter volume engine record report runner"),

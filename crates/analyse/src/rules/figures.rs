@@ -65,7 +65,7 @@ fn depth_gap(implied: &KnownFigure, depth: &KnownFigure) -> f64 {
 
 /// Reports whether a device counted the figure: merged and split requests of all programs, unknown to a job or claim.
 fn is_of_device(known: KnownFigure) -> bool {
-    known.source == EvidenceSource::Iostat
+    known.source.is_device()
 }
 
 /// Little's law for the counters of a device.

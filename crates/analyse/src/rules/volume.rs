@@ -208,7 +208,7 @@ pub(super) fn too_shallow(case: &VolumeCase<'_, '_>) -> Option<Finding> {
         let finding = finding
             .with_figure(Quantity::LatencyMean, seen.latency_ns)
             .with_figure(Quantity::BusyShare, seen.busy)
-            .with(Quantity::HostCpuShare, seen.host_cpu, EvidenceSource::Iostat)
+            .with(Quantity::HostCpuShare, seen.host_cpu, source_of_counters(seen))
             .remedy(Remedy::MoreInFlight { in_flight: wanted, reads, database: seen.database })
             .counterfactual((case.volume.at)(wanted as f64));
         return Some(finding);
@@ -226,6 +226,11 @@ pub(super) fn too_shallow(case: &VolumeCase<'_, '_>) -> Option<Finding> {
     Some(finding)
 }
 
+/// Returns where processor time comes from: the counters that also have the requests.
+fn source_of_counters(seen: &Observation) -> EvidenceSource {
+    seen.iops.map_or(EvidenceSource::Iostat, |iops| iops.source)
+}
+
 /// Checks for enough operations in flight on average, but in bursts with idle time between them.
 pub(super) fn uneven(case: &VolumeCase<'_, '_>) -> Option<Finding> {
     let cap = case.volume.binding().filter(|cap| case.is_counted() && case.iops < (1.0 - REACHED) * cap.iops)?;
@@ -237,7 +242,7 @@ pub(super) fn uneven(case: &VolumeCase<'_, '_>) -> Option<Finding> {
             .with(Quantity::ServiceMean, alone_ns, EvidenceSource::Model)
             .with_figure(Quantity::LatencyMean, latency)
             .with_figure(Quantity::BusyShare, busy)
-            .with(Quantity::HostCpuShare, case.seen.host_cpu, EvidenceSource::Iostat)
+            .with(Quantity::HostCpuShare, case.seen.host_cpu, source_of_counters(case.seen))
     })
 }
 

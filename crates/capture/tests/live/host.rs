@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use capture::{CaptureHost, CaptureOptions, capture};
-use report::capture::{CaptureProgress, CaptureReport};
+use capture::{CaptureHost, CaptureOptions, capture, sample};
+use report::capture::{CaptureProgress, CaptureReport, SampleProgress, SampleReport};
 use trace::{TraceEnd, TraceInfo, TraceReader, TraceRequest, TraceStep};
 
 /// Prints that a test is skipped, which `FATHOM_NO_SKIP=1` forbids.
@@ -60,6 +60,10 @@ impl LoopDisk {
 
     pub(crate) fn path(&self) -> &Path {
         &self.path
+    }
+
+    pub(crate) fn detach(&self) {
+        assert!(Command::new("losetup").arg("--detach").arg(&self.path).status().unwrap().success());
     }
 
     pub(crate) fn name(&self) -> &str {
@@ -185,23 +189,32 @@ impl Recorder {
         Self { is_stalled: true, ..Self::default() }.run(options, load)
     }
 
+    /// Samples counters while a load runs.
+    pub(crate) fn sampled_during(options: &CaptureOptions, interval: Duration, load: impl FnOnce()) -> SampleReport {
+        Self::default().observe(load, |host| sample(options, interval, host).unwrap())
+    }
+
     fn run(self, options: &CaptureOptions, load: impl FnOnce()) -> CaptureReport {
+        self.observe(load, |host| capture(options, host).unwrap())
+    }
+
+    fn observe<T: Send>(self, load: impl FnOnce(), observer: impl FnOnce(&mut Self) -> T + Send) -> T {
         let mut host = self.clone();
         std::thread::scope(|scope| {
-            let captured = scope.spawn(|| capture(options, &mut host));
+            let captured = scope.spawn(|| observer(&mut host));
             while !self.calls.load(Ordering::Relaxed) && !captured.is_finished() {
                 std::thread::sleep(Duration::from_millis(5));
             }
             load();
             self.ended.store(true, Ordering::Relaxed);
-            captured.join().unwrap().unwrap()
+            captured.join().unwrap()
         })
     }
 }
 
 impl CaptureHost for Recorder {
     fn is_ended(&self) -> bool {
-        // The first call comes after events were enabled.
+        // The first call comes after events were enabled, or counters read.
         self.calls.store(true, Ordering::Relaxed);
         while self.is_stalled && !self.ended.load(Ordering::Relaxed) {
             std::thread::sleep(Duration::from_millis(5));
@@ -210,6 +223,8 @@ impl CaptureHost for Recorder {
     }
 
     fn progress(&mut self, _: &CaptureProgress) {}
+
+    fn sampled(&mut self, _: &SampleProgress) {}
 
     fn concluding(&mut self) {}
 

@@ -1,6 +1,7 @@
 //! Captures of live devices: loop devices and zram, loaded by fio. Needs root.
 
 mod host;
+mod sample;
 
 use std::time::Duration;
 

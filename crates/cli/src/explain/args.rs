@@ -9,7 +9,7 @@ use crate::args::PageFormat;
 /// Options of `fathom explain`.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct ExplainOptions {
-    /// Result: a record, or the output of fio or iostat; - for standard input
+    /// Result: a record, sampled counters, or the output of fio or iostat; - for standard input
     #[arg(value_name = "INPUT")]
     pub(super) inputs: Vec<PathBuf>,
     /// Describe all findings in Markdown

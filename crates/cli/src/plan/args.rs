@@ -100,7 +100,7 @@ pub(crate) struct PlanOptions {
     /// Named workload: NAME[,key=value]...
     #[arg(long, value_name = "WORKLOAD", help_heading = "Load")]
     pub(super) workload: Option<String>,
-    /// Take the load from a trace, a record, fio's or iostat's output, or a job file
+    /// Take the load from a trace, a record, fio's or iostat's output, sampled counters, or a job file
     #[arg(long, value_name = "FILE", help_heading = "Load")]
     pub(super) from: Option<PathBuf>,
     /// Replay all of a trace instead of its busiest hour

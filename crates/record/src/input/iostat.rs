@@ -13,9 +13,21 @@ use super::text::InputText;
 pub(super) use json::read as read_json;
 pub(super) use table::{is_in, read as read_text};
 
-/// Reports of `iostat -x`.
+/// Where reports come from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum CounterFormat {
+    /// Output of `iostat -x`.
+    #[default]
+    Iostat,
+    /// Copies of `/proc/diskstats`, as `fathom capture --sample` writes them.
+    Diskstats,
+}
+
+/// Reports of `iostat -x`, or of a series of copies of the counters that it reads.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Iostat {
+    /// Where the reports come from.
+    pub format: CounterFormat,
     /// Name of the host, if printed.
     pub host: Option<String>,
     /// CPUs of the host.

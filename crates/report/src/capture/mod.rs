@@ -1,9 +1,14 @@
 //! Result of a capture: what was recorded of a live device.
 
 mod json;
+mod sample;
+mod sample_json;
+mod sample_text;
 mod text;
 
 use trace::TraceProfile;
+
+pub use sample::{IntervalRates, SampleFile, SampleProgress, SampleReport, SampledKind};
 
 /// What was captured.
 #[derive(Clone, Debug, Default)]

@@ -1,0 +1,120 @@
+//! The file of sampled counters: copies of lines of `/proc/diskstats`, each below its time.
+//!
+//! `record::read_input` reads it, as it reads the output of a loop of `date +%s.%N` and `cat /proc/diskstats`.
+
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use engine::gate::{Existing, create_output};
+use report::capture::SampleFile;
+
+use crate::error::CaptureError;
+use crate::sample_source::CounterSample;
+use crate::target::CaptureTarget;
+
+/// Start of such a file.
+const MARK: &str = "# fathom capture --sample";
+
+/// Interval from which on copies have the processor time too, whose reading takes long on large hosts.
+const CPU_INTERVAL: Duration = Duration::from_millis(100);
+
+/// A series of samples that is being written.
+#[derive(Debug)]
+pub(crate) struct SeriesFile {
+    path: PathBuf,
+    file: File,
+    bytes: u64,
+    samples: u64,
+    /// An instant and the time since 1970 at it. Later times follow from it, because clocks of hosts are changed.
+    started: (Instant, Duration),
+    has_cpu: bool,
+}
+
+impl SeriesFile {
+    /// Opens the file. An existing file is replaced if it is empty or a series of samples.
+    pub(crate) fn create(path: &Path, interval: Duration, target: &CaptureTarget) -> Result<Self, CaptureError> {
+        let shown = path.display();
+        let failed = |error: io::Error| CaptureError::usage(format!("--output {shown}: {error}"), "name another file");
+        let mut file = create_output(path, Existing::Keep).map_err(|denied| {
+            let text = denied.to_string();
+            let (why, remedy) = text.split_once("\nhelp: ").unwrap_or((&text, "name another file"));
+            CaptureError::usage(format!("--output {shown}: {why}"), remedy)
+        })?;
+        let metadata = file.metadata().map_err(failed)?;
+        if metadata.is_file() {
+            if metadata.len() > 0 && !has_mark(&mut file) {
+                return Err(CaptureError::usage(
+                    format!("--output {shown}: it exists and is not a series of samples"),
+                    "name another file, or remove it first",
+                ));
+            }
+            file.set_len(0).map_err(failed)?;
+            io::Seek::rewind(&mut file).map_err(failed)?;
+        }
+        let unix = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let mut series = Self {
+            path: path.to_owned(),
+            file,
+            bytes: 0,
+            samples: 0,
+            started: (Instant::now(), unix),
+            has_cpu: interval >= CPU_INTERVAL,
+        };
+        let host = probe::host(Path::new("/"));
+        let head = format!(
+            "{MARK} {}ms: counters of {} ({} bytes), below their times, as in /proc/diskstats\n# host: {}\n# cpus: {}\n",
+            interval.as_millis(),
+            target.name,
+            target.bytes,
+            host.name,
+            host.cpus
+        );
+        series.write(&head)?;
+        Ok(series)
+    }
+
+    /// Adds a sample. It is written at once, so that a killed process loses none.
+    pub(crate) fn add(&mut self, sample: &CounterSample) -> Result<(), CaptureError> {
+        let (start, unix) = self.started;
+        let at = unix + sample.at.saturating_duration_since(start);
+        let cpu = self.has_cpu.then(cpu_line).flatten().map_or_else(String::new, |line| line + "\n");
+        let text = format!("{}.{:09}\n{cpu}{}\n", at.as_secs(), at.subsec_nanos(), sample.line);
+        self.samples += 1;
+        self.write(&text)
+    }
+
+    fn write(&mut self, text: &str) -> Result<(), CaptureError> {
+        self.bytes += text.len() as u64;
+        self.file.write_all(text.as_bytes()).map_err(|error| {
+            let remedy = engine::remedy(&error).unwrap_or("what was written before can be read (fathom explain)");
+            CaptureError::host(format!("write {}: {error}", self.path.display()), remedy)
+        })
+    }
+
+    /// Returns the length of the file.
+    pub(crate) const fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Returns what was written.
+    pub(crate) fn written(&self) -> SampleFile {
+        SampleFile { path: self.path.display().to_string(), bytes: self.bytes, samples: self.samples }
+    }
+}
+
+/// Returns the processor time of the host, the first line of `/proc/stat`.
+fn cpu_line() -> Option<String> {
+    let mut bytes = [0; 256];
+    let length = File::open("/proc/stat").and_then(|mut file| file.read(&mut bytes)).ok()?;
+    let text = String::from_utf8_lossy(bytes.get(..length)?).into_owned();
+    let (line, _) = text.split_once('\n')?;
+    line.starts_with("cpu ").then(|| line.to_owned())
+}
+
+/// Reports whether a file begins as a series does.
+fn has_mark(file: &mut File) -> bool {
+    let mut start = vec![0; MARK.len()];
+    file.read_exact(&mut start).is_ok_and(|()| start == MARK.as_bytes())
+}

@@ -1,0 +1,130 @@
+//! Counters of live devices, sampled.
+
+use std::time::{Duration, Instant};
+
+use capture::{CaptureOptions, sample};
+use record::{Input, Iostat, IostatKind, read_input};
+
+use crate::host::{LoopDisk, Recorder, fio, spawn_fio};
+
+const INTERVAL: Duration = Duration::from_millis(50);
+
+fn options(device: &str, output: Option<&std::path::Path>) -> CaptureOptions {
+    CaptureOptions {
+        asked: device.to_owned(),
+        output: output.map(std::path::Path::to_path_buf),
+        duration: Some(Duration::from_secs(60)),
+        ..CaptureOptions::default()
+    }
+}
+
+fn series(path: &std::path::Path) -> Iostat {
+    match read_input("series", &std::fs::read(path).unwrap(), None).unwrap() {
+        Input::Iostat(iostat) => iostat,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn sums_of_samples_are_those_that_the_kernel_counts() {
+    let Some(disk) = LoopDisk::new(64) else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.counters");
+    let before = disk.counters();
+    let report = Recorder::sampled_during(&options(disk.name(), Some(&path)), INTERVAL, || {
+        fio(&disk, "--rw=randrw --rwmixread=70 --bsrange=4k-64k --iodepth=16 --ioengine=libaio --number_ios=3000");
+        fio(&disk, "--rw=write --bs=16k --size=8m --fsync=8 --ioengine=psync");
+        fio(&disk, "--rw=trim --bs=64k --size=4m --ioengine=psync");
+        // The last sample comes at least 10 ms after the one before, or not at all.
+        std::thread::sleep(Duration::from_millis(100));
+    });
+    let after = disk.counters();
+    let counted = |index: usize| after[index] - before[index];
+    let names: Vec<_> = report.kinds.iter().map(|kind| kind.name).collect();
+    assert_eq!(names, ["read", "write", "discard", "flush", "all"]);
+    // Requests, merges, sectors and milliseconds of each kind, in the order of the kernel.
+    for (kind, at) in report.kinds.iter().zip([0, 4, 11]) {
+        let found = (kind.requests, kind.merges, kind.bytes, kind.latency_ns.unwrap());
+        let latency_ns = counted(at + 3) as f64 * 1e6 / counted(at) as f64;
+        assert_eq!(found, (counted(at), counted(at + 1), counted(at + 2) * 512, latency_ns), "{}", kind.name);
+        assert!(kind.iops.mean < kind.iops.max && kind.iops.p50 <= kind.iops.p95, "{kind:?}");
+    }
+    assert_eq!(report.kinds[3].requests, counted(15));
+    assert_eq!(report.requests, report.kinds[4].requests);
+    let secs = report.duration_ns as f64 / 1e9;
+    assert!((report.depth_mean - counted(10) as f64 / 1e3 / secs).abs() < 1e-9);
+    // The file has the same sums.
+    let iostat = series(&path);
+    let sum = |of: fn(&IostatKind) -> Option<f64>| -> f64 {
+        let reports = iostat.reports.iter();
+        reports.map(|report| of(&report.devices[0].write).unwrap() * report.seconds.unwrap()).sum()
+    };
+    let close = |found: f64, expected: u64| (found - expected as f64).abs() < 1e-3 * (1.0 + expected as f64);
+    assert!(close(sum(|kind| kind.per_second), counted(4)), "{}", counted(4));
+    assert!(close(sum(|kind| kind.bytes_per_second), counted(6) * 512), "{}", counted(6));
+    let seconds: f64 = iostat.reports.iter().filter_map(|report| report.seconds).sum();
+    assert!((seconds - secs).abs() < 1e-6, "{seconds} {secs}");
+    assert_eq!(report.file.unwrap().samples, iostat.reports.len() as u64 + 1);
+}
+
+#[test]
+fn samples_are_taken_at_multiples_of_the_interval() {
+    let Some(disk) = LoopDisk::new(8) else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.counters");
+    let short = CaptureOptions { duration: Some(Duration::from_millis(1500)), ..options(disk.name(), Some(&path)) };
+    let begun = Instant::now();
+    let report = sample(&short, INTERVAL, &mut Recorder::default()).unwrap();
+    assert!(begun.elapsed() >= Duration::from_millis(1500));
+    assert_eq!((report.ended, report.requests), ("after the requested time", 0));
+    assert_eq!(report.intervals + report.missed, 30);
+    let mut elapsed = 0.0;
+    let late: Vec<f64> = series(&path)
+        .reports
+        .iter()
+        .map(|report| {
+            elapsed += report.seconds.unwrap();
+            elapsed % INTERVAL.as_secs_f64()
+        })
+        .collect();
+    // Other work on the host may delay some; none is early, and delays do not add up.
+    let in_time = late.iter().filter(|late| **late < 0.01).count();
+    assert!(in_time * 2 > late.len(), "{late:?}");
+    assert!((report.duration_ns as f64 / 1e9 - 1.5).abs() < 0.1, "{}", report.duration_ns);
+}
+
+#[test]
+fn a_device_that_vanishes_ends_sampling_with_what_was_counted() {
+    let Some(disk) = LoopDisk::new(64) else { return };
+    let mut load = None;
+    let report = Recorder::sampled_during(&options(disk.name(), None), INTERVAL, || {
+        load = Some(spawn_fio(disk.path(), "--ioengine=psync --rw=randread --bs=4k --number_ios=2000 --size=64m"));
+        load.as_mut().unwrap().wait().unwrap();
+        std::thread::sleep(Duration::from_millis(150));
+        disk.detach();
+        std::thread::sleep(Duration::from_millis(300));
+    });
+    assert_eq!(report.ended, "because the device vanished");
+    let failure = report.failure.unwrap();
+    assert!(failure.contains("/stat: the device was detached") && failure.contains("\nhelp: "), "{failure}");
+    assert!(report.kinds[0].requests >= 2000, "{:?}", report.kinds);
+}
+
+#[test]
+fn a_series_ends_at_its_size_and_replaces_only_another_one() {
+    let Some(disk) = LoopDisk::new(8) else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.counters");
+    let small = CaptureOptions { bytes_max: Some(1000), ..options(disk.name(), Some(&path)) };
+    for _ in 0..2 {
+        let report = sample(&small, Duration::from_millis(10), &mut Recorder::default()).unwrap();
+        assert_eq!(report.ended, "at the size limit (--max-size)");
+        let bytes = std::fs::metadata(&path).unwrap().len();
+        assert!((1000..1400).contains(&bytes), "{bytes}");
+        assert_eq!(report.file.map(|file| file.bytes), Some(bytes));
+    }
+    std::fs::write(&path, "notes").unwrap();
+    let error = sample(&small, INTERVAL, &mut Recorder::default()).unwrap_err();
+    assert!(error.to_string().contains("it exists and is not a series of samples") && error.is_usage, "{error}");
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), "notes");
+}
