@@ -115,3 +115,19 @@ fn fio_replays_the_same_operations() {
     assert!(by_fio.1.len() > 2_000);
     assert_eq!(by_fio.1, by_fathom.1);
 }
+
+/// The table of a grid had service times, although the requests of a replay wait for a place in the queue too.
+#[test]
+fn a_grid_of_replays_counts_the_wait_for_a_slot() {
+    let scratch = Scratch::new();
+    let trace = scratch.write("t.iolog", iolog(1_000, false));
+    let volume = "custom,size=1GiB,latency=1ms";
+    let words = ["sim", "--no-record", "--replay", &trace, "--on", volume, "--vary", "iodepth=1,64"];
+    let table = run(&mut fathom(words)).expect_code(0).stdout;
+    // 5,000 requests per second, of which one is served in each millisecond.
+    let rows: Vec<Vec<&str>> = table.lines().map(|line| line.split_whitespace().collect()).collect();
+    assert_eq!(
+        (rows[1][0], &rows[1][4..6], rows[2][0], &rows[2][4..6]),
+        ("1", &["401", "ms"][..], "64", &["1.00", "ms"][..])
+    );
+}

@@ -115,11 +115,13 @@ fn table(points: &[GridPoint]) -> (Vec<String>, Vec<Vec<String>>) {
         cells.extend(kinds.then(|| kind.name().to_owned()));
         let result = job.result.kind(kind);
         let time = |ns: Option<u64>| ns.map_or_else(|| "-".to_owned(), |ns| Nanos::new(ns).to_string());
-        let mean = (result.service.count > 0).then_some(result.service.mean_ns.round() as u64);
+        // Under a rate, operations also wait for a place in the queue.
+        let latency = result.in_blocks();
+        let mean = (latency.count > 0).then_some(latency.mean_ns.round() as u64);
         cells.push(count(result.iops()));
         cells.push(format!("{}/s", Bytes::new(result.bytes_per_second() as u64)));
         cells.push(time(mean));
-        cells.extend([50.0, 99.0, 99.9].map(|percent| time(result.service.percentile_ns(percent))));
+        cells.extend([50.0, 99.0, 99.9].map(|percent| time(latency.percentile_ns(percent))));
         cells.push(limit(point, index));
         cells
     });
