@@ -380,6 +380,7 @@ fn the_outcome_says_how_late_it_was() {
         issued: 10,
         behind_max: Nanos::new(450),
         behind_last: Nanos::new(450),
+        due_last: Nanos::new(900),
         in_flight_max: 1,
         error: None,
     };
