@@ -1,7 +1,7 @@
 //! Requests out of programs in the kernel: `bpf/requests.bpf.c`.
 //!
 //! The kernel calls them for the requests of all devices; they write one record for each completed request of this
-//! device, so that the load loses less time than by events of tracefs (`perf/capture.json`). Some kernels leave
+//! device, so that the load loses less time than by events of tracefs (docs/capture.md). Some kernels leave
 //! out calls of programs without counting them; what is missing then is found and counted as lost. The object has been
 //! compiled; offsets in structures of the kernel are found when it is loaded, in `/sys/kernel/btf/vmlinux`.
 
