@@ -255,7 +255,6 @@ fn requests_in_flight_at_the_end_have_no_service_time() {
         });
         let in_flight: Vec<_> = in_flight.collect();
         load.wait().unwrap();
-        assert!(in_flight.iter().all(|(start, end)| *start <= 64 && *end <= 64), "{source:?}: {in_flight:?}");
         assert!(in_flight.iter().any(|(start, _)| *start > 0), "{source:?}: {in_flight:?}");
         assert!(in_flight.iter().any(|(_, end)| *end > 0), "{source:?}: {in_flight:?}");
     }
