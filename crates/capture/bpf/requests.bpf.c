@@ -169,23 +169,21 @@ int BPF_PROG(block_rq_merge, struct request *rq)
 	return 0;
 }
 
-// What a program did for a request.
-enum outcome { DONE, NOTHING, NO_SLOT };
-
-static __always_inline enum outcome issue(struct request *rq, bool is_first)
+// Reports whether the request has a slot, or needs none.
+static __always_inline bool issue(struct request *rq, bool is_first)
 {
 	u64 sector = rq->__sector;
 	u32 length = rq->__data_len;
 
 	if (!is_in_range(sector, length))
-		return NOTHING;
+		return 1;
 	struct record *slot = slot_of(rq);
 	u64 key = (u64)rq;
 
 	if (!slot)
-		return NO_SLOT;
+		return 0;
 	if (slot->key == key && !is_first)
-		return NOTHING;
+		return 1;
 	// The tag is used again, so the request before is completed.
 	if (slot->key)
 		count_lost();
@@ -209,22 +207,23 @@ static __always_inline enum outcome issue(struct request *rq, bool is_first)
 		// The last byte, which is zero, is the status.
 		bpf_get_current_comm(slot->comm, sizeof(slot->comm) + 1);
 	}
-	return DONE;
+	return 1;
 }
 
-static __always_inline enum outcome complete(struct request *rq, int error, unsigned int bytes)
+// Reports whether the request had a slot.
+static __always_inline bool complete(struct request *rq, int error, unsigned int bytes)
 {
 	struct record *slot = slot_of(rq);
 
 	if (!slot || slot->key != (u64)rq)
-		return NO_SLOT;
+		return 0;
 	if (bytes < rq->__data_len && bytes && !error)
-		return NOTHING;
+		return 1;
 	slot->key = bpf_ktime_get_ns();
 	slot->status = error ? FINISHED | FAILED : FINISHED;
 	put(slot);
 	slot->key = 0;
-	return DONE;
+	return 1;
 }
 
 // The kernel does not call a program on a processor that is in the middle of it when an interrupt comes. The second program
@@ -233,7 +232,7 @@ static __always_inline enum outcome complete(struct request *rq, int error, unsi
 SEC("tp_btf/block_rq_issue")
 int BPF_PROG(block_rq_issue, struct request *rq)
 {
-	if (is_captured(rq) && issue(rq, 1) == NO_SLOT)
+	if (is_captured(rq) && !issue(rq, 1))
 		count_lost();
 	return 0;
 }
@@ -249,7 +248,7 @@ int BPF_PROG(block_rq_issue_missed, struct request *rq)
 SEC("tp_btf/block_rq_complete")
 int BPF_PROG(block_rq_complete, struct request *rq, int error, unsigned int bytes)
 {
-	if (!is_captured(rq) || complete(rq, error, bytes) != NO_SLOT || !is_in_range(rq->__sector, bytes))
+	if (!is_captured(rq) || complete(rq, error, bytes) || !is_in_range(rq->__sector, bytes))
 		return 0;
 	struct record record = {
 		.key = bpf_ktime_get_ns(),

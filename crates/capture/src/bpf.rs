@@ -191,8 +191,9 @@ impl RequestSource for BpfSource {
         &self.names
     }
 
-    fn lost(&mut self) -> u64 {
-        self.lost_issues + self.counters.get(&0, 0).map_or(0, |[lost, ..]| lost)
+    fn lost(&mut self) -> Result<u64, CaptureError> {
+        let [lost, ..] = self.counters.get(&0, 0).map_err(|error| failed("read the counters", &error))?;
+        Ok(self.lost_issues + lost)
     }
 
     fn finish(&mut self, batch: &mut RequestBatch) -> Result<(), CaptureError> {
@@ -200,8 +201,8 @@ impl RequestSource for BpfSource {
         let _ = nanosleep(&SETTLED);
         self.read(batch, u64::MAX)?;
         let now_ns = now_ns();
-        for words in self.slots.iter().flatten() {
-            let record = RequestRecord::new(words);
+        for words in self.slots.iter() {
+            let record = RequestRecord::new(words.map_err(|error| failed("read the requests in flight", &error))?);
             if record.key != 0 {
                 self.counts.issued += 1;
                 let request = record.request(&mut self.names);

@@ -59,7 +59,7 @@ impl EventSource {
         let instance = TraceInstance::create(&fs, &setup)?;
         let cpus = (0..instance.cpus()).map(|_| CpuEvents::default()).collect();
         let start_ns = now_ns();
-        instance.enable(&events, true)?;
+        instance.start()?;
         let reader =
             PageReader { decoder, layout, cpus, names: ProcessNames::default(), page: vec![0; PAGE_BYTES], missed: 0 };
         Ok(Self { events, instance: Some(instance), reader, pairing: RequestPairing::default(), start_ns, lost: 0 })
@@ -105,10 +105,10 @@ impl RequestSource for EventSource {
     }
 
     /// Pages and counters tell of the same events, so the greater number counts.
-    fn lost(&mut self) -> u64 {
-        let counted = self.instance.as_ref().map_or(0, TraceInstance::lost);
+    fn lost(&mut self) -> Result<u64, CaptureError> {
+        let counted = self.instance.as_ref().map_or(Ok(0), TraceInstance::lost)?;
         self.lost = self.lost.max(counted).max(self.reader.missed);
-        self.lost
+        Ok(self.lost)
     }
 
     fn finish(&mut self, batch: &mut RequestBatch) -> Result<(), CaptureError> {
@@ -120,7 +120,7 @@ impl RequestSource for EventSource {
             self.take(batch, u64::MAX);
         }
         self.take(batch, u64::MAX);
-        self.lost = self.lost.max(instance.lost());
+        self.lost = self.lost.max(instance.lost()?);
         instance.remove();
         self.pairing.finish(&mut batch.requests);
         Ok(())

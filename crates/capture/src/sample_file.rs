@@ -3,19 +3,20 @@
 //! `record::read_input` reads it, as it reads the output of a loop of `date +%s.%N` and `cat /proc/diskstats`.
 
 use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use engine::gate::{Existing, create_output};
 use report::capture::SampleFile;
 
 use crate::error::CaptureError;
+use crate::output::{OutputKind, clear};
 use crate::sample_source::CounterSample;
 use crate::target::CaptureTarget;
 
 /// Start of such a file.
 const MARK: &str = "# fathom capture --sample";
+const SERIES: OutputKind = OutputKind { mark: MARK.as_bytes(), name: "a series of samples" };
 
 /// Interval from which on copies have the processor time too, whose reading takes long on large hosts.
 const CPU_INTERVAL: Duration = Duration::from_millis(100);
@@ -35,24 +36,8 @@ pub(crate) struct SeriesFile {
 impl SeriesFile {
     /// Opens the file. An existing file is replaced if it is empty or a series of samples.
     pub(crate) fn create(path: &Path, interval: Duration, target: &CaptureTarget) -> Result<Self, CaptureError> {
-        let shown = path.display();
-        let failed = |error: io::Error| CaptureError::usage(format!("--output {shown}: {error}"), "name another file");
-        let mut file = create_output(path, Existing::Keep).map_err(|denied| {
-            let text = denied.to_string();
-            let (why, remedy) = text.split_once("\nhelp: ").unwrap_or((&text, "name another file"));
-            CaptureError::usage(format!("--output {shown}: {why}"), remedy)
-        })?;
-        let metadata = file.metadata().map_err(failed)?;
-        if metadata.is_file() {
-            if metadata.len() > 0 && !has_mark(&mut file) {
-                return Err(CaptureError::usage(
-                    format!("--output {shown}: it exists and is not a series of samples"),
-                    "name another file, or remove it first",
-                ));
-            }
-            file.set_len(0).map_err(failed)?;
-            io::Seek::rewind(&mut file).map_err(failed)?;
-        }
+        let file = SERIES.open(path)?;
+        clear(path, &file)?;
         let unix = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let mut series = Self {
             path: path.to_owned(),
@@ -113,8 +98,34 @@ fn cpu_line() -> Option<String> {
     line.starts_with("cpu ").then(|| line.to_owned())
 }
 
-/// Reports whether a file begins as a series does.
-fn has_mark(file: &mut File) -> bool {
-    let mut start = vec![0; MARK.len()];
-    file.read_exact(&mut start).is_ok_and(|()| start == MARK.as_bytes())
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_series_never_go_to_one_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x");
+        let target = CaptureTarget {
+            name: "vda".to_owned(),
+            number: (254, 0),
+            bytes: 1 << 30,
+            events_of: (254, 0),
+            disk: None,
+            sectors: None,
+            takes_bios: false,
+            notes: Vec::new(),
+        };
+        let create = || SeriesFile::create(&path, Duration::from_secs(1), &target);
+        let first = create().unwrap();
+        let error = create().unwrap_err().to_string();
+        assert!(error.contains("another capture writes to it"), "{error}");
+        assert_eq!(std::fs::metadata(&path).unwrap().len(), first.bytes());
+        drop(first);
+        assert!(create().is_ok(), "a series is replaced");
+        std::fs::write(&path, "a diary").unwrap();
+        let error = create().unwrap_err().to_string();
+        assert!(error.contains("is not a series of samples\nhelp: name another file"), "{error}");
+        assert_eq!(std::fs::read(&path).unwrap(), b"a diary");
+    }
 }

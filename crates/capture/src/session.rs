@@ -194,7 +194,7 @@ impl<'a> CaptureSession<'a> {
 
     fn tick(&mut self, host: &mut dyn CaptureHost) -> Result<(), CaptureError> {
         let (now_ns, (requests, bytes)) = (now_ns(), self.sink.totals());
-        self.count_lost();
+        self.count_lost()?;
         if let Some(file) = &mut self.sink.file {
             file.flush(now_ns.saturating_sub(self.start_ns))?;
         }
@@ -214,11 +214,12 @@ impl<'a> CaptureSession<'a> {
     }
 
     /// Updates the number of lost events.
-    fn count_lost(&mut self) {
-        self.lost = self.lost.max(self.source.lost());
+    fn count_lost(&mut self) -> Result<(), CaptureError> {
+        self.lost = self.lost.max(self.source.lost()?);
         if let Some(file) = &mut self.sink.file {
             file.info().lost = Some(self.lost);
         }
+        Ok(())
     }
 
     fn finish(mut self, host: &mut dyn CaptureHost) -> Result<CaptureReport, CaptureError> {
@@ -226,7 +227,7 @@ impl<'a> CaptureSession<'a> {
         let second = self.batch.completions.as_ref().and_then(|_| counters(&self.target));
         let duration_ns = now_ns() - self.start_ns;
         self.source.finish(&mut self.batch)?;
-        self.count_lost();
+        self.count_lost()?;
         self.deliver()?;
         let Self { target, source, batch, sink, selection, lost, options, .. } = self;
         host.concluding();

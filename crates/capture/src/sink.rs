@@ -7,14 +7,16 @@ use std::time::Duration;
 
 use engine::gate::{Existing, create_output};
 use report::capture::CaptureFile;
-use rustix::fs::{FlockOperation, flock};
-use rustix::io::Errno;
 use trace::{
     Characterizer, TRACE_MARK, TraceInfo, TraceProfile, TraceReader, TraceRequest, TraceStep, TraceWriter,
     TraceWriterOptions,
 };
 
 use crate::error::CaptureError;
+use crate::output::{OutputKind, clear, is_regular, lock, refused};
+
+/// The file of a trace.
+const TRACE: OutputKind = OutputKind { mark: TRACE_MARK.as_slice(), name: "a trace of Fathom" };
 
 /// How much of a capture is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,29 +54,20 @@ const DELAY_MAX: u32 = 5;
 impl TraceFile {
     /// Opens the file. An existing file is replaced if it is empty or a trace.
     pub(crate) fn create(path: &Path, kept: Option<KeptPart>, info: TraceInfo) -> Result<Self, CaptureError> {
-        let shown = path.display();
-        let failed = |why: String| CaptureError::usage(format!("--output {shown}: {why}"), "name another file");
-        let mut file = create_output(path, Existing::Keep).map_err(|denied| {
-            let text = denied.to_string();
-            let (why, remedy) = text.split_once("\nhelp: ").unwrap_or((&text, "name another file"));
-            CaptureError::usage(format!("--output {shown}: {why}"), remedy)
-        })?;
-        let metadata = file.metadata().map_err(|error| failed(error.to_string()))?;
-        if metadata.is_file() {
-            lock(&file).map_err(|()| failed("another capture writes to it".to_owned()))?;
-            check_replaceable(path, &mut file)?;
-            if kept.is_some() {
-                check_before(&before(path))?;
+        let file = TRACE.open(path)?;
+        let is_regular = is_regular(&file);
+        if kept.is_some() {
+            if !is_regular {
+                return Err(refused(path, "--keep-last needs a file whose start can be dropped"));
             }
-            file.set_len(0).map_err(|error| failed(error.to_string()))?;
-        } else if kept.is_some() {
-            return Err(failed("--keep-last needs a file whose start can be dropped".to_owned()));
+            check_before(&before(path))?;
         }
+        clear(path, &file)?;
         let writer = TraceWriter::new(info, TraceWriterOptions::default());
         Ok(Self {
             path: path.to_owned(),
             file,
-            is_regular: metadata.is_file(),
+            is_regular,
             writer,
             kept,
             bytes: 0,
@@ -194,41 +187,13 @@ fn before(path: &Path) -> PathBuf {
     name.into()
 }
 
-/// Locks a file against other captures for as long as it is open. Fails if another one has it. Filesystems without
-/// locks admit any number.
-fn lock(file: &File) -> Result<(), ()> {
-    match flock(file, FlockOperation::NonBlockingLockExclusive) {
-        Err(Errno::WOULDBLOCK) => Err(()),
-        _ => Ok(()),
-    }
-}
-
 /// Checks that the file for the part before can be replaced: there is none, or it is empty or a trace.
 fn check_before(path: &Path) -> Result<(), CaptureError> {
     match std::fs::symlink_metadata(path) {
         Err(_) => Ok(()),
-        Ok(found) if !found.is_file() => Err(not_replaceable(path)),
-        Ok(_) => check_replaceable(path, &mut File::open(path).map_err(|_| not_replaceable(path))?),
+        Ok(found) if !found.is_file() => Err(TRACE.not_replaceable(path)),
+        Ok(_) => TRACE.check(path, &mut File::open(path).map_err(|_| TRACE.not_replaceable(path))?),
     }
-}
-
-/// Checks that a file can be replaced: it is empty or a trace.
-fn check_replaceable(path: &Path, file: &mut File) -> Result<(), CaptureError> {
-    let is_empty = file.metadata().is_ok_and(|found| found.len() == 0);
-    if is_empty || has_mark(file) { Ok(()) } else { Err(not_replaceable(path)) }
-}
-
-fn not_replaceable(path: &Path) -> CaptureError {
-    CaptureError::usage(
-        format!("--output {}: it exists and is not a trace of Fathom", path.display()),
-        "name another file, or remove it first",
-    )
-}
-
-/// Reports whether a file begins as a trace does.
-fn has_mark(file: &mut File) -> bool {
-    let mut start = vec![0; TRACE_MARK.len()];
-    file.read_exact(&mut start).is_ok_and(|()| start == TRACE_MARK) && file.seek(SeekFrom::Start(0)).is_ok()
 }
 
 /// Everything that receives requests.

@@ -19,8 +19,8 @@ pub(crate) trait RequestSource {
     /// Returns the names of the processes of all requests so far.
     fn names(&self) -> &ProcessNames;
 
-    /// Returns how many events or records were lost so far.
-    fn lost(&mut self) -> u64;
+    /// Returns how many events or records were lost so far. Fails if the kernel does not say.
+    fn lost(&mut self) -> Result<u64, CaptureError>;
 
     /// Ends recording, reads the rest, and adds the requests in flight, without service times.
     fn finish(&mut self, batch: &mut RequestBatch) -> Result<(), CaptureError>;

@@ -101,7 +101,7 @@ fn mount_detached() -> Result<OwnedFd, rustix::io::Errno> {
 /// How an instance is set up.
 #[derive(Clone, Debug)]
 pub(crate) struct InstanceSetup<'a> {
-    /// Events to enable.
+    /// Events to write.
     pub(crate) events: &'a [EventName],
     /// Condition under which the kernel records them.
     pub(crate) filter: String,
@@ -109,7 +109,7 @@ pub(crate) struct InstanceSetup<'a> {
     pub(crate) buffer_bytes: u64,
 }
 
-/// An instance whose events are written to its buffers once [`TraceInstance::enable`] was called.
+/// An instance whose events are written to its buffers between [`TraceInstance::start`] and [`TraceInstance::stop`].
 #[derive(Debug)]
 pub(crate) struct TraceInstance {
     fs: TraceFs,
@@ -137,6 +137,7 @@ impl TraceInstance {
     }
 
     fn set_up(&mut self, setup: &InstanceSetup<'_>) -> Result<(), CaptureError> {
+        self.stop()?;
         // The kernel would otherwise note the name of each process at each switch.
         for option in ["record-cmd", "record-tgid", "overwrite"] {
             let _ = self.write(&format!("options/{option}"), "0");
@@ -148,6 +149,7 @@ impl TraceInstance {
         for event in setup.events {
             self.write(&format!("events/block/{}/filter", event.name), &setup.filter)?;
         }
+        self.enable(setup.events, true)?;
         self.open_pipes()
     }
 
@@ -169,6 +171,12 @@ impl TraceInstance {
     pub(crate) fn enable(&self, events: &[EventName], is_enabled: bool) -> Result<(), CaptureError> {
         let value = if is_enabled { "1" } else { "0" };
         events.iter().try_for_each(|event| self.write(&format!("events/block/{}/enable", event.name), value))
+    }
+
+    /// Begins to write all events to the buffers at once: events are enabled one after the other, and a request whose
+    /// issue alone is written would count as in flight at the end.
+    pub(crate) fn start(&self) -> Result<(), CaptureError> {
+        self.write("tracing_on", "1")
     }
 
     /// Ends writing to the buffers.
@@ -193,9 +201,13 @@ impl TraceInstance {
     }
 
     /// Returns how many events the kernel could not write, over all processors.
-    pub(crate) fn lost(&self) -> u64 {
-        let stats = self.cpus.iter().filter_map(|cpu| std::fs::read_to_string(cpu.join("stats")).ok());
-        stats.map(|text| lost_of(&text)).sum()
+    pub(crate) fn lost(&self) -> Result<u64, CaptureError> {
+        let of_cpu = |cpu: &PathBuf| {
+            let path = cpu.join("stats");
+            let stats = std::fs::read_to_string(&path).map_err(|error| CaptureError::tracefs("read", &path, &error))?;
+            Ok(lost_of(&stats))
+        };
+        self.cpus.iter().map(of_cpu).try_fold(0, |sum, lost| Ok(u64::saturating_add(sum, lost?)))
     }
 
     /// Removes the instance.

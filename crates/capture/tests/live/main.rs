@@ -124,7 +124,10 @@ fn the_queue_depth_is_that_of_the_load() {
         assert_eq!(depth.depth_at_issue.max, 8, "{source:?}");
         // The kernel may join two of a batch.
         let totals = &report.profile.totals;
-        assert_eq!(totals.bytes.read - totals.readahead_bytes, 16_000 * 4096, "{source:?}");
+        let bytes = totals.bytes.read - totals.readahead_bytes;
+        // Some kernels leave out calls of programs, which are counted as lost.
+        let has_lost = source == CaptureSource::Bpf && report.lost_events > 0;
+        assert!(bytes == 16_000 * 4096 || has_lost && bytes < 16_000 * 4096, "{source:?}: {bytes}");
     }
 }
 
@@ -255,6 +258,8 @@ fn requests_in_flight_at_the_end_have_no_service_time() {
         });
         let in_flight: Vec<_> = in_flight.collect();
         load.wait().unwrap();
+        // A request whose issue alone was recorded would count too: the load has 32, which a block layer may split.
+        assert!(in_flight.iter().all(|(start, end)| *start <= 64 && *end <= 64), "{source:?}: {in_flight:?}");
         assert!(in_flight.iter().any(|(start, _)| *start > 0), "{source:?}: {in_flight:?}");
         assert!(in_flight.iter().any(|(_, end)| *end > 0), "{source:?}: {in_flight:?}");
     }
