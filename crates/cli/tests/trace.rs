@@ -241,6 +241,20 @@ fn the_job_of_a_trace_is_written_and_compared() {
     assert!(flat(&found.stdout).contains("not compared: the trace can be read only once"), "{}", found.stdout);
 }
 
+/// A trace of PostgreSQL, with bursts of written back pages at irregular instants.
+#[test]
+fn the_job_of_a_database_matches_on_all_volumes() {
+    let scratch = Scratch::new();
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/pgbench.trace");
+    let job = scratch.path("pgbench.fio");
+    let words = ["trace".as_ref(), path.as_ref(), "--to-job".as_ref(), job.as_os_str()];
+    let found = run(fathom(words).args(["--format", "json"])).expect_clean();
+    let document = document(&found.stdout);
+    for volume in document["job"]["volumes"].as_array().unwrap() {
+        assert_eq!(volume["is_matched"], true, "{volume}");
+    }
+}
+
 #[test]
 fn a_trace_of_flushes_has_no_job() {
     let scratch = Scratch::new();

@@ -8,9 +8,9 @@ mod wellformed;
 
 use report::{ResultDocument, ResultFormat, SheetStyle};
 use trace::{
-    Characterizer, JobComparison, JobLoop, JobOmission, LoadDifference, LoadDimension, LoadLatency, TraceCopy,
-    TraceEnd, TraceFinding, TraceFormat, TraceInfo, TraceInput, TraceOperation, TraceRequest, TraceStudy, TraceWindow,
-    TraceWriter, TraceWriterOptions, VolumeComparison, scan_trace, trace_findings,
+    BacklogLimit, Characterizer, JobComparison, JobLoop, JobOmission, LoadDifference, LoadDimension, LoadLatency,
+    TraceCopy, TraceEnd, TraceFinding, TraceFormat, TraceInfo, TraceInput, TraceOperation, TraceRequest, TraceStudy,
+    TraceWindow, TraceWriter, TraceWriterOptions, VolumeComparison, scan_trace, trace_findings,
 };
 
 /// Returns the report of the bytes of a trace.
@@ -132,6 +132,7 @@ fn job() -> JobComparison {
             difference(LoadDimension::ReadFraction, 0.65, 0.651, 0.001),
             difference(LoadDimension::Sizes, 0.0, 0.021, 0.021),
             difference(LoadDimension::Dispersion(10), 33.9, 18.2, -0.463),
+            difference(LoadDimension::Wait(BacklogLimit::Requests(4000)), 28.7e6, 34.8e6, 0.211),
             difference(LoadDimension::Footprint, 5e9, 5.2e9, 0.04),
             difference(LoadDimension::HotAccesses(5), 0.5, 0.44, -0.06),
             difference(LoadDimension::MissRatio(10), 0.76, 0.78, 0.02),

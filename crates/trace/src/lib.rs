@@ -30,7 +30,8 @@ pub use request::{TraceInfo, TraceOperation, TraceRequest};
 pub use scan::{TraceCondition, TraceWindow, scan_trace};
 pub use study::TraceStudy;
 pub use synthesis::{
-    JobComparison, JobLoop, JobOmission, JobSection, JobSynthesizer, LoadDifference, LoadDimension, LoadLatency,
-    SectionPace, SectionPattern, SynthesisError, SynthesizedJob, VolumeComparison, load_distance,
+    Backlog, BacklogCounts, BacklogLimit, JobComparison, JobLoop, JobOmission, JobSection, JobSynthesizer,
+    LoadDifference, LoadDimension, LoadLatency, SectionPace, SectionPattern, SynthesisError, SynthesizedJob,
+    VolumeComparison, load_distance, wait_distance,
 };
 pub use trace_format::TraceFormat;

@@ -8,7 +8,7 @@ use record::{LatencyStats, Run};
 use runner::{NullObserver, RunControl, RunOptions, Runner, Seeds};
 use sim::Virtual;
 use sim::model::{ModelRunner, SharedRecorder};
-use trace::{LoadLatency, TraceProfile};
+use trace::{Backlog, LoadLatency, TraceProfile};
 
 use super::recorder::ProfileRecorder;
 
@@ -84,12 +84,12 @@ pub(super) fn run_plan(plan: &Plan, runner: &dyn Runner, control: &dyn RunContro
     completed.map(|completed| completed.run).map_err(|error| SynthesisRunError::Failed(error.0))
 }
 
-/// Runs a plan and characterizes its operations.
+/// Runs a plan, characterizes its operations and counts their waits before limits.
 pub(super) fn characterize_plan(
     plan: &Plan,
     runner: &ModelRunner<Virtual>,
     control: &dyn RunControl,
-) -> Result<TraceProfile, SynthesisRunError> {
+) -> Result<(TraceProfile, Vec<Backlog>), SynthesisRunError> {
     let recorder = Arc::new(Mutex::new(ProfileRecorder::default()));
     let shared: SharedRecorder = Arc::<Mutex<ProfileRecorder>>::clone(&recorder);
     run_plan(plan, &runner.clone().recorded(shared), control)?;

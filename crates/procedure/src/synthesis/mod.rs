@@ -10,7 +10,7 @@ use report::job_comment;
 use runner::RunControl;
 use sim::Virtual;
 use sim::model::ModelRunner;
-use trace::{JobComparison, SynthesizedJob, TraceProfile, TraceStudy, load_distance};
+use trace::{JobComparison, JobLoop, SynthesizedJob, TraceProfile, TraceStudy, load_distance, wait_distance};
 
 use measure::plan_on;
 use volumes::{ComparedTrace, comparison_volumes};
@@ -64,8 +64,12 @@ impl JobFile<'_> {
         control: &dyn RunControl,
     ) -> Result<(), SynthesisRunError> {
         let plan = plan_on(text, &nominal_volume(&study.profile, self.job.bytes));
-        let profile = measure::characterize_plan(&plan.map_err(SynthesisRunError::Problems)?, runner, control)?;
-        let differences = load_distance(&study.profile, &profile);
+        let (profile, waits) =
+            measure::characterize_plan(&plan.map_err(SynthesisRunError::Problems)?, runner, control)?;
+        let mut differences = load_distance(&study.profile, &profile);
+        if self.job.job_loop == JobLoop::Open {
+            differences.extend(wait_distance(&study.profile, &self.job.waits, &waits));
+        }
         let on_volumes = |path: &str| {
             let compared = ComparedTrace { path, window: study.window, job: self.job, job_file: text };
             let volumes = comparison_volumes(&study.profile, self.job);

@@ -3,13 +3,14 @@
 use std::collections::VecDeque;
 
 use target::{ExecutedOp, Op, OpRecorder};
-use trace::{Characterizer, TraceOperation, TraceProfile, TraceRequest};
+use trace::{Backlog, BacklogCounts, Characterizer, TraceOperation, TraceProfile, TraceRequest};
 use units::{Nanos, OpKind};
 
 /// Characterizes operations in the order of their submission, although they complete in any order.
 #[derive(Debug, Default)]
 pub(super) struct ProfileRecorder {
     characterizer: Characterizer,
+    backlog: BacklogCounts,
     /// Requests from the first that has not completed, and whether each has.
     pending: VecDeque<(TraceRequest, bool)>,
     /// Number of requests before these.
@@ -19,10 +20,10 @@ pub(super) struct ProfileRecorder {
 }
 
 impl ProfileRecorder {
-    /// Returns the characteristics of everything recorded.
-    pub(super) fn finish(mut self) -> TraceProfile {
+    /// Returns the characteristics of everything recorded, and its waits before limits.
+    pub(super) fn finish(mut self) -> (TraceProfile, Vec<Backlog>) {
         self.pending.iter().for_each(|(request, _)| self.characterizer.add(request));
-        self.characterizer.finish()
+        (self.characterizer.finish(), self.backlog.finish())
     }
 }
 
@@ -46,6 +47,9 @@ impl OpRecorder for ProfileRecorder {
             device: u16::try_from(op.file).unwrap_or(u16::MAX),
             ..TraceRequest::default()
         };
+        if request.operation != TraceOperation::Flush {
+            self.backlog.add(at.get(), op.length);
+        }
         self.pending.push_back((request, false));
     }
 

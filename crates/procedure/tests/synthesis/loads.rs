@@ -71,7 +71,7 @@ pub(crate) fn sorted(mut all: Vec<TraceRequest>) -> Vec<TraceRequest> {
     all
 }
 
-fn read(offset: u64, length: u32, service_ns: u64) -> TraceRequest {
+pub(crate) fn read(offset: u64, length: u32, service_ns: u64) -> TraceRequest {
     TraceRequest { offset, length, service_ns: Some(service_ns), is_sync: true, ..TraceRequest::default() }
 }
 
@@ -145,6 +145,43 @@ pub(crate) fn database(seed: u64, secs: u64) -> Vec<TraceRequest> {
             let service = log_normal(random, 100_000.0, 0.3);
             TraceRequest { process: 10, ..write(zipf.page(random) << 13, 8192, service) }
         });
+    }
+    sorted(all)
+}
+
+/// A database whose kernel submits writes together: about every 200 ms one to four batches of 32, every 15 s a
+/// checkpoint of many batches, and commits of which each waits for the flush of the one before.
+pub(crate) fn write_back(seed: u64, secs: u64) -> Vec<TraceRequest> {
+    let (mut random, mut all) = (Random::new(seed, 0), Vec::new());
+    let batch = |all: &mut Vec<TraceRequest>, random: &mut Random, begin: u64| {
+        for number in 0..32 {
+            let service = log_normal(random, 300_000.0, 0.3);
+            let request = TraceRequest { process: 2, ..write(random.below(1 << 18) << 13, 8192, service) };
+            all.push(TraceRequest { issued_ns: begin + number * 4000, ..request });
+        }
+    };
+    let mut at = 0;
+    while at < secs * S {
+        at += 150 * MS + random.below(100 * MS);
+        (0..1 + random.below(4)).for_each(|number| batch(&mut all, &mut random, at + number * 1_500_000));
+    }
+    for checkpoint in 0..secs / 15 {
+        let mut at = (checkpoint * 15 + 7) * S + random.below(2 * S);
+        for _ in 0..60 + random.below(60) {
+            at += exponential(&mut random, 2e6);
+            batch(&mut all, &mut random, at);
+        }
+    }
+    let (mut at, mut log) = (0, 64 << 30);
+    while at < secs * S {
+        let commit = TraceRequest { is_sync: true, process: 3, ..write(log, 16_384, 120_000) };
+        all.push(TraceRequest { issued_ns: at, ..commit });
+        at += 120_000;
+        let flush = TraceRequest { operation: TraceOperation::Flush, offset: 0, length: 0, issued_ns: at, ..commit };
+        let service = log_normal(&mut random, 500_000.0, 0.4);
+        all.push(TraceRequest { service_ns: Some(service), ..flush });
+        at += service + exponential(&mut random, 4e6);
+        log += 16_384;
     }
     sorted(all)
 }

@@ -2,7 +2,8 @@
 
 use serde::Serialize;
 use trace::{
-    JobComparison, JobLoop, JobOmission, LoadDifference, LoadDimension, LoadLatency, TraceStudy, VolumeComparison,
+    BacklogLimit, JobComparison, JobLoop, JobOmission, LoadDifference, LoadDimension, LoadLatency, TraceStudy,
+    VolumeComparison,
 };
 use units::{Bytes, Nanos, count, grouped, percent, significant};
 
@@ -52,13 +53,25 @@ fn volume_fact(job: &JobComparison) -> Option<(&'static str, String)> {
     if missed.is_empty() {
         return Some(("latency", format!("on all {all} volumes IOPS are within 3 % and p99 within 15 % of the trace")));
     }
-    let names: Vec<&str> = missed.iter().map(|volume| volume.volume.as_str()).collect();
-    let why: Vec<String> = not_matched(job)
-        .filter(|difference| concerns_latency(difference.dimension))
-        .map(|difference| dimension_name(difference.dimension))
-        .collect();
-    let why = if why.is_empty() { "the order of requests of different sections".to_owned() } else { why.join(", ") };
-    Some(("latency", format!("differs on {}; not matched: {why}", names.join(" and "))))
+    let difference = |volume: &&VolumeComparison| {
+        let (iops, p99) = (volume.iops_difference(), volume.p99_difference());
+        format!("{} (IOPS {}, p99 {})", plain_text(&volume.volume), signed_percent(iops), signed_percent(p99))
+    };
+    let volumes: Vec<String> = missed.iter().map(difference).collect();
+    let named = |concerns: fn(LoadDimension) -> bool| -> Vec<String> {
+        let missing = not_matched(job).filter(|difference| concerns(difference.dimension));
+        missing.map(|difference| dimension_name(difference.dimension)).collect()
+    };
+    // Waits before limits contain rates, sizes and bursts. What remains is the speed of single requests and their order.
+    let candidates = [named(is_load), named(concerns_latency)];
+    let why = candidates.into_iter().find(|names| !names.is_empty());
+    let why = why.map_or_else(|| "the order of requests of different sections".to_owned(), |names| names.join(", "));
+    Some(("latency", format!("differs on {}; not matched: {why}", volumes.join(" and "))))
+}
+
+/// Reports whether a dimension is a rate or a wait before a limit.
+const fn is_load(dimension: LoadDimension) -> bool {
+    matches!(dimension, LoadDimension::Rate | LoadDimension::BytesRate | LoadDimension::Wait(_))
 }
 
 /// Reports whether a dimension can change latencies on a volume.
@@ -81,6 +94,9 @@ fn omission(omission: &JobOmission) -> String {
         }
         JobOmission::AveragedPhases { phases } => {
             format!("{} phases are averaged: there would be too many sections", grouped(*phases))
+        }
+        JobOmission::RepeatedBursts { bursts } => {
+            format!("the instants of {} bursts: they are repeated at equal intervals", grouped(*bursts))
         }
         JobOmission::JoinedDevices { devices } => format!("{devices} devices are laid next to each other on one"),
     }
@@ -142,6 +158,8 @@ fn dimension_name(dimension: LoadDimension) -> String {
         LoadDimension::FlushRate => "flushes per second".to_owned(),
         LoadDimension::DepthMean => "mean depth".to_owned(),
         LoadDimension::DepthP99 => "p99 of the depth".to_owned(),
+        LoadDimension::Wait(BacklogLimit::Requests(per_s)) => format!("p99 wait at {} IOPS", count(per_s as f64)),
+        LoadDimension::Wait(BacklogLimit::Bytes(per_s)) => format!("p99 wait at {}/s", Bytes::new(per_s)),
         LoadDimension::Dispersion(ms) => format!("dispersion at {}", Nanos::new(ms * 1_000_000)),
         LoadDimension::Footprint => "footprint".to_owned(),
         LoadDimension::HotAccesses(part) => format!("accesses to hottest {part} %"),
@@ -154,6 +172,7 @@ fn figure(dimension: LoadDimension, value: f64) -> String {
         LoadDimension::Rate | LoadDimension::FlushRate => count(value),
         LoadDimension::BytesRate => format!("{}/s", Bytes::new(value.max(0.0) as u64)),
         LoadDimension::Footprint => Bytes::new(value.max(0.0) as u64).to_string(),
+        LoadDimension::Wait(_) => Nanos::new(value.max(0.0) as u64).to_string(),
         LoadDimension::DepthMean | LoadDimension::DepthP99 | LoadDimension::Dispersion(_) => significant(value, 3),
         _ => percent(value),
     }

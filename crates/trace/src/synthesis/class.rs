@@ -3,6 +3,7 @@
 use crate::characterize::{Characterizer, TraceProfile, TraceTotals};
 use crate::{TraceOperation, TraceRequest};
 
+use super::bursts::{BatchRule, BatchSeries, Batches, IN_A_ROW, SUBMITTED_TOGETHER};
 use super::gaps::Gaps;
 use super::phases::PhaseSeries;
 use super::sizes::{SIZE_MAX, SizePercentages};
@@ -78,6 +79,7 @@ impl ClassKey {
 pub(super) struct ClassCounts {
     characterizer: Characterizer,
     series: PhaseSeries,
+    batches: [BatchSeries; 2],
     gaps: Gaps,
     pub(super) flushes: u64,
     divided: u64,
@@ -95,6 +97,7 @@ impl ClassCounts {
         Self {
             characterizer: Characterizer::new(),
             series: PhaseSeries::new(),
+            batches: [BatchSeries::new(SUBMITTED_TOGETHER), BatchSeries::new(IN_A_ROW)],
             gaps: Gaps::default(),
             flushes: 0,
             divided: 0,
@@ -111,6 +114,7 @@ impl ClassCounts {
     pub(super) fn add(&mut self, at: u64, request: &TraceRequest) {
         self.characterizer.add(request);
         self.series.add(at);
+        self.batches.iter_mut().for_each(|batches| batches.add(at, u64::from(request.length)));
         self.gaps.add(at);
         self.divided += u64::from(request.length > SIZE_MAX);
         let end = request.offset.saturating_add(u64::from(request.length));
@@ -135,6 +139,7 @@ pub(super) struct LoadClass {
     pub(super) key: ClassKey,
     pub(super) profile: TraceProfile,
     pub(super) series: PhaseSeries,
+    batches: [BatchSeries; 2],
     pub(super) gaps: Gaps,
     pub(super) sizes: SizePercentages,
     /// Requests of the class in the trace, with those of joined classes.
@@ -154,6 +159,12 @@ impl LoadClass {
     /// Returns the number of requests of the job: those of the trace, after division.
     pub(super) fn job_requests(&self) -> f64 {
         if self.divided > 0 { self.bytes as f64 / self.sizes.mean_bytes() } else { self.requests as f64 }
+    }
+
+    /// Returns the batches of the class by a rule; `None` if it has few.
+    pub(super) fn batches(&self, rule: BatchRule, runtime_ns: u64) -> Option<Batches> {
+        let series = self.batches.iter().find(|series| series.rule() == rule)?;
+        series.finished(self.profile.totals.requests.total(), runtime_ns)
     }
 
     /// Returns the mean service time in nanoseconds; `None` if it is unknown.
@@ -178,6 +189,7 @@ pub(super) fn finished(classes: [Option<Box<ClassCounts>>; ClassKey::COUNT], tot
             requests: profile.totals.requests.total(),
             bytes: profile.totals.bytes.total(),
             series: counts.series,
+            batches: counts.batches,
             gaps: counts.gaps,
             flushes: counts.flushes,
             divided: counts.divided,
@@ -204,6 +216,24 @@ pub(super) fn finished(classes: [Option<Box<ClassCounts>>; ClassKey::COUNT], tot
     }
     kept.sort_by_key(|class| class.key);
     kept
+}
+
+/// Moves flushes of classes that have more of them than writes to other classes of writes, first to those for which
+/// processes wait: jobs flush at most once for each write. Returns how many are left.
+pub(super) fn spread_flushes(classes: &mut [LoadClass]) -> u64 {
+    let mut left = 0;
+    for class in classes.iter_mut() {
+        left += class.flushes.saturating_sub(class.requests);
+        class.flushes = class.flushes.min(class.requests);
+    }
+    let mut others: Vec<&mut LoadClass> = classes.iter_mut().filter(|class| class.key.is_write()).collect();
+    others.sort_by_key(|class| (!class.key.is_sync, std::cmp::Reverse(class.requests - class.flushes)));
+    for class in others {
+        let moved = left.min(class.requests - class.flushes);
+        class.flushes += moved;
+        left -= moved;
+    }
+    left
 }
 
 fn distance(a: ClassKey, b: ClassKey) -> u32 {

@@ -1,5 +1,6 @@
 //! How far a load is from another one, by dimension.
 
+use super::backlog::{Backlog, BacklogLimit, MeanRates};
 use crate::characterize::{PerOperation, SizeProfile, TraceDistribution, TraceProfile};
 
 /// A quantity of two loads.
@@ -39,6 +40,8 @@ pub enum LoadDimension {
     DepthMean,
     /// 99th percentile of the requests in flight.
     DepthP99,
+    /// 99th percentile of the wait before a limit, in nanoseconds.
+    Wait(BacklogLimit),
     /// Index of dispersion of counts in windows of this many milliseconds.
     Dispersion(u64),
     /// Bytes that are read or written at least once.
@@ -63,6 +66,8 @@ impl LoadDimension {
             Self::FlushRate => "flush-rate".to_owned(),
             Self::DepthMean => "depth-mean".to_owned(),
             Self::DepthP99 => "depth-p99".to_owned(),
+            Self::Wait(BacklogLimit::Requests(per_s)) => format!("wait-{per_s}iops"),
+            Self::Wait(BacklogLimit::Bytes(per_s)) => format!("wait-{}mib", per_s >> 20),
             Self::Dispersion(ms) => format!("dispersion-{ms}ms"),
             Self::Footprint => "footprint".to_owned(),
             Self::HotAccesses(percent) => format!("hot-{percent}"),
@@ -82,7 +87,7 @@ impl LoadDimension {
             | Self::HotAccesses(_)
             | Self::MissRatio(_) => 0.05,
             Self::FlushRate | Self::Footprint => 0.1,
-            Self::DepthMean => 0.15,
+            Self::DepthMean | Self::Wait(_) => 0.15,
             Self::DepthP99 | Self::Dispersion(_) => 0.3,
         }
     }
@@ -141,6 +146,19 @@ pub fn load_distance(trace: &TraceProfile, job: &TraceProfile) -> Vec<LoadDiffer
     all
 }
 
+/// Returns the differences of the waits of an open loop before limits above the rate of the trace.
+#[must_use]
+pub fn wait_distance(profile: &TraceProfile, trace: &[Backlog], job: &[Backlog]) -> Vec<LoadDifference> {
+    let mean =
+        MeanRates { requests_per_s: rate(profile).unwrap_or(0.0), bytes_per_s: bytes_rate(profile).unwrap_or(0.0) };
+    let of = |(trace, job): (&Backlog, &Backlog)| {
+        let (a, b) = (trace.p99_ns as f64, job.p99_ns as f64);
+        let known = trace.is_above(mean) && a.max(b) >= Backlog::LATENCY_NS;
+        known.then(|| difference(LoadDimension::Wait(trace.limit), (Some(a), Some(b))))
+    };
+    trace.iter().zip(job).filter_map(of).collect()
+}
+
 fn difference(dimension: LoadDimension, (trace, job): (Option<f64>, Option<f64>)) -> LoadDifference {
     let (a, b) = (trace.unwrap_or(0.0), job.unwrap_or(0.0));
     let least = match dimension {
@@ -148,7 +166,11 @@ fn difference(dimension: LoadDimension, (trace, job): (Option<f64>, Option<f64>)
         LoadDimension::DepthP99 | LoadDimension::Dispersion(_) => 1.0,
         _ => f64::MIN_POSITIVE,
     };
-    let difference = if dimension.is_fraction() { b - a } else { (b - a) / a.max(least) };
+    let difference = match dimension {
+        LoadDimension::Wait(_) => (b - a) / (a + Backlog::LATENCY_NS),
+        _ if dimension.is_fraction() => b - a,
+        _ => (b - a) / a.max(least),
+    };
     let difference = if difference.is_finite() { difference } else { 1.0 };
     let is_matched = difference.abs() <= dimension.tolerance();
     LoadDifference { dimension, trace, job, difference, is_matched }

@@ -7,23 +7,30 @@
 //!
 //! Memory: 6 MiB and as much for each class in use, of which there are about five. Out of scope: running the job.
 
+mod backlog;
+mod bursts;
 mod class;
 mod closed;
 mod comparison;
 mod difference;
+mod episodes;
 mod gaps;
 mod layout;
 mod open;
 mod phases;
+mod schedule;
+mod search;
 mod section;
 mod sizes;
 mod text;
 
+pub use backlog::{Backlog, BacklogCounts, BacklogLimit};
 pub use comparison::{JobComparison, LoadLatency, VolumeComparison};
-pub use difference::{LoadDifference, LoadDimension, load_distance};
+pub use difference::{LoadDifference, LoadDimension, load_distance, wait_distance};
 pub use section::{JobSection, SectionPace, SectionPattern};
 
 use class::{ClassCounts, ClassKey};
+use open::{OpenLoad, OpenSections};
 
 use crate::characterize::{Characterizer, TraceProfile};
 use crate::{TraceOperation, TraceRequest};
@@ -37,6 +44,7 @@ const SCORED_MIN: f64 = 0.5;
 #[derive(Clone, Debug)]
 pub struct JobSynthesizer {
     total: Characterizer,
+    backlog: BacklogCounts,
     classes: [Option<Box<ClassCounts>>; ClassKey::COUNT],
     /// Class of the last write of each process, plus one; zero if there is none.
     last_writes: Vec<u8>,
@@ -73,6 +81,8 @@ pub struct SynthesizedJob {
     pub runtime_ns: u64,
     /// What the sections leave out or change.
     pub omissions: Vec<JobOmission>,
+    /// Waits of the requests of the trace before limits.
+    pub waits: Vec<Backlog>,
 }
 
 /// Something of a trace that its job does not have.
@@ -107,6 +117,11 @@ pub enum JobOmission {
     AveragedPhases {
         /// Number of phases.
         phases: u64,
+    },
+    /// Bursts at irregular instants that are repeated at equal intervals, with a few sizes.
+    RepeatedBursts {
+        /// Number of bursts.
+        bursts: u64,
     },
     /// Devices whose requests are laid next to each other on one.
     JoinedDevices {
@@ -152,6 +167,7 @@ impl JobSynthesizer {
     pub fn new() -> Self {
         Self {
             total: Characterizer::new(),
+            backlog: BacklogCounts::new(),
             classes: [const { None }; ClassKey::COUNT],
             last_writes: Vec::new(),
             last_write: 0,
@@ -180,6 +196,7 @@ impl JobSynthesizer {
         let key = ClassKey::of(request, before, self.unflushed);
         let class = self.classes[key.index()].get_or_insert_with(|| Box::new(ClassCounts::new()));
         class.add(at, request);
+        self.backlog.add(at, request.length);
         if key.is_write() {
             let is_stable = request.is_fua || request.is_preflush;
             class.flushes += u64::from(is_stable);
@@ -215,7 +232,7 @@ impl JobSynthesizer {
         let profile = self.total.finish();
         let flushes = self.early_flushes;
         let unknown = (self.unknown_requests, self.empty_requests);
-        let job = job(&profile, self.classes, flushes, unknown);
+        let job = job(&profile, self.classes, &self.backlog.finish(), flushes, unknown);
         (profile, job)
     }
 }
@@ -223,13 +240,14 @@ impl JobSynthesizer {
 fn job(
     profile: &TraceProfile,
     classes: [Option<Box<ClassCounts>>; ClassKey::COUNT],
+    waits: &[Backlog],
     early_flushes: u64,
     (unknown, empty): (u64, u64),
 ) -> Result<SynthesizedJob, SynthesisError> {
     if profile.totals.requests.total() == 0 {
         return Err(SynthesisError::NoRequests);
     }
-    let classes = class::finished(classes, &profile.totals);
+    let mut classes = class::finished(classes, &profile.totals);
     if classes.is_empty() {
         return Err(SynthesisError::NoData);
     }
@@ -238,7 +256,7 @@ fn job(
     omit(unknown, JobOmission::UnknownOperations { requests: unknown });
     omit(empty, JobOmission::EmptyRequests { requests: empty });
     omit(early_flushes, JobOmission::FlushesWithoutWrites { flushes: early_flushes });
-    let above = classes.iter().map(|class| class.flushes.saturating_sub(class.requests)).sum();
+    let above = class::spread_flushes(&mut classes);
     omit(above, JobOmission::FlushesAboveWrites { flushes: above });
     let divided = classes.iter().map(|class| class.divided).sum();
     omit(divided, JobOmission::DividedRequests { requests: divided });
@@ -247,12 +265,13 @@ fn job(
     let (regions, bytes) = layout::regions(&classes, profile);
     let job_loop = job_loop(profile);
     let runtime_ns = runtime_ns(profile);
-    let (sections, averaged) = match job_loop {
-        JobLoop::Closed => (closed::sections(&classes, &regions, profile, runtime_ns), 0),
-        JobLoop::Open => open::sections(&classes, &regions, runtime_ns),
+    let OpenSections { sections, averaged, repeated } = match job_loop {
+        JobLoop::Closed => closed::sections(&classes, &regions, profile, runtime_ns).into(),
+        JobLoop::Open => search::sections(&OpenLoad { classes: &classes, regions: &regions, runtime_ns, waits }),
     };
     omissions.extend((averaged > 0).then_some(JobOmission::AveragedPhases { phases: averaged }));
-    Ok(SynthesizedJob { sections, job_loop, bytes, runtime_ns, omissions })
+    omissions.extend((repeated > 0).then_some(JobOmission::RepeatedBursts { bursts: repeated }));
+    Ok(SynthesizedJob { sections, job_loop, bytes, runtime_ns, omissions, waits: waits.to_vec() })
 }
 
 /// Returns the time in which as many requests arrive at the mean rate: the time from the first to the last issue, and one

@@ -1,12 +1,18 @@
 //! Sections of an open loop: rates, and their phases.
 
+use super::backlog::{Backlog, MeanRates};
+use super::bursts::{BatchRule, Batches};
 use super::class::LoadClass;
+use super::episodes::{BurstPlan, burst_parts};
 use super::layout::Region;
-use super::phases::Phase;
+use super::phases::PhaseSeries;
+use super::schedule::{BATCH_MAX, Schedule, SchedulePart};
 use super::section::{JobSection, SectionPace, SectionPattern};
 
 /// Maximum number of sections.
 const SECTIONS_MAX: usize = 64;
+/// Maximum number of sections without bursts, where bursts have sections of their own.
+const LONE_SECTIONS_MAX: usize = 24;
 /// Local variation of gaps above which arrivals are random rather than even.
 const POISSON_MIN: f64 = 0.5;
 /// Local variation above which arrivals come in batches, and the least mean number of requests in one.
@@ -14,43 +20,154 @@ const BATCHES_MIN: f64 = 1.4;
 const BATCH_REQUESTS_MIN: f64 = 3.0;
 /// Greatest rate at which batches can be told from a high rate, in requests per second.
 const BATCHES_RATE_MAX: f64 = 3_000.0;
-/// Range of the queue depth (Linux limits those of all sections together to 65,536), and the memory of all buffers of a section in bytes.
+/// Range of the queue depth, and the memory of all buffers of a section in bytes.
 const DEPTH_MIN: u64 = 64;
-const DEPTH_MAX: u64 = 512;
+const DEPTH_MAX: u64 = 8192;
 const BUFFER_BYTES: u64 = 256 << 20;
+/// Greatest sum of all depths (Linux permits 65,536), and of all buffers in bytes.
+const DEPTHS_MAX: u64 = 60_000;
+const BUFFERS_BYTES: u64 = 4 << 30;
 /// Greatest number of interleaved streams.
 const STREAMS_MAX: u64 = 16;
 /// Greatest ratio of the bytes to the footprint of a stream that does not begin again.
 const ONE_PASS_MAX: f64 = 1.1;
-/// Greatest rate of phases that are joined to a base, relative to the rate that a quarter of the time has at most.
-const LOW_MAX: f64 = 1.5;
-/// Greatest fraction of the time that may be far below the base.
-const BELOW_MAX: f64 = 0.02;
+/// Greatest deviation of the end of a part with a number of requests, as a fraction of the duration of the job: parts
+/// that may deviate more have a duration instead.
+const END_DEVIATION_MAX: f64 = 0.002;
 
-/// Returns the sections, and the number of phases that are averaged.
-pub(super) fn sections(classes: &[LoadClass], regions: &[Region], runtime_ns: u64) -> (Vec<JobSection>, u64) {
-    if runtime_ns == 0 {
-        return (classes.iter().zip(regions).map(|(class, region)| at_once(class, region)).collect(), 0);
+/// The sections of a job, and what they leave out.
+#[derive(Clone, Debug, Default)]
+pub(super) struct OpenSections {
+    pub(super) sections: Vec<JobSection>,
+    /// Number of phases that are averaged.
+    pub(super) averaged: u64,
+    /// Number of bursts that are repeated at equal intervals.
+    pub(super) repeated: u64,
+}
+
+/// Returns the sections of classes of which all requests are issued at one instant.
+pub(super) fn sections_at_once(classes: &[LoadClass], regions: &[Region]) -> Vec<JobSection> {
+    classes.iter().zip(regions).map(|(class, region)| at_once(class, region)).collect()
+}
+
+/// Classes with their regions.
+#[derive(Clone, Copy)]
+pub(super) struct OpenLoad<'a> {
+    pub(super) classes: &'a [LoadClass],
+    pub(super) regions: &'a [Region],
+    pub(super) runtime_ns: u64,
+    /// Waits of the trace before limits.
+    pub(super) waits: &'a [Backlog],
+}
+
+/// Parts of each class that are not in bursts, and the batches of each class that has bursts.
+pub(super) struct BurstyLoad {
+    parts: Vec<Vec<SchedulePart>>,
+    averaged: u64,
+    batches: Vec<Option<Batches>>,
+}
+
+impl OpenLoad<'_> {
+    /// Returns sections with phases for all requests.
+    pub(super) fn sections(&self) -> OpenSections {
+        let series: Vec<&PhaseSeries> = self.classes.iter().map(|class| &class.series).collect();
+        let (parts, averaged) = self.phases(&series, SECTIONS_MAX);
+        OpenSections { sections: self.of_all_parts(parts), averaged, repeated: 0 }
     }
-    let mut plans: Vec<(usize, Schedule)> =
-        classes.iter().map(|class| Schedule::new(class, runtime_ns, SECTIONS_MAX)).enumerate().collect();
-    // Classes that need few sections leave the rest to the others.
-    plans.sort_by_key(|(at, schedule)| (schedule.parts.len(), *at));
-    let (mut left, mut averaged) = (SECTIONS_MAX, 0);
-    let classes_left = (1..=plans.len()).rev();
-    for ((at, schedule), classes_left) in plans.iter_mut().zip(classes_left) {
-        let most = (left / classes_left).max(1);
-        if schedule.parts.len() > most {
-            *schedule = Schedule::new(&classes[*at], runtime_ns, most);
+
+    /// Finds the bursts; `None` if there are none.
+    pub(super) fn bursty(&self, rule: BatchRule) -> Option<BurstyLoad> {
+        let batches: Vec<Option<Batches>> =
+            self.classes.iter().map(|class| class.batches(rule, self.runtime_ns)).collect();
+        batches.iter().any(Option::is_some).then(|| {
+            let pairs = self.classes.iter().zip(&batches);
+            let series: Vec<&PhaseSeries> =
+                pairs.map(|(class, batches)| batches.as_ref().map_or(&class.series, |batches| &batches.lone)).collect();
+            let (mut parts, averaged) = self.phases(&series, LONE_SECTIONS_MAX);
+            for (parts, batches) in parts.iter_mut().zip(&batches) {
+                let size = batches.as_ref().and_then(|batches| batches.lone_size);
+                parts.iter_mut().for_each(|part| part.size = size);
+            }
+            BurstyLoad { parts, averaged, batches }
+        })
+    }
+
+    /// Returns sections with bursts by a plan.
+    pub(super) fn with_bursts(&self, load: &BurstyLoad, plan: &BurstPlan) -> OpenSections {
+        let mut parts = load.parts.clone();
+        let (mut repeated, all) = (0, load.batches.iter().flatten().map(Batches::requests).sum::<u64>());
+        for (batches, parts) in load.batches.iter().zip(&mut parts) {
+            let Some(batches) = batches else { continue };
+            let fraction = batches.requests() as f64 / all.max(1) as f64;
+            let placed_parts = (plan.placed_parts as f64 * fraction).round() as usize;
+            let own = BurstPlan { placed_parts, ..*plan };
+            let (found, of_class) = burst_parts(&batches.bursts(plan.multiple), &own, self.runtime_ns);
+            parts.extend(found);
+            repeated += of_class;
         }
-        left = left.saturating_sub(schedule.parts.len());
-        averaged += schedule.averaged;
+        OpenSections { sections: self.of_all_parts(parts), averaged: load.averaged, repeated }
     }
-    plans.sort_by_key(|(at, _)| *at);
-    let of_class = |(at, schedule): &(usize, Schedule)| of_parts(&classes[*at], &regions[*at], &schedule.parts);
-    let mut sections = plans.iter().flat_map(of_class).collect();
-    join_mixed(&mut sections);
-    (sections, averaged)
+
+    /// Returns the phases of each class in at most `parts_max` parts together, and how many are averaged.
+    fn phases(&self, series: &[&PhaseSeries], parts_max: usize) -> (Vec<Vec<SchedulePart>>, u64) {
+        let schedule = |at: usize, most| Schedule::new(series[at], self.runtime_ns, most);
+        let mut plans: Vec<(usize, Schedule)> = (0..series.len()).map(|at| (at, schedule(at, parts_max))).collect();
+        // Classes that need few sections leave the rest to the others.
+        plans.sort_by_key(|(at, schedule)| (schedule.parts.len(), *at));
+        let (mut left, mut averaged) = (parts_max, 0);
+        let classes_left = (1..=plans.len()).rev();
+        for ((at, found), classes_left) in plans.iter_mut().zip(classes_left) {
+            let most = (left / classes_left).max(1);
+            if found.parts.len() > most {
+                *found = schedule(*at, most);
+            }
+            left = left.saturating_sub(found.parts.len());
+            averaged += found.averaged;
+        }
+        plans.sort_by_key(|(at, _)| *at);
+        (plans.into_iter().map(|(_, schedule)| schedule.parts).collect(), averaged)
+    }
+
+    fn of_all_parts(&self, parts: Vec<Vec<SchedulePart>>) -> Vec<JobSection> {
+        let of_class = |(at, parts): (usize, Vec<SchedulePart>)| self.of_parts(at, parts);
+        let mut sections = parts.into_iter().enumerate().flat_map(of_class).collect();
+        join_mixed(&mut sections);
+        limit_depths(&mut sections);
+        sections
+    }
+
+    /// Returns how long requests wait at the lowest limit above the rate of the trace, in nanoseconds.
+    fn longest_wait_ns(&self) -> u64 {
+        let above = self.waits.iter().find(|wait| wait.is_above(self.mean_rates()));
+        above.map_or(0, |wait| wait.p99_ns.saturating_mul(2))
+    }
+
+    pub(super) fn requests(&self) -> u64 {
+        self.classes.iter().map(|class| class.profile.totals.requests.total()).sum()
+    }
+
+    pub(super) fn mean_rates(&self) -> MeanRates {
+        let bytes: u64 = self.classes.iter().map(|class| class.profile.totals.bytes.total()).sum();
+        let per_s = |count: u64| count as f64 / (self.runtime_ns.max(1) as f64 / 1e9);
+        MeanRates { requests_per_s: per_s(self.requests()), bytes_per_s: per_s(bytes) }
+    }
+}
+
+/// Halves the greatest depths until all sections together stay within the limit of Linux and a bound of memory.
+fn limit_depths(sections: &mut [JobSection]) {
+    let depth = |section: &JobSection| u64::from(section.iodepth) * u64::from(section.workers.max(1));
+    let bytes = |section: &JobSection| {
+        let largest = section.sizes.iter().flatten().map(|size| u64::from(size.0)).max().unwrap_or(0);
+        depth(section) * largest
+    };
+    for (most, measure) in [(DEPTHS_MAX, &depth as &dyn Fn(&JobSection) -> u64), (BUFFERS_BYTES, &bytes)] {
+        while sections.iter().map(measure).sum::<u64>() > most {
+            let deepest =
+                sections.iter_mut().filter(|section| section.iodepth > 16).max_by_key(|section| measure(section));
+            let Some(deepest) = deepest else { break };
+            deepest.iodepth /= 2;
+        }
+    }
 }
 
 /// Returns the section of requests that are all issued at one instant.
@@ -159,218 +276,84 @@ fn depth(class: &LoadClass, requests: u64) -> u32 {
     wanted.min(buffers).clamp(1, DEPTH_MAX) as u32
 }
 
-/// When a class issues requests.
-struct Schedule {
-    parts: Vec<SchedulePart>,
-    /// Number of phases that are averaged with others.
-    averaged: u64,
-}
-
-/// An interval with requests.
-#[derive(Clone, Copy, Debug)]
-struct SchedulePart {
-    begin_ns: u64,
-    end_ns: u64,
-    /// Requests per second of the trace.
-    rate: f64,
-    /// Batches instead of a rate: requests, and the time from one to the next in nanoseconds.
-    batches: Option<(u32, u64)>,
-}
-
-impl SchedulePart {
-    fn new(begin_ns: u64, end_ns: u64, rate: f64) -> Self {
-        Self { begin_ns, end_ns, rate, batches: None }
-    }
-
-    fn requests(&self) -> f64 {
-        self.rate * (self.end_ns.saturating_sub(self.begin_ns) as f64 / 1e9)
-    }
-}
-
-impl Schedule {
-    /// Returns the schedule of a class in at most `parts_max` parts.
-    fn new(class: &LoadClass, runtime_ns: u64, parts_max: usize) -> Self {
-        let mut phases_max = 4 * parts_max + 1;
-        let mut is_first = true;
-        loop {
-            let (phases, averaged) = class.series.phases(runtime_ns, phases_max);
-            let mut parts = parts(&phases, runtime_ns);
-            let has_base = parts.len() > 1 && parts[0].end_ns == runtime_ns && parts[1].begin_ns < runtime_ns;
-            if parts.len() > parts_max && has_base {
-                join_adjacent(&mut parts);
+impl OpenLoad<'_> {
+    /// Returns the sections of the parts of a class.
+    fn of_parts(&self, at: usize, mut parts: Vec<SchedulePart>) -> Vec<JobSection> {
+        let (class, region) = (&self.classes[at], &self.regions[at]);
+        parts.retain(|part| part.requests() > 0.0);
+        parts.sort_by_key(|part| part.begin_ns);
+        let scale = class.job_requests() / class.profile.totals.requests.total().max(1) as f64;
+        let requests: f64 = parts.iter().map(SchedulePart::requests).sum();
+        let base = base(class, region);
+        // Where a stream does not begin again, each part goes on where the one before ends.
+        let goes_on =
+            parts.len() > 1 && class.key.is_sequential && class.bytes as f64 <= ONE_PASS_MAX * region.bytes as f64;
+        let mut before = 0.0;
+        let part = |(number, part): (usize, &SchedulePart)| {
+            let mut section = self.of_part(class, part, scale, &base);
+            if parts.len() > 1 {
+                section.name = format!("{}-{}", base.name, number + 1);
             }
-            if parts.len() <= parts_max && averaged == 0 {
-                return Self { parts, averaged };
+            if goes_on {
+                let unit = u64::from(class.sizes.max_bytes()).next_multiple_of(4096);
+                let place = |before: f64| (region.bytes as f64 * before / requests.max(1.0)) as u64 / unit * unit;
+                let (begin, end) = (place(before), place(before + part.requests()));
+                section.offset = region.offset + begin;
+                section.bytes = (end - begin).max(unit * u64::from(base.workers));
             }
-            // Bursts at equal intervals need no part each.
-            if std::mem::take(&mut is_first)
-                && let Some(parts) = periodic(&class.series.phases(runtime_ns, usize::MAX).0, runtime_ns)
-                && parts.len() <= parts_max
-            {
-                return Self { parts, averaged: 0 };
-            }
-            if parts.len() <= parts_max || phases_max <= 1 {
-                return Self { parts, averaged };
-            }
-            phases_max = phases_max.min(phases.len()) * 15 / 16;
-        }
-    }
-}
-
-/// Joins parts of which one begins where the other ends, except a base that spans them.
-fn join_adjacent(parts: &mut Vec<SchedulePart>) {
-    parts.dedup_by(|part, before| {
-        let is_adjacent = part.begin_ns == before.end_ns;
-        if is_adjacent {
-            let requests = before.requests() + part.requests();
-            before.end_ns = part.end_ns;
-            before.rate = requests / (before.end_ns.saturating_sub(before.begin_ns).max(1) as f64 / 1e9);
-        }
-        is_adjacent
-    });
-}
-
-/// Returns a part for each phase, or a base with parts for what is above it where these are fewer.
-fn parts(phases: &[Phase], runtime_ns: u64) -> Vec<SchedulePart> {
-    let each = |phases: &[&Phase], base: f64| -> Vec<SchedulePart> {
-        let part = |phase: &&Phase| SchedulePart::new(phase.begin_ns, phase.end_ns, phase.rate_per_s() - base);
-        phases.iter().map(part).collect()
-    };
-    let used: Vec<&Phase> = phases.iter().filter(|phase| phase.requests > 0).collect();
-    if used.len() <= 3 {
-        return each(&used, 0.0);
-    }
-    let quantile = low_rate(phases);
-    let (low, high): (Vec<&Phase>, Vec<&Phase>) =
-        phases.iter().partition(|phase| phase.rate_per_s() <= LOW_MAX * quantile);
-    let time = |phases: &[&Phase]| phases.iter().map(|phase| phase.end_ns - phase.begin_ns).sum::<u64>() as f64;
-    // Phases that are far below the base would get too many requests.
-    let below: Vec<&Phase> = low.iter().copied().filter(|phase| phase.rate_per_s() < quantile / LOW_MAX).collect();
-    let requests = low.iter().map(|phase| phase.requests).sum::<u64>() as f64;
-    if requests == 0.0 || high.len() + 1 >= used.len() || time(&below) > BELOW_MAX * runtime_ns as f64 {
-        return each(&used, 0.0);
-    }
-    let base = requests / (time(&low).max(1.0) / 1e9);
-    std::iter::once(SchedulePart::new(0, runtime_ns, base)).chain(each(&high, base)).collect()
-}
-
-/// Returns the rate that a quarter of the time has at most.
-fn low_rate(phases: &[Phase]) -> f64 {
-    let mut rates: Vec<(f64, u64)> =
-        phases.iter().map(|phase| (phase.rate_per_s(), phase.end_ns - phase.begin_ns)).collect();
-    rates.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let mut left = rates.iter().map(|rate| rate.1).sum::<u64>() / 4;
-    let at = rates.iter().find(|rate| {
-        let is_there = rate.1 > left;
-        left = left.saturating_sub(rate.1);
-        is_there
-    });
-    at.map_or(0.0, |rate| rate.0)
-}
-
-/// Returns a base and batches if phases are bursts of one kind at equal intervals.
-///
-/// Each burst is made of several batches, each of which a section of its own repeats.
-fn periodic(phases: &[Phase], runtime_ns: u64) -> Option<Vec<SchedulePart>> {
-    /// Least number of bursts, and greatest coefficient of variation of their intervals.
-    const BURSTS_MIN: usize = 8;
-    const VARIATION_MAX: f64 = 0.1;
-    /// Batches of a burst, and the time from one to the next in nanoseconds.
-    const BATCHES_MAX: u64 = 8;
-    const BATCH_NS: u64 = 5_000_000;
-    let requests: u64 = phases.iter().map(|phase| phase.requests).sum();
-    let mean = requests as f64 / (runtime_ns as f64 / 1e9);
-    let (high, low): (Vec<&Phase>, Vec<&Phase>) = phases.iter().partition(|phase| phase.rate_per_s() > 1.5 * mean);
-    if high.len() < BURSTS_MIN {
-        return None;
-    }
-    let low_time: u64 = low.iter().map(|phase| phase.end_ns - phase.begin_ns).sum();
-    let base = low.iter().map(|phase| phase.requests).sum::<u64>() as f64 / (low_time.max(1) as f64 / 1e9);
-    let middle = |phase: &&Phase| u64::midpoint(phase.begin_ns, phase.end_ns) as f64;
-    let intervals: Vec<f64> = high.windows(2).map(|pair| middle(&pair[1]) - middle(&pair[0])).collect();
-    let interval = intervals.iter().sum::<f64>() / intervals.len() as f64;
-    let variance = intervals.iter().map(|other| (other - interval).powi(2)).sum::<f64>() / intervals.len() as f64;
-    if variance.sqrt() > VARIATION_MAX * interval {
-        return None;
-    }
-    let time: u64 = high.iter().map(|phase| phase.end_ns - phase.begin_ns).sum();
-    let duration = time as f64 / high.len() as f64;
-    let in_bursts = high.iter().map(|phase| phase.requests).sum::<u64>() as f64 - base * time as f64 / 1e9;
-    let of_burst = in_bursts / high.len() as f64;
-    let batches = ((duration as u64).div_ceil(BATCH_NS)).clamp(1, BATCHES_MAX).min(of_burst as u64);
-    let of_batch = (of_burst / batches.max(1) as f64).round() as u32;
-    if batches == 0 || of_batch == 0 || f64::from(of_batch) > DEPTH_MAX as f64 / 2.0 {
-        return None;
-    }
-    let first = high[0].begin_ns as f64;
-    let batch = |number: u64| SchedulePart {
-        begin_ns: (first + duration * (number as f64 + 0.5) / batches as f64) as u64,
-        end_ns: runtime_ns,
-        rate: f64::from(of_batch) * 1e9 / interval,
-        batches: Some((of_batch, interval as u64)),
-    };
-    let base_part = (base > 0.0).then(|| SchedulePart::new(0, runtime_ns, base));
-    Some(base_part.into_iter().chain((0..batches).map(batch)).collect())
-}
-
-/// Returns the sections of the parts of a class.
-fn of_parts(class: &LoadClass, region: &Region, parts: &[SchedulePart]) -> Vec<JobSection> {
-    let scale = class.job_requests() / class.profile.totals.requests.total().max(1) as f64;
-    let requests: f64 = parts.iter().map(SchedulePart::requests).sum();
-    let base = base(class, region);
-    // Where a stream does not begin again, each part goes on where the one before ends.
-    let goes_on =
-        parts.len() > 1 && class.key.is_sequential && class.bytes as f64 <= ONE_PASS_MAX * region.bytes as f64;
-    let mut before = 0.0;
-    let part = |(number, part): (usize, &SchedulePart)| {
-        let name = if parts.len() == 1 { base.name.clone() } else { format!("{}-{}", base.name, number + 1) };
-        let all = (part.requests() * scale).round().max(1.0) as u64;
-        let requests_max = (parts.len() > 1).then_some(all);
-        let (pace, iodepth) = match part.batches {
-            Some((requests, interval_ns)) => {
-                (SectionPace::Batches { requests, interval_ns }, depth(class, u64::from(requests) * 2))
-            }
-            None => pace(class, part.rate * scale, requests_max),
+            before += part.requests();
+            section
         };
-        let mut section = JobSection {
-            name,
-            pace,
-            iodepth,
-            start_ns: part.begin_ns,
-            runtime_ns: part.end_ns.saturating_sub(part.begin_ns),
-            ..base.clone()
+        parts.iter().enumerate().map(part).collect()
+    }
+
+    fn of_part(&self, class: &LoadClass, part: &SchedulePart, scale: f64, base: &JobSection) -> JobSection {
+        let all = part.requests() * scale;
+        let deviation_ns = part.duration_ns() as f64 / all.max(1.0).sqrt();
+        let ends = part.requests.is_some() || deviation_ns <= END_DEVIATION_MAX * self.runtime_ns as f64;
+        let requests_max = (part.duration_ns() < self.runtime_ns && ends).then_some(all.round().max(1.0) as u64);
+        let pace = pace(class, part, scale, requests_max);
+        // Where all requests of a slow device wait, sections that may not have more in flight would be overtaken.
+        let waiting = part.rate * scale * (self.longest_wait_ns() as f64 / 1e9);
+        let deepest = class.profile.depth.as_ref().map_or(1, |depth| depth.depth_at_issue.max);
+        let at_once = match pace {
+            SectionPace::Batches { requests, .. } => u64::from(requests) * 2,
+            _ => deepest.saturating_mul(4).clamp(DEPTH_MIN, DEPTH_MIN << 3),
         };
-        if goes_on {
-            let unit = u64::from(class.sizes.max_bytes()).next_multiple_of(4096);
-            let place = |before: f64| (region.bytes as f64 * before / requests.max(1.0)) as u64 / unit * unit;
-            let (begin, end) = (place(before), place(before + part.requests()));
-            section.offset = region.offset + begin;
-            section.bytes = (end - begin).max(unit * u64::from(base.workers));
+        let in_flight = at_once.max(waiting as u64).min(requests_max.unwrap_or(u64::MAX));
+        let workers = if part.batches.is_some() { 1 } else { base.workers };
+        let (start_ns, runtime_ns) = (part.begin_ns, part.duration_ns());
+        let mut section =
+            JobSection { pace, workers, iodepth: depth(class, in_flight), start_ns, runtime_ns, ..base.clone() };
+        if let Some(size) = part.size.filter(|_| class.divided == 0) {
+            section.sizes[kind(class)] = class.sizes.with_mean(size).0;
         }
-        before += part.requests();
         section
-    };
-    parts.iter().enumerate().map(part).collect()
+    }
 }
 
-/// Returns pace and depth at a rate per second, for a number of requests or as long as the job runs.
-fn pace(class: &LoadClass, rate: f64, requests_max: Option<u64>) -> (SectionPace, u32) {
+/// Returns the pace at a rate per second, for a number of requests or as long as the job runs.
+fn pace(class: &LoadClass, part: &SchedulePart, scale: f64, requests_max: Option<u64>) -> SectionPace {
+    if let Some((requests, interval_ns)) = part.batches {
+        // Larger batches instead of more, which would last beyond the end.
+        let requests = (f64::from(requests) * scale - 1e-6).ceil().max(1.0) as u32;
+        return SectionPace::Batches { requests, interval_ns, requests_max };
+    }
+    let rate = part.rate * scale;
     let variation = class.gaps.local_variation().unwrap_or(0.0);
     let batch = class.gaps.batch_requests();
-    let is_batched = variation > BATCHES_MIN && batch >= BATCH_REQUESTS_MIN && rate <= BATCHES_RATE_MAX;
+    let is_batched =
+        !part.is_even && variation > BATCHES_MIN && batch >= BATCH_REQUESTS_MIN && rate <= BATCHES_RATE_MAX;
     if is_batched && !class.key.is_sequential && requests_max.is_none() {
-        let requests = batch.round().min(DEPTH_MAX as f64 / 2.0);
+        let requests = batch.round().min(BATCH_MAX);
         let interval_ns = (1e9 * requests / rate) as u64;
-        let depth = depth(class, (requests as u64 * 2).max(DEPTH_MIN));
-        if u64::from(depth) >= requests as u64 {
-            return (SectionPace::Batches { requests: requests as u32, interval_ns }, depth);
+        if u64::from(depth(class, requests as u64)) >= requests as u64 {
+            return SectionPace::Batches { requests: requests as u32, interval_ns, requests_max };
         }
     }
     let mut per_s = [0.0; 3];
     per_s[kind(class)] = rate;
-    let deepest = class.profile.depth.as_ref().map_or(1, |depth| depth.depth_at_issue.max);
-    let depth = depth(class, deepest.saturating_mul(4).clamp(DEPTH_MIN, DEPTH_MAX));
-    (SectionPace::Rate { per_s, is_poisson: variation >= POISSON_MIN, requests_max }, depth)
+    SectionPace::Rate { per_s, is_poisson: !part.is_even && variation >= POISSON_MIN, requests_max }
 }
 
 /// Joins random reads and random writes of the same bytes: so both have the same hot blocks.
@@ -408,4 +391,10 @@ fn join_mixed(sections: &mut Vec<JobSection>) {
     };
     sections[reads] = joined;
     sections.remove(writes);
+}
+
+impl From<Vec<JobSection>> for OpenSections {
+    fn from(sections: Vec<JobSection>) -> Self {
+        Self { sections, ..Self::default() }
+    }
 }

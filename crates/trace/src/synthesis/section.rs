@@ -96,6 +96,8 @@ pub enum SectionPace {
         requests: u32,
         /// Time from one batch to the next in nanoseconds.
         interval_ns: u64,
+        /// Number of requests after which it ends; `None` to end after its runtime.
+        requests_max: Option<u64>,
     },
     /// After the request before has completed.
     Think {
@@ -107,4 +109,15 @@ pub enum SectionPace {
         /// Number of requests.
         requests: u64,
     },
+}
+
+impl SectionPace {
+    /// Reports whether the section ends after a number of requests.
+    pub(super) const fn is_counted(self) -> bool {
+        match self {
+            Self::Rate { requests_max, .. } | Self::Batches { requests_max, .. } => requests_max.is_some(),
+            Self::Think { .. } => false,
+            Self::Count { .. } => true,
+        }
+    }
 }

@@ -46,6 +46,37 @@ impl SizePercentages {
         let sum: f64 = self.0.iter().map(|(bytes, percent)| f64::from(*bytes) * f64::from(*percent)).sum();
         sum / 100.0
     }
+
+    /// Returns the same sizes with percentages by which the mean is as wanted, as far as the sizes permit: those of each
+    /// size are multiplied by a power of it.
+    pub(super) fn with_mean(&self, wanted: f64) -> Self {
+        /// Greatest relative difference of means that are equal.
+        const EQUAL: f64 = 0.01;
+        let weighted = |exponent: f64| -> Vec<(u32, f64)> {
+            let largest = f64::from(self.max_bytes());
+            let weight = |(bytes, percent): &(u32, u32)| {
+                (*bytes, f64::from(*percent) * (f64::from(*bytes) / largest).powf(exponent))
+            };
+            self.0.iter().map(weight).collect()
+        };
+        let mean = |weights: &[(u32, f64)]| {
+            let sum = weights.iter().map(|size| size.1).sum::<f64>();
+            weights.iter().map(|(bytes, weight)| f64::from(*bytes) * weight).sum::<f64>() / sum.max(f64::MIN_POSITIVE)
+        };
+        if self.0.len() < 2 || (self.mean_bytes() / wanted.max(1.0) - 1.0).abs() <= EQUAL {
+            return self.clone();
+        }
+        let (mut low, mut high) = (-16.0, 16.0);
+        for _ in 0..40 {
+            let middle = f64::midpoint(low, high);
+            if mean(&weighted(middle)) < wanted { low = middle } else { high = middle }
+        }
+        let weights = weighted(low);
+        let sum = weights.iter().map(|size| size.1).sum::<f64>().max(f64::MIN_POSITIVE);
+        let counts: Vec<(u32, u64)> =
+            weights.iter().map(|(bytes, weight)| (*bytes, (weight / sum * 1e9) as u64)).collect();
+        Self(percentages(&counts))
+    }
 }
 
 /// Returns whole percentages that add up to 100. Sizes with less than half a percent are counted with the next one, the
@@ -78,6 +109,19 @@ fn percentages(counts: &[(u32, u64)]) -> Vec<(u32, u32)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn percentages_follow_a_mean() {
+        let sizes = SizePercentages(vec![(4096, 20), (8192, 60), (16_384, 15), (65_536, 5)]);
+        for wanted in [5000.0, 8000.0, 10_000.0, 20_000.0, 50_000.0] {
+            let found = sizes.with_mean(wanted);
+            assert_eq!(found.0.iter().map(|size| size.1).sum::<u32>(), 100);
+            assert!((found.mean_bytes() / wanted - 1.0).abs() < 0.06, "{wanted}: {found:?}");
+        }
+        assert_eq!(sizes.with_mean(1.0).0, [(4096, 100)]);
+        assert_eq!(sizes.with_mean(1e9).0, [(65_536, 100)]);
+        assert_eq!(sizes.with_mean(sizes.mean_bytes() * 1.005), sizes);
+    }
 
     #[test]
     fn percentages_add_up_to_100() {

@@ -78,7 +78,7 @@ impl JobSection {
         } else if self.start_ns > 0 {
             let _ = writeln!(text, "startdelay={}", time(self.start_ns));
         }
-        if !matches!(self.pace, SectionPace::Count { .. } | SectionPace::Rate { requests_max: Some(_), .. }) {
+        if !self.pace.is_counted() {
             let _ = writeln!(text, "time_based\nruntime={}", time(self.runtime_ns));
         }
     }
@@ -154,9 +154,12 @@ impl JobSection {
                     self.write_count(text, requests.div_ceil(u64::from(self.workers.max(1))));
                 }
             }
-            SectionPace::Batches { requests, interval_ns } => {
+            SectionPace::Batches { requests, interval_ns, requests_max } => {
                 let _ = writeln!(text, "thinktime={}", microseconds(interval_ns));
                 let _ = writeln!(text, "thinktime_blocks={requests}\nthinktime_blocks_type=issue");
+                if let Some(requests) = requests_max {
+                    self.write_count(text, requests);
+                }
             }
             SectionPace::Think { think_ns } if think_ns >= 500 => {
                 let _ = writeln!(text, "thinktime={}", microseconds(think_ns));
