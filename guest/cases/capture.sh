@@ -15,7 +15,8 @@ captured() {
     fathom capture "$device" ${source:+--source $source} --summary-only --format json --progress off > /tmp/capture.json 2> /tmp/capture.err &
     id=$!
     # Events of an instance, or all programs in the kernel.
-    wait_for "cat /tmp/tracefs/instances/fathom-$id/events/block/block_*_complete/enable 2>/dev/null | grep -q 1 ||
+    local instance=/tmp/tracefs/instances/fathom-$id
+    wait_for "cat $instance/events/block/block_*_complete/enable 2>/dev/null | grep -q 1 && grep -q 1 $instance/tracing_on ||
         [ \$(grep -l ^link_type: /proc/$id/fdinfo/* 2>/dev/null | wc -l) -eq 7 ]"
     sleep 0.1
     "$@"
@@ -87,5 +88,37 @@ test_scheduler() {
         has "\"source\": \"$source\""
         has '"bytes": 524288'
         ! grep -q '"queued_ns": null' /tmp/capture.json || fail "no time in the queue: $(cat /tmp/capture.json)"
+    done
+}
+
+# known_load DEVICE: reads and writes at a depth of 16. Its result in terse format goes to /tmp/known.
+known_load() {
+    fathom fio --name=t --rw=randrw --rwmixread=70 --bssplit=4k/75:16k/25 --norandommap --iodepth=16 --ioengine=libaio \
+        --direct=1 --time_based --runtime=5 --minimal --filename="$1" > /tmp/known
+}
+
+# near CAPTURED KNOWN WHAT: checks that two numbers differ by less than 1 %.
+near() {
+    awk -v a="$1" -v b="$2" 'BEGIN { exit !(b > 0 && a > 0.99 * b && a < 1.01 * b) }' || fail "$3: $1, not $2"
+}
+
+# of OPERATION KEY: prints a number of an operation in the result of the capture.
+of() {
+    awk -v operation="\"$1\":" -v key="\"$2\":" '$1 == operation { found = 1 }
+        found && $1 == key { sub(",", "", $2); print $2; exit }' /tmp/capture.json
+}
+
+# The device takes 20 ms for each request, so that its depth is that of the load.
+test_known_load() {
+    disk slow 64 irqmode=2 completion_nsec=20000000
+    for source in bpf tracefs; do
+        captured /dev/slow known_load /dev/slow
+        # Fields 6 and 8, 47 and 49: KiB and IOPS of reads and writes.
+        near "$(of read bytes)" "$(cut -d ';' -f 6 /tmp/known | awk '{ print $1 * 1024 }')" "bytes read"
+        near "$(of write bytes)" "$(cut -d ';' -f 47 /tmp/known | awk '{ print $1 * 1024 }')" "bytes written"
+        near "$(of read requests)" "$(cut -d ';' -f 8,9 /tmp/known | awk -F ';' '{ print $1 * $2 / 1000 }')" "reads"
+        near "$(of write requests)" "$(cut -d ';' -f 49,50 /tmp/known | awk -F ';' '{ print $1 * $2 / 1000 }')" "writes"
+        near "$(awk '/"queue_depth"/ { found = 1 } found && /^    "mean"/ { print $2 + 0 }' /tmp/capture.json)" 16 "depth"
+        has '"max": 16'
     done
 }

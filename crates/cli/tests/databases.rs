@@ -1,4 +1,4 @@
-//! Captures of real databases on a loop device: no request is missing. Needs root, PostgreSQL and SQLite.
+//! Captures of real databases on a loop device: no request is missing. Needs root, PostgreSQL, SQLite and RocksDB.
 
 mod common;
 
@@ -193,4 +193,28 @@ fn a_capture_of_sqlite_has_every_request_that_the_kernel_counts() {
     });
     let count = |name: &str| result["operations"][name]["requests"].as_u64().unwrap_or(0);
     assert!(count("write") >= 2000 && count("flush") >= 1000, "{result:#}");
+}
+
+/// Writes with flushes and compactions, then reads that bypass the page cache beside synchronous writes.
+#[test]
+fn a_capture_of_rocksdb_has_every_request_that_the_kernel_counts() {
+    if !met(Need::Root) || !met(Need::Rocksdb) {
+        return;
+    }
+    let (scratch, disk) = (Scratch::new(), DatabaseDisk::new());
+    let database = format!("--db={}", disk.mount.at.join("rocks").display());
+    let shared = [database.as_str(), "--seed=1", "--value_size=400", "--compression_type=none", "--threads=2"];
+    let result = disk.captured(&scratch, || {
+        let fill = ["--benchmarks=fillrandom", "--num=100000", "--write_buffer_size=4194304"];
+        tool("db_bench", &[shared.as_slice(), &fill].concat());
+        let read = ["--benchmarks=readwhilewriting", "--use_existing_db", "--num=100000", "--reads=5000"];
+        let paths = ["--use_direct_reads", "--cache_size=1048576", "--sync", "--benchmark_write_rate_limit=200000"];
+        tool("db_bench", &[shared.as_slice(), &read, &paths].concat());
+    });
+    let of = |name: &str, key: &str| result["operations"][name][key].as_u64().unwrap_or(0);
+    assert!(of("read", "requests") > 2000, "{result:#}");
+    assert!(of("write", "bytes") > 80 << 20 && of("flush", "requests") > 100, "{result:#}");
+    let processes = result["processes"].as_array().unwrap();
+    let is_its = |process: &Value| process["name"].as_str().is_some_and(|name| name.starts_with("db_bench"));
+    assert!(processes.iter().any(is_its), "{processes:#?}");
 }

@@ -296,6 +296,7 @@ pub(crate) enum Need {
     Postgres,
     /// The shell of SQLite is installed.
     Sqlite,
+    Rocksdb,
     /// Certificates can be created.
     Openssl,
     /// NBD clients are installed: the tools of libnbd and QEMU.
@@ -348,6 +349,7 @@ pub(crate) fn met(need: Need) -> bool {
         Need::NoKernelNbd if Path::new("/sys/block/nbd0").exists() => "the kernel's nbd driver is loaded (rmmod nbd)",
         Need::Postgres if !Path::new("/usr/lib/postgresql").exists() => "postgresql is not installed",
         Need::Sqlite if !runs("sqlite3", "--version") => "sqlite3 is not installed",
+        Need::Rocksdb if !runs("db_bench", "--version") => "rocksdb-tools is not installed",
         Need::Openssl if !runs("openssl", "version") => "openssl is not installed",
         Need::NbdTools if !runs("nbdinfo", "--version") || !runs("nbdcopy", "--version") => {
             "libnbd-bin is not installed"
