@@ -91,34 +91,41 @@ test_scheduler() {
     done
 }
 
-# known_load DEVICE: reads and writes at a depth of 16. Its result in terse format goes to /tmp/known.
+# known_load DEVICE: reads and writes at a depth of 16. Its result goes to /tmp/known.json.
 known_load() {
     fathom fio --name=t --rw=randrw --rwmixread=70 --bssplit=4k/75:16k/25 --norandommap --iodepth=16 --ioengine=libaio \
-        --direct=1 --time_based --runtime=5 --minimal --filename="$1" > /tmp/known
+        --direct=1 --time_based --runtime=8 --output-format=json --output=/tmp/known.json --filename="$1"
+}
+
+# number FILE OPERATION KEY...: prints the number after an operation and keys, each below the one before.
+number() {
+    local file=$1
+    shift
+    awk -v words="$*" 'BEGIN { count = split(words, keys, " "); at = 1 }
+        index($0, "\"" keys[at] "\"") && at++ == count { sub(/.*: */, ""); print $0 + 0; exit }' "$file"
 }
 
 # near CAPTURED KNOWN WHAT: checks that two numbers differ by less than 1 %.
 near() {
-    awk -v a="$1" -v b="$2" 'BEGIN { exit !(b > 0 && a > 0.99 * b && a < 1.01 * b) }' || fail "$3: $1, not $2"
+    awk -v a="$1" -v b="$2" 'BEGIN { exit !(b > 0 && a > 0.99 * b && a < 1.01 * b) }' ||
+        fail "$3: $1, not $2: $(cat /tmp/known.json /tmp/capture.json)"
 }
 
-# of OPERATION KEY: prints a number of an operation in the result of the capture.
-of() {
-    awk -v operation="\"$1\":" -v key="\"$2\":" '$1 == operation { found = 1 }
-        found && $1 == key { sub(",", "", $2); print $2; exit }' /tmp/capture.json
-}
-
-# The device takes 20 ms for each request, so that its depth is that of the load.
+# The device takes 100 ms for each request, so that the time from a completion to the next issue is less than 1 %.
 test_known_load() {
-    disk slow 64 irqmode=2 completion_nsec=20000000
+    local depth=0 kind
+    disk slow 64 irqmode=2 completion_nsec=100000000
     for source in bpf tracefs; do
         captured /dev/slow known_load /dev/slow
-        # Fields 6 and 8, 47 and 49: KiB and IOPS of reads and writes.
-        near "$(of read bytes)" "$(cut -d ';' -f 6 /tmp/known | awk '{ print $1 * 1024 }')" "bytes read"
-        near "$(of write bytes)" "$(cut -d ';' -f 47 /tmp/known | awk '{ print $1 * 1024 }')" "bytes written"
-        near "$(of read requests)" "$(cut -d ';' -f 8,9 /tmp/known | awk -F ';' '{ print $1 * $2 / 1000 }')" "reads"
-        near "$(of write requests)" "$(cut -d ';' -f 49,50 /tmp/known | awk -F ';' '{ print $1 * $2 / 1000 }')" "writes"
-        near "$(awk '/"queue_depth"/ { found = 1 } found && /^    "mean"/ { print $2 + 0 }' /tmp/capture.json)" 16 "depth"
+        depth=0
+        for kind in read write; do
+            near "$(number /tmp/capture.json operations $kind bytes)" "$(number /tmp/known.json $kind io_bytes)" "$kind: bytes"
+            near "$(number /tmp/capture.json operations $kind queued_ns requests)" \
+                "$(number /tmp/known.json $kind total_ios)" "$kind: requests"
+            depth=$(awk -v depth="$depth" -v iops="$(number /tmp/known.json $kind iops)" \
+                -v ns="$(number /tmp/known.json $kind lat_ns mean)" 'BEGIN { print depth + iops * ns / 1e9 }')
+        done
+        near "$(number /tmp/capture.json queue_depth busy_fraction mean)" "$depth" "depth"
         has '"max": 16'
     done
 }
