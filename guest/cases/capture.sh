@@ -17,7 +17,7 @@ captured() {
     # Events of an instance, or all programs in the kernel.
     local instance=/tmp/tracefs/instances/fathom-$id
     wait_for "cat $instance/events/block/block_*_complete/enable 2>/dev/null | grep -q 1 && grep -q 1 $instance/tracing_on ||
-        [ \$(grep -l ^link_type: /proc/$id/fdinfo/* 2>/dev/null | wc -l) -eq 7 ]"
+        [ \$(grep -l ^link_type: /proc/$id/fdinfo/* 2>/dev/null | wc -l) -eq 5 ]"
     sleep 0.1
     "$@"
     sleep 1

@@ -2,8 +2,9 @@
 //!
 //! The kernel calls them for the requests of all devices; they write one record for each completed request of this
 //! device, so that the load loses less time than by events of tracefs (docs/capture.md). Some kernels leave
-//! out calls of programs without counting them; what is missing then is found and counted as lost. The object has been
-//! compiled; offsets in structures of the kernel are found when it is loaded, in `/sys/kernel/btf/vmlinux`.
+//! out calls of programs without counting them: a request whose completion was left out has no service time, and one whose
+//! issue was left out counts as lost. The object has been compiled; offsets in structures of the kernel are found when it is
+//! loaded, in `/sys/kernel/btf/vmlinux`.
 
 use std::path::Path;
 
@@ -39,15 +40,13 @@ const SLOTS_MAX: u32 = 1 << 20;
 /// Time in which programs that run end.
 const SETTLED: Timespec = Timespec { tv_sec: 0, tv_nsec: 10_000_000 };
 
-/// Programs and their tracepoints. Those that do what others miss come after them.
-const PROGRAMS: [(&str, &str); 7] = [
+/// Programs and their tracepoints.
+const PROGRAMS: [(&str, &str); 5] = [
     ("block_rq_insert", "block_rq_insert"),
     ("block_rq_merge", "block_rq_merge"),
     ("block_rq_requeue", "block_rq_requeue"),
     ("block_rq_complete", "block_rq_complete"),
-    ("block_rq_complete_missed", "block_rq_complete"),
     ("block_rq_issue", "block_rq_issue"),
-    ("block_rq_issue_missed", "block_rq_issue"),
 ];
 
 /// Records of programs in the kernel.
@@ -140,6 +139,13 @@ impl BpfSource {
                 self.order.add(record.number, None, now_ns, &mut batch.requests);
             }
             RecordStatus::Unmatched => self.add_unmatched(record, batch),
+            RecordStatus::Untimed => {
+                let request = record.request(&mut self.names);
+                self.counts.issued += 1;
+                self.counts.untimed += 1;
+                batch.count(record.key, request.operation);
+                self.order.add(record.number, Some(request), now_ns, &mut batch.requests);
+            }
         }
     }
 
@@ -197,6 +203,7 @@ impl RequestSource for BpfSource {
     }
 
     fn finish(&mut self, batch: &mut RequestBatch) -> Result<(), CaptureError> {
+        let end_ns = now_ns();
         self.record(false)?;
         let _ = nanosleep(&SETTLED);
         self.read(batch, u64::MAX)?;
@@ -206,6 +213,8 @@ impl RequestSource for BpfSource {
             if record.key != 0 {
                 self.counts.issued += 1;
                 let request = record.request(&mut self.names);
+                // Its completion may have been missed, so the counters may have it.
+                batch.count(end_ns, request.operation);
                 self.order.add(record.number, Some(request), now_ns, &mut batch.requests);
             }
         }

@@ -10,6 +10,7 @@ pub(crate) const RECORD_WORDS: usize = 8;
 
 const REQUEUED: u8 = 1;
 const UNMATCHED: u8 = 2;
+const UNTIMED: u8 = 3;
 const FAILED: u8 = 0x80;
 
 /// What a record says.
@@ -21,13 +22,15 @@ pub(crate) enum RecordStatus {
     Requeued,
     /// It is completed, and its issue was not seen.
     Unmatched,
+    /// It is completed, and when was not seen.
+    Untimed,
 }
 
 /// A record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct RequestRecord {
     pub(crate) issued_ns: u64,
-    /// Time of completion; in a slot the address of the request, or zero if the slot is free.
+    /// Time of completion, or a later one if it was not seen; in a slot the address of the request, or zero if the slot is free.
     pub(crate) key: u64,
     /// Time at which it came into the queue; of an unmatched one, its creation. Zero if it is unknown.
     pub(crate) queued_at_ns: u64,
@@ -77,6 +80,7 @@ impl RequestRecord {
         match self.status_bits() & !FAILED {
             REQUEUED => RecordStatus::Requeued,
             UNMATCHED => RecordStatus::Unmatched,
+            UNTIMED => RecordStatus::Untimed,
             _ => RecordStatus::Finished,
         }
     }
@@ -184,6 +188,7 @@ mod tests {
         let bytes: Vec<u8> = words(0, UNMATCHED).iter().flat_map(|word| word.to_ne_bytes()).collect();
         assert_eq!(RequestRecord::of_bytes(&bytes).unwrap().status(), RecordStatus::Unmatched);
         assert_eq!(RequestRecord::of_bytes(&bytes[1..]), None);
+        assert_eq!(RequestRecord::new(words(0, UNTIMED)).status(), RecordStatus::Untimed);
     }
 
     #[test]

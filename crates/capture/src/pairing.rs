@@ -29,6 +29,8 @@ pub struct PairingCounts {
     pub issued: u64,
     /// Requests whose issue and completion were seen.
     pub completed: u64,
+    /// Requests that were completed, and when was not seen.
+    pub untimed: u64,
     /// Completions of requests that were issued before the capture began.
     pub unmatched: u64,
     /// Requests that the driver gave back.

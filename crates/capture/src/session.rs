@@ -255,6 +255,7 @@ impl<'a> CaptureSession<'a> {
             processes: names.collect(),
             lost_events: lost,
             in_flight_at_start: if options.process.is_some() { 0 } else { counts.unmatched },
+            untimed: counts.untimed,
             requeued: counts.requeued,
             flush_waits: counts.flush_waits,
             counters: counters.unwrap_or_default(),

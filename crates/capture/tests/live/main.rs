@@ -52,8 +52,11 @@ fn completed_requests_are_counted(disk: &LoopDisk, source: CaptureSource) {
     let (requests, info, is_complete) = read_trace(&path);
     assert!(is_complete && info.lost == Some(0), "{info:?}");
     assert_eq!(info.devices, [(disk.name().to_owned(), Some(64 << 20))]);
+    // The load has ended, so all are completed, although the kernel may leave out calls of programs.
+    let untimed = requests.iter().filter(|request| request.service_ns.is_none()).count();
+    assert!(untimed == 0 || source == CaptureSource::Bpf && untimed < requests.len() / 100, "{untimed}");
     let count = |wanted: TraceOperation| {
-        let of_kind = |request: &&TraceRequest| request.operation == wanted && request.service_ns.is_some();
+        let of_kind = |request: &&TraceRequest| request.operation == wanted;
         let found: Vec<_> = requests.iter().filter(of_kind).collect();
         (found.len() as u64, found.iter().map(|request| u64::from(request.length) / 512).sum::<u64>())
     };
@@ -125,9 +128,7 @@ fn the_queue_depth_is_that_of_the_load() {
         // The kernel may join two of a batch.
         let totals = &report.profile.totals;
         let bytes = totals.bytes.read - totals.readahead_bytes;
-        // Some kernels leave out calls of programs, which are counted as lost.
-        let has_lost = source == CaptureSource::Bpf && report.lost_events > 0;
-        assert!(bytes == 16_000 * 4096 || has_lost && bytes < 16_000 * 4096, "{source:?}: {bytes}");
+        assert_eq!(bytes, 16_000 * 4096, "{source:?}");
     }
 }
 

@@ -37,6 +37,8 @@ pub struct CaptureReport {
     pub processes: Vec<String>,
     /// Number of events that the kernel could not record: as many requests may be missing or incomplete.
     pub lost_events: u64,
+    /// Requests that were completed, and when was not seen.
+    pub untimed: u64,
     /// Requests that were in flight when the capture began; they are not recorded.
     pub in_flight_at_start: u64,
     /// Requests that the driver gave back and that were issued again.
@@ -105,6 +107,12 @@ impl CaptureReport {
     #[must_use]
     pub fn is_trustworthy(&self) -> bool {
         self.lost_events == 0 && self.counters.iter().all(CounterComparison::agrees)
+    }
+
+    /// Returns how many recorded requests were not completed.
+    #[must_use]
+    pub fn in_flight_at_end(&self) -> u64 {
+        self.profile.totals.incomplete_requests.saturating_sub(self.untimed)
     }
 }
 

@@ -130,7 +130,8 @@ impl CaptureReport {
             }
         };
         add(self.in_flight_at_start, "in flight at the start (not recorded)");
-        add(totals.incomplete_requests, "in flight at the end (recorded without service time)");
+        add(self.in_flight_at_end(), "in flight at the end (recorded without service time)");
+        add(self.untimed, "completed unseen (recorded without service time; --source tracefs sees them)");
         add(self.flush_waits, "calls waited for a flush (the kernel counts each as a write)");
         add(self.requeued, "issued again after the driver gave them back");
         add(totals.failed_requests, "failed");
