@@ -1194,7 +1194,7 @@ complete -c fathom -n "__fish_fathom_using_subcommand capture" -l pid -d 'Captur
 complete -c fathom -n "__fish_fathom_using_subcommand capture" -l max-size -d 'Stop when the file has this size' -r
 complete -c fathom -n "__fish_fathom_using_subcommand capture" -l keep-last -d 'Keep the last requests only: of this time, or as many as fit into this size' -r
 complete -c fathom -n "__fish_fathom_using_subcommand capture" -l buffer -d 'Buffer of the kernel per processor [default: 16MiB, less with over 16 processors]' -r
-complete -c fathom -n "__fish_fathom_using_subcommand capture" -l source -d 'Where requests come from: tracefs (events), or bpf (programs in the kernel: at a lower cost, but some kernels lose calls)' -r
+complete -c fathom -n "__fish_fathom_using_subcommand capture" -l source -d 'Where requests come from: bpf (programs in the kernel) or tracefs (events) [default: bpf where possible]' -r
 complete -c fathom -n "__fish_fathom_using_subcommand capture" -l format -d 'Format of standard output' -r -f -a "text\t'Text'
 json\t'JSON'"
 complete -c fathom -n "__fish_fathom_using_subcommand capture" -l progress -d 'Show progress on standard error' -r -f -a "auto\t'A progress line on a terminal, a line every 10 s elsewhere'

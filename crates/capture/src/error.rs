@@ -22,6 +22,11 @@ impl CaptureError {
         Self { message: message.into(), remedy: remedy.into(), is_usage: true }
     }
 
+    /// Returns what is wrong, without the remedy.
+    pub(crate) fn message(&self) -> &str {
+        &self.message
+    }
+
     /// Names the device in the commands of the remedy.
     pub(crate) fn naming(mut self, device: &str) -> Self {
         self.remedy = self.remedy.replace("capture DEVICE", &format!("capture {device}"));

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use report::capture::{CaptureSource, SampleProgress, SampleReport};
+use report::capture::{SampleProgress, SampleReport};
 
 use crate::error::CaptureError;
 use crate::sample_file::SeriesFile;
@@ -66,7 +66,7 @@ fn refuse(options: &CaptureOptions, interval: Duration) -> Result<(), CaptureErr
         (options.kept.is_some(), "--keep-last", "a series of counters is kept whole; --max-size limits it"),
         (options.anonymize, "--anonymize", "counters have neither names of processes nor positions"),
         (options.buffer_bytes.is_some(), "--buffer", "counters need no buffer of the kernel"),
-        (options.source == CaptureSource::Bpf, "--source", "counters come from /sys"),
+        (options.source.is_some(), "--source", "counters come from /sys"),
     ] {
         if is_given {
             return Err(CaptureError::usage(format!("{option} cannot be used with --sample: {why}"), remedy));
@@ -228,6 +228,8 @@ impl SampleSession<'_> {
 
 #[cfg(test)]
 mod tests {
+    use report::capture::CaptureSource;
+
     use super::*;
 
     #[test]
@@ -257,7 +259,7 @@ mod tests {
             ("--keep-last", of(|options| options.kept = Some(crate::KeptPart::Bytes(1)))),
             ("--anonymize", of(|options| options.anonymize = true)),
             ("--buffer", of(|options| options.buffer_bytes = Some(1))),
-            ("--source", of(|options| options.source = CaptureSource::Bpf)),
+            ("--source", of(|options| options.source = Some(CaptureSource::Tracefs))),
         ] {
             let text = refused.unwrap_err();
             assert!(text.starts_with(&format!("{name} cannot be used with --sample: ")), "{text}");

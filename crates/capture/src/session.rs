@@ -37,8 +37,8 @@ pub struct CaptureOptions {
     pub process: Option<u32>,
     /// Size of the kernel's buffer for each processor, in bytes.
     pub buffer_bytes: Option<u64>,
-    /// Where the requests come from.
-    pub source: CaptureSource,
+    /// Where the requests come from; `None` for programs in the kernel, or events where these cannot be loaded.
+    pub source: Option<CaptureSource>,
 }
 
 /// What a capture needs from the program around it.
@@ -100,12 +100,17 @@ fn trace_file(options: &CaptureOptions, target: &CaptureTarget) -> Result<Option
     TraceFile::create(path, options.kept, info).map(Some)
 }
 
-/// Begins to record.
-fn begin_source(options: &CaptureOptions, target: &CaptureTarget) -> Result<Box<dyn RequestSource>, CaptureError> {
-    Ok(match options.source {
-        CaptureSource::Bpf => Box::new(BpfSource::begin(target, options.buffer_bytes)?),
-        CaptureSource::Tracefs => Box::new(EventSource::begin(target, options.buffer_bytes)?),
-    })
+/// Begins to record. Notes why there are events instead of programs, unless the device has no requests.
+fn begin_source(options: &CaptureOptions, target: &mut CaptureTarget) -> Result<Box<dyn RequestSource>, CaptureError> {
+    if options.source != Some(CaptureSource::Tracefs) {
+        match BpfSource::begin(target, options.buffer_bytes) {
+            Ok(source) => return Ok(Box::new(source)),
+            Err(error) if options.source.is_some() => return Err(error),
+            Err(_) if target.takes_bios => {}
+            Err(error) => target.notes.push(format!("captured by events of tracefs: {}", error.message())),
+        }
+    }
+    Ok(Box::new(EventSource::begin(target, options.buffer_bytes)?))
 }
 
 struct CaptureSession<'a> {
@@ -129,8 +134,8 @@ struct Tick {
 }
 
 impl<'a> CaptureSession<'a> {
-    fn begin(options: &'a CaptureOptions, target: CaptureTarget) -> Result<Self, CaptureError> {
-        let source = begin_source(options, &target)?;
+    fn begin(options: &'a CaptureOptions, mut target: CaptureTarget) -> Result<Self, CaptureError> {
+        let source = begin_source(options, &mut target)?;
         let start_ns = source.start_ns();
         // The file is touched only once everything else is possible.
         let file = trace_file(options, &target)?;

@@ -67,9 +67,9 @@ pub(crate) struct CaptureCommandOptions {
     /// Buffer of the kernel per processor [default: 16MiB, less with over 16 processors]
     #[arg(long, value_name = "SIZE", value_parser = size, help_heading = "Capture")]
     buffer: Option<u64>,
-    /// Where requests come from: tracefs (events), or bpf (programs in the kernel: at a lower cost, but some kernels lose calls)
-    #[arg(long, value_name = "SOURCE", value_parser = source, default_value = "tracefs", help_heading = "Capture")]
-    source: CaptureSource,
+    /// Where requests come from: bpf (programs in the kernel) or tracefs (events) [default: bpf where possible]
+    #[arg(long, value_name = "SOURCE", value_parser = source, help_heading = "Capture")]
+    source: Option<CaptureSource>,
     /// Format of standard output
     #[arg(long, value_enum, default_value_t = TextOrJson::Text, help_heading = "Output")]
     format: TextOrJson,

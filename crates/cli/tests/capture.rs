@@ -46,7 +46,7 @@ impl Setup {
         let process = capture.pid();
         wait_for("a capture", || {
             assert!(!capture.has_ended(), "the capture ended early: {}", capture.messages());
-            self.has_instance(process) || bpf_links(process) == 7
+            self.has_instance(process) || bpf_links(process) == 5
         });
         // The programs record a moment after the last one is attached.
         std::thread::sleep(Duration::from_millis(50));
@@ -54,8 +54,11 @@ impl Setup {
     }
 
     fn has_instance(&self, process: u32) -> bool {
-        let enabled = self.instance(process).join("events/block/block_rq_complete/enable");
-        std::fs::read_to_string(enabled).is_ok_and(|text| text.starts_with('1'))
+        // It is switched on once all events are enabled.
+        let is_on = |file: &str| {
+            std::fs::read_to_string(self.instance(process).join(file)).is_ok_and(|text| text.starts_with('1'))
+        };
+        is_on("events/block/block_rq_complete/enable") && is_on("tracing_on")
     }
 
     fn instance(&self, process: u32) -> PathBuf {
@@ -146,6 +149,25 @@ fn a_killed_capture_leaves(setup: &Setup, scratch: &Scratch, source: &str) {
     let outcome = run(&mut fathom(next)).expect_code(0);
     assert!(outcome.stdout.contains("ended after the requested time"), "{}", outcome.stdout);
     assert!(!instance.exists());
+}
+
+/// Programs cannot be loaded without the kernel's types, which a mount hides here.
+#[test]
+fn where_programs_cannot_be_loaded_events_are_captured() {
+    let Some(setup) = Setup::new("types") else { return };
+    let capture = |words: &str| {
+        let program = env!("CARGO_BIN_EXE_fathom");
+        let capture = format!("{program} capture {} --summary-only --for 200ms --progress off {words}", setup.device);
+        let script = format!("mount -t tmpfs none /sys/kernel/btf && exec {capture}");
+        run(Command::new("unshare").args(["--mount", "sh", "-c", &script]))
+    };
+    let outcome = capture("").expect_code(0);
+    assert!(flat(&outcome.stdout).contains("captured by events of tracefs: BPF: read the types of the kernel: "));
+    let outcome = capture("--format json").expect_code(0);
+    let result: Value = serde_json::from_str(&outcome.stdout).unwrap();
+    assert_eq!(result["source"], "tracefs", "{result:#}");
+    let refused = capture("--source bpf").expect_code(3);
+    assert!(flat(&refused.stderr).contains("help: capture by --source tracefs"), "{}", refused.stderr);
 }
 
 #[test]

@@ -24,7 +24,7 @@ const SOURCES: [CaptureSource; 2] = [CaptureSource::Bpf, CaptureSource::Tracefs]
 
 /// Options for a source.
 fn by(source: CaptureSource, options: CaptureOptions) -> CaptureOptions {
-    CaptureOptions { source, ..options }
+    CaptureOptions { source: Some(source), ..options }
 }
 
 #[test]

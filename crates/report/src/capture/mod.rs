@@ -55,9 +55,9 @@ pub struct CaptureReport {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CaptureSource {
     /// Programs in the kernel.
+    #[default]
     Bpf,
     /// Events of tracefs.
-    #[default]
     Tracefs,
 }
 
