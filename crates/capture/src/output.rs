@@ -22,6 +22,10 @@ pub(crate) struct OutputKind {
 impl OutputKind {
     /// Opens `--output` and locks it against other captures. Its content stays.
     pub(crate) fn open(&self, path: &Path) -> Result<File, CaptureError> {
+        if path == Path::new("-") {
+            let message = "--output -: standard output has the summary";
+            return Err(CaptureError::usage(message, "name a file, or another descriptor, such as /dev/fd/3"));
+        }
         let mut file = create_output(path, Existing::Keep).map_err(|denied| {
             let text = denied.to_string();
             let (why, remedy) = text.split_once("\nhelp: ").unwrap_or((&text, OTHER_FILE));

@@ -122,6 +122,8 @@ mod tests {
         assert!(error.contains("another capture writes to it"), "{error}");
         assert_eq!(std::fs::metadata(&path).unwrap().len(), first.bytes());
         drop(first);
+        let error = SeriesFile::create(Path::new("-"), Duration::from_secs(1), &target).unwrap_err().to_string();
+        assert!(error.contains("standard output has the summary\nhelp: "), "{error}");
         assert!(create().is_ok(), "a series is replaced");
         std::fs::write(&path, "a diary").unwrap();
         let error = create().unwrap_err().to_string();

@@ -173,6 +173,7 @@ impl<'a> CaptureSession<'a> {
         match () {
             () if host.is_ended() => Some("by a signal"),
             () if self.options.duration.is_some_and(|duration| elapsed >= duration) => Some("after the requested time"),
+            () if self.selection.has_ended() => Some("as the process has ended"),
             () if self.options.bytes_max.is_some_and(|most| bytes >= most) => Some("at the size limit (--max-size)"),
             () => None,
         }
@@ -315,6 +316,11 @@ impl RequestSelection {
             permutation: options.anonymize.then(|| RegionPermutation::new(target.bytes, key())),
             process,
         }
+    }
+
+    /// Reports whether the process that is captured has ended.
+    fn has_ended(&self) -> bool {
+        self.process.as_ref().is_some_and(|process| !Path::new(&format!("/proc/{}", process.id)).exists())
     }
 
     /// Finds out which new processes are threads of the process that is captured.

@@ -149,7 +149,11 @@ impl TraceFile {
 
     fn failed(&self, operation: &str, error: &io::Error) -> CaptureError {
         let message = format!("{operation} {}: {}", self.path.display(), error);
-        let remedy = engine::remedy(error).unwrap_or("what was written before can be read (fathom trace)");
+        let mut remedy =
+            engine::remedy(error).unwrap_or("what was written before can be read (fathom trace)").to_owned();
+        if self.before.is_some() {
+            remedy.push_str(&format!("; the part before is in {}", before(&self.path).display()));
+        }
         CaptureError::host(message, remedy)
     }
 

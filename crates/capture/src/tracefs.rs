@@ -9,6 +9,7 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use engine::cleanup::{CleanUp, on_exit};
 use rustix::mount::{FsMountFlags, FsOpenFlags, MountAttrFlags, fsconfig_create, fsmount, fsopen};
@@ -239,11 +240,21 @@ fn create_folder(instances: &Path) -> Result<PathBuf, CaptureError> {
 /// Percentage of a buffer at which the kernel wakes the reader.
 const WATERMARK_PERCENT: u32 = 20;
 
+/// Number of attempts to remove an instance, and the time between them.
+const REMOVALS: u32 = 20;
+const REMOVAL_PAUSE: Duration = Duration::from_millis(10);
+
 fn remove(path: &Path, pipes: &Mutex<Vec<File>>) {
     // If the instance cannot be removed now, it at least costs nothing.
     let _ = std::fs::write(path.join("events/enable"), "0");
     pipes.lock().unwrap_or_else(PoisonError::into_inner).clear();
-    let _ = std::fs::remove_dir(path);
+    // The kernel refuses while a reader is about to leave.
+    for _ in 0..REMOVALS {
+        match std::fs::remove_dir(path) {
+            Err(error) if error.kind() == io::ErrorKind::ResourceBusy => std::thread::sleep(REMOVAL_PAUSE),
+            _ => return,
+        }
+    }
 }
 
 /// Sums the lost events in a `stats` file.

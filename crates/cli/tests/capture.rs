@@ -171,6 +171,28 @@ fn where_programs_cannot_be_loaded_events_are_captured() {
 }
 
 #[test]
+fn a_full_disk_ends_a_capture_and_names_the_part_before() {
+    let Some(setup) = Setup::new("full") else { return };
+    let scratch = Scratch::new();
+    let (folder, program) = (scratch.text("small"), env!("CARGO_BIN_EXE_fathom"));
+    std::fs::create_dir(&folder).unwrap();
+    let capture =
+        format!("{program} capture {} -o {folder}/a.trace --keep-last 300KiB --for 60s --progress off", setup.device);
+    // The filesystem ends with the process.
+    let script = format!("mount -t tmpfs -o size=256k none {folder} && exec {capture}");
+    let mut capture = Running::start(Command::new("unshare").args(["--mount", "sh", "-c", &script]));
+    wait_for("a capture", || {
+        assert!(!capture.has_ended(), "the capture ended early: {}", capture.messages());
+        bpf_links(capture.pid()) == 5
+    });
+    setup.load("--rw=randread --bs=4k --iodepth=8 --number_ios=150000 --io_size=600m").end().expect_code(0);
+    let outcome = capture.end().expect_code(3);
+    let said = flat(&outcome.stderr);
+    assert!(said.contains("No space left on device") && said.contains("; the part before is in "), "{said}");
+    assert!(said.contains("small/a.trace.before"), "{said}");
+}
+
+#[test]
 fn a_known_job_of_fathom_comes_back() {
     let Some(setup) = Setup::new("round") else { return };
     let capture = setup.capture("tracefs", ["--summary-only", "--format", "json", "--progress", "off"]);

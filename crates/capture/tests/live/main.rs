@@ -167,8 +167,21 @@ fn only_the_requests_of_one_process_are_kept() {
     let used: Vec<_> =
         report.profile.processes.iter().map(|process| &report.processes[usize::from(process.process)]).collect();
     assert_eq!(used.len(), 2, "{used:?}");
+    assert_eq!(report.ended, "after the requested time");
     assert!(report.processes.len() >= 3, "{:?}", report.processes);
     assert!(report.profile.totals.requests.read > 1000);
+}
+
+#[test]
+fn a_capture_of_a_process_ends_with_it() {
+    let Some((disk, _lock)) = LoopDisk::new(64).zip(lock()) else { return };
+    let mut load = host::spawn_fio(disk.path(), "--ioengine=psync --rw=randread --bs=4k --time_based --runtime=2");
+    let only = CaptureOptions { process: Some(load.id()), ..options(disk.name(), None) };
+    let report = Recorder::during(&only, || {
+        load.wait().unwrap();
+        std::thread::sleep(Duration::from_secs(1));
+    });
+    assert_eq!(report.ended, "as the process has ended");
 }
 
 #[test]

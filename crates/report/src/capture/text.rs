@@ -25,7 +25,12 @@ impl CaptureReport {
     pub fn text(&self, style: SheetStyle) -> String {
         let mut sheet = Sheet::new(style.readable(), INDENT);
         let total = self.profile.totals.requests.total();
-        let what = if self.takes_bios { "bios" } else { "requests" };
+        let what = match (self.takes_bios, total) {
+            (true, 1) => "bio",
+            (true, _) => "bios",
+            (false, 1) => "request",
+            (false, _) => "requests",
+        };
         let whose = self.process.map_or_else(String::new, |id| format!(" of process {id}"));
         let lead = format!("{} {what}{whose}", grouped(total));
         let duration = Nanos::new(self.duration_ns);
