@@ -186,6 +186,24 @@ pub(crate) fn write_back(seed: u64, secs: u64) -> Vec<TraceRequest> {
     sorted(all)
 }
 
+/// Bursts of 10 to 30 writes about every 150 ms, each followed by a few reads.
+pub(crate) fn many_bursts(seed: u64, bursts: u64) -> Vec<TraceRequest> {
+    let (mut random, mut all, mut at) = (Random::new(seed, 0), Vec::new(), 0);
+    for _ in 0..bursts {
+        let (writes, reads) = (10 + random.below(21), random.below(5));
+        for number in 0..writes {
+            let request = write(random.below(1 << 18) << 13, 8192, 300_000);
+            all.push(TraceRequest { issued_ns: at + number * 4000, ..request });
+        }
+        for number in 1..=reads {
+            let request = read(random.below(1 << 18) << 13, 8192, 200_000);
+            all.push(TraceRequest { issued_ns: at + number * 5 * MS, ..request });
+        }
+        at += 100 * MS + random.below(100 * MS);
+    }
+    sorted(all)
+}
+
 /// Compactions of 4 s every 12 s: two streams of reads and one of writes of 256 KiB, beside random reads of 4 KiB.
 pub(crate) fn compaction(seed: u64, secs: u64) -> Vec<TraceRequest> {
     let (mut random, mut all) = (Random::new(seed, 0), Vec::new());

@@ -203,6 +203,18 @@ fn bursts_match_on_all_volumes() {
     check_load("random bursts", &loads::bursts(6, 50, false), &[]);
 }
 
+/// Over an hour and a half: more batches were joined to one, and the bursts averaged (p99 -94 %).
+#[test]
+fn many_bursts_are_not_averaged() {
+    let requests = loads::many_bursts(7, 40_000);
+    let synthesis = synthesized(&requests).unwrap();
+    check_ends("many bursts", &synthesis.job);
+    let comparison = compared("many bursts", Some(&requests), synthesis);
+    for volume in &comparison.volumes {
+        assert!(volume.iops_difference().abs() <= 0.03 && volume.p99_difference().abs() <= 0.2, "{volume:?}");
+    }
+}
+
 /// Checks that all batches of a job are due before the end of its trace.
 fn check_ends(name: &str, job: &SynthesizedJob) {
     for section in &job.sections {

@@ -15,7 +15,7 @@ pub(super) struct BatchRule {
 pub(super) const SUBMITTED_TOGETHER: BatchRule = BatchRule { gap_ns: 100_000, requests_min: 8 };
 pub(super) const IN_A_ROW: BatchRule = BatchRule { gap_ns: 1_000_000, requests_min: 3 };
 /// Maximum number of batches that are kept. Beyond it, those with the smallest gaps are joined.
-const BATCHES_MAX: usize = 32_768;
+const BATCHES_MAX: usize = 131_072;
 /// Least fraction of the requests of a class in batches, and greatest fraction of the time, for bursts to be told apart.
 const BURSTS_MIN: f64 = 0.1;
 const TIME_MAX: f64 = 0.25;
@@ -31,7 +31,7 @@ pub(super) struct Batch {
     pub(super) parts: u64,
 }
 
-/// Batches of a class, and its other requests. Memory: 1 MiB.
+/// Batches of a class, and its other requests. Memory: 5 MiB.
 #[derive(Clone, Debug)]
 pub(super) struct BatchSeries {
     rule: BatchRule,

@@ -5,7 +5,7 @@
 //! sections of a job: rates and phases of an open loop, or workers and think times of a closed one. [`load_distance`]
 //! compares what the job does with the trace.
 //!
-//! Memory: 6 MiB and as much for each class in use, of which there are about five. Out of scope: running the job.
+//! Memory: 6 MiB, and 16 MiB for each class in use, of which there are about five. Out of scope: running the job.
 
 mod backlog;
 mod bursts;

@@ -1,5 +1,8 @@
 //! The search for the schedule of bursts whose waits are those of the trace.
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
 use units::random::Random;
 
 use super::backlog::{Backlog, BacklogCounts, MeanRates};
@@ -8,8 +11,8 @@ use super::episodes::BurstPlan;
 use super::open::{OpenLoad, OpenSections, sections_at_once};
 use super::section::{JobSection, SectionPace};
 
-/// Greatest number of requests for which schedules are compared.
-const REQUESTS_MAX: u64 = 4_000_000;
+/// Greatest number of requests of all schedules that are compared: some ten seconds.
+const COMPARED_MAX: u64 = 40_000_000;
 /// Difference of waits that ends the search, as a logarithm.
 const DIFFERENCE_MAX: f64 = 0.08;
 /// The same for sections without bursts that leave out no phase.
@@ -42,14 +45,12 @@ pub(super) fn sections(load: &OpenLoad<'_>) -> OpenSections {
         return sections_at_once(load.classes, load.regions).into();
     }
     let (plain, mean) = (load.sections(), load.mean_rates());
-    if load.requests() > REQUESTS_MAX {
-        return plain;
-    }
     let mut best = (score(load, &plain, mean, f64::INFINITY), plain);
     let is_good = |best: &(f64, OpenSections)| best.0 <= if best.1.averaged == 0 { PLAIN_MAX } else { DIFFERENCE_MAX };
     if is_good(&best) {
         return best.1;
     }
+    let mut compared = 0;
     for rule in [SUBMITTED_TOGETHER, IN_A_ROW] {
         let Some(bursty) = load.bursty(rule) else { continue };
         for (multiple, placed_parts, groups, intervals) in PLANS {
@@ -62,7 +63,8 @@ pub(super) fn sections(load: &OpenLoad<'_>) -> OpenSections {
                 if found < most {
                     best = (found, sections);
                 }
-                if best.0 <= DIFFERENCE_MAX {
+                compared += load.requests();
+                if best.0 <= DIFFERENCE_MAX || compared >= COMPARED_MAX {
                     return best.1;
                 }
             }
@@ -89,38 +91,63 @@ fn difference(trace: &[Backlog], job: &[Backlog], mean: MeanRates) -> f64 {
 
 /// Returns the waits of the requests of sections with a schedule.
 fn section_waits(sections: &[JobSection], seed: u64) -> Vec<Backlog> {
-    let mut instants = Vec::new();
-    for (number, section) in sections.iter().enumerate() {
-        add_instants(&mut instants, section, &mut Random::new(seed, number as u64));
+    let arrivals = |(number, section)| SectionArrivals::new(section, Random::new(seed, number as u64));
+    let mut sections: Vec<SectionArrivals<'_>> = sections.iter().enumerate().map(arrivals).collect();
+    let mut next: BinaryHeap<Reverse<(u64, u32, usize)>> = BinaryHeap::new();
+    for (number, section) in sections.iter_mut().enumerate() {
+        next.extend(section.next().map(|(at, bytes)| Reverse((at, bytes, number))));
     }
-    instants.sort_unstable();
     let mut counts = BacklogCounts::new();
-    instants.into_iter().for_each(|(at, bytes)| counts.add(at, bytes));
+    while let Some(Reverse((at, bytes, number))) = next.pop() {
+        counts.add(at, bytes);
+        next.extend(sections[number].next().map(|(at, bytes)| Reverse((at, bytes, number))));
+    }
     counts.finish()
 }
 
-fn add_instants(instants: &mut Vec<(u64, u32)>, section: &JobSection, random: &mut Random) {
-    let end = section.start_ns.saturating_add(section.runtime_ns);
-    let ends = |at: u64, count: u64, most: Option<u64>| most.map_or(at >= end, |most| count >= most);
-    let (mut at, mut count) = (section.start_ns as f64, 0u64);
-    match section.pace {
-        SectionPace::Rate { per_s, is_poisson, requests_max } => {
-            let gap_ns = 1e9 / per_s.iter().sum::<f64>().max(1e-9);
-            while !ends(at as u64, count, requests_max) {
-                instants.push((at as u64, draw_size(section, random)));
-                at += if is_poisson { -(1.0 - random.unit()).ln() * gap_ns } else { gap_ns };
-                count += 1;
+/// Instants in nanoseconds and sizes in bytes of the requests of a section with a schedule.
+struct SectionArrivals<'a> {
+    section: &'a JobSection,
+    random: Random,
+    at_ns: f64,
+    count: u64,
+}
+
+impl<'a> SectionArrivals<'a> {
+    fn new(section: &'a JobSection, random: Random) -> Self {
+        Self { section, random, at_ns: section.start_ns as f64, count: 0 }
+    }
+}
+
+impl Iterator for SectionArrivals<'_> {
+    type Item = (u64, u32);
+
+    fn next(&mut self) -> Option<(u64, u32)> {
+        let (section, at) = (self.section, self.at_ns as u64);
+        let is_over = at >= section.start_ns.saturating_add(section.runtime_ns);
+        let bytes = match section.pace {
+            SectionPace::Rate { per_s, is_poisson, requests_max } => {
+                if requests_max.map_or(is_over, |most| self.count >= most) {
+                    return None;
+                }
+                let bytes = draw_size(section, &mut self.random);
+                let gap_ns = 1e9 / per_s.iter().sum::<f64>().max(1e-9);
+                self.at_ns += if is_poisson { -(1.0 - self.random.unit()).ln() * gap_ns } else { gap_ns };
+                bytes
             }
-        }
-        SectionPace::Batches { requests, interval_ns, requests_max } => {
-            while !ends(at as u64, count, requests_max) {
-                let batch = requests_max.map_or(u64::from(requests), |most| (most - count).min(u64::from(requests)));
-                (0..batch).for_each(|_| instants.push((at as u64, draw_size(section, random))));
-                at += interval_ns.max(1) as f64;
-                count += batch.max(1);
+            SectionPace::Batches { requests, interval_ns, requests_max } => {
+                if requests_max.map_or(is_over, |most| self.count >= most) {
+                    return None;
+                }
+                if (self.count + 1).is_multiple_of(u64::from(requests.max(1))) {
+                    self.at_ns += interval_ns.max(1) as f64;
+                }
+                draw_size(section, &mut self.random)
             }
-        }
-        SectionPace::Think { .. } | SectionPace::Count { .. } => {}
+            SectionPace::Think { .. } | SectionPace::Count { .. } => return None,
+        };
+        self.count += 1;
+        Some((at, bytes))
     }
 }
 
