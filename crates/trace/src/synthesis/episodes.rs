@@ -67,15 +67,26 @@ fn divided<'a>(bursts: &[&'a [Batch]], parts_max: usize) -> Vec<&'a [Batch]> {
 
 /// Returns the greatest difference of the requests so far from those at a constant rate, and before which batch it is.
 fn deviation(part: &[Batch]) -> (f64, usize) {
-    let (begin, end) = (part[0].begin_ns, part[part.len() - 1].end_ns);
-    let (all, time) = (requests_of(part) as f64, (end - begin).max(1) as f64);
+    let arrivals = part.iter().map(|batch| (batch.begin_ns, batch.requests));
+    greatest_deviation(arrivals, (part[0].begin_ns, part[part.len() - 1].end_ns), 1..part.len())
+}
+
+/// Returns the greatest difference of the requests so far from those at a constant rate between two instants, before one of
+/// the arrivals in `places`, and before which. Arrivals are instants and numbers of requests.
+fn greatest_deviation(
+    arrivals: impl Iterator<Item = (u64, u64)> + Clone,
+    (begin_ns, end_ns): (u64, u64),
+    places: std::ops::Range<usize>,
+) -> (f64, usize) {
+    let all = arrivals.clone().map(|arrival| arrival.1).sum::<u64>() as f64;
+    let time = end_ns.saturating_sub(begin_ns).max(1) as f64;
     let (mut sum, mut worst) = (0.0, (0.0, 0));
-    for (at, batch) in part.iter().enumerate() {
-        let difference = (sum - all * (batch.begin_ns - begin) as f64 / time).abs();
-        if at > 0 && difference > worst.0 {
+    for (at, (instant_ns, requests)) in arrivals.enumerate() {
+        let difference = (sum - all * instant_ns.saturating_sub(begin_ns) as f64 / time).abs();
+        if places.contains(&at) && difference > worst.0 {
             worst = (difference, at);
         }
-        sum += batch.requests as f64;
+        sum += requests as f64;
     }
     worst
 }
@@ -130,18 +141,9 @@ fn intervals<'a>(bursts: &[&'a [Batch]], intervals_max: usize, runtime_ns: u64) 
 impl BurstInterval<'_> {
     /// Returns the greatest difference of the requests so far from those at a constant rate, and before which burst.
     fn deviation(&self) -> (f64, usize) {
-        let all = self.bursts.iter().map(|burst| requests_of(burst)).sum::<u64>() as f64;
-        let time = self.end_ns.saturating_sub(self.begin_ns).max(1) as f64;
-        let (mut sum, mut worst) = (0.0, (0.0, 0));
-        for (at, burst) in self.bursts.iter().enumerate() {
-            let difference = (sum - all * burst[0].begin_ns.saturating_sub(self.begin_ns) as f64 / time).abs();
-            let has_enough = at >= REPEATED_MIN && at + REPEATED_MIN <= self.bursts.len();
-            if has_enough && difference > worst.0 {
-                worst = (difference, at);
-            }
-            sum += requests_of(burst) as f64;
-        }
-        worst
+        let arrivals = self.bursts.iter().map(|burst| (burst[0].begin_ns, requests_of(burst)));
+        let places = REPEATED_MIN..(self.bursts.len() + 1).saturating_sub(REPEATED_MIN);
+        greatest_deviation(arrivals, (self.begin_ns, self.end_ns), places)
     }
 }
 

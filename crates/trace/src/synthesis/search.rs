@@ -124,27 +124,25 @@ impl Iterator for SectionArrivals<'_> {
 
     fn next(&mut self) -> Option<(u64, u32)> {
         let (section, at) = (self.section, self.at_ns as u64);
-        let is_over = at >= section.start_ns.saturating_add(section.runtime_ns);
-        let bytes = match section.pace {
-            SectionPace::Rate { per_s, is_poisson, requests_max } => {
-                if requests_max.map_or(is_over, |most| self.count >= most) {
-                    return None;
-                }
-                let bytes = draw_size(section, &mut self.random);
+        let (SectionPace::Rate { requests_max, .. } | SectionPace::Batches { requests_max, .. }) = section.pace else {
+            return None;
+        };
+        let end_ns = section.start_ns.saturating_add(section.runtime_ns);
+        if requests_max.map_or(at >= end_ns, |most| self.count >= most) {
+            return None;
+        }
+        let bytes = draw_size(section, &mut self.random);
+        self.at_ns += match section.pace {
+            SectionPace::Rate { per_s, is_poisson, .. } => {
                 let gap_ns = 1e9 / per_s.iter().sum::<f64>().max(1e-9);
-                self.at_ns += if is_poisson { -(1.0 - self.random.unit()).ln() * gap_ns } else { gap_ns };
-                bytes
+                if is_poisson { -(1.0 - self.random.unit()).ln() * gap_ns } else { gap_ns }
             }
-            SectionPace::Batches { requests, interval_ns, requests_max } => {
-                if requests_max.map_or(is_over, |most| self.count >= most) {
-                    return None;
-                }
-                if (self.count + 1).is_multiple_of(u64::from(requests.max(1))) {
-                    self.at_ns += interval_ns.max(1) as f64;
-                }
-                draw_size(section, &mut self.random)
+            SectionPace::Batches { requests, interval_ns, .. }
+                if (self.count + 1).is_multiple_of(u64::from(requests.max(1))) =>
+            {
+                interval_ns.max(1) as f64
             }
-            SectionPace::Think { .. } | SectionPace::Count { .. } => return None,
+            _ => 0.0,
         };
         self.count += 1;
         Some((at, bytes))
