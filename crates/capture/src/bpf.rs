@@ -14,6 +14,7 @@ use aya::{Btf, Ebpf, EbpfLoader};
 use report::capture::CaptureSource;
 use rustix::process::{Resource, Rlimit, setrlimit};
 use rustix::thread::{Timespec, nanosleep};
+use trace::TraceRequest;
 
 use crate::bpf_record::{RECORD_WORDS, RecordStatus, RequestRecord};
 use crate::clock::now_ns;
@@ -128,11 +129,9 @@ impl BpfSource {
     fn add(&mut self, record: &RequestRecord, now_ns: u64, batch: &mut RequestBatch) {
         match record.status() {
             RecordStatus::Finished => {
-                let request = record.completed(&mut self.names);
-                self.counts.issued += 1;
                 self.counts.completed += 1;
-                batch.count(record.key, request.operation);
-                self.order.add(record.number, Some(request), now_ns, &mut batch.requests);
+                let request = record.completed(&mut self.names);
+                self.add_completed(record, request, now_ns, batch);
             }
             RecordStatus::Requeued => {
                 self.counts.requeued += 1;
@@ -140,13 +139,18 @@ impl BpfSource {
             }
             RecordStatus::Unmatched => self.add_unmatched(record, batch),
             RecordStatus::Untimed => {
-                let request = record.request(&mut self.names);
-                self.counts.issued += 1;
                 self.counts.untimed += 1;
-                batch.count(record.key, request.operation);
-                self.order.add(record.number, Some(request), now_ns, &mut batch.requests);
+                let request = record.request(&mut self.names);
+                self.add_completed(record, request, now_ns, batch);
             }
         }
+    }
+
+    #[inline]
+    fn add_completed(&mut self, record: &RequestRecord, request: TraceRequest, now_ns: u64, batch: &mut RequestBatch) {
+        self.counts.issued += 1;
+        batch.count(record.key, request.operation);
+        self.order.add(record.number, Some(request), now_ns, &mut batch.requests);
     }
 
     /// Adds a completion whose issue was not seen: one in flight at the start, or a request that waited for flushes. The
