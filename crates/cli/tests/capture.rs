@@ -15,6 +15,7 @@ use trace::{TraceEnd, TraceReader, TraceStep};
 struct Setup {
     file: PathBuf,
     device: String,
+    is_attached: bool,
     tracefs: tempfile::TempDir,
 }
 
@@ -31,7 +32,7 @@ impl Setup {
         let tracefs = tempfile::tempdir().unwrap();
         let mounted = Command::new("mount").args(["-t", "tracefs", "tracefs"]).arg(tracefs.path()).status().unwrap();
         assert!(mounted.success());
-        Some(Self { file, device, tracefs })
+        Some(Self { file, device, is_attached: true, tracefs })
     }
 
     fn load(&self, words: &str) -> Running {
@@ -64,11 +65,19 @@ impl Setup {
     fn instance(&self, process: u32) -> PathBuf {
         self.tracefs.path().join(format!("instances/fathom-{process}"))
     }
+
+    /// Detaches the device, once: its number may be another test's afterwards.
+    fn detach(&mut self) {
+        if std::mem::take(&mut self.is_attached) {
+            let status = Command::new("losetup").args(["--detach", &self.device]).status();
+            assert!(std::thread::panicking() || status.unwrap().success());
+        }
+    }
 }
 
 impl Drop for Setup {
     fn drop(&mut self) {
-        let _ = Command::new("losetup").args(["--detach", &self.device]).status();
+        self.detach();
         let _ = Command::new("umount").arg("--lazy").arg(self.tracefs.path()).status();
         let _ = std::fs::remove_file(&self.file);
     }
@@ -288,7 +297,7 @@ fn without_privileges_counters_are_sampled_for_explain_and_plan() {
 
 #[test]
 fn a_signal_or_a_lost_device_ends_sampling_with_its_results() {
-    let Some(setup) = Setup::new("sampled-end") else { return };
+    let Some(mut setup) = Setup::new("sampled-end") else { return };
     let scratch = Scratch::new();
     let file = scratch.text("a.counters");
     let start = || {
@@ -307,7 +316,7 @@ fn a_signal_or_a_lost_device_ends_sampling_with_its_results() {
     assert!(outcome.stdout.contains(&format!("fathom plan --from {file}")) || !outcome.stdout.contains("IOPS over"));
     std::fs::remove_file(&file).unwrap();
     let sampling = start();
-    assert!(Command::new("losetup").args(["--detach", &setup.device]).status().unwrap().success());
+    setup.detach();
     let outcome = sampling.end().expect_code(3);
     assert!(flat(&outcome.stdout).contains("ended because the device vanished"), "{}", outcome.stdout);
     assert!(outcome.stderr.contains("/stat: the device was detached") && outcome.stderr.contains("help: "));

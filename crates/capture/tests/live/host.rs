@@ -28,6 +28,7 @@ pub(crate) fn lock() -> Option<MutexGuard<'static, ()>> {
 pub(crate) struct LoopDisk {
     path: PathBuf,
     file: PathBuf,
+    is_attached: bool,
 }
 
 impl LoopDisk {
@@ -44,7 +45,7 @@ impl LoopDisk {
             std::fs::remove_file(&file).unwrap();
             return skip(&format!("losetup: {}", String::from_utf8_lossy(&output.stderr).trim()));
         }
-        let disk = Self { path: String::from_utf8(output.stdout).unwrap().trim().into(), file };
+        let disk = Self { path: String::from_utf8(output.stdout).unwrap().trim().into(), file, is_attached: true };
         // Programs that examine new devices read them for a moment.
         let mut before = disk.counters();
         for _ in 0..20 {
@@ -62,8 +63,12 @@ impl LoopDisk {
         &self.path
     }
 
-    pub(crate) fn detach(&self) {
-        assert!(Command::new("losetup").arg("--detach").arg(&self.path).status().unwrap().success());
+    /// Detaches the device, once: its number may be another test's afterwards.
+    pub(crate) fn detach(&mut self) {
+        if std::mem::take(&mut self.is_attached) {
+            let status = Command::new("losetup").arg("--detach").arg(&self.path).status();
+            assert!(std::thread::panicking() || status.unwrap().success());
+        }
     }
 
     pub(crate) fn name(&self) -> &str {
@@ -78,7 +83,7 @@ impl LoopDisk {
 
 impl Drop for LoopDisk {
     fn drop(&mut self) {
-        let _ = Command::new("losetup").arg("--detach").arg(&self.path).status();
+        self.detach();
         let _ = std::fs::remove_file(&self.file);
     }
 }

@@ -95,7 +95,7 @@ fn samples_are_taken_at_multiples_of_the_interval() {
 
 #[test]
 fn a_device_that_vanishes_ends_sampling_with_what_was_counted() {
-    let Some(disk) = LoopDisk::new(64) else { return };
+    let Some(mut disk) = LoopDisk::new(64) else { return };
     let mut load = None;
     let report = Recorder::sampled_during(&options(disk.name(), None), INTERVAL, || {
         load = Some(spawn_fio(disk.path(), "--ioengine=psync --rw=randread --bs=4k --number_ios=2000 --size=64m"));
