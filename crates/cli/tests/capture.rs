@@ -194,7 +194,9 @@ fn a_full_disk_ends_a_capture_and_names_the_part_before() {
         assert!(!capture.has_ended(), "the capture ended early: {}", capture.messages());
         bpf_links(capture.pid()) == 5
     });
-    setup.load("--rw=randread --bs=4k --iodepth=8 --number_ios=150000 --io_size=600m").end().expect_code(0);
+    // A second of this load is smaller than the space beside a complete part, which is checked for each second.
+    let load = "--rw=randread --bs=4k --iodepth=8 --number_ios=150000 --io_size=600m --rate_iops=25000";
+    setup.load(load).end().expect_code(0);
     let outcome = capture.end().expect_code(3);
     let said = flat(&outcome.stderr);
     assert!(said.contains("No space left on device") && said.contains("; the part before is in "), "{said}");
