@@ -133,7 +133,7 @@ fn run_and_print(host: &HostOptions, plan: &Plan, words: &[String]) -> Exit {
     for problem in dump::write(directory, workers, &completed.workers) {
         out.report(&problem);
     }
-    if failed > 0 {
+    if failed > 0 || plan.jobs.iter().any(|job| job.on_error.error_dump) {
         for line in failures(&*prepared, &completed) {
             out.report(&line);
         }

@@ -7,6 +7,7 @@ use job::{Dialect, Engine, Job};
 use runner::Environment;
 use workload::{FileFact, FilePlan, WorkloadError};
 
+use crate::attributes;
 use crate::capacity;
 use crate::exports::Exports;
 
@@ -46,7 +47,7 @@ impl Environment for HostEnvironment {
     fn check(&self, job: &Job) -> Result<(), WorkloadError> {
         let missing = job.files.directories.iter().find(|path| !path.is_empty() && !Path::new(path).is_dir());
         missing.map_or_else(
-            || processors_exist(job).and_then(|()| self.exports.check(job, self.dialect)),
+            || attributes::check(job).and_then(|()| self.exports.check(job, self.dialect)),
             |path| {
                 let message = format!("{path} is not a directory\nhelp: create or mount it first, or correct the path");
                 Err(WorkloadError { option: "directory", message })
@@ -75,14 +76,4 @@ impl Environment for HostEnvironment {
         let resolved = path.canonicalize().ok().or_else(in_directory);
         resolved.as_deref().unwrap_or(path).to_string_lossy().into_owned()
     }
-}
-
-/// Rejects processors that do not exist, as fio does: the job was probably written for another host.
-fn processors_exist(job: &Job) -> Result<(), WorkloadError> {
-    let last = engine::last_processor();
-    let asked = job.grouping.cpus_allowed.iter().flatten().find(|&&cpu| cpu > last);
-    asked.map_or(Ok(()), |cpu| {
-        let message = format!("there is no processor {cpu} on this host\nhelp: name processors from 0 to {last}");
-        Err(WorkloadError { option: "cpus_allowed", message })
-    })
 }

@@ -2,7 +2,7 @@
 
 use drive::{FailureCause, OperationFailure};
 use job::Engine;
-use runner::WorkerPlan;
+use runner::{WorkerError, WorkerPlan};
 use rustix::io::Errno;
 use units::OpKind;
 
@@ -41,6 +41,13 @@ pub fn failure(failure: &OperationFailure, worker: &WorkerPlan, engine: Engine) 
             format!("{place} failed: it lies at or beyond the end\nhelp: {remedy}")
         }
         FailureCause::Mismatch(mismatch) => format!("verification of {path} failed: {mismatch}"),
+        FailureCause::TooSlow { latency, most } => {
+            format!("{place} took {latency}, and max_latency is {most}")
+        }
+        FailureCause::BelowRate { floor, measured, is_bytes } => {
+            let (option, unit) = if *is_bytes { ("rate_min", "B/s") } else { ("rate_iops_min", "IOPS") };
+            format!("{what}s fell to {measured} {unit}, and {option} is {floor} {unit}")
+        }
     }
 }
 
@@ -72,4 +79,9 @@ fn remedy(kind: OpKind, errno: Errno) -> Option<&'static str> {
         }
         _ => return None,
     })
+}
+
+/// Converts an error of the engine into that of a worker.
+pub(crate) fn worker_error(error: &engine::Error) -> WorkerError {
+    WorkerError::with_errno(error.to_string(), error.errno)
 }

@@ -56,6 +56,10 @@ fn max_written(job: &Job, plan: &FilePlan, file: &PlannedFile) -> u64 {
     if !Operations::of(job).changes_data() {
         return 0;
     }
+    // It uses all the space there is, or goes on without; and a job that only removes needs none.
+    if job.fills_device() || job.ignores_full_disk() || !Operations::of(job).writes() {
+        return 1;
+    }
     let block = u64::from(job.pattern.block_sizes.write.max());
     let operations = |bytes: u64| bytes.div_ceil(u64::from(job.pattern.block_sizes.write.min()).max(1));
     let loops = if job.extent.time_based { u64::MAX } else { u64::from(job.extent.loops.max(1)) };

@@ -8,6 +8,7 @@
 //! (`report`), the environment and signals of the process (`cli`).
 
 mod assertions;
+mod attributes;
 pub mod capacity;
 pub mod device_state;
 pub mod doctor_facts;
@@ -22,6 +23,7 @@ pub mod input;
 pub mod input_file;
 pub mod layout;
 mod network;
+mod opendir;
 mod runner;
 pub mod safety;
 mod stages;

@@ -11,9 +11,9 @@ use engine::gate::WriteGate;
 use engine::{InCall, MonotonicClock};
 use job::{Diagnostic, Dialect, Engine, Plan};
 use runner::{
-    CompletedRun, FileGrowth, InvalidJob, LogSink, Observer, PreparedRun, Preview, ProgressTracker, RunContext,
-    RunControl, RunCounters, RunError, RunOptions, RunState, Runner, Seeds, StageStart, WorkerPlan, WorkerResult,
-    assemble,
+    CompletedRun, EndedJobs, FileGrowth, InvalidJob, LogSink, Observer, PreparedRun, Preview, ProgressTracker,
+    RunContext, RunControl, RunCounters, RunError, RunOptions, RunState, Runner, Seeds, StageStart, WorkerPlan,
+    WorkerResult, assemble, policy,
 };
 use units::Nanos;
 use units::random::mix;
@@ -22,6 +22,7 @@ use workload::Operations;
 use crate::environment::HostEnvironment;
 use crate::host_stats::{HostStats, unix_ms};
 use crate::layout::{self, FailedFiles, LaidFiles};
+use crate::opendir;
 use crate::stages::{self, Continuation, Supervise, Workers};
 use crate::stuck::{self, DetachedError, run_detached, run_detached_for};
 use crate::traces::{self, HostTraces};
@@ -83,7 +84,7 @@ impl DeviceRunner {
         gate: &Arc<WriteGate>,
         files_are_final: bool,
     ) -> Result<DeviceRun<'_>, Vec<Diagnostic>> {
-        let plan = &self.with_traces_read(plan)?;
+        let plan = &self.with_contents_read(plan)?;
         let (workers, unrunnable) = self.expand(plan, seeds);
         if !unrunnable.is_empty() {
             return Err(unrunnable.iter().map(|unrunnable| unrunnable.diagnostic(plan)).collect());
@@ -96,15 +97,16 @@ impl DeviceRunner {
         Ok(run.checked_for_space())
     }
 
-    /// Returns the plan with what its traces contain.
-    fn with_traces_read(&self, plan: &Plan) -> Result<Plan, Vec<Diagnostic>> {
+    /// Returns the plan with what its traces and directories contain.
+    fn with_contents_read(&self, plan: &Plan) -> Result<Plan, Vec<Diagnostic>> {
         let mut plan = plan.clone();
-        let problems = runner::resolve_replays(&mut plan, self.dialect(), &HostTraces);
+        let mut problems = opendir::resolve(&mut plan);
+        problems.extend(runner::resolve_replays(&mut plan, self.dialect(), &HostTraces));
         if problems.is_empty() { Ok(plan) } else { Err(problems) }
     }
 
     fn prepare_as_fio(&self, plan: &Plan, seeds: Seeds, ledger: Option<&Path>, readonly: bool) -> DeviceRun<'_> {
-        let plan = match self.with_traces_read(plan) {
+        let plan = match self.with_contents_read(plan) {
             Ok(plan) => plan,
             Err(problems) => {
                 let gate = safety::gate_of_fio(plan, &[], ledger);
@@ -276,6 +278,7 @@ impl DeviceRun<'_> {
             dialect,
             nonce: if dialect == Dialect::Strict { nonce() } else { 0 },
             counters: Arc::clone(counters),
+            flows: policy::Flows::of(&self.plan),
             calls: self.workers.iter().map(|_| Arc::new(InCall::default())).collect(),
             yield_after: stages::yield_after(&self.workers),
             intervals: options.intervals,
@@ -504,12 +507,12 @@ impl Supervise for Supervisor<'_> {
         self.control.stage_start(stage)
     }
 
-    fn end_stage(&mut self, stage: usize) {
-        self.control.end_stage(stage);
+    fn end_jobs(&mut self, jobs: EndedJobs) {
+        self.control.end_jobs(jobs);
     }
 
-    fn has_stage_ended(&mut self, stage: usize) -> bool {
-        self.control.has_stage_ended(stage)
+    fn have_ended(&mut self, jobs: EndedJobs) -> bool {
+        self.control.have_ended(jobs)
     }
 }
 

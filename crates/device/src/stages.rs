@@ -2,6 +2,7 @@
 //!
 //! Threads own their data and are never joined: a thread that hangs in a target must not hold up the results of others.
 
+use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, OnceLock};
@@ -11,7 +12,7 @@ use drive::{Ending, Stop};
 use engine::{CallKind, MonotonicClock};
 use job::{Job, Plan};
 use record::StuckKind;
-use runner::{PendingOperation, StageStart, WorkerError, WorkerPlan, WorkerResult, policy};
+use runner::{EndedJobs, PendingOperation, StageStart, WorkerError, WorkerPlan, WorkerResult, policy};
 use units::{Nanos, OpKind};
 
 use crate::stall::{DeviceActivity, Devices, StalledWorker};
@@ -52,11 +53,11 @@ pub(crate) trait Supervise {
     /// Returns when a stage begins, all of whose workers are ready.
     fn stage_start(&mut self, stage: usize) -> StageStart;
 
-    /// Called when a job with `exitall` has ended.
-    fn end_stage(&mut self, stage: usize);
+    /// Called when a job has ended with which others end.
+    fn end_jobs(&mut self, jobs: EndedJobs);
 
-    /// Reports whether such a job elsewhere has ended a stage.
-    fn has_stage_ended(&mut self, stage: usize) -> bool;
+    /// Reports whether such a job elsewhere has ended these jobs.
+    fn have_ended(&mut self, jobs: EndedJobs) -> bool;
 }
 
 /// State shared by the threads of all stages.
@@ -75,10 +76,11 @@ pub(crate) struct Workers {
 pub(crate) fn run(workers: &Arc<Workers>, supervisor: &mut dyn Supervise) -> Vec<WorkerResult> {
     let mut supervisor = GuardedSupervisor { supervisor, broken: false };
     let mut finished = Vec::with_capacity(workers.plans.len());
-    let mut first = 0;
+    let (mut first, mut is_over) = (0, false);
     for stage in workers.plans.chunk_by(|a, b| a.stage == b.stage) {
         let number = stage[0].stage;
-        if supervisor.tick(&finished) != Continuation::Continue || stuck::is_stuck() {
+        is_over |= supervisor.have_ended(EndedJobs::All);
+        if is_over || supervisor.tick(&finished) != Continuation::Continue || stuck::is_stuck() {
             break;
         }
         let stage = Arc::new(RunStage {
@@ -86,11 +88,12 @@ pub(crate) fn run(workers: &Arc<Workers>, supervisor: &mut dyn Supervise) -> Vec
             number,
             first,
             count: stage.len(),
-            stop: Stop::new(),
+            stops: stage.iter().map(|_| Stop::new()).collect(),
+            groups: stage.iter().map(|worker| worker.group).collect(),
             barrier: StartBarrier::default(),
             began: Instant::now(),
         });
-        stage.run(&mut supervisor, &mut finished);
+        is_over = stage.run(&mut supervisor, &mut finished);
         first += stage.count;
     }
     finished.sort_by_key(|finished| finished.number);
@@ -122,12 +125,12 @@ impl GuardedSupervisor<'_> {
         asked.unwrap_or(StageStart::Never)
     }
 
-    fn end_stage(&mut self, stage: usize) {
-        self.broken |= catch_unwind(AssertUnwindSafe(|| self.supervisor.end_stage(stage))).is_err();
+    fn end_jobs(&mut self, jobs: EndedJobs) {
+        self.broken |= catch_unwind(AssertUnwindSafe(|| self.supervisor.end_jobs(jobs))).is_err();
     }
 
-    fn has_stage_ended(&mut self, stage: usize) -> bool {
-        let asked = catch_unwind(AssertUnwindSafe(|| self.supervisor.has_stage_ended(stage)));
+    fn have_ended(&mut self, jobs: EndedJobs) -> bool {
+        let asked = catch_unwind(AssertUnwindSafe(|| self.supervisor.have_ended(jobs)));
         self.broken |= asked.is_err();
         asked.unwrap_or(true)
     }
@@ -192,7 +195,10 @@ struct RunStage {
     /// Index of the first worker.
     first: usize,
     count: usize,
-    stop: Stop,
+    /// Stop of each worker.
+    stops: Vec<Stop>,
+    /// Reporting groups of the workers.
+    groups: BTreeSet<u32>,
     barrier: StartBarrier,
     began: Instant,
 }
@@ -202,19 +208,39 @@ impl RunStage {
         &self.workers.plans[self.first..][..self.count]
     }
 
-    fn run(self: &Arc<Self>, supervisor: &mut GuardedSupervisor<'_>, finished: &mut Vec<WorkerResult>) {
+    /// Runs the workers. Returns whether the run ends with this stage (`exit_what=all`).
+    fn run(self: &Arc<Self>, supervisor: &mut GuardedSupervisor<'_>, finished: &mut Vec<WorkerResult>) -> bool {
         let (sender, receiver) = mpsc::channel();
-        let mut running = Vec::with_capacity(self.count);
-        for (index, worker) in self.workers().iter().enumerate() {
-            let (stage, sender) = (Arc::clone(self), sender.clone());
+        let mut stage = StageProgress {
+            running: Vec::with_capacity(self.count),
+            waiting: (0..self.count).collect(),
+            sender,
+            ends_run: false,
+        };
+        self.start_released(&mut stage, finished);
+        self.supervise(&mut stage, &receiver, supervisor, finished);
+        stage.ends_run
+    }
+
+    /// Starts the threads of the workers that wait for no other job, or for one that has ended.
+    fn start_released(self: &Arc<Self>, stage: &mut StageProgress, finished: &mut Vec<WorkerResult>) {
+        let is_over = |stage: &StageProgress, job: usize| {
+            let is_left = |index: &usize| self.workers()[*index].job == job;
+            !stage.waiting.iter().any(is_left) && !stage.running.iter().any(|one| is_left(&one.index))
+        };
+        let released = |index: &usize| self.workers()[*index].after.is_none_or(|job| is_over(stage, job));
+        let released: Vec<usize> = stage.waiting.iter().copied().filter(released).collect();
+        stage.waiting.retain(|index| !released.contains(index));
+        for index in released {
+            let (stage_of_thread, sender) = (Arc::clone(self), stage.sender.clone());
+            let worker = &self.workers()[index];
             let name = self.job(worker).name.clone().replace('\0', "");
             let thread = std::thread::Builder::new().stack_size(STACK_BYTES).name(name);
-            match thread.spawn(move || stage.work(&stage.workers()[index], &sender)) {
-                Ok(_) => running.push(RunningWorker::new(self, worker)),
+            match thread.spawn(move || stage_of_thread.work(index, &sender)) {
+                Ok(_) => stage.running.push(RunningWorker::new(self, index)),
                 Err(error) => finished.push(failed_to_start(worker, format!("cannot start a thread: {error}\nhelp: use a smaller numjobs, or raise the limits of processes and memory (ulimit -u, -v)"))),
             }
         }
-        self.supervise(running, &receiver, supervisor, finished);
     }
 
     fn job(&self, worker: &WorkerPlan) -> &Job {
@@ -222,14 +248,15 @@ impl RunStage {
     }
 
     /// Runs a worker on its thread.
-    fn work(&self, worker: &WorkerPlan, sender: &Sender<Message>) {
+    fn work(&self, index: usize, sender: &Sender<Message>) {
+        let worker = &self.workers()[index];
         let shared = &self.workers.shared;
         let start = || {
             // The receiver is dropped only after the run, when the message no longer matters; the same holds below.
             let _ = sender.send(Message::Ready);
             self.barrier.wait(shared.clock)
         };
-        let run = || worker::run(worker, self.job(worker), shared, &self.stop, &start);
+        let run = || worker::run(worker, self.job(worker), shared, &self.stops[index], &start);
         let finished = catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|_| {
             shared.counters.worker(worker.number).set_running(false);
             // The published part of its results remains valid.
@@ -243,28 +270,23 @@ impl RunStage {
 
     /// Supervises the workers on the main thread until all have ended or the run is abandoned.
     fn supervise(
-        &self,
-        mut running: Vec<RunningWorker>,
+        self: &Arc<Self>,
+        stage: &mut StageProgress,
         receiver: &Receiver<Message>,
         supervisor: &mut GuardedSupervisor<'_>,
         finished: &mut Vec<WorkerResult>,
     ) {
-        let (mut awaited, mut stopped, mut activity) = (running.len(), None, None);
+        let (mut awaited, mut activity) = (stage.running.len(), None);
         // Waiting for other ranks is no sign of a stuck target.
         let mut began = self.began;
-        while !running.is_empty() {
+        while !stage.running.is_empty() {
             let tick = if awaited == 0 && !self.barrier.is_open() { START_TICK } else { TICK };
             match receiver.recv_timeout(tick) {
-                Ok(Message::Ready) => awaited -= 1,
+                Ok(Message::Ready) => awaited = awaited.saturating_sub(1),
                 Ok(Message::Finished(one)) => {
-                    running.retain(|running| running.number != one.number);
                     // A worker that could not begin was never ready.
                     awaited -= usize::from(one.ending.is_none() && awaited > 0);
-                    if self.ends_others(&one) {
-                        self.stop.set();
-                        supervisor.end_stage(self.number);
-                    }
-                    finished.push(*one);
+                    self.take_finished(*one, stage, supervisor, finished);
                 }
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return,
@@ -272,27 +294,81 @@ impl RunStage {
             let is_refused = awaited == 0 && !self.barrier.is_open() && !self.begin(supervisor);
             let continuation = supervisor.tick(finished);
             if is_refused || continuation != Continuation::Continue {
-                self.stop.set();
+                self.stop_all(stage);
                 self.barrier.open(None);
             }
-            if supervisor.has_stage_ended(self.number) {
-                self.stop.set();
-            }
+            self.follow_ends_elsewhere(stage, supervisor);
             let now = Instant::now();
             if awaited == 0 && !self.barrier.is_open() {
                 began = now;
-                running.iter_mut().for_each(|one| one.progressed = now);
+                stage.running.iter_mut().for_each(|one| one.progressed = now);
             }
-            stopped = stopped.or_else(|| self.stop.is_set().then_some(now));
             // Updates every worker, even after one that is not past its end, because this tracks their progress.
             let past_end =
-                running.iter_mut().filter_map(|one| one.is_past_end(self, began, now, stopped).then_some(())).count();
-            let past = past_end == running.len();
-            let is_over = past && self.is_silent(&running, &mut activity, now);
-            if !running.is_empty() && (continuation == Continuation::Abandon || is_over) {
-                return self.abandon(running, receiver, finished);
+                stage.running.iter_mut().filter_map(|one| one.is_past_end(self, began, now).then_some(())).count();
+            let past = past_end == stage.running.len();
+            let is_over = past && self.is_silent(&stage.running, &mut activity, now);
+            if !stage.running.is_empty() && (continuation == Continuation::Abandon || is_over) {
+                stage.waiting.clear();
+                return self.abandon(std::mem::take(&mut stage.running), receiver, finished);
             }
         }
+    }
+
+    /// Takes the result of a worker. Ends those that end with it, and starts those that waited for it.
+    fn take_finished(
+        self: &Arc<Self>,
+        one: WorkerResult,
+        stage: &mut StageProgress,
+        supervisor: &mut GuardedSupervisor<'_>,
+        finished: &mut Vec<WorkerResult>,
+    ) {
+        stage.running.retain(|running| running.number != one.number);
+        if let Some(worker) = self.workers().iter().find(|worker| worker.number == one.number) {
+            let job = self.job(worker);
+            let has_failed = one.ending.is_none() || one.fails_as_in_fio(job);
+            if let Some(jobs) = policy::ended_jobs(worker, job, has_failed) {
+                self.end(jobs, stage);
+                supervisor.end_jobs(jobs);
+            }
+        }
+        finished.push(one);
+        if !stage.waiting.is_empty() {
+            self.start_released(stage, finished);
+        }
+    }
+
+    /// Ends the jobs that end with one of another process.
+    fn follow_ends_elsewhere(&self, stage: &mut StageProgress, supervisor: &mut GuardedSupervisor<'_>) {
+        let groups = self.groups.iter().copied().map(EndedJobs::Group);
+        let parts = groups.chain([EndedJobs::Stage(self.number), EndedJobs::All]);
+        for part in parts {
+            if supervisor.have_ended(part) {
+                self.end(part, stage);
+            }
+        }
+    }
+
+    /// Ends jobs of this stage.
+    fn end(&self, jobs: EndedJobs, stage: &mut StageProgress) {
+        match jobs {
+            EndedJobs::Group(group) => {
+                let is_in_group = |index: usize| self.workers()[index].group == group;
+                stage.waiting.retain(|index| !is_in_group(*index));
+                (0..self.count).filter(|index| is_in_group(*index)).for_each(|index| self.stops[index].set());
+            }
+            EndedJobs::Stage(_) => self.stop_all(stage),
+            EndedJobs::All => {
+                stage.ends_run = true;
+                self.stop_all(stage);
+            }
+        }
+    }
+
+    /// Ends all workers, including those that have not begun.
+    fn stop_all(&self, stage: &mut StageProgress) {
+        stage.waiting.clear();
+        self.stops.iter().for_each(Stop::set);
     }
 
     /// Lets the workers begin if it is time. Reports whether they ever may.
@@ -327,7 +403,7 @@ impl RunStage {
         // Recorded before the threads are interrupted.
         let since = Instant::now();
         let stuck_calls: Vec<_> = running.iter().map(|one| (one.number, self.stuck_call(one))).collect();
-        self.stop.abandon();
+        self.stops.iter().for_each(Stop::abandon);
         self.barrier.open(None);
         engine::thread::abandon();
         let until = Instant::now() + HAND_IN;
@@ -379,17 +455,24 @@ impl RunStage {
             ..WorkerResult::default()
         }
     }
+}
 
-    /// Reports whether all jobs of the stage end with this one (`exitall`).
-    fn ends_others(&self, one: &WorkerResult) -> bool {
-        let worker = self.workers().iter().find(|worker| worker.number == one.number);
-        worker.is_some_and(|worker| self.job(worker).grouping.exitall)
-    }
+/// Workers of a stage that have not ended.
+struct StageProgress {
+    running: Vec<RunningWorker>,
+    /// Indices of those that have not begun, because they wait for another job.
+    waiting: Vec<usize>,
+    /// Sends messages to the main thread; each thread has a copy.
+    sender: Sender<Message>,
+    /// Whether the run ends with this stage.
+    ends_run: bool,
 }
 
 /// A worker that has not ended.
 struct RunningWorker {
     number: usize,
+    /// Index in the stage.
+    index: usize,
     /// Maximum run time from its start; `None` if only its amount of data ends it.
     most: Option<Duration>,
     /// When the worker was first seen running.
@@ -397,17 +480,21 @@ struct RunningWorker {
     /// Number of its completed operations.
     done: u64,
     progressed: Instant,
+    /// When it was first seen to be stopped.
+    stopped: Option<Instant>,
 }
 
 impl RunningWorker {
-    fn new(stage: &RunStage, worker: &WorkerPlan) -> Self {
+    fn new(stage: &RunStage, index: usize) -> Self {
+        let worker = &stage.workers()[index];
         let most = policy::longest(stage.job(worker)).map(|most| Duration::from_nanos(most.get()));
-        Self { number: worker.number, most, started: None, done: 0, progressed: stage.began }
+        Self { number: worker.number, index, most, started: None, done: 0, progressed: stage.began, stopped: None }
     }
 
     /// Updates the worker's progress, including the read-back after the runtime, and reports whether its run time is
-    /// over or it was `stopped`.
-    fn is_past_end(&mut self, stage: &RunStage, began: Instant, now: Instant, stopped: Option<Instant>) -> bool {
+    /// over or it was stopped.
+    fn is_past_end(&mut self, stage: &RunStage, began: Instant, now: Instant) -> bool {
+        self.stopped = self.stopped.or_else(|| stage.stops[self.index].is_set().then_some(now));
         let worker = stage.workers.shared.counters.worker(self.number);
         if self.started.is_none() && worker.is_running() {
             self.started = Some(now);
@@ -417,7 +504,7 @@ impl RunningWorker {
             self.progressed = now;
         }
         let end = self.most.and_then(|most| self.started.unwrap_or(began).checked_add(most));
-        end.into_iter().chain(stopped).min().is_some_and(|end| now >= end)
+        end.into_iter().chain(self.stopped).min().is_some_and(|end| now >= end)
     }
 }
 

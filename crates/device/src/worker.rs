@@ -3,11 +3,11 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use drive::{DriveObserver, Stop};
+use drive::{DriveObserver, Ending, Stop};
 use engine::files::{self, Access, CacheAdvice};
 use engine::gate::WriteGate;
 use engine::{BlockedCall, CallKind, EngineKind, InCall, MemoryKind, MonotonicClock, Setup, Visitor};
-use job::{BufferMemory, Dialect, Engine, Job};
+use job::{BufferMemory, CacheHint, Dialect, Engine, Job, WriteHint};
 use meter::{IntervalWidths, Meter, Summary};
 use record::StuckKind;
 use runner::policy::{self, Storage};
@@ -16,8 +16,10 @@ use runner::{
 };
 use target::Target;
 use units::{CpuUse, Nanos, OpKind};
-use workload::{Issuer, Operations};
+use workload::{FileExtent, Issuer, Operations};
 
+use crate::attributes::{self, CommandTime};
+use crate::failure::worker_error;
 use crate::host_stats::unix_ms;
 use crate::layout::FailedFiles;
 use crate::traces::HostTraces;
@@ -34,6 +36,8 @@ pub(crate) struct SharedRun {
     /// The nonce of blocks of jobs without `verify_nonce`; zero for none, as in fio's dialect.
     pub(crate) nonce: u32,
     pub(crate) counters: Arc<RunCounters>,
+    /// Flows that workers share.
+    pub(crate) flows: policy::Flows,
     /// The current system call of each worker.
     pub(crate) calls: Vec<Arc<InCall>>,
     /// Time after which workers yield, see [`crate::stages::yield_after`].
@@ -61,10 +65,6 @@ pub(crate) fn pending_call(call: &BlockedCall, now: Nanos) -> PendingOperation {
     };
     let (file, offset, length) = (call.file, call.offset, call.length);
     PendingOperation { kind, file, offset, length, waited: now.since(call.since) }
-}
-
-fn worker_error(error: &engine::Error) -> WorkerError {
-    WorkerError::with_errno(error.to_string(), error.errno)
 }
 
 /// Runs one worker to its end. Calls `start` when it is ready, which returns when its stage begins, with the delay from
@@ -98,24 +98,34 @@ fn attempt(
     {
         return Err(worker_error(error));
     }
+    if job.files.create_only {
+        finished.ending = Some(Ending::Complete);
+        return Ok(());
+    }
     engine::thread::exact_timers().map_err(|error| worker_error(&error))?;
-    pin(worker_plan, job)?;
+    let _locked = attributes::set(worker_plan, job)?;
     let seed = shared.seeds.of(job);
     let storage = Storage::Device { dialect: shared.dialect, nonce: shared.nonce };
     let job = &policy::verified_job(job, storage);
     let issuer = runner::issuer(job, worker_plan.worker(), &worker_plan.layout(), seed, &HostTraces)?;
-    let files = open(worker_plan, job, shared)?;
+    attributes::set_io_scheduler(worker_plan, job)?;
     let mut logs = shared.logs.create(&job.stats, worker_plan.number).map_err(WorkerError::new)?;
+    attributes::set_user(job)?;
+    attributes::run_command(worker_plan, job, CommandTime::Before)?;
+    let files = open(worker_plan, job, shared, stop)?;
     let counters = shared.counters.worker(worker_plan.number);
     let in_call = &shared.calls[worker_plan.number];
     let setup = Setup { in_call: Some(Arc::clone(in_call)), ..setup(job, &issuer, shared.clock) };
     let meter = Meter::new(policy::meter_options(job, shared.intervals, shared.counters.worker_count()));
     let strict = shared.dialect == Dialect::Strict;
-    let policy = drive::Policy {
+    let mut policy = drive::Policy {
         verify_after_runtime: strict,
         settle_before_verify: strict,
         ..policy::policy(worker_plan, job, seed)
     };
+    policy.rules.flow = shared.flows.member(job);
+    // The thread was started when the other job had ended.
+    policy.after = None;
     let worker = drive::DriveWorker::new(issuer, meter, policy);
     let publisher = Publisher {
         counters: &shared.counters,
@@ -127,6 +137,12 @@ fn attempt(
     };
     let drive = WorkerDrive { worker, stop, publisher, in_call, start, finished };
     engine::with_target(&setup, files, drive).map_err(|error| worker_error(&error))?;
+    if job.files.unlink && finished.pending.is_empty() {
+        for file in &worker_plan.files.files {
+            shared.gate.remove(Path::new(&file.path)).map_err(|error| worker_error(&error))?;
+        }
+    }
+    attributes::run_command(worker_plan, job, CommandTime::After)?;
     match logs.map(WorkerLog::finish) {
         Some(Err(text)) => Err(WorkerError { text, errno: 0 }),
         _ => Ok(()),
@@ -163,6 +179,7 @@ impl Visitor for WorkerDrive<'_> {
         finished.ending = worker.ending();
         finished.verification = worker.verification();
         finished.replay = worker.replay_outcome();
+        finished.found_depth = worker.found_depth();
         finished.error = WorkerError::of_replay(finished.replay.as_ref());
         finished.failures = worker.failures().to_vec();
         finished.pending = worker.abandoned().iter().map(PendingOperation::from).collect();
@@ -179,24 +196,12 @@ impl Visitor for WorkerDrive<'_> {
     }
 }
 
-/// Pins a worker to the processors that it may use: all of `cpus_allowed`, or one of them.
-fn pin(worker_plan: &WorkerPlan, job: &Job) -> Result<(), WorkerError> {
-    let Some(allowed) = &job.grouping.cpus_allowed else { return Ok(()) };
-    if allowed.is_empty() {
-        return Err(WorkerError::new("cpus_allowed names no processor\nhelp: write, for example, cpus_allowed=0-3,5"));
-    }
-    let one = worker_plan.clone as usize % allowed.len();
-    let cpus = if job.grouping.cpus_split { &allowed[one..=one] } else { allowed };
-    engine::thread::pin(cpus).map_err(|error| worker_error(&error))?;
-    Ok(())
-}
-
-fn open(worker_plan: &WorkerPlan, job: &Job, shared: &SharedRun) -> Result<Vec<files::File>, WorkerError> {
+fn open(worker_plan: &WorkerPlan, job: &Job, shared: &SharedRun, stop: &Stop) -> Result<Vec<files::File>, WorkerError> {
     if matches!(job.engine.engine, Engine::Null | Engine::Nbd) {
         return Ok(Vec::new());
     }
     let direction = job.pattern.direction;
-    let writes = Operations::of(job).changes_data();
+    let writes = Operations::of(job).writes();
     let access = Access {
         read: direction.reads() || job.verify.method.is_some() || job.engine.engine == Engine::Mmap,
         write: writes,
@@ -221,18 +226,45 @@ fn open(worker_plan: &WorkerPlan, job: &Job, shared: &SharedRun) -> Result<Vec<f
         if access.direct {
             file.check_block(policy::block_unit(job)).map_err(|error| unaligned(job, error))?;
         }
-        if job.files.invalidate {
-            // Only root may do this on block devices. The run then starts with a warm cache, which its verdict reports.
-            let _ = files::invalidate(&file, planned.extent.start, planned.extent.length);
-        }
-        // As fio does by default; otherwise the kernel reads ahead of random reads.
-        files::advise(&file, if job.pattern.random { CacheAdvice::Random } else { CacheAdvice::Sequential });
+        prepare_cache(&file, planned.extent, job, stop).map_err(|error| worker_error(&error))?;
         if limited {
             file.close();
         }
         opened.push(file);
     }
     Ok(opened)
+}
+
+/// Sets the state of a file's page cache and what the kernel may expect of the job.
+fn prepare_cache(file: &files::File, extent: FileExtent, job: &Job, stop: &Stop) -> Result<(), engine::Error> {
+    if job.files.pre_read {
+        files::read_into_cache(file, extent.start, extent.length, &|| stop.is_set())?;
+    } else if job.files.invalidate {
+        // Only root may do this on block devices. The run then starts with a warm cache, which its verdict reports.
+        let _ = files::invalidate(file, extent.start, extent.length);
+    }
+    // Without advice, the kernel reads ahead of random reads.
+    let advice = match job.files.advice {
+        CacheHint::None => None,
+        CacheHint::OfPattern if job.pattern.random => Some(CacheAdvice::Random),
+        CacheHint::OfPattern | CacheHint::Sequential => Some(CacheAdvice::Sequential),
+        CacheHint::Random => Some(CacheAdvice::Random),
+        CacheHint::NoReuse => Some(CacheAdvice::NoReuse),
+    };
+    if let Some(advice) = advice {
+        files::advise(file, advice);
+    }
+    let Some(hint) = job.files.write_hint else { return Ok(()) };
+    files::set_write_hint(
+        file,
+        match hint {
+            WriteHint::None => 1,
+            WriteHint::Short => 2,
+            WriteHint::Medium => 3,
+            WriteHint::Long => 4,
+            WriteHint::Extreme => 5,
+        },
+    )
 }
 
 /// Returns the error of a job whose blocks are not those of its target. The offsets of a trace can be aligned to them.
@@ -273,7 +305,7 @@ fn setup(job: &Job, issuer: &Issuer, clock: MonotonicClock) -> Setup {
         sqpoll: options.sqthread_poll,
         sqpoll_cpu: options.sqthread_poll_cpu,
         uri: options.uri.clone(),
-        writes: Operations::of(job).changes_data(),
+        writes: Operations::of(job).writes(),
         durable: job.files.open_sync != job::OpenSync::None && job.pattern.direction.writes(),
         ..Setup::new(engine, policy::depth(job), issuer.most_bytes(), clock)
     }

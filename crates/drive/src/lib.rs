@@ -13,13 +13,15 @@
 mod group;
 mod outcome;
 mod policy;
+mod rules;
 mod slots;
 mod stop;
 mod watch;
 mod worker;
 
 pub use outcome::{Abandoned, Damaged, Ending, FailureCause, OperationFailure, Verification};
-pub use policy::{OnError, Policy};
+pub use policy::{EndOthers, EndScope, OnError, Policy};
+pub use rules::{Flow, FlowMember, FoundDepth, LatencyTarget, RateFloor, WorkerRules};
 pub use stop::Stop;
 pub use watch::{DriveObserver, NoObserver};
 pub use worker::DriveWorker;
@@ -35,7 +37,7 @@ use crate::worker::Wake;
 /// Runs all workers to their ends.
 ///
 /// `stop` ends them early: nothing more is issued, operations in flight are waited for, and the results up to then are
-/// valid. The end of a worker with [`Policy::ends_others`] has the same effect. Once `stop` is abandoned, the call
+/// valid. The end of a worker with [`Policy::ends_others`] has the same effect on those others. Once `stop` is abandoned, the call
 /// returns at the next observation, with operations still in flight in the target. The tags of each worker follow those
 /// of the previous one: worker 0 has `0..depth`, and so on.
 pub fn drive<T: Target, W: DriveObserver>(workers: &mut [DriveWorker], target: &mut T, stop: &Stop, watch: &mut W) {
@@ -51,7 +53,9 @@ pub fn drive<T: Target, W: DriveObserver>(workers: &mut [DriveWorker], target: &
     let mut turn_ends = watch.next_turn(now);
     let (mut running, mut iterations) = (workers.len(), 0_u32);
     for worker in workers.iter_mut() {
-        worker.arrive(now);
+        if worker.policy().after.is_none() {
+            worker.arrive(now);
+        }
         if stop.is_set() {
             worker.stop();
         }
@@ -61,8 +65,8 @@ pub fn drive<T: Target, W: DriveObserver>(workers: &mut [DriveWorker], target: &
         if running == 0 {
             break;
         }
-        if std::mem::take(&mut schedule.one_ends_all) {
-            schedule.stop_all(workers);
+        if !schedule.ended.is_empty() {
+            schedule.follow_ends(workers, now);
             continue;
         }
         let until = schedule.next_timer().min(look_at);
@@ -115,8 +119,8 @@ struct WorkerSchedule {
     timers: BinaryHeap<Reverse<(Nanos, usize)>>,
     /// Minimum number of completions of the next wait.
     min: u32,
-    /// Whether a worker with [`Policy::ends_others`] has ended.
-    one_ends_all: bool,
+    /// Workers that have ended, on which others depend.
+    ended: Vec<usize>,
 }
 
 impl WorkerSchedule {
@@ -129,7 +133,7 @@ impl WorkerSchedule {
             stepping: Vec::new(),
             timers: BinaryHeap::new(),
             min: 1,
-            one_ends_all: false,
+            ended: Vec::new(),
         }
     }
 
@@ -171,11 +175,39 @@ impl WorkerSchedule {
             }
             Wake::At(instant) => self.timers.push(Reverse((instant, index))),
             Wake::Ended => {
-                self.one_ends_all |= worker.ends_others();
+                // A single worker has none that depend on it.
+                if self.is_ready.len() > 1 {
+                    self.ended.push(index);
+                }
                 return 1;
             }
         }
         0
+    }
+
+    /// Ends the workers that end with those that have ended, and starts those that waited for them.
+    #[cold]
+    fn follow_ends(&mut self, workers: &mut [DriveWorker], now: Nanos) {
+        for ended in std::mem::take(&mut self.ended) {
+            let scope = workers[ended].ends_others();
+            let (job, group) = (workers[ended].policy().job, workers[ended].policy().group);
+            let is_job_over = workers.iter().all(|worker| worker.policy().job != job || worker.ending().is_some());
+            for (index, worker) in workers.iter_mut().enumerate() {
+                if is_job_over && worker.policy().after == Some(job) && worker.ending().is_none() {
+                    worker.arrive(now);
+                    self.wake(index);
+                }
+                let ends = match scope {
+                    None => false,
+                    Some(EndScope::Group) => worker.policy().group == group,
+                    Some(EndScope::All) => true,
+                };
+                if ends {
+                    worker.stop();
+                    self.wake(index);
+                }
+            }
+        }
     }
 
     /// Stops all workers and schedules each for a step.

@@ -7,6 +7,8 @@ use workload::{Decision, Mismatch};
 pub(crate) const EIO: i32 = 5;
 /// `EILSEQ`, fio's error number for a block that differs from what was written.
 const EILSEQ: i32 = 84;
+/// `ETIMEDOUT`, fio's error number for an operation that took too long.
+const ETIMEDOUT: i32 = 110;
 
 /// Reason for the end of a worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,6 +61,22 @@ pub enum FailureCause {
     EndOfFile,
     /// The data differ from what was written.
     Mismatch(Mismatch),
+    /// It took longer than the job permits.
+    TooSlow {
+        /// Its latency.
+        latency: Nanos,
+        /// Maximum latency.
+        most: Nanos,
+    },
+    /// The worker's rate fell below its floor. The decision is not that of an operation.
+    BelowRate {
+        /// The floor, per second.
+        floor: u64,
+        /// The rate, per second.
+        measured: u64,
+        /// Whether these are bytes or operations.
+        is_bytes: bool,
+    },
 }
 
 impl FailureCause {
@@ -67,7 +85,8 @@ impl FailureCause {
     pub const fn errno(&self) -> i32 {
         match self {
             Self::Errno(errno) => *errno,
-            Self::EndOfFile => EIO,
+            Self::EndOfFile | Self::BelowRate { .. } => EIO,
+            Self::TooSlow { .. } => ETIMEDOUT,
             Self::Mismatch(_) => EILSEQ,
         }
     }

@@ -2,8 +2,10 @@
 
 use units::Nanos;
 
-/// Behaviour after `EIO` or the end of a file. Other errors are final.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+use crate::rules::WorkerRules;
+
+/// Behaviour after `EIO` or the end of a file. Other errors are final, unless they are to be ignored.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OnError {
     /// Whether to continue after failed reads.
     pub continue_on_read: bool,
@@ -11,10 +13,41 @@ pub struct OnError {
     pub continue_on_write: bool,
     /// Whether to continue after verification errors.
     pub continue_on_verify: bool,
+    /// Error numbers that are final for no read, write (also trim and sync), or verification.
+    pub ignored: [Vec<i32>; 3],
+}
+
+/// When the end of a worker ends others, and which.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct EndOthers {
+    /// Whether any end does.
+    pub at_end: bool,
+    /// Whether a failure does.
+    pub at_error: bool,
+    /// The workers that it ends.
+    pub scope: EndScope,
+}
+
+impl EndOthers {
+    /// Returns the workers that an end ends, if it ends any.
+    #[must_use]
+    pub fn scope_of(self, has_failed: bool) -> Option<EndScope> {
+        (self.at_end || (self.at_error && has_failed)).then_some(self.scope)
+    }
+}
+
+/// Workers that end with one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum EndScope {
+    /// Those of its group.
+    #[default]
+    Group,
+    /// All that run.
+    All,
 }
 
 /// How a worker fills its queue, and when it ends.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Policy {
     /// Queue depth, at least 1.
     pub depth: u32,
@@ -47,8 +80,18 @@ pub struct Policy {
     pub verify_fatal: bool,
     /// Whether to keep the found and expected content of damaged blocks.
     pub keep_damaged: bool,
-    /// Whether the end of this worker ends the other workers of the call.
-    pub ends_others: bool,
+    /// Job of the worker, for [`Policy::after`].
+    pub job: usize,
+    /// Job whose workers must all have ended before this one starts.
+    pub after: Option<usize>,
+    /// Group of the worker, for [`EndScope::Group`].
+    pub group: u32,
+    /// Whether the end of this worker ends other workers of the call.
+    pub ends_others: EndOthers,
+    /// Whether a full device or filesystem ends the load instead of failing it.
+    pub ends_when_full: bool,
+    /// Further rules.
+    pub rules: WorkerRules,
 }
 
 impl Default for Policy {
@@ -68,7 +111,12 @@ impl Default for Policy {
             settle_before_verify: false,
             verify_fatal: false,
             keep_damaged: false,
-            ends_others: false,
+            job: 0,
+            after: None,
+            group: 0,
+            ends_others: EndOthers::default(),
+            ends_when_full: false,
+            rules: WorkerRules::default(),
         }
     }
 }

@@ -1,5 +1,8 @@
 //! A worker: its issuer, its meter and its operations in flight.
 
+mod depth_search;
+mod floor;
+mod restraint;
 mod retry;
 
 use meter::{Meter, Sample, SummaryDirection};
@@ -7,10 +10,12 @@ use target::{Completion, Op, Tag, Target, WriteBackSource};
 use units::{Nanos, OpKind};
 use workload::{Decision, Issuer, Next, ReplayOutcome};
 
-use crate::Policy;
 use crate::group::GroupSizing;
 use crate::outcome::{Abandoned, Ending, FailureCause, OperationFailure, Verification};
+use crate::rules::FoundDepth;
 use crate::slots::{Flight, FlightSlots};
+use crate::{EndScope, Policy};
+use restraint::Restraint;
 use retry::EINTR;
 
 /// What a worker waits for.
@@ -36,6 +41,8 @@ pub struct DriveWorker {
     writer: Option<Issuer>,
     meter: Meter,
     policy: Policy,
+    /// Rules that few jobs have.
+    restraint: Option<Box<Restraint>>,
     slots: FlightSlots,
     group: GroupSizing,
     /// Completions not yet processed, if [`Policy::complete_max`] limits how many are processed at a time.
@@ -79,6 +86,7 @@ impl DriveWorker {
             issuer,
             writer: None,
             meter,
+            restraint: Restraint::new(&policy.rules, policy.depth.max(1)),
             slots: FlightSlots::new(policy.depth.max(1)),
             group: GroupSizing::new(policy.batch, policy.depth.max(1)),
             backlog: Vec::new(),
@@ -150,9 +158,19 @@ impl DriveWorker {
         }
     }
 
-    /// Reports whether the end of this worker ends the others.
-    pub(crate) fn ends_others(&self) -> bool {
-        self.policy.ends_others
+    /// Returns the depth to which a latency target has led; `None` if the job has none.
+    #[must_use]
+    pub fn found_depth(&self) -> Option<FoundDepth> {
+        self.restraint.as_ref()?.found_depth()
+    }
+
+    /// Returns the workers that end with this one, which has ended, if any do.
+    pub(crate) fn ends_others(&self) -> Option<EndScope> {
+        self.policy.ends_others.scope_of(self.ending == Some(Ending::Failed))
+    }
+
+    pub(crate) fn policy(&self) -> &Policy {
+        &self.policy
     }
 
     /// Returns the maximum number of operations in flight.
@@ -171,6 +189,9 @@ impl DriveWorker {
         self.ramp_end = self.start + self.policy.ramp;
         self.end = self.ramp_end + self.policy.runtime;
         self.meter.begin(self.start);
+        if let Some(restraint) = &mut self.restraint {
+            restraint.begin(self.ramp_end);
+        }
     }
 
     /// Issues nothing more.
@@ -224,7 +245,8 @@ impl DriveWorker {
             return Wake::AlreadyEnded;
         }
         if now < self.start && self.ending.is_none() {
-            return self.wait_until(self.start);
+            // Without a start it waits for another job.
+            return if self.start == Nanos::MAX { Wake::Completions(1) } else { self.wait_until(self.start) };
         }
         if !self.measured && !self.ramping {
             self.measured = true;
@@ -233,6 +255,9 @@ impl DriveWorker {
         if now >= self.end && self.ending.is_none() {
             self.ending = Some(Ending::Runtime);
             self.end_runtime();
+        }
+        if self.restraint.is_some() && self.ending.is_none() && !self.ramping {
+            self.check_rules(target, now);
         }
         if self.exhausted || self.is_halted() {
             return self.drain(target, now);
@@ -267,6 +292,9 @@ impl DriveWorker {
         }
         self.meter.end_phase(now);
         self.ended = true;
+        if let Some(restraint) = &mut self.restraint {
+            restraint.end();
+        }
         if self.measured {
             target.measure(self.slots.first_tag(), false);
         }
@@ -288,7 +316,12 @@ impl DriveWorker {
             if issued == most {
                 break Wake::Poll;
             }
-            match self.issuer.next(now) {
+            if self.restraint.is_some()
+                && let Some(wait) = self.wait_of_rules(now)
+            {
+                break wait;
+            }
+            match self.next_by_rules(now) {
                 Next::Issue(decision) => {
                     self.issue(target, decision, now);
                     issued += 1;
@@ -340,10 +373,10 @@ impl DriveWorker {
                 Ok(settled) => self.cached |= settled == WriteBackSource::Cached,
                 // The write-back was abandoned.
                 Err(EINTR) => {
-                    let decision = write_back(file, region.start, began);
+                    let decision = placeholder(OpKind::DataSync, file, region.start, began);
                     self.abandoned.push(Abandoned { decision, waited: target.now().since(began) });
                 }
-                Err(errno) => failed.push((write_back(file, region.start, began), errno)),
+                Err(errno) => failed.push((placeholder(OpKind::DataSync, file, region.start, began), errno)),
             }
         }
         for (decision, errno) in failed {
@@ -400,7 +433,7 @@ impl DriveWorker {
         let Some(flight) = self.slots.get(completion.tag) else { return };
         let decision = &flight.decision;
         let whole = completion.result == (decision.length - flight.moved) as i32;
-        if !whole || decision.checked || !decision.kind.moves_data() {
+        if !whole || decision.checked || !decision.kind.moves_data() || self.restraint.is_some() {
             return self.finish_slowly(target, completion);
         }
         // Fields are read one by one, because copying the whole flight just after parts of it were written stalls.
@@ -421,6 +454,7 @@ impl DriveWorker {
                 return;
             }
             self.meter.record(&sample(&flight, completion));
+            self.check_latency(&flight, completion);
         } else {
             if completion.result < 0 {
                 return self.finish_incomplete(completion);
@@ -471,10 +505,9 @@ impl DriveWorker {
     }
 }
 
-/// Returns a placeholder decision that represents the write-back of a file.
-fn write_back(file: u32, offset: u64, intended: Nanos) -> Decision {
-    let (kind, closing) = (OpKind::DataSync, true);
-    Decision { intended, offset, sequence: 0, length: 0, file, pass: 0, kind, checked: false, closing }
+/// Returns a placeholder decision for a failure that is not that of an operation of the issuer.
+fn placeholder(kind: OpKind, file: u32, offset: u64, intended: Nanos) -> Decision {
+    Decision { intended, offset, sequence: 0, length: 0, file, pass: 0, kind, checked: false, closing: true }
 }
 
 fn op(tag: Tag, decision: &Decision, moved: u32) -> Op {

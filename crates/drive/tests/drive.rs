@@ -1,55 +1,15 @@
 //! The loop over a target in memory, where time is exact, and over a target with injected faults.
 
-use drive::{DriveObserver, DriveWorker, Ending, FailureCause, NoObserver, OnError, Policy, Stop, Verification, drive};
-use job::{Dialect, EmptySource, Job, parse_file_text};
-use meter::{Meter, MeterOptions, Summary, SummaryDirection};
+mod common;
+
+use common::{FILE_BYTES, LATENCY, job, memory, worker_of};
+use drive::{DriveObserver, DriveWorker, Ending, FailureCause, NoObserver, OnError, Stop, Verification, drive};
+use job::Job;
+use meter::{Meter, Summary, SummaryDirection};
 use target::testing::{FaultPlan, FaultyTarget, Invalidated, MemoryModel, MemoryTarget};
 use target::{Target, WriteBackSource};
 use units::random::Random;
 use units::{Nanos, OpKind};
-use workload::{FileExtent, Issuer, JobLayout};
-
-const FILE_BYTES: u64 = 1 << 20;
-const LATENCY: Nanos = Nanos::from_micros(100);
-
-fn job(options: &str) -> Job {
-    let text = format!("[test]\nioengine=libaio\nbs=4k\nsize=1m\n{}\n", options.replace(' ', "\n"));
-    let plan = parse_file_text("test.fio", text.as_bytes(), Dialect::Fio, &EmptySource);
-    assert!(!plan.has_errors(), "{:?}", plan.diagnostics);
-    plan.value.jobs.into_iter().next().expect("one job")
-}
-
-fn scheduled(job: &Job) -> bool {
-    let rates = [job.pace.rate.read, job.pace.rate.write, job.pace.rate_iops.read, job.pace.rate_iops.write];
-    rates.iter().any(Option::is_some)
-}
-
-fn worker_of(job: &Job, index: u32, adjust: impl FnOnce(&mut Policy)) -> DriveWorker {
-    let files = vec![FileExtent { start: 0, length: FILE_BYTES }];
-    let layout = JobLayout { files, size: Some(FILE_BYTES), ..JobLayout::default() };
-    let issuer =
-        Issuer::new(job, workload::WorkerIndex { index, clone: index }, &layout, 1).expect("a job that can run");
-    let runtime = if job.extent.runtime == Nanos::ZERO { Nanos::MAX } else { job.extent.runtime };
-    let mut policy = Policy {
-        depth: job.pace.iodepth,
-        ramp: job.extent.ramp_time,
-        runtime,
-        scheduled: scheduled(job),
-        ..Policy::default()
-    };
-    adjust(&mut policy);
-    DriveWorker::new(issuer, Meter::new(MeterOptions { open_loop: scheduled(job), ..MeterOptions::default() }), policy)
-}
-
-fn memory(depth: u32) -> MemoryTarget {
-    MemoryTarget::new(&MemoryModel {
-        files: vec![FILE_BYTES],
-        depth,
-        buffer_bytes: 64 << 10,
-        latency: LATENCY,
-        ..MemoryModel::default()
-    })
-}
 
 fn run<T: Target>(worker: &mut DriveWorker, target: &mut T) -> Summary {
     drive(std::slice::from_mut(worker), target, &Stop::new(), &mut NoObserver);
@@ -732,28 +692,6 @@ fn a_run_in_which_time_does_not_pass_can_be_stopped() {
     let mut target = MemoryTarget::new(&MemoryModel { latency: Nanos::ZERO, ..instant });
     drive(std::slice::from_mut(&mut worker), &mut target, &stop, &mut Impatient { asked: 0, stop: &stop });
     assert_eq!((worker.ending(), target.now()), (Some(Ending::Stopped), Nanos::ZERO));
-}
-
-/// Regression: in one virtual loop the other workers ran to their own ends.
-#[test]
-fn the_end_of_a_worker_ends_the_others_if_its_policy_says_so() {
-    let short = job("rw=randread time_based runtime=1 iodepth=2");
-    let long = job("rw=randread time_based runtime=100 iodepth=2");
-    let (done, late) = (job("rw=read size=64k"), job("rw=read size=64k"));
-    let mut workers = [
-        worker_of(&long, 0, |_| ()),
-        worker_of(&done, 1, |_| ()),
-        worker_of(&short, 2, |policy| policy.ends_others = true),
-        worker_of(&late, 3, |policy| policy.delay = Nanos::from_secs(50)),
-    ];
-    let mut target = memory(6);
-    drive(&mut workers, &mut target, &Stop::new(), &mut NoObserver);
-    let endings = workers.each_ref().map(DriveWorker::ending);
-    let [long, short, late] = [Ending::Stopped, Ending::Runtime, Ending::Stopped].map(Some);
-    assert_eq!(endings, [long, Some(Ending::Complete), short, late]);
-    let second = Nanos::from_secs(1);
-    assert!(target.now() >= second && target.now() <= second + LATENCY + LATENCY, "{:?}", target.now());
-    assert_eq!(workers[3].meter_mut().finished().ios(), 0);
 }
 
 /// Abandons the run at an instant of the target's clock.

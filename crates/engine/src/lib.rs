@@ -14,6 +14,7 @@
 #![deny(unsafe_op_in_unsafe_fn)]
 
 mod aio;
+pub mod attributes;
 pub mod block;
 mod blocking;
 mod buffers;

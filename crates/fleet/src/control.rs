@@ -3,11 +3,11 @@
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use runner::{RunControl, StageStart};
+use runner::{EndedJobs, RunControl, StageStart};
 
 use crate::agreement::{Agreement, Combine};
 use crate::fleet::{Broken, Fleet};
-use crate::message::EndedStage;
+use crate::message::EndedPart;
 
 /// Time from rank 0's decision to the start, for messages to reach all ranks.
 const LEAD: Duration = Duration::from_millis(50);
@@ -71,6 +71,10 @@ impl<'a> FleetControl<'a> {
         serde_json::to_vec(&failure.into_iter().collect::<Vec<String>>()).unwrap_or_default()
     }
 
+    fn ended_part(&self, jobs: EndedJobs) -> EndedPart {
+        EndedPart { run: self.run.to_owned(), jobs: jobs.into() }
+    }
+
     /// Converts an instant of rank 0's monotonic clock to one of this process: now, if the clocks were never compared.
     fn local(&self, at_ns: i64) -> Instant {
         let now = Instant::now();
@@ -116,13 +120,13 @@ impl RunControl for FleetControl<'_> {
         self.start(0)
     }
 
-    fn end_stage(&self, stage: usize) {
-        self.fleet.exchange.end_stage(EndedStage { run: self.run.to_owned(), stage });
+    fn end_jobs(&self, jobs: EndedJobs) {
+        self.fleet.exchange.end_jobs(self.ended_part(jobs));
     }
 
-    fn has_stage_ended(&self, stage: usize) -> bool {
-        let ended = EndedStage { run: self.run.to_owned(), stage };
-        self.fleet.exchange.look(|arrivals| arrivals.ended_stages.contains(&ended))
+    fn have_ended(&self, jobs: EndedJobs) -> bool {
+        let part = self.ended_part(jobs);
+        self.fleet.exchange.look(|arrivals| arrivals.ended_parts.contains(&part))
     }
 
     fn stage_start(&self, stage: usize) -> StageStart {

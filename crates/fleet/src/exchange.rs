@@ -10,7 +10,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::clock::{ClockOffset, HostClock, RoundTrip, estimate};
-use crate::message::{self, EndedStage, Header, Presence};
+use crate::message::{self, EndedPart, Header, Presence};
 use crate::transport::Transport;
 use crate::tree;
 
@@ -86,8 +86,8 @@ pub(crate) struct RankInbox {
     /// Ranks that took no part in an agreement, with reasons. They take part in no later one either, because they are out
     /// of step.
     pub(crate) gone: BTreeMap<u32, String>,
-    /// Stages that jobs with `exitall` have ended, on this rank or another one.
-    pub(crate) ended_stages: BTreeSet<EndedStage>,
+    /// Jobs that have ended with another one, on this rank or another.
+    pub(crate) ended_parts: BTreeSet<EndedPart>,
     heard: BTreeMap<u32, Instant>,
     signal: Option<i32>,
     is_over: bool,
@@ -97,8 +97,8 @@ pub(crate) struct RankInbox {
 enum ExchangeCommand {
     Send(u32, Vec<u8>),
     MeasureClocks(u32),
-    /// Ends a stage on all ranks.
-    EndStage(EndedStage),
+    /// Ends jobs on all ranks.
+    EndJobs(EndedPart),
     /// Ends the thread. Waits for all ranks to do the same if they all live.
     Finish {
         orderly: bool,
@@ -164,9 +164,9 @@ impl RankExchange {
         let _ = self.commands.send(ExchangeCommand::MeasureClocks(number));
     }
 
-    /// Ends a stage on all ranks.
-    pub(crate) fn end_stage(&self, ended: EndedStage) {
-        let _ = self.commands.send(ExchangeCommand::EndStage(ended));
+    /// Ends jobs on all ranks.
+    pub(crate) fn end_jobs(&self, ended: EndedPart) {
+        let _ = self.commands.send(ExchangeCommand::EndJobs(ended));
     }
 
     /// Ends the thread and waits for it, no longer than `limit`.
@@ -279,7 +279,7 @@ impl ExchangeThread {
             match command {
                 ExchangeCommand::Send(to, message) => self.send(to, message),
                 ExchangeCommand::MeasureClocks(number) => self.owed = Some((number, ClockOffset::default())),
-                ExchangeCommand::EndStage(ended) => self.spread_end(ended, None),
+                ExchangeCommand::EndJobs(ended) => self.spread_end(ended, None),
                 ExchangeCommand::Finish { orderly } => return self.finish(orderly),
             }
         }
@@ -349,11 +349,11 @@ impl ExchangeThread {
 
     /// Sends the end of a stage to the others, except for the rank from which it came. Every rank may end it at the same
     /// time.
-    fn spread_end(&mut self, ended: EndedStage, from: Option<u32>) {
-        if !self.shared.lock().ended_stages.insert(ended.clone()) {
+    fn spread_end(&mut self, ended: EndedPart, from: Option<u32>) {
+        if !self.shared.lock().ended_parts.insert(ended.clone()) {
             return;
         }
-        let message = message::written(&Header::EndStage(ended), &[]);
+        let message = message::written(&Header::EndJobs(ended), &[]);
         self.flood(&message, from);
         // Neighbours pass it on, but not across a lost rank. Rank 0 reaches all others directly.
         let is_far = |rank: &u32| !self.neighbours.contains(rank) && Some(*rank) != from;
@@ -407,7 +407,7 @@ impl ExchangeThread {
             Header::Part { number, presence } => arrivals.parts.push(ArrivedPart { from, number, presence, body }),
             Header::Whole { number, presence } => drop(arrivals.wholes.insert(number, Whole { presence, body })),
             Header::Excluded { number, reason } => drop(arrivals.excluded.insert(number, reason)),
-            Header::EndStage(ended) => {
+            Header::EndJobs(ended) => {
                 drop(arrivals);
                 self.spread_end(ended, Some(from));
             }

@@ -1,5 +1,6 @@
 //! Messages between ranks: a header in JSON, a line break, and a body.
 
+use runner::EndedJobs;
 use serde::{Deserialize, Serialize};
 
 /// The header of a message.
@@ -21,18 +22,35 @@ pub(crate) enum Header {
     Excluded { number: u64, reason: String },
     /// All ranks end, because this signal arrived. Passed on to all neighbours.
     End { signal: i32 },
-    /// A job with `exitall` has ended, so all jobs of its stage end. Passed on to all neighbours, by rank 0 to
-    /// all ranks.
-    EndStage(EndedStage),
+    /// A job has ended with which others end. Passed on to all neighbours, by rank 0 to all ranks.
+    EndJobs(EndedPart),
 }
 
-/// A stage that a job with `exitall` has ended.
+/// Jobs of a run that end with another one.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub(crate) struct EndedStage {
+pub(crate) struct EndedPart {
     /// Name of the run.
     pub(crate) run: String,
-    /// Number of the stage, from zero.
-    pub(crate) stage: usize,
+    /// The jobs.
+    pub(crate) jobs: EndedScope,
+}
+
+/// `runner::EndedJobs`, as messages have them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub(crate) enum EndedScope {
+    Group(u32),
+    Stage(usize),
+    All,
+}
+
+impl From<EndedJobs> for EndedScope {
+    fn from(jobs: EndedJobs) -> Self {
+        match jobs {
+            EndedJobs::Group(group) => Self::Group(group),
+            EndedJobs::Stage(stage) => Self::Stage(stage),
+            EndedJobs::All => Self::All,
+        }
+    }
 }
 
 /// Which ranks take part in an agreement.

@@ -22,6 +22,8 @@ pub(crate) struct JobDraft {
     pub(crate) align: [Option<u64>; 3],
     /// Options of a replay, which apply if there is a trace.
     pub(crate) replay: ReplayOptions,
+    /// `zonemode`, `zonesize`, `zonerange` and `zoneskip`.
+    pub(crate) zones: ZoneDraft,
     /// `replay_no_stall`, which takes precedence over any speed.
     pub(crate) no_stall: bool,
     /// `replay_redirect`, which takes precedence over `filename`.
@@ -30,6 +32,16 @@ pub(crate) struct JobDraft {
     pub(crate) name: Option<String>,
     /// Whether `ioengine` named an engine that Fathom supports.
     pub(crate) engine_known: bool,
+}
+
+/// Options of zones.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ZoneDraft {
+    /// Whether `zonemode` is `strided`; `None` if it was not given.
+    pub(crate) is_strided: Option<bool>,
+    pub(crate) size: u64,
+    pub(crate) range: u64,
+    pub(crate) skip: Option<Size>,
 }
 
 impl JobDraft {
@@ -57,6 +69,7 @@ impl Default for JobDraft {
             splits: [None, None, None],
             align: [None; 3],
             replay: ReplayOptions::default(),
+            zones: ZoneDraft::default(),
             no_stall: false,
             redirect: None,
             name: None,
@@ -74,6 +87,7 @@ impl Default for Job {
             echo: Vec::new(),
             grouping: Grouping { numjobs: 1, ..Grouping::default() },
             ranks: JobRanks::default(),
+            host: HostAttributes::default(),
             engine: EngineOptions::default(),
             files: default_files(),
             extent: default_extent(),
@@ -81,7 +95,7 @@ impl Default for Job {
             pace: JobPace { iodepth: 1, batch_complete_min: 1, thinktime_blocks: 1, ..JobPace::default() },
             replay: None,
             sync: SyncOptions::default(),
-            payload: JobPayload { scramble_buffers: true, ..JobPayload::default() },
+            payload: JobPayload { scramble_buffers: true, compress_chunk: 512, ..JobPayload::default() },
             verify: VerifyOptions { do_verify: true, ..VerifyOptions::default() },
             stats: default_stats(),
             on_error: ErrorOptions::default(),
@@ -104,6 +118,14 @@ fn default_files() -> FileOptions {
         overwrite: false,
         invalidate: true,
         open_sync: OpenSync::None,
+        create_only: false,
+        file_append: false,
+        fill_device: false,
+        pre_read: false,
+        unlink: false,
+        advice: CacheHint::OfPattern,
+        write_hint: None,
+        opendir: None,
         allow_mounted_write: false,
         allow_file_create: true,
     }
@@ -115,6 +137,7 @@ fn default_extent() -> JobExtent {
         io_size: None,
         offset: Size::Bytes(Bytes::ZERO),
         offset_increment: Size::Bytes(Bytes::ZERO),
+        offset_align: Bytes::ZERO,
         number_ios: None,
         loops: 1,
         runtime: Nanos::ZERO,
@@ -131,6 +154,9 @@ fn default_pattern() -> Pattern {
         modifier: 0,
         read_ppm: 500_000,
         block_sizes: PerKind::from_slots(|_| BlockSizes::Fixed(4096)),
+        sizes_by_order: false,
+        repeats_offset: false,
+        zones: None,
         bs_unaligned: false,
         blockalign: None,
         norandommap: false,

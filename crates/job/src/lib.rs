@@ -19,6 +19,7 @@ pub mod docs;
 mod draft;
 mod expand;
 mod file;
+mod goals;
 mod host;
 mod hosts;
 pub mod limits;

@@ -1,9 +1,9 @@
 //! Reconciles interdependent settings of a job.
 
-use units::{Nanos, PerKind};
+use units::{Bytes, Nanos, PerKind, Rate};
 
 use crate::diagnostic::Diagnostic;
-use crate::draft::JobDraft;
+use crate::draft::{JobDraft, ZoneDraft};
 use crate::model::*;
 use crate::replay;
 use crate::strict::StrictContext;
@@ -12,7 +12,9 @@ use crate::strict::StrictContext;
 pub(crate) fn reconcile(draft: JobDraft, context: &StrictContext<'_>) -> (Job, Vec<Diagnostic>) {
     let mut problems = Vec::new();
     let block_sizes = block_sizes(&draft, context, &mut problems);
+    let zones = zones(&draft.zones, context, &mut problems);
     let mut job = draft.job;
+    job.pattern.zones = zones;
     job.pattern.blockalign = block_align(draft.align, &block_sizes);
     job.pattern.block_sizes = block_sizes;
     reconcile_map(&mut job.pattern);
@@ -36,7 +38,7 @@ pub(crate) fn reconcile(draft: JobDraft, context: &StrictContext<'_>) -> (Job, V
     if has_two_rates(&job.pace) {
         problems.push(
             context
-                .error("two-rates", "rate_iops", "`rate` and `rate_iops` exclude each other")
+                .error("two-rates", "rate_iops", "rates in bytes and in operations exclude each other")
                 .note("fio refuses a job that gives both")
                 .remedy("keep one of them"),
         );
@@ -49,6 +51,31 @@ pub(crate) fn reconcile(draft: JobDraft, context: &StrictContext<'_>) -> (Job, V
     (job, problems)
 }
 
+/// Returns the zones of a job with `zonemode=strided`. fio refuses the same combinations.
+fn zones(draft: &ZoneDraft, context: &StrictContext<'_>, problems: &mut Vec<Diagnostic>) -> Option<StridedZones> {
+    let is_strided = draft.is_strided == Some(true);
+    if is_strided != (draft.size > 0) {
+        let (option, message, remedy) = if is_strided {
+            ("zonemode", "`zonemode=strided` needs a `zonesize`", "write for example `zonesize=16m`")
+        } else {
+            ("zonesize", "`zonesize` needs a `zonemode`", "write `zonemode=strided`, or leave `zonesize` out")
+        };
+        problems.push(context.error("zones", option, message).note("fio refuses the job").remedy(remedy));
+        return None;
+    }
+    let skip = match draft.skip {
+        None => Bytes::ZERO,
+        Some(Size::Bytes(bytes)) => bytes,
+        Some(Size::Percent(_)) => {
+            let message = "zoneskip: a distance between zones is in bytes";
+            problems.push(context.error("zones", "zoneskip", message).remedy("write bytes"));
+            return None;
+        }
+    };
+    let range = if draft.range == 0 { draft.size } else { draft.range };
+    is_strided.then(|| StridedZones { size: Bytes::new(draft.size), range: Bytes::new(range), skip })
+}
+
 /// Replaces the files by that of `replay_redirect`. A trace has its own offsets, so there is no map of blocks.
 fn reconcile_replay(job: &mut Job, redirect: Option<String>) {
     if let Some(path) = redirect {
@@ -58,11 +85,12 @@ fn reconcile_replay(job: &mut Job, redirect: Option<String>) {
     job.pattern.norandommap = true;
 }
 
-/// Reports whether a kind of operation has a rate in bytes and one in operations.
+/// Reports whether a kind of operation has a rate or floor in bytes and one in operations.
 fn has_two_rates(pace: &JobPace) -> bool {
-    let (bytes, iops) = (&pace.rate, &pace.rate_iops);
-    let pairs = [(bytes.read, iops.read), (bytes.write, iops.write), (bytes.trim, iops.trim)];
-    pairs.iter().any(|(bytes, iops)| bytes.is_some() && iops.is_some())
+    let given = |rates: &PerKind<Option<Rate>>| [rates.read, rates.write, rates.trim].map(|rate| rate.is_some());
+    let (bytes, floor_bytes) = (given(&pace.rate), given(&pace.floor.bytes));
+    let (iops, floor_iops) = (given(&pace.rate_iops), given(&pace.floor.operations));
+    (0..3).any(|kind| (bytes[kind] || floor_bytes[kind]) && (iops[kind] || floor_iops[kind]))
 }
 
 fn block_sizes(draft: &JobDraft, context: &StrictContext<'_>, problems: &mut Vec<Diagnostic>) -> PerKind<BlockSizes> {

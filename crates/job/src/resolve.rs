@@ -10,7 +10,7 @@ use crate::raw::{InjectedOptions, RawFile, RawJob, RawOption};
 use crate::read::{Findings, ReadProblem};
 use crate::reconcile::reconcile;
 use crate::table::{self, OptionSpec, Status};
-use crate::{Dialect, limits, replay, strict, warn};
+use crate::{Dialect, goals, limits, replay, strict, warn};
 
 /// Turns sections into jobs, file by file.
 pub(crate) struct Resolver<'a> {
@@ -180,6 +180,11 @@ impl<'a> Resolver<'a> {
         let (job, problems) = reconcile(draft, &context);
         self.report_all(problems);
         self.report_all(small_block(&job, self.dialect, &context));
+        self.report_all(goals::check(&job, &context));
+        self.report_all(goals::check_wait(&job, &self.plan.jobs, &context));
+        if self.dialect == Dialect::Strict {
+            self.report_all(goals::check_strictly(&job, &context));
+        }
         self.report_all(warn::check(&job, &asked, self.dialect, &context));
         job
     }

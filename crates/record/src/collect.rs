@@ -3,7 +3,7 @@
 use job::Job;
 
 use crate::declared::Mixed;
-use crate::{Declared, JobEvidence, JobResult, Measured, ReplayRecord, Verified};
+use crate::{Declared, DepthSearchRecord, JobEvidence, JobResult, Measured, ReplayRecord, Verified};
 
 /// The state of one worker, at its end or during a status report.
 #[derive(Clone, Debug)]
@@ -30,6 +30,8 @@ pub struct WorkerRecord<'a> {
     pub verified: Option<Verified>,
     /// What it replayed of a trace.
     pub replay: Option<ReplayRecord>,
+    /// Outcome of its search for a queue depth.
+    pub depth_search: Option<DepthSearchRecord>,
     /// Measured results.
     pub summary: meter::Summary,
 }
@@ -67,6 +69,7 @@ fn result(together: &[WorkerRecord<'_>], block_bytes: usize) -> JobResult {
         result: Measured::default(),
         verified: None,
         replay: None,
+        depth_search: together.iter().rev().find_map(|worker| worker.depth_search),
         probe: None,
         evidence: JobEvidence::default(),
         quotes: Vec::new(),

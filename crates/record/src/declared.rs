@@ -344,7 +344,8 @@ fn syncs(job: &Job) -> bool {
 
 fn continues(job: &Job) -> bool {
     let on_error = &job.on_error;
-    on_error.continue_on_read || on_error.continue_on_write || on_error.continue_on_verify
+    let ignores = on_error.ignored.iter().any(|errors| !errors.is_empty());
+    on_error.continue_on_read || on_error.continue_on_write || on_error.continue_on_verify || ignores
 }
 
 fn kept(job: &Job) -> KeptLatencies {

@@ -39,6 +39,9 @@ pub struct JobResult {
     /// What was replayed of a trace; `None` for jobs that replay none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replay: Option<ReplayRecord>,
+    /// Outcome of the search for a queue depth (`latency_target`); `None` for jobs without one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub depth_search: Option<DepthSearchRecord>,
     /// Short run of the same job at another depth.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub probe: Option<ProbeRecord>,
@@ -55,6 +58,21 @@ impl JobResult {
     pub const fn fio_syncs(&self) -> u64 {
         if self.declared.only_data_syncs { 0 } else { self.result.sync.count }
     }
+}
+
+/// The search for the highest queue depth that keeps to a latency.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct DepthSearchRecord {
+    /// The latency in nanoseconds.
+    pub target_ns: u64,
+    /// Length of each step in nanoseconds.
+    pub window_ns: u64,
+    /// Percentage of operations that had to keep to it.
+    pub percentile: f64,
+    /// Highest depth that did; the lowest one tried if none did.
+    pub depth: u32,
+    /// Whether any depth did.
+    pub is_met: bool,
 }
 
 /// A short run of the same job at another depth, right after the job.

@@ -64,7 +64,7 @@ pub use input::{
     CounterFormat, Input, InputError, InputResult, InputResults, Iostat, IostatCpu, IostatDevice, IostatKind,
     IostatReport, read_input, read_inputs,
 };
-pub use job_result::{JobEvidence, JobResult, ProbeRecord, TargetFacts, TargetKind};
+pub use job_result::{DepthSearchRecord, JobEvidence, JobResult, ProbeRecord, TargetFacts, TargetKind};
 pub use kind::DataKind;
 pub use latency::LatencyStats;
 pub use log::LogLine;

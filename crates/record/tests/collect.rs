@@ -28,6 +28,7 @@ fn worker(job: &Job, number: u32, group: u32) -> WorkerRecord<'_> {
         evidence: JobEvidence::default(),
         verified: None,
         replay: None,
+        depth_search: None,
         summary,
     }
 }

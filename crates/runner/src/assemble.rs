@@ -3,9 +3,10 @@
 use drive::{Ending, Verification};
 use job::{Direction, Engine, Job, Plan, ReplayLoop, ReplayOptions, VerifyMethod};
 use record::{
-    DiskUse, HostRecord, JobEvidence, ModelRecord, Note, ReplayRecord, RequestedRun, Run, RunOutcome, StuckOperation,
-    TargetFacts, Tool, Unchecked, Verified,
+    DepthSearchRecord, DiskUse, HostRecord, JobEvidence, ModelRecord, Note, ReplayRecord, RequestedRun, Run,
+    RunOutcome, StuckOperation, TargetFacts, Tool, Unchecked, Verified,
 };
+use units::Nanos;
 use workload::Operations;
 
 use crate::{PendingOperation, RunCounters, Seeds, WorkerPlan, WorkerResult, policy};
@@ -85,7 +86,7 @@ pub fn assemble(context: &RunContext<'_>, counters: &RunCounters, finished: &[Wo
         asked: requested(context.plan, context.workers),
         jobs: record::collect(&workers),
         disks: context.facts.disk_use(),
-        notes: notes(context.plan),
+        notes: notes(context.plan, context.workers, finished),
         model: context.facts.model().cloned(),
         outcome: match state {
             RunState::Running => RunOutcome::Running,
@@ -148,8 +149,21 @@ fn of_worker<'a>(
         evidence: JobEvidence { targets: targets(context, worker) },
         replay: end.and_then(|end| replayed(job, end)),
         verified: end.and_then(|end| verified(job, end, context.facts.model().is_some())),
+        depth_search: end.and_then(|end| depth_search(job, end)),
         summary,
     }
+}
+
+/// Returns the outcome of a worker's search for a queue depth.
+fn depth_search(job: &Job, end: &WorkerResult) -> Option<DepthSearchRecord> {
+    let (found, target) = (end.found_depth?, &job.pace.target);
+    Some(DepthSearchRecord {
+        target_ns: target.latency.get(),
+        window_ns: target.window.get(),
+        percentile: target.percentile,
+        depth: found.depth,
+        is_met: found.is_met,
+    })
 }
 
 /// Returns what a worker replayed of a trace; `None` if its job replays none or did not begin.
@@ -221,7 +235,7 @@ fn targets(context: &RunContext<'_>, worker: &WorkerPlan) -> Vec<TargetFacts> {
 }
 
 /// Returns notes on jobs that their numbers do not show.
-fn notes(plan: &Plan) -> Vec<Note> {
+fn notes(plan: &Plan, workers: &[WorkerPlan], finished: &[WorkerResult]) -> Vec<Note> {
     let mut notes = Vec::new();
     for job in &plan.jobs {
         let mut note = |text: String| notes.push(Note { job: Some(job.name.clone()), text });
@@ -237,5 +251,23 @@ fn notes(plan: &Plan) -> Vec<Note> {
             note("ioengine=posixaio is carried out by io_uring".to_owned());
         }
     }
+    notes.extend(finished.iter().filter_map(|end| {
+        let job = &plan.jobs[workers[end.number].job];
+        Some(Note { job: Some(job.name.clone()), text: depth_note(&depth_search(job, end)?) })
+    }));
     notes
+}
+
+fn depth_note(search: &DepthSearchRecord) -> String {
+    let DepthSearchRecord { target_ns, percentile, depth, is_met, .. } = search;
+    let target = Nanos::new(*target_ns);
+    if *is_met {
+        format!(
+            "a queue depth of {depth} is the highest at which {percentile} % of the operations took at most {target}"
+        )
+    } else {
+        format!(
+            "no queue depth kept {percentile} % of the operations at or below {target}; the lowest tried was {depth}"
+        )
+    }
 }

@@ -28,8 +28,9 @@ pub use refusal::Refusal;
 pub use replays::{NoTraces, TraceFiles, issuer, resolve_replays};
 pub use result::{PendingOperation, WorkerError, WorkerFailure, WorkerResult};
 pub use seam::{
-    AttachedVolume, CompletedRun, CreditPolicy, FileGrowth, LogSink, NullObserver, Observer, PageCacheUse, PreparedRun,
-    Preview, RemoteFailure, RunControl, RunError, RunOptions, RunPlace, Runner, StageStart, Uninterrupted, WorkerLog,
+    AttachedVolume, CompletedRun, CreditPolicy, EndedJobs, FileGrowth, LogSink, NullObserver, Observer, PageCacheUse,
+    PreparedRun, Preview, RemoteFailure, RunControl, RunError, RunOptions, RunPlace, Runner, StageStart, Uninterrupted,
+    WorkerLog,
 };
 pub use seeds::Seeds;
 pub use workers::{Environment, InvalidJob, WorkerPlan, plan_workers};

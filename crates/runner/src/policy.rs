@@ -1,10 +1,13 @@
 //! Queue depth, pace, end, verification and meter options of a worker.
 
-use job::{Arrivals, BlockSizes, Dialect, Engine, Job, VerifyMethod};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use job::{Arrivals, BlockSizes, Dialect, Engine, ExitScope, Job, Plan, RateFloors, VerifyMethod};
 use meter::{IntervalWidths, LogOptions};
 use units::Nanos;
 
-use crate::WorkerPlan;
+use crate::{EndedJobs, WorkerPlan};
 
 /// Returns the queue depth of a job's workers.
 #[must_use]
@@ -32,13 +35,89 @@ pub fn policy(worker: &WorkerPlan, job: &Job, seed: u64) -> drive::Policy {
             continue_on_read: job.on_error.continue_on_read,
             continue_on_write: job.on_error.continue_on_write,
             continue_on_verify: job.on_error.continue_on_verify,
+            ignored: job.on_error.ignored.clone(),
         },
         // As in fio; the strict dialect sets both.
         verify_after_runtime: false,
         settle_before_verify: false,
         verify_fatal: job.verify.fatal,
         keep_damaged: job.verify.dump,
-        ends_others: job.grouping.exitall,
+        job: worker.job,
+        after: worker.after,
+        group: worker.group,
+        ends_others: ends_others(job),
+        ends_when_full: job.fills_device(),
+        rules: rules(job),
+    }
+}
+
+fn ends_others(job: &Job) -> drive::EndOthers {
+    drive::EndOthers {
+        at_end: job.grouping.exitall,
+        at_error: job.grouping.exitall_on_error,
+        scope: match job.grouping.exit_what {
+            ExitScope::Group => drive::EndScope::Group,
+            ExitScope::Stonewall | ExitScope::All => drive::EndScope::All,
+        },
+    }
+}
+
+/// Returns the jobs that end with a worker's, if any do.
+#[must_use]
+pub fn ended_jobs(worker: &WorkerPlan, job: &Job, has_failed: bool) -> Option<EndedJobs> {
+    ends_others(job).scope_of(has_failed)?;
+    Some(match job.grouping.exit_what {
+        ExitScope::Group => EndedJobs::Group(worker.group),
+        ExitScope::Stonewall => EndedJobs::Stage(worker.stage),
+        ExitScope::All => EndedJobs::All,
+    })
+}
+
+/// Returns the rules of a job except its flow, which workers share.
+fn rules(job: &Job) -> drive::WorkerRules {
+    let pace = &job.pace;
+    let has_floor = pace.floor != RateFloors { cycle: pace.floor.cycle, ..RateFloors::default() };
+    let (target, window) = (pace.target, pace.target.window);
+    drive::WorkerRules {
+        floor: has_floor.then(|| drive::RateFloor {
+            bytes: pace.floor.bytes,
+            operations: pace.floor.operations,
+            cycle: pace.floor.cycle,
+        }),
+        latency_max: pace.max_latency,
+        latency_target: (target.latency > Nanos::ZERO && window > Nanos::ZERO).then(|| drive::LatencyTarget {
+            latency: target.latency,
+            window,
+            fraction: target.percentile / 100.0,
+            continues: target.continues,
+        }),
+        serializes: pace.serialize_overlap,
+        flow: None,
+    }
+}
+
+/// Shortest pause of a worker that is ahead of its flow. Without one, fio waits actively.
+const FLOW_PAUSE_MIN: Nanos = Nanos::from_micros(20);
+
+/// The flows of a run, by number.
+#[derive(Debug, Default)]
+pub struct Flows(BTreeMap<u32, Arc<drive::Flow>>);
+
+impl Flows {
+    /// Returns the flows of a plan's jobs.
+    #[must_use]
+    pub fn of(plan: &Plan) -> Self {
+        let ids = plan.jobs.iter().filter(|job| job.pace.flow.weight > 0).map(|job| job.pace.flow.id);
+        Self(ids.map(|id| (id, Arc::default())).collect())
+    }
+
+    /// Returns a job's place in its flow, if it has one.
+    #[must_use]
+    pub fn member(&self, job: &Job) -> Option<drive::FlowMember> {
+        let options = &job.pace.flow;
+        let flow = Arc::clone(self.0.get(&options.id).filter(|_| options.weight > 0)?);
+        let pause = options.pause.max(FLOW_PAUSE_MIN);
+        Some(drive::FlowMember { flow, weight: options.weight.into(), pause })
     }
 }
 

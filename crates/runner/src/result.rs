@@ -1,6 +1,6 @@
 //! The result of one worker.
 
-use drive::{Abandoned, Ending, OperationFailure, Verification};
+use drive::{Abandoned, Ending, FoundDepth, OperationFailure, Verification};
 use job::Job;
 use meter::Summary;
 use record::StuckKind;
@@ -20,6 +20,8 @@ pub struct WorkerResult {
     pub verification: Verification,
     /// How the replay of a trace went; `None` if the job replays none.
     pub replay: Option<ReplayOutcome>,
+    /// Queue depth to which a latency target has led; `None` if the job has none.
+    pub found_depth: Option<FoundDepth>,
     /// The first failed operations.
     pub failures: Vec<OperationFailure>,
     /// The reason why it could not begin, or an error other than a failed operation.

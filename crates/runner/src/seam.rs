@@ -217,11 +217,11 @@ pub trait RunControl: Sync {
         StageStart::Now
     }
 
-    /// Called on the main thread when a job with `exitall` has ended, which ends all jobs of its stage.
-    fn end_stage(&self, _stage: usize) {}
+    /// Called on the main thread when a job has ended with which others end (`exitall`, `exitall_on_error`).
+    fn end_jobs(&self, _jobs: EndedJobs) {}
 
-    /// Returns whether such a job of another process has ended a stage.
-    fn has_stage_ended(&self, _stage: usize) -> bool {
+    /// Returns whether such a job of another process has ended these jobs.
+    fn have_ended(&self, _jobs: EndedJobs) -> bool {
         false
     }
 
@@ -260,6 +260,17 @@ impl RunControl for Uninterrupted {
     fn elapsed(&self) -> Duration {
         Duration::ZERO
     }
+}
+
+/// Jobs that end with another one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum EndedJobs {
+    /// Those of a reporting group.
+    Group(u32),
+    /// Those of a stage.
+    Stage(usize),
+    /// All of the run.
+    All,
 }
 
 /// When a stage begins.

@@ -22,6 +22,8 @@ pub struct WorkerPlan {
     pub group: u32,
     /// Stage: workers of one stage run concurrently, and stages run one after the other.
     pub stage: usize,
+    /// Index of a job of the stage whose workers must all have ended before this one starts.
+    pub after: Option<usize>,
     /// Files of the worker.
     pub files: FilePlan,
     /// Identities of the files in headers of verified blocks; empty if the job does not verify.
@@ -40,7 +42,9 @@ impl WorkerPlan {
     /// Returns the worker with its numbers in another plan, which has the jobs and workers of several hosts.
     #[must_use]
     pub fn renumbered(self, number: usize, job: usize) -> Self {
-        Self { number, job, ..self }
+        // Jobs of one host have consecutive indices.
+        let after = self.after.map(|after| job - (self.job - after));
+        Self { number, job, after, ..self }
     }
 
     /// Returns the layout of the files, for the issuer.
@@ -123,18 +127,21 @@ pub fn plan_workers(
         return (workers, exceeded.into_iter().map(InvalidJob::from).collect());
     }
     let mut maps: Vec<(usize, u64)> = Vec::new();
-    let (mut group, mut stage) = (0, 0);
+    let (mut group, mut stage, mut stages) = (0, 0, Vec::new());
     let mut planned = Planned::default();
     for (index, job) in plan.jobs.iter().enumerate() {
         stage += job.ranks.stages_skipped as usize;
+        group += job.ranks.groups_skipped;
         if index > 0 {
             stage += usize::from(job.grouping.stonewall);
             group += u32::from(job.grouping.stonewall || job.grouping.new_group);
         }
         maps.push((index, 0));
+        stages.push(stage);
+        let after = waited_for(plan, job).filter(|&other| stages[other] == stage);
         for clone in clones(job.grouping.numjobs) {
             let mut worker =
-                WorkerPlan { job: index, clone, number: workers.len(), group, stage, ..WorkerPlan::default() };
+                WorkerPlan { job: index, clone, number: workers.len(), group, stage, after, ..WorkerPlan::default() };
             let expected = |path: &str| planned.expected(path, environment.fact(job, path));
             let planned_files = environment
                 .check(job)
@@ -158,6 +165,12 @@ pub fn plan_workers(
     identify(plan, &mut workers, environment);
     unrunnable.extend(limits::exceeds_memory(plan, &maps, &capacity).map(InvalidJob::from));
     (workers, unrunnable)
+}
+
+/// Returns the index of the job that a job waits for. Other ranks' jobs are not waited for.
+fn waited_for(plan: &Plan, job: &Job) -> Option<usize> {
+    let name = job.grouping.wait_for.as_ref()?;
+    plan.jobs.iter().position(|other| other.name == *name)
 }
 
 /// Sets the identities of files of verifying workers, and the regions that concurrent workers write.

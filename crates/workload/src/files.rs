@@ -228,6 +228,10 @@ const fn sizeless(fact: Option<FileFact>) -> &'static str {
     }
 }
 
+/// Length of the region of a job that writes until there is no space: more than filesystems hold, in whole blocks of any
+/// size.
+const ENDLESS_BYTES: u64 = 1 << 62;
+
 struct Planner<'a> {
     job: &'a Job,
     /// Whether a file may be too small for any operation.
@@ -247,6 +251,8 @@ impl Planner<'_> {
         let length = self.fit(&path, start, asked, fact)?;
         let needed = match fact {
             Some(fact) if fact.block_device => fact.size,
+            // Writes extend it until there is no space.
+            fact if self.job.fills_device() => fact.map_or(0, |fact| fact.size),
             fact => start.saturating_add(length).max(fact.map_or(0, |fact| fact.size)),
         };
         Ok(PlannedFile { path, extent: FileExtent { start, length }, needed, existing: fact })
@@ -267,6 +273,9 @@ impl Planner<'_> {
     }
 
     fn start(&self, fact: Option<FileFact>) -> u64 {
+        if let Some(fact) = fact.filter(|fact| self.job.files.file_append && !fact.block_device) {
+            return fact.size;
+        }
         let extent = &self.job.extent;
         self.distance(extent.offset, 1, fact).saturating_add(self.distance(extent.offset_increment, self.clone, fact))
     }
@@ -278,7 +287,11 @@ impl Planner<'_> {
             Size::Percent(share) => {
                 let share = u32::try_from(u64::from(share).saturating_mul(times)).unwrap_or(u32::MAX);
                 let bytes = percent_of(fact.map_or(0, |fact| fact.size), share);
-                bytes.checked_next_multiple_of(self.least_block).unwrap_or(u64::MAX)
+                let align = match self.job.extent.offset_align.get() {
+                    0 => self.least_block,
+                    align => align,
+                };
+                bytes.checked_next_multiple_of(align).unwrap_or(u64::MAX)
             }
         }
     }
@@ -287,6 +300,9 @@ impl Planner<'_> {
     fn asked_length(&mut self, path: &str, start: u64, fact: Option<FileFact>) -> Result<Option<u64>, WorkloadError> {
         if let (Some(bytes), None) = (self.replayed.next(), self.job.extent.size) {
             return Ok(Some(bytes));
+        }
+        if self.job.fills_device() {
+            return Ok(Some(ENDLESS_BYTES));
         }
         if let Some((low, high)) = self.job.files.filesize {
             let file = self.draw_size(low.get(), high.get());

@@ -16,6 +16,8 @@ pub struct Operations {
     pub write: bool,
     /// Trims.
     pub trim: bool,
+    /// Removal of the files at the end.
+    pub remove: bool,
 }
 
 impl Operations {
@@ -26,7 +28,7 @@ impl Operations {
     #[must_use]
     pub fn of(job: &Job) -> Self {
         if let Some(replay) = &job.replay {
-            return Self::of_replay(replay);
+            return Self { remove: job.files.unlink, ..Self::of_replay(replay) };
         }
         let mix = Mix::new(job);
         let pairs = job.pattern.direction == Direction::TrimWrite;
@@ -34,6 +36,7 @@ impl Operations {
             read: mix.includes(OpKind::Read),
             write: mix.includes(OpKind::Write) || pairs,
             trim: mix.includes(OpKind::Trim),
+            remove: job.files.unlink,
         };
         let verifies = job.verify.method.is_some();
         let reads_back = verifies && issued.write && (job.verify.do_verify || job.verify.only);
@@ -47,15 +50,21 @@ impl Operations {
         match &replay.facts {
             Some(facts) => {
                 let PerKind { read, write, trim } = facts.operations;
-                Self { read: read > 0, write: write > 0, trim: trim > 0 }
+                Self { read: read > 0, write: write > 0, trim: trim > 0, remove: false }
             }
-            None => Self { read: !skip.read, write: !skip.write, trim: !skip.trim },
+            None => Self { read: !skip.read, write: !skip.write, trim: !skip.trim, remove: false },
         }
     }
 
-    /// Reports whether data of a file or device can change.
+    /// Reports whether data of a file or device can change or be lost.
     #[must_use]
     pub const fn changes_data(self) -> bool {
+        self.writes() || self.remove
+    }
+
+    /// Reports whether operations write or trim.
+    #[must_use]
+    pub const fn writes(self) -> bool {
         self.write || self.trim
     }
 

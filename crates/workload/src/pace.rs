@@ -54,6 +54,13 @@ impl Pace {
         }
     }
 
+    /// Delays the schedules from now on.
+    pub(crate) fn delay(&mut self, time: Nanos) {
+        if let Self::Open(open) = self {
+            open.start = open.start.map(|start| start + time);
+        }
+    }
+
     /// Returns the kind and intended start of the next operation, or the instant before which there is none.
     #[inline]
     pub(crate) fn turn(&mut self, mix: Mix, random: &mut Random, now: Nanos) -> Result<(OpKind, Nanos), Nanos> {

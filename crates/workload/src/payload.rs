@@ -4,6 +4,7 @@ use job::Job;
 use units::random::mix;
 
 use crate::decision::Decision;
+use crate::reducible::ReduciblePayload;
 
 /// Bytes between stamps of a scrambled buffer: the smallest unit that a device may deduplicate.
 const SECTOR: usize = 512;
@@ -21,11 +22,17 @@ pub(crate) enum Payload {
     Scrambled { seed: u64 },
     /// New random bytes before each write.
     Refilled { seed: u64 },
+    /// Compressible or duplicate buffers, new before each write.
+    Reducible(Box<ReduciblePayload>),
 }
 
 impl Payload {
-    pub(crate) fn new(job: &Job, seed: u64) -> Self {
+    /// `seed` is that of the worker, and `blocks` the number of blocks of its files.
+    pub(crate) fn new(job: &Job, seed: u64, blocks: u64) -> Self {
         let payload = &job.payload;
+        if let Some(reducible) = ReduciblePayload::new(job, seed, blocks) {
+            return Self::Reducible(Box::new(reducible));
+        }
         match &payload.pattern {
             Some(pattern) if !pattern.is_empty() => Self::Pattern(pattern.clone()),
             _ if payload.zero_buffers => Self::Zeroes,
@@ -43,6 +50,8 @@ impl Payload {
             Self::Random { seed } | Self::Scrambled { seed } | Self::Refilled { seed } => {
                 fill_random(mix(*seed, number), buffer);
             }
+            // Filled before each write.
+            Self::Reducible(_) => {}
         }
     }
 
@@ -53,6 +62,7 @@ impl Payload {
             Self::Zeroes | Self::Pattern(_) | Self::Random { .. } => {}
             Self::Scrambled { seed } => scramble(seed ^ op.sequence, op.offset, buffer),
             Self::Refilled { seed } => fill_random(mix(*seed, op.sequence), buffer),
+            Self::Reducible(reducible) => reducible.fill(op, buffer),
         }
     }
 }

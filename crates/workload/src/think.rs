@@ -18,6 +18,8 @@ pub(crate) struct Think {
     issued: u64,
     busy_since: Option<Nanos>,
     idle_until: Option<Nanos>,
+    /// Idle time that has ended and was not taken yet.
+    idled: Nanos,
 }
 
 /// Whether think time permits the next operation.
@@ -46,6 +48,7 @@ impl Think {
             issued: 0,
             busy_since: None,
             idle_until: None,
+            idled: Nanos::ZERO,
         })
     }
 
@@ -57,6 +60,7 @@ impl Think {
             }
             self.idle_until = None;
             self.busy_since = None;
+            self.idled += self.pause;
         }
         let since = *self.busy_since.get_or_insert(now);
         if self.busy > Nanos::ZERO && now.since(since) >= self.busy {
@@ -77,6 +81,11 @@ impl Think {
         self.issued = 0;
         self.idle_until = Some(until);
         Admission::Until(until)
+    }
+
+    /// Returns the idle time that has ended since the last call.
+    pub(crate) fn take_idled(&mut self) -> Nanos {
+        std::mem::take(&mut self.idled)
     }
 
     /// Counts an issued operation.

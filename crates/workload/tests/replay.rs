@@ -298,9 +298,9 @@ fn each_operation_becomes_one_of_the_target() {
 fn what_a_replay_can_do_follows_from_its_trace() {
     let bytes = trace(&[read_at(1, 0)]);
     let job = job(open(), &bytes).unwrap();
-    assert_eq!(Operations::of(&job), Operations { read: true, write: false, trim: false });
+    assert_eq!(Operations::of(&job), Operations { read: true, write: false, trim: false, remove: false });
     let unread = Job { replay: Some(open()), ..Job::default() };
-    assert_eq!(Operations::of(&unread), Operations { read: true, write: true, trim: true });
+    assert_eq!(Operations::of(&unread), Operations { read: true, write: true, trim: true, remove: false });
 }
 
 /// A trace that has writes since it was checked must not write.

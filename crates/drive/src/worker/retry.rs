@@ -12,6 +12,9 @@ use crate::slots::Flight;
 const EAGAIN: i32 = 11;
 /// `EINTR`: likewise.
 pub(super) const EINTR: i32 = 4;
+/// `ENOSPC` and `EDQUOT`: the filesystem is full, or the user's share of it.
+const ENOSPC: i32 = 28;
+const EDQUOT: i32 = 122;
 /// Time for which a read that another worker's write may have torn is repeated. A worker that is not scheduled may
 /// leave half a block in a cache. A block that still differs after this time is damaged.
 const TORN_MAX: Nanos = Nanos::from_millis(500);
@@ -90,9 +93,24 @@ impl DriveWorker {
     }
 
     pub(super) fn fail(&mut self, decision: Decision, cause: FailureCause, damaged: Option<Damaged>) {
+        if self.policy.ends_when_full && decision.kind == OpKind::Write && matches!(cause.errno(), ENOSPC | EDQUOT) {
+            self.failed_writes += 1;
+            if self.ending.is_none() {
+                self.ending = Some(Ending::Complete);
+                self.end_runtime();
+            }
+            return;
+        }
         let on_error = &self.policy.on_error;
+        let ignored = match (&cause, decision.kind) {
+            (FailureCause::Mismatch(_), _) => &on_error.ignored[2],
+            (_, OpKind::Read) => &on_error.ignored[0],
+            _ => &on_error.ignored[1],
+        };
         let goes_on = match (&cause, decision.kind) {
+            _ if ignored.contains(&cause.errno()) => true,
             (FailureCause::Mismatch(_), _) => on_error.continue_on_verify || !self.policy.verify_fatal,
+            (FailureCause::TooSlow { .. } | FailureCause::BelowRate { .. }, _) => false,
             // As in fio, only errors of the medium can be tolerated; a full file system or an invalid request is
             // permanent.
             _ if cause.errno() != EIO => false,

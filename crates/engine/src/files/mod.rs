@@ -1,6 +1,7 @@
 //! Opens, creates and lays out files and devices, and drops their page cache.
 
 mod cache;
+mod hints;
 mod layout;
 mod open;
 mod residency;
@@ -8,6 +9,7 @@ mod residency;
 pub use crate::file_facts::{FileKind, Seen, look};
 pub use crate::space::check_space;
 pub use cache::invalidate;
+pub use hints::{read_into_cache, set_write_hint};
 pub use layout::{FallocateMode, FileLayout, Laid, LayoutContent, LayoutProgress, check_room, lay_out};
 pub(crate) use open::share;
 pub use open::{Access, CacheAdvice, File, SyncFlags, advise, open, open_permitted, remove};

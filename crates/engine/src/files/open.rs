@@ -11,7 +11,7 @@ use rustix::fs::{AtFlags, StatxFlags, ioctl_blksszget, statx};
 
 use crate::error::{Error, ErrorKind};
 use crate::file_facts::{FileKind, device_bytes, kind_of, look};
-use crate::gate::{self, Denied, OpenMode, Permit, WriteGate, WriteRefusal};
+use crate::gate::{self, Denied, FileIdentity, OpenMode, Permit, WriteGate, WriteRefusal};
 
 /// Order in which a file will be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,6 +20,8 @@ pub enum CacheAdvice {
     Sequential,
     /// Random: the kernel reads nothing ahead.
     Random,
+    /// Data are used once.
+    NoReuse,
 }
 
 /// Access mode of a file.
@@ -273,12 +275,27 @@ pub fn advise(file: &File, advice: CacheAdvice) {
     let advice = match advice {
         CacheAdvice::Sequential => libc::POSIX_FADV_SEQUENTIAL,
         CacheAdvice::Random => libc::POSIX_FADV_RANDOM,
+        CacheAdvice::NoReuse => libc::POSIX_FADV_NOREUSE,
     };
     // SAFETY: the call takes no memory.
     unsafe { libc::posix_fadvise64(file.fd(), 0, 0, advice) };
 }
 
 impl WriteGate {
+    /// Removes an admitted regular file, if its name still refers to it. Devices stay.
+    ///
+    /// # Errors
+    /// As for [`WriteGate::admit`], and if the system refuses.
+    pub fn remove(&self, path: &Path) -> Result<(), Error> {
+        let Some(permit) = self.admit(path)? else { return Ok(()) };
+        if !matches!(permit.identity(), FileIdentity::File { .. }) {
+            return Ok(());
+        }
+        let failed = |error: io::Error| Error::file("remove", path, &error);
+        let file = permit.open(OpenMode::READ_WRITE).map_err(failed)?;
+        gate::remove_same(path, &file).map_err(failed)
+    }
+
     /// Opens a file or device for writing, after admitting or creating it.
     ///
     /// # Errors

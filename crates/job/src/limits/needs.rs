@@ -89,6 +89,7 @@ impl Needs {
         let (ring_mappings, ring_descriptors) = if has_ring { (RING_MAPPINGS, RING_DESCRIPTORS) } else { (0, 0) };
         let mapped = if job.engine.engine == Engine::Mmap { nrfiles } else { 0 };
         let buffers = if capacity.buffers { depth.saturating_mul(buffer_bytes(job)) } else { 0 };
+        let locked = if capacity.buffers { job.host.lockmem.get() } else { 0 };
         let each = |n: u64| workers.saturating_mul(n);
         Self {
             workers,
@@ -100,6 +101,7 @@ impl Needs {
             stack_bytes: each(capacity.stack_bytes),
             other_bytes: each(
                 WORKER_BYTES
+                    .saturating_add(locked)
                     .saturating_add(nrfiles.saturating_mul(FILE_BYTES))
                     .saturating_add(depth.saturating_mul(OPERATION_BYTES)),
             ),

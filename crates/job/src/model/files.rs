@@ -31,6 +31,22 @@ pub struct FileOptions {
     pub invalidate: bool,
     /// `O_SYNC` or `O_DSYNC`.
     pub open_sync: OpenSync,
+    /// Create the files, and run nothing.
+    pub create_only: bool,
+    /// Start at the present end of each file.
+    pub file_append: bool,
+    /// Write until the device or filesystem is full.
+    pub fill_device: bool,
+    /// Read the files into the page cache before the run.
+    pub pre_read: bool,
+    /// Remove the files after the job.
+    pub unlink: bool,
+    /// Advice to the page cache.
+    pub advice: CacheHint,
+    /// Expected lifetime of the data; `None` to set none.
+    pub write_hint: Option<WriteHint>,
+    /// Directory all of whose files are used.
+    pub opendir: Option<String>,
     /// `allow_mounted_write`: permits writes to a mounted device in `fathom fio`.
     pub allow_mounted_write: bool,
     /// `allow_file_create`: permits creating files.
@@ -107,4 +123,35 @@ pub enum OpenSync {
     Sync,
     /// `O_DSYNC`.
     Dsync,
+}
+
+/// Advice to the page cache (`fadvise_hint`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CacheHint {
+    /// None.
+    None,
+    /// Random or sequential, as the job is.
+    #[default]
+    OfPattern,
+    /// Random.
+    Random,
+    /// Sequential.
+    Sequential,
+    /// Data are used once.
+    NoReuse,
+}
+
+/// Expected lifetime of written data (`write_hint`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WriteHint {
+    /// None is known.
+    None,
+    /// Short.
+    Short,
+    /// Medium.
+    Medium,
+    /// Long.
+    Long,
+    /// Longer than all others.
+    Extreme,
 }

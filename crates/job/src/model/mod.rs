@@ -3,15 +3,19 @@
 //! Sizes are in bytes, times in nanoseconds, percentages whole numbers. Names are fio's where fio has one.
 
 mod files;
+mod goals;
+mod host_attributes;
 mod hosts;
 mod pattern;
 mod ranks;
 mod replay;
 mod verify;
 
-pub use files::{Fallocate, FileOptions, FileOrder, FileService, OpenSync};
+pub use files::{CacheHint, Fallocate, FileOptions, FileOrder, FileService, OpenSync, WriteHint};
+pub use goals::{FlowOptions, LatencyTarget, RateFloors};
+pub use host_attributes::{HostAttributes, IoPriority, NumaMemory, NumaNodes};
 pub use hosts::PlanHosts;
-pub use pattern::{BlockSizes, Direction, Distribution, Generator, Pattern};
+pub use pattern::{BlockSizes, Direction, Distribution, Generator, Pattern, StridedZones};
 pub use ranks::{JobRanks, RankPart, RankRanges, RankShare, RankTable, SplitKind};
 pub use replay::{ReplayFacts, ReplayFit, ReplayLoop, ReplayOptions, ReplaySkip};
 pub use verify::{SmallBlock, VERIFY_HEADER_BYTES, VERIFY_PLAIN_HEADER_BYTES};
@@ -48,6 +52,8 @@ pub struct Job {
     pub grouping: Grouping,
     /// Ranks of a run on many hosts.
     pub ranks: JobRanks,
+    /// What the job asks of the host for its workers.
+    pub host: HostAttributes,
     /// Engine and its options.
     pub engine: EngineOptions,
     /// Files and how they are created.
@@ -112,12 +118,30 @@ pub struct Grouping {
     pub numjobs: u32,
     /// `thread`: fio's choice between threads and processes. Fathom always uses threads; kept for `echo`.
     pub thread: bool,
-    /// End all other jobs when this one ends.
+    /// End other jobs when this one ends.
     pub exitall: bool,
+    /// End other jobs when this one fails.
+    pub exitall_on_error: bool,
+    /// Jobs that `exitall` and `exitall_on_error` end.
+    pub exit_what: ExitScope,
+    /// Name of a job before this one whose workers must all have ended before this one starts.
+    pub wait_for: Option<String>,
     /// Processors that the workers may use; `None` for all.
     pub cpus_allowed: Option<Vec<u32>>,
     /// Give each worker one of these processors instead of all.
     pub cpus_split: bool,
+}
+
+/// Jobs that end with one (`exit_what`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ExitScope {
+    /// Those of its reporting group.
+    #[default]
+    Group,
+    /// Those that run at the same time.
+    Stonewall,
+    /// All of the run, including those that have not begun.
+    All,
 }
 
 /// Engines.
@@ -242,6 +266,8 @@ pub struct JobExtent {
     pub offset: Size,
     /// Distance between the starts of consecutive clones' regions.
     pub offset_increment: Size,
+    /// Alignment of starts that are given in per cent; zero for the smallest block.
+    pub offset_align: Bytes,
     /// Maximum number of operations.
     pub number_ios: Option<u64>,
     /// Number of passes.
@@ -275,6 +301,18 @@ pub struct JobPace {
     pub rate_iops: PerKind<Option<Rate>>,
     /// Distribution of arrivals.
     pub process: Arrivals,
+    /// Rates below which the job fails.
+    pub floor: RateFloors,
+    /// Whether the schedule of a rate stands still during idle time.
+    pub rate_ignores_thinktime: bool,
+    /// Latency of one operation above which the job fails.
+    pub max_latency: PerKind<Option<Nanos>>,
+    /// Latency that decides the queue depth.
+    pub target: LatencyTarget,
+    /// Place in a flow.
+    pub flow: FlowOptions,
+    /// Whether operations wait for those in flight that they overlap (`serialize_overlap`).
+    pub serialize_overlap: bool,
     /// Idle time after each block of operations.
     pub thinktime: Nanos,
     /// The part of the idle time spent spinning.
@@ -323,6 +361,19 @@ impl Job {
             (None, []) => "files of its own".to_owned(),
             (None, names) => names.join(":"),
         }
+    }
+
+    /// Reports whether the job writes until the device or filesystem is full.
+    #[must_use]
+    pub fn fills_device(&self) -> bool {
+        self.files.fill_device && self.pattern.direction.writes()
+    }
+
+    /// Reports whether the job goes on when there is no more space (`ignore_error`).
+    #[must_use]
+    pub fn ignores_full_disk(&self) -> bool {
+        const ENOSPC: i32 = 28;
+        self.on_error.ignored[1].contains(&ENOSPC)
     }
 
     /// Reports whether the files must contain data before the job begins: it reads them, or must not extend them.
@@ -393,6 +444,32 @@ pub struct JobPayload {
     pub scramble_buffers: bool,
     /// Pattern that is repeated instead of random bytes.
     pub pattern: Option<Vec<u8>>,
+    /// Percentage of each chunk that is zeroes or the pattern; `None` to fill buffers in one way only.
+    pub compress_percent: Option<u32>,
+    /// Size of these chunks; zero for the whole buffer.
+    pub compress_chunk: u32,
+    /// Buffers that are equal to others.
+    pub dedupe: DedupeOptions,
+}
+
+/// Writes of equal buffers, for devices that deduplicate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DedupeOptions {
+    /// Percentage of buffers that duplicate others.
+    pub percent: u32,
+    /// Whether they duplicate buffers of a working set instead of the last one of their own.
+    pub has_working_set: bool,
+    /// Size of the working set as a percentage of the job's blocks.
+    pub working_set_percent: u32,
+    /// Whether all jobs have one working set.
+    pub is_global: bool,
+}
+
+/// fio's defaults.
+impl Default for DedupeOptions {
+    fn default() -> Self {
+        Self { percent: 0, has_working_set: false, working_set_percent: 5, is_global: false }
+    }
 }
 
 /// Options of verification.
@@ -499,7 +576,7 @@ pub struct StatOptions {
 }
 
 /// Options of error handling.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ErrorOptions {
     /// Continue after failed reads.
     pub continue_on_read: bool,
@@ -507,4 +584,8 @@ pub struct ErrorOptions {
     pub continue_on_write: bool,
     /// Continue after failed verifications.
     pub continue_on_verify: bool,
+    /// Error numbers that do not end the job, of reads, writes and verification (`ignore_error`).
+    pub ignored: [Vec<i32>; 3],
+    /// Print ignored errors.
+    pub error_dump: bool,
 }

@@ -16,6 +16,12 @@ pub struct Pattern {
     pub read_ppm: u32,
     /// Block sizes.
     pub block_sizes: PerKind<BlockSizes>,
+    /// Whether sequential operations have the block sizes of reads and random ones those of writes (`bs_is_seq_rand`).
+    pub sizes_by_order: bool,
+    /// Whether operations between two random offsets repeat the offset (`rw_sequencer=identical`).
+    pub repeats_offset: bool,
+    /// Zones at regular distances (`zonemode=strided`); `None` for the whole region.
+    pub zones: Option<StridedZones>,
     /// Allow block sizes that are not multiples of the minimum.
     pub bs_unaligned: bool,
     /// Alignment of offsets in bytes; `None` for the minimum block size.
@@ -51,7 +57,8 @@ impl Pattern {
     /// Returns the block sizes of each kind of operation that the job issues.
     pub fn used_sizes(&self) -> impl Iterator<Item = &BlockSizes> {
         let (direction, sizes) = (self.direction, &self.block_sizes);
-        let used = [direction.reads(), direction.writes(), direction.trims()];
+        let both = self.sizes_by_order;
+        let used = [direction.reads() || both, direction.writes() || both, direction.trims()];
         used.into_iter().zip([&sizes.read, &sizes.write, &sizes.trim]).filter_map(|(used, sizes)| used.then_some(sizes))
     }
 
@@ -60,6 +67,17 @@ impl Pattern {
     pub fn read_fraction(&self) -> f64 {
         f64::from(self.read_ppm) / f64::from(Self::PPM)
     }
+}
+
+/// Zones at regular distances.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StridedZones {
+    /// Bytes to transfer in each zone (`zonesize`).
+    pub size: Bytes,
+    /// Length of each zone (`zonerange`).
+    pub range: Bytes,
+    /// Distance from the end of a zone to the next one (`zoneskip`).
+    pub skip: Bytes,
 }
 
 /// Kinds of operation that a job issues.

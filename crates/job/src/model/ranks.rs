@@ -16,6 +16,8 @@ pub struct JobRanks {
     pub hosts: Vec<String>,
     /// Number of stages before the job in which the rank runs no job.
     pub stages_skipped: u32,
+    /// Number of reporting groups before the job in which the rank runs no job.
+    pub groups_skipped: u32,
     /// The part of the job's work that is this rank's; `None` for all of it.
     pub share: Option<RankShare>,
 }
@@ -164,6 +166,12 @@ impl Job {
     pub fn stages_after_last(&self) -> u32 {
         self.ranks.stages_skipped + u32::from(self.grouping.stonewall)
     }
+
+    /// Returns the number of reporting groups between that of the job before this one and its own.
+    #[must_use]
+    pub fn groups_after_last(&self) -> u32 {
+        self.ranks.groups_skipped + u32::from(self.grouping.stonewall || self.grouping.new_group)
+    }
 }
 
 impl Plan {
@@ -178,10 +186,12 @@ impl Plan {
         }
         let mut plan = Self { globals: self.globals.clone(), ..Self::default() };
         let mut jobs = Vec::new();
-        // Stages of this job in the whole plan, and of the job before it in this rank's.
+        // Stages of this job in the whole plan, and of the job before it in this rank's; likewise groups.
         let (mut stage, mut last) = (0, 0);
+        let (mut group, mut last_group) = (0, 0);
         for (number, job) in self.jobs.iter().enumerate() {
             stage += if number == 0 { job.ranks.stages_skipped } else { job.stages_after_last() };
+            group += if number == 0 { job.ranks.groups_skipped } else { job.groups_after_last() };
             let selected = ranks.ranks_of(job)?;
             let Ok(index) = selected.binary_search(&rank) else {
                 if !ranks.is_simulated && job.needs_data() && job.engine.uri.is_none() {
@@ -191,11 +201,16 @@ impl Plan {
             };
             let mut job = job.clone();
             let is_own_wall = job.grouping.stonewall && !plan.jobs.is_empty();
+            let is_own_group = (job.grouping.stonewall || job.grouping.new_group) && !plan.jobs.is_empty();
             let (index, count) = (index as u32, selected.len() as u32);
             let share = ranks.split.map(|kind| RankShare { kind, index, count });
-            job.ranks =
-                JobRanks { stages_skipped: stage - last - u32::from(is_own_wall), share, ..JobRanks::default() };
-            last = stage;
+            job.ranks = JobRanks {
+                stages_skipped: stage - last - u32::from(is_own_wall),
+                groups_skipped: group - last_group - u32::from(is_own_group),
+                share,
+                ..JobRanks::default()
+            };
+            (last, last_group) = (stage, group);
             plan.jobs.push(job);
             jobs.push(number);
         }

@@ -2,6 +2,7 @@
 
 use super::Findings;
 use super::number::{self, NumberUnit};
+use crate::model::NumaNodes;
 
 /// A part of a list with its offset in the text.
 pub(crate) type Part<'a> = (usize, &'a str);
@@ -261,6 +262,33 @@ pub(crate) fn processors(text: &str, findings: &mut Findings) -> Option<Vec<u32>
     cpus.sort_unstable();
     cpus.dedup();
     Some(cpus)
+}
+
+/// Highest number of a NUMA node (`MAX_NUMNODES` of the largest kernel configuration).
+const NODE_MAX: u32 = 1023;
+
+/// Reads NUMA nodes: `all`, or numbers and ranges separated by commas.
+pub(crate) fn numa_nodes(text: &str, findings: &mut Findings) -> Option<NumaNodes> {
+    if text == "all" {
+        return Some(NumaNodes::All);
+    }
+    let mut nodes = Vec::new();
+    for (start, part) in split(text, ',') {
+        let (low, high) = part.split_once('-').unwrap_or((part, part));
+        match (low.parse::<u32>(), high.parse::<u32>()) {
+            (Ok(low), Ok(high)) if low <= high && high <= NODE_MAX => nodes.extend(low..=high),
+            _ => {
+                let problem = format!("`{part}` is neither a NUMA node nor a range of nodes");
+                findings
+                    .fault(start..start + part.len(), "numa-nodes", problem)
+                    .remedy("write for example `0-1,3`, or `all`; see numactl --hardware");
+                return None;
+            }
+        }
+    }
+    nodes.sort_unstable();
+    nodes.dedup();
+    Some(NumaNodes::Only(nodes))
 }
 
 /// Highest processor number in an affinity mask.

@@ -4,6 +4,7 @@
 //! *quirks*, which fio reads as something other than the text says.
 
 pub(crate) mod distribution;
+pub(crate) mod error_numbers;
 pub(crate) mod lists;
 pub(crate) mod number;
 pub(crate) mod pattern;

@@ -43,7 +43,9 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
     int("iodepth_low", (0, ANY), "Refill the queue only when this few operations are in flight.", |d, n| {
         d.job.pace.iodepth_low = (n > 0).then_some(n as u32);
     }),
-    later("serialize_overlap", Bool, "Delay operations that overlap one in flight.").default("0"),
+    switch("serialize_overlap", "0", "Delay operations that overlap one in flight.", |d, on| {
+        d.job.pace.serialize_overlap = on;
+    }),
     later("io_submit_mode", Word(&["inline", "offload"]), "Submit from the worker or from helper threads.")
         .default("inline"),
     word(

@@ -2,7 +2,9 @@
 
 use super::Status;
 use super::spec::OptionKind::{Bool, Floats, Int, Long, Size, Text, Word};
-use super::spec::{ANY, OptionSpec, Setter, later, word};
+use super::spec::{ANY, OptionSpec, Setter, later, special, switch, word};
+use crate::draft::JobDraft;
+use crate::read::{Findings, error_numbers};
 
 pub(super) static OPTIONS: &[OptionSpec] = &[
     word(
@@ -17,13 +19,42 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
         },
     )
     .default("none"),
-    later("ignore_error", Text, "Error numbers to ignore, for reads, writes and verification."),
-    later("error_dump", Bool, "Print ignored errors.").default("0"),
-    later("zonemode", Word(&["none", "strided", "zbd"]), "How the file is divided into zones.").default("none"),
-    later("zonesize", Long(0), "Length of a zone.").default("0"),
+    special(
+        "ignore_error",
+        Text,
+        ignore_error,
+        "Errors to ignore, by name or number: lists separated by `:`, for reads, writes and verification.",
+    ),
+    switch("error_dump", "0", "Print ignored errors.", |d, on| d.job.on_error.error_dump = on),
+    word(
+        "zonemode",
+        &["none", "strided", "zbd"],
+        "How the file is divided into zones: not, at regular distances, or as a zoned device is.",
+        zonemode,
+    )
+    .default("none"),
+    OptionSpec::new(
+        "zonesize",
+        Long(0),
+        Setter::Number(|d, n| d.zones.size = n),
+        "Bytes to transfer in each zone before the next one.",
+    )
+    .default("0"),
     later("zonecapacity", Long(0), "How much of each zone can be used.").default("0"),
-    later("zonerange", Long(0), "Distance from zone to zone.").default("0"),
-    later("zoneskip", Size, "How much is left out between zones.").default("0"),
+    OptionSpec::new(
+        "zonerange",
+        Long(0),
+        Setter::Number(|d, n| d.zones.range = n),
+        "Length of a zone; `zonesize` by default.",
+    )
+    .default("0"),
+    OptionSpec::new(
+        "zoneskip",
+        Size,
+        Setter::Size(|d, size| d.zones.skip = Some(size)),
+        "Bytes from the end of a zone to the next one.",
+    )
+    .default("0"),
     later("read_beyond_wp", Bool, "Permit reads behind a zone's write pointer.").default("0"),
     later("max_open_zones", Int(0, 4096), "How many zones are written to at once.").default("0"),
     later("job_max_open_zones", Int(0, 4096), "How many zones one worker writes to at once.").default("0"),
@@ -60,4 +91,19 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
 
 const fn profile(name: &'static str, doc: &'static str) -> OptionSpec {
     OptionSpec::new(name, Text, Setter::Nothing, doc).status(Status::Profile)
+}
+
+fn ignore_error(draft: &mut JobDraft, text: &str, findings: &mut Findings) {
+    if let Some(lists) = error_numbers::lists(text, findings) {
+        draft.job.on_error.ignored = lists;
+    }
+}
+
+fn zonemode(draft: &mut JobDraft, word: &'static str, _: Option<&str>, findings: &mut Findings) {
+    draft.zones.is_strided = Some(word == "strided");
+    if word == "zbd" {
+        findings
+            .fault(0..word.len(), "not-supported", "zoned devices are not supported yet")
+            .remedy("use `zonemode=strided` on any device, or run this job with fio");
+    }
 }

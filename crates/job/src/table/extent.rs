@@ -1,6 +1,6 @@
 //! Options of size, offset and runtime.
 
-use units::Nanos;
+use units::{Bytes, Nanos};
 
 use super::spec::OptionKind::{Int, Long, Seconds, Word};
 use super::spec::{OptionKind, OptionSpec, Setter, flag, later, special};
@@ -24,7 +24,13 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
         d.job.extent.offset_increment = size;
     })
     .default("0"),
-    later("offset_align", Long(0), "Round the start offset up to a multiple of this.").default("0"),
+    OptionSpec::new(
+        "offset_align",
+        Long(0),
+        Setter::Number(|d, n| d.job.extent.offset_align = Bytes::new(n)),
+        "Round start offsets given in per cent up to a multiple of this; 0 for the smallest block.",
+    )
+    .default("0"),
     OptionSpec::new(
         "number_ios",
         Long(0),

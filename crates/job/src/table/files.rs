@@ -6,7 +6,7 @@ use super::spec::OptionKind::{Bool, Long, Text, Word};
 use super::spec::{ANY, OptionSpec, accepted, int, later, special, switch, text, word};
 use crate::draft::JobDraft;
 use crate::limits::FILENAMES_MAX;
-use crate::model::{Fallocate, FileOrder, FileService, OpenSync};
+use crate::model::{CacheHint, Fallocate, FileOrder, FileService, OpenSync, WriteHint};
 use crate::names;
 use crate::read::number::NumberUnit;
 use crate::read::{Findings, distribution, lists};
@@ -76,27 +76,48 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
         "files are flushed after they are made",
     )
     .default("1"),
-    later("create_only", Bool, "Create the files, and run nothing.").default("0"),
-    later("file_append", Bool, "Start at the end of the files.").default("0"),
-    later("fill_device", Bool, "Write until the device or filesystem is full.").alias(&["fill_fs"]).default("0"),
-    later("pre_read", Bool, "Read the files into the page cache before the run.").default("0"),
-    later("unlink", Bool, "Remove the files after the job.").default("0"),
+    switch("create_only", "0", "Create the files, and run nothing.", |d, on| d.job.files.create_only = on),
+    switch("file_append", "0", "Start at the present end of each file.", |d, on| d.job.files.file_append = on),
+    switch("fill_device", "0", "Write until the device or filesystem is full.", |d, on| d.job.files.fill_device = on)
+        .alias(&["fill_fs"]),
+    switch("pre_read", "0", "Read the files into the page cache before the run.", |d, on| d.job.files.pre_read = on),
+    switch("unlink", "0", "Remove the files after the job.", |d, on| d.job.files.unlink = on),
     later("unlink_each_loop", Bool, "Remove the files after each loop of the job.").default("0"),
-    later(
+    word(
         "fadvise_hint",
-        Word(&["0", "1", "random", "sequential", "noreuse"]),
-        "Advise the kernel of the access pattern (posix_fadvise).",
+        &["0", "1", "random", "sequential", "noreuse"],
+        "Advise the kernel of the access pattern (posix_fadvise); 1 for that of the job.",
+        |d, w, _, _| {
+            d.job.files.advice = match w {
+                "0" => CacheHint::None,
+                "random" => CacheHint::Random,
+                "sequential" => CacheHint::Sequential,
+                "noreuse" => CacheHint::NoReuse,
+                _ => CacheHint::OfPattern,
+            };
+        },
     )
     .default("1"),
-    later(
+    word(
         "write_hint",
-        Word(&["none", "short", "medium", "long", "extreme"]),
-        "Expected lifetime of the data (write hint).",
+        &["none", "short", "medium", "long", "extreme"],
+        "Expected lifetime of the data (F_SET_RW_HINT).",
+        |d, w, _, _| {
+            d.job.files.write_hint = Some(match w {
+                "short" => WriteHint::Short,
+                "medium" => WriteHint::Medium,
+                "long" => WriteHint::Long,
+                "extreme" => WriteHint::Extreme,
+                _ => WriteHint::None,
+            });
+        },
     )
     .default("none"),
     later("lockfile", Word(&["none", "exclusive", "readwrite"]), "Lock files while they are in use.").default("none"),
     later("filetype", Word(&["none", "file", "block", "char"]), "Treat all files as this type.").default("none"),
-    later("opendir", Text, "Use all files below this directory."),
+    text("opendir", "Use all regular files below this directory.", |d, path| {
+        d.job.files.opendir = (!path.is_empty()).then(|| path.to_owned());
+    }),
     accepted("unique_filename", Bool, "Make file names unique per network client.", "there are no network clients")
         .default("1"),
 ];

@@ -1,7 +1,7 @@
 //! Options of direction, block sizes and payload.
 
 use super::spec::OptionKind::{Bool, Floats, Int, Long, Ranges, Text, Word};
-use super::spec::{ANY, OptionSpec, Setter, flag, later, share, special, switch, word};
+use super::spec::{ANY, OptionSpec, Setter, flag, int, later, share, special, switch, word};
 use crate::draft::JobDraft;
 use crate::model::{Direction, Generator};
 use crate::read::number::NumberUnit;
@@ -38,8 +38,12 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
         "Alignment of offsets, by default the smallest block size.",
     )
     .alias(&["blockalign"]),
-    later("bs_is_seq_rand", Bool, "Interpret the two block sizes as sequential and random instead of read and write.")
-        .default("0"),
+    switch(
+        "bs_is_seq_rand",
+        "0",
+        "Interpret the two block sizes as sequential and random instead of read and write.",
+        |d, on| d.job.pattern.sizes_by_order = on,
+    ),
     flag("norandommap", "Permit a block to be accessed again before all blocks were accessed once.", |d, on| {
         d.job.pattern.norandommap = on;
     }),
@@ -88,8 +92,13 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
         "Seed for all random choices of the job; overrides `randrepeat`.",
     )
     .default("0x89"),
-    later("rw_sequencer", Word(&["sequential", "identical"]), "Order of offsets within a run of `rw=…:N`.")
-        .default("sequential"),
+    word(
+        "rw_sequencer",
+        &["sequential", "identical"],
+        "Operations between two random offsets of `rw=rand…:N`: following each other, or at the same offset.",
+        |d, w, _, _| d.job.pattern.repeats_offset = w == "identical",
+    )
+    .default("sequential"),
     later("sprandom", Bool, "Precondition a flash device in one pass.").default("0"),
     later("spr_num_regions", Int(0, ANY), "Number of regions of the `sprandom` pass.").default("100"),
     later("spr_op", Floats(f64::MIN, f64::MAX), "Overprovisioning of the device as a fraction, for `sprandom`.")
@@ -103,13 +112,36 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
         d.job.payload.scramble_buffers = on;
     }),
     special("buffer_pattern", Text, buffer_pattern, "Fill buffers with this pattern."),
-    later("buffer_compress_percentage", Int(0, 100), "Percentage by which buffers can be compressed."),
-    later("buffer_compress_chunk", Int(0, ANY), "Size of each compressible chunk of a buffer.").default("512"),
-    later("dedupe_percentage", Int(0, 100), "Percentage of buffers that duplicate others."),
-    later("dedupe_mode", Word(&["repeat", "working_set"]), "Source of duplicate buffers.").default("repeat"),
-    later("dedupe_working_set_percentage", Int(0, 100), "Size of the working set of duplicates, as a percentage.")
-        .default("5"),
-    later("dedupe_global", Bool, "Duplicate buffers across jobs too.").default("0"),
+    int("buffer_compress_percentage", (0, 100), "Percentage by which buffers can be compressed.", |d, n| {
+        d.job.payload.compress_percent = Some(n as u32);
+    }),
+    int(
+        "buffer_compress_chunk",
+        (0, ANY),
+        "Size of each compressible chunk of a buffer; 0 for the whole buffer.",
+        |d, n| d.job.payload.compress_chunk = n as u32,
+    )
+    .default("512"),
+    int("dedupe_percentage", (0, 100), "Percentage of buffers that duplicate others.", |d, n| {
+        d.job.payload.dedupe.percent = n as u32;
+    }),
+    word(
+        "dedupe_mode",
+        &["repeat", "working_set"],
+        "Source of duplicate buffers: the buffer before, or a working set.",
+        |d, w, _, _| d.job.payload.dedupe.has_working_set = w == "working_set",
+    )
+    .default("repeat"),
+    int(
+        "dedupe_working_set_percentage",
+        (0, 100),
+        "Size of the working set of duplicates, as a percentage of the job's blocks.",
+        |d, n| d.job.payload.dedupe.working_set_percent = n as u32,
+    )
+    .default("5"),
+    switch("dedupe_global", "0", "Duplicate buffers across jobs too, from a working set.", |d, on| {
+        d.job.payload.dedupe.is_global = on;
+    }),
 ];
 
 const DIRECTIONS: &[&str] = &[

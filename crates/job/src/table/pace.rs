@@ -3,9 +3,11 @@
 use units::{Nanos, PerKind, Rate};
 
 use super::spec::OptionKind::{Bool, Floats, Int, Long, Micros, Word};
-use super::spec::{ANY, OptionSpec, Setter, int, later, switch, word};
+use super::spec::{ANY, OptionSpec, Setter, int, later, special, switch, word};
 use crate::draft::JobDraft;
 use crate::model::{Arrivals, ThinktimeBlocks};
+use crate::read::number::{NumberUnit, micros};
+use crate::read::{Findings, lists};
 
 pub(super) static OPTIONS: &[OptionSpec] = &[
     OptionSpec::new(
@@ -24,12 +26,27 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
         d.job.pace.process = if w == "poisson" { Arrivals::Poisson } else { Arrivals::Linear };
     })
     .default("linear"),
-    later("rate_min", Long(0), "End the job if it falls below this many bytes per second.").alias(&["ratemin"]),
-    later("rate_iops_min", Int(0, ANY), "End the job if it falls below this many operations per second."),
-    later("rate_cycle", Int(0, ANY), "Averaging window of the minimum rates, in milliseconds.")
-        .alias(&["ratecycle"])
-        .default("1000"),
-    later("rate_ignore_thinktime", Bool, "Exclude idle time from the rate."),
+    OptionSpec::new(
+        "rate_min",
+        Long(0),
+        Setter::Slots(|d, slot, last, n| fill_rate(&mut d.job.pace.floor.bytes, slot, last, n)),
+        "Fail below this many bytes per second; up to three values for reads, writes and trims.",
+    )
+    .alias(&["ratemin"]),
+    OptionSpec::new(
+        "rate_iops_min",
+        Int(0, ANY),
+        Setter::Slots(|d, slot, last, n| fill_rate(&mut d.job.pace.floor.operations, slot, last, n)),
+        "Fail below this many operations per second; up to three values for reads, writes and trims.",
+    ),
+    int("rate_cycle", (0, ANY), "Averaging window of the minimum rates, in milliseconds.", |d, n| {
+        d.job.pace.floor.cycle = Nanos::from_millis(n);
+    })
+    .alias(&["ratecycle"])
+    .default("1000"),
+    switch("rate_ignore_thinktime", "0", "Do not catch up with the rate after idle time.", |d, on| {
+        d.job.pace.rate_ignores_thinktime = on;
+    }),
     idle("thinktime", "Idle time after each `thinktime_blocks` operations.", |d, t| d.job.pace.thinktime = t),
     idle("thinktime_spin", "Part of the idle time to spend spinning.", |d, t| d.job.pace.thinktime_spin = t),
     idle("thinktime_iotime", "Idle after each interval of this length instead.", |d, t| {
@@ -50,12 +67,34 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
     )
     .default("complete"),
     later("thinkcycles", Int(0, ANY), "CPU cycles to spin between operations.").default("0"),
-    later("max_latency", Micros, "End the job if an operation takes longer than this."),
-    later("latency_target", Micros, "Search the highest queue depth that keeps latency below this."),
-    later("latency_window", Micros, "Duration of each step of that search."),
-    later("latency_percentile", Floats(0.0, 100.0), "Percentage of operations that must meet the target.")
-        .default("100"),
-    later("latency_run", Bool, "Continue to adjust the depth after it was found.").default("0"),
+    special(
+        "max_latency",
+        Micros,
+        max_latency,
+        "Fail if an operation takes longer than this; up to three values for reads, writes and trims.",
+    ),
+    OptionSpec::new(
+        "latency_target",
+        Micros,
+        Setter::Time(|d, t| d.job.pace.target.latency = t),
+        "Search the highest queue depth that keeps latency below this.",
+    ),
+    OptionSpec::new(
+        "latency_window",
+        Micros,
+        Setter::Time(|d, t| d.job.pace.target.window = t),
+        "Duration of each step of that search.",
+    ),
+    OptionSpec::new(
+        "latency_percentile",
+        Floats(0.0, 100.0),
+        Setter::Floats(|d, values| d.job.pace.target.percentile = values.first().copied().unwrap_or(100.0)),
+        "Percentage of operations that must meet the target.",
+    )
+    .default("100"),
+    switch("latency_run", "0", "Continue to adjust the depth after it was found.", |d, on| {
+        d.job.pace.target.continues = on;
+    }),
     int("fsync", (0, ANY), "Number of writes between calls of fsync; 0 for none.", |d, n| d.job.sync.fsync = n as u32)
         .default("0"),
     int("fdatasync", (0, ANY), "Number of writes between calls of fdatasync; 0 for none.", |d, n| {
@@ -82,4 +121,14 @@ fn fill_rate(rates: &mut PerKind<Option<Rate>>, slot: usize, last: bool, n: u64)
     let mut slots = [rates.read, rates.write, rates.trim];
     JobDraft::fill(&mut slots, slot, last, &(n > 0).then_some(Rate::per_sec(n)));
     [rates.read, rates.write, rates.trim] = slots;
+}
+
+/// Sets the maximum latencies; zero removes one.
+fn max_latency(draft: &mut JobDraft, text: &str, findings: &mut Findings) {
+    let limits = &mut draft.job.pace.max_latency;
+    let mut slots = [limits.read, limits.write, limits.trim];
+    lists::numbers(text, NumberUnit::Micros, findings, |slot, last, value| {
+        JobDraft::fill(&mut slots, slot, last, &(value != 0).then(|| micros(value)));
+    });
+    [limits.read, limits.write, limits.trim] = slots;
 }

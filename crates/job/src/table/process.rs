@@ -1,8 +1,11 @@
 //! Options of names, clones, groups and processors.
 
-use super::spec::OptionKind::{Bool, Flag, Int, Long, Text, Word};
-use super::spec::{ANY, OptionSpec, Status, accepted, flag, int, later, special, text, word};
+use super::spec::OptionKind::{Bool, Int, Long, Text, Word};
+use units::{Bytes, Nanos};
+
+use super::spec::{ANY, OptionSpec, Setter, Status, accepted, flag, int, later, special, text, word};
 use crate::draft::JobDraft;
+use crate::model::{ExitScope, NumaMemory, NumaNodes};
 use crate::read::{Findings, lists};
 
 pub(super) static OPTIONS: &[OptionSpec] = &[
@@ -27,9 +30,25 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
         d.job.grouping.group_reporting = on;
     }),
     flag("exitall", "End all other jobs when this job ends.", |d, on| d.job.grouping.exitall = on),
-    later("exit_what", Word(&["group", "stonewall", "all"]), "Jobs that `exitall` ends.").default("group"),
-    later("exitall_on_error", Flag, "End all jobs on an error in this job."),
-    later("wait_for", Text, "Start after the job of this name has finished."),
+    word(
+        "exit_what",
+        &["group", "stonewall", "all"],
+        "Jobs that `exitall` ends: those of the reporting group, those that run, or all of the run.",
+        |d, w, _, _| {
+            d.job.grouping.exit_what = match w {
+                "stonewall" => ExitScope::Stonewall,
+                "all" => ExitScope::All,
+                _ => ExitScope::Group,
+            };
+        },
+    )
+    .default("group"),
+    flag("exitall_on_error", "End other jobs, as `exit_what` says, if this job fails.", |d, on| {
+        d.job.grouping.exitall_on_error = on;
+    }),
+    text("wait_for", "Start after all workers of the preceding job of this name have finished.", |d, name| {
+        d.job.grouping.wait_for = (!name.is_empty()).then(|| name.to_owned());
+    }),
     special("cpus_allowed", Text, cpus_allowed, "CPUs that the workers may run on, such as `0-3,5`."),
     word(
         "cpus_allowed_policy",
@@ -53,27 +72,63 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
         },
     )
     .status(Status::OfFathom),
-    later("cpumask", Int(0, ANY), "CPUs that the workers may run on, as a bit mask."),
-    later("numa_cpu_nodes", Text, "NUMA nodes whose CPUs run the workers."),
-    later("numa_mem_policy", Text, "NUMA nodes and policy for the workers' memory."),
-    later("nice", Int(-20, 19), "CPU priority (nice value) of the workers.").default("0"),
-    later("prio", Int(0, 7), "I/O priority within its class."),
-    later("prioclass", Int(0, 3), "I/O priority class."),
-    later("priohint", Int(0, 1023), "I/O priority hint."),
-    later("ioscheduler", Text, "Switch the device to this I/O scheduler before the job."),
+    special("cpumask", Int(0, ANY), cpumask, "CPUs that the workers may run on, as a bit mask."),
+    special("numa_cpu_nodes", Text, numa_cpu_nodes, "NUMA nodes whose CPUs run the workers, such as `0-1` or `all`."),
+    special(
+        "numa_mem_policy",
+        Text,
+        numa_mem_policy,
+        "Policy of the workers' memory: `default`, `local`, `prefer:NODE`, `bind:NODES` or `interleave:NODES`.",
+    ),
+    int("nice", (-20, 19), "CPU priority (nice value) of the workers.", |d, n| {
+        d.job.host.nice = Some(n as i32);
+    })
+    .default("0"),
+    int("prio", (0, 7), "I/O priority within its class, 0 the highest.", |d, n| {
+        d.job.host.io_priority.get_or_insert_default().level = n as u8;
+    }),
+    int("prioclass", (0, 3), "I/O priority class: 1 real time, 2 best effort, 3 idle.", |d, n| {
+        d.job.host.io_priority.get_or_insert_default().class = n as u8;
+    }),
+    int("priohint", (0, 1023), "I/O priority hint.", |d, n| {
+        d.job.host.io_priority.get_or_insert_default().hint = n as u16;
+    }),
+    text("ioscheduler", "Switch the devices to this I/O scheduler before the job.", |d, name| {
+        d.job.host.io_scheduler = (!name.is_empty()).then(|| name.to_owned());
+    }),
     later("cgroup", Text, "Put the job into this control group."),
     later("cgroup_weight", Int(100, 1000), "Weight of that control group."),
     later("cgroup_nodelete", Bool, "Keep the control group after the job.").default("0"),
-    later("uid", Int(0, ANY), "Run the job as this user."),
-    later("gid", Int(0, ANY), "Run the job as this group."),
-    later("exec_prerun", Text, "Run this command before the job."),
-    later("exec_postrun", Text, "Run this command after the job."),
+    int("uid", (0, ANY), "Run the workers as this user.", |d, n| d.job.host.uid = Some(n as u32)),
+    int("gid", (0, ANY), "Run the workers as this group.", |d, n| d.job.host.gid = Some(n as u32)),
+    text(
+        "exec_prerun",
+        "Shell command before each worker begins; its output goes to NAME.prerun.txt.",
+        |d, command| {
+            d.job.host.before = (!command.is_empty()).then(|| command.to_owned());
+        },
+    ),
+    text("exec_postrun", "Shell command after each worker; its output goes to NAME.postrun.txt.", |d, command| {
+        d.job.host.after = (!command.is_empty()).then(|| command.to_owned());
+    }),
     accepted("comm", Text, "Process name of the worker.", "Fathom's workers are threads of one process"),
-    later("lockmem", Long(0), "Lock this many bytes of memory during the job.").default("0"),
+    OptionSpec::new(
+        "lockmem",
+        Long(0),
+        Setter::Number(|d, n| d.job.host.lockmem = Bytes::new(n)),
+        "Memory that each worker locks while it runs, so that less is left for the page cache.",
+    )
+    .default("0"),
     later("profile", Word(&["tiobench", "act"]), "Run a built-in procedure instead of jobs; see `fathom suite`."),
-    later("flow_id", Int(0, ANY), "Flow that the job belongs to.").default("0"),
-    later("flow", Int(0, 1000), "Weight of the job within its flow.").default("0"),
-    later("flow_sleep", Int(0, ANY), "Time to sleep when ahead of the flow, in microseconds.").default("0"),
+    int("flow_id", (0, ANY), "Flow that the job belongs to.", |d, n| d.job.pace.flow.id = n as u32).default("0"),
+    int("flow", (0, 1000), "Weight of the job within its flow; 0 for none.", |d, n| {
+        d.job.pace.flow.weight = n as u32;
+    })
+    .default("0"),
+    int("flow_sleep", (0, ANY), "Time to sleep when ahead of the flow, in microseconds.", |d, n| {
+        d.job.pace.flow.pause = Nanos::from_micros(n);
+    })
+    .default("0"),
 ];
 
 fn ranks(draft: &mut JobDraft, text: &str, findings: &mut Findings) {
@@ -95,4 +150,53 @@ fn cpus_allowed(draft: &mut JobDraft, text: &str, findings: &mut Findings) {
         }
         draft.job.grouping.cpus_allowed = Some(cpus);
     }
+}
+
+/// Sets the processors from a mask of 32 bits.
+fn cpumask(draft: &mut JobDraft, text: &str, findings: &mut Findings) {
+    let digits = text.trim();
+    let mask = match digits.strip_prefix("0x") {
+        Some(hex) => u32::from_str_radix(hex, 16),
+        None => digits.parse(),
+    };
+    let Ok(mask) = mask else {
+        findings
+            .fault(0..text.len(), "cpu-mask", format!("`{text}` is no mask of 32 bits"))
+            .remedy("write for example `cpumask=0x5` for CPUs 0 and 2, or `cpus_allowed=0,2`");
+        return;
+    };
+    draft.job.grouping.cpus_allowed = Some((0..32).filter(|cpu| mask >> cpu & 1 == 1).collect());
+}
+
+fn numa_cpu_nodes(draft: &mut JobDraft, text: &str, findings: &mut Findings) {
+    draft.job.host.numa_cpu_nodes = lists::numa_nodes(text, findings);
+}
+
+fn numa_mem_policy(draft: &mut JobDraft, text: &str, findings: &mut Findings) {
+    let (mode, nodes) = text.split_once(':').unwrap_or((text, ""));
+    let start = text.len() - nodes.len();
+    let mut list = || findings.within(start, |findings| lists::numa_nodes(nodes, findings));
+    let policy = match mode {
+        "default" => Some(NumaMemory::Default),
+        "local" => Some(NumaMemory::Local),
+        "bind" => list().map(NumaMemory::Bind),
+        "interleave" => list().map(NumaMemory::Interleave),
+        "prefer" => match list() {
+            Some(NumaNodes::Only(nodes)) if nodes.len() == 1 => Some(NumaMemory::Prefer(nodes[0])),
+            None => None,
+            Some(_) => {
+                findings
+                    .fault(0..text.len(), "numa-policy", "`prefer` takes one node")
+                    .remedy("write for example `prefer:0`, or `interleave:0-1`");
+                None
+            }
+        },
+        _ => {
+            findings
+                .fault(0..mode.len(), "numa-policy", format!("`{mode}` is no memory policy"))
+                .remedy("write `default`, `local`, `prefer:NODE`, `bind:NODES` or `interleave:NODES`");
+            None
+        }
+    };
+    draft.job.host.numa_memory = policy;
 }

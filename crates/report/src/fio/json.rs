@@ -1,7 +1,8 @@
 //! fio's formats `json` and `json+`.
 
 use record::{
-    DataKind, DirectionResult, DiskUse, GroupTotals, JobResult, LatencyShares, LatencyStats, Measured, RankRecord, Run,
+    DataKind, DepthSearchRecord, DirectionResult, DiskUse, GroupTotals, JobResult, LatencyShares, LatencyStats,
+    Measured, RankRecord, Run,
 };
 
 use super::writer::FioWriter;
@@ -125,7 +126,7 @@ fn entry(w: &mut FioWriter<'_>, job: &JobResult, context: FioJsonContext<'_>) {
         w.int("total_err", result.errors);
         w.int("first_error", result.first_error);
     }
-    latency_target(w, job.declared.iodepth, later);
+    latency_target(w, job, later);
     if let Some(description) = &job.description {
         w.text("desc", description);
     }
@@ -157,17 +158,20 @@ fn shares(w: &mut FioWriter<'_>, result: &Measured) {
     percents("latency_ms", &names, &latency.ms);
 }
 
-/// Writes the keys of fio's search for a depth by target latency, which Fathom does not offer, with fio's defaults.
-fn latency_target(w: &mut FioWriter<'_>, iodepth: u32, later: bool) {
-    w.int("latency_depth", iodepth);
-    w.int("latency_target", 0);
+/// Writes the keys of the search for a depth by target latency, with fio's defaults where there is none.
+fn latency_target(w: &mut FioWriter<'_>, job: &JobResult, later: bool) {
+    let none = DepthSearchRecord { percentile: 100.0, depth: job.declared.iodepth, ..DepthSearchRecord::default() };
+    let search = job.depth_search.unwrap_or(none);
+    let window_us = search.window_ns / 1000;
+    w.int("latency_depth", search.depth);
+    w.int("latency_target", search.target_ns);
     if later {
-        w.int("latency_target_ns", 0);
+        w.int("latency_target_ns", search.target_ns);
     }
-    w.float("latency_percentile", 100.0);
-    w.int("latency_window", 0);
+    w.float("latency_percentile", search.percentile);
+    w.int("latency_window", window_us);
     if later {
-        w.int("latency_window_us", 0);
+        w.int("latency_window_us", window_us);
     }
 }
 

@@ -1,6 +1,8 @@
 //! fio's normal output.
 
-use record::{DataKind, DiskUse, JobResult, LatencyShares, LatencyStats, RequestedRun, Run, SampleRecord};
+use record::{
+    DataKind, DepthSearchRecord, DiskUse, JobResult, LatencyShares, LatencyStats, RequestedRun, Run, SampleRecord,
+};
 
 use super::json::{BATCHES, DEPTHS, note_text};
 use super::number::{SizeStyle, count, error_text, long_count};
@@ -268,12 +270,35 @@ impl NormalJob<'_> {
             let (errors, first) = (result.errors, result.first_error);
             out.push_str(&format!("     errors    : total={errors}, first_error={first}/<{}>\n", error_text(first)));
         }
-        let none = if self.options.version > FioVersion::V3_33 { "0.00ns" } else { "0" };
-        out.push_str(&format!(
-            "     latency   : target={none}, window={none}, percentile=100.00%, depth={}\n",
-            self.job.declared.iodepth
-        ));
+        out.push_str(&self.latency_target());
     }
+
+    /// Returns the line of the search for a queue depth. fio 3.33 prints nanoseconds and microseconds without a unit.
+    fn latency_target(&self) -> String {
+        let search = self.job.depth_search.unwrap_or(DepthSearchRecord {
+            percentile: 100.0,
+            depth: self.job.declared.iodepth,
+            ..DepthSearchRecord::default()
+        });
+        let (percentile, depth) = (search.percentile, search.depth);
+        let (target, window) = if self.options.version > FioVersion::V3_33 {
+            (later_time(search.target_ns), later_time(search.window_ns))
+        } else {
+            (search.target_ns.to_string(), (search.window_ns / 1000).to_string())
+        };
+        format!("     latency   : target={target}, window={window}, percentile={percentile:.2}%, depth={depth}\n")
+    }
+}
+
+/// Returns a time as later versions print it: with two decimals, in the largest unit below it.
+fn later_time(nanos: u64) -> String {
+    let (divisor, unit) = match nanos {
+        0..1000 => (1.0, "ns"),
+        1000..1_000_000 => (1e3, "us"),
+        1_000_000..1_000_000_000 => (1e6, "ms"),
+        _ => (1e9, "s"),
+    };
+    format!("{:.2}{unit}", nanos as f64 / divisor)
 }
 
 fn sample_text(samples: &SampleRecord, divisor: f64, share: Option<f64>) -> String {

@@ -125,6 +125,7 @@ fn workers((group, job): (usize, &Job)) -> impl Iterator<Item = WorkerRecord<'_>
         evidence: JobEvidence::default(),
         verified: None,
         replay: None,
+        depth_search: None,
         summary: summary(job),
     })
 }

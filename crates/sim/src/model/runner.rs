@@ -12,9 +12,9 @@ use meter::Meter;
 use record::{DiskUse, HostRecord, ModelRecord, Run};
 use runner::policy::{self, Storage};
 use runner::{
-    AttachedVolume, CompletedRun, CreditPolicy, LogSink, NoTraces, Observer, PageCacheUse, PreparedRun, Preview,
-    ProgressTracker, RunContext, RunControl, RunCounters, RunError, RunFacts, RunOptions, RunState, Runner, Seeds,
-    TraceFiles, WorkerError, WorkerLog, WorkerPlan, WorkerResult, assemble,
+    AttachedVolume, CompletedRun, CreditPolicy, EndedJobs, LogSink, NoTraces, Observer, PageCacheUse, PreparedRun,
+    Preview, ProgressTracker, RunContext, RunControl, RunCounters, RunError, RunFacts, RunOptions, RunState, Runner,
+    Seeds, TraceFiles, WorkerError, WorkerLog, WorkerPlan, WorkerResult, assemble,
 };
 use target::{OpRecorder, RecordingTarget, Target};
 use units::Nanos;
@@ -144,10 +144,11 @@ impl<C: Clock + 'static> PreparedRun for ModelRun<'_, C> {
         let counters = Arc::new(RunCounters::new(self.workers.plans.len()));
         observer.begin(&self.plan, &self.workers.plans, &counters);
         let has_credits = system.credit_levels(Nanos::ZERO).next().is_some();
+        let flows = policy::Flows::of(&self.plan);
         let started_unix_ms = self.runner.host.as_ref().map_or(0, |host| host.now().0);
         let world = World::new(system, (self.runner.clock)());
         let execution =
-            Execution { run: self, placement: &placement, options, control, counters: &counters, has_credits };
+            Execution { run: self, placement: &placement, options, control, counters: &counters, flows, has_credits };
         let (mut workers, model) = execution.run(world, observer);
         let signal = control.end();
         let state = if signal.is_some() { RunState::Interrupted } else { RunState::Over };
@@ -261,6 +262,7 @@ struct Execution<'a, C> {
     options: &'a RunOptions,
     control: &'a dyn RunControl,
     counters: &'a Arc<RunCounters>,
+    flows: policy::Flows,
     /// Whether any volume has burst credits, whose level is recorded.
     has_credits: bool,
 }
@@ -287,6 +289,9 @@ impl<C: Clock + 'static> Execution<'_, C> {
                 break;
             }
             self.stage(stage, &mut world, &stop, &mut finished, (&mut tracker, &mut *observer));
+            if finished.iter().any(|one| self.ends_run(one)) {
+                break;
+            }
         }
         finished.sort_by_key(|finished| finished.number);
         let elapsed = world.now();
@@ -294,6 +299,14 @@ impl<C: Clock + 'static> Execution<'_, C> {
         let virtual_time = self.run.runner.host.is_none();
         let model = results::model(&world, plan, self.placement, virtual_time, elapsed, &finished);
         (finished, model)
+    }
+
+    /// Reports whether no further stage begins after a worker has ended (`exit_what=all`).
+    fn ends_run(&self, one: &WorkerResult) -> bool {
+        let worker = &self.run.workers.plans[one.number];
+        let job = self.run.job(worker);
+        let has_failed = one.ending.is_none() || one.fails_as_in_fio(job);
+        policy::ended_jobs(worker, job, has_failed) == Some(EndedJobs::All)
     }
 
     fn stage(
@@ -306,7 +319,10 @@ impl<C: Clock + 'static> Execution<'_, C> {
     ) {
         let mut ready = PreparedWorld::default();
         for worker in workers {
-            if let Err(error) = self.prepare(worker, &mut ready) {
+            if self.run.job(worker).files.create_only {
+                let ending = Some(drive::Ending::Complete);
+                finished.push(WorkerResult { number: worker.number, ending, ..WorkerResult::default() });
+            } else if let Err(error) = self.prepare(worker, &mut ready) {
                 finished.push(WorkerResult::not_started(worker.number, error));
             }
         }
@@ -360,7 +376,18 @@ impl<C: Clock + 'static> Execution<'_, C> {
             let (ending, failures) = (worker.ending(), worker.failures().to_vec());
             let (verification, replay) = (worker.verification(), worker.replay_outcome());
             let error = error.or_else(|| WorkerError::of_replay(replay.as_ref()));
-            WorkerResult { number, summary, ending, verification, replay, failures, error, ..WorkerResult::default() }
+            let found_depth = worker.found_depth();
+            WorkerResult {
+                number,
+                summary,
+                ending,
+                verification,
+                replay,
+                found_depth,
+                failures,
+                error,
+                ..WorkerResult::default()
+            }
         }));
     }
 
@@ -388,6 +415,8 @@ impl<C: Clock + 'static> Execution<'_, C> {
         let issuer = runner::issuer(job, local.worker(), &layout, seed, traces)?;
         ready.logs.push(self.run.runner.logs.create(&job.stats, worker.number).map_err(WorkerError::new)?);
         let mut policy = policy::policy(&local, job, seed);
+        (policy.job, policy.after) = (worker.job, worker.after);
+        policy.rules.flow = self.flows.member(job);
         // Model time stands still while operations are submitted, so small batches have no advantage.
         policy.batch = policy.batch.or(Some(policy.depth));
         let meter = policy::meter_options(job, self.options.intervals, self.run.workers.plans.len());

@@ -69,7 +69,7 @@ impl Issuer {
             pairs,
             replay: None,
             trace: AttachedTrace::default(),
-            payload: Payload::new(job, own),
+            payload: Payload::new(job, own, usable / u64::from(job.pattern.block_sizes.write.min().max(1))),
             verifier,
             origin: Box::new(IssuerInputs { job: job.clone(), worker, layout: layout.clone(), seed }),
         })
@@ -91,7 +91,9 @@ fn reads_back(job: &Job) -> bool {
 
 pub(super) fn used_kinds(job: &Job, mix: Mix) -> [bool; 3] {
     let pairs = job.pattern.direction == Direction::TrimWrite;
-    [mix.includes(OpKind::Read), mix.includes(OpKind::Write) && !pairs, mix.includes(OpKind::Trim)]
+    // Sizes of reads and writes are then those of sequential and random operations of any kind.
+    let both = job.pattern.sizes_by_order;
+    [mix.includes(OpKind::Read) || both, (mix.includes(OpKind::Write) && !pairs) || both, mix.includes(OpKind::Trim)]
 }
 
 /// Returns the memory in bytes that a worker's block maps take at the start of the job.

@@ -367,8 +367,15 @@ impl Issuer {
 
     fn think_time(&mut self, now: Nanos) -> Option<Next> {
         let in_flight = self.in_flight();
-        match self.think.as_mut()?.admit(now, in_flight) {
-            Admission::Granted => None,
+        let think = self.think.as_mut()?;
+        match think.admit(now, in_flight) {
+            Admission::Granted => {
+                let idled = think.take_idled();
+                if self.origin.job.pace.rate_ignores_thinktime {
+                    self.pace.delay(idled);
+                }
+                None
+            }
             Admission::Until(until) => Some(Next::Until(until)),
             Admission::AfterAll => Some(Next::Blocked),
         }

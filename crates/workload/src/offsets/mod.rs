@@ -3,17 +3,19 @@
 mod coverage;
 mod distribution;
 mod permutation;
+mod strides;
 
 pub(crate) use distribution::Draw;
 pub(crate) use permutation::Permutation;
 
-use job::{Distribution, Generator, Job};
+use job::{BlockSizes, Distribution, Generator, Job, Pattern, StridedZones};
 use units::random::{Random, mix};
 use units::{OpKind, PerKind};
 
 use crate::decision::FileExtent;
 use crate::sizes::Sizer;
 use coverage::Coverage;
+use strides::Strides;
 
 /// Maximum number of blocks in a map: 1 PiB of 4 KiB, which takes half a gigabyte before first use.
 const MAPPED_BLOCKS_MAX: u64 = 1 << 38;
@@ -37,6 +39,11 @@ pub(crate) struct OffsetRules {
     align: [u32; 3],
     distribution: [Distribution; 3],
     unaligned: bool,
+    /// Whether sequential operations have the sizes of reads and random ones those of writes.
+    sizes_by_order: bool,
+    /// Whether operations between two random offsets repeat the offset.
+    repeats_offset: bool,
+    zones: Option<StridedZones>,
     key: u64,
 }
 
@@ -59,7 +66,8 @@ fn three<T, U>(values: &PerKind<T>, map: impl Fn(&T) -> U) -> [U; 3] {
 impl OffsetRules {
     pub(crate) fn new(job: &Job, used: [bool; 3], key: u64) -> Self {
         let pattern = &job.pattern;
-        let sizes = three(&pattern.block_sizes, |sizes| Sizer::new(sizes, pattern.bs_unaligned));
+        let (block_sizes, sizes_by_order) = sizes_by_order(pattern);
+        let sizes = three(&block_sizes, |sizes| Sizer::new(sizes, pattern.bs_unaligned));
         let align = match &pattern.blockalign {
             Some(align) => three(align, |&align| align.max(1)),
             None => [sizes[0].min(), sizes[1].min(), sizes[2].min()],
@@ -73,6 +81,9 @@ impl OffsetRules {
             random_share: three(&pattern.percentage_random, |&share| share.min(100)),
             distribution: three(&pattern.distribution, Clone::clone),
             unaligned: pattern.bs_unaligned,
+            sizes_by_order,
+            repeats_offset: pattern.repeats_offset && pattern.random,
+            zones: pattern.zones,
             sizes,
             align,
             key,
@@ -81,6 +92,9 @@ impl OffsetRules {
 
     /// Returns the length of operations of `kind` if [`Cursor::next_plain`] can place them.
     pub(crate) fn plain_length(&self, kind: OpKind) -> Option<u32> {
+        if self.zones.is_some() || self.sizes_by_order {
+            return None;
+        }
         let kind = kind.index();
         let plain = if self.random {
             self.run == 1
@@ -94,13 +108,13 @@ impl OffsetRules {
 
     /// Reports whether a pass touches every block of a file.
     pub(crate) fn covers(&self) -> bool {
-        let whole = self.run == 1 && self.skip == 0 && self.random_share == [100; 3];
+        let whole = self.run == 1 && self.skip == 0 && self.random_share == [100; 3] && self.zones.is_none();
         whole && (!self.random || matches!(self.method, Method::Permuted(_) | Method::Covered(_)))
     }
 
     /// Reports whether a pass over a file ends. It does not if offsets are drawn independently.
     pub(crate) fn has_passes(&self) -> bool {
-        !self.random || self.method != Method::Drawn
+        !self.random || self.method != Method::Drawn || self.zones.is_some()
     }
 
     /// Reports whether a region of `bytes` has too many blocks for a map.
@@ -129,6 +143,20 @@ impl OffsetRules {
     pub(crate) fn keeps_to(&self, unit: u32, used: [bool; 3]) -> bool {
         let fits = |kind: usize| self.sizes[kind].multiple_of(unit) && self.align[kind].is_multiple_of(unit);
         self.skip.unsigned_abs().is_multiple_of(u64::from(unit)) && (0..3).all(|kind| !used[kind] || fits(kind))
+    }
+}
+
+/// Returns the block sizes of each kind, and whether they depend on the order of each operation: with `bs_is_seq_rand`
+/// they do unless all operations are sequential or all are random.
+fn sizes_by_order(pattern: &Pattern) -> (PerKind<BlockSizes>, bool) {
+    let sizes = &pattern.block_sizes;
+    let all = |sizes: &BlockSizes| (PerKind::from_slots(|_| sizes.clone()), false);
+    let is_always_random = pattern.modifier <= 1 && three(&pattern.percentage_random, |&share| share) == [100; 3];
+    match (pattern.sizes_by_order, pattern.random) {
+        (false, _) => (sizes.clone(), false),
+        (true, false) => all(&sizes.read),
+        (true, true) if is_always_random => all(&sizes.write),
+        (true, true) => (sizes.clone(), true),
     }
 }
 
@@ -193,6 +221,7 @@ enum OffsetSource {
     Permuted { order: Permutation, unit: u64 },
     Covered { map: Coverage, unit: u64 },
     Drawn(Box<[Draw; 3]>),
+    Strided(Box<Strides>),
 }
 
 impl Cursor {
@@ -216,6 +245,7 @@ impl Cursor {
         };
         if let Method::Drawn = rules.method
             && rules.random
+            && rules.zones.is_none()
         {
             cursor.source = cursor.drawn(rules);
         }
@@ -242,10 +272,14 @@ impl Cursor {
             self.heads = [0; 3];
         }
         self.run_left = 0;
+        let key = mix(self.key, u64::from(self.pass));
+        if let Some(zones) = rules.zones {
+            self.source = OffsetSource::Strided(Box::new(Strides::new(zones, self.length, key)));
+            return;
+        }
         if !rules.random {
             return;
         }
-        let key = mix(self.key, u64::from(self.pass));
         match rules.method {
             Method::Permuted(unit) | Method::PermutedStarts(unit) => {
                 let unit = u64::from(unit);
@@ -272,16 +306,41 @@ impl Cursor {
     #[inline]
     pub(crate) fn next(&mut self, rules: &OffsetRules, kind: OpKind, random: &mut Random) -> Option<(u64, u32)> {
         let kind = kind.index();
+        if rules.sizes_by_order {
+            return self.next_by_order(rules, kind, random);
+        }
         let length = rules.sizes[kind].draw(random);
         let (at, length) = if rules.random {
-            self.at_random(rules, kind, length, random)
+            let continues = self.continues_run(rules, kind, random);
+            self.at_random(rules, kind, (length, continues), random)
         } else {
             self.in_sequence(rules, kind, length)
         }
         .or_else(|| self.exhausted())?;
-        self.heads[kind] = (at as i64 + i64::from(length)).saturating_add(rules.skip);
+        Some(self.take(rules, kind, at, length))
+    }
+
+    /// Returns the next operation of a job whose sizes depend on whether it is sequential (`bs_is_seq_rand`).
+    #[cold]
+    fn next_by_order(&mut self, rules: &OffsetRules, kind: usize, random: &mut Random) -> Option<(u64, u32)> {
+        let continues = !rules.random || self.continues_run(rules, kind, random);
+        let length = rules.sizes[usize::from(!continues)].draw(random);
+        let place = if rules.random {
+            self.at_random(rules, kind, (length, continues), random)
+        } else {
+            self.in_sequence(rules, kind, length)
+        };
+        let (at, length) = place.or_else(|| self.exhausted())?;
+        Some(self.take(rules, kind, at, length))
+    }
+
+    /// Counts an operation. Returns its absolute offset and its length.
+    #[inline(always)]
+    fn take(&mut self, rules: &OffsetRules, kind: usize, at: u64, length: u32) -> (u64, u32) {
+        let moved = if rules.repeats_offset { 0 } else { i64::from(length) };
+        self.heads[kind] = (at as i64 + moved).saturating_add(rules.skip);
         self.left = self.left.saturating_sub(u64::from(length));
-        Some((self.start + at, length))
+        (self.start + at, length)
     }
 
     /// Returns the number of operations of this plain length up to the end of the region or the pass.
@@ -290,6 +349,8 @@ impl Cursor {
         let room = match self.source {
             OffsetSource::InOrder => self.left.min(self.length.saturating_sub(head)),
             OffsetSource::Permuted { .. } | OffsetSource::Covered { .. } | OffsetSource::Drawn(_) => self.left,
+            // Never on the fast path.
+            OffsetSource::Strided(_) => 0,
         };
         room / u64::from(length.max(1))
     }
@@ -309,6 +370,7 @@ impl Cursor {
                 map.take(random.below(map.blocks), 1).map_or(0, |taken| taken.0 * *unit)
             }
             OffsetSource::Drawn(draws) => draws[kind].draw(random) * u64::from(rules.align[kind]),
+            OffsetSource::Strided(_) => 0,
         };
         self.start + at
     }
@@ -326,6 +388,9 @@ impl Cursor {
 
     #[inline]
     fn in_sequence(&mut self, rules: &OffsetRules, kind: usize, length: u32) -> Option<(u64, u32)> {
+        if rules.zones.is_some() {
+            return self.in_zone(false, length, &mut Random::new(0, 0));
+        }
         let head = self.heads[kind];
         if let Ok(at) = u64::try_from(head)
             && at + u64::from(length) <= self.length
@@ -355,8 +420,17 @@ impl Cursor {
     }
 
     #[inline]
-    fn at_random(&mut self, rules: &OffsetRules, kind: usize, length: u32, random: &mut Random) -> Option<(u64, u32)> {
-        if self.continues_run(rules, kind, random)
+    fn at_random(
+        &mut self,
+        rules: &OffsetRules,
+        kind: usize,
+        (length, continues): (u32, bool),
+        random: &mut Random,
+    ) -> Option<(u64, u32)> {
+        if rules.zones.is_some() {
+            return self.in_zone(!continues, length, random);
+        }
+        if continues
             && let Some(place) = u64::try_from(self.heads[kind]).ok().and_then(|at| self.fit(rules, kind, at, length))
         {
             return Some(place);
@@ -381,7 +455,16 @@ impl Cursor {
                 self.fit(rules, kind, at, length)
             }
             OffsetSource::InOrder => self.in_sequence(rules, kind, length),
+            OffsetSource::Strided(_) => None,
         }
+    }
+
+    /// Returns the next operation in strided zones.
+    #[cold]
+    fn in_zone(&mut self, is_random: bool, length: u32, random: &mut Random) -> Option<(u64, u32)> {
+        let (least, left) = (self.least, self.left);
+        let OffsetSource::Strided(strides) = &mut self.source else { return None };
+        (left >= u64::from(least)).then(|| strides.next(is_random, length, least, random))
     }
 
     /// Reports whether this operation follows the previous one instead of taking a random offset.

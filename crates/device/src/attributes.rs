@@ -1,0 +1,165 @@
+//! Attributes of the threads of workers, and what happens around them: commands, I/O schedulers.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use engine::attributes::{LockedMemory, MemoryPolicy};
+use engine::gate::{Existing, create_output};
+use job::{Job, NumaMemory, NumaNodes};
+use runner::{WorkerError, WorkerPlan};
+use units::Bytes;
+use workload::WorkloadError;
+
+use crate::failure::worker_error;
+
+/// Checks that the processors and NUMA nodes of a job exist: it was perhaps written for another host. fio does too.
+pub(crate) fn check(job: &Job) -> Result<(), WorkloadError> {
+    let last = engine::last_processor();
+    if let Some(cpu) = job.grouping.cpus_allowed.iter().flatten().find(|&&cpu| cpu > last) {
+        let message = format!("there is no processor {cpu} on this host\nhelp: name processors from 0 to {last}");
+        return Err(WorkloadError { option: "cpus_allowed", message });
+    }
+    let memory_nodes = match &job.host.numa_memory {
+        Some(NumaMemory::Prefer(node)) => Some(&NumaNodes::Only(vec![*node])),
+        Some(NumaMemory::Bind(nodes) | NumaMemory::Interleave(nodes)) => Some(nodes),
+        Some(NumaMemory::Default | NumaMemory::Local) | None => None,
+    };
+    let named = [("numa_cpu_nodes", job.host.numa_cpu_nodes.as_ref()), ("numa_mem_policy", memory_nodes)];
+    for (option, nodes) in named.into_iter().filter_map(|(option, nodes)| Some((option, nodes?))) {
+        nodes_of(nodes).map_err(|message| WorkloadError { option, message })?;
+    }
+    Ok(())
+}
+
+/// Returns NUMA nodes with their processors.
+fn nodes_of(nodes: &NumaNodes) -> Result<Vec<(u32, Vec<u32>)>, String> {
+    let all = probe::nodes(Path::new("/"))
+        .map_err(|unread| format!("the NUMA nodes of this host are unknown: {} cannot be read", unread.path))?;
+    let NumaNodes::Only(asked) = nodes else { return Ok(all) };
+    if let Some(node) = asked.iter().find(|node| !all.iter().any(|(number, _)| number == *node)) {
+        let known: Vec<_> = all.iter().map(|(number, _)| number.to_string()).collect();
+        return Err(format!("there is no NUMA node {node} on this host\nhelp: the nodes are {}", known.join(",")));
+    }
+    Ok(all.into_iter().filter(|(number, _)| asked.contains(number)).collect())
+}
+
+/// Sets the attributes of the calling thread, which is that of the worker, except its user. Returns the locked memory,
+/// to be kept until the worker ends.
+pub(crate) fn set(worker_plan: &WorkerPlan, job: &Job) -> Result<Option<LockedMemory>, WorkerError> {
+    let host = &job.host;
+    pin(worker_plan, job)?;
+    if let Some(policy) = &host.numa_memory {
+        set_memory_policy(policy)?;
+    }
+    if let Some(nice) = host.nice {
+        engine::attributes::set_nice(nice).map_err(|error| worker_error(&error))?;
+    }
+    if let Some(priority) = host.io_priority {
+        engine::attributes::set_io_priority(priority.value()).map_err(|error| worker_error(&error))?;
+    }
+    let locked = (host.lockmem > Bytes::ZERO).then(|| LockedMemory::new(host.lockmem.get()));
+    locked.transpose().map_err(|error| worker_error(&error))
+}
+
+/// Makes the calling thread run as the user and group of the job.
+pub(crate) fn set_user(job: &Job) -> Result<(), WorkerError> {
+    engine::attributes::set_user(job.host.uid, job.host.gid).map_err(|error| worker_error(&error))
+}
+
+/// Pins a worker to the processors that it may use: all of them, or one of them (`cpus_allowed_policy=split`).
+fn pin(worker_plan: &WorkerPlan, job: &Job) -> Result<(), WorkerError> {
+    let mut allowed = job.grouping.cpus_allowed.clone();
+    if allowed.as_ref().is_some_and(Vec::is_empty) {
+        return Err(WorkerError::new("cpus_allowed names no processor\nhelp: write, for example, cpus_allowed=0-3,5"));
+    }
+    if let Some(nodes) = &job.host.numa_cpu_nodes {
+        let nodes = nodes_of(nodes).map_err(WorkerError::new)?;
+        let on_nodes = |cpu: &u32| nodes.iter().any(|(_, cpus)| cpus.contains(cpu));
+        let cpus: Vec<u32> = match allowed {
+            Some(allowed) => allowed.into_iter().filter(on_nodes).collect(),
+            None => nodes.iter().flat_map(|(_, cpus)| cpus.iter().copied()).collect(),
+        };
+        if cpus.is_empty() {
+            let text = "the nodes of numa_cpu_nodes have none of the processors that the job may use";
+            return Err(WorkerError::new(format!("{text}\nhelp: leave cpus_allowed out, or name other nodes")));
+        }
+        allowed = Some(cpus);
+    }
+    let Some(allowed) = &allowed else { return Ok(()) };
+    let one = worker_plan.clone as usize % allowed.len();
+    let cpus = if job.grouping.cpus_split { &allowed[one..=one] } else { allowed };
+    engine::thread::pin(cpus).map_err(|error| worker_error(&error))
+}
+
+fn set_memory_policy(policy: &NumaMemory) -> Result<(), WorkerError> {
+    let numbers = |nodes: &NumaNodes| -> Result<Vec<u32>, WorkerError> {
+        let nodes = nodes_of(nodes).map_err(WorkerError::new)?;
+        Ok(nodes.into_iter().map(|(number, _)| number).collect())
+    };
+    let (policy, nodes) = match policy {
+        NumaMemory::Default => (MemoryPolicy::Default, Vec::new()),
+        NumaMemory::Local => (MemoryPolicy::Local, Vec::new()),
+        NumaMemory::Prefer(node) => (MemoryPolicy::Preferred, vec![*node]),
+        NumaMemory::Bind(nodes) => (MemoryPolicy::Bind, numbers(nodes)?),
+        NumaMemory::Interleave(nodes) => (MemoryPolicy::Interleave, numbers(nodes)?),
+    };
+    engine::attributes::set_memory_policy(policy, &nodes).map_err(|error| worker_error(&error))
+}
+
+/// Switches the disks below the files of a worker to the scheduler of its job. Files on no disk are left out, as in
+/// fio.
+pub(crate) fn set_io_scheduler(worker_plan: &WorkerPlan, job: &Job) -> Result<(), WorkerError> {
+    let Some(scheduler) = &job.host.io_scheduler else { return Ok(()) };
+    let root = Path::new("/");
+    for file in &worker_plan.files.files {
+        let Some(disk) = probe::disk_under(root, Path::new(&file.path)) else { continue };
+        let setting = format!("/sys/block/{}/queue/scheduler", disk.name.replace('/', "!"));
+        // Disks without a request queue have no scheduler.
+        let Ok(before) = std::fs::read_to_string(&setting) else { continue };
+        let is_set = |text: &str| text.trim() == scheduler || text.contains(&format!("[{scheduler}]"));
+        if is_set(&before) {
+            continue;
+        }
+        std::fs::write(&setting, scheduler).map_err(|error| {
+            let offered = before.trim().replace(['[', ']'], "");
+            let reason = format!("{setting}: cannot set {scheduler}: {error}");
+            WorkerError::with_errno(format!("{reason}\nhelp: the kernel offers {offered}"), error.raw_os_error())
+        })?;
+    }
+    Ok(())
+}
+
+/// When a command of the job runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum CommandTime {
+    /// Before the worker begins.
+    Before,
+    /// After the worker has ended.
+    After,
+}
+
+/// Runs the job's command of this time, if there is one, with its output in a file as fio has it; clones have a file of
+/// their own each. The exit code of the command does not matter, as in fio.
+pub(crate) fn run_command(worker_plan: &WorkerPlan, job: &Job, time: CommandTime) -> Result<(), WorkerError> {
+    let (command, word) = match time {
+        CommandTime::Before => (&job.host.before, "prerun"),
+        CommandTime::After => (&job.host.after, "postrun"),
+    };
+    let Some(command) = command else { return Ok(()) };
+    let name = job.name.replace('/', "_");
+    let path = match worker_plan.clone {
+        0 => format!("{name}.{word}.txt"),
+        clone => format!("{name}.{clone}.{word}.txt"),
+    };
+    let output = create_output(Path::new(&path), Existing::Replace)
+        .map_err(|denied| WorkerError::new(format!("exec_{word}: {denied}")))?;
+    let failed = |error: std::io::Error| {
+        let text = format!("exec_{word}: cannot run /bin/sh: {error}\nhelp: check the limits of processes (ulimit -u)");
+        WorkerError::with_errno(text, error.raw_os_error())
+    };
+    let errors = output.try_clone().map_err(failed)?;
+    let mut shell = Command::new("/bin/sh");
+    shell.args(["-c", command]).stdin(Stdio::null()).stdout(output).stderr(errors);
+    shell.status().map_err(failed)?;
+    Ok(())
+}

@@ -1,0 +1,58 @@
+//! Files below the directory of a job (`opendir`).
+
+use std::path::Path;
+
+use job::limits::FILENAMES_MAX;
+use job::{Diagnostic, Job, Plan};
+
+/// Adds all regular files below their `opendir` to the files of jobs, in the order of their names.
+pub(crate) fn resolve(plan: &mut Plan) -> Vec<Diagnostic> {
+    plan.jobs.iter_mut().filter_map(|job| add_files(job).err()).collect()
+}
+
+fn add_files(job: &mut Job) -> Result<(), Diagnostic> {
+    let Some(directory) = job.files.opendir.take() else { return Ok(()) };
+    let problem = |message: String, remedy: &str| {
+        let message = format!("job `{}`: {directory}: {message}", job.name);
+        Diagnostic::error("opendir", message).at(job.origin.of("opendir").cloned()).remedy(remedy)
+    };
+    let mut found = Vec::new();
+    collect(Path::new(&directory), &mut found).map_err(|(place, error)| {
+        problem(format!("{place} cannot be read: {error}"), "name a directory that can be read")
+    })?;
+    if found.is_empty() {
+        return Err(problem("no regular file is below it".to_owned(), "name another directory"));
+    }
+    if job.files.filenames.len() + found.len() > FILENAMES_MAX {
+        let message = format!("{} files are below it, and a job has at most {FILENAMES_MAX}", found.len());
+        return Err(problem(message, "name a directory with fewer files"));
+    }
+    let named = job.files.named_paths();
+    job.files.directories.clear();
+    job.files.filenames = named.into_iter().chain(found).collect();
+    job.files.nrfiles = job.files.filenames.len() as u32;
+    Ok(())
+}
+
+/// Collects the regular files below a directory. Links are not followed, so that it ends.
+fn collect(directory: &Path, found: &mut Vec<String>) -> Result<(), (String, std::io::Error)> {
+    let failed = |error| (directory.display().to_string(), error);
+    let mut entries: Vec<_> =
+        std::fs::read_dir(directory).and_then(Iterator::collect::<Result<Vec<_>, _>>).map_err(failed)?;
+    entries.sort_by_key(std::fs::DirEntry::file_name);
+    for entry in entries {
+        let kind = entry.file_type().map_err(failed)?;
+        let path = entry.path();
+        if kind.is_dir() {
+            collect(&path, found)?;
+        } else if kind.is_file()
+            && let Some(path) = path.to_str()
+        {
+            found.push(path.to_owned());
+        }
+        if found.len() > FILENAMES_MAX {
+            break;
+        }
+    }
+    Ok(())
+}

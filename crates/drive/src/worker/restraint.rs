@@ -1,0 +1,175 @@
+//! Applies a worker's rules: what it may not issue yet, and what makes it fail.
+
+use target::{Completion, Target};
+use units::{Nanos, OpKind};
+use workload::{Decision, Next};
+
+use super::depth_search::{DepthSearch, SearchStep};
+use super::floor::{BelowFloor, FloorCheck};
+use super::{DriveWorker, Wake, placeholder};
+use crate::outcome::{Ending, FailureCause};
+use crate::rules::{FlowMember, FoundDepth, WorkerRules};
+use crate::slots::Flight;
+
+/// The rules of a worker and what they have to remember.
+#[derive(Debug)]
+pub(super) struct Restraint {
+    rules: WorkerRules,
+    floor: Option<FloorCheck>,
+    search: Option<DepthSearch>,
+    /// Operations issued, as the flow counts them; `None` outside the flow.
+    flow_issued: Option<u64>,
+    /// An operation that waits for others that it overlaps.
+    held: Option<Decision>,
+}
+
+impl Restraint {
+    /// Returns `None` if there are no rules.
+    pub(super) fn new(rules: &WorkerRules, depth: u32) -> Option<Box<Self>> {
+        if *rules == WorkerRules::default() {
+            return None;
+        }
+        Some(Box::new(Self {
+            floor: rules.floor.clone().map(FloorCheck::new),
+            search: rules.latency_target.map(|target| DepthSearch::new(target, depth)),
+            rules: rules.clone(),
+            flow_issued: None,
+            held: None,
+        }))
+    }
+
+    pub(super) fn begin(&mut self, start: Nanos) {
+        if let Some(floor) = &mut self.floor {
+            floor.begin(start);
+        }
+        if let Some(search) = &mut self.search {
+            search.begin(start);
+        }
+    }
+
+    /// Returns the depth to which a latency target has led.
+    pub(super) fn found_depth(&self) -> Option<FoundDepth> {
+        self.search.as_ref().map(DepthSearch::found)
+    }
+
+    /// Leaves the flow, so that the others do not wait for this worker.
+    pub(super) fn end(&mut self) {
+        if let (Some(member), Some(issued)) = (&self.rules.flow, self.flow_issued.take()) {
+            member.leave(issued);
+        }
+    }
+
+    /// Reports whether the search permits another operation in flight.
+    fn has_room(&self, in_flight: u32) -> bool {
+        self.search.as_ref().is_none_or(|search| in_flight < search.depth())
+    }
+
+    /// Returns the pause of a worker that is ahead of its flow.
+    fn flow_pause(&mut self) -> Option<Nanos> {
+        let member: &FlowMember = self.rules.flow.as_ref()?;
+        let issued = *self.flow_issued.get_or_insert_with(|| {
+            member.enter();
+            0
+        });
+        member.is_ahead(issued).then_some(member.pause)
+    }
+
+    fn count_issued(&mut self) {
+        if let (Some(member), Some(issued)) = (&self.rules.flow, &mut self.flow_issued) {
+            member.issue();
+            *issued += 1;
+        }
+    }
+}
+
+impl Drop for Restraint {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+impl DriveWorker {
+    /// Applies the rules that depend on time. Called before operations are issued.
+    #[cold]
+    pub(super) fn check_rules<T: Target>(&mut self, target: &mut T, now: Nanos) {
+        let (ios, bytes) = (self.meter.ios(), self.meter.bytes());
+        let Some(restraint) = &mut self.restraint else { return };
+        if let Some(BelowFloor { kind, cause }) =
+            restraint.floor.as_mut().and_then(|floor| floor.check(now, ios, bytes))
+        {
+            self.fail(placeholder(kind, 0, 0, now), cause, None);
+            return;
+        }
+        match restraint.search.as_mut().and_then(|search| search.end_window(now)) {
+            // Results are those of one depth.
+            Some(SearchStep::Continue) => {
+                self.meter.begin(now);
+                target.measure(self.slots.first_tag(), true);
+            }
+            Some(SearchStep::End) => {
+                self.ending = Some(Ending::Complete);
+                self.end_runtime();
+            }
+            None => {}
+        }
+    }
+
+    /// Returns what to wait for before the next operation, if a rule forbids it now.
+    #[cold]
+    pub(super) fn wait_of_rules(&mut self, now: Nanos) -> Option<Wake> {
+        let in_flight = self.slots.in_flight();
+        let restraint = self.restraint.as_mut()?;
+        if !restraint.has_room(in_flight) {
+            return Some(Wake::Completions(1));
+        }
+        let pause = restraint.flow_pause()?;
+        Some(self.wait_until((now + pause).min(self.end)))
+    }
+
+    /// Takes the next decision. One that overlaps an operation in flight is kept until that has completed, if the job
+    /// says so.
+    #[inline(always)]
+    pub(super) fn next_by_rules(&mut self, now: Nanos) -> Next {
+        let Some(restraint) = &mut self.restraint else { return self.issuer.next(now) };
+        let next = match restraint.held.take() {
+            Some(held) => Next::Issue(held),
+            None => self.issuer.next(now),
+        };
+        if let Next::Issue(decision) = &next
+            && restraint.rules.serializes
+            && self.slots.flights().any(|flight| overlaps(flight, decision))
+        {
+            restraint.held = Some(*decision);
+            return Next::Blocked;
+        }
+        if matches!(next, Next::Issue(_) | Next::IssueAnew(_)) {
+            restraint.count_issued();
+        }
+        next
+    }
+
+    /// Applies the rules on latency to a completed operation.
+    pub(super) fn check_latency(&mut self, flight: &Flight, completion: &Completion) {
+        let kind = flight.decision.kind;
+        let Some(restraint) = self.restraint.as_mut().filter(|_| kind.moves_data()) else { return };
+        let latency = completion.completed.since(flight.started);
+        if let Some(search) = &mut restraint.search {
+            search.count(latency);
+        }
+        if let Some(most) = *restraint.rules.latency_max.slot(kind.index())
+            && latency > most
+        {
+            self.fail(flight.decision, FailureCause::TooSlow { latency, most }, None);
+        }
+    }
+}
+
+/// Reports whether an operation in flight and another one touch the same bytes, at least one of them changing them.
+fn overlaps(flight: &Flight, decision: &Decision) -> bool {
+    let other = &flight.decision;
+    let changes = |kind| matches!(kind, OpKind::Write | OpKind::Trim);
+    (changes(other.kind) || changes(decision.kind))
+        && other.file == decision.file
+        && other.offset < decision.offset + u64::from(decision.length)
+        && decision.offset < other.offset + u64::from(other.length)
+}

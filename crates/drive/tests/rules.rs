@@ -1,0 +1,140 @@
+//! Rules of workers: which ends follow from others, floors of rates, limits of latency, flows.
+
+mod common;
+
+use std::sync::Arc;
+
+use common::{LATENCY, job, memory, worker_of};
+use drive::{
+    DriveWorker, EndOthers, EndScope, Ending, FailureCause, Flow, FlowMember, NoObserver, Policy, RateFloor, Stop,
+    drive,
+};
+use job::Job;
+use target::Target;
+use units::{Nanos, PerKind, Rate};
+
+const AT_END: EndOthers = EndOthers { at_end: true, at_error: false, scope: EndScope::Group };
+
+/// Regression: in one virtual loop the other workers ran to their own ends.
+#[test]
+fn the_end_of_a_worker_ends_the_others_if_its_policy_says_so() {
+    let short = job("rw=randread time_based runtime=1 iodepth=2");
+    let long = job("rw=randread time_based runtime=100 iodepth=2");
+    let (done, late) = (job("rw=read size=64k"), job("rw=read size=64k"));
+    let mut workers = [
+        worker_of(&long, 0, |_| ()),
+        worker_of(&done, 1, |_| ()),
+        worker_of(&short, 2, |policy| policy.ends_others = AT_END),
+        worker_of(&late, 3, |policy| policy.delay = Nanos::from_secs(50)),
+    ];
+    let mut target = memory(6);
+    drive(&mut workers, &mut target, &Stop::new(), &mut NoObserver);
+    let endings = workers.each_ref().map(DriveWorker::ending);
+    let [long, short, late] = [Ending::Stopped, Ending::Runtime, Ending::Stopped].map(Some);
+    assert_eq!(endings, [long, Some(Ending::Complete), short, late]);
+    let second = Nanos::from_secs(1);
+    assert!(target.now() >= second && target.now() <= second + LATENCY + LATENCY, "{:?}", target.now());
+    assert_eq!(workers[3].meter_mut().finished().ios(), 0);
+}
+
+/// A job and a change of its policy.
+type ChangedJob<'a> = (&'a Job, fn(&mut Policy));
+
+/// Runs workers and returns how they ended and when, in seconds.
+fn endings(jobs: &[ChangedJob<'_>]) -> Vec<(Option<Ending>, u64)> {
+    let mut workers: Vec<_> = (0..).zip(jobs).map(|(number, (job, change))| worker_of(job, number, change)).collect();
+    let depth = workers.iter().map(DriveWorker::depth).sum();
+    drive(&mut workers, &mut memory(depth), &Stop::new(), &mut NoObserver);
+    let end = |worker: &mut DriveWorker| (worker.ending(), worker.meter_mut().finished().runtime.get() / 1_000_000_000);
+    workers.iter_mut().map(end).collect()
+}
+
+#[test]
+fn a_worker_ends_those_of_its_group_or_all() {
+    let (short, long) = (job("rw=randread time_based runtime=1"), job("rw=randread time_based runtime=5"));
+    let second_group = |policy: &mut Policy| policy.group = 1;
+    let ended = endings(&[(&short, |policy| policy.ends_others = AT_END), (&long, |_| ()), (&long, second_group)]);
+    assert_eq!(ended.iter().map(|(_, seconds)| *seconds).collect::<Vec<_>>(), [1, 1, 5]);
+    let all = |policy: &mut Policy| policy.ends_others = EndOthers { scope: EndScope::All, ..AT_END };
+    let ended = endings(&[(&short, all), (&long, |_| ()), (&long, second_group)]);
+    assert_eq!(ended.iter().map(|(_, seconds)| *seconds).collect::<Vec<_>>(), [1, 1, 1]);
+    // Without an error, `exitall_on_error` ends nothing.
+    let at_error = |policy: &mut Policy| policy.ends_others = EndOthers { at_end: false, at_error: true, ..AT_END };
+    assert_eq!(endings(&[(&short, at_error), (&long, |_| ())])[1].1, 5);
+}
+
+#[test]
+fn a_worker_waits_for_all_workers_of_another_job() {
+    let lasting = |seconds: u32| job(&format!("rw=randread time_based runtime={seconds}"));
+    let (one, two) = (lasting(1), lasting(2));
+    let after_zero = |policy: &mut Policy| (policy.job, policy.after) = (1, Some(0));
+    let mut workers =
+        [worker_of(&one, 0, |_| ()), worker_of(&two, 1, |_| ()), worker_of(&one, 2, |policy| after_zero(policy))];
+    let mut target = memory(3);
+    drive(&mut workers, &mut target, &Stop::new(), &mut NoObserver);
+    assert_eq!(target.now().get() / 100_000_000, 30, "it began when both had ended");
+    assert!(workers.iter().all(|worker| worker.ending() == Some(Ending::Runtime)));
+}
+
+#[test]
+fn a_rate_below_its_floor_fails_after_three_seconds() {
+    let load = job("rw=randread time_based runtime=100 rate_iops=100");
+    let floor = |least: u64| RateFloor {
+        operations: PerKind { read: Some(Rate::per_sec(least)), ..PerKind::default() },
+        cycle: Nanos::from_secs(1),
+        ..RateFloor::default()
+    };
+    let run = |least| {
+        let mut worker = worker_of(&load, 0, |policy| policy.rules.floor = Some(floor(least)));
+        drive(std::slice::from_mut(&mut worker), &mut memory(1), &Stop::new(), &mut NoObserver);
+        (worker.ending(), worker.failures().first().map(|failure| failure.cause.clone()), worker.meter_mut().ios()[0])
+    };
+    let (ending, cause, ios) = run(101);
+    assert_eq!(ending, Some(Ending::Failed));
+    assert!(
+        matches!(cause, Some(FailureCause::BelowRate { floor: 101, measured: 99..=100, is_bytes: false })),
+        "{cause:?}"
+    );
+    assert!((295..=305).contains(&ios), "{ios}: two seconds pass before the first cycle");
+    assert_eq!(run(99).0, Some(Ending::Runtime));
+}
+
+#[test]
+fn an_operation_that_takes_too_long_fails() {
+    let load = job("rw=randread size=1m");
+    let run = |most: Nanos| {
+        let limit = PerKind { read: Some(most), ..PerKind::default() };
+        let mut worker = worker_of(&load, 0, |policy| policy.rules.latency_max = limit);
+        drive(std::slice::from_mut(&mut worker), &mut memory(1), &Stop::new(), &mut NoObserver);
+        (worker.ending(), worker.failures().first().map(|failure| failure.cause.errno()))
+    };
+    assert_eq!(run(LATENCY), (Some(Ending::Complete), None));
+    assert_eq!(run(LATENCY.since(Nanos::new(1))), (Some(Ending::Failed), Some(110)));
+}
+
+#[test]
+fn overlapping_operations_wait_for_each_other_if_the_job_says_so() {
+    // One of 16 blocks at a time: the second operation waits in one of 16 cases, the third in two of them, and so on.
+    let load = job("rw=randwrite norandommap bs=64k iodepth=8 time_based runtime=1");
+    let writes = |serializes: bool| {
+        let mut worker = worker_of(&load, 0, |policy| policy.rules.serializes = serializes);
+        drive(std::slice::from_mut(&mut worker), &mut memory(8), &Stop::new(), &mut NoObserver);
+        worker.meter_mut().ios()[1]
+    };
+    let (free, serialized) = (writes(false), writes(true));
+    assert!((79_000..=80_008).contains(&free), "{free}");
+    assert!((35_000..60_000).contains(&serialized), "{serialized}");
+}
+
+#[test]
+fn members_of_a_flow_issue_by_their_weights() {
+    let load = job("rw=randread time_based runtime=2");
+    let flow = Arc::new(Flow::default());
+    let member = |weight| FlowMember { flow: Arc::clone(&flow), weight, pause: Nanos::from_micros(20) };
+    let mut workers =
+        [3, 2, 1].map(|weight| worker_of(&load, weight as u32, |policy| policy.rules.flow = Some(member(weight))));
+    drive(&mut workers, &mut memory(3), &Stop::new(), &mut NoObserver);
+    let ios = workers.each_mut().map(|worker| worker.meter_mut().ios()[0]);
+    let is_near = |ios: u64, expected: u64| ios.abs_diff(expected) * 100 <= expected;
+    assert!(ios[0] > 19_000 && is_near(ios[0], 3 * ios[2]) && is_near(ios[1], 2 * ios[2]), "{ios:?}");
+}

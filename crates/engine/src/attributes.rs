@@ -1,0 +1,139 @@
+//! Attributes of the calling thread: priorities, memory policy, user, locked memory.
+//!
+//! All are those of the thread alone. glibc's `setresuid` would change the whole process, so the system calls are made
+//! directly.
+
+use std::{io, ptr};
+
+use crate::error::{Error, ErrorKind};
+
+/// Sets the CPU priority of the calling thread.
+///
+/// # Errors
+/// Fails if the process may not raise priorities.
+pub fn set_nice(nice: i32) -> Result<(), Error> {
+    // SAFETY: the call takes only numbers; 0 is the calling thread.
+    let result = unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, nice) };
+    check(i64::from(result), || format!("nice={nice}"), "run as root, or with a positive value")
+}
+
+/// `IOPRIO_WHO_PROCESS`, which is a thread.
+const IOPRIO_WHO_PROCESS: i32 = 1;
+
+/// Sets the I/O priority of the calling thread: class, hint and level as `ioprio_set(2)` takes them.
+///
+/// # Errors
+/// Fails if the process may not use the class.
+pub fn set_io_priority(value: u16) -> Result<(), Error> {
+    // SAFETY: the call takes only numbers; 0 is the calling thread.
+    let result = unsafe { libc::syscall(libc::SYS_ioprio_set, IOPRIO_WHO_PROCESS, 0, i32::from(value)) };
+    let place = || format!("I/O priority {} of class {}", value & 7, value >> 13);
+    check(result, place, "run as root, or with prioclass=2 (best effort)")
+}
+
+/// Policies of memory allocation (`set_mempolicy(2)`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MemoryPolicy {
+    /// The host's default.
+    Default,
+    /// Preferably on one node.
+    Preferred,
+    /// On these nodes only.
+    Bind,
+    /// Spread over these nodes.
+    Interleave,
+    /// On the node of the processor.
+    Local,
+}
+
+/// Bits of a mask of nodes.
+const NODE_BITS: usize = 1024;
+
+/// Sets the memory policy of the calling thread, for these NUMA nodes.
+///
+/// # Errors
+/// Fails if a node does not exist or has no memory.
+pub fn set_memory_policy(policy: MemoryPolicy, nodes: &[u32]) -> Result<(), Error> {
+    let mode = match policy {
+        MemoryPolicy::Default => libc::MPOL_DEFAULT,
+        MemoryPolicy::Preferred => libc::MPOL_PREFERRED,
+        MemoryPolicy::Bind => libc::MPOL_BIND,
+        MemoryPolicy::Interleave => libc::MPOL_INTERLEAVE,
+        MemoryPolicy::Local => libc::MPOL_LOCAL,
+    };
+    const WORDS: usize = NODE_BITS / u64::BITS as usize;
+    let mut mask = [0_u64; WORDS];
+    for &node in nodes {
+        if let Some(word) = mask.get_mut((node / u64::BITS) as usize) {
+            *word |= 1 << (node % u64::BITS);
+        }
+    }
+    // The kernel reads one bit less than it is told.
+    let (mask, bits) = if nodes.is_empty() { (ptr::null(), 0) } else { (mask.as_ptr(), NODE_BITS + 1) };
+    // SAFETY: `mask` is null, or an array of NODE_BITS bits that outlives the call.
+    let result = unsafe { libc::syscall(libc::SYS_set_mempolicy, mode, mask, bits) };
+    let place = || format!("a memory policy for NUMA nodes {nodes:?}");
+    check(result, place, "use nodes that have memory (see numactl --hardware)")
+}
+
+/// Makes the calling thread run as this group and user, for good.
+///
+/// # Errors
+/// Fails if the process may not change them.
+pub fn set_user(uid: Option<u32>, gid: Option<u32>) -> Result<(), Error> {
+    // The group first: a user other than root may not change it. SAFETY: the calls take only numbers.
+    if let Some(gid) = gid {
+        let result = unsafe { libc::syscall(libc::SYS_setresgid, gid, gid, gid) };
+        check(result, || format!("gid={gid}"), "run as root")?;
+    }
+    if let Some(uid) = uid {
+        // SAFETY: as above.
+        let result = unsafe { libc::syscall(libc::SYS_setresuid, uid, uid, uid) };
+        check(result, || format!("uid={uid}"), "run as root")?;
+    }
+    Ok(())
+}
+
+/// Memory that is locked until it is dropped.
+#[derive(Debug)]
+pub struct LockedMemory {
+    address: *mut libc::c_void,
+    bytes: usize,
+}
+
+impl LockedMemory {
+    /// Allocates and locks memory.
+    ///
+    /// # Errors
+    /// Fails if the host has too little memory or the process may not lock as much.
+    pub fn new(bytes: u64) -> Result<Self, Error> {
+        let place = || format!("{bytes} bytes of memory");
+        let length = usize::try_from(bytes).unwrap_or(usize::MAX);
+        let (access, kind) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
+        // SAFETY: a new anonymous mapping overlaps nothing.
+        let address = unsafe { libc::mmap(ptr::null_mut(), length, access, kind, -1, 0) };
+        if address == libc::MAP_FAILED {
+            return Err(Error::system(ErrorKind::Memory, "allocate", place(), &io::Error::last_os_error()));
+        }
+        let memory = Self { address, bytes: length };
+        // SAFETY: the mapping is that of `memory`.
+        let result = unsafe { libc::mlock(memory.address, memory.bytes) };
+        check(i64::from(result), place, "raise the limit of locked memory (ulimit -l), or run as root")?;
+        Ok(memory)
+    }
+}
+
+impl Drop for LockedMemory {
+    fn drop(&mut self) {
+        // SAFETY: the mapping is this structure's own and nothing refers to it.
+        unsafe { libc::munmap(self.address, self.bytes) };
+    }
+}
+
+fn check(result: i64, place: impl Fn() -> String, remedy: &str) -> Result<(), Error> {
+    if result < 0 {
+        let error = io::Error::last_os_error();
+        return Err(Error::system(ErrorKind::Host, "set", place(), &error).with_remedy(remedy));
+    }
+    Ok(())
+}
