@@ -310,3 +310,75 @@ fn a_command_runs_after_the_job() {
         ran.outcome.code()
     });
 }
+
+#[test]
+fn results_of_all_kinds_together_have_the_keys_of_fio() {
+    require!(Fio);
+    for (unified, terse_fields) in [("mixed", 80), ("both", 162), ("none", 121), ("1", 80), ("0", 121)] {
+        let line = format!(
+            "--name=a --ioengine=null --size=1m --rw=rw --rwmixread=30 --disk_util=0 --unified_rw_reporting={unified} \
+             --output-format=json,terse"
+        );
+        let ran = both(&line);
+        assert_equal(&line, &ran, |ran| {
+            let job = &ran.jobs()[0];
+            let shape: Vec<String> = job.shape().into_iter().filter(|key| !key.contains("percentile")).collect();
+            let totals = job.find("mixed").map(|mixed| (mixed.whole("total_ios"), mixed.whole("io_bytes")));
+            (shape, totals)
+        });
+        for ran in &ran {
+            let terse = ran.outcome.stdout.lines().next().unwrap();
+            assert_eq!(terse.split(';').count(), terse_fields, "{unified}: {terse}");
+        }
+    }
+}
+
+#[test]
+fn sizes_and_rates_have_the_figures_that_the_job_asks_for() {
+    require!(Fio);
+    for figures in [1, 2, 4, 7, 10] {
+        let line =
+            format!("--name=a --ioengine=null --size=1234567k --bs=64k --rw=read --significant_figures={figures}");
+        let [ours, theirs] =
+            [fathom(["fio".to_owned()].into_iter().chain(words(&line))), fio(words(&line))].map(|mut one| {
+                let outcome = run(&mut one);
+                let line = outcome.stdout.lines().find(|line| line.contains("IOPS=")).unwrap().to_owned();
+                let size = line.rsplit('(').next().unwrap().split('/').next().unwrap().to_owned();
+                (size, line)
+            });
+        assert_eq!(ours.0, theirs.0, "{} and {}", ours.1, theirs.1);
+    }
+}
+
+#[test]
+fn a_steady_state_ends_a_job_as_in_fio() {
+    require!(Fio);
+    timed("steadystate", || {
+        let line = |options: &str| {
+            format!(
+                "--name=a --ioengine=null --size=1g --rw=randrw --time_based --runtime=20 --rate_iops=1000 {options}"
+            )
+        };
+        for (options, attained) in [
+            ("--ss=iops:5% --ss_dur=3 --ss_ramp=1", true),
+            ("--ss=bw_slope:20% --ss_dur=2", true),
+            ("--ss=iops:0 --ss_dur=2 --runtime=5", false),
+        ] {
+            let ran = both(&line(options));
+            let found = ran.each_ref().map(|ran| {
+                let steady = ran.jobs()[0].at("steadystate").clone();
+                let samples = steady.items("data/iops").len();
+                (steady.text("ss").to_owned(), steady.whole("duration"), steady.whole("attained"), samples, steady)
+            });
+            let [ours, theirs] = &found;
+            if (&ours.0, ours.1, ours.2, ours.3) != (&theirs.0, theirs.1, theirs.2, theirs.3) {
+                return Err(format!("{options}: {ours:?} and {theirs:?}"));
+            }
+            if (ours.2 == 1) != attained || ours.4.whole("data/iops_mean").abs_diff(2000) > 40 {
+                return Err(format!("{options}: {ours:?}"));
+            }
+            assert_eq!(ours.4.shape(), theirs.4.shape());
+        }
+        Ok(())
+    });
+}

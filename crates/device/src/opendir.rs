@@ -7,25 +7,27 @@ use job::{Diagnostic, Job, Plan};
 
 /// Adds all regular files below their `opendir` to the files of jobs, in the order of their names.
 pub(crate) fn resolve(plan: &mut Plan) -> Vec<Diagnostic> {
-    plan.jobs.iter_mut().filter_map(|job| add_files(job).err()).collect()
+    plan.jobs.iter_mut().filter_map(problem_of).collect()
 }
 
-fn add_files(job: &mut Job) -> Result<(), Diagnostic> {
-    let Some(directory) = job.files.opendir.take() else { return Ok(()) };
-    let problem = |message: String, remedy: &str| {
-        let message = format!("job `{}`: {directory}: {message}", job.name);
-        Diagnostic::error("opendir", message).at(job.origin.of("opendir").cloned()).remedy(remedy)
-    };
+fn problem_of(job: &mut Job) -> Option<Diagnostic> {
+    let directory = job.files.opendir.take()?;
+    let (message, remedy) = add_files(job, &directory).err()?;
+    let message = format!("job `{}`: {directory}: {message}", job.name);
+    Some(Diagnostic::error("opendir", message).at(job.origin.of("opendir").cloned()).remedy(remedy))
+}
+
+/// Adds the files below a directory. Fails with what is wrong and what to do about it.
+fn add_files(job: &mut Job, directory: &str) -> Result<(), (String, &'static str)> {
     let mut found = Vec::new();
-    collect(Path::new(&directory), &mut found).map_err(|(place, error)| {
-        problem(format!("{place} cannot be read: {error}"), "name a directory that can be read")
-    })?;
+    collect(Path::new(directory), &mut found)
+        .map_err(|(place, error)| (format!("{place} cannot be read: {error}"), "name a directory that can be read"))?;
     if found.is_empty() {
-        return Err(problem("no regular file is below it".to_owned(), "name another directory"));
+        return Err(("no regular file is below it".to_owned(), "name another directory"));
     }
     if job.files.filenames.len() + found.len() > FILENAMES_MAX {
-        let message = format!("{} files are below it, and a job has at most {FILENAMES_MAX}", found.len());
-        return Err(problem(message, "name a directory with fewer files"));
+        let message = format!("more than {FILENAMES_MAX} files are below it, and a job has no more");
+        return Err((message, "name a directory with fewer files"));
     }
     let named = job.files.named_paths();
     job.files.directories.clear();

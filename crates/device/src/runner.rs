@@ -12,8 +12,8 @@ use engine::{InCall, MonotonicClock};
 use job::{Diagnostic, Dialect, Engine, Plan};
 use runner::{
     CompletedRun, EndedJobs, FileGrowth, InvalidJob, LogSink, Observer, PreparedRun, Preview, ProgressTracker,
-    RunContext, RunControl, RunCounters, RunError, RunOptions, RunState, Runner, Seeds, StageStart, WorkerPlan,
-    WorkerResult, assemble, policy,
+    RunContext, RunControl, RunCounters, RunError, RunOptions, RunState, Runner, Seeds, StageStart, SteadyStates,
+    WorkerPlan, WorkerResult, assemble, policy,
 };
 use units::Nanos;
 use units::random::mix;
@@ -233,9 +233,12 @@ impl PreparedRun for DeviceRun<'_> {
                 last_status: started,
                 requested: false,
                 reported: 0,
+                steady: SteadyStates::of(&self.plan, &self.workers),
             };
             let workers = self.threads(options, control, &counters, failed_files, &stats);
-            stages::run(&Arc::new(workers), &mut supervisor)
+            let mut finished = stages::run(&Arc::new(workers), &mut supervisor);
+            finished.iter_mut().for_each(|one| one.steady = supervisor.steady.record(one.number));
+            finished
         };
         let stats = self.inspect_again(stats, control);
         if let Err(problem) = self.record_in_gate(control) {
@@ -441,6 +444,10 @@ fn detached_error(operation: &'static str, path: Option<&Path>, why: &DetachedEr
     engine::Error { kind, place, operation, reason, errno, remedy: Some(remedy.to_owned()) }
 }
 
+fn nanos(duration: Duration) -> Nanos {
+    Nanos::new(u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX))
+}
+
 /// Interval of progress reports.
 const PROGRESS_EVERY: Nanos = Nanos::from_millis(250);
 
@@ -459,6 +466,7 @@ struct Supervisor<'a> {
     requested: bool,
     /// Number of finished workers that were reported.
     reported: usize,
+    steady: SteadyStates,
 }
 
 impl Supervisor<'_> {
@@ -490,7 +498,7 @@ impl Supervise for Supervisor<'_> {
         for one in finished.iter().skip(std::mem::replace(&mut self.reported, finished.len())) {
             self.report_failure(one);
         }
-        let elapsed = Nanos::new(u64::try_from(now.duration_since(self.started).as_nanos()).unwrap_or(u64::MAX));
+        let elapsed = nanos(now.duration_since(self.started));
         if elapsed.since(self.tracker.updated_at()) >= PROGRESS_EVERY {
             (self.checkpoint)("overseer");
             self.observer.progress(&self.tracker.update(elapsed, self.counters, finished));
@@ -505,6 +513,13 @@ impl Supervise for Supervisor<'_> {
 
     fn stage_start(&mut self, stage: usize) -> StageStart {
         self.control.stage_start(stage)
+    }
+
+    fn steady_workers(&mut self) -> Vec<usize> {
+        if self.steady.next_due() == Nanos::MAX {
+            return Vec::new();
+        }
+        self.steady.update(nanos(self.started.elapsed()), self.counters)
     }
 
     fn end_jobs(&mut self, jobs: EndedJobs) {

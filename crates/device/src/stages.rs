@@ -53,6 +53,9 @@ pub(crate) trait Supervise {
     /// Returns when a stage begins, all of whose workers are ready.
     fn stage_start(&mut self, stage: usize) -> StageStart;
 
+    /// Returns workers that end because their rate is steady.
+    fn steady_workers(&mut self) -> Vec<usize>;
+
     /// Called when a job has ended with which others end.
     fn end_jobs(&mut self, jobs: EndedJobs);
 
@@ -123,6 +126,12 @@ impl GuardedSupervisor<'_> {
         let asked = catch_unwind(AssertUnwindSafe(|| self.supervisor.stage_start(stage)));
         self.broken = asked.is_err();
         asked.unwrap_or(StageStart::Never)
+    }
+
+    fn steady_workers(&mut self) -> Vec<usize> {
+        let asked = catch_unwind(AssertUnwindSafe(|| self.supervisor.steady_workers()));
+        self.broken |= asked.is_err();
+        asked.unwrap_or_default()
     }
 
     fn end_jobs(&mut self, jobs: EndedJobs) {
@@ -298,6 +307,13 @@ impl RunStage {
                 self.barrier.open(None);
             }
             self.follow_ends_elsewhere(stage, supervisor);
+            for number in supervisor.steady_workers() {
+                self.workers()
+                    .iter()
+                    .zip(&self.stops)
+                    .filter(|(one, _)| one.number == number)
+                    .for_each(|(_, stop)| stop.set());
+            }
             let now = Instant::now();
             if awaited == 0 && !self.barrier.is_open() {
                 began = now;

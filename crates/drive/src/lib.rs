@@ -86,6 +86,10 @@ pub fn drive<T: Target, W: DriveObserver>(workers: &mut [DriveWorker], target: &
             for (index, worker) in workers.iter_mut().enumerate() {
                 watch.look(index, worker.meter_mut(), now);
             }
+            for index in watch.ended(now) {
+                workers[index].stop();
+                schedule.wake(index);
+            }
             if stop.is_abandoned() {
                 return workers.iter_mut().for_each(|worker| worker.abandon(target, now));
             }

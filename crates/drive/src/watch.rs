@@ -24,6 +24,12 @@ pub trait DriveObserver {
     /// Yields to other threads, if there are too many for the scheduler to run each in time.
     fn give_way(&mut self) {}
 
+    /// Returns the indices of workers that end now. Called after each observation of all workers.
+    fn ended(&mut self, now: Nanos) -> Vec<usize> {
+        let _ = now;
+        Vec::new()
+    }
+
     /// Observes the meter of worker `index`. It may copy counters and take log entries; while it runs, nothing is
     /// issued.
     fn look(&mut self, index: usize, meter: &mut Meter, now: Nanos);

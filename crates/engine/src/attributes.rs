@@ -81,8 +81,9 @@ pub fn set_memory_policy(policy: MemoryPolicy, nodes: &[u32]) -> Result<(), Erro
 /// # Errors
 /// Fails if the process may not change them.
 pub fn set_user(uid: Option<u32>, gid: Option<u32>) -> Result<(), Error> {
-    // The group first: a user other than root may not change it. SAFETY: the calls take only numbers.
+    // The group first: a user other than root may not change it.
     if let Some(gid) = gid {
+        // SAFETY: the call takes only numbers.
         let result = unsafe { libc::syscall(libc::SYS_setresgid, gid, gid, gid) };
         check(result, || format!("gid={gid}"), "run as root")?;
     }

@@ -22,6 +22,8 @@ pub(crate) struct JobDraft {
     pub(crate) align: [Option<u64>; 3],
     /// Options of a replay, which apply if there is a trace.
     pub(crate) replay: ReplayOptions,
+    /// `steadystate` and its times, which apply if there is a duration.
+    pub(crate) steady: SteadyState,
     /// `zonemode`, `zonesize`, `zonerange` and `zoneskip`.
     pub(crate) zones: ZoneDraft,
     /// `replay_no_stall`, which takes precedence over any speed.
@@ -69,6 +71,7 @@ impl Default for JobDraft {
             splits: [None, None, None],
             align: [None; 3],
             replay: ReplayOptions::default(),
+            steady: SteadyState::default(),
             zones: ZoneDraft::default(),
             no_stall: false,
             redirect: None,
@@ -143,6 +146,7 @@ fn default_extent() -> JobExtent {
         runtime: Nanos::ZERO,
         time_based: false,
         ramp_time: Nanos::ZERO,
+        steady: None,
         startdelay: (Nanos::ZERO, Nanos::ZERO),
     }
 }
@@ -175,6 +179,7 @@ fn default_stats() -> StatOptions {
         per_job_logs: true,
         disk_util: true,
         kb_base: 1024,
+        significant_figures: 4,
         stats: true,
         ..StatOptions::default()
     }

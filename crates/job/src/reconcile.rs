@@ -15,6 +15,7 @@ pub(crate) fn reconcile(draft: JobDraft, context: &StrictContext<'_>) -> (Job, V
     let zones = zones(&draft.zones, context, &mut problems);
     let mut job = draft.job;
     job.pattern.zones = zones;
+    job.extent.steady = (draft.steady.duration > Nanos::ZERO).then_some(draft.steady);
     job.pattern.blockalign = block_align(draft.align, &block_sizes);
     job.pattern.block_sizes = block_sizes;
     reconcile_map(&mut job.pattern);

@@ -3,7 +3,7 @@
 use job::Job;
 
 use crate::declared::Mixed;
-use crate::{Declared, DepthSearchRecord, JobEvidence, JobResult, Measured, ReplayRecord, Verified};
+use crate::{Declared, DepthSearchRecord, JobEvidence, JobResult, Measured, ReplayRecord, SteadyRecord, Verified};
 
 /// The state of one worker, at its end or during a status report.
 #[derive(Clone, Debug)]
@@ -30,6 +30,8 @@ pub struct WorkerRecord<'a> {
     pub verified: Option<Verified>,
     /// What it replayed of a trace.
     pub replay: Option<ReplayRecord>,
+    /// Steady state of the workers whose results merge, in the first of them.
+    pub steady: Option<SteadyRecord>,
     /// Outcome of its search for a queue depth.
     pub depth_search: Option<DepthSearchRecord>,
     /// Measured results.
@@ -69,6 +71,7 @@ fn result(together: &[WorkerRecord<'_>], block_bytes: usize) -> JobResult {
         result: Measured::default(),
         verified: None,
         replay: None,
+        steady: together.iter().find_map(|worker| worker.steady.clone()),
         depth_search: together.iter().rev().find_map(|worker| worker.depth_search),
         probe: None,
         evidence: JobEvidence::default(),

@@ -66,6 +66,12 @@ pub struct Declared {
     pub kb_base: u32,
     /// Unit of rates in fio's normal output: 0 (automatic), 1 (bits) or 8 (bytes).
     pub unit_base: u32,
+    /// Significant figures of rates and sizes in fio's normal output.
+    #[serde(default = "four")]
+    pub significant_figures: u32,
+    /// Whether fio's outputs report reads, writes and trims together.
+    #[serde(default)]
+    pub unified: UnifiedKinds,
     /// Whether only the options that fio's normal output prints are known: `rw`, block sizes, engine, depth and number
     /// of workers. The others are meaningless defaults.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -257,6 +263,12 @@ impl Declared {
             disk_util: job.stats.disk_util,
             kb_base: job.stats.kb_base,
             unit_base: job.stats.unit_base,
+            significant_figures: job.stats.significant_figures,
+            unified: match job.stats.unified {
+                job::UnifiedReport::None => UnifiedKinds::None,
+                job::UnifiedReport::Mixed => UnifiedKinds::Mixed,
+                job::UnifiedReport::Both => UnifiedKinds::Both,
+            },
             header_only: false,
             direct_told: false,
             mixed: Vec::new(),
@@ -291,6 +303,24 @@ impl Declared {
         self.direct &= other.direct;
         self.continue_on_error |= other.continue_on_error;
     }
+}
+
+/// fio's default of `significant_figures`, which older records do not have.
+const fn four() -> u32 {
+    4
+}
+
+/// Reporting of reads, writes and trims in fio's outputs (`unified_rw_reporting`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum UnifiedKinds {
+    /// One by one.
+    #[default]
+    None,
+    /// Together.
+    Mixed,
+    /// One by one and together.
+    Both,
 }
 
 fn rw_name(direction: Direction, random: bool) -> &'static str {

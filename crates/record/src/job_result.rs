@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Declared, Measured, Quote, ReplayRecord, Verified};
+use crate::{Declared, Measured, Quote, ReplayRecord, SteadyRecord, Verified};
 
 /// The result of one worker, or of several that report together.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -42,6 +42,9 @@ pub struct JobResult {
     /// Outcome of the search for a queue depth (`latency_target`); `None` for jobs without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub depth_search: Option<DepthSearchRecord>,
+    /// Its steady state; `None` for jobs without `steadystate`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub steady: Option<SteadyRecord>,
     /// Short run of the same job at another depth.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub probe: Option<ProbeRecord>,

@@ -86,20 +86,7 @@ impl Run {
     /// They are computed as in fio: from whole milliseconds, with bandwidth as total bytes over the longest runtime.
     #[must_use]
     pub fn group_totals(&self, group: u32, kind: DataKind) -> Option<GroupTotals> {
-        let used = || self.in_group(group).map(|job| job.result.kind(kind)).filter(|result| result.runtime_ns > 0);
-        let rates = || used().map(DirectionResult::fio_bytes_per_second);
-        let runtimes = || used().map(DirectionResult::runtime_ms);
-        let bytes = used().map(|result| result.bytes).sum();
-        let runtime_ms_max = runtimes().max()?;
-        let together = DirectionResult { bytes, runtime_ns: runtime_ms_max * 1_000_000, ..DirectionResult::default() };
-        Some(GroupTotals {
-            bytes,
-            bytes_per_second: together.fio_bytes_per_second(),
-            bytes_per_second_min: rates().min()?,
-            bytes_per_second_max: rates().max()?,
-            runtime_ms_min: runtimes().min()?,
-            runtime_ms_max,
-        })
+        GroupTotals::of(&self.in_group(group).map(|job| job.result.kind(kind)).collect::<Vec<_>>())
     }
 
     /// Reports whether an option was set for a job or for all jobs, by its canonical name.
@@ -124,6 +111,26 @@ pub struct GroupTotals {
     pub runtime_ms_min: u64,
     /// Longest runtime in milliseconds.
     pub runtime_ms_max: u64,
+}
+
+impl GroupTotals {
+    /// Returns the totals of results; `None` if none has run.
+    pub(crate) fn of(results: &[&DirectionResult]) -> Option<Self> {
+        let used = || results.iter().copied().filter(|result| result.runtime_ns > 0);
+        let rates = || used().map(DirectionResult::fio_bytes_per_second);
+        let runtimes = || used().map(DirectionResult::runtime_ms);
+        let bytes = used().map(|result| result.bytes).sum();
+        let runtime_ms_max = runtimes().max()?;
+        let together = DirectionResult { bytes, runtime_ns: runtime_ms_max * 1_000_000, ..DirectionResult::default() };
+        Some(Self {
+            bytes,
+            bytes_per_second: together.fio_bytes_per_second(),
+            bytes_per_second_min: rates().min()?,
+            bytes_per_second_max: rates().max()?,
+            runtime_ms_min: runtimes().min()?,
+            runtime_ms_max,
+        })
+    }
 }
 
 impl GroupTotals {

@@ -29,6 +29,7 @@ fn worker(job: &Job, number: u32, group: u32) -> WorkerRecord<'_> {
         verified: None,
         replay: None,
         depth_search: None,
+        steady: None,
         summary,
     }
 }

@@ -149,6 +149,7 @@ fn of_worker<'a>(
         evidence: JobEvidence { targets: targets(context, worker) },
         replay: end.and_then(|end| replayed(job, end)),
         verified: end.and_then(|end| verified(job, end, context.facts.model().is_some())),
+        steady: end.and_then(|end| end.steady.clone()),
         depth_search: end.and_then(|end| depth_search(job, end)),
         summary,
     }

@@ -12,6 +12,8 @@ use volume::ServiceStage;
 pub struct WorkerCounters {
     ios: [AtomicU64; 3],
     bytes: [AtomicU64; 3],
+    /// Time of these counts on the target's clock, in nanoseconds.
+    counted_ns: AtomicU64,
     running: AtomicBool,
     /// Thread ID; zero before the worker begins.
     thread: AtomicU32,
@@ -130,7 +132,7 @@ impl RunCounters {
 
     /// Publishes totals, and a glance if an observer reads glances.
     pub fn publish(&self, worker: &WorkerCounters, meter: &mut Meter, now: Nanos) {
-        worker.count(meter);
+        worker.count(meter, now);
         if self.is_watched() {
             worker.publish_glance(meter, now, self.glance_every());
         }
@@ -138,7 +140,7 @@ impl RunCounters {
 
     /// Publishes the final totals of a worker.
     pub fn publish_last(&self, worker: &WorkerCounters, meter: &mut Meter, now: Nanos) {
-        worker.count(meter);
+        worker.count(meter, now);
         if self.is_watched() {
             meter.glance(now, &mut locked(&worker.glance));
         }
@@ -175,6 +177,11 @@ impl WorkerCounters {
         self.ios.iter().map(|ios| ios.load(Ordering::Relaxed)).sum()
     }
 
+    /// Returns operations and bytes so far, and the time of these counts on the target's clock.
+    pub(crate) fn counted(&self) -> (Nanos, u64, u64) {
+        (Nanos::new(self.counted_ns.load(Ordering::Relaxed)), self.operations(), self.bytes())
+    }
+
     /// Returns the thread ID; zero before the worker begins.
     #[must_use]
     pub fn thread(&self) -> u32 {
@@ -209,7 +216,8 @@ impl WorkerCounters {
     }
 
     /// Publishes totals.
-    fn count(&self, meter: &Meter) {
+    fn count(&self, meter: &Meter, now: Nanos) {
+        self.counted_ns.store(now.get(), Ordering::Relaxed);
         for (counter, value) in self.ios.iter().zip(meter.ios()).chain(self.bytes.iter().zip(meter.bytes())) {
             counter.store(value, Ordering::Relaxed);
         }

@@ -19,6 +19,7 @@ mod replays;
 mod result;
 mod seam;
 mod seeds;
+mod steady;
 mod workers;
 
 pub use assemble::{RunContext, RunFacts, RunState, assemble, pending_operations, requested};
@@ -33,4 +34,5 @@ pub use seam::{
     WorkerLog,
 };
 pub use seeds::Seeds;
+pub use steady::SteadyStates;
 pub use workers::{Environment, InvalidJob, WorkerPlan, plan_workers};

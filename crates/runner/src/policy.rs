@@ -79,7 +79,7 @@ fn rules(job: &Job) -> drive::WorkerRules {
     let has_floor = pace.floor != RateFloors { cycle: pace.floor.cycle, ..RateFloors::default() };
     let (target, window) = (pace.target, pace.target.window);
     drive::WorkerRules {
-        floor: has_floor.then(|| drive::RateFloor {
+        floor: has_floor.then_some(drive::RateFloor {
             bytes: pace.floor.bytes,
             operations: pace.floor.operations,
             cycle: pace.floor.cycle,

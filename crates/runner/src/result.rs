@@ -3,7 +3,7 @@
 use drive::{Abandoned, Ending, FoundDepth, OperationFailure, Verification};
 use job::Job;
 use meter::Summary;
-use record::StuckKind;
+use record::{SteadyRecord, StuckKind};
 use units::{Nanos, OpKind};
 use workload::ReplayOutcome;
 
@@ -20,6 +20,8 @@ pub struct WorkerResult {
     pub verification: Verification,
     /// How the replay of a trace went; `None` if the job replays none.
     pub replay: Option<ReplayOutcome>,
+    /// Steady state of the workers whose results merge with this one's, if this is the first.
+    pub steady: Option<SteadyRecord>,
     /// Queue depth to which a latency target has led; `None` if the job has none.
     pub found_depth: Option<FoundDepth>,
     /// The first failed operations.

@@ -50,3 +50,46 @@ pub struct FlowOptions {
     /// Pause of a worker that is ahead of its flow (`flow_sleep`).
     pub pause: Nanos,
 }
+
+/// A steady state that ends the job.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SteadyState {
+    /// The measure.
+    pub measure: SteadyMeasure,
+    /// Whether its slope is judged instead of its largest deviation from the mean.
+    pub is_slope: bool,
+    /// Value below which it is steady.
+    pub limit: f64,
+    /// Whether the limit is a percentage of the mean.
+    pub is_percent: bool,
+    /// Length of the window that is judged.
+    pub duration: Nanos,
+    /// Time before the first sample.
+    pub ramp: Nanos,
+    /// Interval between samples.
+    pub interval: Nanos,
+}
+
+/// fio's defaults.
+impl Default for SteadyState {
+    fn default() -> Self {
+        Self {
+            measure: SteadyMeasure::Iops,
+            is_slope: true,
+            limit: 0.01,
+            is_percent: true,
+            duration: Nanos::ZERO,
+            ramp: Nanos::ZERO,
+            interval: Nanos::from_secs(1),
+        }
+    }
+}
+
+/// Measures of a steady state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SteadyMeasure {
+    /// Operations per second.
+    Iops,
+    /// Bytes per second.
+    Bandwidth,
+}

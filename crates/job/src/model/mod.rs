@@ -12,7 +12,7 @@ mod replay;
 mod verify;
 
 pub use files::{CacheHint, Fallocate, FileOptions, FileOrder, FileService, OpenSync, WriteHint};
-pub use goals::{FlowOptions, LatencyTarget, RateFloors};
+pub use goals::{FlowOptions, LatencyTarget, RateFloors, SteadyMeasure, SteadyState};
 pub use host_attributes::{HostAttributes, IoPriority, NumaMemory, NumaNodes};
 pub use hosts::PlanHosts;
 pub use pattern::{BlockSizes, Direction, Distribution, Generator, Pattern, StridedZones};
@@ -256,7 +256,7 @@ pub enum Size {
 }
 
 /// The region of the files, the amount of data and the run time.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct JobExtent {
     /// `size`: length of the region over all files of the job; `None` for all of the existing files.
     pub size: Option<Size>,
@@ -278,6 +278,8 @@ pub struct JobExtent {
     pub time_based: bool,
     /// Warm-up time before results count.
     pub ramp_time: Nanos,
+    /// Steady state that ends the job; `None` without `steadystate_duration`.
+    pub steady: Option<SteadyState>,
     /// Minimum and maximum delay before the job starts.
     pub startdelay: (Nanos, Nanos),
 }
@@ -571,8 +573,24 @@ pub struct StatOptions {
     pub kb_base: u32,
     /// Unit of rates in fio's normal output: 8 for bytes, 1 for bits, 0 for both.
     pub unit_base: u32,
+    /// Significant figures in fio's normal output.
+    pub significant_figures: u32,
+    /// Whether fio's outputs report reads, writes and trims together.
+    pub unified: UnifiedReport,
     /// Keep statistics.
     pub stats: bool,
+}
+
+/// Reporting of reads, writes and trims (`unified_rw_reporting`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum UnifiedReport {
+    /// One by one.
+    #[default]
+    None,
+    /// Together.
+    Mixed,
+    /// One by one and together.
+    Both,
 }
 
 /// Options of error handling.

@@ -2,10 +2,10 @@
 
 use units::{Bytes, Nanos};
 
-use super::spec::OptionKind::{Int, Long, Seconds, Word};
+use super::spec::OptionKind::{Int, Long, Seconds};
 use super::spec::{OptionKind, OptionSpec, Setter, flag, later, special};
 use crate::draft::JobDraft;
-use crate::model::Size;
+use crate::model::{Size, SteadyMeasure, SteadyState};
 use crate::read::number::{NumberUnit, micros};
 use crate::read::{Findings, lists};
 
@@ -46,16 +46,29 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
     later("ramp_size", Long(1), "Bytes to transfer before results count."),
     special("startdelay", Seconds, startdelay, "Delay before the job starts; a range `low-high` draws a random delay.")
         .default("0"),
-    later("steadystate", Word(STEADY), "End when this measure has reached a steady state.")
-        .alias(&["ss"])
-        .default("iops_slope:0.01%"),
-    later("steadystate_duration", Seconds, "Duration for which it must be steady.").alias(&["ss_dur"]).default("0"),
-    later("steadystate_ramp_time", Seconds, "Time to wait before the first check.").alias(&["ss_ramp"]).default("0"),
-    later("steadystate_check_interval", Seconds, "Interval between checks.").alias(&["ss_interval"]).default("1"),
+    special(
+        "steadystate",
+        OptionKind::Text,
+        steadystate,
+        "End when the deviation or slope of IOPS or bandwidth is below a limit: `iops:5%`, `bw_slope:0.3%`.",
+    )
+    .alias(&["ss"])
+    .default("iops_slope:0.01%"),
+    time("steadystate_duration", "Duration for which it must be steady; 0 for no steady state.", |d, t| {
+        d.steady.duration = t;
+    })
+    .alias(&["ss_dur"])
+    .default("0"),
+    time("steadystate_ramp_time", "Time to wait before the first sample.", |d, t| d.steady.ramp = t)
+        .alias(&["ss_ramp"])
+        .default("0"),
+    time("steadystate_check_interval", "Interval between samples.", |d, t| {
+        d.steady.interval = t.max(Nanos::from_millis(1));
+    })
+    .alias(&["ss_interval"])
+    .default("1"),
     later("num_range", Int(0, 256), "Number of ranges per trim command.").default("1"),
 ];
-
-const STEADY: &[&str] = &["iops", "iops_slope", "bw", "bw_slope", "lat", "lat_slope"];
 
 const fn size(name: &'static str, doc: &'static str, set: fn(&mut JobDraft, Size)) -> OptionSpec {
     OptionSpec::new(name, OptionKind::Size, Setter::Size(set), doc)
@@ -86,4 +99,42 @@ fn startdelay(draft: &mut JobDraft, text: &str, findings: &mut Findings) {
         }
     });
     draft.job.extent.startdelay = (ends.0.min(ends.1), ends.0.max(ends.1));
+}
+
+fn steadystate(draft: &mut JobDraft, text: &str, findings: &mut Findings) {
+    let (name, limit) = text.split_once(':').map_or((text, None), |(name, limit)| (name, Some(limit)));
+    let (measure, is_slope) = match name {
+        "iops" => (SteadyMeasure::Iops, false),
+        "iops_slope" => (SteadyMeasure::Iops, true),
+        "bw" => (SteadyMeasure::Bandwidth, false),
+        "bw_slope" => (SteadyMeasure::Bandwidth, true),
+        _ => {
+            findings
+                .fault(0..name.len(), "steady-measure", format!("`{name}` is no measure of a steady state"))
+                .remedy("write `iops`, `iops_slope`, `bw` or `bw_slope`, and a limit: `iops:5%`");
+            return;
+        }
+    };
+    let Some(limit) = limit else {
+        findings
+            .fault(0..text.len(), "steady-limit", "a limit is missing")
+            .remedy(format!("write for example `{name}:5%`"));
+        return;
+    };
+    let (number, is_percent) = limit.strip_suffix('%').map_or((limit, false), |number| (number, true));
+    let bytes = |text: &str| {
+        let unit = NumberUnit::Count { kb_base: draft.kb_base() };
+        crate::read::number::read(text, unit, &mut Findings::default()).map(|bytes| bytes as f64)
+    };
+    let read = match (measure, is_percent) {
+        (SteadyMeasure::Bandwidth, false) => bytes(number),
+        _ => number.parse().ok(),
+    };
+    let Some(limit) = read.filter(|limit: &f64| limit.is_finite() && *limit >= 0.0) else {
+        findings
+            .fault(name.len() + 1..text.len(), "steady-limit", format!("`{limit}` is no limit"))
+            .remedy(format!("write for example `{name}:5%`"));
+        return;
+    };
+    draft.steady = SteadyState { measure, is_slope, limit, is_percent, ..draft.steady };
 }

@@ -4,6 +4,7 @@ use units::Nanos;
 
 use super::spec::OptionKind::{Bool, Floats, Int, Text, Word};
 use super::spec::{ANY, OptionSpec, Setter, accepted, int, later, switch, text, word};
+use crate::model::UnifiedReport;
 
 pub(super) static OPTIONS: &[OptionSpec] = &[
     switch("gtod_reduce", "0", "Read the clock less often; latencies are not measured.", |d, on| {
@@ -75,13 +76,23 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
     later("bwavgtime", Int(0, ANY), "Averaging window of bandwidth samples, in milliseconds.").default("500"),
     later("iopsavgtime", Int(0, ANY), "Averaging window of IOPS samples, in milliseconds.").default("500"),
     later("block_error_percentiles", Bool, "Report the percentiles of block error states after trims.").default("0"),
-    later(
+    word(
         "unified_rw_reporting",
-        Word(&["none", "mixed", "both", "0", "1", "2"]),
-        "Report reads, writes and trims as one.",
+        &["none", "mixed", "both", "0", "1", "2"],
+        "Report reads, writes and trims as one in fio's outputs.",
+        |d, w, _, _| {
+            d.job.stats.unified = match w {
+                "mixed" | "1" => UnifiedReport::Mixed,
+                "both" | "2" => UnifiedReport::Both,
+                _ => UnifiedReport::None,
+            };
+        },
     )
     .default("none"),
-    later("significant_figures", Int(1, 10), "Significant figures in fio's normal output.").default("4"),
+    int("significant_figures", (1, 10), "Significant figures in fio's normal output.", |d, n| {
+        d.job.stats.significant_figures = n as u32;
+    })
+    .default("4"),
     later("job_start_clock_id", Int(0, ANY), "Clock for `job_start`."),
     word("kb_base", &["1024", "1000"], "Base of units in job files and in fio's normal output.", |d, w, _, _| {
         d.job.stats.kb_base = if w == "1000" { 1000 } else { 1024 };

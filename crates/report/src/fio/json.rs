@@ -1,8 +1,8 @@
 //! fio's formats `json` and `json+`.
 
 use record::{
-    DataKind, DepthSearchRecord, DirectionResult, DiskUse, GroupTotals, JobResult, LatencyShares, LatencyStats,
-    Measured, RankRecord, Run,
+    DepthSearchRecord, DirectionResult, DiskUse, FioRow, GroupTotals, JobResult, LatencyShares, LatencyStats, Measured,
+    RankRecord, Run, SteadyRecord, UnifiedKinds,
 };
 
 use super::writer::FioWriter;
@@ -111,15 +111,12 @@ fn entry(w: &mut FioWriter<'_>, job: &JobResult, context: FioJsonContext<'_>) {
     w.int("eta", job.eta_s);
     w.int("elapsed", job.elapsed_s);
     echo(w, "job options", &job.echo, context);
-    for kind in DataKind::ALL {
-        w.object(kind.name(), |w| transfers(w, job, kind, context));
+    let (mixed, kinds): (Vec<FioRow>, Vec<FioRow>) = job.fio_rows().iter().partition(|row| **row == FioRow::Mixed);
+    kinds.iter().for_each(|row| w.object(row.name(), |w| transfers(w, job, *row, context)));
+    if job.declared.unified != UnifiedKinds::Mixed {
+        sync(w, job, context);
     }
-    w.object("sync", |w| {
-        let kept = &job.declared.kept;
-        let wanted = kept.clat_percentiles || kept.lat_percentiles;
-        w.int("total_ios", job.fio_syncs());
-        latency(w, "lat_ns", &result.sync, if wanted { &job.declared.percentiles } else { &[] }, context);
-    });
+    mixed.iter().for_each(|row| w.object(row.name(), |w| transfers(w, job, *row, context)));
     processor(w, result);
     shares(w, result);
     if job.declared.continue_on_error {
@@ -130,6 +127,18 @@ fn entry(w: &mut FioWriter<'_>, job: &JobResult, context: FioJsonContext<'_>) {
     if let Some(description) = &job.description {
         w.text("desc", description);
     }
+    if let Some(steady) = &job.steady {
+        w.object("steadystate", |w| steady_state(w, steady));
+    }
+}
+
+fn sync(w: &mut FioWriter<'_>, job: &JobResult, context: FioJsonContext<'_>) {
+    w.object("sync", |w| {
+        let kept = &job.declared.kept;
+        let wanted = kept.clat_percentiles || kept.lat_percentiles;
+        w.int("total_ios", job.fio_syncs());
+        latency(w, "lat_ns", &job.result.sync, if wanted { &job.declared.percentiles } else { &[] }, context);
+    });
 }
 
 fn processor(w: &mut FioWriter<'_>, result: &Measured) {
@@ -175,9 +184,27 @@ fn latency_target(w: &mut FioWriter<'_>, job: &JobResult, later: bool) {
     }
 }
 
-fn transfers(w: &mut FioWriter<'_>, job: &JobResult, kind: DataKind, context: FioJsonContext<'_>) {
-    let (result, kept) = (job.result.kind(kind), &job.declared.kept);
-    let totals = context.run.group_totals(job.group, kind);
+fn steady_state(w: &mut FioWriter<'_>, steady: &SteadyRecord) {
+    let percent = if steady.is_percent { "%" } else { "" };
+    let slope = if steady.is_slope { "_slope" } else { "" };
+    let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len().max(1) as f64;
+    w.text("ss", &format!("{}{slope}:{:.6}{percent}", steady.measure, steady.limit));
+    w.int("duration", steady.duration_ns / 1_000_000_000);
+    w.int("attained", u8::from(steady.is_attained));
+    w.text("criterion", &format!("{:.6}{percent}", steady.criterion));
+    w.float("max_deviation", steady.max_deviation);
+    w.float("slope", steady.slope);
+    w.object("data", |w| {
+        w.int("bw_mean", mean(&steady.bytes_per_second) as u64);
+        w.int("iops_mean", mean(&steady.iops) as u64);
+        w.array("iops", |w| steady.iops.iter().for_each(|value| w.int_element(*value as u64)));
+        w.array("bw", |w| steady.bytes_per_second.iter().for_each(|value| w.int_element(*value as u64)));
+    });
+}
+
+fn transfers(w: &mut FioWriter<'_>, job: &JobResult, row: FioRow, context: FioJsonContext<'_>) {
+    let (result, kept) = (&*job.result.fio_row(row), &job.declared.kept);
+    let totals = context.run.row_totals(job.group, row);
     let bytes_per_second = result.fio_bytes_per_second();
     w.int("io_bytes", result.bytes);
     w.int("io_kbytes", result.bytes >> 10);

@@ -1,11 +1,12 @@
 //! fio's normal output.
 
 use record::{
-    DataKind, DepthSearchRecord, DiskUse, JobResult, LatencyShares, LatencyStats, RequestedRun, Run, SampleRecord,
+    DataKind, DepthSearchRecord, DirectionResult, DiskUse, FioRow, JobResult, LatencyShares, LatencyStats,
+    RequestedRun, Run, SampleRecord, SteadyRecord,
 };
 
 use super::json::{BATCHES, DEPTHS, note_text};
-use super::number::{SizeStyle, count, error_text, long_count};
+use super::number::{SizeStyle, error_text, long_count};
 use super::{FioOptions, FioVersion};
 use crate::civil;
 
@@ -19,7 +20,7 @@ pub(super) fn banner(out: &mut String, jobs: &[RequestedRun], options: FioOption
 
 fn job_line(out: &mut String, asked: &RequestedRun) {
     let declared = &asked.declared;
-    let style = SizeStyle { decimal: declared.kb_base == 1000, bits: false };
+    let style = SizeStyle { decimal: declared.kb_base == 1000, bits: false, figures: 4 };
     let sizes = DataKind::ALL.map(|kind| {
         let sizes = declared.sizes(kind);
         format!("{}-{}", style.size(sizes.min.into()), style.size(sizes.max.into()))
@@ -70,21 +71,26 @@ pub(super) fn results(out: &mut String, run: &Run, options: FioOptions) {
 }
 
 fn style_of(job: &JobResult) -> SizeStyle {
-    SizeStyle { decimal: job.declared.kb_base == 1000, bits: job.declared.unit_base == 1 }
+    SizeStyle {
+        decimal: job.declared.kb_base == 1000,
+        bits: job.declared.unit_base == 1,
+        figures: job.declared.significant_figures as usize,
+    }
 }
 
 fn status_group(out: &mut String, run: &Run, group: u32) {
     out.push_str(&format!("\nRun status group {group} (all jobs):\n"));
     let Some(style) = run.in_group(group).next().map(style_of) else { return };
-    for kind in DataKind::ALL {
-        let Some(totals) = run.group_totals(group, kind) else { continue };
+    let first = run.in_group(group).next();
+    for &row in first.map_or(&[][..], JobResult::fio_rows) {
+        let Some(totals) = run.row_totals(group, row) else { continue };
         let (rate, other_rate) = style.rates(totals.bytes_per_second);
         let (slowest, other_slowest) = style.rates(totals.bytes_per_second_min);
         let (fastest, other_fastest) = style.rates(totals.bytes_per_second_max);
         out.push_str(&format!(
             "{:>7}: bw={rate} ({other_rate}), {slowest}-{fastest} ({other_slowest}-{other_fastest}), io={} ({}), \
              run={}-{}msec\n",
-            kind.name().to_uppercase(),
+            row.name().to_uppercase(),
             style.size(totals.bytes),
             style.other_size(totals.bytes),
             totals.runtime_ms_min,
@@ -127,9 +133,10 @@ impl NormalJob<'_> {
         if let Some(description) = &self.job.description {
             out.push_str(&format!("  Description  : [{description}]\n"));
         }
-        for kind in DataKind::ALL {
-            if self.job.result.kind(kind).ios > 0 {
-                self.transfers(out, kind);
+        for &row in self.job.fio_rows() {
+            let result = self.job.result.fio_row(row);
+            if result.ios > 0 {
+                self.transfers(out, row, &result);
             }
         }
         self.latency_shares(out);
@@ -152,15 +159,17 @@ impl NormalJob<'_> {
         ));
     }
 
-    fn transfers(&self, out: &mut String, kind: DataKind) {
-        let result = self.job.result.kind(kind);
+    fn transfers(&self, out: &mut String, row: FioRow, result: &DirectionResult) {
         let (rate, other_rate) = self.style.rates(result.fio_bytes_per_second());
-        let zones =
-            if kind == DataKind::Write && self.options.version == FioVersion::V3_33 { "; 0 zone resets" } else { "" };
+        let zones = if row == FioRow::Kind(DataKind::Write) && self.options.version == FioVersion::V3_33 {
+            "; 0 zone resets"
+        } else {
+            ""
+        };
         out.push_str(&format!(
             "  {}: IOPS={}, BW={rate} ({other_rate})({}/{}msec){zones}\n",
-            kind.name(),
-            count(result.fio_iops() as u64),
+            row.name(),
+            self.style.count(result.fio_iops() as u64),
             self.style.size(result.bytes),
             result.runtime_ms(),
         ));
@@ -176,14 +185,13 @@ impl NormalJob<'_> {
         for (name, latency, _) in latencies.iter().filter(|(.., wanted)| *wanted) {
             percentiles(out, name, latency, &self.job.declared.percentiles);
         }
-        self.samples(out, kind);
+        self.samples(out, row, result);
     }
 
-    fn samples(&self, out: &mut String, kind: DataKind) {
-        let result = self.job.result.kind(kind);
+    fn samples(&self, out: &mut String, row: FioRow, result: &DirectionResult) {
         let (bandwidth, iops) = (&result.bandwidth_kib, &result.iops_samples);
         if bandwidth.count > 0 {
-            let totals = self.run.group_totals(self.job.group, kind);
+            let totals = self.run.row_totals(self.job.group, row);
             let share = totals.map_or(0.0, |totals| totals.share_percent(bandwidth));
             let (unit, divisor) = self.bandwidth_unit(bandwidth.mean);
             out.push_str(&format!("   bw ({unit:>5}/s): {}\n", sample_text(bandwidth, divisor, Some(share))));
@@ -271,6 +279,23 @@ impl NormalJob<'_> {
             out.push_str(&format!("     errors    : total={errors}, first_error={first}/<{}>\n", error_text(first)));
         }
         out.push_str(&self.latency_target());
+        if let Some(steady) = &self.job.steady {
+            out.push_str(&self.steady_state(steady));
+        }
+    }
+
+    fn steady_state(&self, steady: &SteadyRecord) -> String {
+        let mean = |values: &[f64]| (values.iter().sum::<f64>() / values.len().max(1) as f64) as u64;
+        let (rate, other_rate) = self.style.rates(mean(&steady.bytes_per_second));
+        let (attained, iops) = (if steady.is_attained { "yes" } else { "no" }, self.style.count(mean(&steady.iops)));
+        let measured = match (steady.is_slope, steady.is_percent) {
+            (true, false) => format!("slope={:.3}", steady.slope),
+            (true, true) => format!("slope={:.3}%", steady.criterion),
+            (false, false) => format!("mean dev={:.3}", steady.criterion),
+            (false, true) => format!("mean dev={:.3}%", steady.criterion),
+        };
+        let measure = &steady.measure;
+        format!("  steadystate  : attained={attained}, bw={rate} ({other_rate}), iops={iops}, {measure} {measured}\n")
     }
 
     /// Returns the line of the search for a queue depth. fio 3.33 prints nanoseconds and microseconds without a unit.

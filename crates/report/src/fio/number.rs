@@ -23,6 +23,8 @@ fn digits(n: u64) -> usize {
     n.checked_ilog10().map_or(1, |log| log as usize + 1)
 }
 
+const BINARY: [&str; 7] = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+const DECIMAL: [&str; 7] = ["B", "kB", "MB", "GB", "TB", "PB", "EB"];
 const COUNT: [&str; 7] = ["", "k", "M", "G", "T", "P", "E"];
 
 /// Formats a count: `2317k`.
@@ -42,17 +44,32 @@ pub(super) struct SizeStyle {
     pub(super) decimal: bool,
     /// Whether bandwidths are in bits (`unit_base=1`).
     pub(super) bits: bool,
+    /// Significant figures (`significant_figures`).
+    pub(super) figures: usize,
 }
 
 impl SizeStyle {
+    /// Formats a count.
+    pub(super) fn count(self, value: u64) -> String {
+        short(value, self.figures, 1000, COUNT)
+    }
+
+    fn binary(self, bytes: u64) -> String {
+        short(bytes, self.figures, 1024, BINARY)
+    }
+
+    fn decimal(self, bytes: u64) -> String {
+        short(bytes, self.figures, 1000, DECIMAL)
+    }
+
     /// Formats a size in the first kind of units.
     pub(super) fn size(self, bytes: u64) -> String {
-        if self.decimal { decimal_size(bytes) } else { binary_size(bytes) }
+        if self.decimal { self.decimal(bytes) } else { self.binary(bytes) }
     }
 
     /// Formats a size in the second kind of units.
     pub(super) fn other_size(self, bytes: u64) -> String {
-        if self.decimal { binary_size(bytes) } else { decimal_size(bytes) }
+        if self.decimal { self.binary(bytes) } else { self.decimal(bytes) }
     }
 
     /// Formats bytes per second in both kinds of units, in order.
@@ -60,11 +77,11 @@ impl SizeStyle {
         let (binary, decimal) = if self.bits {
             let bits = bytes_per_second.saturating_mul(8);
             (
-                short(bits, 4, 1024, ["bit", "Kibit", "Mibit", "Gibit", "Tibit", "Pibit", "Eibit"]),
-                short(bits, 4, 1000, ["bit", "kbit", "Mbit", "Gbit", "Tbit", "Pbit", "Ebit"]),
+                short(bits, self.figures, 1024, ["bit", "Kibit", "Mibit", "Gibit", "Tibit", "Pibit", "Eibit"]),
+                short(bits, self.figures, 1000, ["bit", "kbit", "Mbit", "Gbit", "Tbit", "Pbit", "Ebit"]),
             )
         } else {
-            (binary_size(bytes_per_second), decimal_size(bytes_per_second))
+            (self.binary(bytes_per_second), self.decimal(bytes_per_second))
         };
         let (first, second) = if self.decimal { (decimal, binary) } else { (binary, decimal) };
         (format!("{first}/s"), format!("{second}/s"))
@@ -73,12 +90,7 @@ impl SizeStyle {
 
 /// Formats a size in binary units: `99.6MiB`.
 pub(crate) fn binary_size(bytes: u64) -> String {
-    short(bytes, 4, 1024, ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"])
-}
-
-/// Formats a size in decimal units: `105MB`.
-pub(super) fn decimal_size(bytes: u64) -> String {
-    short(bytes, 4, 1000, ["B", "kB", "MB", "GB", "TB", "PB", "EB"])
+    short(bytes, 4, 1024, BINARY)
 }
 
 /// Returns the text of an error number: `Input/output error`.
@@ -119,7 +131,11 @@ mod tests {
             (1_500_000_000, "1431MiB", "1500MB"),
         ];
         for (bytes, binary, decimal) in printed {
-            assert_eq!((binary_size(bytes).as_str(), decimal_size(bytes).as_str()), (binary, decimal), "{bytes}");
+            assert_eq!(
+                (binary_size(bytes).as_str(), short(bytes, 4, 1000, DECIMAL).as_str()),
+                (binary, decimal),
+                "{bytes}"
+            );
         }
     }
 

@@ -1,6 +1,6 @@
 //! fio's terse format: fields separated by `;`, latencies in microseconds, rates in KiB/s.
 
-use record::{DataKind, DirectionResult, DiskUse, JobResult, LatencyStats, Run, SampleRecord};
+use record::{DataKind, DirectionResult, DiskUse, FioRow, JobResult, LatencyStats, Run, SampleRecord};
 
 use super::{FioOptions, Terse};
 
@@ -15,9 +15,9 @@ pub(super) fn lines(out: &mut String, run: &Run, options: FioOptions) {
 
 fn line(out: &mut String, run: &Run, job: &JobResult, options: FioOptions) {
     let mut fields = head(job, options);
-    let kinds = if options.terse == Terse::V3 { &DataKind::ALL[..2] } else { &DataKind::ALL[..] };
-    for &kind in kinds {
-        transfers(&mut fields, run, job, kind, options.terse);
+    let without_trims = options.terse == Terse::V3;
+    for &row in job.fio_rows().iter().filter(|row| !without_trims || **row != FioRow::Kind(DataKind::Trim)) {
+        transfers(&mut fields, run, job, row, options.terse);
     }
     processor(&mut fields, job);
     shares(&mut fields, job);
@@ -44,8 +44,8 @@ fn head(job: &JobResult, options: FioOptions) -> Vec<String> {
     vec![number.to_owned(), options.version.name().to_owned(), name, group, error]
 }
 
-fn transfers(fields: &mut Vec<String>, run: &Run, job: &JobResult, kind: DataKind, terse: Terse) {
-    let (result, kept) = (job.result.kind(kind), &job.declared.kept);
+fn transfers(fields: &mut Vec<String>, run: &Run, job: &JobResult, row: FioRow, terse: Terse) {
+    let (result, kept) = (&*job.result.fio_row(row), &job.declared.kept);
     let bytes_per_second = result.fio_bytes_per_second();
     fields.extend([
         (result.bytes >> 10).to_string(),
@@ -60,7 +60,7 @@ fn transfers(fields: &mut Vec<String>, run: &Run, job: &JobResult, kind: DataKin
     let wanted = kept.lat_percentiles || kept.clat_percentiles;
     percentiles(fields, source, if wanted { &job.declared.percentiles } else { &[] });
     latency(fields, &result.latency);
-    let group_kib = run.group_totals(job.group, kind).map_or(0, |totals| totals.bytes_per_second >> 10);
+    let group_kib = run.row_totals(job.group, row).map_or(0, |totals| totals.bytes_per_second >> 10);
     bandwidth(fields, result, group_kib, terse);
 }
 

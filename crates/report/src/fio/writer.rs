@@ -41,6 +41,12 @@ impl<'a> FioWriter<'a> {
         self.quoted(value);
     }
 
+    /// Writes a whole number as an array element.
+    pub(super) fn int_element(&mut self, value: u64) {
+        self.next_line();
+        self.out.push_str(&value.to_string());
+    }
+
     pub(super) fn text(&mut self, key: &str, value: &str) {
         self.key(key);
         self.quoted(value);

@@ -126,6 +126,7 @@ fn workers((group, job): (usize, &Job)) -> impl Iterator<Item = WorkerRecord<'_>
         verified: None,
         replay: None,
         depth_search: None,
+        steady: None,
         summary: summary(job),
     })
 }

@@ -1,6 +1,7 @@
 //! Runs plans on modelled volumes, in virtual or in real time.
 
 use std::borrow::Cow;
+use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -14,7 +15,7 @@ use runner::policy::{self, Storage};
 use runner::{
     AttachedVolume, CompletedRun, CreditPolicy, EndedJobs, LogSink, NoTraces, Observer, PageCacheUse, PreparedRun,
     Preview, ProgressTracker, RunContext, RunControl, RunCounters, RunError, RunFacts, RunOptions, RunState, Runner,
-    Seeds, TraceFiles, WorkerError, WorkerLog, WorkerPlan, WorkerResult, assemble,
+    Seeds, SteadyStates, TraceFiles, WorkerError, WorkerLog, WorkerPlan, WorkerResult, assemble,
 };
 use target::{OpRecorder, RecordingTarget, Target};
 use units::Nanos;
@@ -145,10 +146,19 @@ impl<C: Clock + 'static> PreparedRun for ModelRun<'_, C> {
         observer.begin(&self.plan, &self.workers.plans, &counters);
         let has_credits = system.credit_levels(Nanos::ZERO).next().is_some();
         let flows = policy::Flows::of(&self.plan);
+        let steady = RefCell::new(SteadyStates::of(&self.plan, &self.workers.plans));
         let started_unix_ms = self.runner.host.as_ref().map_or(0, |host| host.now().0);
         let world = World::new(system, (self.runner.clock)());
-        let execution =
-            Execution { run: self, placement: &placement, options, control, counters: &counters, flows, has_credits };
+        let execution = Execution {
+            run: self,
+            placement: &placement,
+            options,
+            control,
+            counters: &counters,
+            flows,
+            steady,
+            has_credits,
+        };
         let (mut workers, model) = execution.run(world, observer);
         let signal = control.end();
         let state = if signal.is_some() { RunState::Interrupted } else { RunState::Over };
@@ -255,6 +265,9 @@ const STAGES_EVERY: Nanos = Nanos::from_millis(250);
 /// Interval at which signals are checked and progress is published, in real time.
 const OBSERVE_EVERY: Duration = Duration::from_millis(50);
 
+/// Shortest time between two observations for a steady state.
+const STEADY_LOOK: Nanos = Nanos::from_millis(1);
+
 /// State shared by all stages of a run.
 struct Execution<'a, C> {
     run: &'a ModelRun<'a, C>,
@@ -263,6 +276,7 @@ struct Execution<'a, C> {
     control: &'a dyn RunControl,
     counters: &'a Arc<RunCounters>,
     flows: policy::Flows,
+    steady: RefCell<SteadyStates>,
     /// Whether any volume has burst credits, whose level is recorded.
     has_credits: bool,
 }
@@ -294,6 +308,7 @@ impl<C: Clock + 'static> Execution<'_, C> {
             }
         }
         finished.sort_by_key(|finished| finished.number);
+        finished.iter_mut().for_each(|one| one.steady = self.steady.borrow().record(one.number));
         let elapsed = world.now();
         let plan = (&self.run.plan, self.run.workers.plans.as_slice());
         let virtual_time = self.run.runner.host.is_none();
@@ -341,6 +356,7 @@ impl<C: Clock + 'static> Execution<'_, C> {
             finished,
             virtual_time,
             records_credits: self.has_credits,
+            steady: &self.steady,
             stride: Nanos::from_millis(10),
             last_observed: control.elapsed(),
         };
@@ -443,6 +459,7 @@ struct RunWatcher<'a> {
     finished: &'a mut Vec<WorkerResult>,
     virtual_time: bool,
     records_credits: bool,
+    steady: &'a RefCell<SteadyStates>,
     /// Model time between two observations; adjusted to about [`OBSERVE_EVERY`] in real time.
     stride: Nanos,
     /// Time of the last observation, by [`RunControl::elapsed`].
@@ -465,7 +482,15 @@ impl DriveObserver for RunWatcher<'_> {
             self.stride = Nanos::new((self.stride.get() / 2).max(1_000_000));
         }
         let look = now + self.stride;
-        if self.records_credits { look.min(crate::next_note(now)) } else { look }
+        let look = if self.records_credits { look.min(crate::next_note(now)) } else { look };
+        // An instant in the past is that of a group that has not begun.
+        let due = self.steady.borrow().next_due();
+        look.min(due.max(now + STEADY_LOOK))
+    }
+
+    fn ended(&mut self, now: Nanos) -> Vec<usize> {
+        let ended = self.steady.borrow_mut().update(now, self.counters);
+        ended.iter().filter_map(|number| self.numbers.iter().position(|known| known == number)).collect()
     }
 
     fn is_overdue(&mut self) -> bool {
