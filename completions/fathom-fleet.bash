@@ -394,7 +394,7 @@ _fathom__fleet() {
             return 0
             ;;
         fathom__fleet__subcmd__run)
-            opts="-o -h --format --output --events --live --metrics --insecure --repeat --probe --section --show-jobs --dry-run --allow-destroy --allow-overwrite --seed --progress --grace --no-record --allow_file_create --allow_mounted_write --ba --bs --bs_unaligned --bsrange --bssplit --buffer_pattern --buffered --clat_percentiles --continue_on_error --cpus_allowed --cpus_allowed_policy --create_on_open --description --direct --directory --disable_bw_measurement --disable_clat --disable_lat --disable_slat --disk_util --do_verify --end_fsync --exitall --fallocate --fdatasync --file_service_type --filename --filename_format --filesize --fixedbufs --fsync --fsync_on_close --group_reporting --gtod_reduce --hipri --invalidate --io_size --iodepth --iodepth_batch --iodepth_batch_complete_max --iodepth_batch_complete_min --iodepth_low --ioengine --iomem_align --kb_base --lat_percentiles --log_avg_msec --log_offset --loops --mem --name --new_group --norandommap --nrfiles --number_ios --numjobs --offset --offset_increment --openfiles --overwrite --per_job_logs --percentage_random --percentile_list --ramp_time --random_distribution --random_generator --randrepeat --randseed --rank_hosts --ranks --rate --rate_iops --rate_process --read_iolog --refill_buffers --registerfiles --replay --replay_align --replay_fit --replay_for --replay_loop --replay_no_stall --replay_redirect --replay_scale --replay_skip --replay_speed --replay_start --replay_time_scale --runtime --rw --rwmixread --rwmixwrite --scramble_buffers --size --slat_percentiles --sqthread_poll --sqthread_poll_cpu --startdelay --stats --stonewall --sync --thinktime --thinktime_blocks --thinktime_blocks_type --thinktime_iotime --thinktime_spin --thread --time_based --unit_base --uri --verify --verify_dump --verify_fatal --verify_interval --verify_nonce --verify_only --verify_pattern --write_bw_log --write_iops_log --write_lat_log --zero_buffers --on --volume --records --rank-timeout --split --help"
+            opts="-o -h --format --output --events --live --metrics --insecure --repeat --probe --section --show-jobs --dry-run --allow-destroy --allow-overwrite --seed --progress --grace --no-record --allow_file_create --allow_mounted_write --ba --bs --bs_is_seq_rand --bs_unaligned --bsrange --bssplit --buffer_compress_chunk --buffer_compress_percentage --buffer_pattern --buffered --clat_percentiles --continue_on_error --cpumask --cpus_allowed --cpus_allowed_policy --create_on_open --create_only --dedupe_global --dedupe_mode --dedupe_percentage --dedupe_working_set_percentage --description --direct --directory --disable_bw_measurement --disable_clat --disable_lat --disable_slat --disk_util --do_verify --end_fsync --error_dump --exec_postrun --exec_prerun --exit_what --exitall --exitall_on_error --fadvise_hint --fallocate --fdatasync --file_append --file_service_type --filename --filename_format --filesize --fill_device --fixedbufs --flow --flow_id --flow_sleep --fsync --fsync_on_close --gid --group_reporting --gtod_reduce --hipri --ignore_error --invalidate --io_size --iodepth --iodepth_batch --iodepth_batch_complete_max --iodepth_batch_complete_min --iodepth_low --ioengine --iomem_align --ioscheduler --kb_base --lat_percentiles --latency_percentile --latency_run --latency_target --latency_window --lockmem --log_avg_msec --log_offset --loops --max_latency --mem --name --new_group --nice --norandommap --nrfiles --numa_cpu_nodes --numa_mem_policy --number_ios --numjobs --offset --offset_align --offset_increment --opendir --openfiles --overwrite --per_job_logs --percentage_random --percentile_list --pre_read --prio --prioclass --priohint --ramp_time --random_distribution --random_generator --randrepeat --randseed --rank_hosts --ranks --rate --rate_cycle --rate_ignore_thinktime --rate_iops --rate_iops_min --rate_min --rate_process --read_iolog --refill_buffers --registerfiles --replay --replay_align --replay_fit --replay_for --replay_loop --replay_no_stall --replay_redirect --replay_scale --replay_skip --replay_speed --replay_start --replay_time_scale --runtime --rw --rw_sequencer --rwmixread --rwmixwrite --scramble_buffers --serialize_overlap --significant_figures --size --slat_percentiles --sqthread_poll --sqthread_poll_cpu --startdelay --stats --steadystate --steadystate_check_interval --steadystate_duration --steadystate_ramp_time --stonewall --sync --thinktime --thinktime_blocks --thinktime_blocks_type --thinktime_iotime --thinktime_spin --thread --time_based --uid --unified_rw_reporting --unit_base --unlink --uri --verify --verify_dump --verify_fatal --verify_interval --verify_nonce --verify_only --verify_pattern --wait_for --write_bw_log --write_hint --write_iops_log --write_lat_log --zero_buffers --zonemode --zonerange --zonesize --zoneskip --on --volume --records --rank-timeout --split --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -464,6 +464,10 @@ _fathom__fleet() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --bs_is_seq_rand)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
                 --bs_unaligned)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
@@ -473,6 +477,14 @@ _fathom__fleet() {
                     return 0
                     ;;
                 --bssplit)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --buffer_compress_chunk)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --buffer_compress_percentage)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -492,6 +504,10 @@ _fathom__fleet() {
                     COMPREPLY=($(compgen -W "none read write io verify all 0 1" -- "${cur}"))
                     return 0
                     ;;
+                --cpumask)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --cpus_allowed)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -502,6 +518,26 @@ _fathom__fleet() {
                     ;;
                 --create_on_open)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --create_only)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --dedupe_global)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --dedupe_mode)
+                    COMPREPLY=($(compgen -W "repeat working_set" -- "${cur}"))
+                    return 0
+                    ;;
+                --dedupe_percentage)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --dedupe_working_set_percentage)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --description)
@@ -544,8 +580,32 @@ _fathom__fleet() {
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
+                --error_dump)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --exec_postrun)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --exec_prerun)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --exit_what)
+                    COMPREPLY=($(compgen -W "group stonewall all" -- "${cur}"))
+                    return 0
+                    ;;
                 --exitall)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --exitall_on_error)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --fadvise_hint)
+                    COMPREPLY=($(compgen -W "0 1 random sequential noreuse" -- "${cur}"))
                     return 0
                     ;;
                 --fallocate)
@@ -554,6 +614,10 @@ _fathom__fleet() {
                     ;;
                 --fdatasync)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --file_append)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
                 --file_service_type)
@@ -572,8 +636,24 @@ _fathom__fleet() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --fill_device)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
                 --fixedbufs)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --flow)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --flow_id)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --flow_sleep)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --fsync)
@@ -582,6 +662,10 @@ _fathom__fleet() {
                     ;;
                 --fsync_on_close)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --gid)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --group_reporting)
@@ -594,6 +678,10 @@ _fathom__fleet() {
                     ;;
                 --hipri)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --ignore_error)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --invalidate)
@@ -632,12 +720,36 @@ _fathom__fleet() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --ioscheduler)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --kb_base)
                     COMPREPLY=($(compgen -W "1024 1000" -- "${cur}"))
                     return 0
                     ;;
                 --lat_percentiles)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --latency_percentile)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --latency_run)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --latency_target)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --latency_window)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --lockmem)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --log_avg_msec)
@@ -649,6 +761,10 @@ _fathom__fleet() {
                     return 0
                     ;;
                 --loops)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max_latency)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -664,11 +780,23 @@ _fathom__fleet() {
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
+                --nice)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --norandommap)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
                 --nrfiles)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --numa_cpu_nodes)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --numa_mem_policy)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -684,7 +812,15 @@ _fathom__fleet() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --offset_align)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --offset_increment)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --opendir)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -705,6 +841,22 @@ _fathom__fleet() {
                     return 0
                     ;;
                 --percentile_list)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --pre_read)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --prio)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --prioclass)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --priohint)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -740,7 +892,23 @@ _fathom__fleet() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --rate_cycle)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --rate_ignore_thinktime)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
                 --rate_iops)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --rate_iops_min)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --rate_min)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -816,6 +984,10 @@ _fathom__fleet() {
                     COMPREPLY=($(compgen -W "read write trim randread randwrite randtrim rw readwrite randrw trimwrite randtrimwrite" -- "${cur}"))
                     return 0
                     ;;
+                --rw_sequencer)
+                    COMPREPLY=($(compgen -W "sequential identical" -- "${cur}"))
+                    return 0
+                    ;;
                 --rwmixread)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -826,6 +998,14 @@ _fathom__fleet() {
                     ;;
                 --scramble_buffers)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --serialize_overlap)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --significant_figures)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --size)
@@ -850,6 +1030,22 @@ _fathom__fleet() {
                     ;;
                 --stats)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --steadystate)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --steadystate_check_interval)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --steadystate_duration)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --steadystate_ramp_time)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --stonewall)
@@ -888,8 +1084,20 @@ _fathom__fleet() {
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
+                --uid)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --unified_rw_reporting)
+                    COMPREPLY=($(compgen -W "none mixed both 0 1 2" -- "${cur}"))
+                    return 0
+                    ;;
                 --unit_base)
                     COMPREPLY=($(compgen -W "0 8 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --unlink)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
                 --uri)
@@ -924,8 +1132,16 @@ _fathom__fleet() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --wait_for)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --write_bw_log)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --write_hint)
+                    COMPREPLY=($(compgen -W "none short medium long extreme" -- "${cur}"))
                     return 0
                     ;;
                 --write_iops_log)
@@ -938,6 +1154,22 @@ _fathom__fleet() {
                     ;;
                 --zero_buffers)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --zonemode)
+                    COMPREPLY=($(compgen -W "none strided zbd" -- "${cur}"))
+                    return 0
+                    ;;
+                --zonerange)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --zonesize)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --zoneskip)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --on)
@@ -968,7 +1200,7 @@ _fathom__fleet() {
             return 0
             ;;
         fathom__fleet__subcmd__sim)
-            opts="-o -h --format --output --events --live --metrics --insecure --repeat --probe --section --show-jobs --dry-run --allow-destroy --allow-overwrite --seed --progress --grace --no-record --hosts --split --vary --shard --allow_file_create --allow_mounted_write --ba --bs --bs_unaligned --bsrange --bssplit --buffer_pattern --buffered --clat_percentiles --continue_on_error --cpus_allowed --cpus_allowed_policy --create_on_open --description --direct --directory --disable_bw_measurement --disable_clat --disable_lat --disable_slat --disk_util --do_verify --end_fsync --exitall --fallocate --fdatasync --file_service_type --filename --filename_format --filesize --fixedbufs --fsync --fsync_on_close --group_reporting --gtod_reduce --hipri --invalidate --io_size --iodepth --iodepth_batch --iodepth_batch_complete_max --iodepth_batch_complete_min --iodepth_low --ioengine --iomem_align --kb_base --lat_percentiles --log_avg_msec --log_offset --loops --mem --name --new_group --norandommap --nrfiles --number_ios --numjobs --offset --offset_increment --openfiles --overwrite --per_job_logs --percentage_random --percentile_list --ramp_time --random_distribution --random_generator --randrepeat --randseed --rank_hosts --ranks --rate --rate_iops --rate_process --read_iolog --refill_buffers --registerfiles --replay --replay_align --replay_fit --replay_for --replay_loop --replay_no_stall --replay_redirect --replay_scale --replay_skip --replay_speed --replay_start --replay_time_scale --runtime --rw --rwmixread --rwmixwrite --scramble_buffers --size --slat_percentiles --sqthread_poll --sqthread_poll_cpu --startdelay --stats --stonewall --sync --thinktime --thinktime_blocks --thinktime_blocks_type --thinktime_iotime --thinktime_spin --thread --time_based --unit_base --uri --verify --verify_dump --verify_fatal --verify_interval --verify_nonce --verify_only --verify_pattern --write_bw_log --write_iops_log --write_lat_log --zero_buffers --on --volume --records --rank-timeout --help"
+            opts="-o -h --format --output --events --live --metrics --insecure --repeat --probe --section --show-jobs --dry-run --allow-destroy --allow-overwrite --seed --progress --grace --no-record --hosts --split --vary --shard --allow_file_create --allow_mounted_write --ba --bs --bs_is_seq_rand --bs_unaligned --bsrange --bssplit --buffer_compress_chunk --buffer_compress_percentage --buffer_pattern --buffered --clat_percentiles --continue_on_error --cpumask --cpus_allowed --cpus_allowed_policy --create_on_open --create_only --dedupe_global --dedupe_mode --dedupe_percentage --dedupe_working_set_percentage --description --direct --directory --disable_bw_measurement --disable_clat --disable_lat --disable_slat --disk_util --do_verify --end_fsync --error_dump --exec_postrun --exec_prerun --exit_what --exitall --exitall_on_error --fadvise_hint --fallocate --fdatasync --file_append --file_service_type --filename --filename_format --filesize --fill_device --fixedbufs --flow --flow_id --flow_sleep --fsync --fsync_on_close --gid --group_reporting --gtod_reduce --hipri --ignore_error --invalidate --io_size --iodepth --iodepth_batch --iodepth_batch_complete_max --iodepth_batch_complete_min --iodepth_low --ioengine --iomem_align --ioscheduler --kb_base --lat_percentiles --latency_percentile --latency_run --latency_target --latency_window --lockmem --log_avg_msec --log_offset --loops --max_latency --mem --name --new_group --nice --norandommap --nrfiles --numa_cpu_nodes --numa_mem_policy --number_ios --numjobs --offset --offset_align --offset_increment --opendir --openfiles --overwrite --per_job_logs --percentage_random --percentile_list --pre_read --prio --prioclass --priohint --ramp_time --random_distribution --random_generator --randrepeat --randseed --rank_hosts --ranks --rate --rate_cycle --rate_ignore_thinktime --rate_iops --rate_iops_min --rate_min --rate_process --read_iolog --refill_buffers --registerfiles --replay --replay_align --replay_fit --replay_for --replay_loop --replay_no_stall --replay_redirect --replay_scale --replay_skip --replay_speed --replay_start --replay_time_scale --runtime --rw --rw_sequencer --rwmixread --rwmixwrite --scramble_buffers --serialize_overlap --significant_figures --size --slat_percentiles --sqthread_poll --sqthread_poll_cpu --startdelay --stats --steadystate --steadystate_check_interval --steadystate_duration --steadystate_ramp_time --stonewall --sync --thinktime --thinktime_blocks --thinktime_blocks_type --thinktime_iotime --thinktime_spin --thread --time_based --uid --unified_rw_reporting --unit_base --unlink --uri --verify --verify_dump --verify_fatal --verify_interval --verify_nonce --verify_only --verify_pattern --wait_for --write_bw_log --write_hint --write_iops_log --write_lat_log --zero_buffers --zonemode --zonerange --zonesize --zoneskip --on --volume --records --rank-timeout --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1054,6 +1286,10 @@ _fathom__fleet() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --bs_is_seq_rand)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
                 --bs_unaligned)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
@@ -1063,6 +1299,14 @@ _fathom__fleet() {
                     return 0
                     ;;
                 --bssplit)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --buffer_compress_chunk)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --buffer_compress_percentage)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1082,6 +1326,10 @@ _fathom__fleet() {
                     COMPREPLY=($(compgen -W "none read write io verify all 0 1" -- "${cur}"))
                     return 0
                     ;;
+                --cpumask)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --cpus_allowed)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1092,6 +1340,26 @@ _fathom__fleet() {
                     ;;
                 --create_on_open)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --create_only)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --dedupe_global)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --dedupe_mode)
+                    COMPREPLY=($(compgen -W "repeat working_set" -- "${cur}"))
+                    return 0
+                    ;;
+                --dedupe_percentage)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --dedupe_working_set_percentage)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --description)
@@ -1134,8 +1402,32 @@ _fathom__fleet() {
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
+                --error_dump)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --exec_postrun)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --exec_prerun)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --exit_what)
+                    COMPREPLY=($(compgen -W "group stonewall all" -- "${cur}"))
+                    return 0
+                    ;;
                 --exitall)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --exitall_on_error)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --fadvise_hint)
+                    COMPREPLY=($(compgen -W "0 1 random sequential noreuse" -- "${cur}"))
                     return 0
                     ;;
                 --fallocate)
@@ -1144,6 +1436,10 @@ _fathom__fleet() {
                     ;;
                 --fdatasync)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --file_append)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
                 --file_service_type)
@@ -1162,8 +1458,24 @@ _fathom__fleet() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --fill_device)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
                 --fixedbufs)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --flow)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --flow_id)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --flow_sleep)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --fsync)
@@ -1172,6 +1484,10 @@ _fathom__fleet() {
                     ;;
                 --fsync_on_close)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --gid)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --group_reporting)
@@ -1184,6 +1500,10 @@ _fathom__fleet() {
                     ;;
                 --hipri)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --ignore_error)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --invalidate)
@@ -1222,12 +1542,36 @@ _fathom__fleet() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --ioscheduler)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --kb_base)
                     COMPREPLY=($(compgen -W "1024 1000" -- "${cur}"))
                     return 0
                     ;;
                 --lat_percentiles)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --latency_percentile)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --latency_run)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --latency_target)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --latency_window)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --lockmem)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --log_avg_msec)
@@ -1239,6 +1583,10 @@ _fathom__fleet() {
                     return 0
                     ;;
                 --loops)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max_latency)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1254,11 +1602,23 @@ _fathom__fleet() {
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
+                --nice)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --norandommap)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
                 --nrfiles)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --numa_cpu_nodes)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --numa_mem_policy)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1274,7 +1634,15 @@ _fathom__fleet() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --offset_align)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --offset_increment)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --opendir)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1295,6 +1663,22 @@ _fathom__fleet() {
                     return 0
                     ;;
                 --percentile_list)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --pre_read)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --prio)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --prioclass)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --priohint)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1330,7 +1714,23 @@ _fathom__fleet() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --rate_cycle)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --rate_ignore_thinktime)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
                 --rate_iops)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --rate_iops_min)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --rate_min)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1406,6 +1806,10 @@ _fathom__fleet() {
                     COMPREPLY=($(compgen -W "read write trim randread randwrite randtrim rw readwrite randrw trimwrite randtrimwrite" -- "${cur}"))
                     return 0
                     ;;
+                --rw_sequencer)
+                    COMPREPLY=($(compgen -W "sequential identical" -- "${cur}"))
+                    return 0
+                    ;;
                 --rwmixread)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1416,6 +1820,14 @@ _fathom__fleet() {
                     ;;
                 --scramble_buffers)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --serialize_overlap)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --significant_figures)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --size)
@@ -1440,6 +1852,22 @@ _fathom__fleet() {
                     ;;
                 --stats)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --steadystate)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --steadystate_check_interval)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --steadystate_duration)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --steadystate_ramp_time)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --stonewall)
@@ -1478,8 +1906,20 @@ _fathom__fleet() {
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
+                --uid)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --unified_rw_reporting)
+                    COMPREPLY=($(compgen -W "none mixed both 0 1 2" -- "${cur}"))
+                    return 0
+                    ;;
                 --unit_base)
                     COMPREPLY=($(compgen -W "0 8 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --unlink)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
                 --uri)
@@ -1514,8 +1954,16 @@ _fathom__fleet() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --wait_for)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --write_bw_log)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --write_hint)
+                    COMPREPLY=($(compgen -W "none short medium long extreme" -- "${cur}"))
                     return 0
                     ;;
                 --write_iops_log)
@@ -1528,6 +1976,22 @@ _fathom__fleet() {
                     ;;
                 --zero_buffers)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --zonemode)
+                    COMPREPLY=($(compgen -W "none strided zbd" -- "${cur}"))
+                    return 0
+                    ;;
+                --zonerange)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --zonesize)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --zoneskip)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --on)
@@ -1792,7 +2256,7 @@ _fathom__fleet() {
             return 0
             ;;
         fathom__fleet__subcmd__sweep)
-            opts="-o -h --depth-max --precision --time-limit --vary --shard --format --output --metrics --insecure --allow-destroy --allow-overwrite --seed --progress --grace --no-record --real-time --section --show-jobs --dry-run --allow_file_create --allow_mounted_write --ba --bs --bs_unaligned --bsrange --bssplit --buffer_pattern --buffered --clat_percentiles --continue_on_error --cpus_allowed --cpus_allowed_policy --create_on_open --description --direct --directory --disable_bw_measurement --disable_clat --disable_lat --disable_slat --disk_util --do_verify --end_fsync --exitall --fallocate --fdatasync --file_service_type --filename --filename_format --filesize --fixedbufs --fsync --fsync_on_close --group_reporting --gtod_reduce --hipri --invalidate --io_size --iodepth --iodepth_batch --iodepth_batch_complete_max --iodepth_batch_complete_min --iodepth_low --ioengine --iomem_align --kb_base --lat_percentiles --log_avg_msec --log_offset --loops --mem --name --new_group --norandommap --nrfiles --number_ios --numjobs --offset --offset_increment --openfiles --overwrite --per_job_logs --percentage_random --percentile_list --ramp_time --random_distribution --random_generator --randrepeat --randseed --rank_hosts --ranks --rate --rate_iops --rate_process --read_iolog --refill_buffers --registerfiles --replay --replay_align --replay_fit --replay_for --replay_loop --replay_no_stall --replay_redirect --replay_scale --replay_skip --replay_speed --replay_start --replay_time_scale --runtime --rw --rwmixread --rwmixwrite --scramble_buffers --size --slat_percentiles --sqthread_poll --sqthread_poll_cpu --startdelay --stats --stonewall --sync --thinktime --thinktime_blocks --thinktime_blocks_type --thinktime_iotime --thinktime_spin --thread --time_based --unit_base --uri --verify --verify_dump --verify_fatal --verify_interval --verify_nonce --verify_only --verify_pattern --write_bw_log --write_iops_log --write_lat_log --zero_buffers --on --volume --records --rank-timeout --split --help"
+            opts="-o -h --depth-max --precision --time-limit --vary --shard --format --output --metrics --insecure --allow-destroy --allow-overwrite --seed --progress --grace --no-record --real-time --section --show-jobs --dry-run --allow_file_create --allow_mounted_write --ba --bs --bs_is_seq_rand --bs_unaligned --bsrange --bssplit --buffer_compress_chunk --buffer_compress_percentage --buffer_pattern --buffered --clat_percentiles --continue_on_error --cpumask --cpus_allowed --cpus_allowed_policy --create_on_open --create_only --dedupe_global --dedupe_mode --dedupe_percentage --dedupe_working_set_percentage --description --direct --directory --disable_bw_measurement --disable_clat --disable_lat --disable_slat --disk_util --do_verify --end_fsync --error_dump --exec_postrun --exec_prerun --exit_what --exitall --exitall_on_error --fadvise_hint --fallocate --fdatasync --file_append --file_service_type --filename --filename_format --filesize --fill_device --fixedbufs --flow --flow_id --flow_sleep --fsync --fsync_on_close --gid --group_reporting --gtod_reduce --hipri --ignore_error --invalidate --io_size --iodepth --iodepth_batch --iodepth_batch_complete_max --iodepth_batch_complete_min --iodepth_low --ioengine --iomem_align --ioscheduler --kb_base --lat_percentiles --latency_percentile --latency_run --latency_target --latency_window --lockmem --log_avg_msec --log_offset --loops --max_latency --mem --name --new_group --nice --norandommap --nrfiles --numa_cpu_nodes --numa_mem_policy --number_ios --numjobs --offset --offset_align --offset_increment --opendir --openfiles --overwrite --per_job_logs --percentage_random --percentile_list --pre_read --prio --prioclass --priohint --ramp_time --random_distribution --random_generator --randrepeat --randseed --rank_hosts --ranks --rate --rate_cycle --rate_ignore_thinktime --rate_iops --rate_iops_min --rate_min --rate_process --read_iolog --refill_buffers --registerfiles --replay --replay_align --replay_fit --replay_for --replay_loop --replay_no_stall --replay_redirect --replay_scale --replay_skip --replay_speed --replay_start --replay_time_scale --runtime --rw --rw_sequencer --rwmixread --rwmixwrite --scramble_buffers --serialize_overlap --significant_figures --size --slat_percentiles --sqthread_poll --sqthread_poll_cpu --startdelay --stats --steadystate --steadystate_check_interval --steadystate_duration --steadystate_ramp_time --stonewall --sync --thinktime --thinktime_blocks --thinktime_blocks_type --thinktime_iotime --thinktime_spin --thread --time_based --uid --unified_rw_reporting --unit_base --unlink --uri --verify --verify_dump --verify_fatal --verify_interval --verify_nonce --verify_only --verify_pattern --wait_for --write_bw_log --write_hint --write_iops_log --write_lat_log --zero_buffers --zonemode --zonerange --zonesize --zoneskip --on --volume --records --rank-timeout --split --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1874,6 +2338,10 @@ _fathom__fleet() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --bs_is_seq_rand)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
                 --bs_unaligned)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
@@ -1883,6 +2351,14 @@ _fathom__fleet() {
                     return 0
                     ;;
                 --bssplit)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --buffer_compress_chunk)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --buffer_compress_percentage)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1902,6 +2378,10 @@ _fathom__fleet() {
                     COMPREPLY=($(compgen -W "none read write io verify all 0 1" -- "${cur}"))
                     return 0
                     ;;
+                --cpumask)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --cpus_allowed)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1912,6 +2392,26 @@ _fathom__fleet() {
                     ;;
                 --create_on_open)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --create_only)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --dedupe_global)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --dedupe_mode)
+                    COMPREPLY=($(compgen -W "repeat working_set" -- "${cur}"))
+                    return 0
+                    ;;
+                --dedupe_percentage)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --dedupe_working_set_percentage)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --description)
@@ -1954,8 +2454,32 @@ _fathom__fleet() {
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
+                --error_dump)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --exec_postrun)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --exec_prerun)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --exit_what)
+                    COMPREPLY=($(compgen -W "group stonewall all" -- "${cur}"))
+                    return 0
+                    ;;
                 --exitall)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --exitall_on_error)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --fadvise_hint)
+                    COMPREPLY=($(compgen -W "0 1 random sequential noreuse" -- "${cur}"))
                     return 0
                     ;;
                 --fallocate)
@@ -1964,6 +2488,10 @@ _fathom__fleet() {
                     ;;
                 --fdatasync)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --file_append)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
                 --file_service_type)
@@ -1982,8 +2510,24 @@ _fathom__fleet() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --fill_device)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
                 --fixedbufs)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --flow)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --flow_id)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --flow_sleep)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --fsync)
@@ -1992,6 +2536,10 @@ _fathom__fleet() {
                     ;;
                 --fsync_on_close)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --gid)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --group_reporting)
@@ -2004,6 +2552,10 @@ _fathom__fleet() {
                     ;;
                 --hipri)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --ignore_error)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --invalidate)
@@ -2042,12 +2594,36 @@ _fathom__fleet() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --ioscheduler)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --kb_base)
                     COMPREPLY=($(compgen -W "1024 1000" -- "${cur}"))
                     return 0
                     ;;
                 --lat_percentiles)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --latency_percentile)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --latency_run)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --latency_target)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --latency_window)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --lockmem)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --log_avg_msec)
@@ -2059,6 +2635,10 @@ _fathom__fleet() {
                     return 0
                     ;;
                 --loops)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max_latency)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -2074,11 +2654,23 @@ _fathom__fleet() {
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
+                --nice)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --norandommap)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
                 --nrfiles)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --numa_cpu_nodes)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --numa_mem_policy)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -2094,7 +2686,15 @@ _fathom__fleet() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --offset_align)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --offset_increment)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --opendir)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -2115,6 +2715,22 @@ _fathom__fleet() {
                     return 0
                     ;;
                 --percentile_list)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --pre_read)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --prio)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --prioclass)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --priohint)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -2150,7 +2766,23 @@ _fathom__fleet() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --rate_cycle)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --rate_ignore_thinktime)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
                 --rate_iops)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --rate_iops_min)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --rate_min)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -2226,6 +2858,10 @@ _fathom__fleet() {
                     COMPREPLY=($(compgen -W "read write trim randread randwrite randtrim rw readwrite randrw trimwrite randtrimwrite" -- "${cur}"))
                     return 0
                     ;;
+                --rw_sequencer)
+                    COMPREPLY=($(compgen -W "sequential identical" -- "${cur}"))
+                    return 0
+                    ;;
                 --rwmixread)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -2236,6 +2872,14 @@ _fathom__fleet() {
                     ;;
                 --scramble_buffers)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --serialize_overlap)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --significant_figures)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --size)
@@ -2260,6 +2904,22 @@ _fathom__fleet() {
                     ;;
                 --stats)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --steadystate)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --steadystate_check_interval)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --steadystate_duration)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --steadystate_ramp_time)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --stonewall)
@@ -2298,8 +2958,20 @@ _fathom__fleet() {
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
+                --uid)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --unified_rw_reporting)
+                    COMPREPLY=($(compgen -W "none mixed both 0 1 2" -- "${cur}"))
+                    return 0
+                    ;;
                 --unit_base)
                     COMPREPLY=($(compgen -W "0 8 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --unlink)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
                 --uri)
@@ -2334,8 +3006,16 @@ _fathom__fleet() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --wait_for)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --write_bw_log)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --write_hint)
+                    COMPREPLY=($(compgen -W "none short medium long extreme" -- "${cur}"))
                     return 0
                     ;;
                 --write_iops_log)
@@ -2348,6 +3028,22 @@ _fathom__fleet() {
                     ;;
                 --zero_buffers)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --zonemode)
+                    COMPREPLY=($(compgen -W "none strided zbd" -- "${cur}"))
+                    return 0
+                    ;;
+                --zonerange)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --zonesize)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --zoneskip)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --on)

@@ -61,10 +61,14 @@ complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l allow_
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l ba -d 'Alignment of offsets, by default the smallest block size.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l bs -d 'Block size; up to three values separated by commas for reads, writes and trims.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l bs_is_seq_rand -d 'Interpret the two block sizes as sequential and random instead of read and write.' -r -f -a "0\t''
+1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l bs_unaligned -d 'Permit block sizes of any number of bytes within the range.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l bsrange -d 'Range of block sizes, in multiples of the lower bound.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l bssplit -d 'Block sizes with a percentage each: `4k/60:64k/40`.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l buffer_compress_chunk -d 'Size of each compressible chunk of a buffer; 0 for the whole buffer.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l buffer_compress_percentage -d 'Percentage by which buffers can be compressed.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l buffer_pattern -d 'Fill buffers with this pattern.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l buffered -d 'Use the page cache; the opposite of `direct`.' -r -f -a "0\t''
 1\t''"
@@ -78,11 +82,20 @@ verify\t''
 all\t''
 0\t''
 1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l cpumask -d 'CPUs that the workers may run on, as a bit mask.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l cpus_allowed -d 'CPUs that the workers may run on, such as `0-3,5`.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l cpus_allowed_policy -d 'Share the CPUs among all workers, or give each worker one.' -r -f -a "shared\t''
 split\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l create_on_open -d 'Create files when they are opened, not before the run.' -r -f -a "0\t''
 1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l create_only -d 'Create the files, and run nothing.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l dedupe_global -d 'Duplicate buffers across jobs too, from a working set.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l dedupe_mode -d 'Source of duplicate buffers: the buffer before, or a working set.' -r -f -a "repeat\t''
+working_set\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l dedupe_percentage -d 'Percentage of buffers that duplicate others.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l dedupe_working_set_percentage -d 'Size of the working set of duplicates, as a percentage of the job\'s blocks.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l description -d 'Description of the job, repeated in the results.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l direct -d 'Bypass the page cache (O_DIRECT).' -r -f -a "0\t''
 1\t''"
@@ -101,8 +114,22 @@ complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l do_ver
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l end_fsync -d 'Call fsync once at the end of the job.' -r -f -a "0\t''
 1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l error_dump -d 'Print ignored errors.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l exec_postrun -d 'Shell command after each worker; its output goes to NAME.postrun.txt.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l exec_prerun -d 'Shell command before each worker begins; its output goes to NAME.prerun.txt.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l exit_what -d 'Jobs that `exitall` ends: those of the reporting group, those that run, or all of the run.' -r -f -a "group\t''
+stonewall\t''
+all\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l exitall -d 'End all other jobs when this job ends.' -r -f -a "0\t''
 1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l exitall_on_error -d 'End other jobs, as `exit_what` says, if this job fails.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l fadvise_hint -d 'Advise the kernel of the access pattern (posix_fadvise); 1 for that of the job.' -r -f -a "0\t''
+1\t''
+random\t''
+sequential\t''
+noreuse\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l fallocate -d 'Method of preallocating a file before it is laid out.' -r -f -a "none\t''
 native\t''
 posix\t''
@@ -111,6 +138,8 @@ truncate\t''
 0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l fdatasync -d 'Number of writes between calls of fdatasync; 0 for none.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l file_append -d 'Start at the present end of each file.' -r -f -a "0\t''
+1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l file_service_type -d 'Order in which files are used.' -r -f -a "random\t''
 zipf\t''
 pareto\t''
@@ -121,17 +150,24 @@ sequential\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l filename -d 'Files or devices, separated by `:` (a colon in a name is `\\:`).' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l filename_format -d 'Template of generated file names; $jobname, $jobnum and $filenum are replaced.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l filesize -d 'Size of each file, or a range `low-high`.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l fill_device -d 'Write until the device or filesystem is full.' -r -f -a "0\t''
+1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l fixedbufs -d 'Register buffers with the kernel before the run.' -r -f -a "0\t''
 1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l flow -d 'Weight of the job within its flow; 0 for none.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l flow_id -d 'Flow that the job belongs to.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l flow_sleep -d 'Time to sleep when ahead of the flow, in microseconds.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l fsync -d 'Number of writes between calls of fsync; 0 for none.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l fsync_on_close -d 'Call fsync when a file is closed.' -r -f -a "0\t''
 1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l gid -d 'Run the workers as this group.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l group_reporting -d 'Merge the results of adjacent jobs of one group.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l gtod_reduce -d 'Read the clock less often; latencies are not measured.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l hipri -d 'Poll for completions instead of waiting for interrupts.' -r -f -a "0\t''
 1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l ignore_error -d 'Errors to ignore, by name or number: lists separated by `:`, for reads, writes and verification.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l invalidate -d 'Drop the page cache of each file before the run.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l io_size -d 'Bytes to transfer, if different from `size`.' -r
@@ -153,14 +189,22 @@ nbd\t''
 null\t''
 model\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l iomem_align -d 'Alignment of buffers in bytes; never below 4096 in Fathom.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l ioscheduler -d 'Switch the devices to this I/O scheduler before the job.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l kb_base -d 'Base of units in job files and in fio\'s normal output.' -r -f -a "1024\t''
 1000\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l lat_percentiles -d 'Report percentiles of total latency.' -r -f -a "0\t''
 1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l latency_percentile -d 'Percentage of operations that must meet the target.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l latency_run -d 'Continue to adjust the depth after it was found.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l latency_target -d 'Search the highest queue depth that keeps latency below this.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l latency_window -d 'Duration of each step of that search.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l lockmem -d 'Memory that each worker locks while it runs, so that less is left for the page cache.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l log_avg_msec -d 'Interval over which log entries are averaged, in milliseconds; 0 logs each operation.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l log_offset -d 'Add the offset to log entries.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l loops -d 'Number of repetitions of the job.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l max_latency -d 'Fail if an operation takes longer than this; up to three values for reads, writes and trims.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l mem -d 'Type of memory for buffers.' -r -f -a "malloc\t''
 shm\t''
 shmhuge\t''
@@ -170,13 +214,18 @@ mmaphuge\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l name -d 'Name of the job; on the command line, it starts a new job.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l new_group -d 'Start a new reporting group without waiting.' -r -f -a "0\t''
 1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l nice -d 'CPU priority (nice value) of the workers.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l norandommap -d 'Permit a block to be accessed again before all blocks were accessed once.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l nrfiles -d 'Number of files of each worker; `size` is divided among them.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l numa_cpu_nodes -d 'NUMA nodes whose CPUs run the workers, such as `0-1` or `all`.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l numa_mem_policy -d 'Policy of the workers\' memory: `default`, `local`, `prefer:NODE`, `bind:NODES` or `interleave:NODES`.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l number_ios -d 'Maximum number of operations.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l numjobs -d 'Number of workers that run this job independently.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l offset -d 'Start offset within the files.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l offset_align -d 'Round start offsets given in per cent up to a multiple of this; 0 for the smallest block.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l offset_increment -d 'Added to the start offset for each clone.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l opendir -d 'Use all regular files below this directory.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l openfiles -d 'Maximum number of files open at the same time; all by default.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l overwrite -d 'Write each file in full before the run, so that writes never extend it.' -r -f -a "0\t''
 1\t''"
@@ -184,6 +233,11 @@ complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l per_jo
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l percentage_random -d 'Percentage of random offsets in a random pattern.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l percentile_list -d 'Percentiles to report, at most 20.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l pre_read -d 'Read the files into the page cache before the run.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l prio -d 'I/O priority within its class, 0 the highest.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l prioclass -d 'I/O priority class: 1 real time, 2 best effort, 3 idle.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l priohint -d 'I/O priority hint.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l ramp_time -d 'Warm-up time before results count; `runtime` starts after it.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l random_distribution -d 'Distribution of random offsets; up to three values separated by commas for reads, writes and trims.' -r -f -a "random\t''
 zipf\t''
@@ -200,7 +254,12 @@ complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l randse
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l rank_hosts -d 'Hosts, real or simulated, whose ranks run the job, in a run on many hosts, such as `db*,web1`.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l ranks -d 'Ranks of a run on many hosts, or simulated hosts, that run the job, such as `0-3,5`.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l rate -d 'Rate limit of each worker in bytes per second; up to three values for reads, writes and trims.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l rate_cycle -d 'Averaging window of the minimum rates, in milliseconds.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l rate_ignore_thinktime -d 'Do not catch up with the rate after idle time.' -r -f -a "0\t''
+1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l rate_iops -d 'Rate limit of each worker in operations per second; up to three values for reads, writes and trims.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l rate_iops_min -d 'Fail below this many operations per second; up to three values for reads, writes and trims.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l rate_min -d 'Fail below this many bytes per second; up to three values for reads, writes and trims.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l rate_process -d 'Arrival process under a rate.' -r -f -a "linear\t''
 poisson\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l read_iolog -d 'Replay the requests of this trace, in any format that `fathom trace` reads.' -r
@@ -236,10 +295,15 @@ readwrite\t''
 randrw\t''
 trimwrite\t''
 randtrimwrite\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l rw_sequencer -d 'Operations between two random offsets of `rw=rand…:N`: following each other, or at the same offset.' -r -f -a "sequential\t''
+identical\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l rwmixread -d 'Percentage of reads in a mix.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l rwmixwrite -d 'Percentage of writes in a mix; the later of the two options applies.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l scramble_buffers -d 'Modify each buffer slightly before every write.' -r -f -a "0\t''
 1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l serialize_overlap -d 'Delay operations that overlap one in flight.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l significant_figures -d 'Significant figures in fio\'s normal output.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l size -d 'Bytes of its files that the job covers, or a percentage of existing files.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l slat_percentiles -d 'Report percentiles of submission latency.' -r -f -a "0\t''
 1\t''"
@@ -249,6 +313,10 @@ complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l sqthre
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l startdelay -d 'Delay before the job starts; a range `low-high` draws a random delay.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l stats -d 'Keep statistics.' -r -f -a "0\t''
 1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l steadystate -d 'End when the deviation or slope of IOPS or bandwidth is below a limit: `iops:5%`, `bw_slope:0.3%`.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l steadystate_check_interval -d 'Interval between samples.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l steadystate_duration -d 'Duration for which it must be steady; 0 for no steady state.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l steadystate_ramp_time -d 'Time to wait before the first sample.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l stonewall -d 'Start after all preceding jobs have finished.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l sync -d 'Open files with O_SYNC or O_DSYNC.' -r -f -a "none\t''
@@ -266,8 +334,17 @@ complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l thread
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l time_based -d 'Repeat the workload until `runtime` has passed.' -r -f -a "0\t''
 1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l uid -d 'Run the workers as this user.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l unified_rw_reporting -d 'Report reads, writes and trims as one in fio\'s outputs.' -r -f -a "none\t''
+mixed\t''
+both\t''
+0\t''
+1\t''
+2\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l unit_base -d 'Unit of rates: bytes (8), bits (1) or automatic (0).' -r -f -a "0\t''
 8\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l unlink -d 'Remove the files after the job.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l uri -d 'URI of the export: nbd://HOST[:PORT]/EXPORT or nbd+unix:///EXPORT?socket=PATH; `size` defaults to its size.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l verify -d 'Method of verification: the checksum or content of written blocks.' -r -f -a "0\t''
@@ -299,11 +376,23 @@ complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l verify
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l verify_only -d 'Verify the data of an earlier run of the job, without writing.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l verify_pattern -d 'Pattern to write and to expect; `%o` stands for the offset.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l wait_for -d 'Start after all workers of the preceding job of this name have finished.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l write_bw_log -d 'Write bandwidth logs with this prefix.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l write_hint -d 'Expected lifetime of the data (F_SET_RW_HINT).' -r -f -a "none\t''
+short\t''
+medium\t''
+long\t''
+extreme\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l write_iops_log -d 'Write IOPS logs with this prefix.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l write_lat_log -d 'Write latency logs with this prefix.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l zero_buffers -d 'Write zeroes.' -r -f -a "0\t''
 1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l zonemode -d 'How the file is divided into zones: not, at regular distances, or as a zoned device is.' -r -f -a "none\t''
+strided\t''
+zbd\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l zonerange -d 'Length of a zone; `zonesize` by default.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l zonesize -d 'Bytes to transfer in each zone before the next one.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l zoneskip -d 'Bytes from the end of a zone to the next one.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l on -d 'Use this modelled volume instead of the jobs\' files' -r -f -a "gcp/pd-standard\t''
 gcp/pd-standard-regional\t''
 gcp/pd-balanced\t''
@@ -433,10 +522,14 @@ complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l allo
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l ba -d 'Alignment of offsets, by default the smallest block size.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l bs -d 'Block size; up to three values separated by commas for reads, writes and trims.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l bs_is_seq_rand -d 'Interpret the two block sizes as sequential and random instead of read and write.' -r -f -a "0\t''
+1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l bs_unaligned -d 'Permit block sizes of any number of bytes within the range.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l bsrange -d 'Range of block sizes, in multiples of the lower bound.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l bssplit -d 'Block sizes with a percentage each: `4k/60:64k/40`.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l buffer_compress_chunk -d 'Size of each compressible chunk of a buffer; 0 for the whole buffer.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l buffer_compress_percentage -d 'Percentage by which buffers can be compressed.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l buffer_pattern -d 'Fill buffers with this pattern.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l buffered -d 'Use the page cache; the opposite of `direct`.' -r -f -a "0\t''
 1\t''"
@@ -450,11 +543,20 @@ verify\t''
 all\t''
 0\t''
 1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l cpumask -d 'CPUs that the workers may run on, as a bit mask.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l cpus_allowed -d 'CPUs that the workers may run on, such as `0-3,5`.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l cpus_allowed_policy -d 'Share the CPUs among all workers, or give each worker one.' -r -f -a "shared\t''
 split\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l create_on_open -d 'Create files when they are opened, not before the run.' -r -f -a "0\t''
 1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l create_only -d 'Create the files, and run nothing.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l dedupe_global -d 'Duplicate buffers across jobs too, from a working set.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l dedupe_mode -d 'Source of duplicate buffers: the buffer before, or a working set.' -r -f -a "repeat\t''
+working_set\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l dedupe_percentage -d 'Percentage of buffers that duplicate others.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l dedupe_working_set_percentage -d 'Size of the working set of duplicates, as a percentage of the job\'s blocks.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l description -d 'Description of the job, repeated in the results.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l direct -d 'Bypass the page cache (O_DIRECT).' -r -f -a "0\t''
 1\t''"
@@ -473,8 +575,22 @@ complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l do_v
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l end_fsync -d 'Call fsync once at the end of the job.' -r -f -a "0\t''
 1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l error_dump -d 'Print ignored errors.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l exec_postrun -d 'Shell command after each worker; its output goes to NAME.postrun.txt.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l exec_prerun -d 'Shell command before each worker begins; its output goes to NAME.prerun.txt.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l exit_what -d 'Jobs that `exitall` ends: those of the reporting group, those that run, or all of the run.' -r -f -a "group\t''
+stonewall\t''
+all\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l exitall -d 'End all other jobs when this job ends.' -r -f -a "0\t''
 1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l exitall_on_error -d 'End other jobs, as `exit_what` says, if this job fails.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l fadvise_hint -d 'Advise the kernel of the access pattern (posix_fadvise); 1 for that of the job.' -r -f -a "0\t''
+1\t''
+random\t''
+sequential\t''
+noreuse\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l fallocate -d 'Method of preallocating a file before it is laid out.' -r -f -a "none\t''
 native\t''
 posix\t''
@@ -483,6 +599,8 @@ truncate\t''
 0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l fdatasync -d 'Number of writes between calls of fdatasync; 0 for none.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l file_append -d 'Start at the present end of each file.' -r -f -a "0\t''
+1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l file_service_type -d 'Order in which files are used.' -r -f -a "random\t''
 zipf\t''
 pareto\t''
@@ -493,17 +611,24 @@ sequential\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l filename -d 'Files or devices, separated by `:` (a colon in a name is `\\:`).' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l filename_format -d 'Template of generated file names; $jobname, $jobnum and $filenum are replaced.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l filesize -d 'Size of each file, or a range `low-high`.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l fill_device -d 'Write until the device or filesystem is full.' -r -f -a "0\t''
+1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l fixedbufs -d 'Register buffers with the kernel before the run.' -r -f -a "0\t''
 1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l flow -d 'Weight of the job within its flow; 0 for none.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l flow_id -d 'Flow that the job belongs to.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l flow_sleep -d 'Time to sleep when ahead of the flow, in microseconds.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l fsync -d 'Number of writes between calls of fsync; 0 for none.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l fsync_on_close -d 'Call fsync when a file is closed.' -r -f -a "0\t''
 1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l gid -d 'Run the workers as this group.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l group_reporting -d 'Merge the results of adjacent jobs of one group.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l gtod_reduce -d 'Read the clock less often; latencies are not measured.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l hipri -d 'Poll for completions instead of waiting for interrupts.' -r -f -a "0\t''
 1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l ignore_error -d 'Errors to ignore, by name or number: lists separated by `:`, for reads, writes and verification.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l invalidate -d 'Drop the page cache of each file before the run.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l io_size -d 'Bytes to transfer, if different from `size`.' -r
@@ -525,14 +650,22 @@ nbd\t''
 null\t''
 model\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l iomem_align -d 'Alignment of buffers in bytes; never below 4096 in Fathom.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l ioscheduler -d 'Switch the devices to this I/O scheduler before the job.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l kb_base -d 'Base of units in job files and in fio\'s normal output.' -r -f -a "1024\t''
 1000\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l lat_percentiles -d 'Report percentiles of total latency.' -r -f -a "0\t''
 1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l latency_percentile -d 'Percentage of operations that must meet the target.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l latency_run -d 'Continue to adjust the depth after it was found.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l latency_target -d 'Search the highest queue depth that keeps latency below this.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l latency_window -d 'Duration of each step of that search.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l lockmem -d 'Memory that each worker locks while it runs, so that less is left for the page cache.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l log_avg_msec -d 'Interval over which log entries are averaged, in milliseconds; 0 logs each operation.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l log_offset -d 'Add the offset to log entries.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l loops -d 'Number of repetitions of the job.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l max_latency -d 'Fail if an operation takes longer than this; up to three values for reads, writes and trims.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l mem -d 'Type of memory for buffers.' -r -f -a "malloc\t''
 shm\t''
 shmhuge\t''
@@ -542,13 +675,18 @@ mmaphuge\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l name -d 'Name of the job; on the command line, it starts a new job.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l new_group -d 'Start a new reporting group without waiting.' -r -f -a "0\t''
 1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l nice -d 'CPU priority (nice value) of the workers.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l norandommap -d 'Permit a block to be accessed again before all blocks were accessed once.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l nrfiles -d 'Number of files of each worker; `size` is divided among them.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l numa_cpu_nodes -d 'NUMA nodes whose CPUs run the workers, such as `0-1` or `all`.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l numa_mem_policy -d 'Policy of the workers\' memory: `default`, `local`, `prefer:NODE`, `bind:NODES` or `interleave:NODES`.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l number_ios -d 'Maximum number of operations.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l numjobs -d 'Number of workers that run this job independently.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l offset -d 'Start offset within the files.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l offset_align -d 'Round start offsets given in per cent up to a multiple of this; 0 for the smallest block.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l offset_increment -d 'Added to the start offset for each clone.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l opendir -d 'Use all regular files below this directory.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l openfiles -d 'Maximum number of files open at the same time; all by default.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l overwrite -d 'Write each file in full before the run, so that writes never extend it.' -r -f -a "0\t''
 1\t''"
@@ -556,6 +694,11 @@ complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l per_
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l percentage_random -d 'Percentage of random offsets in a random pattern.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l percentile_list -d 'Percentiles to report, at most 20.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l pre_read -d 'Read the files into the page cache before the run.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l prio -d 'I/O priority within its class, 0 the highest.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l prioclass -d 'I/O priority class: 1 real time, 2 best effort, 3 idle.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l priohint -d 'I/O priority hint.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l ramp_time -d 'Warm-up time before results count; `runtime` starts after it.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l random_distribution -d 'Distribution of random offsets; up to three values separated by commas for reads, writes and trims.' -r -f -a "random\t''
 zipf\t''
@@ -572,7 +715,12 @@ complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l rand
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l rank_hosts -d 'Hosts, real or simulated, whose ranks run the job, in a run on many hosts, such as `db*,web1`.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l ranks -d 'Ranks of a run on many hosts, or simulated hosts, that run the job, such as `0-3,5`.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l rate -d 'Rate limit of each worker in bytes per second; up to three values for reads, writes and trims.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l rate_cycle -d 'Averaging window of the minimum rates, in milliseconds.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l rate_ignore_thinktime -d 'Do not catch up with the rate after idle time.' -r -f -a "0\t''
+1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l rate_iops -d 'Rate limit of each worker in operations per second; up to three values for reads, writes and trims.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l rate_iops_min -d 'Fail below this many operations per second; up to three values for reads, writes and trims.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l rate_min -d 'Fail below this many bytes per second; up to three values for reads, writes and trims.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l rate_process -d 'Arrival process under a rate.' -r -f -a "linear\t''
 poisson\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l read_iolog -d 'Replay the requests of this trace, in any format that `fathom trace` reads.' -r
@@ -608,10 +756,15 @@ readwrite\t''
 randrw\t''
 trimwrite\t''
 randtrimwrite\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l rw_sequencer -d 'Operations between two random offsets of `rw=rand…:N`: following each other, or at the same offset.' -r -f -a "sequential\t''
+identical\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l rwmixread -d 'Percentage of reads in a mix.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l rwmixwrite -d 'Percentage of writes in a mix; the later of the two options applies.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l scramble_buffers -d 'Modify each buffer slightly before every write.' -r -f -a "0\t''
 1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l serialize_overlap -d 'Delay operations that overlap one in flight.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l significant_figures -d 'Significant figures in fio\'s normal output.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l size -d 'Bytes of its files that the job covers, or a percentage of existing files.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l slat_percentiles -d 'Report percentiles of submission latency.' -r -f -a "0\t''
 1\t''"
@@ -621,6 +774,10 @@ complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l sqth
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l startdelay -d 'Delay before the job starts; a range `low-high` draws a random delay.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l stats -d 'Keep statistics.' -r -f -a "0\t''
 1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l steadystate -d 'End when the deviation or slope of IOPS or bandwidth is below a limit: `iops:5%`, `bw_slope:0.3%`.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l steadystate_check_interval -d 'Interval between samples.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l steadystate_duration -d 'Duration for which it must be steady; 0 for no steady state.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l steadystate_ramp_time -d 'Time to wait before the first sample.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l stonewall -d 'Start after all preceding jobs have finished.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l sync -d 'Open files with O_SYNC or O_DSYNC.' -r -f -a "none\t''
@@ -638,8 +795,17 @@ complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l thre
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l time_based -d 'Repeat the workload until `runtime` has passed.' -r -f -a "0\t''
 1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l uid -d 'Run the workers as this user.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l unified_rw_reporting -d 'Report reads, writes and trims as one in fio\'s outputs.' -r -f -a "none\t''
+mixed\t''
+both\t''
+0\t''
+1\t''
+2\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l unit_base -d 'Unit of rates: bytes (8), bits (1) or automatic (0).' -r -f -a "0\t''
 8\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l unlink -d 'Remove the files after the job.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l uri -d 'URI of the export: nbd://HOST[:PORT]/EXPORT or nbd+unix:///EXPORT?socket=PATH; `size` defaults to its size.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l verify -d 'Method of verification: the checksum or content of written blocks.' -r -f -a "0\t''
@@ -671,11 +837,23 @@ complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l veri
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l verify_only -d 'Verify the data of an earlier run of the job, without writing.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l verify_pattern -d 'Pattern to write and to expect; `%o` stands for the offset.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l wait_for -d 'Start after all workers of the preceding job of this name have finished.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l write_bw_log -d 'Write bandwidth logs with this prefix.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l write_hint -d 'Expected lifetime of the data (F_SET_RW_HINT).' -r -f -a "none\t''
+short\t''
+medium\t''
+long\t''
+extreme\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l write_iops_log -d 'Write IOPS logs with this prefix.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l write_lat_log -d 'Write latency logs with this prefix.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l zero_buffers -d 'Write zeroes.' -r -f -a "0\t''
 1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l zonemode -d 'How the file is divided into zones: not, at regular distances, or as a zoned device is.' -r -f -a "none\t''
+strided\t''
+zbd\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l zonerange -d 'Length of a zone; `zonesize` by default.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l zonesize -d 'Bytes to transfer in each zone before the next one.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l zoneskip -d 'Bytes from the end of a zone to the next one.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l on -d 'Use this modelled volume instead of the job\'s files' -r -f -a "gcp/pd-standard\t''
 gcp/pd-standard-regional\t''
 gcp/pd-balanced\t''
@@ -811,10 +989,14 @@ complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l allow_
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l ba -d 'Alignment of offsets, by default the smallest block size.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l bs -d 'Block size; up to three values separated by commas for reads, writes and trims.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l bs_is_seq_rand -d 'Interpret the two block sizes as sequential and random instead of read and write.' -r -f -a "0\t''
+1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l bs_unaligned -d 'Permit block sizes of any number of bytes within the range.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l bsrange -d 'Range of block sizes, in multiples of the lower bound.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l bssplit -d 'Block sizes with a percentage each: `4k/60:64k/40`.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l buffer_compress_chunk -d 'Size of each compressible chunk of a buffer; 0 for the whole buffer.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l buffer_compress_percentage -d 'Percentage by which buffers can be compressed.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l buffer_pattern -d 'Fill buffers with this pattern.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l buffered -d 'Use the page cache; the opposite of `direct`.' -r -f -a "0\t''
 1\t''"
@@ -828,11 +1010,20 @@ verify\t''
 all\t''
 0\t''
 1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l cpumask -d 'CPUs that the workers may run on, as a bit mask.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l cpus_allowed -d 'CPUs that the workers may run on, such as `0-3,5`.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l cpus_allowed_policy -d 'Share the CPUs among all workers, or give each worker one.' -r -f -a "shared\t''
 split\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l create_on_open -d 'Create files when they are opened, not before the run.' -r -f -a "0\t''
 1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l create_only -d 'Create the files, and run nothing.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l dedupe_global -d 'Duplicate buffers across jobs too, from a working set.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l dedupe_mode -d 'Source of duplicate buffers: the buffer before, or a working set.' -r -f -a "repeat\t''
+working_set\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l dedupe_percentage -d 'Percentage of buffers that duplicate others.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l dedupe_working_set_percentage -d 'Size of the working set of duplicates, as a percentage of the job\'s blocks.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l description -d 'Description of the job, repeated in the results.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l direct -d 'Bypass the page cache (O_DIRECT).' -r -f -a "0\t''
 1\t''"
@@ -851,8 +1042,22 @@ complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l do_ver
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l end_fsync -d 'Call fsync once at the end of the job.' -r -f -a "0\t''
 1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l error_dump -d 'Print ignored errors.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l exec_postrun -d 'Shell command after each worker; its output goes to NAME.postrun.txt.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l exec_prerun -d 'Shell command before each worker begins; its output goes to NAME.prerun.txt.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l exit_what -d 'Jobs that `exitall` ends: those of the reporting group, those that run, or all of the run.' -r -f -a "group\t''
+stonewall\t''
+all\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l exitall -d 'End all other jobs when this job ends.' -r -f -a "0\t''
 1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l exitall_on_error -d 'End other jobs, as `exit_what` says, if this job fails.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l fadvise_hint -d 'Advise the kernel of the access pattern (posix_fadvise); 1 for that of the job.' -r -f -a "0\t''
+1\t''
+random\t''
+sequential\t''
+noreuse\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l fallocate -d 'Method of preallocating a file before it is laid out.' -r -f -a "none\t''
 native\t''
 posix\t''
@@ -861,6 +1066,8 @@ truncate\t''
 0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l fdatasync -d 'Number of writes between calls of fdatasync; 0 for none.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l file_append -d 'Start at the present end of each file.' -r -f -a "0\t''
+1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l file_service_type -d 'Order in which files are used.' -r -f -a "random\t''
 zipf\t''
 pareto\t''
@@ -871,17 +1078,24 @@ sequential\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l filename -d 'Files or devices, separated by `:` (a colon in a name is `\\:`).' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l filename_format -d 'Template of generated file names; $jobname, $jobnum and $filenum are replaced.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l filesize -d 'Size of each file, or a range `low-high`.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l fill_device -d 'Write until the device or filesystem is full.' -r -f -a "0\t''
+1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l fixedbufs -d 'Register buffers with the kernel before the run.' -r -f -a "0\t''
 1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l flow -d 'Weight of the job within its flow; 0 for none.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l flow_id -d 'Flow that the job belongs to.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l flow_sleep -d 'Time to sleep when ahead of the flow, in microseconds.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l fsync -d 'Number of writes between calls of fsync; 0 for none.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l fsync_on_close -d 'Call fsync when a file is closed.' -r -f -a "0\t''
 1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l gid -d 'Run the workers as this group.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l group_reporting -d 'Merge the results of adjacent jobs of one group.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l gtod_reduce -d 'Read the clock less often; latencies are not measured.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l hipri -d 'Poll for completions instead of waiting for interrupts.' -r -f -a "0\t''
 1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l ignore_error -d 'Errors to ignore, by name or number: lists separated by `:`, for reads, writes and verification.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l invalidate -d 'Drop the page cache of each file before the run.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l io_size -d 'Bytes to transfer, if different from `size`.' -r
@@ -903,14 +1117,22 @@ nbd\t''
 null\t''
 model\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l iomem_align -d 'Alignment of buffers in bytes; never below 4096 in Fathom.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l ioscheduler -d 'Switch the devices to this I/O scheduler before the job.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l kb_base -d 'Base of units in job files and in fio\'s normal output.' -r -f -a "1024\t''
 1000\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l lat_percentiles -d 'Report percentiles of total latency.' -r -f -a "0\t''
 1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l latency_percentile -d 'Percentage of operations that must meet the target.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l latency_run -d 'Continue to adjust the depth after it was found.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l latency_target -d 'Search the highest queue depth that keeps latency below this.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l latency_window -d 'Duration of each step of that search.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l lockmem -d 'Memory that each worker locks while it runs, so that less is left for the page cache.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l log_avg_msec -d 'Interval over which log entries are averaged, in milliseconds; 0 logs each operation.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l log_offset -d 'Add the offset to log entries.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l loops -d 'Number of repetitions of the job.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l max_latency -d 'Fail if an operation takes longer than this; up to three values for reads, writes and trims.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l mem -d 'Type of memory for buffers.' -r -f -a "malloc\t''
 shm\t''
 shmhuge\t''
@@ -920,13 +1142,18 @@ mmaphuge\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l name -d 'Name of the job; on the command line, it starts a new job.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l new_group -d 'Start a new reporting group without waiting.' -r -f -a "0\t''
 1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l nice -d 'CPU priority (nice value) of the workers.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l norandommap -d 'Permit a block to be accessed again before all blocks were accessed once.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l nrfiles -d 'Number of files of each worker; `size` is divided among them.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l numa_cpu_nodes -d 'NUMA nodes whose CPUs run the workers, such as `0-1` or `all`.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l numa_mem_policy -d 'Policy of the workers\' memory: `default`, `local`, `prefer:NODE`, `bind:NODES` or `interleave:NODES`.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l number_ios -d 'Maximum number of operations.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l numjobs -d 'Number of workers that run this job independently.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l offset -d 'Start offset within the files.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l offset_align -d 'Round start offsets given in per cent up to a multiple of this; 0 for the smallest block.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l offset_increment -d 'Added to the start offset for each clone.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l opendir -d 'Use all regular files below this directory.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l openfiles -d 'Maximum number of files open at the same time; all by default.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l overwrite -d 'Write each file in full before the run, so that writes never extend it.' -r -f -a "0\t''
 1\t''"
@@ -934,6 +1161,11 @@ complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l per_jo
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l percentage_random -d 'Percentage of random offsets in a random pattern.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l percentile_list -d 'Percentiles to report, at most 20.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l pre_read -d 'Read the files into the page cache before the run.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l prio -d 'I/O priority within its class, 0 the highest.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l prioclass -d 'I/O priority class: 1 real time, 2 best effort, 3 idle.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l priohint -d 'I/O priority hint.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l ramp_time -d 'Warm-up time before results count; `runtime` starts after it.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l random_distribution -d 'Distribution of random offsets; up to three values separated by commas for reads, writes and trims.' -r -f -a "random\t''
 zipf\t''
@@ -950,7 +1182,12 @@ complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l randse
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l rank_hosts -d 'Hosts, real or simulated, whose ranks run the job, in a run on many hosts, such as `db*,web1`.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l ranks -d 'Ranks of a run on many hosts, or simulated hosts, that run the job, such as `0-3,5`.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l rate -d 'Rate limit of each worker in bytes per second; up to three values for reads, writes and trims.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l rate_cycle -d 'Averaging window of the minimum rates, in milliseconds.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l rate_ignore_thinktime -d 'Do not catch up with the rate after idle time.' -r -f -a "0\t''
+1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l rate_iops -d 'Rate limit of each worker in operations per second; up to three values for reads, writes and trims.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l rate_iops_min -d 'Fail below this many operations per second; up to three values for reads, writes and trims.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l rate_min -d 'Fail below this many bytes per second; up to three values for reads, writes and trims.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l rate_process -d 'Arrival process under a rate.' -r -f -a "linear\t''
 poisson\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l read_iolog -d 'Replay the requests of this trace, in any format that `fathom trace` reads.' -r
@@ -986,10 +1223,15 @@ readwrite\t''
 randrw\t''
 trimwrite\t''
 randtrimwrite\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l rw_sequencer -d 'Operations between two random offsets of `rw=rand…:N`: following each other, or at the same offset.' -r -f -a "sequential\t''
+identical\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l rwmixread -d 'Percentage of reads in a mix.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l rwmixwrite -d 'Percentage of writes in a mix; the later of the two options applies.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l scramble_buffers -d 'Modify each buffer slightly before every write.' -r -f -a "0\t''
 1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l serialize_overlap -d 'Delay operations that overlap one in flight.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l significant_figures -d 'Significant figures in fio\'s normal output.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l size -d 'Bytes of its files that the job covers, or a percentage of existing files.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l slat_percentiles -d 'Report percentiles of submission latency.' -r -f -a "0\t''
 1\t''"
@@ -999,6 +1241,10 @@ complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l sqthre
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l startdelay -d 'Delay before the job starts; a range `low-high` draws a random delay.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l stats -d 'Keep statistics.' -r -f -a "0\t''
 1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l steadystate -d 'End when the deviation or slope of IOPS or bandwidth is below a limit: `iops:5%`, `bw_slope:0.3%`.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l steadystate_check_interval -d 'Interval between samples.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l steadystate_duration -d 'Duration for which it must be steady; 0 for no steady state.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l steadystate_ramp_time -d 'Time to wait before the first sample.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l stonewall -d 'Start after all preceding jobs have finished.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l sync -d 'Open files with O_SYNC or O_DSYNC.' -r -f -a "none\t''
@@ -1016,8 +1262,17 @@ complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l thread
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l time_based -d 'Repeat the workload until `runtime` has passed.' -r -f -a "0\t''
 1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l uid -d 'Run the workers as this user.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l unified_rw_reporting -d 'Report reads, writes and trims as one in fio\'s outputs.' -r -f -a "none\t''
+mixed\t''
+both\t''
+0\t''
+1\t''
+2\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l unit_base -d 'Unit of rates: bytes (8), bits (1) or automatic (0).' -r -f -a "0\t''
 8\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l unlink -d 'Remove the files after the job.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l uri -d 'URI of the export: nbd://HOST[:PORT]/EXPORT or nbd+unix:///EXPORT?socket=PATH; `size` defaults to its size.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l verify -d 'Method of verification: the checksum or content of written blocks.' -r -f -a "0\t''
@@ -1049,11 +1304,23 @@ complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l verify
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l verify_only -d 'Verify the data of an earlier run of the job, without writing.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l verify_pattern -d 'Pattern to write and to expect; `%o` stands for the offset.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l wait_for -d 'Start after all workers of the preceding job of this name have finished.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l write_bw_log -d 'Write bandwidth logs with this prefix.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l write_hint -d 'Expected lifetime of the data (F_SET_RW_HINT).' -r -f -a "none\t''
+short\t''
+medium\t''
+long\t''
+extreme\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l write_iops_log -d 'Write IOPS logs with this prefix.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l write_lat_log -d 'Write latency logs with this prefix.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l zero_buffers -d 'Write zeroes.' -r -f -a "0\t''
 1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l zonemode -d 'How the file is divided into zones: not, at regular distances, or as a zoned device is.' -r -f -a "none\t''
+strided\t''
+zbd\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l zonerange -d 'Length of a zone; `zonesize` by default.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l zonesize -d 'Bytes to transfer in each zone before the next one.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l zoneskip -d 'Bytes from the end of a zone to the next one.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l on -d 'Use this modelled volume instead of the jobs\' files' -r -f -a "gcp/pd-standard\t''
 gcp/pd-standard-regional\t''
 gcp/pd-balanced\t''

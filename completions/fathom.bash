@@ -993,7 +993,7 @@ _fathom() {
             return 0
             ;;
         fathom__subcmd__options)
-            opts="-h --help allow_file_create allow_mounted_write ba bs bs_unaligned bsrange bssplit buffer_pattern buffered clat_percentiles continue_on_error cpus_allowed cpus_allowed_policy create_on_open description direct directory disable_bw_measurement disable_clat disable_lat disable_slat disk_util do_verify end_fsync exitall fallocate fdatasync file_service_type filename filename_format filesize fixedbufs fsync fsync_on_close group_reporting gtod_reduce hipri invalidate io_size iodepth iodepth_batch iodepth_batch_complete_max iodepth_batch_complete_min iodepth_low ioengine iomem_align kb_base lat_percentiles log_avg_msec log_offset loops mem name new_group norandommap nrfiles number_ios numjobs offset offset_increment openfiles overwrite per_job_logs percentage_random percentile_list ramp_time random_distribution random_generator randrepeat randseed rank_hosts ranks rate rate_iops rate_process read_iolog refill_buffers registerfiles replay replay_align replay_fit replay_for replay_loop replay_no_stall replay_redirect replay_scale replay_skip replay_speed replay_start replay_time_scale runtime rw rwmixread rwmixwrite scramble_buffers size slat_percentiles sqthread_poll sqthread_poll_cpu startdelay stats stonewall sync thinktime thinktime_blocks thinktime_blocks_type thinktime_iotime thinktime_spin thread time_based unit_base uri verify verify_dump verify_fatal verify_interval verify_nonce verify_only verify_pattern volume write_bw_log write_iops_log write_lat_log zero_buffers"
+            opts="-h --help allow_file_create allow_mounted_write ba bs bs_is_seq_rand bs_unaligned bsrange bssplit buffer_compress_chunk buffer_compress_percentage buffer_pattern buffered clat_percentiles continue_on_error cpumask cpus_allowed cpus_allowed_policy create_on_open create_only dedupe_global dedupe_mode dedupe_percentage dedupe_working_set_percentage description direct directory disable_bw_measurement disable_clat disable_lat disable_slat disk_util do_verify end_fsync error_dump exec_postrun exec_prerun exit_what exitall exitall_on_error fadvise_hint fallocate fdatasync file_append file_service_type filename filename_format filesize fill_device fixedbufs flow flow_id flow_sleep fsync fsync_on_close gid group_reporting gtod_reduce hipri ignore_error invalidate io_size iodepth iodepth_batch iodepth_batch_complete_max iodepth_batch_complete_min iodepth_low ioengine iomem_align ioscheduler kb_base lat_percentiles latency_percentile latency_run latency_target latency_window lockmem log_avg_msec log_offset loops max_latency mem name new_group nice norandommap nrfiles numa_cpu_nodes numa_mem_policy number_ios numjobs offset offset_align offset_increment opendir openfiles overwrite per_job_logs percentage_random percentile_list pre_read prio prioclass priohint ramp_time random_distribution random_generator randrepeat randseed rank_hosts ranks rate rate_cycle rate_ignore_thinktime rate_iops rate_iops_min rate_min rate_process read_iolog refill_buffers registerfiles replay replay_align replay_fit replay_for replay_loop replay_no_stall replay_redirect replay_scale replay_skip replay_speed replay_start replay_time_scale runtime rw rw_sequencer rwmixread rwmixwrite scramble_buffers serialize_overlap significant_figures size slat_percentiles sqthread_poll sqthread_poll_cpu startdelay stats steadystate steadystate_check_interval steadystate_duration steadystate_ramp_time stonewall sync thinktime thinktime_blocks thinktime_blocks_type thinktime_iotime thinktime_spin thread time_based uid unified_rw_reporting unit_base unlink uri verify verify_dump verify_fatal verify_interval verify_nonce verify_only verify_pattern volume wait_for write_bw_log write_hint write_iops_log write_lat_log zero_buffers zonemode zonerange zonesize zoneskip"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1147,7 +1147,7 @@ _fathom() {
             return 0
             ;;
         fathom__subcmd__run)
-            opts="-o -h --format --output --events --live --metrics --insecure --repeat --probe --section --show-jobs --dry-run --allow-destroy --allow-overwrite --seed --progress --grace --no-record --allow_file_create --allow_mounted_write --ba --bs --bs_unaligned --bsrange --bssplit --buffer_pattern --buffered --clat_percentiles --continue_on_error --cpus_allowed --cpus_allowed_policy --create_on_open --description --direct --directory --disable_bw_measurement --disable_clat --disable_lat --disable_slat --disk_util --do_verify --end_fsync --exitall --fallocate --fdatasync --file_service_type --filename --filename_format --filesize --fixedbufs --fsync --fsync_on_close --group_reporting --gtod_reduce --hipri --invalidate --io_size --iodepth --iodepth_batch --iodepth_batch_complete_max --iodepth_batch_complete_min --iodepth_low --ioengine --iomem_align --kb_base --lat_percentiles --log_avg_msec --log_offset --loops --mem --name --new_group --norandommap --nrfiles --number_ios --numjobs --offset --offset_increment --openfiles --overwrite --per_job_logs --percentage_random --percentile_list --ramp_time --random_distribution --random_generator --randrepeat --randseed --rank_hosts --ranks --rate --rate_iops --rate_process --read_iolog --refill_buffers --registerfiles --replay --replay_align --replay_fit --replay_for --replay_loop --replay_no_stall --replay_redirect --replay_scale --replay_skip --replay_speed --replay_start --replay_time_scale --runtime --rw --rwmixread --rwmixwrite --scramble_buffers --size --slat_percentiles --sqthread_poll --sqthread_poll_cpu --startdelay --stats --stonewall --sync --thinktime --thinktime_blocks --thinktime_blocks_type --thinktime_iotime --thinktime_spin --thread --time_based --unit_base --uri --verify --verify_dump --verify_fatal --verify_interval --verify_nonce --verify_only --verify_pattern --write_bw_log --write_iops_log --write_lat_log --zero_buffers --on --volume --help"
+            opts="-o -h --format --output --events --live --metrics --insecure --repeat --probe --section --show-jobs --dry-run --allow-destroy --allow-overwrite --seed --progress --grace --no-record --allow_file_create --allow_mounted_write --ba --bs --bs_is_seq_rand --bs_unaligned --bsrange --bssplit --buffer_compress_chunk --buffer_compress_percentage --buffer_pattern --buffered --clat_percentiles --continue_on_error --cpumask --cpus_allowed --cpus_allowed_policy --create_on_open --create_only --dedupe_global --dedupe_mode --dedupe_percentage --dedupe_working_set_percentage --description --direct --directory --disable_bw_measurement --disable_clat --disable_lat --disable_slat --disk_util --do_verify --end_fsync --error_dump --exec_postrun --exec_prerun --exit_what --exitall --exitall_on_error --fadvise_hint --fallocate --fdatasync --file_append --file_service_type --filename --filename_format --filesize --fill_device --fixedbufs --flow --flow_id --flow_sleep --fsync --fsync_on_close --gid --group_reporting --gtod_reduce --hipri --ignore_error --invalidate --io_size --iodepth --iodepth_batch --iodepth_batch_complete_max --iodepth_batch_complete_min --iodepth_low --ioengine --iomem_align --ioscheduler --kb_base --lat_percentiles --latency_percentile --latency_run --latency_target --latency_window --lockmem --log_avg_msec --log_offset --loops --max_latency --mem --name --new_group --nice --norandommap --nrfiles --numa_cpu_nodes --numa_mem_policy --number_ios --numjobs --offset --offset_align --offset_increment --opendir --openfiles --overwrite --per_job_logs --percentage_random --percentile_list --pre_read --prio --prioclass --priohint --ramp_time --random_distribution --random_generator --randrepeat --randseed --rank_hosts --ranks --rate --rate_cycle --rate_ignore_thinktime --rate_iops --rate_iops_min --rate_min --rate_process --read_iolog --refill_buffers --registerfiles --replay --replay_align --replay_fit --replay_for --replay_loop --replay_no_stall --replay_redirect --replay_scale --replay_skip --replay_speed --replay_start --replay_time_scale --runtime --rw --rw_sequencer --rwmixread --rwmixwrite --scramble_buffers --serialize_overlap --significant_figures --size --slat_percentiles --sqthread_poll --sqthread_poll_cpu --startdelay --stats --steadystate --steadystate_check_interval --steadystate_duration --steadystate_ramp_time --stonewall --sync --thinktime --thinktime_blocks --thinktime_blocks_type --thinktime_iotime --thinktime_spin --thread --time_based --uid --unified_rw_reporting --unit_base --unlink --uri --verify --verify_dump --verify_fatal --verify_interval --verify_nonce --verify_only --verify_pattern --wait_for --write_bw_log --write_hint --write_iops_log --write_lat_log --zero_buffers --zonemode --zonerange --zonesize --zoneskip --on --volume --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1217,6 +1217,10 @@ _fathom() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --bs_is_seq_rand)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
                 --bs_unaligned)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
@@ -1226,6 +1230,14 @@ _fathom() {
                     return 0
                     ;;
                 --bssplit)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --buffer_compress_chunk)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --buffer_compress_percentage)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1245,6 +1257,10 @@ _fathom() {
                     COMPREPLY=($(compgen -W "none read write io verify all 0 1" -- "${cur}"))
                     return 0
                     ;;
+                --cpumask)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --cpus_allowed)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1255,6 +1271,26 @@ _fathom() {
                     ;;
                 --create_on_open)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --create_only)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --dedupe_global)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --dedupe_mode)
+                    COMPREPLY=($(compgen -W "repeat working_set" -- "${cur}"))
+                    return 0
+                    ;;
+                --dedupe_percentage)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --dedupe_working_set_percentage)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --description)
@@ -1297,8 +1333,32 @@ _fathom() {
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
+                --error_dump)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --exec_postrun)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --exec_prerun)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --exit_what)
+                    COMPREPLY=($(compgen -W "group stonewall all" -- "${cur}"))
+                    return 0
+                    ;;
                 --exitall)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --exitall_on_error)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --fadvise_hint)
+                    COMPREPLY=($(compgen -W "0 1 random sequential noreuse" -- "${cur}"))
                     return 0
                     ;;
                 --fallocate)
@@ -1307,6 +1367,10 @@ _fathom() {
                     ;;
                 --fdatasync)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --file_append)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
                 --file_service_type)
@@ -1325,8 +1389,24 @@ _fathom() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --fill_device)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
                 --fixedbufs)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --flow)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --flow_id)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --flow_sleep)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --fsync)
@@ -1335,6 +1415,10 @@ _fathom() {
                     ;;
                 --fsync_on_close)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --gid)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --group_reporting)
@@ -1347,6 +1431,10 @@ _fathom() {
                     ;;
                 --hipri)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --ignore_error)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --invalidate)
@@ -1385,12 +1473,36 @@ _fathom() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --ioscheduler)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --kb_base)
                     COMPREPLY=($(compgen -W "1024 1000" -- "${cur}"))
                     return 0
                     ;;
                 --lat_percentiles)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --latency_percentile)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --latency_run)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --latency_target)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --latency_window)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --lockmem)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --log_avg_msec)
@@ -1402,6 +1514,10 @@ _fathom() {
                     return 0
                     ;;
                 --loops)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max_latency)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1417,11 +1533,23 @@ _fathom() {
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
+                --nice)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --norandommap)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
                 --nrfiles)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --numa_cpu_nodes)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --numa_mem_policy)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1437,7 +1565,15 @@ _fathom() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --offset_align)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --offset_increment)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --opendir)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1458,6 +1594,22 @@ _fathom() {
                     return 0
                     ;;
                 --percentile_list)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --pre_read)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --prio)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --prioclass)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --priohint)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1493,7 +1645,23 @@ _fathom() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --rate_cycle)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --rate_ignore_thinktime)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
                 --rate_iops)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --rate_iops_min)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --rate_min)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1569,6 +1737,10 @@ _fathom() {
                     COMPREPLY=($(compgen -W "read write trim randread randwrite randtrim rw readwrite randrw trimwrite randtrimwrite" -- "${cur}"))
                     return 0
                     ;;
+                --rw_sequencer)
+                    COMPREPLY=($(compgen -W "sequential identical" -- "${cur}"))
+                    return 0
+                    ;;
                 --rwmixread)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1579,6 +1751,14 @@ _fathom() {
                     ;;
                 --scramble_buffers)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --serialize_overlap)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --significant_figures)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --size)
@@ -1603,6 +1783,22 @@ _fathom() {
                     ;;
                 --stats)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --steadystate)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --steadystate_check_interval)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --steadystate_duration)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --steadystate_ramp_time)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --stonewall)
@@ -1641,8 +1837,20 @@ _fathom() {
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
+                --uid)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --unified_rw_reporting)
+                    COMPREPLY=($(compgen -W "none mixed both 0 1 2" -- "${cur}"))
+                    return 0
+                    ;;
                 --unit_base)
                     COMPREPLY=($(compgen -W "0 8 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --unlink)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
                 --uri)
@@ -1677,8 +1885,16 @@ _fathom() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --wait_for)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --write_bw_log)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --write_hint)
+                    COMPREPLY=($(compgen -W "none short medium long extreme" -- "${cur}"))
                     return 0
                     ;;
                 --write_iops_log)
@@ -1691,6 +1907,22 @@ _fathom() {
                     ;;
                 --zero_buffers)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --zonemode)
+                    COMPREPLY=($(compgen -W "none strided zbd" -- "${cur}"))
+                    return 0
+                    ;;
+                --zonerange)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --zonesize)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --zoneskip)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --on)
@@ -2079,7 +2311,7 @@ _fathom() {
             return 0
             ;;
         fathom__subcmd__sim)
-            opts="-o -h --format --output --events --live --metrics --insecure --repeat --probe --section --show-jobs --dry-run --allow-destroy --allow-overwrite --seed --progress --grace --no-record --hosts --split --vary --shard --allow_file_create --allow_mounted_write --ba --bs --bs_unaligned --bsrange --bssplit --buffer_pattern --buffered --clat_percentiles --continue_on_error --cpus_allowed --cpus_allowed_policy --create_on_open --description --direct --directory --disable_bw_measurement --disable_clat --disable_lat --disable_slat --disk_util --do_verify --end_fsync --exitall --fallocate --fdatasync --file_service_type --filename --filename_format --filesize --fixedbufs --fsync --fsync_on_close --group_reporting --gtod_reduce --hipri --invalidate --io_size --iodepth --iodepth_batch --iodepth_batch_complete_max --iodepth_batch_complete_min --iodepth_low --ioengine --iomem_align --kb_base --lat_percentiles --log_avg_msec --log_offset --loops --mem --name --new_group --norandommap --nrfiles --number_ios --numjobs --offset --offset_increment --openfiles --overwrite --per_job_logs --percentage_random --percentile_list --ramp_time --random_distribution --random_generator --randrepeat --randseed --rank_hosts --ranks --rate --rate_iops --rate_process --read_iolog --refill_buffers --registerfiles --replay --replay_align --replay_fit --replay_for --replay_loop --replay_no_stall --replay_redirect --replay_scale --replay_skip --replay_speed --replay_start --replay_time_scale --runtime --rw --rwmixread --rwmixwrite --scramble_buffers --size --slat_percentiles --sqthread_poll --sqthread_poll_cpu --startdelay --stats --stonewall --sync --thinktime --thinktime_blocks --thinktime_blocks_type --thinktime_iotime --thinktime_spin --thread --time_based --unit_base --uri --verify --verify_dump --verify_fatal --verify_interval --verify_nonce --verify_only --verify_pattern --write_bw_log --write_iops_log --write_lat_log --zero_buffers --on --volume --help"
+            opts="-o -h --format --output --events --live --metrics --insecure --repeat --probe --section --show-jobs --dry-run --allow-destroy --allow-overwrite --seed --progress --grace --no-record --hosts --split --vary --shard --allow_file_create --allow_mounted_write --ba --bs --bs_is_seq_rand --bs_unaligned --bsrange --bssplit --buffer_compress_chunk --buffer_compress_percentage --buffer_pattern --buffered --clat_percentiles --continue_on_error --cpumask --cpus_allowed --cpus_allowed_policy --create_on_open --create_only --dedupe_global --dedupe_mode --dedupe_percentage --dedupe_working_set_percentage --description --direct --directory --disable_bw_measurement --disable_clat --disable_lat --disable_slat --disk_util --do_verify --end_fsync --error_dump --exec_postrun --exec_prerun --exit_what --exitall --exitall_on_error --fadvise_hint --fallocate --fdatasync --file_append --file_service_type --filename --filename_format --filesize --fill_device --fixedbufs --flow --flow_id --flow_sleep --fsync --fsync_on_close --gid --group_reporting --gtod_reduce --hipri --ignore_error --invalidate --io_size --iodepth --iodepth_batch --iodepth_batch_complete_max --iodepth_batch_complete_min --iodepth_low --ioengine --iomem_align --ioscheduler --kb_base --lat_percentiles --latency_percentile --latency_run --latency_target --latency_window --lockmem --log_avg_msec --log_offset --loops --max_latency --mem --name --new_group --nice --norandommap --nrfiles --numa_cpu_nodes --numa_mem_policy --number_ios --numjobs --offset --offset_align --offset_increment --opendir --openfiles --overwrite --per_job_logs --percentage_random --percentile_list --pre_read --prio --prioclass --priohint --ramp_time --random_distribution --random_generator --randrepeat --randseed --rank_hosts --ranks --rate --rate_cycle --rate_ignore_thinktime --rate_iops --rate_iops_min --rate_min --rate_process --read_iolog --refill_buffers --registerfiles --replay --replay_align --replay_fit --replay_for --replay_loop --replay_no_stall --replay_redirect --replay_scale --replay_skip --replay_speed --replay_start --replay_time_scale --runtime --rw --rw_sequencer --rwmixread --rwmixwrite --scramble_buffers --serialize_overlap --significant_figures --size --slat_percentiles --sqthread_poll --sqthread_poll_cpu --startdelay --stats --steadystate --steadystate_check_interval --steadystate_duration --steadystate_ramp_time --stonewall --sync --thinktime --thinktime_blocks --thinktime_blocks_type --thinktime_iotime --thinktime_spin --thread --time_based --uid --unified_rw_reporting --unit_base --unlink --uri --verify --verify_dump --verify_fatal --verify_interval --verify_nonce --verify_only --verify_pattern --wait_for --write_bw_log --write_hint --write_iops_log --write_lat_log --zero_buffers --zonemode --zonerange --zonesize --zoneskip --on --volume --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2165,6 +2397,10 @@ _fathom() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --bs_is_seq_rand)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
                 --bs_unaligned)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
@@ -2174,6 +2410,14 @@ _fathom() {
                     return 0
                     ;;
                 --bssplit)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --buffer_compress_chunk)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --buffer_compress_percentage)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -2193,6 +2437,10 @@ _fathom() {
                     COMPREPLY=($(compgen -W "none read write io verify all 0 1" -- "${cur}"))
                     return 0
                     ;;
+                --cpumask)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --cpus_allowed)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -2203,6 +2451,26 @@ _fathom() {
                     ;;
                 --create_on_open)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --create_only)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --dedupe_global)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --dedupe_mode)
+                    COMPREPLY=($(compgen -W "repeat working_set" -- "${cur}"))
+                    return 0
+                    ;;
+                --dedupe_percentage)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --dedupe_working_set_percentage)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --description)
@@ -2245,8 +2513,32 @@ _fathom() {
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
+                --error_dump)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --exec_postrun)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --exec_prerun)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --exit_what)
+                    COMPREPLY=($(compgen -W "group stonewall all" -- "${cur}"))
+                    return 0
+                    ;;
                 --exitall)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --exitall_on_error)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --fadvise_hint)
+                    COMPREPLY=($(compgen -W "0 1 random sequential noreuse" -- "${cur}"))
                     return 0
                     ;;
                 --fallocate)
@@ -2255,6 +2547,10 @@ _fathom() {
                     ;;
                 --fdatasync)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --file_append)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
                 --file_service_type)
@@ -2273,8 +2569,24 @@ _fathom() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --fill_device)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
                 --fixedbufs)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --flow)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --flow_id)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --flow_sleep)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --fsync)
@@ -2283,6 +2595,10 @@ _fathom() {
                     ;;
                 --fsync_on_close)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --gid)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --group_reporting)
@@ -2295,6 +2611,10 @@ _fathom() {
                     ;;
                 --hipri)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --ignore_error)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --invalidate)
@@ -2333,12 +2653,36 @@ _fathom() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --ioscheduler)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --kb_base)
                     COMPREPLY=($(compgen -W "1024 1000" -- "${cur}"))
                     return 0
                     ;;
                 --lat_percentiles)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --latency_percentile)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --latency_run)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --latency_target)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --latency_window)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --lockmem)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --log_avg_msec)
@@ -2350,6 +2694,10 @@ _fathom() {
                     return 0
                     ;;
                 --loops)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max_latency)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -2365,11 +2713,23 @@ _fathom() {
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
+                --nice)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --norandommap)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
                 --nrfiles)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --numa_cpu_nodes)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --numa_mem_policy)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -2385,7 +2745,15 @@ _fathom() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --offset_align)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --offset_increment)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --opendir)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -2406,6 +2774,22 @@ _fathom() {
                     return 0
                     ;;
                 --percentile_list)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --pre_read)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --prio)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --prioclass)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --priohint)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -2441,7 +2825,23 @@ _fathom() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --rate_cycle)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --rate_ignore_thinktime)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
                 --rate_iops)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --rate_iops_min)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --rate_min)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -2517,6 +2917,10 @@ _fathom() {
                     COMPREPLY=($(compgen -W "read write trim randread randwrite randtrim rw readwrite randrw trimwrite randtrimwrite" -- "${cur}"))
                     return 0
                     ;;
+                --rw_sequencer)
+                    COMPREPLY=($(compgen -W "sequential identical" -- "${cur}"))
+                    return 0
+                    ;;
                 --rwmixread)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -2527,6 +2931,14 @@ _fathom() {
                     ;;
                 --scramble_buffers)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --serialize_overlap)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --significant_figures)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --size)
@@ -2551,6 +2963,22 @@ _fathom() {
                     ;;
                 --stats)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --steadystate)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --steadystate_check_interval)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --steadystate_duration)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --steadystate_ramp_time)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --stonewall)
@@ -2589,8 +3017,20 @@ _fathom() {
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
+                --uid)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --unified_rw_reporting)
+                    COMPREPLY=($(compgen -W "none mixed both 0 1 2" -- "${cur}"))
+                    return 0
+                    ;;
                 --unit_base)
                     COMPREPLY=($(compgen -W "0 8 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --unlink)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
                 --uri)
@@ -2625,8 +3065,16 @@ _fathom() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --wait_for)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --write_bw_log)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --write_hint)
+                    COMPREPLY=($(compgen -W "none short medium long extreme" -- "${cur}"))
                     return 0
                     ;;
                 --write_iops_log)
@@ -2639,6 +3087,22 @@ _fathom() {
                     ;;
                 --zero_buffers)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --zonemode)
+                    COMPREPLY=($(compgen -W "none strided zbd" -- "${cur}"))
+                    return 0
+                    ;;
+                --zonerange)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --zonesize)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --zoneskip)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --on)
@@ -2847,7 +3311,7 @@ _fathom() {
             return 0
             ;;
         fathom__subcmd__sweep)
-            opts="-o -h --depth-max --precision --time-limit --vary --shard --format --output --metrics --insecure --allow-destroy --allow-overwrite --seed --progress --grace --no-record --real-time --section --show-jobs --dry-run --allow_file_create --allow_mounted_write --ba --bs --bs_unaligned --bsrange --bssplit --buffer_pattern --buffered --clat_percentiles --continue_on_error --cpus_allowed --cpus_allowed_policy --create_on_open --description --direct --directory --disable_bw_measurement --disable_clat --disable_lat --disable_slat --disk_util --do_verify --end_fsync --exitall --fallocate --fdatasync --file_service_type --filename --filename_format --filesize --fixedbufs --fsync --fsync_on_close --group_reporting --gtod_reduce --hipri --invalidate --io_size --iodepth --iodepth_batch --iodepth_batch_complete_max --iodepth_batch_complete_min --iodepth_low --ioengine --iomem_align --kb_base --lat_percentiles --log_avg_msec --log_offset --loops --mem --name --new_group --norandommap --nrfiles --number_ios --numjobs --offset --offset_increment --openfiles --overwrite --per_job_logs --percentage_random --percentile_list --ramp_time --random_distribution --random_generator --randrepeat --randseed --rank_hosts --ranks --rate --rate_iops --rate_process --read_iolog --refill_buffers --registerfiles --replay --replay_align --replay_fit --replay_for --replay_loop --replay_no_stall --replay_redirect --replay_scale --replay_skip --replay_speed --replay_start --replay_time_scale --runtime --rw --rwmixread --rwmixwrite --scramble_buffers --size --slat_percentiles --sqthread_poll --sqthread_poll_cpu --startdelay --stats --stonewall --sync --thinktime --thinktime_blocks --thinktime_blocks_type --thinktime_iotime --thinktime_spin --thread --time_based --unit_base --uri --verify --verify_dump --verify_fatal --verify_interval --verify_nonce --verify_only --verify_pattern --write_bw_log --write_iops_log --write_lat_log --zero_buffers --on --volume --help"
+            opts="-o -h --depth-max --precision --time-limit --vary --shard --format --output --metrics --insecure --allow-destroy --allow-overwrite --seed --progress --grace --no-record --real-time --section --show-jobs --dry-run --allow_file_create --allow_mounted_write --ba --bs --bs_is_seq_rand --bs_unaligned --bsrange --bssplit --buffer_compress_chunk --buffer_compress_percentage --buffer_pattern --buffered --clat_percentiles --continue_on_error --cpumask --cpus_allowed --cpus_allowed_policy --create_on_open --create_only --dedupe_global --dedupe_mode --dedupe_percentage --dedupe_working_set_percentage --description --direct --directory --disable_bw_measurement --disable_clat --disable_lat --disable_slat --disk_util --do_verify --end_fsync --error_dump --exec_postrun --exec_prerun --exit_what --exitall --exitall_on_error --fadvise_hint --fallocate --fdatasync --file_append --file_service_type --filename --filename_format --filesize --fill_device --fixedbufs --flow --flow_id --flow_sleep --fsync --fsync_on_close --gid --group_reporting --gtod_reduce --hipri --ignore_error --invalidate --io_size --iodepth --iodepth_batch --iodepth_batch_complete_max --iodepth_batch_complete_min --iodepth_low --ioengine --iomem_align --ioscheduler --kb_base --lat_percentiles --latency_percentile --latency_run --latency_target --latency_window --lockmem --log_avg_msec --log_offset --loops --max_latency --mem --name --new_group --nice --norandommap --nrfiles --numa_cpu_nodes --numa_mem_policy --number_ios --numjobs --offset --offset_align --offset_increment --opendir --openfiles --overwrite --per_job_logs --percentage_random --percentile_list --pre_read --prio --prioclass --priohint --ramp_time --random_distribution --random_generator --randrepeat --randseed --rank_hosts --ranks --rate --rate_cycle --rate_ignore_thinktime --rate_iops --rate_iops_min --rate_min --rate_process --read_iolog --refill_buffers --registerfiles --replay --replay_align --replay_fit --replay_for --replay_loop --replay_no_stall --replay_redirect --replay_scale --replay_skip --replay_speed --replay_start --replay_time_scale --runtime --rw --rw_sequencer --rwmixread --rwmixwrite --scramble_buffers --serialize_overlap --significant_figures --size --slat_percentiles --sqthread_poll --sqthread_poll_cpu --startdelay --stats --steadystate --steadystate_check_interval --steadystate_duration --steadystate_ramp_time --stonewall --sync --thinktime --thinktime_blocks --thinktime_blocks_type --thinktime_iotime --thinktime_spin --thread --time_based --uid --unified_rw_reporting --unit_base --unlink --uri --verify --verify_dump --verify_fatal --verify_interval --verify_nonce --verify_only --verify_pattern --wait_for --write_bw_log --write_hint --write_iops_log --write_lat_log --zero_buffers --zonemode --zonerange --zonesize --zoneskip --on --volume --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2929,6 +3393,10 @@ _fathom() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --bs_is_seq_rand)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
                 --bs_unaligned)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
@@ -2938,6 +3406,14 @@ _fathom() {
                     return 0
                     ;;
                 --bssplit)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --buffer_compress_chunk)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --buffer_compress_percentage)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -2957,6 +3433,10 @@ _fathom() {
                     COMPREPLY=($(compgen -W "none read write io verify all 0 1" -- "${cur}"))
                     return 0
                     ;;
+                --cpumask)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --cpus_allowed)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -2967,6 +3447,26 @@ _fathom() {
                     ;;
                 --create_on_open)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --create_only)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --dedupe_global)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --dedupe_mode)
+                    COMPREPLY=($(compgen -W "repeat working_set" -- "${cur}"))
+                    return 0
+                    ;;
+                --dedupe_percentage)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --dedupe_working_set_percentage)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --description)
@@ -3009,8 +3509,32 @@ _fathom() {
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
+                --error_dump)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --exec_postrun)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --exec_prerun)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --exit_what)
+                    COMPREPLY=($(compgen -W "group stonewall all" -- "${cur}"))
+                    return 0
+                    ;;
                 --exitall)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --exitall_on_error)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --fadvise_hint)
+                    COMPREPLY=($(compgen -W "0 1 random sequential noreuse" -- "${cur}"))
                     return 0
                     ;;
                 --fallocate)
@@ -3019,6 +3543,10 @@ _fathom() {
                     ;;
                 --fdatasync)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --file_append)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
                 --file_service_type)
@@ -3037,8 +3565,24 @@ _fathom() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --fill_device)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
                 --fixedbufs)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --flow)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --flow_id)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --flow_sleep)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --fsync)
@@ -3047,6 +3591,10 @@ _fathom() {
                     ;;
                 --fsync_on_close)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --gid)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --group_reporting)
@@ -3059,6 +3607,10 @@ _fathom() {
                     ;;
                 --hipri)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --ignore_error)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --invalidate)
@@ -3097,12 +3649,36 @@ _fathom() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --ioscheduler)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --kb_base)
                     COMPREPLY=($(compgen -W "1024 1000" -- "${cur}"))
                     return 0
                     ;;
                 --lat_percentiles)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --latency_percentile)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --latency_run)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --latency_target)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --latency_window)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --lockmem)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --log_avg_msec)
@@ -3114,6 +3690,10 @@ _fathom() {
                     return 0
                     ;;
                 --loops)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max_latency)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -3129,11 +3709,23 @@ _fathom() {
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
+                --nice)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --norandommap)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
                 --nrfiles)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --numa_cpu_nodes)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --numa_mem_policy)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -3149,7 +3741,15 @@ _fathom() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --offset_align)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --offset_increment)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --opendir)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -3170,6 +3770,22 @@ _fathom() {
                     return 0
                     ;;
                 --percentile_list)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --pre_read)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --prio)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --prioclass)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --priohint)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -3205,7 +3821,23 @@ _fathom() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --rate_cycle)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --rate_ignore_thinktime)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
                 --rate_iops)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --rate_iops_min)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --rate_min)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -3281,6 +3913,10 @@ _fathom() {
                     COMPREPLY=($(compgen -W "read write trim randread randwrite randtrim rw readwrite randrw trimwrite randtrimwrite" -- "${cur}"))
                     return 0
                     ;;
+                --rw_sequencer)
+                    COMPREPLY=($(compgen -W "sequential identical" -- "${cur}"))
+                    return 0
+                    ;;
                 --rwmixread)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -3291,6 +3927,14 @@ _fathom() {
                     ;;
                 --scramble_buffers)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --serialize_overlap)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --significant_figures)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --size)
@@ -3315,6 +3959,22 @@ _fathom() {
                     ;;
                 --stats)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --steadystate)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --steadystate_check_interval)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --steadystate_duration)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --steadystate_ramp_time)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --stonewall)
@@ -3353,8 +4013,20 @@ _fathom() {
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
+                --uid)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --unified_rw_reporting)
+                    COMPREPLY=($(compgen -W "none mixed both 0 1 2" -- "${cur}"))
+                    return 0
+                    ;;
                 --unit_base)
                     COMPREPLY=($(compgen -W "0 8 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --unlink)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
                 --uri)
@@ -3389,8 +4061,16 @@ _fathom() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --wait_for)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --write_bw_log)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --write_hint)
+                    COMPREPLY=($(compgen -W "none short medium long extreme" -- "${cur}"))
                     return 0
                     ;;
                 --write_iops_log)
@@ -3403,6 +4083,22 @@ _fathom() {
                     ;;
                 --zero_buffers)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --zonemode)
+                    COMPREPLY=($(compgen -W "none strided zbd" -- "${cur}"))
+                    return 0
+                    ;;
+                --zonerange)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --zonesize)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --zoneskip)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --on)

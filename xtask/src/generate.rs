@@ -6,6 +6,7 @@ use std::process::Command;
 use anyhow::{Context, Result, bail, ensure};
 
 use crate::bpf;
+use crate::compatibility;
 use crate::pages;
 use crate::tidy::{relative, root};
 
@@ -46,6 +47,7 @@ pub(crate) fn run(check: bool) -> Result<()> {
 fn files(root: &Path) -> Result<Vec<(String, String)>> {
     let fathom = &crate::scratch::debug_fathom(root)?;
     let mut files = vec![("docs/options.md".to_owned(), job::docs::options_markdown())];
+    files.push(("docs/fio-compatibility.md".to_owned(), compatibility::page(root)?));
     for (shell, name) in [("bash", "fathom.bash"), ("zsh", "_fathom"), ("fish", "fathom.fish")] {
         files.push((format!("completions/{name}"), output_of(fathom, &["completions", shell])?));
         let of_fleet = name.replace("fathom", "fathom-fleet");

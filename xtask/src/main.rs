@@ -5,6 +5,7 @@
 
 mod bench;
 mod bpf;
+mod compatibility;
 mod generate;
 mod guest;
 mod pages;
