@@ -382,3 +382,25 @@ fn a_steady_state_ends_a_job_as_in_fio() {
         Ok(())
     });
 }
+
+#[test]
+fn a_log_of_operations_is_replayed_by_the_other_program() {
+    require!(Fio);
+    let line = "--name=a --filename=f --ioengine=psync --bs=4k --rw=write --size=64k --fsync=4 --write_iolog=log";
+    let ran = both(line);
+    let operations = |ran: &Ran| -> Vec<String> {
+        let log = ran.scratch.read("log");
+        let lines = log.lines().skip(1).filter(|line| line.contains(" write "));
+        lines.map(|line| line.split(' ').skip(2).collect::<Vec<_>>().join(" ")).collect()
+    };
+    assert_equal(line, &ran, operations);
+    let replay =
+        "--name=a --ioengine=psync --read_iolog=log --replay_no_stall=1 --output-format=json --replay_redirect=f";
+    let [ours, theirs] = &ran;
+    let replayed_by_fio = run(fio(words(replay)).current_dir(&ours.scratch)).expect_code(0);
+    let words_of_ours = ["fio".to_owned()].into_iter().chain(words(replay));
+    let replayed_by_us = run(fathom(words_of_ours).current_dir(&theirs.scratch)).expect_code(0);
+    for outcome in [replayed_by_fio, replayed_by_us] {
+        assert_eq!(Json::read_after_notes(&outcome.stdout).whole("jobs/0/write/total_ios"), 16);
+    }
+}

@@ -21,6 +21,7 @@ pub mod growth;
 mod host_stats;
 pub mod input;
 pub mod input_file;
+mod iolog;
 pub mod layout;
 mod network;
 mod opendir;

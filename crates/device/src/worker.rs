@@ -21,6 +21,7 @@ use workload::{FileExtent, Issuer, Operations};
 use crate::attributes::{self, CommandTime};
 use crate::failure::worker_error;
 use crate::host_stats::unix_ms;
+use crate::iolog::OperationLog;
 use crate::layout::FailedFiles;
 use crate::traces::HostTraces;
 
@@ -126,7 +127,10 @@ fn attempt(
     policy.rules.flow = shared.flows.member(job);
     // The thread was started when the other job had ended.
     policy.after = None;
-    let worker = drive::DriveWorker::new(issuer, meter, policy);
+    let mut worker = drive::DriveWorker::new(issuer, meter, policy);
+    if let Some(log) = OperationLog::create(worker_plan, job).map_err(WorkerError::new)? {
+        worker.record(log);
+    }
     let publisher = Publisher {
         counters: &shared.counters,
         worker: counters,
@@ -180,7 +184,8 @@ impl Visitor for WorkerDrive<'_> {
         finished.verification = worker.verification();
         finished.replay = worker.replay_outcome();
         finished.found_depth = worker.found_depth();
-        finished.error = WorkerError::of_replay(finished.replay.as_ref());
+        let recorded = worker.take_recorder().map_or(Ok(()), |recorder| recorder.finish());
+        finished.error = WorkerError::of_replay(finished.replay.as_ref()).or(recorded.err().map(WorkerError::new));
         finished.failures = worker.failures().to_vec();
         finished.pending = worker.abandoned().iter().map(PendingOperation::from).collect();
         if finished.pending.is_empty() {

@@ -23,7 +23,7 @@ pub use outcome::{Abandoned, Damaged, Ending, FailureCause, OperationFailure, Ve
 pub use policy::{EndOthers, EndScope, OnError, Policy};
 pub use rules::{Flow, FlowMember, FoundDepth, LatencyTarget, RateFloor, WorkerRules};
 pub use stop::Stop;
-pub use watch::{DriveObserver, NoObserver};
+pub use watch::{DriveObserver, IssueRecorder, NoObserver};
 pub use worker::DriveWorker;
 
 use std::cmp::Reverse;

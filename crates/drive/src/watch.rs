@@ -2,6 +2,7 @@
 
 use meter::Meter;
 use units::Nanos;
+use workload::Decision;
 
 /// Reads the meters of workers during a run.
 pub trait DriveObserver {
@@ -45,4 +46,17 @@ impl DriveObserver for NoObserver {
     }
 
     fn look(&mut self, _: usize, _: &mut Meter, _: Nanos) {}
+}
+
+/// Receives the operations that a worker issues, in order.
+pub trait IssueRecorder {
+    /// Receives an operation.
+    fn issued(&mut self, decision: &Decision, now: Nanos);
+
+    /// Ends the record.
+    ///
+    /// # Errors
+    ///
+    /// Returns the first failure.
+    fn finish(self: Box<Self>) -> Result<(), String>;
 }

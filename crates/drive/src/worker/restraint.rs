@@ -7,12 +7,13 @@ use workload::{Decision, Next};
 use super::depth_search::{DepthSearch, SearchStep};
 use super::floor::{BelowFloor, FloorCheck};
 use super::{DriveWorker, Wake, placeholder};
+use crate::IssueRecorder;
 use crate::outcome::{Ending, FailureCause};
 use crate::rules::{FlowMember, FoundDepth, WorkerRules};
 use crate::slots::Flight;
 
 /// The rules of a worker and what they have to remember.
-#[derive(Debug)]
+#[derive(Default)]
 pub(super) struct Restraint {
     rules: WorkerRules,
     floor: Option<FloorCheck>,
@@ -21,6 +22,14 @@ pub(super) struct Restraint {
     flow_issued: Option<u64>,
     /// An operation that waits for others that it overlaps.
     held: Option<Decision>,
+    /// Receives what is issued.
+    recorder: Option<Box<dyn IssueRecorder>>,
+}
+
+impl std::fmt::Debug for Restraint {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Restraint").field("rules", &self.rules).finish_non_exhaustive()
+    }
 }
 
 impl Restraint {
@@ -29,13 +38,11 @@ impl Restraint {
         if *rules == WorkerRules::default() {
             return None;
         }
-        Some(Box::new(Self {
-            floor: rules.floor.clone().map(FloorCheck::new),
-            search: rules.latency_target.map(|target| DepthSearch::new(target, depth)),
-            rules: rules.clone(),
-            flow_issued: None,
-            held: None,
-        }))
+        let mut restraint = Box::<Self>::default();
+        restraint.floor = rules.floor.clone().map(FloorCheck::new);
+        restraint.search = rules.latency_target.map(|target| DepthSearch::new(target, depth));
+        restraint.rules = rules.clone();
+        Some(restraint)
     }
 
     pub(super) fn begin(&mut self, start: Nanos) {
@@ -89,6 +96,16 @@ impl Drop for Restraint {
 }
 
 impl DriveWorker {
+    /// Passes all operations from now on to a recorder.
+    pub fn record(&mut self, recorder: Box<dyn IssueRecorder>) {
+        self.restraint.get_or_insert_default().recorder = Some(recorder);
+    }
+
+    /// Returns the recorder, for its end.
+    pub fn take_recorder(&mut self) -> Option<Box<dyn IssueRecorder>> {
+        self.restraint.as_mut()?.recorder.take()
+    }
+
     /// Applies the rules that depend on time. Called before operations are issued.
     #[cold]
     pub(super) fn check_rules<T: Target>(&mut self, target: &mut T, now: Nanos) {
@@ -142,8 +159,11 @@ impl DriveWorker {
             restraint.held = Some(*decision);
             return Next::Blocked;
         }
-        if matches!(next, Next::Issue(_) | Next::IssueAnew(_)) {
+        if let Next::Issue(decision) | Next::IssueAnew(decision) = &next {
             restraint.count_issued();
+            if let Some(recorder) = &mut restraint.recorder {
+                recorder.issued(decision, now);
+            }
         }
         next
     }

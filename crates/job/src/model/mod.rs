@@ -567,6 +567,8 @@ pub struct StatOptions {
     pub log_offset: bool,
     /// One log per worker.
     pub per_job_logs: bool,
+    /// Path of a log of all operations.
+    pub write_iolog: Option<String>,
     /// Report the counters of the block devices.
     pub disk_util: bool,
     /// Base of printed sizes in fio's normal output: 1024 or 1000.

@@ -70,7 +70,9 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
     special("replay_skip", Text, skip, "Kinds of request to leave out, separated by `,`: read, write, trim, sync."),
     accepted("read_iolog_chunked", Bool, "Read the trace piece by piece.", "every trace is read piece by piece")
         .default("0"),
-    later("write_iolog", Text, "Write a trace of all operations to this file."),
+    text("write_iolog", "Write a log of all operations to this file, which `read_iolog` replays.", |d, path| {
+        d.job.stats.write_iolog = (!path.is_empty()).then(|| path.to_owned());
+    }),
     later("merge_blktrace_file", Text, "Where merged traces go."),
     later("merge_blktrace_scalars", Floats(f64::MIN, f64::MAX), "Replay speed of each merged trace as a percentage."),
     later("merge_blktrace_iters", Floats(f64::MIN, f64::MAX), "How often each trace is merged."),

@@ -1,0 +1,278 @@
+//! Random jobs do in Fathom what they do in fio: both programs run the same job files, and their counts, offsets and
+//! documents are compared.
+//!
+//! The seed of each job file is its number; `FATHOM_TEST_JOBS=100..2000` runs others than the first few.
+
+mod common;
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::process::Command;
+
+use common::json::Json;
+use common::{Outcome, Scratch, fathom, fio, require, run};
+use units::random::Random;
+
+/// Job files that run in each test of the whole suite.
+const FILES: Range<u64> = 0..40;
+
+/// What a job permits to compare.
+#[derive(Clone, Copy, Debug, Default)]
+struct Comparable {
+    /// The number of operations is not drawn.
+    operations: bool,
+    /// The number of bytes is not drawn.
+    bytes: bool,
+    /// Each kind has a certain number of operations.
+    kinds: bool,
+    /// Offsets are in a certain order.
+    order: bool,
+    /// Offsets are certain, in any order.
+    offsets: bool,
+}
+
+/// A random job and its options.
+struct RandomJob {
+    lines: Vec<String>,
+    comparable: Comparable,
+}
+
+fn choose<'a>(random: &mut Random, words: &[&'a str]) -> &'a str {
+    words[random.below(words.len() as u64) as usize]
+}
+
+fn one_in(random: &mut Random, count: u64) -> bool {
+    random.below(count) == 0
+}
+
+impl RandomJob {
+    fn draw(random: &mut Random, number: usize) -> Self {
+        let mut job = Self { lines: Vec::new(), comparable: Comparable::default() };
+        let is_null = one_in(random, 2);
+        let engine =
+            if is_null { "null" } else { choose(random, &["psync", "sync", "vsync", "pvsync", "libaio", "io_uring"]) };
+        let trims = is_null && one_in(random, 4);
+        let direction = if trims {
+            choose(random, &["trim", "randtrim", "trimwrite", "randtrimwrite"])
+        } else {
+            choose(random, &["read", "write", "randread", "randwrite", "rw", "randrw", "read", "randread"])
+        };
+        let is_random = direction.starts_with("rand");
+        let is_mixed = direction.ends_with("rw");
+        job.add(format!("ioengine={engine}"));
+        job.add(format!("rw={direction}"));
+        job.add(format!("filename=f{number}"));
+        let blocks = [4, 8, 16][random.below(3) as usize];
+        let is_fixed = job.draw_sizes(random, blocks);
+        let size_kib = blocks * (16 + random.below(48)) + if one_in(random, 4) { 1 + random.below(blocks) } else { 0 };
+        job.add(format!("size={size_kib}k"));
+        job.add(format!("filesize={}k", size_kib.next_multiple_of(blocks) * 2));
+        let depth = if one_in(random, 2) { 1 } else { 2 + random.below(15) };
+        if depth > 1 {
+            job.add(format!("iodepth={depth}"));
+        }
+        let has_map = is_random && !one_in(random, 4);
+        if is_random && !has_map {
+            job.add("norandommap=1".to_owned());
+        }
+        if is_random && has_map && one_in(random, 4) {
+            job.add("random_generator=lfsr".to_owned());
+        }
+        let counts = job.draw_amounts(random, size_kib, direction);
+        job.draw_others(random, direction);
+        job.comparable = Comparable {
+            operations: is_fixed,
+            bytes: is_fixed || (counts && !is_random),
+            kinds: is_fixed && !is_mixed,
+            order: is_fixed && !is_random && !is_mixed && depth == 1,
+            offsets: is_fixed && !is_mixed && counts && (!is_random || has_map),
+        };
+        job
+    }
+
+    fn add(&mut self, line: String) {
+        self.lines.push(line);
+    }
+
+    /// Draws block sizes. Returns whether there is only one.
+    fn draw_sizes(&mut self, random: &mut Random, kib: u64) -> bool {
+        match random.below(8) {
+            0 => self.add(format!("bsrange={kib}k-{}k", 4 * kib)),
+            1 => self.add(format!("bssplit={kib}k/60:{}k/40", 2 * kib)),
+            _ => {
+                self.add(format!("bs={kib}k"));
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Draws how much is transferred. Returns whether that is one pass over the region.
+    fn draw_amounts(&mut self, random: &mut Random, size_kib: u64, direction: &str) -> bool {
+        match random.below(10) {
+            0 => self.add(format!("number_ios={}", 1 + random.below(40))),
+            1 => self.add(format!("io_size={}k", 1 + random.below(size_kib))),
+            2 => self.add(format!("io_size={}k", size_kib + random.below(size_kib))),
+            3 => self.add(format!("loops={}", 1 + random.below(3))),
+            4 if !direction.starts_with("rand") && !direction.contains("trim") => {
+                self.add(format!("zonemode=strided\nzonesize={}k\nzoneskip={}k", 64, 64 * random.below(3)));
+            }
+            _ => return true,
+        }
+        false
+    }
+
+    /// Draws options that change no counts of data operations.
+    fn draw_others(&mut self, random: &mut Random, direction: &str) {
+        if one_in(random, 5) {
+            self.add(format!("offset={}k", 16 * (1 + random.below(4))));
+        }
+        if direction.ends_with("rw") {
+            self.add(format!("rwmixread={}", random.below(101)));
+        }
+        if direction == "write" && one_in(random, 2) {
+            self.add(format!("fsync={}", 1 + random.below(8)));
+        }
+        for option in [
+            "group_reporting=1",
+            "zero_buffers=1",
+            "refill_buffers=1",
+            "scramble_buffers=0",
+            "end_fsync=1",
+            "buffer_compress_percentage=50",
+            "dedupe_percentage=30",
+            "invalidate=0",
+            "thread=1",
+            "lat_percentiles=1",
+            "slat_percentiles=1",
+            "clat_percentiles=0",
+            "disable_slat=1",
+            "percentile_list=50:99",
+            "gtod_reduce=1",
+            "continue_on_error=all",
+            "randrepeat=0",
+            "randseed=7",
+            "iodepth_batch_complete_min=0",
+            "fadvise_hint=0",
+            "serialize_overlap=0",
+            "exitall_on_error=1",
+            "unified_rw_reporting=both",
+            "description=some words",
+            "nice=1",
+            "prio=4",
+            "fallocate=none",
+            "overwrite=1",
+            "create_on_open=1",
+            "new_group=1",
+        ] {
+            if one_in(random, 12) {
+                self.add(option.to_owned());
+            }
+        }
+    }
+
+    fn is_compared_by(&self, option: &str) -> bool {
+        !self.lines.iter().any(|line| line.starts_with(option))
+    }
+}
+
+/// What a job did.
+#[derive(Debug, PartialEq)]
+struct Done {
+    operations: Option<u64>,
+    bytes: Option<u64>,
+    kinds: Option<Vec<u64>>,
+    error: u64,
+    shape: Vec<String>,
+}
+
+fn done(json: &Json, job: &RandomJob) -> Done {
+    let kinds = ["read", "write", "trim"];
+    let sum = |key: &str| kinds.iter().map(|kind| json.whole(&format!("{kind}/{key}"))).sum::<u64>();
+    let of_each = || kinds.iter().map(|kind| json.whole(&format!("{kind}/total_ios"))).collect();
+    let is_reduced = |key: &String| key.contains("percentile") || key.contains("job options");
+    Done {
+        operations: job.comparable.operations.then(|| sum("total_ios")),
+        bytes: job.comparable.bytes.then(|| sum("io_bytes")),
+        kinds: job.comparable.kinds.then(of_each),
+        error: json.whole("error"),
+        shape: json.shape().into_iter().filter(|key| !is_reduced(key)).collect(),
+    }
+}
+
+/// Returns offset and size of each operation of a job, out of its latency log.
+fn offsets(scratch: &Scratch, number: usize) -> Vec<(u64, u64)> {
+    let entry = |line: &str| {
+        let fields: Vec<u64> = line.split(", ").map(|field| field.parse().unwrap()).collect();
+        (fields[4], fields[3])
+    };
+    scratch.read(&format!("l{number}_lat.1.log")).lines().map(entry).collect()
+}
+
+fn start(command: fn(&str) -> Command, text: &str) -> (Scratch, Outcome) {
+    let scratch = Scratch::new();
+    scratch.write("jobs.fio", text);
+    let outcome = run(command("jobs.fio").current_dir(&scratch));
+    (scratch, outcome)
+}
+
+/// Returns how Fathom and fio differ for a job file.
+fn differences(seed: u64) -> Vec<String> {
+    let mut random = Random::new(seed, 0xf10);
+    let job = RandomJob::draw(&mut random, 0);
+    let has_log = job.is_compared_by("gtod_reduce") && job.is_compared_by("group_reporting");
+    let log = if has_log { "write_lat_log=l0\nlog_offset=1\n" } else { "" };
+    let text = format!("[job0]\n{log}{}\n", job.lines.join("\n"));
+    let ours = start(|file| fathom(["fio", "--output-format=json", file]), &text);
+    let theirs = start(|file| fio(["--output-format=json", file]), &text);
+    let mut found = Vec::new();
+    let mut differ = |what: &str, ours: String, theirs: String| {
+        if ours != theirs {
+            found.push(format!("seed {seed}: {what}: {ours} instead of {theirs}\n{text}"));
+        }
+    };
+    differ(
+        "exit code",
+        format!("{:?} {}", ours.1.code(), ours.1.stderr),
+        format!("{:?} {}", theirs.1.code(), theirs.1.stderr),
+    );
+    if ours.1.code() == Some(0) && theirs.1.code() == Some(0) {
+        let results =
+            [&ours, &theirs].map(|(_, outcome)| done(&Json::read_after_notes(&outcome.stdout).items("jobs")[0], &job));
+        let [ours_done, theirs_done] = results;
+        differ("operations", format!("{:?}", ours_done.operations), format!("{:?}", theirs_done.operations));
+        differ("bytes", format!("{:?}", ours_done.bytes), format!("{:?}", theirs_done.bytes));
+        differ("kinds", format!("{:?}", ours_done.kinds), format!("{:?}", theirs_done.kinds));
+        differ("error", ours_done.error.to_string(), theirs_done.error.to_string());
+        let missing: Vec<_> = theirs_done.shape.iter().filter(|key| !ours_done.shape.contains(key)).collect();
+        let more: Vec<_> = ours_done.shape.iter().filter(|key| !theirs_done.shape.contains(key)).collect();
+        differ("keys", format!("{missing:?} {more:?}"), "[] []".to_owned());
+        if has_log && (job.comparable.offsets || job.comparable.order) {
+            let mut lists = [&ours, &theirs].map(|(scratch, _)| offsets(scratch, 0));
+            if !job.comparable.order {
+                lists.iter_mut().for_each(|list| list.sort_unstable());
+            }
+            differ("offsets", format!("{:?}", lists[0]), format!("{:?}", lists[1]));
+        }
+    }
+    found
+}
+
+#[test]
+fn random_jobs_do_what_they_do_in_fio() {
+    require!(Fio);
+    let range = std::env::var("FATHOM_TEST_JOBS").ok().and_then(|range| {
+        let (first, end) = range.split_once("..")?;
+        Some(first.parse().ok()?..end.parse().ok()?)
+    });
+    let mut causes: BTreeMap<String, usize> = BTreeMap::new();
+    let mut all = Vec::new();
+    for seed in range.unwrap_or(FILES) {
+        for difference in differences(seed) {
+            let cause = difference.split(": ").nth(1).unwrap_or_default().to_owned();
+            *causes.entry(cause).or_default() += 1;
+            all.push(difference.chars().take(1500).collect::<String>());
+        }
+    }
+    assert!(all.is_empty(), "{causes:?}\n{}", all.join("\n"));
+}

@@ -1,0 +1,91 @@
+//! Logs of all operations of a worker in fio's format (`write_iolog`).
+
+use std::fs::File;
+use std::io::Write;
+use std::path::Path;
+
+use drive::IssueRecorder;
+use engine::gate::{Existing, create_output};
+use job::Job;
+use runner::WorkerPlan;
+use trace::{TraceExport, TraceFormat, TraceInfo, TraceOperation, TraceRequest};
+use units::{Nanos, OpKind};
+use workload::Decision;
+
+/// Bytes that are collected before they are written.
+const CHUNK_BYTES: usize = 256 << 10;
+
+/// A log under construction.
+pub(crate) struct OperationLog {
+    path: String,
+    file: File,
+    export: TraceExport,
+    info: TraceInfo,
+    output: Vec<u8>,
+    first: Option<Nanos>,
+    failed: Option<std::io::Error>,
+}
+
+impl OperationLog {
+    /// Creates the log of a worker; `None` if its job has none. Clones have a log of their own each.
+    pub(crate) fn create(worker_plan: &WorkerPlan, job: &Job) -> Result<Option<Box<Self>>, String> {
+        let Some(path) = &job.stats.write_iolog else { return Ok(None) };
+        let path = match worker_plan.clone {
+            0 => path.clone(),
+            clone => format!("{path}.{clone}"),
+        };
+        let file =
+            create_output(Path::new(&path), Existing::Replace).map_err(|denied| format!("write_iolog: {denied}"))?;
+        let absolute = |path: &str| {
+            std::path::absolute(path).map_or_else(|_| path.to_owned(), |path| path.to_string_lossy().into_owned())
+        };
+        let files = worker_plan.files.files.iter();
+        let info = TraceInfo {
+            source: "fathom".to_owned(),
+            devices: files.map(|file| (absolute(&file.path), Some(file.needed))).collect(),
+            ..TraceInfo::default()
+        };
+        let export = TraceExport::new(TraceFormat::FioIolog3, &info);
+        Ok(Some(Box::new(Self { path, file, export, info, output: Vec::new(), first: None, failed: None })))
+    }
+
+    fn write(&mut self) {
+        if self.failed.is_none() {
+            self.failed = self.file.write_all(&self.output).err();
+        }
+        self.output.clear();
+    }
+}
+
+impl IssueRecorder for OperationLog {
+    fn issued(&mut self, decision: &Decision, now: Nanos) {
+        let first = *self.first.get_or_insert(now);
+        let request = TraceRequest {
+            issued_ns: now.since(first).get(),
+            offset: decision.offset,
+            length: decision.length,
+            operation: match decision.kind {
+                OpKind::Read => TraceOperation::Read,
+                OpKind::Write => TraceOperation::Write,
+                OpKind::Trim => TraceOperation::Discard,
+                OpKind::Sync | OpKind::DataSync => TraceOperation::Flush,
+            },
+            device: u16::try_from(decision.file).unwrap_or(u16::MAX),
+            ..TraceRequest::default()
+        };
+        self.export.push(&request, &self.info, &mut self.output);
+        if self.output.len() >= CHUNK_BYTES {
+            self.write();
+        }
+    }
+
+    fn finish(mut self: Box<Self>) -> Result<(), String> {
+        let export = std::mem::replace(&mut self.export, TraceExport::new(TraceFormat::FioIolog3, &self.info));
+        export.finish(&self.info, &mut self.output);
+        self.write();
+        match self.failed {
+            None => Ok(()),
+            Some(error) => Err(format!("write {}: {error}\nhelp: free space there, or name another file", self.path)),
+        }
+    }
+}
