@@ -16,6 +16,9 @@ use units::random::Random;
 /// Job files that run in each test of the whole suite.
 const FILES: Range<u64> = 0..40;
 
+/// Engines on files. fio's `vsync` is left out: with a queue depth it ends a job early and counts merged operations.
+const ENGINES: [&str; 5] = ["psync", "sync", "pvsync", "libaio", "io_uring"];
+
 /// What a job permits to compare.
 #[derive(Clone, Copy, Debug, Default)]
 struct Comparable {
@@ -49,8 +52,7 @@ impl RandomJob {
     fn draw(random: &mut Random, number: usize) -> Self {
         let mut job = Self { lines: Vec::new(), comparable: Comparable::default() };
         let is_null = one_in(random, 2);
-        let engine =
-            if is_null { "null" } else { choose(random, &["psync", "sync", "vsync", "pvsync", "libaio", "io_uring"]) };
+        let engine = if is_null { "null" } else { choose(random, &ENGINES) };
         let trims = is_null && one_in(random, 4);
         let direction = if trims {
             choose(random, &["trim", "randtrim", "trimwrite", "randtrimwrite"])
@@ -66,7 +68,11 @@ impl RandomJob {
         let is_fixed = job.draw_sizes(random, blocks);
         let size_kib = blocks * (16 + random.below(48)) + if one_in(random, 4) { 1 + random.below(blocks) } else { 0 };
         job.add(format!("size={size_kib}k"));
-        job.add(format!("filesize={}k", size_kib.next_multiple_of(blocks) * 2));
+        // In a larger file, `size` is how much of it is used, at offsets that are drawn.
+        let is_whole = !one_in(random, 3);
+        if !is_whole {
+            job.add(format!("filesize={}k", size_kib.next_multiple_of(blocks) * 2));
+        }
         let depth = if one_in(random, 2) { 1 } else { 2 + random.below(15) };
         if depth > 1 {
             job.add(format!("iodepth={depth}"));
@@ -82,10 +88,10 @@ impl RandomJob {
         job.draw_others(random, direction);
         job.comparable = Comparable {
             operations: is_fixed,
-            bytes: is_fixed || (counts && !is_random),
+            bytes: is_fixed,
             kinds: is_fixed && !is_mixed,
             order: is_fixed && !is_random && !is_mixed && depth == 1,
-            offsets: is_fixed && !is_mixed && counts && (!is_random || has_map),
+            offsets: is_fixed && !is_mixed && counts && (!is_random || (has_map && is_whole)),
         };
         job
     }
@@ -231,11 +237,7 @@ fn differences(seed: u64) -> Vec<String> {
             found.push(format!("seed {seed}: {what}: {ours} instead of {theirs}\n{text}"));
         }
     };
-    differ(
-        "exit code",
-        format!("{:?} {}", ours.1.code(), ours.1.stderr),
-        format!("{:?} {}", theirs.1.code(), theirs.1.stderr),
-    );
+    differ("exit code", format!("{:?}", ours.1.code()), format!("{:?}", theirs.1.code()));
     if ours.1.code() == Some(0) && theirs.1.code() == Some(0) {
         let results =
             [&ours, &theirs].map(|(_, outcome)| done(&Json::read_after_notes(&outcome.stdout).items("jobs")[0], &job));

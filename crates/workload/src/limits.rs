@@ -15,7 +15,7 @@ pub(crate) struct Limits {
     /// Loops left, including the current one; `None` for no end (`time_based`).
     loops: Option<u32>,
     /// Whether a loop has as many passes over the files as its bytes need.
-    pub(crate) wraps: bool,
+    wraps: bool,
     /// Bytes to write and read back in all loops, whatever their number.
     goal: u64,
     /// Bytes written and read back in previous loops.
@@ -30,7 +30,10 @@ impl Limits {
         let extent = &job.extent;
         let counted = extent.number_ios.is_some_and(|count| count > 0);
         let by_pass = has_passes && (reads_back || (extent.loops > 1 && !counted && !extent.time_based));
-        let pass = layout.size.map_or(usable, |size| size.min(usable));
+        // Where offsets are drawn there are no passes, and the last block may reach beyond `size`, as in fio.
+        let whole =
+            if has_passes { usable } else { layout.files.iter().map(|file| file.length).fold(0, u64::saturating_add) };
+        let pass = layout.size.map_or(whole, |size| size.min(whole));
         let bytes = layout.io_size.map_or(pass, |io_size| if by_pass { io_size.min(pass) } else { io_size });
         let bytes = i64::try_from(bytes).unwrap_or(i64::MAX).max(1);
         let operations = extent.number_ios.filter(|&count| count > 0).unwrap_or(u64::MAX);
@@ -96,6 +99,11 @@ impl Limits {
     /// Reports whether the current loop is the last.
     pub(crate) fn is_last_loop(&self) -> bool {
         self.loops.is_some_and(|loops| loops <= 1)
+    }
+
+    /// Reports whether another pass begins in this loop. As in fio, there must be `least` bytes left for it, a block.
+    pub(crate) fn begins_pass(&self, least: u32) -> bool {
+        self.wraps && (self.is_endless() || self.bytes >= i64::from(least))
     }
 
     /// Makes the current loop the last.

@@ -75,6 +75,11 @@ fn cases() -> Vec<Case> {
             job.extent.loops = 2;
         }),
         case("--rw=randread --size=65k --io_size=200k", "randread", 65 * k, |job| io_size(job, 200 * KIB)),
+        // Regression: the last block was left out, and a further pass began for less than a block.
+        case("--rw=randwrite --size=61k --norandommap", "randwrite", 61 * k, |job| job.pattern.norandommap = true),
+        case("--rw=read --size=64k --io_size=67k", "read", 64 * k, |job| io_size(job, 67 * KIB)),
+        case("--rw=randread --size=64k --io_size=131k", "randread", 64 * k, |job| io_size(job, 131 * KIB)),
+        case("--rw=randread --size=64k --io_size=133k", "randread", 64 * k, |job| io_size(job, 133 * KIB)),
         case("--rw=randread --size=64k --number_ios=20 --io_size=200k --loops=2", "randread", 64 * k, |job| {
             io_size(job, 200 * KIB);
             (job.extent.number_ios, job.extent.loops) = (Some(20), 2);

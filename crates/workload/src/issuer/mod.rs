@@ -241,7 +241,8 @@ impl Issuer {
         if fresh {
             self.limits.stop();
         }
-        let goes_on = self.limits.wraps || std::mem::take(&mut self.within_pass);
+        let least = self.files.first().map_or(1, Cursor::least);
+        let goes_on = self.limits.begins_pass(least) || std::mem::take(&mut self.within_pass);
         if fresh || !goes_on {
             return false;
         }

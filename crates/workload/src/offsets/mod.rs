@@ -254,6 +254,11 @@ impl Cursor {
         cursor
     }
 
+    /// Returns the smallest block, in bytes.
+    pub(crate) const fn least(&self) -> u32 {
+        self.least
+    }
+
     /// Reports whether the pass has ended.
     pub(crate) const fn is_done(&self) -> bool {
         self.left < self.least as u64
@@ -266,7 +271,8 @@ impl Cursor {
     }
 
     fn begin_pass(&mut self, rules: &OffsetRules) {
-        self.left = self.length;
+        // Where offsets are drawn, only the job's amount of data ends.
+        self.left = if rules.has_passes() { self.length } else { u64::MAX };
         // Backwards, each pass continues where the previous one ended.
         if rules.skip >= 0 {
             self.heads = [0; 3];
