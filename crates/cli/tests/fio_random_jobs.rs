@@ -73,7 +73,8 @@ impl RandomJob {
         if !is_whole {
             job.add(format!("filesize={}k", size_kib.next_multiple_of(blocks) * 2));
         }
-        let depth = if one_in(random, 2) { 1 } else { 2 + random.below(15) };
+        // With a queue, fio leaves out the writes of the last trims in some cases.
+        let depth = if direction.ends_with("trimwrite") || one_in(random, 2) { 1 } else { 2 + random.below(15) };
         if depth > 1 {
             job.add(format!("iodepth={depth}"));
         }
@@ -130,7 +131,8 @@ impl RandomJob {
 
     /// Draws options that change no counts of data operations.
     fn draw_others(&mut self, random: &mut Random, direction: &str) {
-        if one_in(random, 5) {
+        // With an offset, fio writes only one of the blocks that it trims, and ends in strided zones early.
+        if one_in(random, 5) && !direction.ends_with("trimwrite") && self.has_no("zonemode") {
             self.add(format!("offset={}k", 16 * (1 + random.below(4))));
         }
         if direction.ends_with("rw") {
@@ -171,13 +173,15 @@ impl RandomJob {
             "create_on_open=1",
             "new_group=1",
         ] {
-            if one_in(random, 12) {
+            // Reads of a file that is not laid out may find nothing, wherever they are.
+            let may_fail = option.starts_with("create_on_open") && !matches!(direction, "write" | "randwrite");
+            if one_in(random, 12) && !may_fail {
                 self.add(option.to_owned());
             }
         }
     }
 
-    fn is_compared_by(&self, option: &str) -> bool {
+    fn has_no(&self, option: &str) -> bool {
         !self.lines.iter().any(|line| line.starts_with(option))
     }
 }
@@ -226,7 +230,7 @@ fn start(command: fn(&str) -> Command, text: &str) -> (Scratch, Outcome) {
 fn differences(seed: u64) -> Vec<String> {
     let mut random = Random::new(seed, 0xf10);
     let job = RandomJob::draw(&mut random, 0);
-    let has_log = job.is_compared_by("gtod_reduce") && job.is_compared_by("group_reporting");
+    let has_log = job.has_no("gtod_reduce") && job.has_no("group_reporting");
     let log = if has_log { "write_lat_log=l0\nlog_offset=1\n" } else { "" };
     let text = format!("[job0]\n{log}{}\n", job.lines.join("\n"));
     let ours = start(|file| fathom(["fio", "--output-format=json", file]), &text);

@@ -171,7 +171,8 @@ impl Target for Full {
 
 #[test]
 fn a_full_filesystem_ends_a_worker_that_continues_after_errors() {
-    let on_error = OnError { continue_on_read: true, continue_on_write: true, continue_on_verify: true };
+    let on_error =
+        OnError { continue_on_read: true, continue_on_write: true, continue_on_verify: true, ..OnError::default() };
     let mut worker = worker_of(&job("rw=write"), 0, |policy| policy.on_error = on_error);
     let summary = run(&mut worker, &mut Full(memory(1)));
     assert_eq!(worker.ending(), Some(Ending::Failed));
@@ -385,7 +386,8 @@ fn swarm() {
             ..FaultPlan::default()
         };
         println!("seed {seed}: {} {faults:?}", options.join(" "));
-        let tolerant = OnError { continue_on_read: true, continue_on_write: true, continue_on_verify: true };
+        let tolerant =
+            OnError { continue_on_read: true, continue_on_write: true, continue_on_verify: true, ..OnError::default() };
         let mut worker = worker_of(&job, 0, |policy| {
             policy.on_error = tolerant;
             policy.batch = [None, Some(1), Some(5)][random.below(3) as usize];
@@ -603,7 +605,8 @@ fn a_failed_write_back_and_a_remaining_cache_are_reported() {
 #[test]
 fn failed_writes_do_not_count_as_written() {
     let job = job("rw=write verify=crc32c do_verify=0");
-    let tolerant = OnError { continue_on_read: true, continue_on_write: true, continue_on_verify: true };
+    let tolerant =
+        OnError { continue_on_read: true, continue_on_write: true, continue_on_verify: true, ..OnError::default() };
     let mut worker = worker_of(&job, 0, |policy| policy.on_error = tolerant);
     let faults = FaultPlan { short: 0, eio: 500, eagain: 0, late: 0, ..FaultPlan::default() };
     let mut target = FaultyTarget::new(memory(1), faults);

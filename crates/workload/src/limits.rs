@@ -23,17 +23,14 @@ pub(crate) struct Limits {
 }
 
 impl Limits {
-    /// `usable` is the total of usable bytes in all regions. If they have passes (`has_passes`), a loop is at most a
+    /// `usable` is the total of bytes in passes over all regions. If they have passes (`has_passes`), a loop is at most a
     /// pass in jobs that read back each pass (`reads_back`) and, as in fio, in jobs with several loops. `io_size` is
     /// then the minimum of all loops together.
     pub(crate) fn new(job: &Job, layout: &JobLayout, usable: u64, has_passes: bool, reads_back: bool) -> Self {
         let extent = &job.extent;
         let counted = extent.number_ios.is_some_and(|count| count > 0);
         let by_pass = has_passes && (reads_back || (extent.loops > 1 && !counted && !extent.time_based));
-        // Where offsets are drawn there are no passes, and the last block may reach beyond `size`, as in fio.
-        let whole =
-            if has_passes { usable } else { layout.files.iter().map(|file| file.length).fold(0, u64::saturating_add) };
-        let pass = layout.size.map_or(whole, |size| size.min(whole));
+        let pass = layout.size.map_or(usable, |size| size.min(usable));
         let bytes = layout.io_size.map_or(pass, |io_size| if by_pass { io_size.min(pass) } else { io_size });
         let bytes = i64::try_from(bytes).unwrap_or(i64::MAX).max(1);
         let operations = extent.number_ios.filter(|&count| count > 0).unwrap_or(u64::MAX);

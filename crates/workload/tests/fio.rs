@@ -77,6 +77,7 @@ fn cases() -> Vec<Case> {
         case("--rw=randread --size=65k --io_size=200k", "randread", 65 * k, |job| io_size(job, 200 * KIB)),
         // Regression: the last block was left out, and a further pass began for less than a block.
         case("--rw=randwrite --size=61k --norandommap", "randwrite", 61 * k, |job| job.pattern.norandommap = true),
+        case("--rw=rw --size=61k --rwmixread=100", "rw", 61 * k, |job| job.pattern.set_read_percent(100)),
         case("--rw=read --size=64k --io_size=67k", "read", 64 * k, |job| io_size(job, 67 * KIB)),
         case("--rw=randread --size=64k --io_size=131k", "randread", 64 * k, |job| io_size(job, 131 * KIB)),
         case("--rw=randread --size=64k --io_size=133k", "randread", 64 * k, |job| io_size(job, 133 * KIB)),

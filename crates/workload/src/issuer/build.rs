@@ -36,7 +36,7 @@ impl Issuer {
         let mut verifier = verifier(job, &rules, &pace, used, (seed, worker, layout))?;
         let order = numbers_writes(job, &rules, verifier.as_ref());
         verifier.iter_mut().for_each(|verifier| verifier.numbered = order);
-        let usable = files.iter().map(|file| file.length).fold(0, u64::saturating_add);
+        let usable = files.iter().map(Cursor::pass_bytes).fold(0, u64::saturating_add);
         let pairs = (job.pattern.direction == Direction::TrimWrite).then(PendingTrims::default);
         let think = Think::new(job);
         let syncs = SyncSchedule::new(job);

@@ -44,6 +44,8 @@ pub(crate) struct OffsetRules {
     /// Whether operations between two random offsets repeat the offset.
     repeats_offset: bool,
     zones: Option<StridedZones>,
+    /// Whether reads and writes are each in a sequence of their own.
+    has_two_sequences: bool,
     key: u64,
 }
 
@@ -84,6 +86,7 @@ impl OffsetRules {
             sizes_by_order,
             repeats_offset: pattern.repeats_offset && pattern.random,
             zones: pattern.zones,
+            has_two_sequences: !pattern.random && used[0] && used[1] && !pattern.sizes_by_order,
             sizes,
             align,
             key,
@@ -202,6 +205,9 @@ pub(crate) struct Cursor {
     /// Whether a skip that lands exactly on the end continues at the start within the same pass. As in fio, this
     /// requires a region that starts at the start of the file and ends with a whole block.
     wraps: bool,
+    /// Bytes that end the job or a pass over the file. In a job that draws offsets, or reads and writes in two sequences,
+    /// that is with a whole block, as in fio.
+    pass_bytes: u64,
     /// Bytes left in this pass.
     left: u64,
     /// Next sequential position of each kind, from `start`; negative or beyond the end if a skip led there.
@@ -235,6 +241,7 @@ impl Cursor {
             start: extent.start,
             length,
             wraps: extent.start == 0 && length == extent.length,
+            pass_bytes: if rules.has_passes() && !rules.has_two_sequences { length } else { most },
             left: 0,
             heads: [0; 3],
             source: OffsetSource::InOrder,
@@ -252,6 +259,11 @@ impl Cursor {
         cursor.heads = [first_head(rules.skip, extent); 3];
         cursor.begin_pass(rules);
         cursor
+    }
+
+    /// Returns the bytes of a pass over the file.
+    pub(crate) const fn pass_bytes(&self) -> u64 {
+        self.pass_bytes
     }
 
     /// Returns the smallest block, in bytes.
@@ -272,7 +284,11 @@ impl Cursor {
 
     fn begin_pass(&mut self, rules: &OffsetRules) {
         // Where offsets are drawn, only the job's amount of data ends.
-        self.left = if rules.has_passes() { self.length } else { u64::MAX };
+        self.left = match (rules.has_passes(), rules.has_two_sequences) {
+            (false, _) => u64::MAX,
+            (true, false) => self.length,
+            (true, true) => self.pass_bytes.next_multiple_of(self.least.into()),
+        };
         // Backwards, each pass continues where the previous one ended.
         if rules.skip >= 0 {
             self.heads = [0; 3];
