@@ -184,7 +184,7 @@ impl Visitor for WorkerDrive<'_> {
         finished.verification = worker.verification();
         finished.replay = worker.replay_outcome();
         finished.found_depth = worker.found_depth();
-        let recorded = worker.take_recorder().map_or(Ok(()), |recorder| recorder.finish());
+        let recorded = worker.take_recorder().map_or(Ok(()), drive::IssueRecorder::finish);
         finished.error = WorkerError::of_replay(finished.replay.as_ref()).or(recorded.err().map(WorkerError::new));
         finished.failures = worker.failures().to_vec();
         finished.pending = worker.abandoned().iter().map(PendingOperation::from).collect();
