@@ -41,6 +41,10 @@ pub fn create_output(path: &Path, existing: Existing) -> Result<File, Denied> {
         }
         // If another program creates the file first, that file is checked like any other.
         if let Some(file) = make_new(path)? {
+            if existing == Existing::Append {
+                // Opened again like any other, so that all writers append.
+                continue;
+            }
             locks::lock(&file, Sharing::Writers);
             return Ok(file);
         }
