@@ -51,6 +51,10 @@ pub(crate) fn command(words: &[OsString]) -> Exit {
             "--enghelp={name}: there is no such engine or option; --enghelp alone lists the engines"
         )]);
     }
+    if let Some(path) = &host.inflate_log {
+        let inflated = live::inflate(Path::new(path), &mut std::io::stdout().lock());
+        return inflated.map_or_else(|problem| refuse([problem]), |()| Exit::Good);
+    }
     if let Some(text) = informational_text(&host, &showcmd) {
         return outputs::print_text(&text);
     }
@@ -177,7 +181,7 @@ impl FioOutput {
             _ => Terse::V3,
         };
         let options = FioOptions { terse, ..FioOptions::default() };
-        let bandwidth = host.bandwidth_log.then(AggregateLog::create).transpose()?;
+        let bandwidth = host.bandwidth_log.as_deref().map(AggregateLog::create).transpose()?;
         Ok(Self { file: file.transpose()?, formats: formats.collect(), options, bandwidth, problem: None })
     }
 

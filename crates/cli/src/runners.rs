@@ -23,13 +23,13 @@ use crate::{home, parallel, rank, shutdown};
 pub(crate) fn runner(place: RunPlace, gate: &Arc<WriteGate>) -> Box<dyn Runner> {
     match place {
         RunPlace::Device => {
-            let runner = DeviceRunner::strict(Arc::clone(gate), Arc::new(LogFiles));
+            let runner = DeviceRunner::strict(Arc::clone(gate), Arc::new(LogFiles::default()));
             on_all_ranks(Box::new(runner.with_checkpoint(shutdown::panic_if_requested)))
         }
         RunPlace::Virtual => Box::new(model()),
         RunPlace::Paced => {
             let clock = || PacedClock(MonotonicClock::start());
-            let (host, logs) = (Arc::new(ThisHost), Arc::new(LogFiles));
+            let (host, logs) = (Arc::new(ThisHost), Arc::new(LogFiles::default()));
             let runner = ModelRunner::in_real_time(clock, host, capacity::of_models(), read_volumes, logs);
             Box::new(runner.with_traces(Arc::new(HostTraces)))
         }
@@ -61,12 +61,13 @@ fn save_record(run: &Run) -> Result<(), String> {
 
 /// Creates a runner that follows fio's rules.
 pub(crate) fn as_fio(readonly: bool) -> DeviceRunner {
-    DeviceRunner::as_fio(home::ledger(), readonly, Arc::new(LogFiles)).with_checkpoint(shutdown::panic_if_requested)
+    DeviceRunner::as_fio(home::ledger(), readonly, Arc::new(LogFiles::default()))
+        .with_checkpoint(shutdown::panic_if_requested)
 }
 
 /// Creates a runner on modelled volumes in virtual time.
 pub(crate) fn model() -> ModelRunner<sim::Virtual> {
-    let runner = ModelRunner::in_virtual_time(capacity::of_models(), read_volumes, Arc::new(LogFiles));
+    let runner = ModelRunner::in_virtual_time(capacity::of_models(), read_volumes, Arc::new(LogFiles::default()));
     runner.with_traces(Arc::new(HostTraces))
 }
 

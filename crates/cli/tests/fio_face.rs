@@ -438,7 +438,6 @@ fn options_that_make_fio_fail_make_fathom_fail() {
         ("--bssplit=", 1),
         ("--warnings-fatal --time_based", 1),
         ("--warnings-fatal --time_based --runtime=1ms", 0),
-        ("--bandwidth-log=x", 1),
         ("--enghelp=nosuch", 1),
         ("--cpus_allowed=0,99", 1),
         ("--cpus_allowed=99", 1),

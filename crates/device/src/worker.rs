@@ -8,11 +8,11 @@ use engine::files::{self, Access, CacheAdvice};
 use engine::gate::WriteGate;
 use engine::{BlockedCall, CallKind, EngineKind, InCall, MemoryKind, MonotonicClock, Setup, Visitor};
 use job::{BufferMemory, CacheHint, Dialect, Engine, Job, WriteHint};
-use meter::{IntervalWidths, Meter, Summary};
+use meter::{IntervalWidths, Meter, Summary, WorkerLog};
 use record::StuckKind;
 use runner::policy::{self, Storage};
 use runner::{
-    LogSink, PendingOperation, RunCounters, Seeds, WorkerCounters, WorkerError, WorkerLog, WorkerPlan, WorkerResult,
+    LogPlan, LogSink, PendingOperation, RunCounters, Seeds, WorkerCounters, WorkerError, WorkerPlan, WorkerResult,
 };
 use target::Target;
 use units::{CpuUse, Nanos, OpKind};
@@ -110,7 +110,7 @@ fn attempt(
     let job = &policy::verified_job(job, storage);
     let issuer = runner::issuer(job, worker_plan.worker(), &worker_plan.layout(), seed, &HostTraces)?;
     attributes::set_io_scheduler(worker_plan, job)?;
-    let mut logs = shared.logs.create(&job.stats, worker_plan.number).map_err(WorkerError::new)?;
+    let log = create_log(job, worker_plan.number, shared)?;
     attributes::set_user(job)?;
     attributes::run_command(worker_plan, job, CommandTime::Before)?;
     let files = open(worker_plan, job, shared, stop)?;
@@ -118,6 +118,7 @@ fn attempt(
     let in_call = &shared.calls[worker_plan.number];
     let setup = Setup { in_call: Some(Arc::clone(in_call)), ..setup(job, &issuer, shared.clock) };
     let meter = Meter::new(policy::meter_options(job, shared.intervals, shared.counters.worker_count()));
+    let meter = meter.logging_to(log);
     let strict = shared.dialect == Dialect::Strict;
     let mut policy = drive::Policy {
         verify_after_runtime: strict,
@@ -134,23 +135,38 @@ fn attempt(
     let publisher = Publisher {
         counters: &shared.counters,
         worker: counters,
-        logs: logs.as_deref_mut().map(|logs| logs as &mut dyn WorkerLog),
         used_before: CpuUse::default(),
         yield_after: shared.yield_after,
         summary_at: Nanos::ZERO,
     };
     let drive = WorkerDrive { worker, stop, publisher, in_call, start, finished };
-    engine::with_target(&setup, files, drive).map_err(|error| worker_error(&error))?;
+    let logged = engine::with_target(&setup, files, drive).map_err(|error| worker_error(&error))?;
     if job.files.unlink && finished.pending.is_empty() {
         for file in &worker_plan.files.files {
             shared.gate.remove(Path::new(&file.path)).map_err(|error| worker_error(&error))?;
         }
     }
     attributes::run_command(worker_plan, job, CommandTime::After)?;
-    match logs.map(WorkerLog::finish) {
-        Some(Err(text)) => Err(WorkerError { text, errno: 0 }),
-        _ => Ok(()),
-    }
+    logged.map_err(|text| WorkerError { text, errno: 0 })
+}
+
+/// Creates the log files of a worker, if its job has any.
+fn create_log(job: &Job, number: usize, shared: &SharedRun) -> Result<Option<Box<dyn WorkerLog>>, WorkerError> {
+    let epoch = if job.stats.log_alternate_epoch {
+        let clock = job.stats.log_clock;
+        let now_ns = engine::clock_ns(clock).map_err(|error| {
+            let reason = engine::describe(&error);
+            let remedy = "help: write the number of a clock of clock_gettime(2), such as 0 for Unix time";
+            WorkerError::new(format!(
+                "log_alternate_epoch_clock_id={clock}: cannot read this clock: {reason}\n{remedy}"
+            ))
+        })?;
+        Some(now_ns.wrapping_sub(shared.clock.now().get()))
+    } else {
+        None
+    };
+    let plan = LogPlan::of(job, number, epoch);
+    plan.map(|plan| shared.logs.create(&plan)).transpose().map_err(WorkerError::new)
 }
 
 /// The drive loop of a worker, compiled once per engine.
@@ -164,9 +180,10 @@ struct WorkerDrive<'a> {
 }
 
 impl Visitor for WorkerDrive<'_> {
-    type Output = ();
+    /// The failure to write a log.
+    type Output = Result<(), String>;
 
-    fn visit<T: Target>(self, mut target: T) {
+    fn visit<T: Target>(self, mut target: T) -> Self::Output {
         let Self { mut worker, stop, mut publisher, in_call, start, finished } = self;
         finished.start_delay = start();
         publisher.worker.set_running(true);
@@ -198,6 +215,7 @@ impl Visitor for WorkerDrive<'_> {
             // Dropping the target would wait for operations in flight, because the kernel uses its buffers.
             std::mem::forget(target);
         }
+        worker.meter_mut().finish_log()
     }
 }
 
@@ -316,11 +334,10 @@ fn setup(job: &Job, issuer: &Issuer, clock: MonotonicClock) -> Setup {
     }
 }
 
-/// Publishes the counters of one worker and writes its log files.
+/// Publishes the counters of one worker and hands over its log entries.
 struct Publisher<'a> {
     counters: &'a RunCounters,
     worker: &'a WorkerCounters,
-    logs: Option<&'a mut dyn WorkerLog>,
     /// CPU time of the thread before the worker began.
     used_before: CpuUse,
     /// Time after which the worker yields to others; `None` if the scheduler does it.
@@ -356,9 +373,7 @@ impl DriveObserver for Publisher<'_> {
             self.summary_at = now + self.counters.summary_every();
             self.worker.publish_summary(Summary { cpu: self.used(), ..meter.summary(now) }, requested);
         }
-        if let Some(logs) = &mut self.logs {
-            logs.write(&meter.take_log());
-        }
+        meter.hand_over_log(now);
     }
 }
 

@@ -9,10 +9,10 @@ use device::DeviceRunner;
 use engine::ErrorKind;
 use engine::files::{FallocateMode, FileLayout, LayoutContent};
 use engine::gate::{Sharing, WriteGate};
-use job::{Dialect, EmptySource, InjectedOptions, Plan, RankTable, StatOptions};
+use job::{Dialect, EmptySource, InjectedOptions, Plan, RankTable};
 use runner::{
-    CompletedRun, LogSink, NullObserver, PreparedRun, RunControl, RunError, RunOptions, Runner, Seeds, StageStart,
-    WorkerLog,
+    CompletedRun, LogPlan, LogSink, NullObserver, PreparedRun, RunControl, RunError, RunOptions, Runner, Seeds,
+    StageStart, WorkerLog,
 };
 
 const MIB: u64 = 1 << 20;
@@ -20,8 +20,8 @@ const MIB: u64 = 1 << 20;
 struct NoLogs;
 
 impl LogSink for NoLogs {
-    fn create(&self, _: &StatOptions, _: usize) -> Result<Option<Box<dyn WorkerLog>>, String> {
-        Ok(None)
+    fn create(&self, _: &LogPlan) -> Result<Box<dyn WorkerLog>, String> {
+        Err("there are no logs".to_owned())
     }
 }
 

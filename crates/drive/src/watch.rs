@@ -31,7 +31,7 @@ pub trait DriveObserver {
         Vec::new()
     }
 
-    /// Observes the meter of worker `index`. It may copy counters and take log entries; while it runs, nothing is
+    /// Observes the meter of worker `index`. It may copy counters and hand over log entries; while it runs, nothing is
     /// issued.
     fn look(&mut self, index: usize, meter: &mut Meter, now: Nanos);
 }

@@ -188,7 +188,11 @@ impl DriveWorker {
         self.start = now + self.policy.delay;
         self.ramp_end = self.start + self.policy.ramp;
         self.end = self.ramp_end + self.policy.runtime;
-        self.meter.begin(self.start);
+        if self.ramping {
+            self.meter.begin_ramp(self.start);
+        } else {
+            self.meter.begin(self.start);
+        }
         if let Some(restraint) = &mut self.restraint {
             restraint.begin(self.ramp_end);
         }

@@ -92,6 +92,23 @@ pub(crate) fn timespec(length: Nanos) -> libc::timespec {
     libc::timespec { tv_sec: secs as _, tv_nsec: nanos as _ }
 }
 
+/// Returns the time of a clock by its number in `clock_gettime`, in nanoseconds.
+///
+/// # Errors
+/// Fails if the kernel has no such clock.
+pub fn clock_ns(id: u32) -> std::io::Result<u64> {
+    let id = libc::clockid_t::try_from(id).map_err(|_| std::io::Error::from_raw_os_error(libc::EINVAL))?;
+    let mut time = MaybeUninit::<libc::timespec>::uninit();
+    // SAFETY: the call fills `time` unless it fails.
+    let time = unsafe {
+        if libc::clock_gettime(id, time.as_mut_ptr()) < 0 {
+            return Err(std::io::Error::last_os_error());
+        }
+        time.assume_init()
+    };
+    Ok(time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64)
+}
+
 /// Returns `CLOCK_MONOTONIC` in nanoseconds.
 fn monotonic() -> u64 {
     let mut time = MaybeUninit::<libc::timespec>::uninit();

@@ -43,7 +43,7 @@ pub mod thread;
 mod uring;
 mod usage;
 
-pub use clock::MonotonicClock;
+pub use clock::{MonotonicClock, clock_ns};
 pub use error::{Error, ErrorKind, describe, remedy};
 pub use in_call::{BlockedCall, CallKind, InCall};
 pub use open::{Visitor, with_target};

@@ -39,8 +39,10 @@ pub struct HostOptions {
     pub output_formats: Vec<OutputFormat>,
     /// `--terse-version`, from 2 to 5.
     pub terse_version: u32,
-    /// `--bandwidth-log`: write logs of the total bandwidth of all jobs.
-    pub bandwidth_log: bool,
+    /// `--bandwidth-log`: prefix of logs of the total bandwidth of all jobs.
+    pub bandwidth_log: Option<String>,
+    /// `--inflate-log`: compressed log to print.
+    pub inflate_log: Option<String>,
     /// `--status-interval`: interval between intermediate results.
     pub status_interval: Option<Nanos>,
     /// `--eta`.
@@ -132,7 +134,15 @@ pub(crate) static HOST_OPTIONS: &[HostSpec] = &[
     flag("minimal", "The same as --output-format=terse.", |h, _, _| h.output_formats = vec![OutputFormat::Terse]),
     flag("append-terse", "Add terse output.", |h, _, _| add_format(h, OutputFormat::Terse)),
     value("terse-version", "N", "Version of the terse format, from 2 to 5.", terse_version),
-    flag("bandwidth-log", "Write aggregate bandwidth logs of all jobs.", |h, _, _| h.bandwidth_log = true),
+    optional(
+        "bandwidth-log",
+        "PREFIX",
+        "Write aggregate bandwidth logs of all jobs (default prefix: agg).",
+        |h, text, _| {
+            h.bandwidth_log = Some(if text.is_empty() { "agg" } else { text }.to_owned());
+        },
+    ),
+    value("inflate-log", "FILE", "Print a compressed log.", |h, text, _| h.inflate_log = Some(text.to_owned())),
     value("status-interval", "TIME", "Interval between status outputs.", status_interval),
     value("eta", "WHEN", "Show the ETA: always, never, auto.", |h, text, _| {
         h.eta = match text {
@@ -173,7 +183,6 @@ pub(crate) static HOST_OPTIONS: &[HostSpec] = &[
     later("daemonize", Arity::Required),
     later("client", Arity::Required),
     later("remote-config", Arity::Required),
-    later("inflate-log", Arity::Required),
     later("trigger-file", Arity::Required),
     later("trigger-timeout", Arity::Required),
     later("trigger", Arity::Required),

@@ -95,7 +95,8 @@ fn invocation(
     let raw = read_files(&paths, dialect, source, &mut diagnostics);
     let showcmd = if host.showcmd { show(&jobs, &raw, sections) } else { Vec::new() };
     let plan = resolve(&jobs, &raw, resolver, diagnostics);
-    let asks_for_help = host.version || host.help || host.cmdhelp.is_some() || host.enghelp.is_some();
+    let asks_for_help =
+        host.version || host.help || host.cmdhelp.is_some() || host.enghelp.is_some() || host.inflate_log.is_some();
     let runs_nothing = asks_for_help || host.parse_only || host.showcmd;
     let diagnostics = plan.diagnostics.into_iter().filter(|d| !runs_nothing || d.code != NO_JOBS).collect();
     Parsed { value: Invocation { host, plan: plan.value, showcmd }, diagnostics }

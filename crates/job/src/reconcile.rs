@@ -44,6 +44,14 @@ pub(crate) fn reconcile(draft: JobDraft, context: &StrictContext<'_>) -> (Job, V
                 .remedy("keep one of them"),
         );
     }
+    if job.stats.log_issue_time && !(job.stats.write_lat_log.is_some() && job.stats.log_offset) {
+        problems.push(
+            context
+                .error("issue-time", "log_issue_time", "`log_issue_time` needs `write_lat_log` and `log_offset`")
+                .note("fio refuses it without them")
+                .remedy("write `write_lat_log=PREFIX` and `log_offset=1`, or leave `log_issue_time` out"),
+        );
+    }
     if !job.files.filenames.is_empty() {
         // If a later `nrfiles` is smaller than the number of names, fio uses the first ones.
         job.files.filenames.truncate(job.files.nrfiles as usize);

@@ -64,7 +64,7 @@ fn cuts_value(option: &RawOption, cut: &Place) -> bool {
 
 /// Checks combinations of options.
 pub(crate) fn check(draft: &JobDraft, context: &StrictContext<'_>) -> Vec<Diagnostic> {
-    let checks = [depth, time_based, engine_options, direct_and_buffered, export, files_beside_an_export];
+    let checks = [depth, time_based, engine_options, direct_and_buffered, export, files_beside_an_export, histograms];
     checks.iter().filter_map(|check| check(draft, context)).collect()
 }
 
@@ -128,6 +128,16 @@ fn files_beside_an_export(draft: &JobDraft, context: &StrictContext<'_>) -> Opti
             )
             .note("fio silently uses the export")
             .remedy("leave it out: `uri` names the export, `size` and `offset` a part of it")
+    })
+}
+
+fn histograms(draft: &JobDraft, context: &StrictContext<'_>) -> Option<Diagnostic> {
+    let stats = &draft.job.stats;
+    (stats.write_hist_log.is_some() && stats.log_hist == Nanos::ZERO).then(|| {
+        context
+            .error("histogram-interval", "write_hist_log", "`write_hist_log` needs `log_hist_msec`")
+            .note("fio writes an empty file without it")
+            .remedy("write for example `log_hist_msec=1000`, or leave `write_hist_log` out")
     })
 }
 

@@ -50,9 +50,10 @@ fn every_description_is_one_sentence() {
 fn documented_defaults_have_no_effect() {
     let plain = settings("ioengine=io_uring");
     let here = |spec: &&OptionSpec| spec.engines.is_empty() || spec.engines.contains(&"io_uring");
-    // An explicit seed and an explicit engine differ from their defaults.
+    // An explicit seed, engine or window differs from its default.
     let given = |spec: &&OptionSpec| {
-        let changes = ["randseed", "ioengine"].contains(&spec.name) || spec.status == Status::OfFathom;
+        let changes = ["randseed", "ioengine", "bwavgtime", "iopsavgtime"].contains(&spec.name)
+            || spec.status == Status::OfFathom;
         !spec.default.is_empty() && !changes
     };
     for spec in OPTIONS.iter().filter(here).filter(given) {
@@ -77,7 +78,8 @@ fn other_value(spec: &OptionSpec) -> String {
     let named = match spec.name {
         "buffered" => "0",
         "bssplit" => "8k/50:64k/50",
-        "cpus_allowed" => "0-2",
+        "cpus_allowed" | "log_compression_cpus" => "0-2",
+        "log_hist_coarseness" => "3",
         "ioengine" => "null",
         "verify_pattern" | "buffer_pattern" => "0xff",
         "rwmixread" | "rwmixwrite" | "percentage_random" => "30",
@@ -111,7 +113,8 @@ fn every_supported_option_changes_the_job() {
             _ => "io_uring",
         };
         let trace = if spec.name.starts_with("replay_") { "\nread_iolog=t" } else { "" };
-        let base = format!("ioengine={engine}\niodepth=64\nnrfiles=2\ndirect=0\nruntime=60{trace}");
+        let logs = if spec.name == "log_issue_time" { "\nwrite_lat_log=l\nlog_offset=1" } else { "" };
+        let base = format!("ioengine={engine}\niodepth=64\nnrfiles=2\ndirect=0\nruntime=60{trace}{logs}");
         let changed = settings(&format!("{base}\n{}={}", spec.name, other_value(spec)));
         assert_ne!(changed, settings(&base), "{}", spec.name);
     }

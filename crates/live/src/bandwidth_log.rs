@@ -1,12 +1,12 @@
 //! fio's `--bandwidth-log`: the bandwidth of all jobs, every half second.
 
 use std::fs::File;
-use std::io::{BufWriter, Error, Write};
+use std::io::{Error, Write};
 use std::time::Duration;
 
 use engine::gate::Existing;
 
-use crate::log_files::create_log;
+use crate::logs::create_log;
 
 /// Minimum time between two lines.
 const INTERVAL: Duration = Duration::from_millis(500);
@@ -14,7 +14,7 @@ const INTERVAL: Duration = Duration::from_millis(500);
 /// One log for each kind of operation.
 #[derive(Debug)]
 pub struct AggregateLog {
-    files: [BufWriter<File>; 3],
+    files: [File; 3],
     /// Elapsed time and transferred bytes at the last lines.
     last: (Duration, [u64; 3]),
     /// The first write error.
@@ -22,13 +22,13 @@ pub struct AggregateLog {
 }
 
 impl AggregateLog {
-    /// Creates `agg-read_bw.log`, `agg-write_bw.log` and `agg-trim_bw.log` in the working directory.
+    /// Creates `PREFIX-read_bw.log`, `PREFIX-write_bw.log` and `PREFIX-trim_bw.log`.
     ///
     /// # Errors
     ///
     /// The file that cannot be created, and why.
-    pub fn create() -> Result<Self, String> {
-        let create = |kind: &str| create_log(&format!("agg-{kind}_bw.log"), Existing::Replace);
+    pub fn create(prefix: &str) -> Result<Self, String> {
+        let create = |kind: &str| create_log(&format!("{prefix}-{kind}_bw.log"), Existing::Replace);
         let files = [create("read")?, create("write")?, create("trim")?];
         Ok(Self { files, last: (Duration::ZERO, [0; 3]), failure: None })
     }
@@ -44,20 +44,18 @@ impl AggregateLog {
         for (kind, file) in self.files.iter_mut().enumerate() {
             let transferred = bytes[kind].saturating_sub(last_bytes[kind]) as f64;
             let rate = (transferred / 1024.0 / span.as_secs_f64()) as u64;
-            let written = writeln!(file, "{}, {rate}, {kind}, 0, 0", elapsed.as_millis());
+            // One call, so that no line is in part in the file.
+            let written = file.write_all(format!("{}, {rate}, {kind}, 0, 0\n", elapsed.as_millis()).as_bytes());
             self.failure = self.failure.take().or(written.err());
         }
     }
 
-    /// Flushes the logs.
+    /// Closes the logs.
     ///
     /// # Errors
     ///
     /// The first write error of the logs.
-    pub fn finish(mut self) -> Result<(), String> {
-        for file in &mut self.files {
-            self.failure = self.failure.take().or(file.flush().err());
-        }
+    pub fn finish(self) -> Result<(), String> {
         let incomplete = |error| Err(format!("a log of --bandwidth-log is incomplete: {error}"));
         self.failure.map_or(Ok(()), incomplete)
     }

@@ -271,8 +271,7 @@ impl BlockRecorder {
     fn fresh(&self, counted: &[CountedBlock; 3]) -> Vec<(usize, u64)> {
         let mut fresh = Vec::new();
         for (kind, (now, before)) in counted.iter().zip(&self.before).enumerate() {
-            let grown = now.counts.iter().zip(now.first..).map(|(count, at)| (at, count - before.at(at)));
-            fresh.extend(grown.filter(|(_, count)| *count > 0).map(|(at, count)| (kind * BUCKETS + at, count)));
+            fresh.extend(now.since(before).map(|(at, count)| (kind * BUCKETS + at, count)));
         }
         fresh
     }
@@ -280,13 +279,13 @@ impl BlockRecorder {
 
 /// Counts of one kind, from its first to its last used bucket.
 #[derive(Clone, Debug, Default)]
-struct CountedBlock {
+pub(crate) struct CountedBlock {
     first: usize,
     counts: Vec<u64>,
 }
 
 impl CountedBlock {
-    fn of(running: &[Option<&Latency>; 2]) -> Self {
+    pub(crate) fn of(running: &[Option<&Latency>; 2]) -> Self {
         let used = || running.iter().flatten().filter(|latency| latency.moments.count() > 0);
         let first = used().map(|latency| bucket_of(latency.moments.min().get())).min().unwrap_or(0);
         let end = used().map(|latency| bucket_of(latency.moments.max().get()) + 1).max().unwrap_or(0);
@@ -295,6 +294,12 @@ impl CountedBlock {
             counts.iter_mut().zip(latency.histogram.slice(first..end)).for_each(|(sum, count)| *sum += count);
         }
         Self { first, counts }
+    }
+
+    /// Returns the buckets that have grown since `before`, in ascending order, with their growth.
+    pub(crate) fn since(&self, before: &Self) -> impl Iterator<Item = (usize, u64)> {
+        let grown = self.counts.iter().zip(self.first..).map(|(count, at)| (at, count - before.at(at)));
+        grown.filter(|(_, count)| *count > 0)
     }
 
     fn at(&self, bucket: usize) -> u64 {

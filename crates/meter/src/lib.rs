@@ -6,7 +6,7 @@
 //!
 //! Histograms have fio's buckets (64 per power of two, at most 0.8 % error), so that fio's `json+` can be read back
 //! without loss; minimum, maximum, mean and deviation are exact and independent of buckets. [`Blocks`] hold histograms
-//! of intervals, which are differences of the running histograms.
+//! of intervals, which are differences of the running histograms. Entries of log files leave in [`LogChunk`]s.
 //!
 //! What is *not* here: a clock, an engine, a model, a name, or any formatting.
 
@@ -14,10 +14,13 @@ mod blocks;
 mod glance;
 mod histogram;
 mod latency;
+mod log_entries;
+mod log_windows;
 mod logs;
 mod meter;
 mod moments;
 mod sample;
+mod sample_window;
 mod series;
 mod summary;
 
@@ -25,7 +28,7 @@ pub use blocks::{BLOCK_BYTES_MAX, Block, Blocks};
 pub use glance::MeterSnapshot;
 pub use histogram::{BUCKETS, Histogram, bucket_of, range_of, value_of};
 pub use latency::Latency;
-pub use logs::{LogEntry, LogKind, LogOptions, Logs};
+pub use log_entries::{LogAverage, LogChunk, LogKind, LogOptions, LoggedHistogram, LoggedOperation, WorkerLog};
 pub use meter::{Meter, MeterOptions};
 pub use moments::{Moments, Samples};
 pub use sample::Sample;

@@ -1,185 +1,377 @@
-//! Entries of fio's log files: one per operation, or averages over windows.
+//! Collects the entries of a worker's logs.
 
 use units::Nanos;
 
+use crate::blocks::CountedBlock;
+use crate::log_entries::{LogAverage, LogChunk, LogKind, LogOptions, LoggedHistogram, LoggedOperation, WorkerLog};
+use crate::log_windows::{Counted, LogCounters, LogWindow};
 use crate::{Sample, SummaryDirection};
 
-/// The log of an entry, by fio's file names.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum LogKind {
-    /// `_slat`: submission latency in nanoseconds.
-    Submission,
-    /// `_clat`: service time in nanoseconds.
-    Service,
-    /// `_lat`: total latency in nanoseconds.
-    Latency,
-    /// `_bw`: bandwidth in KiB/s.
-    Bandwidth,
-    /// `_iops`: operations per second.
-    Iops,
-}
-
-/// An entry of a log.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LogEntry {
-    /// Log of the entry.
-    pub kind: LogKind,
-    /// Time since the start of measurement.
-    pub at: Nanos,
-    /// Value in nanoseconds, KiB/s or operations per second, depending on the log.
-    pub value: u64,
-    /// Kind of operation.
-    pub direction: SummaryDirection,
-    /// Size of the operation in bytes; zero for an average over different sizes.
-    pub block_size: u32,
-    /// Offset of the operation in bytes; zero for an average.
-    pub offset: u64,
-}
-
-/// Enabled logs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct LogOptions {
-    /// Submission latencies.
-    pub submission: bool,
-    /// Service times and total latencies.
-    pub latency: bool,
-    /// Bandwidth.
-    pub bandwidth: bool,
-    /// IOPS.
-    pub iops: bool,
-    /// Length of the windows of averages; zero for one entry per operation.
-    pub window: Nanos,
-}
-
-impl LogOptions {
-    /// Reports whether any log is enabled.
-    #[must_use]
-    pub const fn any(&self) -> bool {
-        self.submission || self.latency || self.bandwidth || self.iops
-    }
-}
-
-#[derive(Clone, Copy, Debug, Default)]
-struct LogWindow {
-    ios: u64,
-    bytes: u64,
-    submission_ns: u64,
-    service_ns: u64,
-    latency_ns: u64,
-    block_size: u32,
-    mixed_sizes: bool,
-}
-
-/// Collects entries until they are taken.
-#[derive(Clone, Debug, Default)]
-pub struct Logs {
+/// Collects entries and hands them over in chunks.
+///
+/// Averages and histograms are differences of the meter's counters, so that they cost nothing per operation.
+#[derive(Debug)]
+pub(crate) struct Logs {
     options: LogOptions,
-    windows: [LogWindow; 3],
-    window_start: Nanos,
-    entries: Vec<LogEntry>,
+    log: Box<dyn WorkerLog>,
+    chunk: LogChunk,
+    /// Whether entries are wanted; not during a ramp.
+    measures: bool,
+    latency: LogWindow,
+    bandwidth: LogWindow,
+    iops: LogWindow,
+    histogram: LogWindow,
+    histogram_before: [CountedBlock; 3],
+    /// Maxima of the current window of latencies, in the order of [`LATENCIES`].
+    maxima: [[u64; 3]; 3],
+    /// Size of the last operation of each kind.
+    block_size: [u32; 3],
 }
+
+const LATENCIES: [LogKind; 3] = [LogKind::Submission, LogKind::Service, LogKind::Latency];
 
 impl Logs {
-    /// Returns empty logs.
-    #[must_use]
-    pub fn new(options: LogOptions) -> Self {
-        Self { options, ..Self::default() }
+    pub(crate) fn new(options: LogOptions, log: Box<dyn WorkerLog>) -> Self {
+        Self {
+            log,
+            chunk: LogChunk::default(),
+            measures: false,
+            latency: LogWindow::new(options.latency_window),
+            bandwidth: LogWindow::new(options.bandwidth_window),
+            iops: LogWindow::new(options.iops_window),
+            histogram: LogWindow::new(options.histogram_window),
+            histogram_before: Default::default(),
+            maxima: Default::default(),
+            block_size: [0; 3],
+            options,
+        }
     }
 
-    /// Returns the entries collected since the last call, and removes them.
-    pub fn take(&mut self) -> Vec<LogEntry> {
-        std::mem::take(&mut self.entries)
+    /// Returns logs in the state before the start, with the same receiver.
+    pub(crate) fn restarted(self, begun: Nanos, measures: bool) -> Self {
+        let mut logs = Self { measures, ..Self::new(self.options, self.log) };
+        logs.chunk = self.chunk;
+        logs.chunk.clear();
+        logs.chunk.begun = begun;
+        logs
     }
 
-    /// Returns the number of collected entries.
-    #[must_use]
-    pub fn pending(&self) -> usize {
-        self.entries.len()
+    /// Closes the files.
+    pub(crate) fn finish(mut self) -> Result<(), String> {
+        self.hand_over();
+        self.log.finish()
     }
 
-    /// Counts one operation that completed at `at`.
-    pub fn record(&mut self, at: Nanos, sample: &Sample) {
-        if self.options.window == Nanos::ZERO {
-            self.each(at, sample);
+    /// Returns the next end of a window.
+    pub(crate) fn due(&self) -> Nanos {
+        if !self.measures {
+            return Nanos::MAX;
+        }
+        self.latency.end().min(self.bandwidth.end()).min(self.iops.end()).min(self.histogram.end())
+    }
+
+    /// Counts operations that completed at `at`. Operations are counted together only if [`LogOptions::operations`] is
+    /// not set.
+    #[inline]
+    pub(crate) fn record(&mut self, at: Nanos, sample: &Sample) {
+        if !self.measures {
             return;
         }
-        if at >= self.window_start + self.options.window {
-            self.close(at);
+        let kind = sample.direction as usize;
+        self.block_size[kind] = sample.bytes;
+        if self.options.maxima {
+            let latencies = [sample.submission(), sample.service(), sample.latency()];
+            for (max, latency) in self.maxima[kind].iter_mut().zip(latencies) {
+                *max = (*max).max(latency.get());
+            }
         }
-        let window = &mut self.windows[sample.direction as usize];
-        window.mixed_sizes |= window.ios > 0 && window.block_size != sample.bytes;
-        window.block_size = sample.bytes;
-        window.ios += 1;
-        window.bytes += u64::from(sample.bytes);
-        window.submission_ns += sample.submission().get();
-        window.service_ns += sample.service().get();
-        window.latency_ns += sample.latency().get();
-    }
-
-    /// Adds the averages of the current window, unless it is empty.
-    pub fn finish(&mut self, at: Nanos) {
-        if self.windows.iter().any(|window| window.ios > 0) {
-            self.close(at);
-        }
-    }
-
-    fn each(&mut self, at: Nanos, sample: &Sample) {
-        let mut entry = LogEntry {
-            kind: LogKind::Submission,
-            at,
-            value: sample.submission().get(),
-            direction: sample.direction,
-            block_size: sample.bytes,
-            offset: sample.offset,
-        };
-        if self.options.submission {
-            self.entries.push(entry);
-        }
-        if self.options.latency {
-            entry = LogEntry { kind: LogKind::Service, value: sample.service().get(), ..entry };
-            self.entries.push(entry);
-            entry = LogEntry { kind: LogKind::Latency, value: sample.latency().get(), ..entry };
-            self.entries.push(entry);
-        }
-        if self.options.bandwidth {
-            let ns = sample.service().get().max(1);
-            let value = u64::from(sample.bytes).saturating_mul(1_000_000_000) / ns / 1024;
-            self.entries.push(LogEntry { kind: LogKind::Bandwidth, value, ..entry });
-        }
-        if self.options.iops {
-            self.entries.push(LogEntry { kind: LogKind::Iops, value: 1, ..entry });
+        if self.options.operations {
+            self.chunk.operations.push(LoggedOperation {
+                at,
+                submission: sample.submission(),
+                service: sample.service(),
+                offset: sample.offset,
+                block_size: sample.bytes,
+                direction: sample.direction,
+            });
+            if self.chunk.operations.len() >= LogChunk::ENTRIES_MAX {
+                self.hand_over();
+            }
         }
     }
 
-    fn close(&mut self, now: Nanos) {
-        let end = if now >= self.window_start + self.options.window {
-            let whole = now.since(self.window_start).get() / self.options.window.get();
-            self.window_start + Nanos::new(whole * self.options.window.get())
-        } else {
-            now
-        };
-        let length_ns = end.since(self.window_start).get().max(1);
+    /// Ends the windows that end by `at`, and hands over the entries.
+    pub(crate) fn look(&mut self, at: Nanos, counters: LogCounters<'_>) {
+        if at >= self.due() {
+            self.close(at, counters);
+        }
+        if !self.chunk.is_empty() {
+            self.hand_over();
+        }
+    }
+
+    /// Ends the windows that end by `at`. All operations counted before completed before `at`.
+    pub(crate) fn close(&mut self, at: Nanos, counters: LogCounters<'_>) {
+        if !self.measures {
+            return;
+        }
+        if at >= self.latency.end() {
+            self.close_latencies(at, counters);
+        }
+        if at >= self.bandwidth.end() {
+            self.close_bandwidth(at, counters);
+        }
+        if at >= self.iops.end() {
+            self.close_iops(at, counters);
+        }
+        if at >= self.histogram.end() {
+            self.close_histogram(at, counters);
+        }
+        let (averages, histograms) = (self.chunk.averages.len(), self.chunk.histograms.len());
+        if averages >= LogChunk::ENTRIES_MAX || histograms * HISTOGRAM_ENTRIES >= LogChunk::ENTRIES_MAX {
+            self.hand_over();
+        }
+    }
+
+    /// Ends all windows at the end of a phase. The last ones are shorter.
+    pub(crate) fn end_phase(&mut self, at: Nanos, counters: LogCounters<'_>) {
+        if !self.measures {
+            return;
+        }
+        self.close(at, counters);
+        self.close_latencies(at, counters);
+        self.close_histogram(at, counters);
+        if self.bandwidth.is_representative(at) {
+            self.close_bandwidth(at, counters);
+        }
+        if self.iops.is_representative(at) {
+            self.close_iops(at, counters);
+        }
+    }
+
+    fn close_latencies(&mut self, at: Nanos, counters: LogCounters<'_>) {
+        let Some(ended) = self.latency.take(at, Counted::of(counters)) else { return };
+        let maxima = std::mem::take(&mut self.maxima);
+        let wanted = [self.options.submission, self.options.service, self.options.latency];
+        for (direction, counted) in SummaryDirection::ALL.into_iter().zip(&ended.counted) {
+            let kinds = LATENCIES.into_iter().zip(wanted).zip(counted.latency_ns).zip(maxima[direction as usize]);
+            for (((kind, _), sum), max) in kinds.filter(|(((_, wanted), _), _)| *wanted && counted.ios > 0) {
+                let mean = (sum / u128::from(counted.ios)) as u64;
+                self.chunk.averages.push(LogAverage { kind, at: ended.end, direction, mean, max });
+            }
+        }
+    }
+
+    fn close_bandwidth(&mut self, at: Nanos, counters: LogCounters<'_>) {
+        let Some(ended) = self.bandwidth.take(at, Counted::of(counters)) else { return };
+        self.chunk.averages.extend(ended.rates(LogKind::Bandwidth, |counted| counted.bytes, 1024));
+    }
+
+    fn close_iops(&mut self, at: Nanos, counters: LogCounters<'_>) {
+        let Some(ended) = self.iops.take(at, Counted::of(counters)) else { return };
+        self.chunk.averages.extend(ended.rates(LogKind::Iops, |counted| counted.ios, 1));
+    }
+
+    fn close_histogram(&mut self, at: Nanos, counters: LogCounters<'_>) {
+        let Some(ended) = self.histogram.take(at, Counted::of(counters)) else { return };
         for direction in SummaryDirection::ALL {
-            let window = std::mem::take(&mut self.windows[direction as usize]);
-            if window.ios > 0 {
-                self.average(end, length_ns, direction, &window);
+            let kind = direction as usize;
+            let running = [Some(&counters.prompt[kind]), Some(&counters.directions[kind].service)];
+            let counted = CountedBlock::of(&running);
+            let buckets: Vec<_> = counted.since(&self.histogram_before[kind]).collect();
+            self.histogram_before[kind] = counted;
+            if !buckets.is_empty() {
+                let block_size = self.block_size[kind];
+                self.chunk.histograms.push(LoggedHistogram { at: ended.end, direction, block_size, buckets });
             }
         }
-        self.window_start = end;
     }
 
-    fn average(&mut self, at: Nanos, length_ns: u64, direction: SummaryDirection, window: &LogWindow) {
-        let block_size = if window.mixed_sizes { 0 } else { window.block_size };
-        let per_second = |n: u64| (u128::from(n) * 1_000_000_000 / u128::from(length_ns)) as u64;
-        let mut push = |wanted: bool, kind, value| {
-            if wanted {
-                self.entries.push(LogEntry { kind, at, value, direction, block_size, offset: 0 });
-            }
-        };
-        push(self.options.submission, LogKind::Submission, window.submission_ns / window.ios);
-        push(self.options.latency, LogKind::Service, window.service_ns / window.ios);
-        push(self.options.latency, LogKind::Latency, window.latency_ns / window.ios);
-        push(self.options.bandwidth, LogKind::Bandwidth, per_second(window.bytes) / 1024);
-        push(self.options.iops, LogKind::Iops, per_second(window.ios));
+    fn hand_over(&mut self) {
+        let begun = self.chunk.begun;
+        self.chunk = self.log.exchange(std::mem::take(&mut self.chunk));
+        self.chunk.begun = begun;
+    }
+}
+
+/// Entries that a histogram counts as.
+const HISTOGRAM_ENTRIES: usize = 64;
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Arc, Mutex};
+
+    use super::*;
+    use crate::{Meter, MeterOptions, bucket_of};
+
+    /// Keeps all chunks.
+    #[derive(Clone, Debug, Default)]
+    struct KeptChunks(Arc<Mutex<Vec<LogChunk>>>);
+
+    impl WorkerLog for KeptChunks {
+        fn exchange(&mut self, filled: LogChunk) -> LogChunk {
+            self.0.lock().expect("no test panics with it").push(filled);
+            LogChunk::default()
+        }
+
+        fn finish(self: Box<Self>) -> Result<(), String> {
+            Err("finished".to_owned())
+        }
+    }
+
+    impl KeptChunks {
+        fn averages(&self, kind: LogKind) -> Vec<(u64, u64, u64)> {
+            let chunks = self.0.lock().expect("no test panics with it");
+            let averages = chunks.iter().flat_map(|chunk| &chunk.averages).filter(|average| average.kind == kind);
+            averages.map(|average| (average.at.millis(), average.mean, average.max)).collect()
+        }
+
+        fn operations(&self) -> Vec<LoggedOperation> {
+            let chunks = self.0.lock().expect("no test panics with it");
+            chunks.iter().flat_map(|chunk| chunk.operations.clone()).collect()
+        }
+    }
+
+    fn meter(logs: LogOptions) -> (Meter, KeptChunks) {
+        let kept = KeptChunks::default();
+        let meter = Meter::new(MeterOptions { logs, ..MeterOptions::default() });
+        (meter.logging_to(Some(Box::new(kept.clone()))), kept)
+    }
+
+    fn sample(at_us: u64, submission_ns: u64, service_ns: u64) -> Sample {
+        let started = Nanos::from_micros(at_us);
+        let submitted = started + Nanos::new(submission_ns);
+        Sample {
+            direction: SummaryDirection::Write,
+            bytes: 4096,
+            offset: at_us,
+            intended: started,
+            started,
+            submitted,
+            completed: submitted + Nanos::new(service_ns),
+        }
+    }
+
+    const WINDOW: Nanos = Nanos::from_millis(10);
+
+    fn averaged() -> LogOptions {
+        LogOptions {
+            latency_window: WINDOW,
+            submission: true,
+            service: true,
+            latency: true,
+            maxima: true,
+            bandwidth_window: WINDOW,
+            iops_window: Nanos::from_millis(20),
+            histogram_window: WINDOW,
+            ..LogOptions::default()
+        }
+    }
+
+    #[test]
+    fn each_operation_is_handed_over_once() {
+        let (mut meter, kept) = meter(LogOptions { operations: true, ..LogOptions::default() });
+        meter.begin(Nanos::from_micros(100));
+        let ios = 3 * LogChunk::ENTRIES_MAX as u64 + 7;
+        for io in 0..ios {
+            // Two of three have the instants of the one before.
+            meter.record(&sample(100 + io / 3, 10, 1_000));
+        }
+        meter.hand_over_log(Nanos::from_secs(1));
+        meter.hand_over_log(Nanos::from_secs(1));
+        let operations = kept.operations();
+        assert_eq!((operations.len() as u64, meter.ios()[1]), (ios, ios));
+        assert!(operations.iter().zip(0..).all(|(operation, io)| operation.offset == 100 + io / 3));
+        let (submission, service) = (Nanos::new(10), Nanos::new(1_000));
+        let first = LoggedOperation { at: Nanos::new(1_010), submission, service, ..operations[0] };
+        assert_eq!(operations[0], first);
+        assert_eq!(kept.0.lock().expect("no test panics with it").len(), 4, "chunks are full");
+        assert_eq!(meter.finish_log(), Err("finished".to_owned()));
+        assert_eq!(meter.finish_log(), Ok(()), "there is no log any more");
+    }
+
+    #[test]
+    fn windows_end_at_multiples_of_their_length() {
+        let (mut meter, kept) = meter(averaged());
+        meter.begin(Nanos::ZERO);
+        // Two operations in each of two windows, none in the next three, and one that is not submitted separately.
+        for (at_us, service_ns) in [(1_000, 100), (9_000, 300), (11_000, 500), (15_000, 900)] {
+            meter.record(&sample(at_us, 10, service_ns));
+        }
+        meter.record(&sample(51_000, 0, 700));
+        meter.hand_over_log(Nanos::from_millis(60));
+        let service = [(10, 200, 300), (20, 700, 900), (60, 700, 700)];
+        assert_eq!(kept.averages(LogKind::Service), service);
+        assert_eq!(kept.averages(LogKind::Latency), [(10, 210, 310), (20, 710, 910), (60, 700, 700)]);
+        assert_eq!(kept.averages(LogKind::Submission), [(10, 10, 10), (20, 10, 10), (60, 0, 0)]);
+        // 8 KiB in 10 ms, and 4 operations in 20 ms.
+        assert_eq!(kept.averages(LogKind::Bandwidth), [(10, 800, 800), (20, 800, 800), (60, 400, 400)]);
+        assert_eq!(kept.averages(LogKind::Iops), [(20, 200, 200), (60, 50, 50)]);
+    }
+
+    #[test]
+    fn a_window_ends_without_another_operation() {
+        let (mut meter, kept) = meter(averaged());
+        meter.begin(Nanos::ZERO);
+        meter.record(&sample(1_000, 10, 100));
+        meter.hand_over_log(Nanos::from_millis(9));
+        assert_eq!(kept.averages(LogKind::Service), []);
+        meter.hand_over_log(Nanos::from_millis(10));
+        assert_eq!(kept.averages(LogKind::Service), [(10, 100, 100)]);
+    }
+
+    #[test]
+    fn the_last_windows_are_shorter_and_rates_of_moments_are_left_out() {
+        let (mut meter, kept) = meter(averaged());
+        meter.begin(Nanos::ZERO);
+        meter.record(&sample(1_000, 10, 100));
+        meter.record(&sample(19_990, 10, 100));
+        // An operation in flight at the end completes 20 us later.
+        meter.record(&sample(20_010, 10, 300));
+        meter.end_phase(Nanos::from_micros(20_020));
+        meter.hand_over_log(Nanos::from_micros(20_020));
+        assert_eq!(kept.averages(LogKind::Service), [(10, 100, 100), (20, 100, 100), (20, 300, 300)]);
+        assert_eq!(kept.averages(LogKind::Bandwidth), [(10, 400, 400), (20, 400, 400)]);
+        assert_eq!(kept.averages(LogKind::Iops), [(20, 100, 100)]);
+        meter.begin_phase(Nanos::from_millis(25));
+        meter.record(&sample(26_000, 10, 100));
+        meter.end_phase(Nanos::from_millis(29));
+        meter.hand_over_log(Nanos::from_millis(29));
+        assert_eq!(kept.averages(LogKind::Service).last(), Some(&(29, 100, 100)));
+    }
+
+    #[test]
+    fn histograms_hold_the_service_times_of_their_windows() {
+        let (mut meter, kept) = meter(averaged());
+        meter.begin(Nanos::ZERO);
+        for (at_us, submission_ns) in [(1_000, 10), (2_000, 0), (12_000, 10)] {
+            meter.record(&sample(at_us, submission_ns, 100));
+        }
+        meter.record(&Sample { bytes: 8192, ..sample(13_000, 0, 70) });
+        meter.end_phase(Nanos::from_millis(15));
+        meter.hand_over_log(Nanos::from_millis(15));
+        let chunks = kept.0.lock().expect("no test panics with it");
+        let histograms = chunks.iter().flat_map(|chunk| &chunk.histograms);
+        let counts = histograms.map(|one| (one.at.millis(), one.block_size, one.buckets.clone()));
+        let hundred = bucket_of(100);
+        let expected = [(10, 4096, vec![(hundred, 2)]), (15, 8192, vec![(bucket_of(70), 1), (hundred, 1)])];
+        assert_eq!(counts.collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn a_ramp_is_not_logged() {
+        let (mut meter, kept) = meter(LogOptions { operations: true, ..averaged() });
+        meter.begin_ramp(Nanos::ZERO);
+        meter.record(&sample(1_000, 10, 100));
+        meter.record(&sample(12_000, 10, 100));
+        meter.hand_over_log(Nanos::from_millis(14));
+        meter.begin(Nanos::from_millis(15));
+        meter.record(&sample(16_000, 10, 200));
+        meter.end_phase(Nanos::from_millis(17));
+        meter.hand_over_log(Nanos::from_millis(17));
+        assert_eq!(kept.averages(LogKind::Service), [(2, 200, 200)]);
+        let chunks = kept.0.lock().expect("no test panics with it");
+        assert_eq!(chunks.iter().map(|chunk| chunk.operations.len()).collect::<Vec<_>>(), [1]);
+        assert_eq!(chunks[0].begun, Nanos::from_millis(15));
     }
 }

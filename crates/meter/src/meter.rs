@@ -5,8 +5,11 @@ use units::Nanos;
 use crate::blocks::{BLOCK_BYTES_MAX, BlockRecorder, Blocks, RunningHistograms};
 use crate::glance::MeterSnapshot;
 use crate::latency::Latency;
-use crate::logs::{LogEntry, LogOptions, Logs};
+use crate::log_entries::{LogOptions, WorkerLog};
+use crate::log_windows::LogCounters;
+use crate::logs::Logs;
 use crate::sample::Sample;
+use crate::sample_window::SampleWindow;
 use crate::series::{IntervalWidths, Series};
 use crate::summary::{DirectionSummary, Summary, SummaryDirection};
 
@@ -29,8 +32,10 @@ pub struct MeterOptions {
     pub open_loop: bool,
     /// Whether to sample bandwidth and IOPS.
     pub bandwidth: bool,
-    /// Length of the windows of these samples.
-    pub window: Nanos,
+    /// Length of the windows of bandwidth samples.
+    pub bandwidth_window: Nanos,
+    /// Length of the windows of IOPS samples.
+    pub iops_window: Nanos,
     /// Widths of the intervals of the series; also the initial width of blocks.
     pub intervals: IntervalWidths,
     /// Approximate maximum size of blocks in bytes.
@@ -50,7 +55,8 @@ impl Default for MeterOptions {
             latency_percentiles: false,
             open_loop: false,
             bandwidth: true,
-            window: Nanos::from_millis(500),
+            bandwidth_window: Nanos::from_millis(500),
+            iops_window: Nanos::from_millis(500),
             intervals: IntervalWidths::of(Nanos::from_secs(1)),
             block_bytes: BLOCK_BYTES_MAX,
             logs: LogOptions::default(),
@@ -68,7 +74,7 @@ struct OperationRun {
 }
 
 /// Counts the operations of one worker.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Meter {
     options: MeterOptions,
     run: Option<OperationRun>,
@@ -76,9 +82,8 @@ pub struct Meter {
     begin: Nanos,
     phase_begin: Nanos,
     phase_ios: [u64; 3],
-    window_end: Nanos,
-    window_ios: [u64; 3],
-    window_bytes: [u64; 3],
+    bandwidth_window: SampleWindow,
+    iops_window: SampleWindow,
     recorder: BlockRecorder,
     /// Next end of a window or a block.
     due: Nanos,
@@ -94,20 +99,19 @@ impl Meter {
     /// Returns an empty meter. Measurement begins with [`Meter::begin`].
     #[must_use]
     pub fn new(options: MeterOptions) -> Self {
-        let logs = options.logs.any().then(|| Box::new(Logs::new(options.logs)));
+        let samples = options.bandwidth;
         Self {
             run: None,
-            records_each: options.open_loop || logs.is_some(),
+            records_each: options.open_loop,
             begin: Nanos::ZERO,
             phase_begin: Nanos::ZERO,
             phase_ios: [0; 3],
-            window_end: Nanos::MAX,
-            window_ios: [0; 3],
-            window_bytes: [0; 3],
+            bandwidth_window: SampleWindow::new(if samples { options.bandwidth_window } else { Nanos::ZERO }),
+            iops_window: SampleWindow::new(if samples { options.iops_window } else { Nanos::ZERO }),
             recorder: BlockRecorder::new(options.intervals, options.block_bytes),
             due: Nanos::ZERO,
             prompt: Default::default(),
-            logs,
+            logs: None,
             summary: Summary {
                 workers: 1,
                 series: Series::new(options.intervals),
@@ -118,27 +122,47 @@ impl Meter {
         }
     }
 
+    /// Sends log entries to `log`, as [`MeterOptions::logs`] says.
+    #[must_use]
+    pub fn logging_to(mut self, log: Option<Box<dyn WorkerLog>>) -> Self {
+        self.records_each |= log.is_some() && self.options.logs.operations;
+        self.logs = log.map(|log| Box::new(Logs::new(self.options.logs, log)));
+        self
+    }
+
+    /// Begins a ramp at `now`: operations are counted, but not logged, until [`Meter::begin`].
+    pub fn begin_ramp(&mut self, now: Nanos) {
+        self.restart(now, false);
+    }
+
     /// Begins measurement at `now` and resets the counters: at the start, and when a ramp ends. Errors are kept,
     /// because they concern the whole run.
     pub fn begin(&mut self, now: Nanos) {
-        let options = self.options.clone();
+        self.restart(now, true);
+    }
+
+    fn restart(&mut self, now: Nanos, measures: bool) {
+        let (options, logs, records_each) = (self.options.clone(), self.logs.take(), self.records_each);
         let (errors, first_error) = (self.summary.errors, self.summary.first_error);
         *self = Self::new(options);
         (self.summary.errors, self.summary.first_error) = (errors, first_error);
+        self.logs = logs.map(|logs| Box::new(logs.restarted(now, measures)));
+        self.records_each = records_each;
         self.begin = now;
+        self.begin_windows(now);
+    }
+
+    fn begin_windows(&mut self, now: Nanos) {
         self.phase_begin = now;
-        self.window_end = now + self.options.window;
+        self.bandwidth_window.begin(now, self.counts(|direction| direction.bytes));
+        self.iops_window.begin(now, self.counts(|direction| direction.ios));
         self.due = self.next_due();
     }
 
     /// Begins another phase, such as reading back, whose time counts for the directions it uses.
     pub fn begin_phase(&mut self, now: Nanos) {
         self.end_phase(now);
-        self.phase_begin = now;
-        self.window_end = now + self.options.window;
-        self.window_ios = [0; 3];
-        self.window_bytes = [0; 3];
-        self.due = self.next_due();
+        self.begin_windows(now);
     }
 
     /// Ends the current phase.
@@ -147,10 +171,11 @@ impl Meter {
         let (elapsed, active) = (now.since(self.phase_begin), self.active());
         add_runtime(&mut self.summary, elapsed, active);
         if let Some(logs) = &mut self.logs {
-            logs.finish(now.since(self.begin));
+            let counters = LogCounters { directions: &self.summary.directions, prompt: &self.prompt };
+            logs.end_phase(now.since(self.begin), counters);
         }
         self.phase_begin = now;
-        self.phase_ios = self.summary.directions.each_ref().map(|direction| direction.ios);
+        self.phase_ios = self.counts(|direction| direction.ios);
     }
 
     /// Counts one completed operation.
@@ -265,10 +290,31 @@ impl Meter {
         bytes
     }
 
-    /// Returns the log entries collected since the last call, and removes them.
-    pub fn take_log(&mut self) -> Vec<LogEntry> {
+    /// Hands over the log entries up to `now`.
+    pub fn hand_over_log(&mut self, now: Nanos) {
+        if self.logs.is_none() {
+            return;
+        }
         self.flush();
-        self.logs.as_mut().map_or_else(Vec::new, |logs| logs.take())
+        if let Some(logs) = &mut self.logs {
+            let counters = LogCounters { directions: &self.summary.directions, prompt: &self.prompt };
+            logs.look(now.since(self.begin), counters);
+            self.due = self.next_due();
+        }
+    }
+
+    /// Hands over the remaining log entries and closes the logs. The last phase must have ended.
+    ///
+    /// # Errors
+    ///
+    /// Returns the first failure to write a log.
+    pub fn finish_log(&mut self) -> Result<(), String> {
+        self.logs.take().map_or(Ok(()), |logs| logs.finish())
+    }
+
+    /// Returns a count of reads, writes and trims.
+    fn counts(&self, count: impl Fn(&DirectionSummary) -> u64) -> [u64; 3] {
+        self.summary.directions.each_ref().map(count)
     }
 
     /// Reports which directions transferred data in this phase.
@@ -290,8 +336,6 @@ impl Meter {
             self.close(sample.completed);
         }
         let kind = sample.direction as usize;
-        self.window_ios[kind] += run.ios;
-        self.window_bytes[kind] += run.bytes;
         let direction = &mut self.summary.directions[kind];
         direction.ios += run.ios;
         direction.bytes += run.bytes;
@@ -313,52 +357,39 @@ impl Meter {
     /// Ends windows and blocks that end by `now`.
     #[cold]
     fn close(&mut self, now: Nanos) {
-        if now >= self.window_end {
-            self.close_windows(now);
-        }
-        if now.since(self.begin) >= self.recorder.end() {
+        self.close_samples(now);
+        let at = now.since(self.begin);
+        if at >= self.recorder.end() {
             let running = running(&self.options, &self.summary.directions, &self.prompt);
-            self.recorder.cut(now.since(self.begin), &running);
+            self.recorder.cut(at, &running);
+        }
+        if let Some(logs) = &mut self.logs {
+            logs.close(at, LogCounters { directions: &self.summary.directions, prompt: &self.prompt });
         }
         self.due = self.next_due();
     }
 
     fn next_due(&self) -> Nanos {
-        self.window_end.min(self.begin + self.recorder.end())
+        let logs = self.logs.as_ref().map_or(Nanos::MAX, |logs| logs.due());
+        let windows = self.bandwidth_window.end().min(self.iops_window.end());
+        windows.min(self.begin + self.recorder.end().min(logs))
     }
 
     /// Samples every window that ended by `now`, including those without completions.
-    fn close_windows(&mut self, now: Nanos) {
-        if !self.options.bandwidth || self.options.window == Nanos::ZERO {
-            self.window_end = Nanos::MAX;
-            return;
-        }
-        let seconds = self.options.window.secs_f64();
-        while now >= self.window_end {
-            for (kind, direction) in self.summary.directions.iter_mut().enumerate() {
-                if direction.ios > self.phase_ios[kind] {
-                    direction.bandwidth.add(self.window_bytes[kind] as f64 / seconds / 1024.0);
-                    direction.iops.add(self.window_ios[kind] as f64 / seconds);
-                }
+    fn close_samples(&mut self, now: Nanos) {
+        let active = self.active();
+        let bandwidth = self.bandwidth_window.close(now, self.counts(|direction| direction.bytes));
+        let iops = self.iops_window.close(now, self.counts(|direction| direction.ios));
+        for (kind, direction) in self.summary.directions.iter_mut().enumerate().filter(|(kind, _)| active[*kind]) {
+            if let Some(ended) = &bandwidth {
+                direction.bandwidth.add(ended.counts[kind] as f64 / ended.seconds / 1024.0);
+                direction.bandwidth.add_zeroes(ended.idle);
             }
-            self.window_ios = [0; 3];
-            self.window_bytes = [0; 3];
-            self.window_end += self.options.window;
-            self.close_idle_windows(now);
-        }
-    }
-
-    /// Samples the windows without completions that ended by `now` at once: a trace may pause for years.
-    fn close_idle_windows(&mut self, now: Nanos) {
-        let window = self.options.window.get();
-        let idle = now.since(self.window_end).get() / window;
-        for (kind, direction) in self.summary.directions.iter_mut().enumerate() {
-            if direction.ios > self.phase_ios[kind] {
-                direction.bandwidth.add_zeroes(idle);
-                direction.iops.add_zeroes(idle);
+            if let Some(ended) = &iops {
+                direction.iops.add(ended.counts[kind] as f64 / ended.seconds);
+                direction.iops.add_zeroes(ended.idle);
             }
         }
-        self.window_end += Nanos::new(idle * window);
     }
 }
 
@@ -537,7 +568,7 @@ mod tests {
 
     #[test]
     fn windows_without_completions_count_as_zero() {
-        let mut meter = Meter::new(MeterOptions { window: Nanos::from_millis(500), ..MeterOptions::default() });
+        let mut meter = Meter::new(MeterOptions::default());
         meter.begin(Nanos::ZERO);
         meter.record(&sample(0, 0, 1));
         meter.record(&sample(0, 0, 1_600_000_000));
@@ -551,7 +582,7 @@ mod tests {
     fn idle_windows_are_sampled_at_once() {
         let years = 500 * 365 * 86_400;
         let of = |seconds: u64| {
-            let mut meter = Meter::new(MeterOptions { window: Nanos::from_millis(500), ..MeterOptions::default() });
+            let mut meter = Meter::new(MeterOptions::default());
             meter.begin(Nanos::ZERO);
             meter.record(&sample(0, 0, 1));
             meter.record(&sample(0, 0, 1 + seconds * 1_000_000_000 + 100_000_000));
@@ -634,25 +665,6 @@ mod tests {
         meter.record(&sample(0, 1, 2));
         meter.begin(Nanos::from_secs(1));
         assert_eq!(meter.summary(Nanos::from_secs(2)).ios(), 0);
-    }
-
-    #[test]
-    fn logs_hold_an_entry_per_operation_or_averages() {
-        let logs = |window| LogOptions { submission: true, latency: true, bandwidth: true, iops: true, window };
-        let mut each = Meter::new(MeterOptions { logs: logs(Nanos::ZERO), ..MeterOptions::default() });
-        each.begin(Nanos::ZERO);
-        each.record(&sample(0, 10, 1_010));
-        let entries = each.take_log();
-        assert_eq!(entries.len(), 5);
-        assert_eq!(entries[1].value, 1_000);
-        let mut averaged = Meter::new(MeterOptions { logs: logs(Nanos::from_millis(10)), ..MeterOptions::default() });
-        averaged.begin(Nanos::ZERO);
-        for i in 0..20 {
-            averaged.record(&sample(i * 1_000_000, i * 1_000_000, i * 1_000_000 + 500_000));
-        }
-        averaged.end_phase(Nanos::from_millis(20));
-        let iops: Vec<_> = averaged.take_log().into_iter().filter(|e| e.kind == crate::LogKind::Iops).collect();
-        assert_eq!(iops.iter().map(|e| (e.at.millis(), e.value)).collect::<Vec<_>>(), [(10, 1000), (20, 1000)]);
     }
 
     #[test]

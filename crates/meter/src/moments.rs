@@ -56,6 +56,11 @@ impl Moments {
         self.squares = self.squares.saturating_add(other.squares);
     }
 
+    /// Returns the sum in nanoseconds.
+    pub(crate) const fn sum_ns(&self) -> u128 {
+        self.sum
+    }
+
     /// Returns the number of values.
     #[must_use]
     pub const fn count(&self) -> u64 {

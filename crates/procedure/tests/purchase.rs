@@ -3,10 +3,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use job::StatOptions;
 use plan::{Candidate, LatencyCache, Need, PlanTrial};
 use procedure::purchase::simulate;
-use runner::{LogSink, Uninterrupted, WorkerLog};
+use runner::{LogPlan, LogSink, Uninterrupted, WorkerLog};
 use sim::model::ModelRunner;
 use units::random::Random;
 
@@ -17,8 +16,8 @@ const MACHINES_SIMULATED: u32 = 256;
 struct NoLogs;
 
 impl LogSink for NoLogs {
-    fn create(&self, _: &StatOptions, _: usize) -> Result<Option<Box<dyn WorkerLog>>, String> {
-        Ok(None)
+    fn create(&self, _: &LogPlan) -> Result<Box<dyn WorkerLog>, String> {
+        Err("there are no logs".to_owned())
     }
 }
 

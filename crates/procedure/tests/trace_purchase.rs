@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use job::{ReplayLoop, StatOptions};
+use job::ReplayLoop;
 use plan::replay::{ReplayBounds, ReplayTrial, ReplayedCandidate};
 use plan::{Need, Requirement};
 use procedure::trace_purchase::{PreparedTrace, TraceQuestion};
 use report::plan::TracePlanReport;
-use runner::{LogSink, TraceFiles, Uninterrupted, WorkerLog};
+use runner::{LogPlan, LogSink, TraceFiles, Uninterrupted, WorkerLog};
 use sim::model::ModelRunner;
 use trace::{TraceInfo, TraceOperation, TraceRequest, TraceWriter, TraceWriterOptions};
 use units::Nanos;
@@ -18,8 +18,8 @@ use workload::TraceBytes;
 struct NoLogs;
 
 impl LogSink for NoLogs {
-    fn create(&self, _: &StatOptions, _: usize) -> Result<Option<Box<dyn WorkerLog>>, String> {
-        Ok(None)
+    fn create(&self, _: &LogPlan) -> Result<Box<dyn WorkerLog>, String> {
+        Err("there are no logs".to_owned())
     }
 }
 

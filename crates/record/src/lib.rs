@@ -33,7 +33,6 @@ mod input;
 mod job_result;
 mod kind;
 mod latency;
-mod log;
 mod measured;
 mod model;
 mod outcome;
@@ -70,7 +69,6 @@ pub use input::{
 pub use job_result::{DepthSearchRecord, JobEvidence, JobResult, ProbeRecord, TargetFacts, TargetKind};
 pub use kind::DataKind;
 pub use latency::LatencyStats;
-pub use log::LogLine;
 pub use measured::{CpuUseRecord, DirectionResult, IntervalRecord, Measured, SampleRecord, SeriesRecord};
 pub use model::{
     ModelCredits, ModelEarly, ModelMerging, ModelPageCache, ModelRecord, ModelStage, ModelStageKind, ModelledVolume,

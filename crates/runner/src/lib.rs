@@ -5,12 +5,13 @@
 //!
 //! Shared by all implementations are the expansion of jobs into workers ([`plan_workers`]), the policy and the meter
 //! options of a worker ([`policy`]), the counters that observers read ([`RunCounters`]), progress ([`ProgressTracker`])
-//! and the assembly of the record ([`assemble`]).
+//! the plan of log files ([`LogPlan`]) and the assembly of the record ([`assemble`]).
 //!
 //! Out of scope: threads, clocks and files (`device`), virtual time (`sim`), text (`report`).
 
 mod assemble;
 mod counters;
+mod logs;
 pub mod policy;
 pub mod problems;
 mod progress;
@@ -24,14 +25,15 @@ mod workers;
 
 pub use assemble::{RunContext, RunFacts, RunState, assemble, pending_operations, requested};
 pub use counters::{RunCounters, Totals, WorkerCounters};
+pub use logs::{LogColumns, LogPlan, LogSink, PlannedLog};
+pub use meter::WorkerLog;
 pub use progress::{ProgressTracker, RunProgress};
 pub use refusal::Refusal;
 pub use replays::{NoTraces, TraceFiles, issuer, resolve_replays};
 pub use result::{PendingOperation, WorkerError, WorkerFailure, WorkerResult};
 pub use seam::{
-    AttachedVolume, CompletedRun, CreditPolicy, EndedJobs, FileGrowth, LogSink, NullObserver, Observer, PageCacheUse,
+    AttachedVolume, CompletedRun, CreditPolicy, EndedJobs, FileGrowth, NullObserver, Observer, PageCacheUse,
     PreparedRun, Preview, RemoteFailure, RunControl, RunError, RunOptions, RunPlace, Runner, StageStart, Uninterrupted,
-    WorkerLog,
 };
 pub use seeds::Seeds;
 pub use steady::SteadyStates;

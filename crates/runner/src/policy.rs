@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use job::{Arrivals, BlockSizes, Dialect, Engine, ExitScope, Job, Plan, RateFloors, VerifyMethod};
-use meter::{IntervalWidths, LogOptions};
+use meter::IntervalWidths;
 use units::Nanos;
 
+use crate::logs::{self, MeasuredLatencies};
 use crate::{EndedJobs, WorkerPlan};
 
 /// Returns the queue depth of a job's workers.
@@ -213,28 +214,22 @@ const BLOCK_BYTES: usize = 32 << 20;
 #[must_use]
 pub fn meter_options(job: &Job, intervals: IntervalWidths, workers: usize) -> meter::MeterOptions {
     let stats = &job.stats;
-    let latencies = stats.stats && !stats.gtod_reduce;
-    // Synchronous engines never submit; fio has no such figure either.
-    let submission = latencies && !stats.disable_slat && job.engine.engine.is_async();
+    let MeasuredLatencies { submission, service, latency } = logs::measured_latencies(job);
+    let (bandwidth_window, iops_window) = logs::sample_windows(job);
     meter::MeterOptions {
         submission,
-        service: latencies && !stats.disable_clat,
-        latency: latencies && !stats.disable_lat,
+        service,
+        latency,
         submission_percentiles: stats.slat_percentiles,
         // Not only for percentiles: fio's percentages of latency classes come from the histogram too.
         service_percentiles: true,
         latency_percentiles: stats.lat_percentiles,
         open_loop: is_scheduled(job),
         bandwidth: stats.stats && !stats.disable_bw,
-        logs: LogOptions {
-            submission: submission && stats.write_lat_log.is_some(),
-            latency: stats.write_lat_log.is_some(),
-            bandwidth: stats.write_bw_log.is_some(),
-            iops: stats.write_iops_log.is_some(),
-            window: stats.log_avg,
-        },
+        bandwidth_window,
+        iops_window,
+        logs: logs::log_options(job),
         intervals,
         block_bytes: (BLOCK_BYTES / workers.max(1)).min(meter::BLOCK_BYTES_MAX),
-        ..meter::MeterOptions::default()
     }
 }

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use job::{Diagnostic, Plan, StatOptions};
-use meter::{IntervalWidths, LogEntry};
+use job::{Diagnostic, Plan};
+use meter::IntervalWidths;
 use record::Run;
 use units::Bytes;
 
@@ -309,29 +309,6 @@ pub trait Observer {
 pub struct NullObserver;
 
 impl Observer for NullObserver {}
-
-/// Creates the log files of workers (`write_lat_log` and similar).
-pub trait LogSink: Sync {
-    /// Creates the logs of a worker; `None` if its job has none. `number` counts workers from zero.
-    ///
-    /// # Errors
-    ///
-    /// Returns the file that cannot be created and the reason.
-    fn create(&self, options: &StatOptions, number: usize) -> Result<Option<Box<dyn WorkerLog>>, String>;
-}
-
-/// The log files of one worker.
-pub trait WorkerLog {
-    /// Appends entries. A failure must not end the run: [`WorkerLog::finish`] reports it.
-    fn write(&mut self, entries: &[LogEntry]);
-
-    /// Closes the logs.
-    ///
-    /// # Errors
-    ///
-    /// Returns the first failure.
-    fn finish(self: Box<Self>) -> Result<(), String>;
-}
 
 impl FileGrowth {
     /// Describes how the file would change.

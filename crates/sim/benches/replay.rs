@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use job::limits::Capacity;
 use job::{Dialect, EmptySource, InjectedOptions, parse_job_arguments};
-use runner::{LogSink, NullObserver, RunOptions, Runner, Seeds, TraceFiles, Uninterrupted, WorkerLog};
+use runner::{LogPlan, LogSink, NullObserver, RunOptions, Runner, Seeds, TraceFiles, Uninterrupted, WorkerLog};
 use sim::model::ModelRunner;
 use trace::{TraceInfo, TraceOperation, TraceRequest, TraceWriter, TraceWriterOptions};
 use units::random::Random;
@@ -39,8 +39,8 @@ impl TraceBytes for MemoryTrace {
 struct NoLogs;
 
 impl LogSink for NoLogs {
-    fn create(&self, _: &job::StatOptions, _: usize) -> Result<Option<Box<dyn WorkerLog>>, String> {
-        Ok(None)
+    fn create(&self, _: &LogPlan) -> Result<Box<dyn WorkerLog>, String> {
+        Err("there are no logs".to_owned())
     }
 }
 

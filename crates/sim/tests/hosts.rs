@@ -3,10 +3,10 @@
 use std::sync::{Arc, Mutex};
 
 use job::limits::Capacity;
-use job::{InjectedOptions, JobArguments, Plan, SplitKind, StatOptions};
-use meter::LogEntry;
+use job::{InjectedOptions, JobArguments, Plan, SplitKind};
+use meter::LogChunk;
 use record::{ModelStage, Run, StageHosts};
-use runner::{LogSink, NullObserver, RunOptions, Runner, Seeds, Uninterrupted, WorkerLog};
+use runner::{LogPlan, LogSink, NullObserver, RunOptions, Runner, Seeds, Uninterrupted, WorkerLog};
 use sim::model::ModelRunner;
 
 /// A volume of 10,000 IOPS on machines of 1,000.
@@ -25,23 +25,27 @@ latency.write = { law = "constant", us = 500 }
 "#;
 
 /// Keeps the offsets of logged operations, by worker.
-#[derive(Clone, Default)]
+#[derive(Clone, Debug, Default)]
 struct KeptOffsets(Arc<Mutex<Vec<Vec<u64>>>>);
 
+#[derive(Debug)]
 struct KeptLog(KeptOffsets, usize);
 
 impl LogSink for KeptOffsets {
-    fn create(&self, options: &StatOptions, number: usize) -> Result<Option<Box<dyn WorkerLog>>, String> {
+    fn create(&self, plan: &LogPlan) -> Result<Box<dyn WorkerLog>, String> {
+        // `PREFIX_lat.3.log` belongs to the third worker.
+        let number: usize = plan.files[0].path.split('.').nth(1).unwrap().parse().unwrap();
         let mut kept = self.0.lock().unwrap();
-        let workers = kept.len().max(number + 1);
+        let workers = kept.len().max(number);
         kept.resize(workers, Vec::new());
-        Ok(options.write_lat_log.is_some().then(|| Box::new(KeptLog(self.clone(), number)) as Box<dyn WorkerLog>))
+        Ok(Box::new(KeptLog(self.clone(), number - 1)))
     }
 }
 
 impl WorkerLog for KeptLog {
-    fn write(&mut self, entries: &[LogEntry]) {
-        self.0.0.lock().unwrap()[self.1].extend(entries.iter().map(|entry| entry.offset));
+    fn exchange(&mut self, filled: LogChunk) -> LogChunk {
+        self.0.0.lock().unwrap()[self.1].extend(filled.operations.iter().map(|operation| operation.offset));
+        LogChunk::default()
     }
 
     fn finish(self: Box<Self>) -> Result<(), String> {

@@ -7,7 +7,8 @@ use job::limits::Capacity;
 use job::{Dialect, InjectedOptions, Plan, parse_job_arguments};
 use record::Run;
 use runner::{
-    CreditPolicy, LogSink, NullObserver, RunOptions, Runner, Seeds, TraceFiles, Uninterrupted, WorkerLog, WorkerResult,
+    CreditPolicy, LogPlan, LogSink, NullObserver, RunOptions, Runner, Seeds, TraceFiles, Uninterrupted, WorkerLog,
+    WorkerResult,
 };
 use sim::model::ModelRunner;
 use trace::{TraceInfo, TraceOperation, TraceRequest, TraceWriter, TraceWriterOptions};
@@ -43,8 +44,8 @@ impl TraceBytes for MemoryTrace {
 struct NoLogs;
 
 impl LogSink for NoLogs {
-    fn create(&self, _: &job::StatOptions, _: usize) -> Result<Option<Box<dyn WorkerLog>>, String> {
-        Ok(None)
+    fn create(&self, _: &LogPlan) -> Result<Box<dyn WorkerLog>, String> {
+        Err("there are no logs".to_owned())
     }
 }
 

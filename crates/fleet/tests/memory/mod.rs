@@ -7,11 +7,11 @@ use std::time::{Duration, Instant};
 
 use device::DeviceRunner;
 use fleet::{ExchangeOptions, Fleet, FleetRunner, HostClock, RankHost, SystemClock, Transport};
-use job::{Dialect, EmptySource, InjectedOptions, Plan, StatOptions};
+use job::{Dialect, EmptySource, InjectedOptions, Plan};
 use record::Run;
 use runner::{
-    CompletedRun, LogSink, NullObserver, Observer, RunControl, RunError, RunOptions, RunProgress, Runner, Seeds,
-    WorkerLog,
+    CompletedRun, LogPlan, LogSink, NullObserver, Observer, RunControl, RunError, RunOptions, RunProgress, Runner,
+    Seeds, WorkerLog,
 };
 
 /// Messages to one rank, with their senders.
@@ -163,8 +163,8 @@ pub(crate) fn as_ranks<T: Send>(ranks: u32, work: impl Fn(u32) -> T + Sync) -> V
 struct NoLogs;
 
 impl LogSink for NoLogs {
-    fn create(&self, _: &StatOptions, _: usize) -> Result<Option<Box<dyn WorkerLog>>, String> {
-        Ok(None)
+    fn create(&self, _: &LogPlan) -> Result<Box<dyn WorkerLog>, String> {
+        Err("there are no logs".to_owned())
     }
 }
 

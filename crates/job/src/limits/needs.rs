@@ -11,6 +11,8 @@ const BUFFER_ALIGN_BYTES: u64 = 4096;
 
 /// Memory of a worker apart from its buffers: the used part of its stack, its counters and its histograms.
 const WORKER_BYTES: u64 = 64 << 10;
+/// Memory of the log entries of a worker that logs each operation: chunks, and the text of one.
+const LOG_BYTES: u64 = 2 << 20;
 /// Memory of a planned file: its path, region and descriptor.
 const FILE_BYTES: u64 = 512;
 /// Memory of an operation in flight apart from its buffer.
@@ -83,8 +85,11 @@ impl Needs {
         let on_files = !matches!(job.engine.engine, Engine::Null | Engine::Nbd | Engine::Model);
         let open = if on_files { u64::from(job.files.openfiles.unwrap_or(u32::MAX)).min(nrfiles) } else { 0 };
         let logs = &job.stats;
-        let log_files = [(&logs.write_lat_log, 3), (&logs.write_bw_log, 1), (&logs.write_iops_log, 1)];
+        let log_files =
+            [(&logs.write_lat_log, 3), (&logs.write_bw_log, 1), (&logs.write_iops_log, 1), (&logs.write_hist_log, 1)];
         let log_files: u64 = log_files.iter().filter(|(log, _)| log.is_some()).map(|(_, files)| files).sum();
+        let logs_operations = log_files > 0 && logs.log_avg == Nanos::ZERO;
+        let log_bytes = if logs_operations { LOG_BYTES } else { 0 };
         let has_ring = matches!(job.engine.engine, Engine::IoUring | Engine::Posixaio | Engine::Nbd);
         let (ring_mappings, ring_descriptors) = if has_ring { (RING_MAPPINGS, RING_DESCRIPTORS) } else { (0, 0) };
         let mapped = if job.engine.engine == Engine::Mmap { nrfiles } else { 0 };
@@ -102,6 +107,7 @@ impl Needs {
             other_bytes: each(
                 WORKER_BYTES
                     .saturating_add(locked)
+                    .saturating_add(log_bytes)
                     .saturating_add(nrfiles.saturating_mul(FILE_BYTES))
                     .saturating_add(depth.saturating_mul(OPERATION_BYTES)),
             ),

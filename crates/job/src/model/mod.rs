@@ -534,6 +534,18 @@ pub enum VerifyMethod {
     Null,
 }
 
+/// Values that logs of averages contain for each window.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum WindowValues {
+    /// The mean.
+    #[default]
+    Mean,
+    /// The maximum.
+    Max,
+    /// The mean and the maximum.
+    Both,
+}
+
 /// Options of statistics and logs.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct StatOptions {
@@ -561,14 +573,38 @@ pub struct StatOptions {
     pub write_iops_log: Option<String>,
     /// Prefix of bandwidth logs.
     pub write_bw_log: Option<String>,
+    /// Prefix of histogram logs.
+    pub write_hist_log: Option<String>,
     /// Window over which log entries are averaged; zero for one entry per operation.
     pub log_avg: Nanos,
+    /// Values to log for each window.
+    pub log_values: WindowValues,
+    /// Window of logged histograms; zero for none.
+    pub log_hist: Nanos,
+    /// Binary logarithm of the number of buckets that histogram logs merge.
+    pub log_hist_coarseness: u32,
     /// Add offsets to logs.
     pub log_offset: bool,
+    /// Write priorities with class and level to logs.
+    pub log_prio: bool,
+    /// Add the times of submission to logs.
+    pub log_issue_time: bool,
+    /// Write compressed logs.
+    pub log_store_compressed: bool,
+    /// Processors of the threads that write logs; empty for all.
+    pub log_cpus: Vec<u32>,
+    /// Write the times of [`Self::log_clock`] to logs.
+    pub log_alternate_epoch: bool,
+    /// Number of a clock of `clock_gettime`.
+    pub log_clock: u32,
     /// One log per worker.
     pub per_job_logs: bool,
     /// Path of a log of all operations.
     pub write_iolog: Option<String>,
+    /// Window of bandwidth samples; `None` for that of the log, or half a second.
+    pub bw_window: Option<Nanos>,
+    /// Window of IOPS samples; `None` for that of the log, or half a second.
+    pub iops_window: Option<Nanos>,
     /// Report the counters of the block devices.
     pub disk_util: bool,
     /// Base of printed sizes in fio's normal output: 1024 or 1000.

@@ -2,9 +2,10 @@
 
 use units::Nanos;
 
-use super::spec::OptionKind::{Bool, Floats, Int, Text, Word};
-use super::spec::{ANY, OptionSpec, Setter, accepted, int, later, switch, text, word};
-use crate::model::UnifiedReport;
+use super::spec::OptionKind::{Bool, Floats, Int, Text};
+use super::spec::{ANY, OptionSpec, Setter, accepted, int, later, special, switch, text, word};
+use crate::model::{UnifiedReport, WindowValues};
+use crate::read::lists;
 
 pub(super) static OPTIONS: &[OptionSpec] = &[
     switch("gtod_reduce", "0", "Read the clock less often; latencies are not measured.", |d, on| {
@@ -42,7 +43,11 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
     text("write_iops_log", "Write IOPS logs with this prefix.", |d, prefix| {
         d.job.stats.write_iops_log = Some(prefix.to_owned());
     }),
-    later("write_hist_log", Text, "Write latency histogram logs with this prefix."),
+    text(
+        "write_hist_log",
+        "Write logs of completion latency histograms with this prefix; `log_hist_msec` sets their interval.",
+        |d, prefix| d.job.stats.write_hist_log = Some(prefix.to_owned()),
+    ),
     int(
         "log_avg_msec",
         (0, ANY),
@@ -53,28 +58,101 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
     )
     .default("0"),
     switch("log_offset", "0", "Add the offset to log entries.", |d, on| d.job.stats.log_offset = on),
-    switch("per_job_logs", "1", "Write a log file for each worker.", |d, on| d.job.stats.per_job_logs = on),
-    later("log_hist_msec", Int(0, ANY), "Interval between histograms, in milliseconds.").default("0"),
-    later("log_hist_coarseness", Int(0, 6), "Resolution of logged histograms: higher values merge more buckets.")
-        .default("0"),
-    later(
+    switch("per_job_logs", "1", "Write a log file for each worker; otherwise workers append to a common one.", |d, on| d.job.stats.per_job_logs = on),
+    int(
+        "log_hist_msec",
+        (0, ANY),
+        "Interval between logged histograms, in milliseconds; 0 logs none.",
+        |d, ms| d.job.stats.log_hist = Nanos::from_millis(ms),
+    )
+    .default("0"),
+    int(
+        "log_hist_coarseness",
+        (0, 6),
+        "Resolution of logged histograms: each step merges pairs of buckets.",
+        |d, steps| d.job.stats.log_hist_coarseness = steps as u32,
+    )
+    .default("0"),
+    word(
         "log_window_value",
-        Word(&["avg", "max", "both", "0", "1"]),
-        "Value to log for each window: mean, maximum or both.",
+        &["avg", "max", "both", "0", "1"],
+        "Latencies to log for each window of `log_avg_msec`: mean, maximum or both.",
+        |d, w, _, _| {
+            d.job.stats.log_values = match w {
+                "max" | "1" => WindowValues::Max,
+                "both" => WindowValues::Both,
+                _ => WindowValues::Mean,
+            };
+        },
     )
     .alias(&["log_max_value"])
     .default("avg"),
-    later("log_prio", Bool, "Add the priority to log entries.").default("0"),
-    later("log_issue_time", Bool, "Add the time of submission to log entries.").default("0"),
-    later("log_compression", Int(1024, 536_870_912), "Compress logs in chunks of this size."),
-    later("log_compression_cpus", Text, "CPUs of the compression threads."),
-    later("log_store_compressed", Bool, "Store logs compressed."),
-    later("log_alternate_epoch", Bool, "Use the epoch of another clock for log times.").alias(&["log_unix_epoch"]),
-    later("log_alternate_epoch_clock_id", Int(0, ANY), "Clock for `log_alternate_epoch`."),
-    accepted("log_entries", Int(1024, 1_048_576), "Initial number of log entries.", "logs grow as they need to")
-        .default("1024"),
-    later("bwavgtime", Int(0, ANY), "Averaging window of bandwidth samples, in milliseconds.").default("500"),
-    later("iopsavgtime", Int(0, ANY), "Averaging window of IOPS samples, in milliseconds.").default("500"),
+    switch("log_prio", "0", "Write the I/O priority to log entries as class and level.", |d, on| {
+        d.job.stats.log_prio = on;
+    }),
+    switch(
+        "log_issue_time",
+        "0",
+        "Add the time of submission in nanoseconds to log entries; needs `write_lat_log` and `log_offset`.",
+        |d, on| d.job.stats.log_issue_time = on,
+    ),
+    accepted(
+        "log_compression",
+        Int(1024, 536_870_912),
+        "Compress logs in memory in chunks of this size.",
+        "entries are written during the run, so logs need little memory",
+    ),
+    special(
+        "log_compression_cpus",
+        Text,
+        |d, text, findings| {
+            if let Some(cpus) = lists::processors(text, findings) {
+                d.job.stats.log_cpus = cpus;
+            }
+        },
+        "CPUs of the threads that write and compress logs, such as `0-3,5`.",
+    ),
+    switch(
+        "log_store_compressed",
+        "0",
+        "Write compressed logs (`.fz`); `--inflate-log=FILE` prints them.",
+        |d, on| d.job.stats.log_store_compressed = on,
+    ),
+    switch(
+        "log_alternate_epoch",
+        "0",
+        "Write the time of a clock to log entries, instead of the time since the start. In virtual time both are equal.",
+        |d, on| d.job.stats.log_alternate_epoch = on,
+    )
+    .alias(&["log_unix_epoch"]),
+    int(
+        "log_alternate_epoch_clock_id",
+        (0, ANY),
+        "Number of that clock in `clock_gettime`; 0 for Unix time.",
+        |d, id| d.job.stats.log_clock = id as u32,
+    )
+    .default("0"),
+    accepted(
+        "log_entries",
+        Int(1024, 1_048_576),
+        "Initial number of log entries in memory.",
+        "entries are written during the run",
+    )
+    .default("1024"),
+    int(
+        "bwavgtime",
+        (0, ANY),
+        "Window of bandwidth samples and log entries, in milliseconds; by default `log_avg_msec` if it is logged.",
+        |d, ms| d.job.stats.bw_window = Some(Nanos::from_millis(ms)),
+    )
+    .default("500"),
+    int(
+        "iopsavgtime",
+        (0, ANY),
+        "Window of IOPS samples and log entries, in milliseconds; by default `log_avg_msec` if they are logged.",
+        |d, ms| d.job.stats.iops_window = Some(Nanos::from_millis(ms)),
+    )
+    .default("500"),
     later("block_error_percentiles", Bool, "Report the percentiles of block error states after trims.").default("0"),
     word(
         "unified_rw_reporting",

@@ -6,9 +6,8 @@ mod loads;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use job::StatOptions;
 use procedure::synthesis::JobFile;
-use runner::{LogSink, TraceFiles, Uninterrupted, WorkerLog};
+use runner::{LogPlan, LogSink, TraceFiles, Uninterrupted, WorkerLog};
 use sim::model::ModelRunner;
 use trace::{
     BacklogLimit, JobComparison, JobLoop, JobOmission, JobSynthesizer, LoadDifference, LoadDimension, SectionPace,
@@ -22,8 +21,8 @@ use workload::TraceBytes;
 struct NoLogs;
 
 impl LogSink for NoLogs {
-    fn create(&self, _: &StatOptions, _: usize) -> Result<Option<Box<dyn WorkerLog>>, String> {
-        Ok(None)
+    fn create(&self, _: &LogPlan) -> Result<Box<dyn WorkerLog>, String> {
+        Err("there are no logs".to_owned())
     }
 }
 

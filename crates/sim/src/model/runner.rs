@@ -13,9 +13,9 @@ use meter::Meter;
 use record::{DiskUse, HostRecord, ModelRecord, Run};
 use runner::policy::{self, Storage};
 use runner::{
-    AttachedVolume, CompletedRun, CreditPolicy, EndedJobs, LogSink, NoTraces, Observer, PageCacheUse, PreparedRun,
-    Preview, ProgressTracker, RunContext, RunControl, RunCounters, RunError, RunFacts, RunOptions, RunState, Runner,
-    Seeds, SteadyStates, TraceFiles, WorkerError, WorkerLog, WorkerPlan, WorkerResult, assemble,
+    AttachedVolume, CompletedRun, CreditPolicy, EndedJobs, LogPlan, LogSink, NoTraces, Observer, PageCacheUse,
+    PreparedRun, Preview, ProgressTracker, RunContext, RunControl, RunCounters, RunError, RunFacts, RunOptions,
+    RunState, Runner, Seeds, SteadyStates, TraceFiles, WorkerError, WorkerPlan, WorkerResult, assemble,
 };
 use target::{OpRecorder, RecordingTarget, Target};
 use units::Nanos;
@@ -286,7 +286,6 @@ struct Execution<'a, C> {
 struct PreparedWorld {
     workers: Vec<drive::DriveWorker>,
     clients: Vec<ModelClient>,
-    logs: Vec<Option<Box<dyn WorkerLog>>>,
     numbers: Vec<usize>,
 }
 
@@ -337,11 +336,11 @@ impl<C: Clock + 'static> Execution<'_, C> {
             if self.run.job(worker).files.create_only {
                 let ending = Some(drive::Ending::Complete);
                 finished.push(WorkerResult { number: worker.number, ending, ..WorkerResult::default() });
-            } else if let Err(error) = self.prepare(worker, &mut ready) {
+            } else if let Err(error) = self.prepare(worker, world.now(), &mut ready) {
                 finished.push(WorkerResult::not_started(worker.number, error));
             }
         }
-        let PreparedWorld { mut workers, clients, logs, numbers } = ready;
+        let PreparedWorld { mut workers, clients, numbers } = ready;
         world.connect(clients);
         self.invalidate(&numbers, &workers, world);
         let (control, counters, virtual_time) = (self.control, self.counters, self.run.runner.host.is_none());
@@ -349,7 +348,6 @@ impl<C: Clock + 'static> Execution<'_, C> {
             counters,
             control,
             numbers: &numbers,
-            logs,
             stop,
             tracker,
             observer,
@@ -382,12 +380,9 @@ impl<C: Clock + 'static> Execution<'_, C> {
         if counters.is_watched() {
             counters.publish_stages(now, world.system().stages(now));
         }
-        let RunWatcher { logs, finished, .. } = watcher;
-        finished.extend(workers.into_iter().zip(&numbers).zip(logs).map(|((mut worker, &number), logs)| {
-            let error = match logs.map(WorkerLog::finish) {
-                Some(Err(text)) => Some(WorkerError { text, errno: 0 }),
-                _ => None,
-            };
+        let RunWatcher { finished, .. } = watcher;
+        finished.extend(workers.into_iter().zip(&numbers).map(|(mut worker, &number)| {
+            let error = worker.meter_mut().finish_log().err().map(|text| WorkerError { text, errno: 0 });
             let summary = worker.meter_mut().finished();
             let (ending, failures) = (worker.ending(), worker.failures().to_vec());
             let (verification, replay) = (worker.verification(), worker.replay_outcome());
@@ -421,7 +416,7 @@ impl<C: Clock + 'static> Execution<'_, C> {
         }
     }
 
-    fn prepare(&self, worker: &WorkerPlan, ready: &mut PreparedWorld) -> Result<(), WorkerError> {
+    fn prepare(&self, worker: &WorkerPlan, now: Nanos, ready: &mut PreparedWorld) -> Result<(), WorkerError> {
         let job = &policy::verified_job(self.run.job(worker), Storage::Model);
         // Random numbers depend on the host, and on the number of the worker there.
         let HostedWorker { host, .. } = self.run.workers.hosted[worker.number];
@@ -429,14 +424,15 @@ impl<C: Clock + 'static> Execution<'_, C> {
         let local = self.run.workers.on_its_host(worker.number, 0);
         let (layout, traces) = (local.files.layout(), &*self.run.runner.traces);
         let issuer = runner::issuer(job, local.worker(), &layout, seed, traces)?;
-        ready.logs.push(self.run.runner.logs.create(&job.stats, worker.number).map_err(WorkerError::new)?);
+        let plan = LogPlan::of(job, worker.number, self.log_epoch(job, now)?);
+        let log = plan.map(|plan| self.run.runner.logs.create(&plan)).transpose().map_err(WorkerError::new)?;
         let mut policy = policy::policy(&local, job, seed);
         (policy.job, policy.after) = (worker.job, worker.after);
         policy.rules.flow = self.flows.member(job);
         // Model time stands still while operations are submitted, so small batches have no advantage.
         policy.batch = policy.batch.or(Some(policy.depth));
         let meter = policy::meter_options(job, self.options.intervals, self.run.workers.plans.len());
-        ready.workers.push(drive::DriveWorker::new(issuer, Meter::new(meter), policy));
+        ready.workers.push(drive::DriveWorker::new(issuer, Meter::new(meter).logging_to(log), policy));
         ready.clients.push(ModelClient {
             depth: policy::depth(job),
             files: self.placement.places[worker.number].clone(),
@@ -445,14 +441,28 @@ impl<C: Clock + 'static> Execution<'_, C> {
         ready.numbers.push(worker.number);
         Ok(())
     }
+
+    /// Returns what to add to model time for the times of log entries. Virtual time begins at zero on every clock.
+    fn log_epoch(&self, job: &Job, now: Nanos) -> Result<Option<u64>, WorkerError> {
+        let Some(host) = self.run.runner.host.as_ref().filter(|_| job.stats.log_alternate_epoch) else {
+            return Ok(None);
+        };
+        if job.stats.log_clock != 0 {
+            let clock = job.stats.log_clock;
+            return Err(WorkerError::new(format!(
+                "log_alternate_epoch_clock_id={clock}: runs on models have Unix time only\nhelp: leave it out, or write 0"
+            )));
+        }
+        let unix_ns = host.now().0.saturating_mul(1_000_000);
+        Ok(Some(unix_ns.wrapping_sub(now.get())))
+    }
 }
 
-/// Checks signals, and publishes counters, progress and log files while the loop runs.
+/// Checks signals, publishes counters and progress, and hands over log entries while the loop runs.
 struct RunWatcher<'a> {
     counters: &'a RunCounters,
     control: &'a dyn RunControl,
     numbers: &'a [usize],
-    logs: Vec<Option<Box<dyn WorkerLog>>>,
     stop: &'a Stop,
     tracker: &'a mut ProgressTracker,
     observer: &'a mut dyn Observer,
@@ -499,9 +509,7 @@ impl DriveObserver for RunWatcher<'_> {
 
     fn look(&mut self, index: usize, meter: &mut Meter, now: Nanos) {
         self.counters.publish(self.counters.worker(self.numbers[index]), meter, now);
-        if let Some(logs) = &mut self.logs[index] {
-            logs.write(&meter.take_log());
-        }
+        meter.hand_over_log(now);
         if index == 0 {
             if self.control.end().is_some() {
                 self.stop.set();
