@@ -132,6 +132,8 @@ codes! {
     Interrupted,
     /// The engine has no device: the generator itself was measured.
     NoDevice,
+    /// The engine transfers no data: calls on metadata were measured.
+    MetadataOnly,
     /// Latencies were not recorded, so the limit is unknown.
     LimitUnknown,
     /// The device received smaller requests than the job issued.

@@ -170,9 +170,12 @@ fn pair(code: Code) -> Pair {
         Code::NothingMeasured | Code::ErrorsSeen | Code::PageCacheMeasured | Code::BufferedWritesUnsynced => {
             trust(code)
         }
-        Code::HolesRead | Code::LatenessSignificant | Code::ShortRun | Code::Interrupted | Code::NoDevice => {
-            trust(code)
-        }
+        Code::HolesRead
+        | Code::LatenessSignificant
+        | Code::ShortRun
+        | Code::Interrupted
+        | Code::NoDevice
+        | Code::MetadataOnly => trust(code),
         Code::NotVerified | Code::SeveralRuns => verification(code),
         Code::LimitUnknown | Code::NotSteady | Code::WarmupCounted | Code::BurstUsedUp | Code::BurstOrDrift => {
             trust(code)
@@ -277,6 +280,13 @@ fn trust(code: Code) -> Pair {
             (of_secs(4), of_secs(5))
         }
         Code::Interrupted => (changed(|run| run.outcome = RunOutcome::Interrupted), changed(|_| ())),
+        Code::MetadataOnly => {
+            let of_metadata = |run: &mut Run| {
+                run.jobs[0].declared.device = false;
+                run.jobs[0].declared.metadata = true;
+            };
+            (changed(of_metadata), changed(|_| ()))
+        }
         Code::NoDevice => (changed(|run| run.jobs[0].declared.device = false), changed(|_| ())),
         Code::LimitUnknown => {
             (changed(|run| run.jobs[0].result.read.service = LatencyStats::default()), changed(|_| ()))

@@ -10,7 +10,7 @@ use runner::{WorkerError, WorkerPlan};
 use units::Bytes;
 use workload::WorkloadError;
 
-use crate::failure::worker_error;
+use crate::shared_run::worker_error;
 
 /// Checks that the processors and NUMA nodes of a job exist: it was perhaps written for another host. fio does too.
 pub(crate) fn check(job: &Job) -> Result<(), WorkloadError> {

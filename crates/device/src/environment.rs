@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use job::limits::Capacity;
-use job::{Dialect, Engine, Job};
+use job::{Dialect, Engine, Job, NameAction};
 use runner::Environment;
 use workload::{FileFact, FilePlan, WorkloadError};
 
@@ -29,6 +29,10 @@ impl Environment for HostEnvironment {
     fn fact(&self, job: &Job, path: &str) -> Option<FileFact> {
         match job.engine.engine {
             Engine::Null => return None,
+            // What exists under the name has no size that matters.
+            engine if engine.name_call().is_some_and(|call| call.directory || call.action == NameAction::Create) => {
+                return None;
+            }
             // Like a block device, an export has a fixed size.
             Engine::Nbd => {
                 return self.exports.of(path).ok().map(|export| FileFact { size: export.bytes, block_device: true });
@@ -57,7 +61,8 @@ impl Environment for HostEnvironment {
 
     /// Rejects paths that are neither files nor devices.
     fn check_files(&self, job: &Job, files: &FilePlan) -> Result<(), WorkloadError> {
-        if matches!(job.engine.engine, Engine::Null | Engine::Nbd) {
+        let engine = job.engine.engine;
+        if matches!(engine, Engine::Null | Engine::Nbd) || engine.name_call().is_some_and(|call| call.directory) {
             return Ok(());
         }
         let refused = files.files.iter().find_map(|file| engine::files::look(Path::new(&file.path)).err());

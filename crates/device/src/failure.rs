@@ -1,10 +1,11 @@
 //! Describes failed operations, with remedies.
 
 use drive::{FailureCause, OperationFailure};
-use job::Engine;
-use runner::{WorkerError, WorkerPlan};
+use job::{Engine, NameAction, NameCall};
+use runner::WorkerPlan;
 use rustix::io::Errno;
 use units::OpKind;
+use workload::Decision;
 
 use crate::device_state;
 
@@ -13,23 +14,14 @@ use crate::device_state;
 pub fn failure(failure: &OperationFailure, worker: &WorkerPlan, engine: Engine) -> String {
     let decision = &failure.decision;
     let path = worker.files.files.get(decision.file as usize).map_or("the target", |file| file.path.as_str());
-    let what = match decision.kind {
-        OpKind::Read => "read",
-        OpKind::Write => "write",
-        OpKind::Trim => "trim",
-        OpKind::Sync => "fsync",
-        OpKind::DataSync => "fdatasync",
-    };
-    let place = match decision.length {
-        0 => format!("{what} of {path}"),
-        bytes => format!("{what} of {bytes} bytes at {} of {path}", decision.offset),
-    };
+    let place = place(decision, path, engine);
     match &failure.cause {
         FailureCause::Errno(errno) => {
             let reason = std::io::Error::from_raw_os_error(*errno);
             let errno = Errno::from_raw_os_error(*errno);
             let known = match engine {
                 Engine::Nbd => remedy_of_export(errno),
+                _ if let Some(call) = engine.name_call() => remedy_of_name(call, errno),
                 _ => device_state::remedy(path, decision.kind).or_else(|| remedy(decision.kind, errno)),
             };
             let remedy = known.map(|remedy| format!("\nhelp: {remedy}"));
@@ -46,9 +38,56 @@ pub fn failure(failure: &OperationFailure, worker: &WorkerPlan, engine: Engine) 
         }
         FailureCause::BelowRate { floor, measured, is_bytes } => {
             let (option, unit) = if *is_bytes { ("rate_min", "B/s") } else { ("rate_iops_min", "IOPS") };
-            format!("{what}s fell to {measured} {unit}, and {option} is {floor} {unit}")
+            let kind = match decision.kind {
+                OpKind::Read => "reads",
+                OpKind::Trim => "trims",
+                OpKind::Write | OpKind::Sync | OpKind::DataSync => "writes",
+            };
+            format!("{kind} fell to {measured} {unit}, and {option} is {floor} {unit}")
         }
     }
+}
+
+/// Returns what failed, and where.
+fn place(decision: &Decision, path: &str, engine: Engine) -> String {
+    if let Some(call) = engine.name_call() {
+        let what = match call.action {
+            NameAction::Create => "creation",
+            NameAction::Stat => "look-up",
+            NameAction::Delete => "deletion",
+        };
+        return format!("{what} of {path}");
+    }
+    let what = match decision.kind {
+        OpKind::Sync => "fsync",
+        OpKind::DataSync => "fdatasync",
+        _ if engine == Engine::Ftruncate => "ftruncate",
+        _ if engine == Engine::Falloc => "fallocate",
+        OpKind::Read => "read",
+        OpKind::Write => "write",
+        OpKind::Trim => "trim",
+    };
+    match decision.length {
+        0 => format!("{what} of {path}"),
+        bytes => format!("{what} of {bytes} bytes at {} of {path}", decision.offset),
+    }
+}
+
+/// Remedy of a failed call on a name, by error number.
+fn remedy_of_name(call: NameCall, errno: Errno) -> Option<&'static str> {
+    Some(match (errno, call.action) {
+        (Errno::NOENT, NameAction::Delete) => {
+            "leave out loops and time_based: each name can be deleted once, and the run creates what is missing only \
+             before it begins"
+        }
+        (Errno::NOENT, NameAction::Stat) => "leave create_on_open out, so that the run creates what is missing",
+        (Errno::NOENT, NameAction::Create) => "create the directory above it first",
+        (Errno::EXIST, _) => "delete the directories first, and leave out loops and time_based",
+        (Errno::STALE, _) => "run the job again: the name refers to something else since it was checked",
+        (Errno::NOTEMPTY, _) => "name a directory that is empty",
+        (Errno::NOSPC | Errno::DQUOT, _) => "use fewer names, or a filesystem with more free inodes (see df -i)",
+        _ => return None,
+    })
 }
 
 /// Remedy of a failed operation on an export, by error number.
@@ -79,9 +118,4 @@ fn remedy(kind: OpKind, errno: Errno) -> Option<&'static str> {
         }
         _ => return None,
     })
-}
-
-/// Converts an error of the engine into that of a worker.
-pub(crate) fn worker_error(error: &engine::Error) -> WorkerError {
-    WorkerError::with_errno(error.to_string(), error.errno)
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use engine::files::{self, Access, FileKind};
-use job::{Engine, Plan};
+use job::{Engine, NameAction, Plan};
 use probe::{Counters, Number};
 use record::{DiskUse, HostRecord, TargetFacts, TargetKind};
 use runner::{RunFacts, WorkerPlan};
@@ -45,8 +45,12 @@ impl HostStats {
                 }
                 _ => {}
             }
+            let call = job.engine.engine.name_call();
+            if call.is_some_and(|call| call.action == NameAction::Create) {
+                continue;
+            }
             for file in &worker.files.files {
-                if job.files.invalidate {
+                if job.files.invalidate && call.is_none() {
                     // The cached fraction is then the one that the run starts with. Workers invalidate again when they
                     // start.
                     invalidate(&file.path);

@@ -6,9 +6,11 @@ use std::sync::atomic::AtomicBool;
 
 use engine::files::{FallocateMode, FileLayout, Laid, LayoutContent, LayoutProgress, check_room, lay_out};
 use engine::gate::WriteGate;
-use job::{Engine, Job, Plan};
+use job::{Engine, Job, NameAction, NameCall, Plan};
 use runner::{Seeds, WorkerPlan};
-use workload::{FilePlan, Operations, PlannedFile};
+use workload::{FilePlan, PlannedFile};
+
+use crate::safety;
 
 /// Files that could not be created, with the errors.
 pub type FailedFiles = BTreeMap<PathBuf, engine::Error>;
@@ -19,11 +21,12 @@ pub fn planned(plan: &Plan, workers: &[WorkerPlan], seeds: Seeds) -> Vec<FileLay
     let mut layouts: Vec<FileLayout> = Vec::new();
     for worker in workers {
         let job = &plan.jobs[worker.job];
-        if job.engine.engine == Engine::Null {
+        if job.engine.engine == Engine::Null || leaves_names_alone(job) {
             continue;
         }
+        let directory = job.engine.engine.name_call().is_some_and(|call| call.directory);
         for file in &worker.files.files {
-            if file.existing.is_some_and(|fact| fact.block_device) {
+            if file.existing.is_some_and(|fact| fact.block_device) || directory && Path::new(&file.path).is_dir() {
                 continue;
             }
             let place = *places.entry(&file.path).or_insert_with(|| {
@@ -39,6 +42,10 @@ pub fn planned(plan: &Plan, workers: &[WorkerPlan], seeds: Seeds) -> Vec<FileLay
                 layouts.len() - 1
             });
             let layout = &mut layouts[place];
+            if directory {
+                layout.content = LayoutContent::Directory;
+                continue;
+            }
             layout.bytes = layout.bytes.max(file.needed);
             layout.writes = layout.writes.saturating_add(max_written(job, &worker.files, file));
             if job.needs_data() || plan.needed_by_ranks.contains(&file.path) {
@@ -49,15 +56,22 @@ pub fn planned(plan: &Plan, workers: &[WorkerPlan], seeds: Seeds) -> Vec<FileLay
     layouts
 }
 
+/// Reports whether a job works on names that need not exist: it creates them, or fails where they are missing.
+fn leaves_names_alone(job: &Job) -> bool {
+    let creates = |call: NameCall| call.action == NameAction::Create;
+    job.engine.engine.name_call().is_some_and(|call| creates(call) || job.files.create_on_open)
+}
+
 /// Returns the maximum bytes that a worker can write to a file before the job ends, in whole pages, as filesystems
 /// allocate them. A job that only trims counts as one byte, because it changes the file too.
 fn max_written(job: &Job, plan: &FilePlan, file: &PlannedFile) -> u64 {
     const PAGE_BYTES: u64 = 4096;
-    if !Operations::of(job).changes_data() {
+    let is_written = safety::opens_for_writing(job);
+    if !(is_written || job.files.unlink) || job.engine.engine.name_call().is_some() {
         return 0;
     }
     // It uses all the space there is, or goes on without; and a job that only removes needs none.
-    if job.fills_device() || job.ignores_full_disk() || !Operations::of(job).writes() {
+    if job.fills_device() || job.ignores_full_disk() || !is_written {
         return 1;
     }
     let block = u64::from(job.pattern.block_sizes.write.max());
@@ -131,7 +145,7 @@ pub fn of_each(plan: &Plan, workers: &[WorkerPlan]) -> Vec<(usize, usize, u64)> 
     let mut made = Vec::new();
     for worker in workers {
         let job = &plan.jobs[worker.job];
-        if job.engine.engine == Engine::Null || job.files.create_on_open {
+        if job.engine.engine == Engine::Null || job.files.create_on_open || leaves_names_alone(job) {
             continue;
         }
         let (mut files, mut bytes) = (0, 0);

@@ -17,16 +17,15 @@ use runner::{
 };
 use units::Nanos;
 use units::random::mix;
-use workload::Operations;
 
 use crate::environment::HostEnvironment;
 use crate::host_stats::{HostStats, unix_ms};
 use crate::layout::{self, FailedFiles, LaidFiles};
 use crate::opendir;
+use crate::shared_run::SharedRun;
 use crate::stages::{self, Continuation, Supervise, Workers};
 use crate::stuck::{self, DetachedError, run_detached, run_detached_for};
 use crate::traces::{self, HostTraces};
-use crate::worker::SharedRun;
 use crate::{growth, safety};
 
 /// Runs plans on the files and devices of this host.
@@ -115,7 +114,7 @@ impl DeviceRunner {
             }
         };
         let plan = &plan;
-        let writing = plan.jobs.iter().filter(|job| readonly && Operations::of(job).changes_data());
+        let writing = plan.jobs.iter().filter(|job| readonly && safety::changes_targets(job));
         let mut refusals: Vec<String> =
             writing.map(|job| format!("job {} writes, and --readonly forbids it", job.name)).collect();
         let (workers, unrunnable) = self.expand(plan, seeds);

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use engine::gate::{Denied, FileIdentity, Permissions, Sharing, WriteGate, note_input};
-use job::{Engine, Plan};
+use job::{Engine, Job, NameAction, NameCall, Plan};
 use runner::WorkerPlan;
 use workload::Operations;
 
@@ -41,6 +41,7 @@ pub fn check(plan: &Plan, workers: &[WorkerPlan], gate: &WriteGate) -> Vec<Strin
     for (path, engine) in written(plan, workers) {
         let admitted = match engine {
             Engine::Nbd => gate.admit_export(path),
+            _ if let Some(call) = engine.name_call() => check_name(gate, Path::new(path), call),
             _ => admit(gate, Path::new(path)),
         };
         refusals.extend(admitted.err().map(|denied| denied.to_string()));
@@ -60,6 +61,31 @@ pub fn note_inputs(files: impl IntoIterator<Item = impl AsRef<Path>>) {
     found.for_each(|metadata| note_input(&metadata));
 }
 
+/// Asks the gate for a call on a name. Workers ask again and report errors of the system.
+fn check_name(gate: &WriteGate, path: &Path, call: NameCall) -> Result<(), Denied> {
+    let checked = match (call.action, call.directory) {
+        (NameAction::Create, directory) => gate.check_creation(path, directory),
+        (NameAction::Delete, false) => gate.check_file_removal(path),
+        (NameAction::Delete, true) => gate.check_directory_removal(path),
+        (NameAction::Stat, _) => Ok(()),
+    };
+    if matches!(checked, Err(Denied::Failed(_))) { Ok(()) } else { checked }
+}
+
+/// Reports whether a job opens its files for writing.
+pub(crate) fn opens_for_writing(job: &Job) -> bool {
+    // The kernel allocates space through descriptors for writing only, whatever the direction.
+    job.engine.engine == Engine::Falloc || Operations::of(job).writes()
+}
+
+/// Reports whether a job can change files or devices.
+pub(crate) fn changes_targets(job: &Job) -> bool {
+    match job.engine.engine.name_call() {
+        Some(call) => call.action != NameAction::Stat,
+        None => job.engine.engine != Engine::Null && (opens_for_writing(job) || Operations::of(job).remove),
+    }
+}
+
 /// Ignores errors of the system for paths other than block devices: only the job with that file is affected, and its
 /// worker asks the gate again and reports the error.
 fn admit(gate: &WriteGate, path: &Path) -> Result<(), Denied> {
@@ -72,10 +98,7 @@ fn admit(gate: &WriteGate, path: &Path) -> Result<(), Denied> {
 /// Returns the targets that the jobs of a plan can write to or trim, each once, with its engine.
 fn written<'a>(plan: &Plan, workers: &'a [WorkerPlan]) -> BTreeMap<&'a str, Engine> {
     let engine = |worker: &WorkerPlan| plan.jobs[worker.job].engine.engine;
-    let writes = |worker: &&WorkerPlan| {
-        let job = &plan.jobs[worker.job];
-        engine(worker) != Engine::Null && Operations::of(job).changes_data()
-    };
+    let writes = |worker: &&WorkerPlan| changes_targets(&plan.jobs[worker.job]);
     let files = workers
         .iter()
         .filter(writes)

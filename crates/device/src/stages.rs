@@ -15,9 +15,10 @@ use record::StuckKind;
 use runner::{EndedJobs, PendingOperation, StageStart, WorkerError, WorkerPlan, WorkerResult, policy};
 use units::{Nanos, OpKind};
 
+use crate::shared_run::SharedRun;
 use crate::stall::{DeviceActivity, Devices, StalledWorker};
 use crate::stuck;
-use crate::worker::{self, SharedRun};
+use crate::worker;
 
 /// Stack size of a worker, in bytes: enough for the loop and the deepest call below it. The default of 2 MiB would only
 /// matter with `ulimit -v`.

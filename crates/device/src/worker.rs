@@ -4,54 +4,24 @@ use std::path::Path;
 use std::sync::Arc;
 
 use drive::{DriveObserver, Ending, Stop};
-use engine::files::{self, Access, CacheAdvice};
-use engine::gate::WriteGate;
-use engine::{BlockedCall, CallKind, EngineKind, InCall, MemoryKind, MonotonicClock, Setup, Visitor};
-use job::{BufferMemory, CacheHint, Dialect, Engine, Job, WriteHint};
-use meter::{IntervalWidths, Meter, Summary, WorkerLog};
+use engine::{BlockedCall, CallKind, InCall, Setup, Visitor};
+use job::{Dialect, Job};
+use meter::{Meter, Summary, WorkerLog};
 use record::StuckKind;
 use runner::policy::{self, Storage};
-use runner::{
-    LogPlan, LogSink, PendingOperation, RunCounters, Seeds, WorkerCounters, WorkerError, WorkerPlan, WorkerResult,
-};
+use runner::{LogPlan, PendingOperation, RunCounters, WorkerCounters, WorkerError, WorkerPlan, WorkerResult};
 use target::Target;
 use units::{CpuUse, Nanos, OpKind};
-use workload::{FileExtent, Issuer, Operations};
 
 use crate::attributes::{self, CommandTime};
-use crate::failure::worker_error;
 use crate::host_stats::unix_ms;
 use crate::iolog::OperationLog;
-use crate::layout::FailedFiles;
+use crate::opening;
+use crate::shared_run::{SharedRun, worker_error};
 use crate::traces::HostTraces;
 
 /// Interval at which a worker publishes its counters, and notices a stop if nothing completes.
 const PUBLISH_EVERY: Nanos = Nanos::from_millis(200);
-
-/// State shared by all workers.
-pub(crate) struct SharedRun {
-    pub(crate) clock: MonotonicClock,
-    pub(crate) seeds: Seeds,
-    /// Trims of regular files punch holes in the strict dialect and fail in fio's.
-    pub(crate) dialect: Dialect,
-    /// The nonce of blocks of jobs without `verify_nonce`; zero for none, as in fio's dialect.
-    pub(crate) nonce: u32,
-    pub(crate) counters: Arc<RunCounters>,
-    /// Flows that workers share.
-    pub(crate) flows: policy::Flows,
-    /// The current system call of each worker.
-    pub(crate) calls: Vec<Arc<InCall>>,
-    /// Time after which workers yield, see [`crate::stages::yield_after`].
-    pub(crate) yield_after: Option<Nanos>,
-    /// Widths of the intervals of the series.
-    pub(crate) intervals: IntervalWidths,
-    /// Files that could not be created.
-    pub(crate) failed_files: FailedFiles,
-    /// The gate that admits writes.
-    pub(crate) gate: Arc<WriteGate>,
-    pub(crate) logs: Arc<dyn LogSink + Send>,
-    pub(crate) checkpoint: fn(&str),
-}
 
 /// Converts a system call that has not returned by `now` into a pending operation.
 pub(crate) fn pending_call(call: &BlockedCall, now: Nanos) -> PendingOperation {
@@ -113,10 +83,12 @@ fn attempt(
     let log = create_log(job, worker_plan.number, shared)?;
     attributes::set_user(job)?;
     attributes::run_command(worker_plan, job, CommandTime::Before)?;
-    let files = open(worker_plan, job, shared, stop)?;
+    let files = opening::open(worker_plan, job, shared, stop)?;
+    let names = opening::names(worker_plan, job, &shared.gate)?;
     let counters = shared.counters.worker(worker_plan.number);
     let in_call = &shared.calls[worker_plan.number];
-    let setup = Setup { in_call: Some(Arc::clone(in_call)), ..setup(job, &issuer, shared.clock) };
+    let in_call_of_setup = Some(Arc::clone(in_call));
+    let setup = Setup { in_call: in_call_of_setup, names, ..opening::setup(job, &issuer, shared.clock) };
     let meter = Meter::new(policy::meter_options(job, shared.intervals, shared.counters.worker_count()));
     let meter = meter.logging_to(log);
     let strict = shared.dialect == Dialect::Strict;
@@ -216,121 +188,6 @@ impl Visitor for WorkerDrive<'_> {
             std::mem::forget(target);
         }
         worker.meter_mut().finish_log()
-    }
-}
-
-fn open(worker_plan: &WorkerPlan, job: &Job, shared: &SharedRun, stop: &Stop) -> Result<Vec<files::File>, WorkerError> {
-    if matches!(job.engine.engine, Engine::Null | Engine::Nbd) {
-        return Ok(Vec::new());
-    }
-    let direction = job.pattern.direction;
-    let writes = Operations::of(job).writes();
-    let access = Access {
-        read: direction.reads() || job.verify.method.is_some() || job.engine.engine == Engine::Mmap,
-        write: writes,
-        direct: job.engine.direct && job.engine.engine != Engine::Mmap,
-        sync: match job.files.open_sync {
-            job::OpenSync::None => files::SyncFlags::None,
-            job::OpenSync::Sync => files::SyncFlags::Sync,
-            job::OpenSync::Dsync => files::SyncFlags::Dsync,
-        },
-        punch_holes: shared.dialect == Dialect::Strict,
-    };
-    let mut opened = Vec::with_capacity(worker_plan.files.files.len());
-    let limited = job.files.openfiles.is_some_and(|most| (most as usize) < worker_plan.files.files.len());
-    let in_call = &shared.calls[worker_plan.number];
-    for (index, planned) in (0..).zip(&worker_plan.files.files) {
-        let since = shared.clock.now();
-        in_call.enter(BlockedCall { kind: CallKind::Open, file: index, offset: 0, length: 0, since });
-        let path = Path::new(&planned.path);
-        let file = if writes { shared.gate.open(path, access) } else { files::open(path, access) };
-        in_call.leave();
-        let file = file.map_err(|error| worker_error(&error))?;
-        if access.direct {
-            file.check_block(policy::block_unit(job)).map_err(|error| unaligned(job, error))?;
-        }
-        prepare_cache(&file, planned.extent, job, stop).map_err(|error| worker_error(&error))?;
-        if limited {
-            file.close();
-        }
-        opened.push(file);
-    }
-    Ok(opened)
-}
-
-/// Sets the state of a file's page cache and what the kernel may expect of the job.
-fn prepare_cache(file: &files::File, extent: FileExtent, job: &Job, stop: &Stop) -> Result<(), engine::Error> {
-    if job.files.pre_read {
-        files::read_into_cache(file, extent.start, extent.length, &|| stop.is_set())?;
-    } else if job.files.invalidate {
-        // Only root may do this on block devices. The run then starts with a warm cache, which its verdict reports.
-        let _ = files::invalidate(file, extent.start, extent.length);
-    }
-    // Without advice, the kernel reads ahead of random reads.
-    let advice = match job.files.advice {
-        CacheHint::None => None,
-        CacheHint::OfPattern if job.pattern.random => Some(CacheAdvice::Random),
-        CacheHint::OfPattern | CacheHint::Sequential => Some(CacheAdvice::Sequential),
-        CacheHint::Random => Some(CacheAdvice::Random),
-        CacheHint::NoReuse => Some(CacheAdvice::NoReuse),
-    };
-    if let Some(advice) = advice {
-        files::advise(file, advice);
-    }
-    let Some(hint) = job.files.write_hint else { return Ok(()) };
-    files::set_write_hint(
-        file,
-        match hint {
-            WriteHint::None => 1,
-            WriteHint::Short => 2,
-            WriteHint::Medium => 3,
-            WriteHint::Long => 4,
-            WriteHint::Extreme => 5,
-        },
-    )
-}
-
-/// Returns the error of a job whose blocks are not those of its target. The offsets of a trace can be aligned to them.
-fn unaligned(job: &Job, error: engine::Error) -> WorkerError {
-    let remedy = "write replay_align=4k, or direct=0 to replay through the page cache";
-    let remedy = if job.replay.is_some() { Some(remedy.to_owned()) } else { error.remedy };
-    worker_error(&engine::Error { remedy, ..error })
-}
-
-fn setup(job: &Job, issuer: &Issuer, clock: MonotonicClock) -> Setup {
-    let options = &job.engine;
-    let engine = match options.engine {
-        Engine::IoUring | Engine::Posixaio => EngineKind::IoUring,
-        Engine::Libaio => EngineKind::Libaio,
-        Engine::Psync => EngineKind::Psync,
-        Engine::Sync => EngineKind::Sync,
-        Engine::Vsync => EngineKind::Vsync,
-        Engine::Pvsync => EngineKind::Pvsync,
-        Engine::Pvsync2 => EngineKind::Pvsync2,
-        Engine::Mmap => EngineKind::Mmap,
-        Engine::Nbd => EngineKind::Nbd,
-        // Jobs on models do not reach this crate.
-        Engine::Null | Engine::Model => EngineKind::Null,
-    };
-    Setup {
-        align: options.iomem_align,
-        memory: match options.mem {
-            BufferMemory::Malloc => MemoryKind::Malloc,
-            BufferMemory::Shm => MemoryKind::Shm,
-            BufferMemory::ShmHuge => MemoryKind::ShmHuge,
-            BufferMemory::Mmap => MemoryKind::Mmap,
-            BufferMemory::MmapHuge => MemoryKind::MmapHuge,
-            BufferMemory::MmapShared => MemoryKind::MmapShared,
-        },
-        hipri: options.hipri,
-        fixedbufs: options.fixedbufs,
-        registerfiles: options.registerfiles,
-        sqpoll: options.sqthread_poll,
-        sqpoll_cpu: options.sqthread_poll_cpu,
-        uri: options.uri.clone(),
-        writes: Operations::of(job).writes(),
-        durable: job.files.open_sync != job::OpenSync::None && job.pattern.direction.writes(),
-        ..Setup::new(engine, policy::depth(job), issuer.most_bytes(), clock)
     }
 }
 

@@ -450,7 +450,9 @@ impl DriveWorker {
     fn finish_slowly<T: Target>(&mut self, target: &mut T, completion: &Completion) {
         let Some(flight) = self.slots.get(completion.tag).copied() else { return };
         let decision = flight.decision;
-        if decision.kind.moves_data() {
+        if completion.result == Completion::WITHOUT_CALL {
+            self.meter.record_without_latency(direction(decision.kind), decision.length, completion.completed);
+        } else if decision.kind.moves_data() {
             if completion.result != (decision.length - flight.moved) as i32 {
                 return self.finish_incomplete(completion);
             }

@@ -14,6 +14,7 @@
 #![deny(unsafe_op_in_unsafe_fn)]
 
 mod aio;
+mod allocation;
 pub mod attributes;
 pub mod block;
 mod blocking;
@@ -31,6 +32,8 @@ mod in_call;
 mod inline;
 mod loop_info;
 mod mmap;
+mod named_target;
+mod names;
 mod null;
 mod open;
 mod queue;
@@ -46,6 +49,7 @@ mod usage;
 pub use clock::{MonotonicClock, clock_ns};
 pub use error::{Error, ErrorKind, describe, remedy};
 pub use in_call::{BlockedCall, CallKind, InCall};
+pub use named_target::{NamedTarget, PathCall};
 pub use open::{Visitor, with_target};
 pub use setup::{EngineKind, MemoryKind, Setup};
 pub use usage::{cpu_use_of_thread, last_processor};

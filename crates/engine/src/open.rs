@@ -3,11 +3,13 @@
 use target::Target;
 
 use crate::aio::Aio;
+use crate::allocation::{Allocation, AllocationCall};
 use crate::blocking::{Blocking, Call, Pread, Preadv, Preadv2, SeekIo, SeekVector};
 use crate::error::Error;
 use crate::exports::Nbd;
 use crate::files::File;
 use crate::mmap::Mmap;
+use crate::names::Names;
 use crate::null::Null;
 use crate::setup::{EngineKind, Setup};
 use crate::sync_target::SyncTarget;
@@ -23,8 +25,8 @@ pub trait Visitor {
 }
 
 /// Creates the target that `setup` describes over `files` and passes it to `visitor`. Operations refer to files by
-/// index. `mmap` needs files open for reading even if it only writes. `null` uses no files, and file 0 of `nbd` is the
-/// export.
+/// index. `mmap` needs files open for reading even if it only writes. `null` and engines of names use no files, and file
+/// 0 of `nbd` is the export.
 ///
 /// The target belongs to the calling thread, so each worker calls this on its own thread.
 ///
@@ -42,9 +44,21 @@ pub fn with_target<V: Visitor>(setup: &Setup, files: Vec<File>, visitor: V) -> R
         EngineKind::Pvsync2 => blocking(Preadv2::new(setup.hipri), setup, files, visitor),
         EngineKind::Nbd => Nbd::new(setup).map(|target| visitor.visit(target)),
         EngineKind::Null => Null::new(setup).map(|target| visitor.visit(target)),
+        EngineKind::Names(call) => Ok(visitor.visit(Names::new(call, setup))),
+        EngineKind::Ftruncate => allocation(AllocationCall::Truncate, setup, files, visitor),
+        EngineKind::Falloc => allocation(AllocationCall::Allocate, setup, files, visitor),
     }
 }
 
 fn blocking<C: Call, V: Visitor>(call: C, setup: &Setup, files: Vec<File>, visitor: V) -> Result<V::Output, Error> {
     SyncTarget::new(setup, Blocking { call, files }).map(|target| visitor.visit(target))
+}
+
+fn allocation<V: Visitor>(
+    call: AllocationCall,
+    setup: &Setup,
+    files: Vec<File>,
+    visitor: V,
+) -> Result<V::Output, Error> {
+    SyncTarget::new(setup, Allocation { call, files }).map(|target| visitor.visit(target))
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::clock::MonotonicClock;
 use crate::in_call::InCall;
+use crate::named_target::{NamedTarget, PathCall};
 
 /// Engine, queue and buffers of a target.
 #[derive(Clone, Debug)]
@@ -35,6 +36,8 @@ pub struct Setup {
     /// Whether writes are durable when they complete (`nbd`; other engines take this from the open mode of their
     /// files).
     pub durable: bool,
+    /// Names to work on (engines of [`EngineKind::Names`], which use no open files).
+    pub names: Vec<NamedTarget>,
     /// The clock shared by all workers of a run.
     pub clock: MonotonicClock,
     /// Where the worker records calls that may block; `None` if no other thread reads it.
@@ -59,6 +62,7 @@ impl Setup {
             uri: None,
             writes: false,
             durable: false,
+            names: Vec::new(),
             clock,
             in_call: None,
         }
@@ -88,6 +92,12 @@ pub enum EngineKind {
     Nbd,
     /// No device: every operation completes immediately.
     Null,
+    /// A call on names.
+    Names(PathCall),
+    /// `ftruncate`.
+    Ftruncate,
+    /// `fallocate`.
+    Falloc,
 }
 
 impl EngineKind {
@@ -118,6 +128,13 @@ impl EngineKind {
             Self::Mmap => "mmap",
             Self::Nbd => "nbd",
             Self::Null => "null",
+            Self::Names(PathCall::CreateFile) => "filecreate",
+            Self::Names(PathCall::CreateDirectory) => "dircreate",
+            Self::Names(PathCall::Stat | PathCall::Lstat | PathCall::Statx) => "filestat",
+            Self::Names(PathCall::DeleteFile) => "filedelete",
+            Self::Names(PathCall::DeleteDirectory) => "dirdelete",
+            Self::Ftruncate => "ftruncate",
+            Self::Falloc => "falloc",
         }
     }
 }

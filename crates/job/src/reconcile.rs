@@ -26,6 +26,10 @@ pub(crate) fn reconcile(draft: JobDraft, context: &StrictContext<'_>) -> (Job, V
         problems.extend(replay::check(&job, context));
     }
     reconcile_engine(&mut job.engine);
+    if job.engine.engine.is_of_metadata() {
+        // No data are transferred that could be verified.
+        job.verify.method = None;
+    }
     // Without a `runtime`, a job ends with its data.
     job.extent.time_based &= job.extent.runtime > Nanos::ZERO;
     if job.grouping.numjobs == 0 {
@@ -148,6 +152,7 @@ fn reconcile_engine(options: &mut EngineOptions) {
     // Neither an export nor a modelled volume has a page cache of this host in front of it. Other engines on a modelled
     // volume have one, as on a device.
     options.direct |= matches!(options.engine, Engine::Model | Engine::Nbd);
+    options.direct &= !options.engine.is_of_metadata();
     options.uri = options.uri.take().filter(|_| options.engine == Engine::Nbd);
     options.hipri &= ring || options.engine == Engine::Pvsync2;
     options.fixedbufs &= ring;

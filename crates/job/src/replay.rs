@@ -48,6 +48,11 @@ pub(crate) fn choose_defaults(draft: &mut JobDraft, context: &StrictContext<'_>)
 
 /// Returns combinations that are impossible in both dialects.
 pub(crate) fn check(job: &Job, context: &StrictContext<'_>) -> Option<Diagnostic> {
+    if job.engine.engine.is_of_metadata() {
+        let message = format!("the engine `{}` transfers no data, and a trace is of data", job.engine.engine.name());
+        let problem = context.error("replay-engine", "ioengine", &message);
+        return Some(problem.remedy("write `ioengine=io_uring`, or leave the trace out"));
+    }
     job.verify.method.is_some().then(|| {
         context
             .error("replay-verify", "verify", "a replay cannot be verified: a trace has no data")

@@ -64,7 +64,17 @@ fn cuts_value(option: &RawOption, cut: &Place) -> bool {
 
 /// Checks combinations of options.
 pub(crate) fn check(draft: &JobDraft, context: &StrictContext<'_>) -> Vec<Diagnostic> {
-    let checks = [depth, time_based, engine_options, direct_and_buffered, export, files_beside_an_export, histograms];
+    let checks = [
+        depth,
+        time_based,
+        engine_options,
+        direct_and_buffered,
+        export,
+        files_beside_an_export,
+        data_of_metadata,
+        truncating_reads,
+        histograms,
+    ];
     checks.iter().filter_map(|check| check(draft, context)).collect()
 }
 
@@ -138,6 +148,34 @@ fn histograms(draft: &JobDraft, context: &StrictContext<'_>) -> Option<Diagnosti
             .error("histogram-interval", "write_hist_log", "`write_hist_log` needs `log_hist_msec`")
             .note("fio writes an empty file without it")
             .remedy("write for example `log_hist_msec=1000`, or leave `write_hist_log` out")
+    })
+}
+
+/// Options that concern data have no effect on an engine that transfers none.
+fn data_of_metadata(draft: &JobDraft, context: &StrictContext<'_>) -> Option<Diagnostic> {
+    let job = &draft.job;
+    let engine = job.engine.engine;
+    let given = [("verify", job.verify.method.is_some()), ("direct", job.engine.direct)];
+    let (option, _) = given.into_iter().find(|(_, given)| *given && engine.is_of_metadata())?;
+    Some(
+        context
+            .error(
+                "data-ignored",
+                option,
+                &format!("the engine `{}` transfers no data: `{option}` has no effect", engine.name()),
+            )
+            .note("fio silently ignores it")
+            .remedy("leave it out"),
+    )
+}
+
+fn truncating_reads(draft: &JobDraft, context: &StrictContext<'_>) -> Option<Diagnostic> {
+    let direction = draft.job.pattern.direction;
+    (draft.job.engine.engine == Engine::Ftruncate && (direction.reads() || direction.trims())).then(|| {
+        context
+            .error("truncating-reads", "rw", "the engine `ftruncate` carries out writes only")
+            .note("fio fails with EINVAL at the first other operation")
+            .remedy("write `rw=write` or `rw=randwrite`")
     })
 }
 

@@ -110,7 +110,8 @@ fn every_supported_option_changes_the_job() {
             "ioengine" => "psync",
             _ if spec.engines == ["model"] => "model",
             _ if spec.engines == ["nbd"] => "nbd\nuri=nbd://localhost/",
-            _ => "io_uring",
+            _ if spec.engines.is_empty() || spec.engines.contains(&"io_uring") => "io_uring",
+            _ => spec.engines[0],
         };
         let trace = if spec.name.starts_with("replay_") { "\nread_iolog=t" } else { "" };
         let logs = if spec.name == "log_issue_time" { "\nwrite_lat_log=l\nlog_offset=1" } else { "" };

@@ -193,6 +193,22 @@ impl Meter {
         self.run = Some(OperationRun { sample: *sample, ios: 1, bytes: u64::from(sample.bytes) });
     }
 
+    /// Counts an operation without a latency.
+    #[cold]
+    pub fn record_without_latency(&mut self, direction: SummaryDirection, bytes: u32, completed: Nanos) {
+        self.flush();
+        if completed >= self.due {
+            self.close(completed);
+        }
+        let (kind, bytes) = (direction as usize, u64::from(bytes));
+        let counted = &mut self.summary.directions[kind];
+        counted.ios += 1;
+        counted.bytes += bytes;
+        let interval = self.summary.series.at(completed.since(self.begin));
+        interval.ios[kind] += 1;
+        interval.bytes[kind] += bytes;
+    }
+
     /// Counts an `fsync` or `fdatasync`.
     pub fn record_sync(&mut self, latency: Nanos) {
         self.summary.sync.add(latency.get(), 1);

@@ -11,8 +11,11 @@ use crate::DataKind;
 pub struct Declared {
     /// Engine, by fio's name.
     pub engine: String,
-    /// Whether the engine has a device at all.
+    /// Whether the engine transfers data to or from a device at all.
     pub device: bool,
+    /// Whether the engine measures calls on metadata, without data.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub metadata: bool,
     /// Whether the engine can keep more than one operation in flight.
     pub queues: bool,
     /// Requested operations in flight for each worker.
@@ -236,7 +239,8 @@ impl Declared {
         let iodepth_effective = if engine.is_async() { iodepth } else { 1 };
         Self {
             engine: engine.name().to_owned(),
-            device: engine != Engine::Null,
+            device: engine != Engine::Null && !engine.is_of_metadata(),
+            metadata: engine.is_of_metadata(),
             queues: engine.is_async(),
             iodepth,
             iodepth_effective,

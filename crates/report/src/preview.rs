@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use job::{BlockSizes, Direction, Engine, Job, Plan, PlanHosts, ReplayOptions, Size};
+use job::{BlockSizes, Direction, Engine, Job, NameAction, Plan, PlanHosts, ReplayOptions, Size};
 use runner::policy::{depth, longest};
 use runner::{AttachedVolume, FileGrowth, PageCacheUse, PreparedRun, Preview, WorkerPlan};
 use units::{Bytes, Nanos, grouped};
@@ -131,6 +131,18 @@ pub fn prepared(run: &dyn PreparedRun) -> String {
     }
 }
 
+/// Returns what a job does to its files, in capitals if it changes them.
+fn verb(job: &Job) -> &'static str {
+    match job.engine.engine.name_call().map(|call| call.action) {
+        Some(NameAction::Create) => "CREATES",
+        Some(NameAction::Stat) => "looks up",
+        Some(NameAction::Delete) => "DELETES",
+        None if job.engine.engine == Engine::Falloc => "ALLOCATES",
+        None if Operations::of(job).changes_data() => "WRITES",
+        None => "reads",
+    }
+}
+
 /// Describes what a run would write, where, how much and how long it would take, and the reasons for a refusal.
 fn on_device(plan: &Plan, workers: &[WorkerPlan], growths: &[FileGrowth], refusals: &[String]) -> String {
     let mut text = String::new();
@@ -147,17 +159,12 @@ fn on_device(plan: &Plan, workers: &[WorkerPlan], growths: &[FileGrowth], refusa
                 Some(_) => "file",
                 None => "new file",
             };
-            let end = extent.start.saturating_add(extent.length);
-            let what = if Operations::of(job).changes_data() { "WRITES" } else { "reads" };
-            let _ = writeln!(
-                text,
-                "{}.{}: {what} {} ({state}), bytes {} to {}",
-                job.name,
-                worker.clone,
-                file.path,
-                grouped(extent.start),
-                grouped(end)
-            );
+            let (what, end) = (verb(job), extent.start.saturating_add(extent.length));
+            let _ = write!(text, "{}.{}: {what} {}", job.name, worker.clone, file.path);
+            let _ = match job.engine.engine.name_call() {
+                Some(_) => writeln!(text),
+                None => writeln!(text, " ({state}), bytes {} to {}", grouped(extent.start), grouped(end)),
+            };
         }
     }
     for job in &plan.jobs {

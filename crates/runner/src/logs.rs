@@ -132,7 +132,8 @@ pub(crate) fn measured_latencies(job: &Job) -> MeasuredLatencies {
         // Synchronous engines never submit; fio has no such figure either.
         submission: latencies && !stats.disable_slat && job.engine.engine.is_async(),
         service: latencies && !stats.disable_clat,
-        latency: latencies && !stats.disable_lat,
+        // As in fio: an operation on names begins with its call.
+        latency: latencies && !stats.disable_lat && job.engine.engine.name_call().is_none(),
     }
 }
 

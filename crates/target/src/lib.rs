@@ -59,8 +59,14 @@ pub struct Completion {
     pub submitted: Nanos,
     /// Instant at which the target saw its completion.
     pub completed: Nanos,
-    /// Bytes transferred, or a negated Linux error number: `-5` is `EIO`.
+    /// Bytes transferred, or a negated Linux error number: `-5` is `EIO`. [`Completion::WITHOUT_CALL`] for an operation
+    /// that counts but needed no call.
     pub result: i32,
+}
+
+impl Completion {
+    /// Result of an operation that counts but needed no call, so that it has no latency.
+    pub const WITHOUT_CALL: i32 = i32::MIN;
 }
 
 /// Source of reads after a write-back.

@@ -135,7 +135,8 @@ fn little(facts: Facts<'_>, finding: Finding) -> Finding {
 
 fn no_device(facts: Facts<'_>) -> Finding {
     let cpu_share = facts.result().cpu_share();
-    Finding::new(Code::NoDevice, Severity::Info).with(Quantity::CpuShare, cpu_share, EvidenceSource::ProcessorTime)
+    let code = if facts.declared().metadata { Code::MetadataOnly } else { Code::NoDevice };
+    Finding::new(code, Severity::Info).with(Quantity::CpuShare, cpu_share, EvidenceSource::ProcessorTime)
 }
 
 /// Jobs with different settings have no common depth or block size, and so no common limit.

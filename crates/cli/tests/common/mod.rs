@@ -8,6 +8,7 @@ pub(crate) mod host;
 pub(crate) mod json;
 pub(crate) mod model;
 pub(crate) mod openmetrics;
+pub(crate) mod pair;
 pub(crate) mod runs;
 
 use std::io::Read;

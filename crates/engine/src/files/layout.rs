@@ -45,6 +45,8 @@ pub enum LayoutContent {
     Filled,
     /// None: the run will write it. Space is reserved according to [`FallocateMode`].
     Reserved,
+    /// It is a directory.
+    Directory,
 }
 
 /// Preallocation modes.
@@ -149,6 +151,9 @@ struct Growth {
 }
 
 fn growth(layout: &FileLayout) -> Result<Growth, Error> {
+    if layout.content == LayoutContent::Directory {
+        return Ok(Growth { from: None, space: 0, reserved: 0, fill: 0, device: false });
+    }
     let Some(seen) = look(&layout.path)? else {
         return Ok(Growth::of(layout, None, 0));
     };
@@ -181,6 +186,11 @@ impl LayoutWriter<'_> {
     fn lay(&mut self, layout: &FileLayout, growth: &Growth) -> Result<Laid, Error> {
         if growth.device {
             return Ok(Laid::Found);
+        }
+        if layout.content == LayoutContent::Directory {
+            self.gate.check_creation(&layout.path, true)?;
+            std::fs::create_dir_all(&layout.path).map_err(|error| Error::file("make", &layout.path, &error))?;
+            return Ok(Laid::Created);
         }
         if growth.from.is_some_and(|from| from >= layout.bytes) {
             let is_complete = !self.gate.is_shared_by_ranks() || self.is_laid_out(layout)?;

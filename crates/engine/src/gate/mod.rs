@@ -21,6 +21,7 @@ mod objection;
 mod open;
 mod output;
 mod permit;
+mod removal;
 mod result_file;
 mod users;
 

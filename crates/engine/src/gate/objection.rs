@@ -43,6 +43,8 @@ pub enum Objection {
     DeviceDirectory,
     /// It is a result file that this command also reads or measures.
     Input,
+    /// It is something that the engine neither creates nor deletes.
+    Kind(&'static str),
 }
 
 /// Origin of the data of a regular file.
@@ -73,7 +75,7 @@ impl Objection {
     pub const fn permission(&self) -> Permission {
         match self {
             Self::Foreign { .. } => Permission::Overwrite,
-            Self::Device | Self::Kernel(_) | Self::DeviceDirectory | Self::Input => Permission::Never,
+            Self::Device | Self::Kernel(_) | Self::DeviceDirectory | Self::Input | Self::Kind(_) => Permission::Never,
             _ => Permission::Destroy,
         }
     }
@@ -98,6 +100,7 @@ impl fmt::Display for Objection {
             Self::Exclusive => f.write_str("another program has it open exclusively (O_EXCL)"),
             Self::Locked => f.write_str("another program, or another part of this run, holds a lock on it"),
             Self::Unknown(reason) => f.write_str(reason),
+            Self::Kind(kind) => write!(f, "it is {kind}"),
             Self::Character => f.write_str("it is a character device"),
             Self::Device => f.write_str("it is a block device, and results go into files"),
             Self::Kernel(filesystem) => write!(f, "it is a file of the kernel's {filesystem}"),
@@ -129,13 +132,15 @@ pub struct WriteRefusal {
     is_output: bool,
     /// Whether it was only to be read.
     is_read: bool,
+    /// Whether its name was to be created or deleted.
+    is_name: bool,
     /// Whether fio's option permits the write.
     by_fio: bool,
 }
 
 impl WriteRefusal {
     pub(super) fn new(path: &Path, objections: Vec<Objection>) -> Self {
-        Self { path: path.to_owned(), objections, is_output: false, is_read: false, by_fio: false }
+        Self { path: path.to_owned(), objections, is_output: false, is_read: false, is_name: false, by_fio: false }
     }
 
     /// Sets whether to word the refusal for `fathom fio`, where `allow_mounted_write` replaces Fathom's own options.
@@ -146,6 +151,11 @@ impl WriteRefusal {
     /// Returns the refusal to read what another program writes.
     pub(crate) fn of_reader(path: &Path, objection: Objection) -> Self {
         Self { is_read: true, ..Self::new(path, vec![objection]) }
+    }
+
+    /// Returns the refusal to create or delete a name.
+    pub(super) fn of_name(path: &Path, objection: Objection) -> Self {
+        Self { is_name: true, ..Self::new(path, vec![objection]) }
     }
 
     /// Returns the refusal to write results, which no option permits.
@@ -177,6 +187,9 @@ impl fmt::Display for WriteRefusal {
                 f,
                 "{path} cannot be read while it changes: {reasons}\nhelp: end the program that uses it, or name another file"
             );
+        }
+        if self.is_name {
+            return write!(f, "{path} can be neither created nor deleted: {reasons}\nhelp: name another path");
         }
         write!(f, "{path} would be overwritten: {reasons}\nhelp: ")?;
         match self.permission() {

@@ -82,7 +82,8 @@ impl Needs {
         let workers = u64::from(job.grouping.numjobs);
         let depth = depth(job);
         let nrfiles = files(job);
-        let on_files = !matches!(job.engine.engine, Engine::Null | Engine::Nbd | Engine::Model);
+        let opens_none = job.engine.engine.name_call().is_some();
+        let on_files = !opens_none && !matches!(job.engine.engine, Engine::Null | Engine::Nbd | Engine::Model);
         let open = if on_files { u64::from(job.files.openfiles.unwrap_or(u32::MAX)).min(nrfiles) } else { 0 };
         let logs = &job.stats;
         let log_files =

@@ -2,6 +2,7 @@
 //!
 //! Sizes are in bytes, times in nanoseconds, percentages whole numbers. Names are fio's where fio has one.
 
+mod engine;
 mod files;
 mod goals;
 mod host_attributes;
@@ -11,6 +12,7 @@ mod ranks;
 mod replay;
 mod verify;
 
+pub use engine::{BufferMemory, Engine, EngineOptions, NameAction, NameCall, StatCall};
 pub use files::{CacheHint, Fallocate, FileOptions, FileOrder, FileService, OpenSync, WriteHint};
 pub use goals::{FlowOptions, LatencyTarget, RateFloors, SteadyMeasure, SteadyState};
 pub use host_attributes::{HostAttributes, IoPriority, NumaMemory, NumaNodes};
@@ -142,108 +144,6 @@ pub enum ExitScope {
     Stonewall,
     /// All of the run, including those that have not begun.
     All,
-}
-
-/// Engines.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Engine {
-    /// Linux `io_uring`.
-    IoUring,
-    /// Linux native asynchronous I/O.
-    Libaio,
-    /// `pread` and `pwrite`.
-    #[default]
-    Psync,
-    /// `lseek` and `read` or `write`.
-    Sync,
-    /// `readv` and `writev`.
-    Vsync,
-    /// `preadv` and `pwritev`.
-    Pvsync,
-    /// `preadv2` and `pwritev2`.
-    Pvsync2,
-    /// glibc's POSIX AIO, mapped to `io_uring` with a note.
-    Posixaio,
-    /// Memory mapping.
-    Mmap,
-    /// An export of an NBD server, over a socket.
-    Nbd,
-    /// No device: every operation completes at once.
-    Null,
-    /// A modelled volume instead of a device.
-    Model,
-}
-
-impl Engine {
-    /// Returns fio's name of the engine.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::IoUring => "io_uring",
-            Self::Libaio => "libaio",
-            Self::Psync => "psync",
-            Self::Sync => "sync",
-            Self::Vsync => "vsync",
-            Self::Pvsync => "pvsync",
-            Self::Pvsync2 => "pvsync2",
-            Self::Posixaio => "posixaio",
-            Self::Mmap => "mmap",
-            Self::Nbd => "nbd",
-            Self::Null => "null",
-            Self::Model => "model",
-        }
-    }
-
-    /// Reports whether more than one operation can be in flight, as also with fio's `null`.
-    #[must_use]
-    pub const fn is_async(self) -> bool {
-        matches!(self, Self::IoUring | Self::Libaio | Self::Posixaio | Self::Nbd | Self::Null | Self::Model)
-    }
-}
-
-/// Options of the engine.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct EngineOptions {
-    /// The engine.
-    pub engine: Engine,
-    /// `O_DIRECT`: bypass the page cache.
-    pub direct: bool,
-    /// Polled completions (`hipri`).
-    pub hipri: bool,
-    /// Buffers registered with the kernel (`fixedbufs`).
-    pub fixedbufs: bool,
-    /// Files registered with the kernel (`registerfiles`).
-    pub registerfiles: bool,
-    /// Submission by a kernel thread (`sqthread_poll`).
-    pub sqthread_poll: bool,
-    /// Processor of that thread.
-    pub sqthread_poll_cpu: Option<u32>,
-    /// Memory type of buffers.
-    pub mem: BufferMemory,
-    /// Alignment of buffers in bytes; Fathom aligns to at least 4096.
-    pub iomem_align: u32,
-    /// The modelled volume that replaces the files (`volume`), in the syntax of the catalogue.
-    pub volume: Option<String>,
-    /// Address of the export that replaces the files (`uri`).
-    pub uri: Option<String>,
-}
-
-/// Memory types of buffers (`mem`).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum BufferMemory {
-    /// The heap.
-    #[default]
-    Malloc,
-    /// System V shared memory.
-    Shm,
-    /// System V shared memory on huge pages.
-    ShmHuge,
-    /// An anonymous mapping.
-    Mmap,
-    /// An anonymous mapping on huge pages.
-    MmapHuge,
-    /// A shared mapping.
-    MmapShared,
 }
 
 /// A size in bytes or relative to the file.

@@ -1,5 +1,6 @@
 //! Options of engines.
 
+use super::foreign;
 use super::spec::OptionKind::{Bool, Int, Text, Word};
 use super::spec::{ANY, OptionSpec, accepted, int, later, special, switch, word};
 use crate::draft::JobDraft;
@@ -82,17 +83,16 @@ fn memory(word: &str) -> BufferMemory {
     }
 }
 
-/// fio's engines that Fathom does not support, separated by blanks.
-const FOREIGN: &str = "\
-    cpuio net netsplice ftruncate filecreate filestat filedelete dircreate dirstat dirdelete exec page_fault \
-    falloc e4defrag splice mtd sg io_uring_cmd rdma rbd rados gfapi gfapi_async libhdfs http libiscsi nfs dfs \
-    ime_psync ime_psyncv ime_aio libpmem pmemblk dev-dax libzbc xnvme libblkio libcufile libhipfile windowsaio \
-    solarisaio guasi external";
-
 /// All engines that Fathom supports.
-pub(crate) const ENGINES: [Engine; 12] = {
-    use Engine::{IoUring, Libaio, Mmap, Model, Nbd, Null, Posixaio, Psync, Pvsync, Pvsync2, Sync, Vsync};
-    [IoUring, Libaio, Psync, Sync, Vsync, Pvsync, Pvsync2, Posixaio, Mmap, Nbd, Null, Model]
+pub(crate) const ENGINES: [Engine; 20] = {
+    use Engine::{
+        Dircreate, Dirdelete, Dirstat, Falloc, Filecreate, Filedelete, Filestat, Ftruncate, IoUring, Libaio, Mmap,
+        Model, Nbd, Null, Posixaio, Psync, Pvsync, Pvsync2, Sync, Vsync,
+    };
+    [
+        IoUring, Libaio, Psync, Sync, Vsync, Pvsync, Pvsync2, Posixaio, Mmap, Filecreate, Filestat, Filedelete,
+        Dircreate, Dirstat, Dirdelete, Ftruncate, Falloc, Nbd, Null, Model,
+    ]
 };
 
 /// Resolves an alias of an engine.
@@ -108,16 +108,20 @@ fn ioengine(draft: &mut JobDraft, text: &str, findings: &mut Findings) {
         return;
     }
     draft.engine_known = false;
-    let names = ENGINES.map(Engine::name);
-    if FOREIGN.split(' ').any(|foreign| foreign == name) {
+    if let Some(foreign) = foreign::find(name) {
         findings
-            .fault(0..text.len(), "not-supported", format!("fio's engine `{name}` is not supported yet"))
-            .remedy(format!("one of {}", names.join(", ")));
-    } else {
-        let finding = findings.fault(0..text.len(), "unknown-value", format!("there is no engine `{name}`"));
-        match units::closest(name.trim(), names.into_iter()) {
-            Some(near) => finding.remedy(format!("write `{near}`")),
-            None => finding.remedy(format!("one of {}", names.join(", "))),
-        };
+            .fault(
+                0..text.len(),
+                "not-supported",
+                format!("fio's engine `{name}` is not supported: {}", foreign.reason),
+            )
+            .remedy(foreign.remedy);
+        return;
     }
+    let names = ENGINES.map(Engine::name);
+    let finding = findings.fault(0..text.len(), "unknown-value", format!("there is no engine `{name}`"));
+    match units::closest(name.trim(), names.into_iter()) {
+        Some(near) => finding.remedy(format!("write `{near}`")),
+        None => finding.remedy(format!("one of {}", names.join(", "))),
+    };
 }

@@ -7,6 +7,7 @@ mod engine;
 mod errors;
 mod extent;
 mod files;
+mod foreign;
 mod io;
 mod pace;
 mod private;

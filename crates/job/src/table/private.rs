@@ -1,7 +1,8 @@
 //! Options of a single engine.
 
 use super::spec::OptionKind::{Bool, Flag, Int, Long, Text, Word};
-use super::spec::{ANY, OptionSpec, Setter, accepted, flag, later, text};
+use super::spec::{ANY, OptionSpec, Setter, accepted, flag, later, text, word};
+use crate::model::StatCall;
 
 const RINGS: &[&str] = &["io_uring", "io_uring_cmd"];
 
@@ -87,9 +88,15 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
     later("ttl", Int(i64::MIN, ANY), "Time to live of multicast packets.").default("1").engines(NETWORK),
     later("window_size", Int(i64::MIN, ANY), "Size of the socket's window.").engines(NETWORK),
     later("mss", Int(i64::MIN, ANY), "Maximum segment size of TCP.").engines(NETWORK),
-    later("stat_type", Word(&["stat", "lstat", "statx"]), "System call to measure.")
-        .default("stat")
-        .engines(&["filestat", "dirstat"]),
+    word("stat_type", &["stat", "lstat", "statx"], "System call to measure.", |d, w, _, _| {
+        d.job.engine.stat_call = match w {
+            "lstat" => StatCall::Lstat,
+            "statx" => StatCall::Statx,
+            _ => StatCall::Stat,
+        };
+    })
+    .default("stat")
+    .engines(&["filestat", "dirstat"]),
     later("program", Text, "Program to run.").engines(&["exec"]),
     later("arguments", Text, "Arguments of the program.").engines(&["exec"]),
     later("grace_time", Int(i64::MIN, ANY), "Time for the program to end by itself, in seconds.")

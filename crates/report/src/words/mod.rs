@@ -211,6 +211,12 @@ fn statement(finding: &Finding, about: SentenceContext<'_>) -> String {
             figures.count(Quantity::Iops),
             figures.share(Quantity::CpuShare)
         ),
+        Code::MetadataOnly => format!(
+            "This job transfers no data: its calls on metadata reached {} per second, with {} of a CPU. Bytes per second \
+             have no meaning.",
+            figures.count(Quantity::Iops),
+            figures.share(Quantity::CpuShare)
+        ),
         Code::LittleContradicted => figures::little_contradicted(figures),
         Code::LittleHolds => figures::little_holds(figures),
         Code::DepthNeeded => figures::depth_needed(figures),

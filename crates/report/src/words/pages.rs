@@ -398,6 +398,12 @@ const ENTRIES: &[(Code, &str, &str, &str)] = &[
         "The result is the speed of the generator itself.",
     ),
     (
+        Code::MetadataOnly,
+        "Metadata was measured",
+        "the engine is one of files, directories or allocation, such as `filecreate`",
+        "Operations per second and their latency are the result; bytes per second have no meaning.",
+    ),
+    (
         Code::LimitUnknown,
         "The limit cannot be determined",
         "latencies were not recorded (`disable_lat`, `disable_clat`), or `group_reporting` merges jobs that differ \

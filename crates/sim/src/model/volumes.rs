@@ -108,8 +108,18 @@ impl Environment for Volumes {
         self.capacity.clone()
     }
 
-    fn check(&self, _: &Job) -> Result<(), WorkloadError> {
-        Ok(())
+    /// A model is of a volume, without a filesystem.
+    fn check(&self, job: &Job) -> Result<(), WorkloadError> {
+        let engine = job.engine.engine;
+        if !engine.is_of_metadata() {
+            return Ok(());
+        }
+        let message = format!(
+            "the engine {} measures a filesystem, and a model is of a volume without one\nhelp: run the job on a \
+             directory of this host, or choose an engine that transfers data, such as psync",
+            engine.name()
+        );
+        Err(WorkloadError { option: "ioengine", message })
     }
 
     fn check_files(&self, _: &Job, _: &FilePlan) -> Result<(), WorkloadError> {

@@ -1,0 +1,76 @@
+//! Runs of one job by `fathom fio` and by the installed fio, each in a directory of its own.
+
+use std::os::unix::fs::MetadataExt;
+
+use super::json::Json;
+use super::{Outcome, Scratch, fathom, fio, run, words};
+
+/// Directions of operations in fio's JSON.
+pub(crate) const DIRECTIONS: [&str; 3] = ["read", "write", "trim"];
+
+/// One program's run of a job.
+pub(crate) struct PairedRun {
+    pub(crate) scratch: Scratch,
+    pub(crate) outcome: Outcome,
+}
+
+impl PairedRun {
+    /// Returns the result as JSON.
+    #[track_caller]
+    pub(crate) fn json(&self) -> Json {
+        Json::read_after_notes(&self.outcome.stdout)
+    }
+
+    /// Returns, for each direction of a job, operations, bytes and samples of completion and total latency.
+    #[track_caller]
+    pub(crate) fn counts(&self, job: usize) -> Vec<[u64; 4]> {
+        let json = self.json();
+        let fields = ["total_ios", "io_bytes", "clat_ns/N", "lat_ns/N"];
+        let of = |direction: &str| fields.map(|field| json.whole(&format!("jobs/{job}/{direction}/{field}")));
+        DIRECTIONS.map(of).to_vec()
+    }
+
+    /// Returns names and sizes of what the run left in its directory, and how many blocks of 512 bytes of their content
+    /// are allocated. A filesystem may allocate more for its own structures.
+    pub(crate) fn left(&self) -> Vec<(String, u64, u64)> {
+        let facts = |name: String| {
+            let metadata = self.scratch.path(&name).symlink_metadata().expect("it is there");
+            let (size, blocks) =
+                if metadata.is_file() { (metadata.len(), metadata.blocks().min(metadata.len() / 512)) } else { (0, 0) };
+            (name, size, blocks)
+        };
+        self.scratch.names().into_iter().map(facts).collect()
+    }
+}
+
+/// Runs a job by Fathom, then by fio, after `prepare` on the directory of each.
+pub(crate) fn pair_in(line: &str, prepare: impl Fn(&Scratch)) -> [PairedRun; 2] {
+    let words = words(&format!("--output-format=json {line}"));
+    let ours = std::iter::once("fio".to_owned()).chain(words.clone());
+    [fathom(ours), fio(&words)].map(|mut command| {
+        let scratch = Scratch::new();
+        prepare(&scratch);
+        let outcome = run(command.current_dir(&scratch));
+        PairedRun { scratch, outcome }
+    })
+}
+
+/// Runs a job by Fathom, then by fio, each in an empty directory.
+pub(crate) fn pair(line: &str) -> [PairedRun; 2] {
+    pair_in(line, |_| {})
+}
+
+/// Fails the test unless both programs ended with this exit code, and counted and left the same.
+#[track_caller]
+pub(crate) fn expect_same([ours, theirs]: &[PairedRun; 2], code: i32, line: &str) {
+    let codes = (ours.outcome.code(), theirs.outcome.code());
+    assert_eq!(codes, (Some(code), Some(code)), "{line}\n{}\n{}", ours.outcome.stderr, theirs.outcome.stderr);
+    let jobs = theirs.json().items("jobs").len();
+    assert_eq!(ours.json().items("jobs").len(), jobs, "{line}");
+    for job in 0..jobs {
+        assert_eq!(ours.counts(job), theirs.counts(job), "job {job} of {line}");
+        let error = format!("jobs/{job}/error");
+        assert_eq!(ours.json().whole(&error), theirs.json().whole(&error), "job {job} of {line}");
+    }
+    assert_eq!(ours.left(), theirs.left(), "{line}");
+}

@@ -1,0 +1,169 @@
+//! Opens what a worker works on, and translates the options of its engine.
+
+use std::path::Path;
+
+use drive::Stop;
+use engine::files::{self, Access, CacheAdvice};
+use engine::gate::WriteGate;
+use engine::{BlockedCall, CallKind, EngineKind, MemoryKind, MonotonicClock, NamedTarget, PathCall, Setup};
+use job::{BlockSizes, BufferMemory, CacheHint, Dialect, Engine, EngineOptions, Job, StatCall, WriteHint};
+use runner::{WorkerError, WorkerPlan, policy};
+use workload::{FileExtent, Issuer, Operations, PlannedFile};
+
+use crate::safety;
+use crate::shared_run::{SharedRun, worker_error};
+
+/// Opens the files of a worker.
+pub(crate) fn open(
+    worker_plan: &WorkerPlan,
+    job: &Job,
+    shared: &SharedRun,
+    stop: &Stop,
+) -> Result<Vec<files::File>, WorkerError> {
+    if matches!(job.engine.engine, Engine::Null | Engine::Nbd) || job.engine.engine.name_call().is_some() {
+        return Ok(Vec::new());
+    }
+    let direction = job.pattern.direction;
+    let writes = safety::opens_for_writing(job);
+    let access = Access {
+        read: direction.reads() || job.verify.method.is_some() || job.engine.engine == Engine::Mmap,
+        write: writes,
+        direct: job.engine.direct && job.engine.engine != Engine::Mmap,
+        sync: match job.files.open_sync {
+            job::OpenSync::None => files::SyncFlags::None,
+            job::OpenSync::Sync => files::SyncFlags::Sync,
+            job::OpenSync::Dsync => files::SyncFlags::Dsync,
+        },
+        punch_holes: shared.dialect == Dialect::Strict,
+    };
+    let mut opened = Vec::with_capacity(worker_plan.files.files.len());
+    let limited = job.files.openfiles.is_some_and(|most| (most as usize) < worker_plan.files.files.len());
+    let in_call = &shared.calls[worker_plan.number];
+    for (index, planned) in (0..).zip(&worker_plan.files.files) {
+        let since = shared.clock.now();
+        in_call.enter(BlockedCall { kind: CallKind::Open, file: index, offset: 0, length: 0, since });
+        let path = Path::new(&planned.path);
+        let file = if writes { shared.gate.open(path, access) } else { files::open(path, access) };
+        in_call.leave();
+        let file = file.map_err(|error| worker_error(&error))?;
+        if access.direct {
+            file.check_block(policy::block_unit(job)).map_err(|error| unaligned(job, error))?;
+        }
+        prepare_cache(&file, planned.extent, job, stop).map_err(|error| worker_error(&error))?;
+        if limited {
+            file.close();
+        }
+        opened.push(file);
+    }
+    Ok(opened)
+}
+
+/// Sets the state of a file's page cache and what the kernel may expect of the job.
+fn prepare_cache(file: &files::File, extent: FileExtent, job: &Job, stop: &Stop) -> Result<(), engine::Error> {
+    if job.files.pre_read {
+        files::read_into_cache(file, extent.start, extent.length, &|| stop.is_set())?;
+    } else if job.files.invalidate {
+        // Only root may do this on block devices. The run then starts with a warm cache, which its verdict reports.
+        let _ = files::invalidate(file, extent.start, extent.length);
+    }
+    // Without advice, the kernel reads ahead of random reads.
+    let advice = match job.files.advice {
+        CacheHint::None => None,
+        CacheHint::OfPattern if job.pattern.random => Some(CacheAdvice::Random),
+        CacheHint::OfPattern | CacheHint::Sequential => Some(CacheAdvice::Sequential),
+        CacheHint::Random => Some(CacheAdvice::Random),
+        CacheHint::NoReuse => Some(CacheAdvice::NoReuse),
+    };
+    if let Some(advice) = advice {
+        files::advise(file, advice);
+    }
+    let Some(hint) = job.files.write_hint else { return Ok(()) };
+    files::set_write_hint(
+        file,
+        match hint {
+            WriteHint::None => 1,
+            WriteHint::Short => 2,
+            WriteHint::Medium => 3,
+            WriteHint::Long => 4,
+            WriteHint::Extreme => 5,
+        },
+    )
+}
+
+/// Returns the names that a worker works on; none for an engine that opens files.
+pub(crate) fn names(worker_plan: &WorkerPlan, job: &Job, gate: &WriteGate) -> Result<Vec<NamedTarget>, WorkerError> {
+    let engine = job.engine.engine;
+    if engine.name_call().is_none() {
+        return Ok(Vec::new());
+    }
+    let EngineKind::Names(call) = kind(&job.engine) else { return Ok(Vec::new()) };
+    let least = job.pattern.used_sizes().map(BlockSizes::min).min().unwrap_or(1);
+    let name = |planned: &PlannedFile| {
+        let path = Path::new(&planned.path);
+        NamedTarget::new(call, path, planned.extent.length, least, gate).map_err(|error| worker_error(&error))
+    };
+    worker_plan.files.files.iter().map(name).collect()
+}
+
+fn stat_call(call: StatCall) -> PathCall {
+    match call {
+        StatCall::Stat => PathCall::Stat,
+        StatCall::Lstat => PathCall::Lstat,
+        StatCall::Statx => PathCall::Statx,
+    }
+}
+
+/// Returns the error of a job whose blocks are not those of its target. The offsets of a trace can be aligned to them.
+fn unaligned(job: &Job, error: engine::Error) -> WorkerError {
+    let remedy = "write replay_align=4k, or direct=0 to replay through the page cache";
+    let remedy = if job.replay.is_some() { Some(remedy.to_owned()) } else { error.remedy };
+    worker_error(&engine::Error { remedy, ..error })
+}
+
+fn kind(options: &EngineOptions) -> EngineKind {
+    match options.engine {
+        Engine::IoUring | Engine::Posixaio => EngineKind::IoUring,
+        Engine::Libaio => EngineKind::Libaio,
+        Engine::Psync => EngineKind::Psync,
+        Engine::Sync => EngineKind::Sync,
+        Engine::Vsync => EngineKind::Vsync,
+        Engine::Pvsync => EngineKind::Pvsync,
+        Engine::Pvsync2 => EngineKind::Pvsync2,
+        Engine::Mmap => EngineKind::Mmap,
+        Engine::Nbd => EngineKind::Nbd,
+        Engine::Filecreate => EngineKind::Names(PathCall::CreateFile),
+        Engine::Dircreate => EngineKind::Names(PathCall::CreateDirectory),
+        Engine::Filestat | Engine::Dirstat => EngineKind::Names(stat_call(options.stat_call)),
+        Engine::Filedelete => EngineKind::Names(PathCall::DeleteFile),
+        Engine::Dirdelete => EngineKind::Names(PathCall::DeleteDirectory),
+        Engine::Ftruncate => EngineKind::Ftruncate,
+        Engine::Falloc => EngineKind::Falloc,
+        // Jobs on models do not reach this crate.
+        Engine::Null | Engine::Model => EngineKind::Null,
+    }
+}
+
+/// Returns the settings of a job's target.
+pub(crate) fn setup(job: &Job, issuer: &Issuer, clock: MonotonicClock) -> Setup {
+    let options = &job.engine;
+    Setup {
+        align: options.iomem_align,
+        memory: match options.mem {
+            BufferMemory::Malloc => MemoryKind::Malloc,
+            BufferMemory::Shm => MemoryKind::Shm,
+            BufferMemory::ShmHuge => MemoryKind::ShmHuge,
+            BufferMemory::Mmap => MemoryKind::Mmap,
+            BufferMemory::MmapHuge => MemoryKind::MmapHuge,
+            BufferMemory::MmapShared => MemoryKind::MmapShared,
+        },
+        hipri: options.hipri,
+        fixedbufs: options.fixedbufs,
+        registerfiles: options.registerfiles,
+        sqpoll: options.sqthread_poll,
+        sqpoll_cpu: options.sqthread_poll_cpu,
+        uri: options.uri.clone(),
+        writes: Operations::of(job).writes(),
+        durable: job.files.open_sync != job::OpenSync::None && job.pattern.direction.writes(),
+        ..Setup::new(kind(options), policy::depth(job), issuer.most_bytes(), clock)
+    }
+}

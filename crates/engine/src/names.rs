@@ -1,0 +1,165 @@
+//! Engines that measure calls on the names of files and directories: creation, look-up and deletion.
+
+use std::ffi::CString;
+use std::io;
+use std::mem::MaybeUninit;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use target::{Completion, Op, Tag, Target};
+use units::{Nanos, OpKind};
+
+use crate::clock::MonotonicClock;
+use crate::error::Error;
+use crate::file_facts::make_parents;
+use crate::gate::WriteGate;
+use crate::in_call::InCall;
+use crate::inline::repeated;
+use crate::named_target::{NamedTarget, NodeIdentity, PathCall};
+use crate::setup::Setup;
+
+impl NamedTarget {
+    /// Prepares a call on `path`, to be made once per pass over a region of `bytes` bytes in blocks of at least
+    /// `least_bytes`. What is to be deleted is no longer held by the gate afterwards, because the kernel frees a file
+    /// only when nothing holds it.
+    ///
+    /// # Errors
+    /// Fails if the path contains a zero byte, the gate does not admit the call, or parent directories cannot be made.
+    pub fn new(call: PathCall, path: &Path, bytes: u64, least_bytes: u32, gate: &WriteGate) -> Result<Self, Error> {
+        let deletable = match call {
+            PathCall::CreateDirectory => {
+                make_parents(path)?;
+                None
+            }
+            PathCall::DeleteFile => gate.release_file(path)?,
+            PathCall::DeleteDirectory => gate.release_directory(path)?,
+            PathCall::CreateFile | PathCall::Stat | PathCall::Lstat | PathCall::Statx => None,
+        };
+        let invalid = |_| Error::file("use", path, &io::Error::from_raw_os_error(libc::EINVAL));
+        let path = CString::new(path.as_os_str().as_bytes()).map_err(invalid)?;
+        Ok(Self { path, bytes, least_bytes: u64::from(least_bytes.max(1)), deletable })
+    }
+
+    fn to_path(&self) -> PathBuf {
+        PathBuf::from(std::ffi::OsStr::from_bytes(self.path.as_bytes()))
+    }
+}
+
+/// A target that makes one call on a name per pass over its region, and counts the other operations without a call.
+pub(crate) struct Names {
+    call: PathCall,
+    targets: Vec<NamedTarget>,
+    /// Bytes left in the current pass over each target; zero before the first.
+    left: Vec<u64>,
+    ready: Vec<Completion>,
+    in_call: Arc<InCall>,
+    clock: MonotonicClock,
+}
+
+impl Names {
+    pub(crate) fn new(call: PathCall, setup: &Setup) -> Self {
+        Self {
+            call,
+            left: vec![0; setup.names.len()],
+            targets: setup.names.clone(),
+            ready: Vec::with_capacity(setup.depth as usize),
+            in_call: setup.in_call.clone().unwrap_or_default(),
+            clock: setup.clock,
+        }
+    }
+
+    /// Takes the bytes of an operation from the current pass. Returns whether a pass begins, which makes the call.
+    fn begins_pass(&mut self, op: &Op) -> bool {
+        let index = op.file as usize;
+        let (Some(left), Some(target)) = (self.left.get_mut(index), self.targets.get(index)) else { return true };
+        let begins = *left < target.least_bytes;
+        if begins {
+            *left = target.bytes;
+        }
+        *left = left.saturating_sub(u64::from(op.length));
+        begins
+    }
+
+    /// Checks, before the measured call, that a name still refers to what may be deleted.
+    fn check(&self, op: &Op) -> Result<(), i32> {
+        if !matches!(self.call, PathCall::DeleteFile | PathCall::DeleteDirectory) {
+            return Ok(());
+        }
+        let target = self.targets.get(op.file as usize).ok_or(-libc::EBADF)?;
+        let there = NodeIdentity::at(&target.to_path()).map_err(|error| -error.raw_os_error().unwrap_or(libc::EIO))?;
+        // A name that was missing when the job began is not the job's.
+        if target.deletable == Some(there) { Ok(()) } else { Err(-libc::ESTALE) }
+    }
+
+    /// Makes the call. Returns its result, or a negated error number; a descriptor if it creates a file.
+    fn call(&self, op: &Op) -> i32 {
+        let Some(target) = self.targets.get(op.file as usize) else { return -libc::EBADF };
+        let path = target.path.as_ptr();
+        let mut facts = MaybeUninit::<libc::stat64>::uninit();
+        let mut more_facts = MaybeUninit::<libc::statx>::uninit();
+        // SAFETY: `path` ends with a zero byte and outlives the calls, and so do the structures that they fill.
+        repeated(|| unsafe {
+            let result = match self.call {
+                PathCall::CreateFile => libc::open64(path, libc::O_RDONLY | libc::O_CREAT | libc::O_CLOEXEC, 0o600),
+                PathCall::CreateDirectory => libc::mkdir(path, 0o755),
+                PathCall::Stat => libc::stat64(path, facts.as_mut_ptr()),
+                PathCall::Lstat => libc::lstat64(path, facts.as_mut_ptr()),
+                PathCall::Statx => libc::statx(libc::AT_FDCWD, path, 0, libc::STATX_ALL, more_facts.as_mut_ptr()),
+                PathCall::DeleteFile => libc::unlink(path),
+                PathCall::DeleteDirectory => libc::rmdir(path),
+            };
+            result as isize
+        })
+    }
+}
+
+impl Target for Names {
+    #[inline]
+    fn now(&mut self) -> Nanos {
+        self.clock.now()
+    }
+
+    fn submit(&mut self, op: Op) {
+        let done = |submitted, completed, result| Completion { tag: op.tag, submitted, completed, result };
+        let without_call = |now, result| done(now, now, result);
+        if !matches!(op.kind, OpKind::Read | OpKind::Write | OpKind::Trim) {
+            let now = self.clock.now();
+            return self.ready.push(without_call(now, 0));
+        }
+        if !self.begins_pass(&op) {
+            let now = self.clock.now();
+            return self.ready.push(without_call(now, Completion::WITHOUT_CALL));
+        }
+        if let Err(errno) = self.check(&op) {
+            let now = self.clock.now();
+            return self.ready.push(without_call(now, errno));
+        }
+        let submitted = self.clock.now();
+        self.in_call.operate(&op, submitted);
+        let result = self.call(&op);
+        self.in_call.leave();
+        let completed = self.clock.now();
+        if result >= 0 && self.call == PathCall::CreateFile {
+            // SAFETY: `open` has just returned the descriptor, and nothing else uses it.
+            unsafe { libc::close(result) };
+        }
+        let result = if result < 0 { result } else { i32::try_from(op.length).unwrap_or(i32::MAX) };
+        self.ready.push(done(submitted, completed, result));
+    }
+
+    fn wait(&mut self, min: u32, until: Nanos, done: &mut Vec<Completion>) {
+        let short = self.ready.len() < min as usize;
+        done.append(&mut self.ready);
+        if short {
+            self.clock.sleep_until(until);
+        }
+    }
+
+    /// Looking a name up again is the measured operation, so that nothing is dropped.
+    fn invalidate(&mut self, _: u32, _: u64, _: u64) {}
+
+    fn buffer(&mut self, _: Tag) -> Option<&mut [u8]> {
+        None
+    }
+}

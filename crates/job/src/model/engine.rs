@@ -1,0 +1,182 @@
+//! Engines and their options.
+
+/// Engines.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Engine {
+    /// Linux `io_uring`.
+    IoUring,
+    /// Linux native asynchronous I/O.
+    Libaio,
+    /// `pread` and `pwrite`.
+    #[default]
+    Psync,
+    /// `lseek` and `read` or `write`.
+    Sync,
+    /// `readv` and `writev`.
+    Vsync,
+    /// `preadv` and `pwritev`.
+    Pvsync,
+    /// `preadv2` and `pwritev2`.
+    Pvsync2,
+    /// glibc's POSIX AIO, mapped to `io_uring` with a note.
+    Posixaio,
+    /// Memory mapping.
+    Mmap,
+    /// An export of an NBD server, over a socket.
+    Nbd,
+    /// No device: every operation completes at once.
+    Null,
+    /// A modelled volume instead of a device.
+    Model,
+    /// Creation of files, without I/O.
+    Filecreate,
+    /// `stat` of files.
+    Filestat,
+    /// Deletion of files.
+    Filedelete,
+    /// Creation of directories.
+    Dircreate,
+    /// `stat` of directories.
+    Dirstat,
+    /// Deletion of directories.
+    Dirdelete,
+    /// `ftruncate` to the offset of each write.
+    Ftruncate,
+    /// `fallocate` of the range of each operation.
+    Falloc,
+}
+
+/// The call of an engine whose operations work on the names of files or directories.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NameCall {
+    /// What the call does.
+    pub action: NameAction,
+    /// Whether the names are those of directories.
+    pub directory: bool,
+}
+
+/// What a call does with a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NameAction {
+    /// Creates it.
+    Create,
+    /// Looks it up.
+    Stat,
+    /// Deletes it.
+    Delete,
+}
+
+/// System calls that look up a name (`stat_type`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum StatCall {
+    /// `stat`.
+    #[default]
+    Stat,
+    /// `lstat`.
+    Lstat,
+    /// `statx`.
+    Statx,
+}
+
+impl Engine {
+    /// Returns fio's name of the engine.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::IoUring => "io_uring",
+            Self::Libaio => "libaio",
+            Self::Psync => "psync",
+            Self::Sync => "sync",
+            Self::Vsync => "vsync",
+            Self::Pvsync => "pvsync",
+            Self::Pvsync2 => "pvsync2",
+            Self::Posixaio => "posixaio",
+            Self::Mmap => "mmap",
+            Self::Nbd => "nbd",
+            Self::Null => "null",
+            Self::Model => "model",
+            Self::Filecreate => "filecreate",
+            Self::Filestat => "filestat",
+            Self::Filedelete => "filedelete",
+            Self::Dircreate => "dircreate",
+            Self::Dirstat => "dirstat",
+            Self::Dirdelete => "dirdelete",
+            Self::Ftruncate => "ftruncate",
+            Self::Falloc => "falloc",
+        }
+    }
+
+    /// Returns the call on names that the engine measures; `None` if it transfers data.
+    #[must_use]
+    pub const fn name_call(self) -> Option<NameCall> {
+        let (action, directory) = match self {
+            Self::Filecreate => (NameAction::Create, false),
+            Self::Filestat => (NameAction::Stat, false),
+            Self::Filedelete => (NameAction::Delete, false),
+            Self::Dircreate => (NameAction::Create, true),
+            Self::Dirstat => (NameAction::Stat, true),
+            Self::Dirdelete => (NameAction::Delete, true),
+            _ => return None,
+        };
+        Some(NameCall { action, directory })
+    }
+
+    /// Reports whether operations change metadata only: of names, or the size or allocation of files.
+    #[must_use]
+    pub const fn is_of_metadata(self) -> bool {
+        self.name_call().is_some() || matches!(self, Self::Ftruncate | Self::Falloc)
+    }
+
+    /// Reports whether more than one operation can be in flight, as also with fio's `null`.
+    #[must_use]
+    pub const fn is_async(self) -> bool {
+        matches!(self, Self::IoUring | Self::Libaio | Self::Posixaio | Self::Nbd | Self::Null | Self::Model)
+    }
+}
+
+/// Options of the engine.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct EngineOptions {
+    /// The engine.
+    pub engine: Engine,
+    /// `O_DIRECT`: bypass the page cache.
+    pub direct: bool,
+    /// Polled completions (`hipri`).
+    pub hipri: bool,
+    /// Buffers registered with the kernel (`fixedbufs`).
+    pub fixedbufs: bool,
+    /// Files registered with the kernel (`registerfiles`).
+    pub registerfiles: bool,
+    /// Submission by a kernel thread (`sqthread_poll`).
+    pub sqthread_poll: bool,
+    /// Processor of that thread.
+    pub sqthread_poll_cpu: Option<u32>,
+    /// Memory type of buffers.
+    pub mem: BufferMemory,
+    /// Alignment of buffers in bytes; Fathom aligns to at least 4096.
+    pub iomem_align: u32,
+    /// The modelled volume that replaces the files (`volume`), in the syntax of the catalogue.
+    pub volume: Option<String>,
+    /// Address of the export that replaces the files (`uri`).
+    pub uri: Option<String>,
+    /// The call of `filestat` and `dirstat` (`stat_type`).
+    pub stat_call: StatCall,
+}
+
+/// Memory types of buffers (`mem`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum BufferMemory {
+    /// The heap.
+    #[default]
+    Malloc,
+    /// System V shared memory.
+    Shm,
+    /// System V shared memory on huge pages.
+    ShmHuge,
+    /// An anonymous mapping.
+    Mmap,
+    /// An anonymous mapping on huge pages.
+    MmapHuge,
+    /// A shared mapping.
+    MmapShared,
+}

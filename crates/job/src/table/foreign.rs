@@ -1,0 +1,134 @@
+//! fio's engines that Fathom does not have, with the reason and what to use instead.
+
+/// Engines that Fathom does not have.
+pub(super) struct ForeignEngines {
+    /// Their names, separated by blanks.
+    names: &'static str,
+    /// Why Fathom does not have them.
+    pub(super) reason: &'static str,
+    /// What to use instead.
+    pub(super) remedy: &'static str,
+}
+
+/// Returns the entry of an engine of fio that Fathom does not have.
+pub(super) fn find(name: &str) -> Option<&'static ForeignEngines> {
+    FOREIGN.iter().find(|foreign| foreign.names.split(' ').any(|known| known == name))
+}
+
+const fn foreign(names: &'static str, reason: &'static str, remedy: &'static str) -> ForeignEngines {
+    ForeignEngines { names, reason, remedy }
+}
+
+static FOREIGN: &[ForeignEngines] = &[
+    foreign(
+        "io_uring_cmd",
+        "it sends NVMe commands to a character device (/dev/ngXnY), past the block layer",
+        "write `ioengine=io_uring` and the block device of the namespace (/dev/nvmeXnY) as `filename`",
+    ),
+    foreign(
+        "xnvme libblkio",
+        "it needs a library that drives devices from user space",
+        "write `ioengine=io_uring` and the block device as `filename`",
+    ),
+    foreign(
+        "sg",
+        "it sends SCSI commands past the block layer",
+        "write `ioengine=io_uring` and `direct=1`, and the block device (/dev/sdX) as `filename`",
+    ),
+    foreign(
+        "rbd rados",
+        "it needs the libraries of Ceph",
+        "map the image (`rbd map`) and write `ioengine=io_uring` with /dev/rbdN as `filename`",
+    ),
+    foreign(
+        "gfapi gfapi_async",
+        "it needs the library of Gluster",
+        "mount the volume and write `ioengine=io_uring` with a `directory` of it",
+    ),
+    foreign(
+        "libhdfs",
+        "it needs the Java library of Hadoop",
+        "mount the filesystem (NFS gateway or FUSE) and write `ioengine=psync` with a `directory` of it",
+    ),
+    foreign(
+        "nfs",
+        "it needs a client of NFS in user space (libnfs)",
+        "mount the share and write `ioengine=io_uring` with a `directory` of it",
+    ),
+    foreign(
+        "libiscsi",
+        "it needs a client of iSCSI in user space",
+        "log in to the target (`iscsiadm --login`) and write `ioengine=io_uring` with the block device as `filename`",
+    ),
+    foreign(
+        "dfs",
+        "it needs the libraries of DAOS",
+        "mount the container (`dfuse`) and write `ioengine=io_uring` with a `directory` of it",
+    ),
+    foreign(
+        "ime_psync ime_psyncv ime_aio",
+        "it needs the library of DDN's Infinite Memory Engine",
+        "use its mounted filesystem and write `ioengine=psync` with a `directory` of it",
+    ),
+    foreign(
+        "http",
+        "it measures object stores, and Fathom measures files and block devices",
+        "run this job with fio, or use a benchmark of object stores",
+    ),
+    foreign(
+        "libpmem pmemblk dev-dax",
+        "it needs the libraries of the persistent memory development kit",
+        "write `ioengine=mmap` with a file on a filesystem that is mounted with `-o dax`",
+    ),
+    foreign(
+        "libzbc",
+        "zoned devices are not supported yet",
+        "run this job with fio, or use `ioengine=io_uring` on a device without zones",
+    ),
+    foreign(
+        "libcufile libhipfile",
+        "it needs a GPU and the library of its vendor",
+        "write `ioengine=io_uring` and `direct=1`, which measures the storage without the GPU",
+    ),
+    foreign(
+        "mtd",
+        "it erases and writes raw flash (/dev/mtdN), which is no block device",
+        "write `ioengine=psync` with a volume on top of the flash (/dev/ubiblockN_M, or a file of UBIFS)",
+    ),
+    foreign(
+        "rdma",
+        "it needs an RDMA adapter and its library",
+        "measure the network with a benchmark of its own (`ib_write_bw`), and storage behind it by its block device",
+    ),
+    foreign(
+        "net netsplice",
+        "it measures a network connection, and Fathom measures storage",
+        "run this job with fio; to measure storage over a network, write `ioengine=nbd`",
+    ),
+    foreign(
+        "splice",
+        "it moves data through a pipe with `splice`",
+        "write `ioengine=psync`, which reads and writes the same blocks",
+    ),
+    foreign(
+        "e4defrag",
+        "it exchanges extents of ext4 files (EXT4_IOC_MOVE_EXT) and transfers no data",
+        "run this job with fio; `ioengine=falloc` measures the allocation of extents",
+    ),
+    foreign(
+        "cpuio page_fault",
+        "it loads the processor or the memory, not storage",
+        "start `stress-ng --cpu` or `stress-ng --vm` beside the run",
+    ),
+    foreign("exec", "it runs another program, and a job of Fathom runs none", "start the program beside the run"),
+    foreign(
+        "external",
+        "it loads a library that was built against the sources of fio",
+        "use a built-in engine, such as `ioengine=io_uring`",
+    ),
+    foreign(
+        "windowsaio solarisaio guasi",
+        "it is an engine of another operating system",
+        "write `ioengine=io_uring` or `ioengine=libaio`",
+    ),
+];
