@@ -111,6 +111,10 @@ fn remedy(kind: OpKind, errno: Errno) -> Option<&'static str> {
         Errno::NODEV | Errno::NXIO => "see the kernel's log (dmesg): the device has gone",
         Errno::FBIG => "raise the limit of file sizes (ulimit -f), or use a smaller size",
         Errno::NOSPC => "use a smaller size, or a filesystem with more room",
+        Errno::AGAIN => "leave nowait=1 out, or read what is in the page cache: the operation would have blocked",
+        Errno::OPNOTSUPP if matches!(kind, OpKind::Read | OpKind::Write) => {
+            "leave out uncached, nowait, atomic and hipri: the kernel or the filesystem does not support one of them"
+        }
         Errno::INVAL => "with direct=1 use a bs that is a multiple of the device's logical block size",
         Errno::NOTTY | Errno::OPNOTSUPP if kind == OpKind::Trim => {
             "name a block device that can discard (see lsblk --discard); `fathom run` trims regular files too, by \

@@ -5,7 +5,9 @@ use std::path::Path;
 use drive::Stop;
 use engine::files::{self, Access, CacheAdvice};
 use engine::gate::WriteGate;
-use engine::{BlockedCall, CallKind, EngineKind, MemoryKind, MonotonicClock, NamedTarget, PathCall, Setup};
+use engine::{
+    BlockedCall, CallKind, EngineKind, MemoryKind, MonotonicClock, NamedTarget, PathCall, Setup, TransferFlags,
+};
 use job::{BlockSizes, BufferMemory, CacheHint, Dialect, Engine, EngineOptions, Job, StatCall, WriteHint};
 use runner::{WorkerError, WorkerPlan, policy};
 use workload::{FileExtent, Issuer, Operations, PlannedFile};
@@ -161,6 +163,12 @@ pub(crate) fn setup(job: &Job, issuer: &Issuer, clock: MonotonicClock) -> Setup 
         registerfiles: options.registerfiles,
         sqpoll: options.sqthread_poll,
         sqpoll_cpu: options.sqthread_poll_cpu,
+        transfer: TransferFlags { nowait: options.nowait, uncached: options.uncached, atomic: options.atomic },
+        vectored: options.vectored,
+        force_async: options.force_async,
+        hipri_percentage: options.hipri_percentage,
+        thp: options.thp,
+        huge_page_bytes: options.hugepage_bytes,
         uri: options.uri.clone(),
         writes: Operations::of(job).writes(),
         durable: job.files.open_sync != job::OpenSync::None && job.pattern.direction.writes(),

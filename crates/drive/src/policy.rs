@@ -70,6 +70,8 @@ pub struct Policy {
     pub runtime: Nanos,
     /// Behaviour after errors.
     pub on_error: OnError,
+    /// Whether operations that would block fail (`EAGAIN`) instead of being submitted again.
+    pub fails_when_blocked: bool,
     /// Whether to read back written data after the runtime, however long that takes. Without it, as in fio, data that
     /// were not read back by then stay unverified.
     pub verify_after_runtime: bool,
@@ -107,6 +109,7 @@ impl Default for Policy {
             ramp: Nanos::ZERO,
             runtime: Nanos::MAX,
             on_error: OnError::default(),
+            fails_when_blocked: false,
             verify_after_runtime: false,
             settle_before_verify: false,
             verify_fatal: false,

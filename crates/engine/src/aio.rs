@@ -16,12 +16,14 @@ use crate::error::{Error, ErrorKind, last_errno};
 use crate::files::File;
 use crate::in_call::{BlockedCall, CallKind, InCall};
 use crate::queue::{self, SubmissionQueue};
-use crate::setup::Setup;
+use crate::setup::{PerTransfer, Setup};
 use crate::slots::EngineSlots;
 use crate::{inline, settle, thread};
 
 const COMMAND_READ: u16 = 0;
 const COMMAND_WRITE: u16 = 1;
+const COMMAND_READ_VECTOR: u16 = 7;
+const COMMAND_WRITE_VECTOR: u16 = 8;
 /// Magic number of a shared ring with the layout below.
 const RING_MAGIC: u32 = 0xa10a_10a1;
 
@@ -31,7 +33,8 @@ const RING_MAGIC: u32 = 0xa10a_10a1;
 struct AioRequest {
     data: u64,
     key: u32,
-    flags: u32,
+    /// `RWF_*` flags.
+    transfer_flags: u32,
     command: u16,
     priority: i16,
     fd: u32,
@@ -44,13 +47,25 @@ struct AioRequest {
 }
 
 impl AioRequest {
+    /// Makes the request vectored. `vector` must stay in its place until the request completes.
+    fn use_vector(&mut self, vector: &mut libc::iovec) {
+        *vector = libc::iovec { iov_base: self.buffer as *mut libc::c_void, iov_len: self.bytes as usize };
+        self.command = if self.command == COMMAND_READ { COMMAND_READ_VECTOR } else { COMMAND_WRITE_VECTOR };
+        self.buffer = std::ptr::from_ref(vector) as u64;
+        // The number of parts.
+        self.bytes = 1;
+    }
+
     /// Returns the request as other threads see it during submission.
     fn as_call(&self, since: Nanos) -> BlockedCall {
-        let kind = if self.command == COMMAND_READ { OpKind::Read } else { OpKind::Write };
+        let reads = matches!(self.command, COMMAND_READ | COMMAND_READ_VECTOR);
+        let kind = if reads { OpKind::Read } else { OpKind::Write };
         let (file, length) = ((self.data >> 32) as u32, self.bytes as u32);
         BlockedCall { kind: CallKind::Operation(kind), file, offset: self.offset as u64, length, since }
     }
 }
+
+const EMPTY_VECTOR: libc::iovec = libc::iovec { iov_base: std::ptr::null_mut(), iov_len: 0 };
 
 /// `struct io_event` of `linux/aio_abi.h`.
 #[repr(C)]
@@ -125,6 +140,10 @@ pub(crate) struct Aio {
     files: Vec<File>,
     /// One request per tag, which the kernel reads on submission.
     requests: Vec<AioRequest>,
+    /// A vector per tag, if reads and writes are vectored.
+    vectors: Option<Vec<libc::iovec>>,
+    /// Flags of reads and writes.
+    flags: PerTransfer,
     /// Tags queued for submission.
     queued: Vec<Tag>,
     /// Pointers to the requests of `queued`, as the kernel takes them.
@@ -147,6 +166,8 @@ impl Aio {
             context,
             files,
             requests: vec![AioRequest::default(); depth],
+            vectors: setup.vectored.then(|| vec![EMPTY_VECTOR; depth]),
+            flags: setup.transfer.as_bits(),
             queued: Vec::with_capacity(depth),
             pointers: Vec::with_capacity(depth),
             slots: EngineSlots::new(setup.depth),
@@ -165,6 +186,7 @@ impl Aio {
         let start = self.buffers.span(op.tag, op.skip, op.length).ok_or(-libc::EINVAL)?;
         Ok(AioRequest {
             data: u64::from(op.tag.0) | u64::from(op.file) << 32,
+            transfer_flags: self.flags.of(op.kind == OpKind::Write) as u32,
             command: if op.kind == OpKind::Read { COMMAND_READ } else { COMMAND_WRITE },
             fd: file.live_fd()? as u32,
             buffer: start as u64,
@@ -249,7 +271,9 @@ impl SubmissionQueue for Aio {
         }
         while let Some(first) = self.queued.first() {
             // On buffered files the call itself does the I/O, one operation after the other.
-            self.in_call.enter(self.requests[first.index()].as_call(now));
+            let call = self.requests[first.index()].as_call(now);
+            let length = self.vectors.as_ref().map(|vectors| vectors[first.index()].iov_len as u32);
+            self.in_call.enter(BlockedCall { length: length.unwrap_or(call.length), ..call });
             let submitted_count = self.submit_queued();
             self.in_call.leave();
             match submitted_count {
@@ -298,7 +322,10 @@ impl Target for Aio {
             return self.perform(&op);
         }
         match self.request(&op) {
-            Ok(request) => {
+            Ok(mut request) => {
+                if let Some(vectors) = &mut self.vectors {
+                    request.use_vector(&mut vectors[op.tag.index()]);
+                }
                 self.requests[op.tag.index()] = request;
                 self.slots.take(op.tag);
                 self.queued.push(op.tag);

@@ -1,5 +1,6 @@
 //! Engines with blocking calls: `psync`, `sync`, `vsync`, `pvsync`, `pvsync2`.
 
+use std::cell::Cell;
 use std::os::fd::RawFd;
 
 use target::{Op, WriteBackSource};
@@ -7,6 +8,7 @@ use units::OpKind;
 
 use crate::buffers::Buffers;
 use crate::files::File;
+use crate::setup::{PerTransfer, Setup};
 use crate::sync_target::Perform;
 use crate::{inline, settle};
 
@@ -36,23 +38,47 @@ pub(crate) struct SeekVector;
 pub(crate) struct Preadv;
 
 /// `preadv2` and `pwritev2`.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Preadv2 {
-    /// `RWF_HIPRI`, `RWF_DSYNC` or 0.
-    flags: i32,
+    flags: PerTransfer,
+    /// Percentage of calls with `RWF_HIPRI`.
+    polled_percentage: u32,
+    /// State of the draw of these calls.
+    random: Cell<u64>,
 }
 
 impl Preadv2 {
-    /// Returns the calls, with `RWF_HIPRI` if `hipri` is set.
+    /// Returns the calls with the flags of a setup.
     #[must_use]
-    pub(crate) const fn new(hipri: bool) -> Self {
-        Self { flags: if hipri { libc::RWF_HIPRI } else { 0 } }
+    pub(crate) const fn new(setup: &Setup) -> Self {
+        let PerTransfer { read, write } = setup.transfer.as_bits();
+        let (polled, drawn) = match (setup.hipri, setup.hipri_percentage) {
+            (false, _) => (0, 0),
+            (true, 100..) => (libc::RWF_HIPRI, 0),
+            (true, percentage) => (0, percentage),
+        };
+        let flags = PerTransfer { read: read | polled, write: write | polled };
+        Self { flags, polled_percentage: drawn, random: Cell::new(0) }
     }
 
     /// Returns the calls whose writes return once their data would survive a power loss.
     #[must_use]
     pub(crate) const fn durable() -> Self {
-        Self { flags: libc::RWF_DSYNC }
+        let flags = PerTransfer { read: libc::RWF_DSYNC, write: libc::RWF_DSYNC };
+        Self { flags, polled_percentage: 0, random: Cell::new(0) }
+    }
+
+    #[inline]
+    fn flags(&self, write: bool) -> i32 {
+        let flags = self.flags.of(write);
+        if self.polled_percentage == 0 { flags } else { flags | self.draw() }
+    }
+
+    #[cold]
+    fn draw(&self) -> i32 {
+        let drawn = self.random.get().wrapping_add(1);
+        self.random.set(drawn);
+        if units::random::mix(drawn, 0) % 100 < u64::from(self.polled_percentage) { libc::RWF_HIPRI } else { 0 }
     }
 }
 
@@ -119,9 +145,9 @@ impl Call for Preadv2 {
         // SAFETY: the caller guarantees the memory, and `vector` outlives the calls.
         unsafe {
             if write {
-                libc::pwritev2(fd, &raw const vector, 1, offset, self.flags)
+                libc::pwritev2(fd, &raw const vector, 1, offset, self.flags(true))
             } else {
-                libc::preadv2(fd, &raw const vector, 1, offset, self.flags)
+                libc::preadv2(fd, &raw const vector, 1, offset, self.flags(false))
             }
         }
     }

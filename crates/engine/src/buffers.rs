@@ -11,8 +11,8 @@ use crate::setup::{MemoryKind, Setup};
 
 /// Minimum alignment: `O_DIRECT` requires it, and the kernel copies to aligned pages more than twice as fast.
 const MIN_ALIGN: usize = 4096;
-/// Size of a huge page. The kernel requires lengths of huge mappings to be multiples of it.
-const HUGE_PAGE: usize = 2 << 20;
+/// Position of the logarithm of the page size in flags of `mmap` and `shmget`.
+const HUGE_SHIFT: u32 = 26;
 
 /// The buffers of one target. They are zero at first, and none of their pages occupies memory before its first use.
 pub(crate) struct Buffers {
@@ -37,22 +37,23 @@ enum BufferOrigin {
 impl Buffers {
     pub(crate) fn new(setup: &Setup) -> Result<Self, Error> {
         let align = (setup.align as usize).next_power_of_two().max(MIN_ALIGN);
-        Self::obtain(setup.memory, align, setup.buffer_bytes as usize, setup.depth as usize)
+        let memory = PageMemory { kind: setup.memory, huge_bytes: setup.huge_page_bytes };
+        Self::obtain(memory, align, setup.buffer_bytes as usize, setup.depth as usize)
             .map_err(|error| refused(setup, &error))
     }
 
     /// Allocates one buffer, for tag 0.
     pub(crate) fn single(bytes: usize) -> io::Result<Self> {
-        Self::obtain(MemoryKind::Malloc, MIN_ALIGN, bytes, 1)
+        Self::obtain(PageMemory { kind: MemoryKind::Malloc, huge_bytes: 0 }, MIN_ALIGN, bytes, 1)
     }
 
-    fn obtain(memory: MemoryKind, align: usize, bytes: usize, count: usize) -> io::Result<Self> {
+    fn obtain(memory: PageMemory, align: usize, bytes: usize, count: usize) -> io::Result<Self> {
         let stride = bytes.next_multiple_of(align).max(align);
         let needed = stride.checked_mul(count).and_then(|total| total.checked_add(align));
         let mapped = needed
-            .map(|needed| needed.next_multiple_of(granularity(memory)))
+            .map(|needed| needed.next_multiple_of(memory.granularity()))
             .ok_or_else(|| io::Error::from_raw_os_error(libc::ENOMEM))?;
-        let (base, origin) = obtain(memory, mapped)?;
+        let (base, origin) = memory.obtain(mapped)?;
         let pad = base.as_ptr().align_offset(align);
         // SAFETY: `pad` is less than `align`, and `mapped` includes `align` bytes beyond the buffers.
         let first = unsafe { base.add(pad) };
@@ -118,22 +119,43 @@ impl Drop for Buffers {
     }
 }
 
-fn granularity(kind: MemoryKind) -> usize {
-    match kind {
-        MemoryKind::ShmHuge | MemoryKind::MmapHuge => HUGE_PAGE,
-        _ => MIN_ALIGN,
-    }
+/// Type and page size of memory.
+#[derive(Clone, Copy)]
+struct PageMemory {
+    kind: MemoryKind,
+    /// Size of huge pages in bytes.
+    huge_bytes: u32,
 }
 
-fn obtain(kind: MemoryKind, bytes: usize) -> io::Result<(NonNull<u8>, BufferOrigin)> {
-    let mapping = |flags| map(bytes, flags).map(|base| (base, BufferOrigin::Mapping));
-    let segment = |flags| attach(bytes, flags).map(|base| (base, BufferOrigin::Segment));
-    match kind {
-        MemoryKind::Malloc | MemoryKind::Mmap => mapping(libc::MAP_PRIVATE),
-        MemoryKind::MmapShared => mapping(libc::MAP_SHARED),
-        MemoryKind::MmapHuge => mapping(libc::MAP_PRIVATE | libc::MAP_HUGETLB),
-        MemoryKind::Shm => segment(0),
-        MemoryKind::ShmHuge => segment(libc::SHM_HUGETLB),
+impl PageMemory {
+    /// Returns the unit of lengths. The kernel requires lengths of huge mappings to be multiples of a huge page.
+    fn granularity(self) -> usize {
+        match self.kind {
+            MemoryKind::ShmHuge | MemoryKind::MmapHuge => (self.huge_bytes as usize).max(MIN_ALIGN),
+            _ => MIN_ALIGN,
+        }
+    }
+
+    /// Calls `obtain` with the flags for huge pages of the wanted size, and for those of the default size if the host
+    /// has no such pages.
+    fn on_huge_pages<T>(self, huge: i32, obtain: impl Fn(i32) -> io::Result<T>) -> io::Result<T> {
+        let sized = huge | ((self.huge_bytes.max(1).ilog2() as i32) << HUGE_SHIFT);
+        obtain(sized).or_else(|error| match error.raw_os_error() {
+            Some(libc::EINVAL) => obtain(huge),
+            _ => Err(error),
+        })
+    }
+
+    fn obtain(self, bytes: usize) -> io::Result<(NonNull<u8>, BufferOrigin)> {
+        let mapping = |flags| map(bytes, flags).map(|base| (base, BufferOrigin::Mapping));
+        let segment = |flags| attach(bytes, flags).map(|base| (base, BufferOrigin::Segment));
+        match self.kind {
+            MemoryKind::Malloc | MemoryKind::Mmap => mapping(libc::MAP_PRIVATE),
+            MemoryKind::MmapShared => mapping(libc::MAP_SHARED),
+            MemoryKind::MmapHuge => self.on_huge_pages(libc::MAP_PRIVATE | libc::MAP_HUGETLB, mapping),
+            MemoryKind::Shm => segment(0),
+            MemoryKind::ShmHuge => self.on_huge_pages(libc::SHM_HUGETLB, segment),
+        }
     }
 }
 
@@ -171,7 +193,8 @@ fn refused(setup: &Setup, error: &io::Error) -> Error {
     let place = format!("{} buffer{plural} of {}", setup.depth, Bytes::new(u64::from(setup.buffer_bytes)));
     let remedy = match setup.memory {
         MemoryKind::ShmHuge | MemoryKind::MmapHuge => {
-            "reserve huge pages (sysctl vm.nr_hugepages=N, 2 MiB each) or leave out mem="
+            "reserve huge pages (sysctl vm.nr_hugepages=N for those of 2 MiB, /sys/kernel/mm/hugepages for others), or leave \
+             out mem="
         }
         MemoryKind::Shm => "raise kernel.shmmax and kernel.shmall, or leave out mem=",
         _ => "use a smaller iodepth or bs",

@@ -51,5 +51,5 @@ pub use error::{Error, ErrorKind, describe, remedy};
 pub use in_call::{BlockedCall, CallKind, InCall};
 pub use named_target::{NamedTarget, PathCall};
 pub use open::{Visitor, with_target};
-pub use setup::{EngineKind, MemoryKind, Setup};
+pub use setup::{EngineKind, MemoryKind, Setup, TransferFlags};
 pub use usage::{cpu_use_of_thread, last_processor};

@@ -26,23 +26,25 @@ struct Mapping {
     /// `None` for an empty file, which cannot be mapped.
     base: Option<NonNull<u8>>,
     bytes: usize,
+    /// Whether to use transparent huge pages.
+    thp: bool,
 }
 
 impl Mapping {
-    fn new(file: File) -> Result<Self, Error> {
+    fn new(file: File, thp: bool) -> Result<Self, Error> {
         let bytes = usize::try_from(file.bytes()).unwrap_or(usize::MAX);
         if bytes == 0 || file.is_closed() {
-            return Ok(Self { file, base: None, bytes });
+            return Ok(Self { file, base: None, bytes, thp });
         }
-        let base = map(&file, bytes)?;
-        Ok(Self { base: Some(base), file, bytes })
+        let base = map(&file, bytes, thp)?;
+        Ok(Self { base: Some(base), file, bytes, thp })
     }
 
     /// Maps the file again if it was closed.
     fn reopen(&mut self) -> Result<(), i32> {
         if self.base.is_none() && self.bytes > 0 {
             self.file.live_fd()?;
-            self.base = Some(map(&self.file, self.bytes).map_err(|error| -error.errno.unwrap_or(libc::EIO))?);
+            self.base = Some(map(&self.file, self.bytes, self.thp).map_err(|error| -error.errno.unwrap_or(libc::EIO))?);
         }
         Ok(())
     }
@@ -148,12 +150,20 @@ fn protection(file: &File) -> i32 {
     if file.access().write { libc::PROT_READ | libc::PROT_WRITE } else { libc::PROT_READ }
 }
 
-fn map(file: &File, bytes: usize) -> Result<NonNull<u8>, Error> {
+fn map(file: &File, bytes: usize, thp: bool) -> Result<NonNull<u8>, Error> {
     let access = protection(file);
     // SAFETY: a new mapping at an address chosen by the kernel touches no memory in use.
     let base = unsafe { libc::mmap(std::ptr::null_mut(), bytes, access, libc::MAP_SHARED, file.fd(), 0) };
     if base == libc::MAP_FAILED {
         return Err(refused(file, &io::Error::last_os_error()));
+    }
+    // SAFETY: the range is the new mapping. The call only advises the kernel.
+    if thp && unsafe { libc::madvise(base, bytes, libc::MADV_HUGEPAGE) } < 0 {
+        let error = io::Error::last_os_error();
+        // SAFETY: the mapping is new, and nothing refers to it.
+        unsafe { libc::munmap(base, bytes) };
+        return Err(Error::system(ErrorKind::Engine, "map", file.path().display().to_string(), &error)
+            .with_remedy("leave out thp=1: this kernel has no transparent huge pages"));
     }
     NonNull::new(base.cast()).ok_or_else(|| refused(file, &io::Error::from_raw_os_error(libc::ENOMEM)))
 }
@@ -164,9 +174,9 @@ fn refused(file: &File, error: &io::Error) -> Error {
 }
 
 impl Mmap {
-    pub(crate) fn new(files: Vec<File>) -> Result<Self, Error> {
+    pub(crate) fn new(files: Vec<File>, thp: bool) -> Result<Self, Error> {
         fault::install()?;
-        let mappings = files.into_iter().map(Mapping::new).collect::<Result<_, _>>()?;
+        let mappings = files.into_iter().map(|file| Mapping::new(file, thp)).collect::<Result<_, _>>()?;
         Ok(Self { mappings })
     }
 }

@@ -29,6 +29,18 @@ pub struct Setup {
     pub sqpoll: bool,
     /// The processor of that kernel thread; `None` for any.
     pub sqpoll_cpu: Option<u32>,
+    /// Flags of each read or write (`io_uring`, `libaio`, `pvsync2`).
+    pub transfer: TransferFlags,
+    /// Whether reads and writes are vectored (`io_uring`, `libaio`).
+    pub vectored: bool,
+    /// Number of operations of which the kernel executes one asynchronously (`io_uring`); 0 for none.
+    pub force_async: u32,
+    /// Percentage of operations to poll for with `hipri` (`pvsync2`).
+    pub hipri_percentage: u32,
+    /// Whether mappings of files use transparent huge pages (`mmap`).
+    pub thp: bool,
+    /// Size of huge pages, in bytes (memory types on huge pages).
+    pub huge_page_bytes: u32,
     /// Address of the export (`nbd`).
     pub uri: Option<String>,
     /// Whether operations may write or trim (`nbd`; other engines take this from the open mode of their files).
@@ -59,6 +71,12 @@ impl Setup {
             registerfiles: false,
             sqpoll: false,
             sqpoll_cpu: None,
+            transfer: TransferFlags { nowait: false, uncached: false, atomic: false },
+            vectored: false,
+            force_async: 0,
+            hipri_percentage: 100,
+            thp: false,
+            huge_page_bytes: 2 << 20,
             uri: None,
             writes: false,
             durable: false,
@@ -66,6 +84,46 @@ impl Setup {
             clock,
             in_call: None,
         }
+    }
+}
+
+/// Flags that the kernel takes with each read or write.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TransferFlags {
+    /// `RWF_NOWAIT`: fail with `EAGAIN` instead of blocking.
+    pub nowait: bool,
+    /// `RWF_DONTCACHE`: do not keep data in the page cache.
+    pub uncached: bool,
+    /// `RWF_ATOMIC`, for writes only: store all of the data or none.
+    pub atomic: bool,
+}
+
+/// `RWF_ATOMIC` of `linux/fs.h`.
+const RWF_ATOMIC: i32 = 0x40;
+/// `RWF_DONTCACHE` of `linux/fs.h`.
+const RWF_DONTCACHE: i32 = 0x80;
+
+impl TransferFlags {
+    /// Returns the flags of reads and of writes as the kernel takes them.
+    pub(crate) const fn as_bits(self) -> PerTransfer {
+        let nowait = if self.nowait { libc::RWF_NOWAIT } else { 0 };
+        let uncached = if self.uncached { RWF_DONTCACHE } else { 0 };
+        let atomic = if self.atomic { RWF_ATOMIC } else { 0 };
+        PerTransfer { read: nowait | uncached, write: nowait | uncached | atomic }
+    }
+}
+
+/// Flags of reads and of writes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct PerTransfer {
+    pub(crate) read: i32,
+    pub(crate) write: i32,
+}
+
+impl PerTransfer {
+    #[inline]
+    pub(crate) const fn of(self, write: bool) -> i32 {
+        if write { self.write } else { self.read }
     }
 }
 

@@ -22,7 +22,7 @@ use crate::in_call::InCall;
 use crate::inline::{self, PUNCH};
 use crate::queue::{self, SubmissionQueue};
 use crate::settle;
-use crate::setup::Setup;
+use crate::setup::{PerTransfer, Setup};
 use crate::slots::EngineSlots;
 
 pub(crate) const ENTER_GETEVENTS: u32 = 1 << 0;
@@ -85,6 +85,14 @@ pub(crate) struct Uring {
     /// Whether the kernel knows the files by their indexes.
     registered_files: bool,
     registered_buffers: bool,
+    /// A vector per tag, if reads and writes are vectored.
+    vectors: Option<Vec<libc::iovec>>,
+    /// Flags of reads and writes.
+    flags: PerTransfer,
+    /// Number of operations of which one is executed asynchronously; 0 for none.
+    force_async: u32,
+    /// Operations since the last of these.
+    since_async: u32,
     sqpoll: bool,
     iopoll: bool,
     /// Whether operations were submitted that the kernel passes to its own threads at once. These look up a descriptor
@@ -128,6 +136,10 @@ impl Uring {
             files,
             registered_files,
             registered_buffers,
+            vectors: (setup.vectored && !setup.fixedbufs).then(|| vec![EMPTY_VECTOR; depth]),
+            flags: setup.transfer.as_bits(),
+            force_async: setup.force_async,
+            since_async: 0,
             sqpoll: setup.sqpoll,
             iopoll: setup.hipri,
             deferred: false,
@@ -142,7 +154,7 @@ impl Uring {
 
     /// Returns the submission entry of an operation, or the route it takes instead.
     #[inline]
-    fn route(&self, op: &Op) -> SubmissionRoute {
+    fn route(&mut self, op: &Op) -> SubmissionRoute {
         let (Some(file), Some(start)) =
             (self.files.get(op.file as usize), self.buffers.span(op.tag, op.skip, in_buffer(op)))
         else {
@@ -154,14 +166,34 @@ impl Uring {
             Err(errno) => return SubmissionRoute::Refused(errno),
         };
         let entry = match op.kind {
-            OpKind::Read | OpKind::Write => transfer(fd, op, start, self.registered_buffers),
+            OpKind::Read | OpKind::Write => {
+                let flags = self.flags.of(op.kind == OpKind::Write);
+                match &mut self.vectors {
+                    None => transfer(fd, op, start, self.registered_buffers, flags),
+                    Some(vectors) => vectored(fd, op, start, &mut vectors[op.tag.index()], flags),
+                }
+            }
             _ if self.iopoll || (op.kind == OpKind::Trim && !inline::punches(file)) => return SubmissionRoute::Inline,
             OpKind::Trim => opcode::Fallocate::new(fd, u64::from(op.length)).offset(op.offset).mode(PUNCH).build(),
             OpKind::Sync => opcode::Fsync::new(fd).build(),
             OpKind::DataSync => opcode::Fsync::new(fd).flags(types::FsyncFlags::DATASYNC).build(),
         };
-        let flags = if self.registered_files { Flags::FIXED_FILE } else { Flags::empty() };
+        let mut flags = if self.registered_files { Flags::FIXED_FILE } else { Flags::empty() };
+        if self.force_async > 0 {
+            self.force(&mut flags);
+        }
         SubmissionRoute::Ring(entry.flags(flags).user_data(UserData::of(op).0))
+    }
+
+    /// Makes the kernel execute every operation whose turn it is asynchronously.
+    #[cold]
+    fn force(&mut self, flags: &mut Flags) {
+        self.since_async += 1;
+        if self.since_async >= self.force_async {
+            self.since_async = 0;
+            self.deferred = true;
+            *flags |= Flags::ASYNC;
+        }
     }
 
     /// Waits for all operations in flight.
@@ -192,7 +224,7 @@ impl Uring {
         for entry in &self.queued {
             self.slots.stamp(UserData(entry.get_user_data()).tag(), now);
         }
-        // SAFETY: entries point into `buffers`, whose pages stay until nothing is in flight (see `drop`), and `route`
+        // SAFETY: entries point into `buffers` or `vectors`, which stay until nothing is in flight (see `drop`), and `route`
         // has checked that each range lies within the buffer of its own tag.
         while unsafe { self.ring.submission().push_multiple(&self.queued) }.is_err() {
             // There is an entry for each tag, but the kernel's thread may complete operations before it reports that it
@@ -235,6 +267,9 @@ impl Uring {
 fn register_buffers_if_possible(ring: &IoUring, setup: &Setup, buffers: &Buffers) -> Result<bool, Error> {
     if setup.fixedbufs {
         return register_buffers(ring, buffers).map(|()| true);
+    }
+    if setup.vectored {
+        return Ok(false);
     }
     let bytes = u64::from(setup.depth) * u64::from(setup.buffer_bytes);
     Ok(bytes <= MAX_REGISTERED_BYTES && register_buffers(ring, buffers).is_ok())
@@ -461,15 +496,28 @@ fn register_buffers(ring: &IoUring, buffers: &Buffers) -> Result<(), Error> {
     })
 }
 
+const EMPTY_VECTOR: libc::iovec = libc::iovec { iov_base: std::ptr::null_mut(), iov_len: 0 };
+
+/// Returns a vectored read or write. `vector` must stay in its place until the operation completes.
+fn vectored(fd: types::Fd, op: &Op, start: *mut u8, vector: &mut libc::iovec, flags: i32) -> Entry {
+    *vector = libc::iovec { iov_base: start.cast(), iov_len: op.length as usize };
+    match op.kind {
+        OpKind::Read => opcode::Readv::new(fd, vector, 1).offset(op.offset).rw_flags(flags).build(),
+        _ => opcode::Writev::new(fd, vector, 1).offset(op.offset).rw_flags(flags).build(),
+    }
+}
+
 #[inline]
-fn transfer(fd: types::Fd, op: &Op, start: *mut u8, registered: bool) -> Entry {
+fn transfer(fd: types::Fd, op: &Op, start: *mut u8, registered: bool, flags: i32) -> Entry {
     // A tag's buffer is registered under the tag's number.
     let buffer = op.tag.0 as u16;
     match (op.kind == OpKind::Read, registered) {
-        (true, false) => opcode::Read::new(fd, start, op.length).offset(op.offset).build(),
-        (true, true) => opcode::ReadFixed::new(fd, start, op.length, buffer).offset(op.offset).build(),
-        (false, false) => opcode::Write::new(fd, start, op.length).offset(op.offset).build(),
-        (false, true) => opcode::WriteFixed::new(fd, start, op.length, buffer).offset(op.offset).build(),
+        (true, false) => opcode::Read::new(fd, start, op.length).offset(op.offset).rw_flags(flags).build(),
+        (true, true) => opcode::ReadFixed::new(fd, start, op.length, buffer).offset(op.offset).rw_flags(flags).build(),
+        (false, false) => opcode::Write::new(fd, start, op.length).offset(op.offset).rw_flags(flags).build(),
+        (false, true) => {
+            opcode::WriteFixed::new(fd, start, op.length, buffer).offset(op.offset).rw_flags(flags).build()
+        }
     }
 }
 

@@ -91,7 +91,7 @@ impl Default for Job {
             grouping: Grouping { numjobs: 1, ..Grouping::default() },
             ranks: JobRanks::default(),
             host: HostAttributes::default(),
-            engine: EngineOptions::default(),
+            engine: EngineOptions { hipri_percentage: 100, hugepage_bytes: 2 << 20, ..EngineOptions::default() },
             files: default_files(),
             extent: default_extent(),
             pattern: default_pattern(),

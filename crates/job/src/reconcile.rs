@@ -155,6 +155,15 @@ fn reconcile_engine(options: &mut EngineOptions) {
     options.direct &= !options.engine.is_of_metadata();
     options.uri = options.uri.take().filter(|_| options.engine == Engine::Nbd);
     options.hipri &= ring || options.engine == Engine::Pvsync2;
+    let libaio = options.engine == Engine::Libaio;
+    let per_call = ring || options.engine == Engine::Pvsync2;
+    options.vectored &= ring || libaio;
+    options.nowait &= per_call || libaio;
+    options.uncached &= per_call;
+    options.atomic &= per_call || libaio;
+    options.direct |= options.atomic;
+    options.thp &= options.engine == Engine::Mmap;
+    options.force_async = if ring { options.force_async } else { 0 };
     options.fixedbufs &= ring;
     options.registerfiles &= ring;
     options.sqthread_poll &= ring;

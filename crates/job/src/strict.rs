@@ -74,6 +74,9 @@ pub(crate) fn check(draft: &JobDraft, context: &StrictContext<'_>) -> Vec<Diagno
         data_of_metadata,
         truncating_reads,
         histograms,
+        uncached_direct,
+        atomic_engine,
+        huge_pages,
     ];
     checks.iter().filter_map(|check| check(draft, context)).collect()
 }
@@ -167,6 +170,37 @@ fn data_of_metadata(draft: &JobDraft, context: &StrictContext<'_>) -> Option<Dia
             .note("fio silently ignores it")
             .remedy("leave it out"),
     )
+}
+
+fn uncached_direct(draft: &JobDraft, context: &StrictContext<'_>) -> Option<Diagnostic> {
+    let engine = &draft.job.engine;
+    (engine.uncached && (engine.direct || engine.atomic)).then(|| {
+        context
+            .error("uncached-direct", "uncached", "`uncached` has no effect on direct operations")
+            .note("they do not use the page cache anyway")
+            .remedy("leave `uncached` or `direct` out")
+    })
+}
+
+fn atomic_engine(draft: &JobDraft, context: &StrictContext<'_>) -> Option<Diagnostic> {
+    let engine = &draft.job.engine;
+    let issues = matches!(engine.engine, Engine::IoUring | Engine::Libaio | Engine::Pvsync2);
+    (engine.atomic && !issues && draft.engine_known).then(|| {
+        let message = format!("the engine `{}` issues no atomic writes", engine.engine.name());
+        context
+            .error("atomic-engine", "atomic", &message)
+            .note("fio silently issues normal ones")
+            .remedy("write `ioengine=io_uring`, `libaio` or `pvsync2`, or leave `atomic` out")
+    })
+}
+
+fn huge_pages(draft: &JobDraft, context: &StrictContext<'_>) -> Option<Diagnostic> {
+    let bytes = draft.job.engine.hugepage_bytes;
+    (!bytes.is_power_of_two() || bytes < 4096).then(|| {
+        context
+            .error("huge-pages", "hugepage-size", &format!("{bytes} bytes are no size of a huge page"))
+            .remedy("write a size that /sys/kernel/mm/hugepages lists, such as `hugepage-size=2m`")
+    })
 }
 
 fn truncating_reads(draft: &JobDraft, context: &StrictContext<'_>) -> Option<Diagnostic> {

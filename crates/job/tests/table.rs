@@ -86,6 +86,7 @@ fn other_value(spec: &OptionSpec) -> String {
         "filesize" => "1m-2m",
         "verify_interval" | "replay_align" => "4096",
         "replay_skip" => "read,sync",
+        "nonvectored" => "0",
         "random_distribution" => "zipf:1.2",
         _ => "",
     };

@@ -38,6 +38,7 @@ pub fn policy(worker: &WorkerPlan, job: &Job, seed: u64) -> drive::Policy {
             continue_on_verify: job.on_error.continue_on_verify,
             ignored: job.on_error.ignored.clone(),
         },
+        fails_when_blocked: job.engine.nowait,
         // As in fio; the strict dialect sets both.
         verify_after_runtime: false,
         settle_before_verify: false,

@@ -81,7 +81,7 @@ impl DriveWorker {
                 return;
             }
             0 => FailureCause::EndOfFile,
-            result if result == -EAGAIN || result == -EINTR => {
+            result if result == -EINTR || (result == -EAGAIN && !self.policy.fails_when_blocked) => {
                 self.retries.push(completion.tag);
                 return;
             }

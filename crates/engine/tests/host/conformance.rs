@@ -5,8 +5,8 @@ use std::path::Path;
 use crate::gate::gate_of_any_content;
 use crate::loops::Loop;
 use crate::scratch::Scratch;
-use engine::files::{self, Access};
-use engine::{EngineKind, MemoryKind, MonotonicClock, Setup, Visitor, with_target};
+use engine::files::{self, Access, CacheAdvice};
+use engine::{EngineKind, MemoryKind, MonotonicClock, Setup, TransferFlags, Visitor, with_target};
 use target::conformance::{TestedTarget, check};
 use target::testing::{FaultPlan, FaultyTarget};
 use target::{Op, Tag, Target};
@@ -109,6 +109,105 @@ fn every_engine_conforms_with_injected_faults() {
     }
 }
 
+/// Reads and writes a file once, and returns the results.
+struct Transfer;
+
+impl Visitor for Transfer {
+    type Output = Vec<i32>;
+
+    fn visit<T: Target>(self, mut target: T) -> Vec<i32> {
+        let mut done = Vec::new();
+        for (kind, offset) in [(OpKind::Read, 0), (OpKind::Write, 8192)] {
+            target.submit(Op { tag: Tag(0), kind, file: 0, offset, length: 4096, skip: 0 });
+            target.wait(1, Nanos::MAX, &mut done);
+        }
+        done.iter().map(|completion| completion.result).collect()
+    }
+}
+
+fn transfer(path: &Path, engine: EngineKind, transfer: TransferFlags) -> Vec<i32> {
+    let file = gate_of_any_content().open(path, access(false)).unwrap();
+    let _ = files::invalidate(&file, 0, 0);
+    // Without it, the kernel reads ahead, and what it reads ahead stays until it is used.
+    files::advise(&file, CacheAdvice::Random);
+    with_target(&Setup { transfer, ..setup(engine) }, vec![file], Transfer).unwrap()
+}
+
+#[test]
+fn uncached_transfers_leave_nothing_in_the_page_cache() {
+    let scratch = Scratch::new("uncached");
+    let path = scratch.file("data", FILE_BYTES);
+    std::fs::write(&path, vec![1; FILE_BYTES as usize]).unwrap();
+    std::fs::File::open(&path).unwrap().sync_all().unwrap();
+    for engine in [EngineKind::IoUring, EngineKind::Pvsync2] {
+        let plain = transfer(&path, engine, TransferFlags::default());
+        assert_eq!(plain, [4096, 4096], "{}", engine.name());
+        let resident = || files::resident_bytes(&files::open(&path, Access::default()).unwrap()).unwrap();
+        assert!(resident() >= 8192, "{}: {}", engine.name(), resident());
+        std::fs::File::open(&path).unwrap().sync_all().unwrap();
+        let uncached = transfer(&path, engine, TransferFlags { uncached: true, ..TransferFlags::default() });
+        if uncached == [-libc::EOPNOTSUPP; 2] {
+            return eprintln!("skipped: this kernel or filesystem has no RWF_DONTCACHE");
+        }
+        assert_eq!(uncached, [4096, 4096], "{}", engine.name());
+        // Some kernels keep a written page whose write-back ended in an interrupt.
+        assert!(resident() <= 4096, "{}: {} bytes stay", engine.name(), resident());
+    }
+}
+
+#[test]
+fn reads_that_would_block_fail_with_nowait() {
+    let scratch = Scratch::new("nowait");
+    let path = scratch.file("data", FILE_BYTES);
+    std::fs::write(&path, vec![1; FILE_BYTES as usize]).unwrap();
+    std::fs::File::open(&path).unwrap().sync_all().unwrap();
+    for engine in [EngineKind::IoUring, EngineKind::Libaio, EngineKind::Pvsync2] {
+        let results = transfer(&path, engine, TransferFlags { nowait: true, ..TransferFlags::default() });
+        assert_eq!(results[0], -libc::EAGAIN, "{}", engine.name());
+    }
+}
+
+#[test]
+fn atomic_writes_need_a_device_that_has_them() {
+    let scratch = Scratch::new("atomic");
+    let path = scratch.file("data", FILE_BYTES);
+    for engine in [EngineKind::IoUring, EngineKind::Libaio, EngineKind::Pvsync2] {
+        let results = transfer(&path, engine, TransferFlags { atomic: true, ..TransferFlags::default() });
+        assert_eq!(results[0], 4096, "{}: reads are not affected", engine.name());
+        // No write to the page cache is atomic.
+        assert!([-libc::EOPNOTSUPP, -libc::EINVAL].contains(&results[1]), "{}: {results:?}", engine.name());
+    }
+}
+
+/// Reports whether the kernel was advised to use huge pages for a mapping of the file.
+struct AdvisedHuge<'a>(&'a Path);
+
+impl Visitor for AdvisedHuge<'_> {
+    type Output = bool;
+
+    fn visit<T: Target>(self, _: T) -> bool {
+        let maps = std::fs::read_to_string("/proc/self/smaps").unwrap();
+        let path = self.0.canonicalize().unwrap();
+        let mapping = maps.split_once(path.to_str().unwrap()).map_or("", |(_, rest)| rest);
+        let flags = mapping.lines().find(|line| line.starts_with("VmFlags:")).unwrap_or("");
+        flags.split(' ').any(|flag| flag == "hg")
+    }
+}
+
+#[test]
+fn mappings_use_transparent_huge_pages_on_request() {
+    let scratch = Scratch::new("thp");
+    let path = scratch.file("data", FILE_BYTES);
+    for thp in [false, true] {
+        let file = gate_of_any_content().open(&path, access(false)).unwrap();
+        let setup = Setup { thp, ..setup(EngineKind::Mmap) };
+        match with_target(&setup, vec![file], AdvisedHuge(&path)) {
+            Ok(advised) => assert_eq!(advised, thp),
+            Err(error) => assert!(thp && error.to_string().contains("leave out thp=1"), "{error}"),
+        }
+    }
+}
+
 #[test]
 fn queues_conform_with_every_option() {
     let scratch = Scratch::new("options");
@@ -121,7 +220,13 @@ fn queues_conform_with_every_option() {
         Setup { sqpoll: true, sqpoll_cpu: Some(0), ..plain.clone() },
         Setup { sqpoll: true, fixedbufs: true, ..plain.clone() },
         Setup { memory: MemoryKind::Shm, fixedbufs: true, ..plain.clone() },
+        Setup { vectored: true, force_async: 3, ..plain.clone() },
+        Setup { vectored: true, sqpoll: true, ..plain.clone() },
+        Setup { force_async: 1, fixedbufs: true, ..plain.clone() },
         Setup { hipri: true, ..setup(EngineKind::Pvsync2) },
+        Setup { hipri: true, hipri_percentage: 30, ..setup(EngineKind::Pvsync2) },
+        Setup { vectored: true, ..setup(EngineKind::Libaio) },
+        Setup { depth: 100, vectored: true, ..setup(EngineKind::Libaio) },
         Setup { depth: 1, ..setup(EngineKind::Libaio) },
         Setup { depth: 100, memory: MemoryKind::MmapShared, ..setup(EngineKind::Libaio) },
     ];

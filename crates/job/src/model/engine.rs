@@ -159,6 +159,22 @@ pub struct EngineOptions {
     pub volume: Option<String>,
     /// Address of the export that replaces the files (`uri`).
     pub uri: Option<String>,
+    /// Vectored reads and writes (`nonvectored=0`, `libaio_vectored`).
+    pub vectored: bool,
+    /// Number of operations of which one is executed asynchronously by the kernel (`force_async`); 0 for none.
+    pub force_async: u32,
+    /// Operations that would block fail with `EAGAIN` (`RWF_NOWAIT`).
+    pub nowait: bool,
+    /// Data do not stay in the page cache (`RWF_DONTCACHE`).
+    pub uncached: bool,
+    /// Writes are stored completely or not at all (`RWF_ATOMIC`).
+    pub atomic: bool,
+    /// Percentage of the operations that are polled, with `hipri` and `pvsync2`.
+    pub hipri_percentage: u32,
+    /// Mappings use transparent huge pages (`thp`).
+    pub thp: bool,
+    /// Size of the huge pages of buffers, in bytes (`hugepage-size`).
+    pub hugepage_bytes: u32,
     /// The call of `filestat` and `dirstat` (`stat_type`).
     pub stat_call: StatCall,
 }

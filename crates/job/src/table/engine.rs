@@ -11,7 +11,12 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
     special("ioengine", Text, ioengine, "I/O engine.").default("psync"),
     switch("direct", "0", "Bypass the page cache (O_DIRECT).", |d, on| d.job.engine.direct = on),
     switch("buffered", "1", "Use the page cache; the opposite of `direct`.", |d, on| d.job.engine.direct = !on),
-    later("atomic", Bool, "Issue atomic writes (RWF_ATOMIC); implies `direct`.").default("0"),
+    switch(
+        "atomic",
+        "0",
+        "Issue atomic writes (RWF_ATOMIC, Linux 6.11) with io_uring, libaio and pvsync2; implies `direct`.",
+        |d, on| d.job.engine.atomic = on,
+    ),
     int("iodepth", (1, ANY), "Queue depth: the number of operations kept in flight.", |d, n| {
         d.job.pace.iodepth = n as u32;
     })
@@ -62,7 +67,13 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
     })
     .alias(&["mem_align"])
     .default("0"),
-    later("hugepage-size", Int(0, ANY), "Size of the huge pages that buffers use.").default("2097152"),
+    int(
+        "hugepage-size",
+        (0, ANY),
+        "Size of the huge pages of `mem=mmaphuge` and `mem=shmhuge`, a power of two.",
+        |d, n| d.job.engine.hugepage_bytes = n as u32,
+    )
+    .default("2097152"),
     accepted(
         "clocksource",
         Word(&["gettimeofday", "clock_gettime", "cpu"]),

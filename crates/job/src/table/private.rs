@@ -1,7 +1,7 @@
 //! Options of a single engine.
 
 use super::spec::OptionKind::{Bool, Flag, Int, Long, Text, Word};
-use super::spec::{ANY, OptionSpec, Setter, accepted, flag, later, text, word};
+use super::spec::{ANY, OptionSpec, Setter, accepted, flag, int, later, switch, text, word};
 use crate::model::StatCall;
 
 const RINGS: &[&str] = &["io_uring", "io_uring_cmd"];
@@ -24,31 +24,43 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
         "CPU of the SQPOLL thread.",
     )
     .engines(RINGS),
-    accepted(
+    OptionSpec::new(
         "nonvectored",
         Int(i64::MIN, ANY),
-        "Use plain reads and writes instead of vectored ones.",
-        "Fathom uses plain ones always",
+        Setter::Number(|d, n| d.job.engine.vectored = n == 0),
+        "Use plain reads and writes instead of vectored ones; 0 for vectored ones.",
     )
     .default("-1")
     .engines(RINGS),
     accepted("userspace_reap", Flag, "Collect completions without a system call.", "it changes no result")
         .engines(&["libaio"]),
-    later("libaio_vectored", Bool, "Use vectored reads and writes.").engines(&["libaio"]),
-    later("force_async", Int(i64::MIN, ANY), "Number of operations between those forced to asynchronous execution.")
-        .engines(RINGS),
-    later("nowait", Bool, "Fail operations that would block (RWF_NOWAIT).").engines(&[
-        "io_uring",
-        "io_uring_cmd",
-        "libaio",
-        "pvsync2",
-    ]),
-    later("uncached", Int(i64::MIN, ANY), "Do not keep data in the page cache (RWF_DONTCACHE).").engines(&[
-        "io_uring",
-        "io_uring_cmd",
-        "pvsync2",
-    ]),
-    later("hipri_percentage", Int(0, 100), "Percentage of operations to poll.").default("100").engines(&["pvsync2"]),
+    switch("libaio_vectored", "0", "Use vectored reads and writes.", |d, on| d.job.engine.vectored = on)
+        .engines(&["libaio"]),
+    OptionSpec::new(
+        "force_async",
+        Int(i64::MIN, ANY),
+        Setter::Number(|d, n| d.job.engine.force_async = n as u32),
+        "Let the kernel execute one of this many operations asynchronously; 0 for none.",
+    )
+    .default("0")
+    .engines(RINGS),
+    switch("nowait", "0", "Fail operations that would block, with EAGAIN (RWF_NOWAIT).", |d, on| {
+        d.job.engine.nowait = on;
+    })
+    .engines(&["io_uring", "io_uring_cmd", "libaio", "pvsync2"]),
+    OptionSpec::new(
+        "uncached",
+        Int(i64::MIN, ANY),
+        Setter::Number(|d, n| d.job.engine.uncached = n != 0),
+        "Do not keep data in the page cache (RWF_DONTCACHE, Linux 6.14).",
+    )
+    .default("0")
+    .engines(&["io_uring", "io_uring_cmd", "pvsync2"]),
+    int("hipri_percentage", (0, 100), "Percentage of operations to poll.", |d, n| {
+        d.job.engine.hipri_percentage = n as u32;
+    })
+    .default("100")
+    .engines(&["pvsync2"]),
     later("cmdprio_percentage", Int(0, 100), "Percentage of operations with high priority.").engines(PRIORITY),
     later("cmdprio_class", Int(1, 3), "I/O priority class of those operations.").engines(PRIORITY),
     later("cmdprio_hint", Int(0, 1023), "I/O priority hint of those operations.").engines(PRIORITY),
@@ -70,7 +82,14 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
     later("apptag", Int(0, ANY), "Application tag of protection information.").default("0x1234").engines(NVME),
     later("apptag_mask", Int(0, ANY), "Mask of the application tag.").default("0xffff").engines(NVME),
     later("deac", Bool, "Set DEAC for write zeroes.").default("0").engines(RINGS),
-    later("thp", Int(i64::MIN, ANY), "Use transparent huge pages for the mapping.").engines(&["mmap"]),
+    OptionSpec::new(
+        "thp",
+        Int(i64::MIN, ANY),
+        Setter::Number(|d, n| d.job.engine.thp = n != 0),
+        "Use transparent huge pages for the mapping (MADV_HUGEPAGE).",
+    )
+    .default("0")
+    .engines(&["mmap"]),
     later("cpuload", Int(i64::MIN, ANY), "Percentage of CPU time to consume.").engines(&["cpuio"]),
     later("cpumode", Word(&["noop", "qsort"]), "Kind of CPU load.").default("noop").engines(&["cpuio"]),
     later("cpuchunks", Int(0, ANY), "Length of each CPU burst, in microseconds.").default("50000").engines(&["cpuio"]),
