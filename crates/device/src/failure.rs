@@ -111,6 +111,9 @@ fn remedy(kind: OpKind, errno: Errno) -> Option<&'static str> {
         Errno::NODEV | Errno::NXIO => "see the kernel's log (dmesg): the device has gone",
         Errno::FBIG => "raise the limit of file sizes (ulimit -f), or use a smaller size",
         Errno::NOSPC => "use a smaller size, or a filesystem with more room",
+        Errno::PERM => {
+            "run as root (CAP_SYS_ADMIN), or leave out cmdprio_class=1: only root may use the real-time class"
+        }
         Errno::AGAIN => "leave nowait=1 out, or read what is in the page cache: the operation would have blocked",
         Errno::OPNOTSUPP if matches!(kind, OpKind::Read | OpKind::Write) => {
             "leave out uncached, nowait, atomic and hipri: the kernel or the filesystem does not support one of them"

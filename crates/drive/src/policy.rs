@@ -70,6 +70,8 @@ pub struct Policy {
     pub runtime: Nanos,
     /// Behaviour after errors.
     pub on_error: OnError,
+    /// I/O priorities by index in decisions, as the kernel encodes them; empty if operations have none.
+    pub priorities: Vec<u16>,
     /// Whether operations that would block fail (`EAGAIN`) instead of being submitted again.
     pub fails_when_blocked: bool,
     /// Whether to read back written data after the runtime, however long that takes. Without it, as in fio, data that
@@ -109,6 +111,7 @@ impl Default for Policy {
             ramp: Nanos::ZERO,
             runtime: Nanos::MAX,
             on_error: OnError::default(),
+            priorities: Vec::new(),
             fails_when_blocked: false,
             verify_after_runtime: false,
             settle_before_verify: false,

@@ -398,7 +398,17 @@ impl DriveWorker {
         if self.policy.scheduled {
             self.meter.record_lateness(now.since(decision.intended.max(free_since)));
         }
+        if decision.priority > 0 {
+            self.prioritize(target, &decision);
+        }
         target.submit(op(tag, &decision, 0));
+    }
+
+    #[cold]
+    fn prioritize<T: Target>(&self, target: &mut T, decision: &Decision) {
+        if let Some(priority) = self.policy.priorities.get(usize::from(decision.priority)) {
+            target.prioritize(*priority);
+        }
     }
 
     fn make_payload<T: Target>(&mut self, target: &mut T, tag: Tag, decision: &Decision) {
@@ -513,7 +523,8 @@ impl DriveWorker {
 
 /// Returns a placeholder decision for a failure that is not that of an operation of the issuer.
 fn placeholder(kind: OpKind, file: u32, offset: u64, intended: Nanos) -> Decision {
-    Decision { intended, offset, sequence: 0, length: 0, file, pass: 0, kind, checked: false, closing: true }
+    let (sequence, length, pass) = (0, 0, 0);
+    Decision { intended, offset, sequence, length, file, pass, kind, priority: 0, checked: false, closing: true }
 }
 
 fn op(tag: Tag, decision: &Decision, moved: u32) -> Op {
@@ -532,6 +543,7 @@ fn op(tag: Tag, decision: &Decision, moved: u32) -> Op {
 fn sample(flight: &Flight, completion: &Completion) -> Sample {
     Sample {
         direction: direction(flight.decision.kind),
+        priority: flight.decision.priority,
         bytes: flight.decision.length,
         offset: flight.decision.offset,
         intended: flight.decision.intended,

@@ -65,6 +65,9 @@ impl AioRequest {
     }
 }
 
+/// `IOCB_FLAG_IOPRIO` of `linux/aio_abi.h`.
+const FLAG_PRIORITY: u32 = 1 << 1;
+
 const EMPTY_VECTOR: libc::iovec = libc::iovec { iov_base: std::ptr::null_mut(), iov_len: 0 };
 
 /// `struct io_event` of `linux/aio_abi.h`.
@@ -144,6 +147,8 @@ pub(crate) struct Aio {
     vectors: Option<Vec<libc::iovec>>,
     /// Flags of reads and writes.
     flags: PerTransfer,
+    /// I/O priority of the next operation; 0 for that of the process.
+    next_priority: u16,
     /// Tags queued for submission.
     queued: Vec<Tag>,
     /// Pointers to the requests of `queued`, as the kernel takes them.
@@ -168,6 +173,7 @@ impl Aio {
             requests: vec![AioRequest::default(); depth],
             vectors: setup.vectored.then(|| vec![EMPTY_VECTOR; depth]),
             flags: setup.transfer.as_bits(),
+            next_priority: 0,
             queued: Vec::with_capacity(depth),
             pointers: Vec::with_capacity(depth),
             slots: EngineSlots::new(setup.depth),
@@ -316,6 +322,10 @@ impl Target for Aio {
         self.clock.now()
     }
 
+    fn prioritize(&mut self, priority: u16) {
+        self.next_priority = priority;
+    }
+
     #[inline]
     fn submit(&mut self, op: Op) {
         if !matches!(op.kind, OpKind::Read | OpKind::Write) {
@@ -326,11 +336,16 @@ impl Target for Aio {
                 if let Some(vectors) = &mut self.vectors {
                     request.use_vector(&mut vectors[op.tag.index()]);
                 }
+                if self.next_priority > 0 {
+                    request.request_flags = FLAG_PRIORITY;
+                    request.priority = std::mem::take(&mut self.next_priority) as i16;
+                }
                 self.requests[op.tag.index()] = request;
                 self.slots.take(op.tag);
                 self.queued.push(op.tag);
             }
             Err(result) => {
+                self.next_priority = 0;
                 let now = self.clock.now();
                 self.ready.push(Completion { tag: op.tag, submitted: now, completed: now, result });
             }

@@ -89,6 +89,8 @@ pub(crate) struct Uring {
     vectors: Option<Vec<libc::iovec>>,
     /// Flags of reads and writes.
     flags: PerTransfer,
+    /// I/O priority of the next operation; 0 for that of the process.
+    next_priority: u16,
     /// Number of operations of which one is executed asynchronously; 0 for none.
     force_async: u32,
     /// Operations since the last of these.
@@ -138,6 +140,7 @@ impl Uring {
             registered_buffers,
             vectors: (setup.vectored && !setup.fixedbufs).then(|| vec![EMPTY_VECTOR; depth]),
             flags: setup.transfer.as_bits(),
+            next_priority: 0,
             force_async: setup.force_async,
             since_async: 0,
             sqpoll: setup.sqpoll,
@@ -168,9 +171,10 @@ impl Uring {
         let entry = match op.kind {
             OpKind::Read | OpKind::Write => {
                 let flags = self.flags.of(op.kind == OpKind::Write);
+                let priority = std::mem::take(&mut self.next_priority);
                 match &mut self.vectors {
-                    None => transfer(fd, op, start, self.registered_buffers, flags),
-                    Some(vectors) => vectored(fd, op, start, &mut vectors[op.tag.index()], flags),
+                    None => transfer(fd, op, start, self.registered_buffers, flags, priority),
+                    Some(vectors) => vectored(fd, op, start, &mut vectors[op.tag.index()], flags, priority),
                 }
             }
             _ if self.iopoll || (op.kind == OpKind::Trim && !inline::punches(file)) => return SubmissionRoute::Inline,
@@ -329,6 +333,10 @@ impl Target for Uring {
     #[inline]
     fn now(&mut self) -> Nanos {
         self.clock.now()
+    }
+
+    fn prioritize(&mut self, priority: u16) {
+        self.next_priority = priority;
     }
 
     #[inline]
@@ -499,25 +507,35 @@ fn register_buffers(ring: &IoUring, buffers: &Buffers) -> Result<(), Error> {
 const EMPTY_VECTOR: libc::iovec = libc::iovec { iov_base: std::ptr::null_mut(), iov_len: 0 };
 
 /// Returns a vectored read or write. `vector` must stay in its place until the operation completes.
-fn vectored(fd: types::Fd, op: &Op, start: *mut u8, vector: &mut libc::iovec, flags: i32) -> Entry {
+fn vectored(fd: types::Fd, op: &Op, start: *mut u8, vector: &mut libc::iovec, flags: i32, priority: u16) -> Entry {
     *vector = libc::iovec { iov_base: start.cast(), iov_len: op.length as usize };
     match op.kind {
-        OpKind::Read => opcode::Readv::new(fd, vector, 1).offset(op.offset).rw_flags(flags).build(),
-        _ => opcode::Writev::new(fd, vector, 1).offset(op.offset).rw_flags(flags).build(),
+        OpKind::Read => opcode::Readv::new(fd, vector, 1).offset(op.offset).rw_flags(flags).ioprio(priority).build(),
+        _ => opcode::Writev::new(fd, vector, 1).offset(op.offset).rw_flags(flags).ioprio(priority).build(),
     }
 }
 
 #[inline]
-fn transfer(fd: types::Fd, op: &Op, start: *mut u8, registered: bool, flags: i32) -> Entry {
+fn transfer(fd: types::Fd, op: &Op, start: *mut u8, registered: bool, flags: i32, priority: u16) -> Entry {
     // A tag's buffer is registered under the tag's number.
     let buffer = op.tag.0 as u16;
     match (op.kind == OpKind::Read, registered) {
-        (true, false) => opcode::Read::new(fd, start, op.length).offset(op.offset).rw_flags(flags).build(),
-        (true, true) => opcode::ReadFixed::new(fd, start, op.length, buffer).offset(op.offset).rw_flags(flags).build(),
-        (false, false) => opcode::Write::new(fd, start, op.length).offset(op.offset).rw_flags(flags).build(),
-        (false, true) => {
-            opcode::WriteFixed::new(fd, start, op.length, buffer).offset(op.offset).rw_flags(flags).build()
+        (true, false) => {
+            opcode::Read::new(fd, start, op.length).offset(op.offset).rw_flags(flags).ioprio(priority).build()
         }
+        (true, true) => opcode::ReadFixed::new(fd, start, op.length, buffer)
+            .offset(op.offset)
+            .rw_flags(flags)
+            .ioprio(priority)
+            .build(),
+        (false, false) => {
+            opcode::Write::new(fd, start, op.length).offset(op.offset).rw_flags(flags).ioprio(priority).build()
+        }
+        (false, true) => opcode::WriteFixed::new(fd, start, op.length, buffer)
+            .offset(op.offset)
+            .rw_flags(flags)
+            .ioprio(priority)
+            .build(),
     }
 }
 

@@ -136,7 +136,11 @@ fn numbers(
     let unit = NumberUnit::Count { kb_base: draft.kb_base() };
     let mut values = Vec::new();
     lists::numbers(text, unit, findings, |slot, last, value| values.push((slot, last, value)));
-    let slots = if matches!(spec.setter, Setter::Slots(_)) { 3 } else { 1 };
+    let slots = match spec.setter {
+        Setter::Slots(_) => 3,
+        Setter::Pair(_) => 2,
+        _ => 1,
+    };
     if values.iter().any(|(slot, ..)| *slot >= slots) {
         let kept = if matches!(spec.setter, Setter::Last(_)) { "last" } else { "first" };
         too_many(text, slots, kept, findings);
@@ -145,6 +149,7 @@ fn numbers(
         let value = check(value, findings)?;
         match spec.setter {
             Setter::Slots(set) if slot < slots => set(draft, slot, last, value),
+            Setter::Pair(of) if slot < slots => JobDraft::fill(of(draft), slot, last, &(value as u32)),
             Setter::Number(set) if slot == 0 => set(draft, value),
             Setter::Last(set) => set(draft, value),
             _ => {}
@@ -180,7 +185,11 @@ fn too_many(text: &str, slots: usize, kept: &str, findings: &mut Findings) {
     if signed || findings.items.iter().any(|item| item.code == "list-separator") {
         return;
     }
-    let message = if slots == 1 { "this option takes one value" } else { "this option takes three values at most" };
+    let message = match slots {
+        1 => "this option takes one value",
+        2 => "this option takes two values at most",
+        _ => "this option takes three values at most",
+    };
     findings.quirk(0..text.len(), "list-length", message).note(format!("fio uses the {kept} of them"));
 }
 

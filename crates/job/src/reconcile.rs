@@ -56,6 +56,19 @@ pub(crate) fn reconcile(draft: JobDraft, context: &StrictContext<'_>) -> (Job, V
                 .remedy("write `write_lat_log=PREFIX` and `log_offset=1`, or leave `log_issue_time` out"),
         );
     }
+    let CommandPriorities { percentage, split, .. } = &job.engine.priorities;
+    if percentage.iter().any(|percentage| *percentage > 0) && split.iter().any(|split| !split.is_empty()) {
+        problems.push(
+            context
+                .error(
+                    "two-priorities",
+                    "cmdprio_bssplit",
+                    "`cmdprio_percentage` and `cmdprio_bssplit` exclude each other",
+                )
+                .note("fio refuses a job that gives both")
+                .remedy("keep one of them"),
+        );
+    }
     if !job.files.filenames.is_empty() {
         // If a later `nrfiles` is smaller than the number of names, fio uses the first ones.
         job.files.filenames.truncate(job.files.nrfiles as usize);
@@ -162,6 +175,9 @@ fn reconcile_engine(options: &mut EngineOptions) {
     options.uncached &= per_call;
     options.atomic &= per_call || libaio;
     options.direct |= options.atomic;
+    if !(ring || libaio) {
+        options.priorities = CommandPriorities::default();
+    }
     options.thp &= options.engine == Engine::Mmap;
     options.force_async = if ring { options.force_async } else { 0 };
     options.fixedbufs &= ring;

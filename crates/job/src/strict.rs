@@ -77,6 +77,7 @@ pub(crate) fn check(draft: &JobDraft, context: &StrictContext<'_>) -> Vec<Diagno
         uncached_direct,
         atomic_engine,
         huge_pages,
+        unused_priority,
     ];
     checks.iter().filter_map(|check| check(draft, context)).collect()
 }
@@ -200,6 +201,15 @@ fn huge_pages(draft: &JobDraft, context: &StrictContext<'_>) -> Option<Diagnosti
         context
             .error("huge-pages", "hugepage-size", &format!("{bytes} bytes are no size of a huge page"))
             .remedy("write a size that /sys/kernel/mm/hugepages lists, such as `hugepage-size=2m`")
+    })
+}
+
+fn unused_priority(draft: &JobDraft, context: &StrictContext<'_>) -> Option<Diagnostic> {
+    let given = ["cmdprio", "cmdprio_class", "cmdprio_hint"].into_iter().find(|name| context.last(name).is_some())?;
+    (!draft.job.engine.priorities.is_used()).then(|| {
+        context
+            .error("unused-priority", given, &format!("`{given}` has no effect: no operation has a priority"))
+            .remedy("write `cmdprio_percentage=50`, or `cmdprio_bssplit=4k/50`")
     })
 }
 

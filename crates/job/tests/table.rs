@@ -87,6 +87,8 @@ fn other_value(spec: &OptionSpec) -> String {
         "verify_interval" | "replay_align" => "4096",
         "replay_skip" => "read,sync",
         "nonvectored" => "0",
+        "cmdprio_class" => "2",
+        "cmdprio_bssplit" => "4k/50",
         "random_distribution" => "zipf:1.2",
         _ => "",
     };

@@ -30,6 +30,10 @@ pub struct MeterOptions {
     pub latency_percentiles: bool,
     /// Whether arrivals follow a schedule, so that responses are measured from their intended instants.
     pub open_loop: bool,
+    /// I/O priorities of operations by index, as the kernel encodes them; empty if operations have none.
+    pub priorities: Vec<u16>,
+    /// Whether latencies of priorities are total latencies instead of service times.
+    pub priorities_in_total: bool,
     /// Whether to sample bandwidth and IOPS.
     pub bandwidth: bool,
     /// Length of the windows of bandwidth samples.
@@ -54,6 +58,8 @@ impl Default for MeterOptions {
             service_percentiles: true,
             latency_percentiles: false,
             open_loop: false,
+            priorities: Vec::new(),
+            priorities_in_total: false,
             bandwidth: true,
             bandwidth_window: Nanos::from_millis(500),
             iops_window: Nanos::from_millis(500),
@@ -100,6 +106,9 @@ impl Meter {
     #[must_use]
     pub fn new(options: MeterOptions) -> Self {
         let samples = options.bandwidth;
+        let priority = |priority: &u16| (*priority, Latency::default());
+        let of_priorities = || options.priorities.iter().map(priority).collect();
+        let direction = || DirectionSummary { priorities: of_priorities(), ..DirectionSummary::default() };
         Self {
             run: None,
             records_each: options.open_loop,
@@ -114,6 +123,7 @@ impl Meter {
             logs: None,
             summary: Summary {
                 workers: 1,
+                directions: [direction(), direction(), direction()],
                 series: Series::new(options.intervals),
                 blocks: Blocks::new(options.intervals, options.block_bytes),
                 ..Summary::default()
@@ -360,6 +370,9 @@ impl Meter {
         } else {
             count_latencies(direction, &self.options, run);
         }
+        if !direction.priorities.is_empty() {
+            count_priority(direction, &self.options, run);
+        }
         let (interval, service_ns) = (self.summary.series.at(at), sample.service().get());
         interval.ios[kind] += run.ios;
         interval.bytes[kind] += run.bytes;
@@ -470,6 +483,16 @@ fn count_prompt(prompt: &mut Latency, direction: &mut DirectionSummary, options:
     }
 }
 
+/// Counts operations by their priority.
+#[cold]
+fn count_priority(direction: &mut DirectionSummary, options: &MeterOptions, run: &OperationRun) {
+    let sample = &run.sample;
+    let latency = if options.priorities_in_total { sample.latency() } else { sample.service() };
+    if let Some((_, counted)) = direction.priorities.get_mut(usize::from(sample.priority)) {
+        counted.add(latency.get(), run.ios);
+    }
+}
+
 /// Adds the latencies of [`count_prompt`] to the enabled statistics.
 fn add_prompt(direction: &mut DirectionSummary, options: &MeterOptions, prompt: &Latency) {
     let ios = prompt.moments.count();
@@ -510,6 +533,7 @@ mod tests {
     fn sample(started: u64, submitted: u64, completed: u64) -> Sample {
         Sample {
             direction: SummaryDirection::Read,
+            priority: 0,
             bytes: 4096,
             offset: 0,
             intended: Nanos::new(started),

@@ -9,6 +9,8 @@ use crate::SummaryDirection;
 pub struct Sample {
     /// Kind of operation.
     pub direction: SummaryDirection,
+    /// Index of its I/O priority; zero for that of the process.
+    pub priority: u8,
     /// Bytes transferred.
     pub bytes: u32,
     /// Offset in bytes.
@@ -59,5 +61,6 @@ impl Sample {
             && self.submitted.get() == other.submitted.get()
             && self.started.get() == other.started.get()
             && self.direction as u8 == other.direction as u8
+            && self.priority == other.priority
     }
 }

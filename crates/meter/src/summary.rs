@@ -51,6 +51,8 @@ pub struct DirectionSummary {
     pub latency: Latency,
     /// Times from the intended instant to completion, under a rate only. Without one they equal [`Self::latency`].
     pub response: Latency,
+    /// Latencies of operations of each I/O priority, as the kernel encodes it; empty if operations have none.
+    pub priorities: Vec<(u16, Latency)>,
     /// Bandwidth in KiB/s, one sample per window (fio's `bw`).
     pub bandwidth: Samples,
     /// Operations per second, one sample per window (fio's `iops`).
@@ -69,6 +71,12 @@ impl DirectionSummary {
         self.service.merge(&other.service);
         self.latency.merge(&other.latency);
         self.response.merge(&other.response);
+        for (priority, latency) in &other.priorities {
+            match self.priorities.iter_mut().find(|(known, _)| known == priority) {
+                Some((_, known)) => known.merge(latency),
+                None => self.priorities.push((*priority, latency.clone())),
+            }
+        }
         self.bandwidth.merge_beside(&other.bandwidth);
         self.iops.merge_beside(&other.iops);
     }

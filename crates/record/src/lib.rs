@@ -69,7 +69,9 @@ pub use input::{
 pub use job_result::{DepthSearchRecord, JobEvidence, JobResult, ProbeRecord, TargetFacts, TargetKind};
 pub use kind::DataKind;
 pub use latency::LatencyStats;
-pub use measured::{CpuUseRecord, DirectionResult, IntervalRecord, Measured, SampleRecord, SeriesRecord};
+pub use measured::{
+    CpuUseRecord, DirectionResult, IntervalRecord, Measured, PriorityLatency, SampleRecord, SeriesRecord,
+};
 pub use model::{
     ModelCredits, ModelEarly, ModelMerging, ModelPageCache, ModelRecord, ModelStage, ModelStageKind, ModelledVolume,
     StageHosts, StageWait,

@@ -201,10 +201,22 @@ pub struct DirectionResult {
     pub latency: LatencyStats,
     /// Time from the scheduled start to completion, under a rate.
     pub response: LatencyStats,
+    /// Latencies of operations of each I/O priority that occurred; empty if operations have none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub priorities: Vec<PriorityLatency>,
     /// Bandwidth in KiB/s, one sample per window.
     pub bandwidth_kib: SampleRecord,
     /// Operations per second, one sample per window.
     pub iops_samples: SampleRecord,
+}
+
+/// Latencies of the operations of one I/O priority: service times, or total latencies with `lat_percentiles`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct PriorityLatency {
+    /// The priority as the kernel encodes it (see `ioprio_set`).
+    pub priority: u16,
+    /// The latencies.
+    pub latency: LatencyStats,
 }
 
 impl DirectionResult {
@@ -438,9 +450,21 @@ impl From<&meter::DirectionSummary> for DirectionResult {
             service: (&summary.service).into(),
             latency: (&summary.latency).into(),
             response: (&summary.response).into(),
+            priorities: summary
+                .priorities
+                .iter()
+                .filter(|(_, latency)| latency.moments.count() > 0)
+                .map(PriorityLatency::from)
+                .collect(),
             bandwidth_kib: summary.bandwidth.into(),
             iops_samples: summary.iops.into(),
         }
+    }
+}
+
+impl From<&(u16, meter::Latency)> for PriorityLatency {
+    fn from((priority, latency): &(u16, meter::Latency)) -> Self {
+        Self { priority: *priority, latency: latency.into() }
     }
 }
 

@@ -53,6 +53,7 @@ impl Measured {
             service: result.service.without_histogram(wanted(kept.clat_percentiles)),
             latency: result.latency.without_histogram(wanted(kept.lat_percentiles)),
             response: result.response.without_histogram(&[]),
+            priorities: Vec::new(),
             ..*result
         };
         Self {

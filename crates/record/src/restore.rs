@@ -44,6 +44,7 @@ impl From<&DirectionResult> for DirectionSummary {
             service: (&result.service).into(),
             latency: (&result.latency).into(),
             response: (&result.response).into(),
+            priorities: result.priorities.iter().map(|one| (one.priority, (&one.latency).into())).collect(),
             bandwidth: result.bandwidth_kib.into(),
             iops: result.iops_samples.into(),
         }
@@ -118,6 +119,7 @@ mod tests {
             let started = Nanos::from_micros(step * 200);
             meter.record(&Sample {
                 direction: SummaryDirection::ALL[(state >> 60) as usize % 3],
+                priority: 0,
                 bytes: 4096,
                 offset: 0,
                 intended: started,

@@ -134,6 +134,7 @@ fn scattered(seconds: u64) -> Summary {
         let (started, latency) = (operation * 5_000_000, 50_000 + operation % 200 * 10_000);
         meter.record(&Sample {
             direction: SummaryDirection::Read,
+            priority: 0,
             bytes: 4096,
             offset: 0,
             intended: Nanos::new(started),

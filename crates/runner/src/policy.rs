@@ -38,6 +38,7 @@ pub fn policy(worker: &WorkerPlan, job: &Job, seed: u64) -> drive::Policy {
             continue_on_verify: job.on_error.continue_on_verify,
             ignored: job.on_error.ignored.clone(),
         },
+        priorities: raw_priorities(job),
         fails_when_blocked: job.engine.nowait,
         // As in fio; the strict dialect sets both.
         verify_after_runtime: false,
@@ -121,6 +122,17 @@ impl Flows {
         let pause = options.pause.max(FLOW_PAUSE_MIN);
         Some(drive::FlowMember { flow, weight: options.weight.into(), pause })
     }
+}
+
+/// Returns the I/O priorities of a job's operations, as the kernel encodes them.
+fn raw_priorities(job: &Job) -> Vec<u16> {
+    job.priorities().into_iter().map(job::IoPriority::as_raw).collect()
+}
+
+/// Reports whether the latency that is counted by priority is measured at all.
+fn counts_priorities(job: &Job) -> bool {
+    let stats = &job.stats;
+    if stats.lat_percentiles { !stats.disable_lat } else { !stats.disable_clat }
 }
 
 /// Returns whether arrivals follow a schedule.
@@ -226,6 +238,13 @@ pub fn meter_options(job: &Job, intervals: IntervalWidths, workers: usize) -> me
         service_percentiles: true,
         latency_percentiles: stats.lat_percentiles,
         open_loop: is_scheduled(job),
+        // As in fio, without the latency that they would count, there is none.
+        priorities: if job.stats.stats && !job.stats.gtod_reduce && counts_priorities(job) {
+            raw_priorities(job)
+        } else {
+            Vec::new()
+        },
+        priorities_in_total: stats.lat_percentiles,
         bandwidth: stats.stats && !stats.disable_bw,
         bandwidth_window,
         iops_window,

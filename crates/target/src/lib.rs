@@ -86,6 +86,12 @@ pub trait Target {
     /// Returns the time on this target's clock, which never runs backwards.
     fn now(&mut self) -> Nanos;
 
+    /// Sets the I/O priority of the operation that is submitted next, as the kernel encodes it. Targets without
+    /// priorities ignore it.
+    fn prioritize(&mut self, priority: u16) {
+        let _ = priority;
+    }
+
     /// Takes an operation whose tag is free. Errors are reported by its completion.
     fn submit(&mut self, op: Op);
 

@@ -51,6 +51,10 @@ impl<T: Target> Target for RecordingTarget<'_, T> {
         self.target.now()
     }
 
+    fn prioritize(&mut self, priority: u16) {
+        self.target.prioritize(priority);
+    }
+
     fn submit(&mut self, op: Op) {
         let at = self.target.now();
         if let Some(slot) = self.in_flight.get_mut(op.tag.index()) {

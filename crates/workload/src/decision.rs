@@ -21,6 +21,8 @@ pub struct Decision {
     pub pass: u32,
     /// Kind of operation.
     pub kind: OpKind,
+    /// Index of its I/O priority in [`Job::priorities`](job::Job::priorities); zero for that of the process.
+    pub priority: u8,
     /// Whether the data read must pass [`Issuer::check`](crate::Issuer::check).
     pub checked: bool,
     /// Whether it is a sync at the end of the job (`end_fsync`), which fio does not count.
@@ -31,7 +33,7 @@ impl Decision {
     /// Returns an operation at the start of the first file and of the run.
     pub(crate) const fn of(kind: OpKind, length: u32) -> Self {
         let (intended, offset, sequence, file, pass) = (Nanos::ZERO, 0, 0, 0, 0);
-        Self { intended, offset, sequence, length, file, pass, kind, checked: false, closing: false }
+        Self { intended, offset, sequence, length, file, pass, kind, priority: 0, checked: false, closing: false }
     }
 }
 

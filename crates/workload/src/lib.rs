@@ -19,6 +19,7 @@ mod operations;
 mod pace;
 mod payload;
 mod picker;
+mod priorities;
 mod reducible;
 mod replay;
 mod sizes;

@@ -137,7 +137,8 @@ impl DriveWorker {
     #[cold]
     fn submit_all_retries<T: Target>(&mut self, target: &mut T) {
         while let Some(tag) = self.retries.pop() {
-            if let Some(flight) = self.slots.get_mut(tag) {
+            if let Some(flight) = self.slots.get(tag).copied() {
+                self.prioritize(target, &flight.decision);
                 target.submit(op(tag, &flight.decision, flight.moved));
             }
         }

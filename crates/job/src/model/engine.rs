@@ -1,5 +1,7 @@
 //! Engines and their options.
 
+use super::CommandPriorities;
+
 /// Engines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Engine {
@@ -171,6 +173,8 @@ pub struct EngineOptions {
     pub atomic: bool,
     /// Percentage of the operations that are polled, with `hipri` and `pvsync2`.
     pub hipri_percentage: u32,
+    /// Priorities of single operations (`cmdprio*`).
+    pub priorities: CommandPriorities,
     /// Mappings use transparent huge pages (`thp`).
     pub thp: bool,
     /// Size of the huge pages of buffers, in bytes (`hugepage-size`).

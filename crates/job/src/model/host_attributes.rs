@@ -2,12 +2,14 @@
 
 use units::Bytes;
 
+use super::priority::IoPriority;
+
 /// Attributes of the threads of a job's workers, and commands before and after each.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HostAttributes {
     /// CPU priority (`nice`); `None` to keep that of the process.
     pub nice: Option<i32>,
-    /// I/O priority; `None` to keep that of the process.
+    /// I/O priority, of best effort if its class is zero; `None` to keep that of the process.
     pub io_priority: Option<IoPriority>,
     /// NUMA nodes whose processors run the workers; `None` for all.
     pub numa_cpu_nodes: Option<NumaNodes>,
@@ -25,27 +27,6 @@ pub struct HostAttributes {
     pub before: Option<String>,
     /// Shell command after each worker has ended (`exec_postrun`).
     pub after: Option<String>,
-}
-
-/// An I/O priority, as `ioprio_set(2)` has it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct IoPriority {
-    /// 1 for real time, 2 for best effort, 3 for idle; 0 counts as best effort, as in fio.
-    pub class: u8,
-    /// Priority within the class, from 0 (highest) to 7.
-    pub level: u8,
-    /// Hint, such as a limit of command duration; 0 for none.
-    pub hint: u16,
-}
-
-impl IoPriority {
-    /// Returns the value of the system call: three bits of class, ten of the hint, three of the level
-    /// (`include/uapi/linux/ioprio.h`).
-    #[must_use]
-    pub const fn value(self) -> u16 {
-        let class = if self.class == 0 { 2 } else { self.class as u16 };
-        class << 13 | (self.hint & 0x3ff) << 3 | (self.level & 7) as u16
-    }
 }
 
 /// NUMA nodes.

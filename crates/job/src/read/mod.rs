@@ -8,6 +8,7 @@ pub(crate) mod error_numbers;
 pub(crate) mod lists;
 pub(crate) mod number;
 pub(crate) mod pattern;
+pub(crate) mod priorities;
 pub(crate) mod word;
 
 use std::ops::Range;

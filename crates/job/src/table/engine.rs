@@ -1,7 +1,7 @@
 //! Options of engines.
 
 use super::foreign;
-use super::spec::OptionKind::{Bool, Int, Text, Word};
+use super::spec::OptionKind::{Int, Text, Word};
 use super::spec::{ANY, OptionSpec, accepted, int, later, special, switch, word};
 use crate::draft::JobDraft;
 use crate::model::{BufferMemory, Engine};

@@ -1,8 +1,10 @@
 //! Options of a single engine.
 
 use super::spec::OptionKind::{Bool, Flag, Int, Long, Text, Word};
-use super::spec::{ANY, OptionSpec, Setter, accepted, flag, int, later, switch, text, word};
+use super::spec::{ANY, OptionSpec, Setter, accepted, flag, int, later, special, switch, text, word};
+use crate::draft::JobDraft;
 use crate::model::StatCall;
+use crate::read::{Findings, lists, priorities};
 
 const RINGS: &[&str] = &["io_uring", "io_uring_cmd"];
 
@@ -61,11 +63,28 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
     })
     .default("100")
     .engines(&["pvsync2"]),
-    later("cmdprio_percentage", Int(0, 100), "Percentage of operations with high priority.").engines(PRIORITY),
-    later("cmdprio_class", Int(1, 3), "I/O priority class of those operations.").engines(PRIORITY),
-    later("cmdprio_hint", Int(0, 1023), "I/O priority hint of those operations.").engines(PRIORITY),
-    later("cmdprio", Int(0, 7), "I/O priority level of those operations.").engines(PRIORITY),
-    later("cmdprio_bssplit", Text, "Percentages of high priority for each block size.").engines(PRIORITY),
+    priority("cmdprio_percentage", (0, 100), "Percentage of operations with a priority, for reads and writes.", |d| {
+        &mut d.job.engine.priorities.percentage
+    })
+    .default("0"),
+    priority("cmdprio_class", (1, 3), "I/O priority class of those operations; 1, real time, by default.", |d| {
+        &mut d.job.engine.priorities.class
+    }),
+    priority("cmdprio_hint", (0, 1023), "I/O priority hint of those operations.", |d| {
+        &mut d.job.engine.priorities.hint
+    })
+    .default("0"),
+    priority("cmdprio", (0, 7), "I/O priority level of those operations; 0 is the highest.", |d| {
+        &mut d.job.engine.priorities.level
+    })
+    .default("0"),
+    special(
+        "cmdprio_bssplit",
+        Text,
+        cmdprio_bssplit,
+        "Percentages with a priority for each block size: `4k/50:64k/10/1/0`, with class and level.",
+    )
+    .engines(PRIORITY),
     later("readfua", Bool, "Set FUA for reads.").default("0").engines(&["sg", "io_uring", "io_uring_cmd"]),
     later("writefua", Bool, "Set FUA for writes.").default("0").engines(&["sg", "io_uring", "io_uring_cmd"]),
     later("write_mode", Text, "Write commands, with a percentage each.").default("write").engines(RINGS),
@@ -225,3 +244,24 @@ const PRIORITY: &[&str] = &["io_uring", "io_uring_cmd", "libaio"];
 const NVME: &[&str] = &["io_uring", "io_uring_cmd", "xnvme"];
 const NETWORK: &[&str] = &["net", "netsplice"];
 const CEPH: &[&str] = &["rbd", "rados"];
+
+/// Returns an option of priorities, with a number for reads and one for writes.
+const fn priority(
+    name: &'static str,
+    bounds: (i64, i64),
+    doc: &'static str,
+    of: fn(&mut JobDraft) -> &mut [u32; 2],
+) -> OptionSpec {
+    OptionSpec::new(name, Int(bounds.0, bounds.1), Setter::Pair(of), doc).engines(PRIORITY)
+}
+
+fn cmdprio_bssplit(draft: &mut JobDraft, text: &str, findings: &mut Findings) {
+    let parts = lists::split(text, ',');
+    for (slot, &(start, part)) in parts.iter().enumerate().take(2) {
+        let kb_base = draft.kb_base();
+        let Some(shares) = findings.within(start, |findings| priorities::shares(part, kb_base, findings)) else {
+            continue;
+        };
+        JobDraft::fill(&mut draft.job.engine.priorities.split, slot, slot + 1 == parts.len(), &shares);
+    }
+}

@@ -100,6 +100,8 @@ pub(crate) enum Setter {
     Last(fn(&mut JobDraft, u64)),
     /// From a number for the slot of reads, writes or trims, and for later slots if it is the last of its list.
     Slots(fn(&mut JobDraft, usize, bool, u64)),
+    /// From a number for reads and one for writes, which equals the first if it is absent.
+    Pair(fn(&mut JobDraft) -> &mut [u32; 2]),
     /// From a size.
     Size(fn(&mut JobDraft, Size)),
     /// From a time.

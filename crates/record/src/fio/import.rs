@@ -419,6 +419,8 @@ fn cpu(entry: &JobEntry) -> CpuUseRecord {
 
 fn direction(transfers: &Transfers) -> DirectionResult {
     DirectionResult {
+        // Latencies by priority are not read.
+        priorities: Vec::new(),
         ios: transfers.ios(),
         bytes: transfers.bytes(),
         short_ios: transfers.short_ios,

@@ -1,5 +1,6 @@
 //! fio's formats `json` and `json+`.
 
+use job::IoPriority;
 use record::{
     DepthSearchRecord, DirectionResult, DiskUse, FioRow, GroupTotals, JobResult, LatencyShares, LatencyStats, Measured,
     RankRecord, Run, SteadyRecord, UnifiedKinds,
@@ -219,7 +220,29 @@ fn transfers(w: &mut FioWriter<'_>, job: &JobResult, row: FioRow, context: FioJs
     latency(w, "slat_ns", &result.submission, wanted(kept.slat_percentiles), context);
     latency(w, "clat_ns", &result.service, wanted(kept.clat_percentiles), context);
     latency(w, "lat_ns", &result.latency, wanted(kept.lat_percentiles), context);
+    priorities(w, job, result, context);
     samples(w, result, totals);
+}
+
+/// Writes latencies by priority, if there are several.
+fn priorities(w: &mut FioWriter<'_>, job: &JobResult, result: &DirectionResult, context: FioJsonContext<'_>) {
+    if result.priorities.len() < 2 {
+        return;
+    }
+    let kept = &job.declared.kept;
+    let key = if kept.lat_percentiles { "lat_ns" } else { "clat_ns" };
+    let wanted = kept.lat_percentiles || kept.clat_percentiles;
+    let percentiles = if wanted { job.declared.percentiles.as_slice() } else { &[] };
+    w.array("prios", |w| {
+        for one in &result.priorities {
+            let IoPriority { class, level, .. } = IoPriority::from_raw(one.priority);
+            w.element(|w| {
+                w.int("prioclass", u64::from(class));
+                w.int("prio", u64::from(level));
+                latency(w, key, &one.latency, percentiles, context);
+            });
+        }
+    });
 }
 
 fn samples(w: &mut FioWriter<'_>, result: &DirectionResult, totals: Option<GroupTotals>) {

@@ -1,8 +1,9 @@
 //! fio's normal output.
 
+use job::IoPriority;
 use record::{
     DataKind, DepthSearchRecord, DirectionResult, DiskUse, FioRow, JobResult, LatencyShares, LatencyStats,
-    RequestedRun, Run, SampleRecord, SteadyRecord,
+    PriorityLatency, RequestedRun, Run, SampleRecord, SteadyRecord,
 };
 
 use super::json::{BATCHES, DEPTHS, note_text};
@@ -182,8 +183,18 @@ impl NormalJob<'_> {
         for (name, latency, _) in latencies {
             latency_line(out, name, latency);
         }
+        let priorities = priorities(result, kept.lat_percentiles);
+        for (name, latency) in &priorities {
+            latency_line(out, name, latency);
+        }
         for (name, latency, _) in latencies.iter().filter(|(.., wanted)| *wanted) {
             percentiles(out, name, latency, &self.job.declared.percentiles);
+        }
+        let of_priorities = priorities.iter().filter(|_| kept.lat_percentiles || kept.clat_percentiles);
+        for (name, latency) in of_priorities {
+            let share = latency.count as f64 * 100.0 / result.ios.max(1) as f64;
+            let name = format!("{name} ({share:.2}% of IOs)");
+            percentiles(out, &name, latency, &self.job.declared.percentiles);
         }
         self.samples(out, row, result);
     }
@@ -334,6 +345,16 @@ fn sample_text(samples: &SampleRecord, divisor: f64, share: Option<f64>) -> Stri
 }
 
 /// Appends a latency in nanoseconds, or in microseconds or milliseconds if all of its values are large.
+/// Returns the latencies of priorities with their names, if there are several.
+fn priorities(result: &DirectionResult, in_total: bool) -> Vec<(String, &LatencyStats)> {
+    let named = |one: &PriorityLatency| {
+        let IoPriority { class, level, .. } = IoPriority::from_raw(one.priority);
+        format!("{} prio {class}/{level}", if in_total { "lat" } else { "clat" })
+    };
+    let all = result.priorities.iter().filter(|_| result.priorities.len() > 1);
+    all.map(|one| (named(one), &one.latency)).collect()
+}
+
 fn latency_line(out: &mut String, name: &str, latency: &LatencyStats) {
     if latency.count == 0 {
         return;

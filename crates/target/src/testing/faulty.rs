@@ -132,6 +132,10 @@ impl<T: Target> Target for FaultyTarget<T> {
         self.inner.now()
     }
 
+    fn prioritize(&mut self, priority: u16) {
+        self.inner.prioritize(priority);
+    }
+
     fn submit(&mut self, op: Op) {
         if self.occurs(self.faults.eio) {
             self.injected.eio += 1;

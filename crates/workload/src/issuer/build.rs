@@ -14,6 +14,7 @@ use crate::offsets::{Cursor, OffsetRules, min_size};
 use crate::pace::Pace;
 use crate::payload::Payload;
 use crate::picker::Picker;
+use crate::priorities::Priorities;
 use crate::syncs::SyncSchedule;
 use crate::think::Think;
 use crate::verify::Verifier;
@@ -41,7 +42,8 @@ impl Issuer {
         let think = Think::new(job);
         let syncs = SyncSchedule::new(job);
         let reads_back = reads_back(job);
-        let simple = pairs.is_none() && think.is_none() && syncs.is_none() && files.len() == 1;
+        let priorities = Priorities::new(job, own).map(Box::new);
+        let simple = priorities.is_none() && pairs.is_none() && think.is_none() && syncs.is_none() && files.len() == 1;
         Ok(Self {
             fast_path: FastPath::new(mix, &pace, &rules, simple),
             invalidates: job.files.invalidate && !job.engine.direct && rules.has_passes(),
@@ -69,6 +71,7 @@ impl Issuer {
             pairs,
             replay: None,
             trace: AttachedTrace::default(),
+            priorities,
             payload: Payload::new(job, own, usable / u64::from(job.pattern.block_sizes.write.min().max(1))),
             verifier,
             origin: Box::new(IssuerInputs { job: job.clone(), worker, layout: layout.clone(), seed }),

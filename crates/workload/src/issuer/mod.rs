@@ -23,6 +23,7 @@ use crate::operations::Operations;
 use crate::pace::Pace;
 use crate::payload::Payload;
 use crate::picker::Picker;
+use crate::priorities::Priorities;
 use crate::replay::{ReplayOutcome, TraceBytes, TraceReplay};
 use crate::syncs::SyncSchedule;
 use crate::think::{Admission, Think};
@@ -73,6 +74,8 @@ pub struct Issuer {
     replay: Option<Replay>,
     /// Decides instead of the pattern, if the job replays a trace.
     trace: AttachedTrace,
+    /// Draws priorities, if operations have some.
+    priorities: Option<Box<Priorities>>,
     payload: Payload,
     verifier: Option<Verifier>,
     origin: Box<IssuerInputs>,
@@ -269,7 +272,9 @@ impl Issuer {
     fn issue(&mut self, kind: OpKind, intended: Nanos, file: u32, offset: u64, length: u32) -> Decision {
         let (pass, sequence) = (self.pass_or_number(file), self.sequence);
         let checked = self.checks_reads;
-        let op = Decision { intended, offset, sequence, length, file, pass, kind, checked, closing: false };
+        let priority = self.priorities.as_mut().map_or(0, |priorities| priorities.draw(kind, length));
+        let closing = false;
+        let op = Decision { intended, offset, sequence, length, file, pass, kind, priority, checked, closing };
         self.sequence += 1;
         self.pace.spend(kind, length);
         if kind == OpKind::Write {
@@ -300,7 +305,7 @@ impl Issuer {
     #[inline(always)]
     fn schedule_sync(&mut self, op: &Decision) {
         if let Some(kind) = self.syncs.as_mut().and_then(|syncs| syncs.after(op.kind)) {
-            self.due_sync = Some(Decision { kind, length: 0, ..*op });
+            self.due_sync = Some(Decision { kind, length: 0, priority: 0, ..*op });
             self.slow_path = true;
         }
     }

@@ -244,6 +244,7 @@ impl TraceReplay {
             file,
             pass: handle,
             kind,
+            priority: 0,
             checked: false,
             closing: false,
         })
