@@ -30,6 +30,9 @@ fn operations_are_those_of_fio_with_every_option() {
         "--ioengine=pvsync2 --hipri=1 --hipri_percentage=30 --direct=1",
         "--ioengine=mmap --thp=1",
         "--ioengine=psync --hugepage-size=4m",
+        "--ioengine=splice",
+        "--ioengine=splice --bs=256k --direct=1",
+        "--ioengine=splice --rw=write",
         "--ioengine=vsync",
         "--ioengine=pvsync",
     ] {

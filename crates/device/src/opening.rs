@@ -131,6 +131,7 @@ fn kind(options: &EngineOptions) -> EngineKind {
         Engine::Vsync => EngineKind::Vsync,
         Engine::Pvsync => EngineKind::Pvsync,
         Engine::Pvsync2 => EngineKind::Pvsync2,
+        Engine::Splice => EngineKind::Splice,
         Engine::Mmap => EngineKind::Mmap,
         Engine::Nbd => EngineKind::Nbd,
         Engine::Filecreate => EngineKind::Names(PathCall::CreateFile),

@@ -41,6 +41,7 @@ mod settle;
 mod setup;
 mod slots;
 mod space;
+mod splice;
 mod sync_target;
 pub mod thread;
 mod uring;

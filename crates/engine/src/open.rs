@@ -12,6 +12,7 @@ use crate::mmap::Mmap;
 use crate::names::Names;
 use crate::null::Null;
 use crate::setup::{EngineKind, Setup};
+use crate::splice::Splice;
 use crate::sync_target::SyncTarget;
 use crate::uring::Uring;
 
@@ -42,6 +43,7 @@ pub fn with_target<V: Visitor>(setup: &Setup, files: Vec<File>, visitor: V) -> R
         EngineKind::Vsync => blocking(SeekVector, setup, files, visitor),
         EngineKind::Pvsync => blocking(Preadv, setup, files, visitor),
         EngineKind::Pvsync2 => blocking(Preadv2::new(setup), setup, files, visitor),
+        EngineKind::Splice => blocking(Splice::new()?, setup, files, visitor),
         EngineKind::Nbd => Nbd::new(setup).map(|target| visitor.visit(target)),
         EngineKind::Null => Null::new(setup).map(|target| visitor.visit(target)),
         EngineKind::Names(call) => Ok(visitor.visit(Names::new(call, setup))),

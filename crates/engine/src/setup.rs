@@ -144,6 +144,8 @@ pub enum EngineKind {
     Pvsync,
     /// `preadv2` and `pwritev2`.
     Pvsync2,
+    /// `splice` and `vmsplice`, through a pipe.
+    Splice,
     /// Memory mapping.
     Mmap,
     /// An export of an NBD server, over a socket.
@@ -160,7 +162,7 @@ pub enum EngineKind {
 
 impl EngineKind {
     /// All engines that need nothing but files.
-    pub const ON_FILES: [Self; 9] = [
+    pub const ON_FILES: [Self; 10] = [
         Self::IoUring,
         Self::Libaio,
         Self::Psync,
@@ -168,6 +170,7 @@ impl EngineKind {
         Self::Vsync,
         Self::Pvsync,
         Self::Pvsync2,
+        Self::Splice,
         Self::Mmap,
         Self::Null,
     ];
@@ -183,6 +186,7 @@ impl EngineKind {
             Self::Vsync => "vsync",
             Self::Pvsync => "pvsync",
             Self::Pvsync2 => "pvsync2",
+            Self::Splice => "splice",
             Self::Mmap => "mmap",
             Self::Nbd => "nbd",
             Self::Null => "null",

@@ -25,6 +25,8 @@ const BUFFER_MAPPINGS: u64 = 1;
 const RING_MAPPINGS: u64 = 3;
 /// Descriptors of a ring, and of the event or socket that it waits for.
 const RING_DESCRIPTORS: u64 = 2;
+/// Descriptors of a pipe.
+const PIPE_DESCRIPTORS: u64 = 2;
 /// Descriptors of the process apart from its workers.
 const OWN_DESCRIPTORS: u64 = 12;
 /// Mappings of the process apart from its workers, with the arenas of the allocator.
@@ -93,6 +95,7 @@ impl Needs {
         let log_bytes = if logs_operations { LOG_BYTES } else { 0 };
         let has_ring = matches!(job.engine.engine, Engine::IoUring | Engine::Posixaio | Engine::Nbd);
         let (ring_mappings, ring_descriptors) = if has_ring { (RING_MAPPINGS, RING_DESCRIPTORS) } else { (0, 0) };
+        let pipe_descriptors = if job.engine.engine == Engine::Splice { PIPE_DESCRIPTORS } else { 0 };
         let mapped = if job.engine.engine == Engine::Mmap { nrfiles } else { 0 };
         let buffers = if capacity.buffers { depth.saturating_mul(buffer_bytes(job)) } else { 0 };
         let locked = if capacity.buffers { job.host.lockmem.get() } else { 0 };
@@ -101,7 +104,7 @@ impl Needs {
             workers,
             files: each(nrfiles),
             in_flight: each(depth),
-            descriptors: each(open.saturating_add(log_files).saturating_add(ring_descriptors)),
+            descriptors: each(open.saturating_add(log_files).saturating_add(ring_descriptors + pipe_descriptors)),
             mappings: each(THREAD_MAPPINGS + BUFFER_MAPPINGS + ring_mappings + mapped),
             buffer_bytes: each(buffers),
             stack_bytes: each(capacity.stack_bytes),

@@ -22,6 +22,8 @@ pub enum Engine {
     Pvsync2,
     /// glibc's POSIX AIO, mapped to `io_uring` with a note.
     Posixaio,
+    /// `splice` and `vmsplice`, through a pipe.
+    Splice,
     /// Memory mapping.
     Mmap,
     /// An export of an NBD server, over a socket.
@@ -93,6 +95,7 @@ impl Engine {
             Self::Pvsync => "pvsync",
             Self::Pvsync2 => "pvsync2",
             Self::Posixaio => "posixaio",
+            Self::Splice => "splice",
             Self::Mmap => "mmap",
             Self::Nbd => "nbd",
             Self::Null => "null",

@@ -95,13 +95,13 @@ fn memory(word: &str) -> BufferMemory {
 }
 
 /// All engines that Fathom supports.
-pub(crate) const ENGINES: [Engine; 20] = {
+pub(crate) const ENGINES: [Engine; 21] = {
     use Engine::{
         Dircreate, Dirdelete, Dirstat, Falloc, Filecreate, Filedelete, Filestat, Ftruncate, IoUring, Libaio, Mmap,
-        Model, Nbd, Null, Posixaio, Psync, Pvsync, Pvsync2, Sync, Vsync,
+        Model, Nbd, Null, Posixaio, Psync, Pvsync, Pvsync2, Splice, Sync, Vsync,
     };
     [
-        IoUring, Libaio, Psync, Sync, Vsync, Pvsync, Pvsync2, Posixaio, Mmap, Filecreate, Filestat, Filedelete,
+        IoUring, Libaio, Psync, Sync, Vsync, Pvsync, Pvsync2, Posixaio, Mmap, Splice, Filecreate, Filestat, Filedelete,
         Dircreate, Dirstat, Dirdelete, Ftruncate, Falloc, Nbd, Null, Model,
     ]
 };

@@ -106,11 +106,6 @@ static FOREIGN: &[ForeignEngines] = &[
         "run this job with fio; to measure storage over a network, write `ioengine=nbd`",
     ),
     foreign(
-        "splice",
-        "it moves data through a pipe with `splice`",
-        "write `ioengine=psync`, which reads and writes the same blocks",
-    ),
-    foreign(
         "e4defrag",
         "it exchanges extents of ext4 files (EXT4_IOC_MOVE_EXT) and transfers no data",
         "run this job with fio; `ioengine=falloc` measures the allocation of extents",
