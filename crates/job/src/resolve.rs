@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::apply::apply;
 use crate::diagnostic::{Diagnostic, DiagnosticLevel, Place};
 use crate::draft::JobDraft;
-use crate::model::{Job, JobOrigin, Plan};
+use crate::model::{Job, JobOrigin, Plan, VerifyFormat, VerifyMethod, VerifyOptions};
 use crate::raw::{InjectedOptions, RawFile, RawJob, RawOption};
 use crate::read::{Findings, ReadProblem};
 use crate::reconcile::reconcile;
@@ -171,6 +171,7 @@ impl<'a> Resolver<'a> {
             options: given.iter().map(|(spec, option)| (spec.name, option.value_place.clone())).collect(),
         };
         let context = strict::StrictContext { given: &given, place: &raw.place };
+        choose_verification(&mut draft.job.verify, self.dialect);
         if self.dialect == Dialect::Strict {
             replay::choose_defaults(&mut draft, &context);
             self.report_all(strict::check(&draft, &context));
@@ -299,6 +300,18 @@ fn not_yet(spec: &OptionSpec, place: Place) -> Diagnostic {
         .at(place)
         .note(spec.doc)
         .remedy("leave it out, or run this job with fio")
+}
+
+/// Applies the rules of the dialect: fio writes its own headers, also before a pattern that no method goes with.
+fn choose_verification(verify: &mut VerifyOptions, dialect: Dialect) {
+    if dialect == Dialect::Fio {
+        verify.format = VerifyFormat::Fio;
+    }
+    if !verify.pattern.bytes.is_empty() {
+        let as_fio = verify.format == VerifyFormat::Fio;
+        let method = if as_fio { VerifyMethod::PatternHdr } else { VerifyMethod::Pattern };
+        verify.method.get_or_insert(method);
+    }
 }
 
 /// Returns an error if a block is too small for its verification header.

@@ -84,7 +84,7 @@ fn other_value(spec: &OptionSpec) -> String {
         "verify_pattern" | "buffer_pattern" => "0xff",
         "rwmixread" | "rwmixwrite" | "percentage_random" => "30",
         "filesize" => "1m-2m",
-        "verify_interval" | "replay_align" => "4096",
+        "verify_interval" | "verify_offset" | "replay_align" => "4096",
         "replay_skip" => "read,sync",
         "nonvectored" => "0",
         "cmdprio_class" => "2",

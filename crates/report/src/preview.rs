@@ -65,7 +65,7 @@ fn values(job: &Job) -> Vec<(&'static str, String)> {
         }
     }
     if let Some(method) = job.verify.method {
-        rows.push(("verify", format!("{method:?}").to_lowercase()));
+        rows.push(("verify", method.name().to_owned()));
     }
     rows
 }

@@ -1,6 +1,6 @@
 //! Content of writes.
 
-use job::Job;
+use job::{Job, VerifyPattern};
 use units::random::mix;
 
 use crate::decision::Decision;
@@ -82,6 +82,24 @@ fn scramble(stamp: u64, offset: u64, buffer: &mut [u8]) {
 pub(crate) fn repeat(pattern: &[u8], buffer: &mut [u8]) {
     for chunk in buffer.chunks_mut(pattern.len().max(1)) {
         chunk.copy_from_slice(&pattern[..chunk.len()]);
+    }
+}
+
+/// Repeats the pattern of verification over the buffer, which begins at `offset` of its file.
+pub(crate) fn fill_pattern(pattern: &VerifyPattern, offset: u64, buffer: &mut [u8]) {
+    let (length, all) = (pattern.bytes.len().max(1), buffer.len().max(1));
+    let interval = if pattern.interval == 0 { all } else { pattern.interval as usize };
+    for (index, chunk) in buffer.chunks_mut(interval).enumerate() {
+        repeat(&pattern.bytes, chunk);
+        let offset = (offset + (index * interval) as u64).to_le_bytes();
+        for &place in &pattern.offsets {
+            for part in chunk.chunks_mut(length) {
+                let end = (place + offset.len()).min(part.len());
+                if place < end {
+                    part[place..end].copy_from_slice(&offset[..end - place]);
+                }
+            }
+        }
     }
 }
 

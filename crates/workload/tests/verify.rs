@@ -5,24 +5,30 @@ mod common;
 use std::sync::Arc;
 
 use common::*;
-use job::{BlockSizes, Distribution, Job, VerifyMethod};
+use job::{BlockSizes, Distribution, FIO_HEADER_BYTES, Job, VerifyFormat, VerifyMethod};
 use units::random::Random;
 use units::{Nanos, OpKind, PerKind, Rate};
 use workload::{Checked, Decision, HEADER_BYTES, Issuer, JobLayout, Next, WorkerIndex, Writers, WrongData};
 
-const METHODS: [VerifyMethod; 11] = [
-    VerifyMethod::Crc32c,
-    VerifyMethod::Crc32,
-    VerifyMethod::Crc64,
-    VerifyMethod::Crc16,
-    VerifyMethod::Crc7,
-    VerifyMethod::Md5,
-    VerifyMethod::Sha1,
-    VerifyMethod::Sha256,
-    VerifyMethod::Sha512,
-    VerifyMethod::Xxhash,
-    VerifyMethod::Pattern,
-];
+/// Jobs of each method that compares the payload, in both layouts of headers.
+fn jobs_of_methods(word: &str) -> impl Iterator<Item = Job> {
+    let methods =
+        VerifyMethod::ALL.into_iter().filter(|method| !matches!(method, VerifyMethod::Null | VerifyMethod::Meta));
+    methods.flat_map(move |method| {
+        [(VerifyFormat::Fathom, 0), (VerifyFormat::Fio, 0), (VerifyFormat::Fathom, 200), (VerifyFormat::Fio, 200)].map(
+            |(format, offset)| {
+                let mut job = verified(word, method);
+                (job.verify.format, job.verify.offset) = (format, offset);
+                job
+            },
+        )
+    })
+}
+
+/// Describes the verification of a job.
+fn named(job: &Job) -> String {
+    format!("{:?} {:?} {}", job.verify.method, job.verify.format, job.verify.offset)
+}
 
 /// Files in memory, and the number of reads that another worker may have overwritten.
 struct Disk(Vec<Vec<u8>>, usize);
@@ -66,8 +72,8 @@ impl Disk {
 
 fn verified(word: &str, method: VerifyMethod) -> Job {
     let mut job = rw(word);
-    job.verify.method = Some(method);
-    if method == VerifyMethod::Pattern {
+    (job.verify.method, job.verify.format) = (Some(method), VerifyFormat::Fathom);
+    if matches!(method, VerifyMethod::Pattern | VerifyMethod::PatternHdr) {
         job.verify.pattern.bytes = b"%o------pattern".to_vec();
         job.verify.pattern.offsets = vec![0];
     }
@@ -85,30 +91,35 @@ fn round_trip(job: &Job, lengths: &[u64], most: usize) -> usize {
 
 #[test]
 fn every_method_accepts_its_own_blocks() {
-    for method in METHODS {
-        assert_eq!(round_trip(&verified("randwrite", method), &[256 * KIB, 64 * KIB], usize::MAX), 80, "{method:?}");
+    for job in jobs_of_methods("randwrite") {
+        assert_eq!(round_trip(&job, &[256 * KIB, 64 * KIB], usize::MAX), 80, "{}", named(&job));
     }
 }
 
 #[test]
 fn every_method_finds_any_changed_byte() {
-    for method in METHODS {
-        let job = verified("write", method);
+    for job in jobs_of_methods("write") {
+        let (method, name) = (job.verify.method.expect("the job verifies"), named(&job));
         let mut disk = Disk::new(&[64 * KIB]);
         let mut writer = issuer(&job, &one_file(64 * KIB), 5);
         disk.run(&mut writer, usize::MAX).expect("writes are not checked");
         let mut random = Random::new(method as u64, 0);
+        let header = match job.verify.format {
+            VerifyFormat::Fathom => HEADER_BYTES,
+            VerifyFormat::Fio => (FIO_HEADER_BYTES + method.fio_checksum_bytes()) as usize,
+        };
+        let start = job.verify.offset as usize;
         for _ in 0..200 {
             let at = random.below(64 * KIB) as usize;
             disk.0[0][at] ^= 1 << random.below(8);
-            let in_header = at % 4096 < HEADER_BYTES && method != VerifyMethod::Pattern;
+            let in_header = (start..start + header).contains(&(at % 4096)) && method.has_header();
             match disk.run(&mut writer.verify_pass().expect("writes"), usize::MAX) {
                 Err(mismatch) => {
-                    assert_eq!((mismatch.file, mismatch.block), (0, at as u64 / 4096 * 4096), "{method:?}");
-                    assert!(in_header || mismatch.offset == at as u64, "{method:?}: {at} is named as {mismatch}");
+                    assert_eq!((mismatch.file, mismatch.block), (0, at as u64 / 4096 * 4096), "{name}");
+                    assert!(in_header || mismatch.offset == at as u64, "{name}: {at} is named as {mismatch}");
                     assert_ne!(mismatch.expected, mismatch.found, "{mismatch}");
                 }
-                Ok(_) => panic!("{method:?} misses byte {at}"),
+                Ok(_) => panic!("{name} misses byte {at}"),
             }
             fill_again(&writer, &mut disk, at);
         }
@@ -162,7 +173,8 @@ fn lost_moved_and_stale_blocks_are_distinguished() {
 /// f52613e wrote the same bytes in every identical run, and so accepted those of an earlier run.
 #[test]
 fn blocks_of_an_identical_run_were_accepted() {
-    for method in METHODS.into_iter().filter(|method| *method != VerifyMethod::Pattern) {
+    let is_random = |method: &VerifyMethod| method.has_header() && *method != VerifyMethod::PatternHdr;
+    for method in VerifyMethod::ALL.into_iter().filter(is_random) {
         let with_nonce = |nonce| {
             let mut job = verified("randwrite", method);
             job.verify.nonce = nonce;
@@ -197,6 +209,69 @@ fn blocks_of_an_identical_run_were_accepted() {
         let mut checker = only(None);
         assert_eq!((disk.run(&mut checker, usize::MAX), checker.nonce()), (Ok(16), Some(1)));
         assert_eq!(disk.run(&mut only(Some(2)), usize::MAX).expect_err("another run").wrong, WrongData::Nonce);
+    }
+}
+
+/// fio's layout has no room for nonce and file, so the seed depends on them and on the number of the write.
+#[test]
+fn headers_of_fio_show_run_file_and_write() {
+    let layout = files(&[64 * KIB, 64 * KIB]);
+    let job = |nonce, norandommap| {
+        let mut job = verified("randwrite", VerifyMethod::Crc32c);
+        (job.verify.format, job.verify.nonce) = (VerifyFormat::Fio, Some(nonce));
+        (job.pattern.norandommap, job.extent.loops) = (norandommap, if norandommap { 4 } else { 1 });
+        job
+    };
+    let wrong = |norandommap, change: &dyn Fn(&mut Disk, &Disk)| {
+        let (mut disk, mut stale) = (Disk::new(&[64 * KIB; 2]), Disk::new(&[64 * KIB; 2]));
+        stale.run(&mut issuer(&job(1, norandommap), &layout, 5), usize::MAX).expect("writes are not checked");
+        let mut writer = issuer(&job(2, norandommap), &layout, 5);
+        disk.run(&mut writer, usize::MAX).expect("writes are not checked");
+        assert!(disk.run(&mut writer.verify_pass().expect("writes"), usize::MAX).is_ok());
+        change(&mut disk, &stale);
+        let mut writer = writer.verify_pass().expect("writes");
+        disk.run(&mut writer, usize::MAX).expect_err("a bad block").wrong
+    };
+    let stale = |disk: &mut Disk, stale: &Disk| disk.0[0][..4096].copy_from_slice(&stale.0[0][..4096]);
+    assert_eq!(wrong(false, &stale), WrongData::Seed);
+    let swapped = |disk: &mut Disk, _: &Disk| disk.0.swap(0, 1);
+    assert_eq!(wrong(false, &swapped), WrongData::File);
+    // Half of the writes are lost.
+    let mut disk = Disk::new(&[64 * KIB; 2]);
+    let mut writer = issuer(&job(3, true), &layout, 5);
+    disk.run(&mut writer, 64).expect("writes are not checked");
+    let before = disk.0.clone();
+    disk.run(&mut writer, usize::MAX).expect("writes are not checked");
+    disk.0 = before;
+    let mismatch = disk.run(&mut writer.verify_pass().expect("writes"), usize::MAX).expect_err("lost writes");
+    assert!(matches!(mismatch.wrong, WrongData::Write | WrongData::Header), "{mismatch}");
+}
+
+/// `verify_header_seed=0` and `verify_write_sequence=0`.
+#[test]
+fn seed_and_sequence_are_compared_unless_the_job_forbids_it() {
+    for format in [VerifyFormat::Fathom, VerifyFormat::Fio] {
+        let stale = |change: &dyn Fn(&mut Job), randseed| {
+            let mut job = verified("write", VerifyMethod::Crc32c);
+            (job.verify.format, job.extent.loops) = (format, 2);
+            change(&mut job);
+            let mut disk = Disk::new(&[64 * KIB]);
+            let mut writer = issuer(&job, &one_file(64 * KIB), 5);
+            disk.run(&mut writer, usize::MAX).expect("writes are not checked");
+            if randseed {
+                disk.run(&mut issuer(&job, &one_file(64 * KIB), 6), usize::MAX).expect("writes are not checked");
+            } else {
+                assert!(writer.resume(None));
+                let before = disk.0.clone();
+                disk.run(&mut writer, usize::MAX).expect("writes are not checked");
+                disk.0 = before;
+            }
+            disk.run(&mut writer.verify_pass().expect("writes"), usize::MAX).map_err(|mismatch| mismatch.wrong)
+        };
+        assert_eq!(stale(&|_| (), true), Err(WrongData::Seed));
+        assert_eq!(stale(&|job| job.verify.any_seed = true, true), Ok(16));
+        assert_eq!(stale(&|_| (), false), Err(WrongData::Pass), "{format:?}");
+        assert_eq!(stale(&|job| job.verify.any_sequence = true, false), Ok(16));
     }
 }
 
@@ -237,7 +312,14 @@ fn endless_jobs_are_verified_pass_by_pass() {
 
 #[test]
 fn a_lost_write_of_a_later_pass_is_found() {
-    let mut job = verified("randwrite", VerifyMethod::Md5);
+    for format in [VerifyFormat::Fathom, VerifyFormat::Fio] {
+        let mut job = verified("randwrite", VerifyMethod::Md5);
+        job.verify.format = format;
+        finds_a_lost_write(job);
+    }
+}
+
+fn finds_a_lost_write(mut job: Job) {
     job.extent.loops = 3;
     let mut disk = Disk::new(&[64 * KIB]);
     let mut writer = issuer(&job, &one_file(64 * KIB), 5);

@@ -22,7 +22,7 @@ pub use pattern::{BlockSizes, Direction, Distribution, Generator, Pattern, Strid
 pub use priority::{CommandPriorities, IoPriority, PriorityRule, PriorityShare};
 pub use ranks::{JobRanks, RankPart, RankRanges, RankShare, RankTable, SplitKind};
 pub use replay::{ReplayFacts, ReplayFit, ReplayLoop, ReplayOptions, ReplaySkip};
-pub use verify::{SmallBlock, VERIFY_HEADER_BYTES, VERIFY_PLAIN_HEADER_BYTES};
+pub use verify::*;
 
 use std::collections::BTreeSet;
 
@@ -374,66 +374,6 @@ impl Default for DedupeOptions {
     fn default() -> Self {
         Self { percent: 0, has_working_set: false, working_set_percent: 5, is_global: false }
     }
-}
-
-/// Options of verification.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct VerifyOptions {
-    /// The method; `None` for no verification.
-    pub method: Option<VerifyMethod>,
-    /// Read back after writing.
-    pub do_verify: bool,
-    /// Stop at the first mismatch.
-    pub fatal: bool,
-    /// Write expected and actual content of a bad block to files.
-    pub dump: bool,
-    /// Check the blocks of an earlier run of the same job, without writing.
-    pub only: bool,
-    /// `verify_pattern`, decoded.
-    pub pattern: VerifyPattern,
-    /// Bytes between headers; `None` for the block size.
-    pub interval: Option<u32>,
-    /// Nonce in headers, which distinguishes the blocks of otherwise identical runs. If `None`, a run that writes draws
-    /// one and a run that only reads takes it from the blocks.
-    pub nonce: Option<u32>,
-}
-
-/// The pattern that verification expects, repeated over each block.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct VerifyPattern {
-    /// Bytes of the pattern, with zeroes at `offsets`.
-    pub bytes: Vec<u8>,
-    /// Indices in `bytes` of the block's offset (`%o`) in 8 bytes, little-endian.
-    pub offsets: Vec<usize>,
-}
-
-/// Verification methods (`verify`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum VerifyMethod {
-    /// CRC-32C.
-    Crc32c,
-    /// CRC-32.
-    Crc32,
-    /// CRC-64.
-    Crc64,
-    /// CRC-16.
-    Crc16,
-    /// CRC-7.
-    Crc7,
-    /// MD5.
-    Md5,
-    /// SHA-1.
-    Sha1,
-    /// SHA-256.
-    Sha256,
-    /// SHA-512.
-    Sha512,
-    /// xxHash, 32 bits.
-    Xxhash,
-    /// The pattern without a header.
-    Pattern,
-    /// Headers are written and not checked, for timing only.
-    Null,
 }
 
 /// Values that logs of averages contain for each window.

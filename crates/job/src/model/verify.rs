@@ -1,35 +1,209 @@
-//! Minimum block sizes for verification.
+//! Options of verification, and minimum block sizes for it.
 
-use super::{BlockSizes, Job, VerifyMethod};
+use super::{BlockSizes, Job};
 
 /// Size of the header of a verified block with a nonce.
 pub const VERIFY_HEADER_BYTES: u32 = 112;
 /// Size of the header of a verified block without a nonce (`verify_nonce=0`) or written by an earlier release.
 pub const VERIFY_PLAIN_HEADER_BYTES: u32 = 104;
+/// Size of the header of fio 3.33 without the checksum that follows it.
+pub const FIO_HEADER_BYTES: u32 = 40;
+
+/// Options of verification.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct VerifyOptions {
+    /// The method; `None` for no verification.
+    pub method: Option<VerifyMethod>,
+    /// Layout of block headers.
+    pub format: VerifyFormat,
+    /// Read back after writing.
+    pub do_verify: bool,
+    /// Stop at the first mismatch.
+    pub fatal: bool,
+    /// Write expected and actual content of a bad block to files.
+    pub dump: bool,
+    /// Check the blocks of an earlier run of the same job, without writing.
+    pub only: bool,
+    /// `verify_pattern`, decoded.
+    pub pattern: VerifyPattern,
+    /// Bytes between headers; `None` for the block size.
+    pub interval: Option<u32>,
+    /// Offset of the header within its block, in bytes.
+    pub offset: u32,
+    /// Do not compare the seed in headers with that of this run.
+    pub any_seed: bool,
+    /// Do not check which write a block is of.
+    pub any_sequence: bool,
+    /// Nonce in headers, which distinguishes the blocks of otherwise identical runs. If `None`, a run that writes draws
+    /// one and a run that only reads takes it from the blocks.
+    pub nonce: Option<u32>,
+}
+
+/// Layouts of block headers (`verify_format`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum VerifyFormat {
+    /// Fathom's, with nonce, worker and file.
+    #[default]
+    Fathom,
+    /// That of fio 3.33, which also reads and checks such blocks.
+    Fio,
+}
+
+/// The pattern that verification expects, repeated over each block.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct VerifyPattern {
+    /// Bytes of the pattern, with zeroes at `offsets`.
+    pub bytes: Vec<u8>,
+    /// Indices in `bytes` of the block's offset (`%o`) in 8 bytes, little-endian.
+    pub offsets: Vec<usize>,
+    /// Bytes after which the pattern starts again, with the offset there; 0 for the block.
+    pub interval: u32,
+}
+
+/// Verification methods (`verify`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum VerifyMethod {
+    /// CRC-32C.
+    Crc32c,
+    /// CRC-32.
+    Crc32,
+    /// CRC-64.
+    Crc64,
+    /// CRC-16.
+    Crc16,
+    /// CRC-7.
+    Crc7,
+    /// MD5.
+    Md5,
+    /// SHA-1.
+    Sha1,
+    /// SHA-256.
+    Sha256,
+    /// SHA-512.
+    Sha512,
+    /// SHA3-224.
+    Sha3_224,
+    /// SHA3-256.
+    Sha3_256,
+    /// SHA3-384.
+    Sha3_384,
+    /// SHA3-512.
+    Sha3_512,
+    /// xxHash, 32 bits.
+    Xxhash,
+    /// The header alone.
+    Meta,
+    /// The pattern without a header.
+    Pattern,
+    /// The pattern after a header.
+    PatternHdr,
+    /// Nothing is compared, for timing only.
+    Null,
+}
+
+impl VerifyMethod {
+    /// All methods.
+    pub const ALL: [Self; 18] = [
+        Self::Md5,
+        Self::Crc64,
+        Self::Crc32,
+        Self::Crc32c,
+        Self::Crc16,
+        Self::Crc7,
+        Self::Sha1,
+        Self::Sha256,
+        Self::Sha512,
+        Self::Sha3_224,
+        Self::Sha3_256,
+        Self::Sha3_384,
+        Self::Sha3_512,
+        Self::Xxhash,
+        Self::Meta,
+        Self::Pattern,
+        Self::PatternHdr,
+        Self::Null,
+    ];
+
+    /// Returns the method's name in job files.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Md5 => "md5",
+            Self::Crc64 => "crc64",
+            Self::Crc32 => "crc32",
+            Self::Crc32c => "crc32c",
+            Self::Crc16 => "crc16",
+            Self::Crc7 => "crc7",
+            Self::Sha1 => "sha1",
+            Self::Sha256 => "sha256",
+            Self::Sha512 => "sha512",
+            Self::Sha3_224 => "sha3-224",
+            Self::Sha3_256 => "sha3-256",
+            Self::Sha3_384 => "sha3-384",
+            Self::Sha3_512 => "sha3-512",
+            Self::Xxhash => "xxhash",
+            Self::Meta => "meta",
+            Self::Pattern => "pattern",
+            Self::PatternHdr => "pattern_hdr",
+            Self::Null => "null",
+        }
+    }
+
+    /// Reports whether blocks begin with a header.
+    #[must_use]
+    pub const fn has_header(self) -> bool {
+        !matches!(self, Self::Pattern | Self::Null)
+    }
+
+    /// Returns the size of what follows the header of fio 3.33, in bytes: the checksum, or the working memory of it.
+    #[must_use]
+    pub const fn fio_checksum_bytes(self) -> u32 {
+        match self {
+            Self::Meta | Self::Pattern | Self::PatternHdr | Self::Null => 0,
+            Self::Crc7 => 1,
+            Self::Crc16 => 2,
+            Self::Crc32 | Self::Crc32c | Self::Xxhash => 4,
+            Self::Crc64 => 8,
+            Self::Md5 => 16,
+            Self::Sha1 => 20,
+            Self::Sha3_224 => 28,
+            Self::Sha3_256 => 32,
+            Self::Sha3_384 => 48,
+            Self::Sha256 | Self::Sha3_512 => 64,
+            Self::Sha512 => 128,
+        }
+    }
+}
 
 /// A block size too small for its verification header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SmallBlock {
-    /// The option that sets it: `verify_interval`, `bs`, `bsrange` or `bssplit`.
+    /// The option that sets it: `verify_interval`, `bs`, `bsrange`, `bssplit` or `verify_offset`.
     pub option: &'static str,
-    /// Size of the block in bytes.
+    /// Size of the block, or of what precedes the header, in bytes.
     pub bytes: u32,
-    /// Size of the header in bytes.
+    /// Size of the header in bytes, including `verify_offset`.
     pub header: u32,
 }
+
+const OFFSET: &str = "verify_offset";
 
 impl SmallBlock {
     /// Describes the problem.
     #[must_use]
     pub fn message(&self) -> String {
         let Self { option, bytes, header } = self;
+        if *option == OFFSET {
+            return format!("{option}: {bytes} bytes lie within the verification header of {header} bytes");
+        }
         format!("{option}: a block of {bytes} bytes has no room for its verification header of {header} bytes")
     }
 
     /// Returns what to write instead.
     #[must_use]
     pub fn remedy(&self) -> String {
-        format!("write `{}={}` or more, or leave `verify` out", self.option, self.header)
+        let other = if self.option == OFFSET { "it" } else { "`verify`" };
+        format!("write `{}={}` or more, or leave {other} out", self.option, self.header)
     }
 }
 
@@ -40,15 +214,20 @@ impl Job {
     pub fn small_block(&self, draws_nonce: bool) -> Option<SmallBlock> {
         let (verify, pattern) = (&self.verify, &self.pattern);
         let direction = pattern.direction;
-        let has_headers = !matches!(verify.method?, VerifyMethod::Pattern | VerifyMethod::Null);
-        if !has_headers || !(direction.reads() || direction.writes()) {
+        let method = verify.method?;
+        if !method.has_header() || !(direction.reads() || direction.writes()) {
             return None;
         }
         let is_marked = verify.nonce.map_or(draws_nonce, |nonce| nonce != 0);
-        let header = match direction.writes() && !verify.only && is_marked {
-            true => VERIFY_HEADER_BYTES,
-            false => VERIFY_PLAIN_HEADER_BYTES,
+        let header = match verify.format {
+            VerifyFormat::Fio => FIO_HEADER_BYTES + method.fio_checksum_bytes(),
+            VerifyFormat::Fathom if direction.writes() && !verify.only && is_marked => VERIFY_HEADER_BYTES,
+            VerifyFormat::Fathom => VERIFY_PLAIN_HEADER_BYTES,
         };
+        if (1..header).contains(&verify.offset) {
+            return Some(SmallBlock { option: OFFSET, bytes: verify.offset, header });
+        }
+        let header = header.saturating_add(verify.offset);
         let small = |option, bytes| (bytes < header).then_some(SmallBlock { option, bytes, header });
         let least = pattern.used_sizes().min_by_key(|sizes| sizes.min())?;
         let option = match least {

@@ -116,7 +116,7 @@ mod tests {
     fn an_offset_takes_eight_bytes() {
         let pattern = read("0xff%o\"x\"", true, &mut Findings::default());
         let bytes = vec![0xff, 0, 0, 0, 0, 0, 0, 0, 0, b'x'];
-        assert_eq!(pattern, Some(VerifyPattern { bytes, offsets: vec![1] }));
+        assert_eq!(pattern, Some(VerifyPattern { bytes, offsets: vec![1], ..VerifyPattern::default() }));
     }
 
     #[test]

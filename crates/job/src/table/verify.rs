@@ -1,9 +1,10 @@
 //! Options of verification.
 
+use super::Status;
 use super::spec::OptionKind::{Bool, Int, Long, Text, Word};
-use super::spec::{ANY, OptionSpec, Setter, flag, later, special, switch};
+use super::spec::{ANY, OptionSpec, Setter, flag, int, later, special, switch};
 use crate::draft::JobDraft;
-use crate::model::{VERIFY_PLAIN_HEADER_BYTES, VerifyMethod};
+use crate::model::{FIO_HEADER_BYTES, VerifyFormat, VerifyMethod, VerifyPattern};
 use crate::read::{Findings, pattern, word};
 
 pub(super) static OPTIONS: &[OptionSpec] = &[
@@ -22,7 +23,7 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
     special("verify_pattern", Text, verify_pattern, "Pattern to write and to expect; `%o` stands for the offset."),
     OptionSpec::new(
         "verify_interval",
-        Int(VERIFY_PLAIN_HEADER_BYTES as i64, ANY),
+        Int(2 * FIO_HEADER_BYTES as i64, ANY),
         Setter::Number(|d, n| d.job.verify.interval = Some(n as u32)),
         "Distance in bytes between block headers.",
     )
@@ -33,8 +34,24 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
         Setter::Number(|d, n| d.job.verify.nonce = u32::try_from(n).ok()),
         "Number in block headers that identifies the run, drawn by default; 0 for the same bytes in all runs.",
     ),
-    later("verify_pattern_interval", Int(0, ANY), "Restart the pattern after this many bytes.").default("0"),
-    later("verify_offset", Int(48, ANY), "Offset of the header within a block."),
+    OptionSpec::new(
+        "verify_format",
+        Word(&["fathom", "fio"]),
+        Setter::Word(|d, word, _, _| {
+            d.job.verify.format = if word == "fio" { VerifyFormat::Fio } else { VerifyFormat::Fathom };
+        }),
+        "Layout of block headers: Fathom's, or that of fio 3.33 to exchange data with it.",
+    )
+    .default("fathom")
+    .status(Status::OfFathom),
+    int("verify_pattern_interval", (0, ANY), "Restart the pattern after this many bytes, 0 for never.", |d, n| {
+        d.job.verify.pattern.interval = n as u32;
+    })
+    .default("0"),
+    int("verify_offset", (FIO_HEADER_BYTES as i64, ANY), "Offset of the header within a block.", |d, n| {
+        d.job.verify.offset = n as u32;
+    })
+    .bounded_by("the header is exchanged with the bytes there, which must not overlap it"),
     later("verify_policy", Word(&["completed", "fsynced"]), "Writes that a later verification covers.")
         .default("completed"),
     later("verify_async", Int(0, ANY), "Number of verification threads.").default("0"),
@@ -44,8 +61,12 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
     later("experimental_verify", Bool, "Regenerate offsets for verification instead of keeping a list."),
     later("verify_state_load", Bool, "Verify only what an earlier run had written, by its saved state."),
     later("verify_state_save", Bool, "Save the write state of the run for a later verification.").default("1"),
-    later("verify_write_sequence", Bool, "Check the sequence number of each block.").default("1"),
-    later("verify_header_seed", Bool, "Check the seed in the header of each block.").default("1"),
+    switch("verify_write_sequence", "1", "Check which write each block is of.", |d, on| {
+        d.job.verify.any_sequence = !on;
+    }),
+    switch("verify_header_seed", "1", "Check the seed in the header of each block.", |d, on| {
+        d.job.verify.any_seed = !on;
+    }),
     later("trim_percentage", Int(0, 100), "Percentage of verified blocks to trim.").default("0"),
     later("trim_verify_zero", Bool, "Verify that trimmed blocks read as zeroes.").default("1"),
     later("trim_backlog", Long(0), "Number of written blocks after which blocks are trimmed."),
@@ -57,7 +78,7 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
 const NONCE_MAX: i64 = i32::MAX as i64;
 
 const fn deprecated(name: &'static str, doc: &'static str) -> OptionSpec {
-    OptionSpec::new(name, Int(0, ANY), Setter::Nothing, doc).status(super::Status::Deprecated)
+    OptionSpec::new(name, Int(0, ANY), Setter::Nothing, doc).status(Status::Deprecated)
 }
 
 const METHODS: &[&str] = &[
@@ -85,34 +106,12 @@ const METHODS: &[&str] = &[
 
 fn verify(draft: &mut JobDraft, text: &str, findings: &mut Findings) {
     let Some((name, _)) = word::read(text, METHODS, findings) else { return };
-    let method = match name {
-        "0" => None,
-        "md5" => Some(VerifyMethod::Md5),
-        "crc64" => Some(VerifyMethod::Crc64),
-        "crc32" => Some(VerifyMethod::Crc32),
-        "crc32c" | "crc32c-intel" => Some(VerifyMethod::Crc32c),
-        "crc16" => Some(VerifyMethod::Crc16),
-        "crc7" => Some(VerifyMethod::Crc7),
-        "sha1" => Some(VerifyMethod::Sha1),
-        "sha256" => Some(VerifyMethod::Sha256),
-        "sha512" => Some(VerifyMethod::Sha512),
-        "xxhash" => Some(VerifyMethod::Xxhash),
-        "pattern" => Some(VerifyMethod::Pattern),
-        "null" => Some(VerifyMethod::Null),
-        _ => {
-            findings
-                .fault(0..text.len(), "not-supported", format!("fio's verification `{name}` is not supported yet"))
-                .remedy("for example `verify=crc32c`");
-            return;
-        }
-    };
-    draft.job.verify.method = method;
+    let name = if name == "crc32c-intel" { "crc32c" } else { name };
+    draft.job.verify.method = VerifyMethod::ALL.into_iter().find(|method| method.name() == name);
 }
 
-/// Sets the pattern, and the method `pattern` if the job gives none.
 fn verify_pattern(draft: &mut JobDraft, text: &str, findings: &mut Findings) {
     if let Some(found) = pattern::read(text, true, findings) {
-        draft.job.verify.pattern = found;
-        draft.job.verify.method.get_or_insert(VerifyMethod::Pattern);
+        draft.job.verify.pattern = VerifyPattern { interval: draft.job.verify.pattern.interval, ..found };
     }
 }

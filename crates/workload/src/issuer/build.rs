@@ -1,6 +1,6 @@
 //! Creates the issuer of a job.
 
-use job::{Direction, Job};
+use job::{BlockSizes, Direction, Job, VerifyFormat};
 use units::random::{Random, mix};
 
 use super::fast_path::FastPath;
@@ -79,10 +79,10 @@ impl Issuer {
     }
 }
 
-/// Reports whether headers hold the number of the write. Without a nonce, blocks depend on the job alone.
+/// Reports whether headers show the number of the write.
 fn numbers_writes(job: &Job, rules: &OffsetRules, verifier: Option<&Verifier>) -> bool {
     let writes = job.pattern.direction.writes() && !job.verify.only;
-    writes && rules.may_overlap() && verifier.is_some_and(Verifier::is_marked)
+    writes && rules.may_overlap() && verifier.is_some_and(Verifier::shows_writes)
 }
 
 /// Reports whether writes are read back before anything overwrites them.
@@ -154,7 +154,10 @@ fn verifier(
 ) -> Result<Option<Verifier>, WorkloadError> {
     let Some(method) = job.verify.method else { return Ok(None) };
     let interval = job.verify.interval.filter(|&interval| interval > 0);
-    let interval = interval.unwrap_or_else(|| min_size(&rules.sizes, used));
+    let interval = match job.verify.format {
+        VerifyFormat::Fathom => interval.unwrap_or_else(|| min_size(&rules.sizes, used)),
+        VerifyFormat::Fio => interval_of_fio(job, interval),
+    };
     if let Some(small) = job.small_block(false) {
         return Err(WorkloadError::new(small.option, format!("{}: {}", small.message(), small.remedy())));
     }
@@ -172,5 +175,18 @@ fn verifier(
         return Err(WorkloadError::new("verify", message));
     }
     let nonce = if writes && !job.verify.only { Some(job.verify.nonce.unwrap_or(0)) } else { job.verify.nonce };
-    Ok(Some(Verifier::new(method, &job.verify.pattern, interval, seed, nonce, worker.index, layout)))
+    Ok(Some(Verifier::new(method, &job.verify, interval, seed, nonce, worker.index, layout)))
+}
+
+/// Returns the distance of headers in fio: `verify_interval` if it divides the smallest and the largest block, and
+/// otherwise their greatest common divisor.
+fn interval_of_fio(job: &Job, given: Option<u32>) -> u32 {
+    let least = job.pattern.used_sizes().map(BlockSizes::min).min().unwrap_or(1);
+    let most = job.pattern.used_sizes().map(BlockSizes::max).max().unwrap_or(1);
+    let divides = |&interval: &u32| least.is_multiple_of(interval) && most.is_multiple_of(interval);
+    given.filter(divides).unwrap_or_else(|| greatest_divisor(least, most)).max(1)
+}
+
+fn greatest_divisor(a: u32, b: u32) -> u32 {
+    if b == 0 { a } else { greatest_divisor(b, a % b) }
 }

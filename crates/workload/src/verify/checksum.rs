@@ -33,7 +33,13 @@ impl Checksum {
             VerifyMethod::Sha256 => Self::from(&sha2::Sha256::digest(data)),
             VerifyMethod::Sha512 => Self::from(&sha2::Sha512::digest(data)),
             VerifyMethod::Xxhash => Self::from(&xxh32(data, 0).to_le_bytes()),
-            VerifyMethod::Pattern | VerifyMethod::Null => Self::from(&[]),
+            VerifyMethod::Sha3_224 => Self::from(&sha3::Sha3_224::digest(data)),
+            VerifyMethod::Sha3_256 => Self::from(&sha3::Sha3_256::digest(data)),
+            VerifyMethod::Sha3_384 => Self::from(&sha3::Sha3_384::digest(data)),
+            VerifyMethod::Sha3_512 => Self::from(&sha3::Sha3_512::digest(data)),
+            VerifyMethod::Meta | VerifyMethod::Pattern | VerifyMethod::PatternHdr | VerifyMethod::Null => {
+                Self::from(&[])
+            }
         }
     }
 

@@ -20,8 +20,7 @@
 //! 0 the format is version 1, whose bytes depend on the job and its seed alone. Version 1 with a nonce can be read:
 //! earlier releases wrote it.
 //!
-//! Numbers are little-endian. fio's headers differ between its own versions, so no layout would let one program check
-//! what another wrote.
+//! Numbers are little-endian. Blocks in fio's layout ([`super::fio_header`]) have neither nonce nor identity of the file.
 
 use job::VerifyMethod;
 
@@ -131,7 +130,7 @@ fn own_crc(bytes: &[u8], is_marked: bool) -> u32 {
     if is_marked { crc32c::crc32c_append(crc, &bytes[WORKER_AT..HEADER_BYTES]) } else { crc }
 }
 
-fn array<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
+pub(super) fn array<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
     let mut field = [0; N];
     field.copy_from_slice(&bytes[at..at + N]);
     field
@@ -162,6 +161,12 @@ pub(super) const fn number(method: VerifyMethod) -> u8 {
         VerifyMethod::Sha512 => 9,
         VerifyMethod::Xxhash => 10,
         VerifyMethod::Pattern => 11,
+        VerifyMethod::Sha3_224 => 12,
+        VerifyMethod::Sha3_256 => 13,
+        VerifyMethod::Sha3_384 => 14,
+        VerifyMethod::Sha3_512 => 15,
+        VerifyMethod::Meta => 16,
+        VerifyMethod::PatternHdr => 17,
     }
 }
 

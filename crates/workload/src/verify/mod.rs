@@ -15,152 +15,45 @@
 //! others. Blocks without a header (`verify=pattern`) have no nonce.
 
 mod checksum;
+mod fio_block;
+mod fio_checksum;
+mod fio_header;
 mod header;
 mod latest;
+mod mismatch;
 
-use std::fmt;
 use std::sync::Arc;
 
-use job::{VerifyMethod, VerifyPattern};
+use job::{FIO_HEADER_BYTES, VerifyFormat, VerifyMethod, VerifyOptions, VerifyPattern};
 use units::random::mix;
 
 use crate::decision::Decision;
 use crate::files::JobLayout;
-use crate::payload::{fill_random, repeat};
+use crate::payload::{fill_pattern, fill_random};
 use crate::writers::Writers;
 use checksum::Checksum;
 pub use header::HEADER_BYTES;
 use header::{BadField, PLAIN_HEADER_BYTES, VerifyHeader, WriteIdentity};
 pub(crate) use latest::LatestWrites;
-
-/// Maximum number of bytes quoted by a [`Mismatch`].
-const QUOTED_BYTES_MAX: usize = 16;
+use mismatch::QUOTED_BYTES_MAX;
+pub use mismatch::{Checked, Mismatch, WrongData};
 
 /// Maximum number of wrong bytes in a damaged header; with more it counts as missing.
 const DAMAGED_BYTES_MAX: usize = 8;
-
-/// Kinds of wrong data.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum WrongData {
-    /// There is no header.
-    Header,
-    /// Some bytes of the header are wrong.
-    HeaderDamaged,
-    /// The header is of another verification method.
-    Method,
-    /// The header is of a block of another length.
-    Length,
-    /// The header is of a block at another offset.
-    Offset,
-    /// The header is of a block with another seed.
-    Seed,
-    /// The header is of another run: this run's write is lost.
-    Nonce,
-    /// The header is of another file.
-    File,
-    /// The header is of a worker that does not write here.
-    Worker,
-    /// The header is of another pass: this pass's write is lost.
-    Pass,
-    /// The header is of another write than the last one, which is lost.
-    Write,
-    /// The payload is wrong.
-    Payload,
-    /// The checksum in the header is wrong, and the payload is correct.
-    Checksum,
-    /// The pattern is wrong.
-    Pattern,
-}
-
-impl WrongData {
-    /// Reports whether the header is wrong, so that nothing is known about the payload.
-    #[must_use]
-    pub const fn is_in_header(self) -> bool {
-        !matches!(self, Self::Payload | Self::Checksum | Self::Pattern)
-    }
-}
-
-/// Result of checking a read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Checked {
-    /// All data are those of the last write.
-    Good,
-    /// The data are intact, but at least one block may be of another worker that writes to the same region.
-    Overwritten,
-}
-
-/// A block that is not what was written.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Mismatch {
-    /// Index of the file.
-    pub file: u32,
-    /// Offset of the block in the file, in bytes.
-    pub block: u64,
-    /// Length of the block in bytes.
-    pub length: u32,
-    /// Offset of the first wrong byte in the file.
-    pub offset: u64,
-    /// Kind of mismatch.
-    pub wrong: WrongData,
-    /// Expected bytes from `offset`, at most 16; empty if unknown.
-    pub expected: Vec<u8>,
-    /// Bytes found there, at most 16.
-    pub found: Vec<u8>,
-}
-
-impl Mismatch {
-    /// Reports whether a read that overlapped a write may have caused it, by returning parts of two blocks. A missing
-    /// header is not torn.
-    #[must_use]
-    pub const fn may_be_torn(&self) -> bool {
-        match self.wrong {
-            WrongData::HeaderDamaged | WrongData::Payload | WrongData::Checksum => true,
-            WrongData::Header => self.offset != self.block,
-            _ => false,
-        }
-    }
-}
-
-impl fmt::Display for Mismatch {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let what = match self.wrong {
-            WrongData::Header => "no verification header",
-            WrongData::HeaderDamaged => "damaged verification header",
-            WrongData::Method => "header of another verification method",
-            WrongData::Length => "header of a block of another length",
-            WrongData::Offset => "block of another place",
-            WrongData::Seed => "block of another seed",
-            WrongData::Nonce => "stale block of another run",
-            WrongData::File => "block of another file",
-            WrongData::Worker => "block of another worker",
-            WrongData::Pass => "block of another pass",
-            WrongData::Write => "block of an earlier write",
-            WrongData::Payload => "wrong data",
-            WrongData::Checksum => "wrong checksum",
-            WrongData::Pattern => "wrong pattern",
-        };
-        write!(f, "{what} at offset {} (block at {}): expected ", self.offset, self.block)?;
-        hex(f, &self.expected)?;
-        write!(f, ", found ")?;
-        hex(f, &self.found)
-    }
-}
-
-impl std::error::Error for Mismatch {}
-
-fn hex(f: &mut fmt::Formatter<'_>, bytes: &[u8]) -> fmt::Result {
-    if bytes.is_empty() {
-        return write!(f, "something else");
-    }
-    bytes.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
-}
 
 /// Fills and checks verified blocks.
 #[derive(Clone, Debug)]
 pub(crate) struct Verifier {
     method: VerifyMethod,
+    format: VerifyFormat,
     pattern: VerifyPattern,
     interval: u32,
+    /// Offset of the header within a block.
+    offset: usize,
+    any_seed: bool,
+    any_sequence: bool,
+    /// Memory for blocks whose header is moved to their start.
+    moved: Vec<u8>,
     seed: u64,
     /// Nonce of blocks that are written, and of blocks that are read once it is known.
     nonce: Option<u32>,
@@ -204,7 +97,7 @@ impl Verifier {
     /// Creates a verifier. If `nonce` is `None`, it is taken from the first block checked.
     pub(crate) fn new(
         method: VerifyMethod,
-        pattern: &VerifyPattern,
+        options: &VerifyOptions,
         interval: u32,
         seed: u64,
         nonce: Option<u32>,
@@ -218,8 +111,13 @@ impl Verifier {
         let shared = identities.iter().zip(&layout.files).map(is_shared).collect();
         Self {
             method,
-            pattern: pattern.clone(),
+            format: options.format,
+            pattern: options.pattern.clone(),
             interval: interval.max(1),
+            offset: if method.has_header() { options.offset as usize } else { 0 },
+            any_seed: options.any_seed,
+            any_sequence: options.any_sequence,
+            moved: Vec::new(),
             seed,
             nonce,
             worker,
@@ -232,12 +130,30 @@ impl Verifier {
 
     /// Returns the nonce in headers; `None` if blocks have no headers or it is not yet known.
     pub(crate) fn nonce(&self) -> Option<u32> {
-        self.nonce.filter(|_| self.method != VerifyMethod::Pattern && self.method != VerifyMethod::Null)
+        self.nonce.filter(|_| self.method.has_header() && self.format == VerifyFormat::Fathom)
     }
 
-    /// Reports whether headers hold worker and file.
-    pub(crate) fn is_marked(&self) -> bool {
+    /// Reports whether headers of Fathom hold worker and file.
+    fn is_marked(&self) -> bool {
         self.method != VerifyMethod::Pattern && self.nonce.is_some_and(|nonce| nonce != 0)
+    }
+
+    /// Reports whether blocks show which write they are of. Without a nonce, Fathom's depend on the job alone.
+    pub(crate) fn shows_writes(&self) -> bool {
+        self.is_marked() || (self.format == VerifyFormat::Fio && self.method.has_header())
+    }
+
+    /// Returns the size of headers, including the checksum.
+    fn header_bytes(&self) -> usize {
+        match self.format {
+            VerifyFormat::Fio => (FIO_HEADER_BYTES + self.method.fio_checksum_bytes()) as usize,
+            VerifyFormat::Fathom if self.is_marked() => HEADER_BYTES,
+            VerifyFormat::Fathom => PLAIN_HEADER_BYTES,
+        }
+    }
+
+    fn identity(&self, file: u32) -> u32 {
+        self.files.identities.get(file as usize).copied().unwrap_or(file)
     }
 
     /// Reports whether other workers write to the same region of this file.
@@ -276,15 +192,20 @@ impl Verifier {
 
     /// Fills the buffer of a write.
     pub(crate) fn fill(&self, op: &Decision, buffer: &mut [u8]) {
+        if self.format == VerifyFormat::Fio {
+            return self.fill_as_fio(op, buffer);
+        }
         for (at, length) in blocks(buffer.len(), self.interval as usize) {
             let offset = op.offset + at as u64;
-            self.fill_block(op.file, offset, self.pass_of(op, offset), &mut buffer[at..at + length]);
+            let block = &mut buffer[at..at + length];
+            self.fill_block(op.file, offset, self.pass_of(op, offset), block);
+            swap_header(block, self.header_bytes(), self.offset);
         }
     }
 
     fn fill_block(&self, file: u32, offset: u64, pass: u32, block: &mut [u8]) {
         let nonce = self.nonce.unwrap_or(0);
-        let file = self.files.identities.get(file as usize).copied().unwrap_or(file);
+        let file = self.identity(file);
         let identity = self.is_marked().then_some(WriteIdentity { worker: self.worker, file });
         let key = self.key(self.seed, nonce, identity);
         let (seed, length) = (self.seed, block.len() as u32);
@@ -303,14 +224,7 @@ impl Verifier {
             fill_random(mix(mix(key, offset), u64::from(pass)), payload);
             return;
         }
-        let mut pattern = self.pattern.bytes.clone();
-        for &place in &self.pattern.offsets {
-            let end = (place + 8).min(pattern.len());
-            if place < end {
-                pattern[place..end].copy_from_slice(&offset.to_le_bytes()[..end - place]);
-            }
-        }
-        repeat(&pattern, payload);
+        fill_pattern(&self.pattern, offset, payload);
     }
 
     /// Checks the data of a read.
@@ -319,12 +233,15 @@ impl Verifier {
         if self.method == VerifyMethod::Null {
             return Ok(all);
         }
-        for (at, length) in blocks(data.len(), self.interval as usize) {
+        // fio applies a pattern without headers to a whole write.
+        let whole = self.method == VerifyMethod::Pattern && self.format == VerifyFormat::Fio;
+        let interval = if whole { data.len().max(1) } else { self.interval as usize };
+        for (at, length) in blocks(data.len(), interval) {
             let (offset, block) = (op.offset + at as u64, &data[at..at + length]);
-            let checked = if self.method == VerifyMethod::Pattern {
-                self.check_pattern(offset, op.pass, block)
-            } else {
-                self.check_block(op, offset, block)
+            let checked = match self.method {
+                VerifyMethod::Pattern => self.check_pattern(offset, op.pass, block),
+                _ if self.offset == 0 => self.check_block(op, offset, block),
+                _ => self.check_moved(op, offset, block),
             };
             if checked.map_err(|flaw| flaw.into_mismatch(op.file, offset, block))? == Checked::Overwritten {
                 all = Checked::Overwritten;
@@ -333,13 +250,29 @@ impl Verifier {
         Ok(all)
     }
 
+    /// Checks a block whose header is not at its start.
+    fn check_moved(&mut self, op: &Decision, offset: u64, block: &[u8]) -> Result<Checked, Flaw> {
+        let mut moved = std::mem::take(&mut self.moved);
+        moved.clear();
+        moved.extend_from_slice(block);
+        let (head, header_at) = (self.header_bytes(), self.offset);
+        swap_header(&mut moved, head, header_at);
+        let checked = self.check_block(op, offset, &moved);
+        self.moved = moved;
+        checked.map_err(|flaw| Flaw { at: swapped(flaw.at, head, header_at), ..flaw })
+    }
+
     fn check_pattern(&self, offset: u64, pass: u32, block: &[u8]) -> Result<Checked, Flaw> {
         let mut good = vec![0; block.len()];
         self.fill_payload(self.seed, offset, pass, &mut good);
         differs(WrongData::Pattern, 0, &good, block).map(|()| Checked::Good)
     }
 
+    /// Checks a block whose header is at its start.
     fn check_block(&mut self, op: &Decision, offset: u64, block: &[u8]) -> Result<Checked, Flaw> {
+        if self.format == VerifyFormat::Fio {
+            return self.check_fio_block(op, offset, block);
+        }
         if block.len() < PLAIN_HEADER_BYTES {
             return Ok(Checked::Good);
         }
@@ -366,13 +299,19 @@ impl Verifier {
     fn check_payload(&self, header: &VerifyHeader, block: &[u8]) -> Result<(), Flaw> {
         let payload = &block[header.bytes()..];
         let sum = Checksum::of(self.method, payload);
-        if VerifyHeader::sum_in(block, &sum) == sum.as_bytes() {
+        let is_sound = VerifyHeader::sum_in(block, &sum) == sum.as_bytes();
+        let compares_pattern = self.method == VerifyMethod::PatternHdr;
+        if is_sound && !compares_pattern {
             return Ok(());
         }
         let mut good = vec![0; payload.len()];
         let key = self.key(header.seed, header.nonce, header.identity);
         self.fill_payload(key, header.offset, header.pass, &mut good);
-        differs(WrongData::Payload, header.bytes(), &good, payload)?;
+        let wrong = if compares_pattern { WrongData::Pattern } else { WrongData::Payload };
+        differs(wrong, header.bytes(), &good, payload)?;
+        if is_sound {
+            return Ok(());
+        }
         Err(Flaw::new(WrongData::Checksum, header::SUM_AT, sum.as_bytes()))
     }
 
@@ -407,7 +346,7 @@ impl Verifier {
         let Some(expected) = &self.expected else {
             return self.learn_file(header, op.file).map(|()| Checked::Good);
         };
-        if header.seed != self.seed {
+        if header.seed != self.seed && !self.any_seed {
             return Err(Flaw::new(WrongData::Seed, header::SEED_AT, &self.seed.to_le_bytes()));
         }
         if header.identity.is_some() != self.is_marked() {
@@ -417,12 +356,15 @@ impl Verifier {
         if header.identity.is_none() && self.is_shared(op.file) {
             return Ok(Checked::Overwritten);
         }
-        let file = self.files.identities.get(op.file as usize).copied().unwrap_or(op.file);
+        let file = self.identity(op.file);
         if header.identity.is_some_and(|identity| identity.file != file) {
             return Err(Flaw::new(WrongData::File, header::FILE_AT, &file.to_le_bytes()));
         }
         if header.identity.is_some_and(|identity| identity.worker != self.worker) {
             return Err(Flaw::new(WrongData::Worker, header::WORKER_AT, &self.worker.to_le_bytes()));
+        }
+        if self.any_sequence {
+            return Ok(Checked::Good);
         }
         let number = self.pass_of(op, offset);
         if self.numbered && header.pass != number {
@@ -488,4 +430,23 @@ fn blocks(length: usize, interval: usize) -> impl Iterator<Item = (usize, usize)
         let start = index * interval;
         (start, if index + 1 == count { length - start } else { interval })
     })
+}
+
+/// Exchanges the header at the start of a block with the bytes at `offset`, as fio does for `verify_offset`.
+fn swap_header(block: &mut [u8], header: usize, offset: usize) {
+    if offset == 0 || block.len() < offset + header {
+        return;
+    }
+    for at in 0..header {
+        block.swap(at, offset + at);
+    }
+}
+
+/// Returns where [`swap_header`] moves the byte at `at`.
+const fn swapped(at: usize, header: usize, offset: usize) -> usize {
+    match at {
+        _ if at < header => at + offset,
+        _ if at >= offset && at < offset + header => at - offset,
+        _ => at,
+    }
 }

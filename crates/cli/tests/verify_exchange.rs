@@ -1,0 +1,163 @@
+//! Verified data in fio's layout: blocks of fio 3.33 and of Fathom, checked by each other.
+
+mod common;
+
+use common::{Outcome, Scratch, fathom, fio, require, run, words};
+
+/// The methods of fio 3.33 that write a header.
+const METHODS: [&str; 16] = [
+    "md5",
+    "crc64",
+    "crc32",
+    "crc32c",
+    "crc32c-intel",
+    "crc16",
+    "crc7",
+    "sha1",
+    "sha256",
+    "sha512",
+    "sha3-224",
+    "sha3-256",
+    "sha3-384",
+    "sha3-512",
+    "xxhash",
+    "meta",
+];
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Program {
+    Fio,
+    Fathom,
+    /// `fathom run` in fio's layout.
+    Strict,
+}
+
+fn start(scratch: &Scratch, program: Program, line: &str) -> Outcome {
+    let line = format!("--name=x --filename=x --size=64k {line}");
+    let mut command = match program {
+        Program::Fio => fio(words(&line)),
+        Program::Fathom => fathom(words(&format!("fio {line}"))),
+        Program::Strict => fathom(words(&format!("run --no-record --progress=off --verify_format=fio {line}"))),
+    };
+    run(command.current_dir(scratch))
+}
+
+/// Writes with one program and reads with the other, in both directions.
+fn exchange(write: &str, read: &str, options: &str) {
+    let scratch = Scratch::new();
+    for (writer, readers) in [
+        (Program::Fio, &[Program::Fathom, Program::Strict][..]),
+        (Program::Fathom, &[Program::Fio]),
+        (Program::Strict, &[Program::Fio]),
+    ] {
+        start(&scratch, writer, &format!("{write} --do_verify=0 {options}")).expect_code(0);
+        for &reader in readers {
+            let outcome = start(&scratch, reader, &format!("{read} {options}")).expect_code(0);
+            // fio 3.33 exits with 0 if a pattern behind a header differs.
+            let all = format!("{}{}", outcome.stdout, outcome.stderr);
+            assert!(!all.contains("verify failed"), "{writer:?}, {reader:?}, {options}: {all}");
+        }
+        std::fs::remove_file(scratch.path("x")).expect("it was written");
+    }
+}
+
+#[test]
+fn blocks_of_every_method_are_exchanged_with_fio() {
+    require!(Fio);
+    for method in METHODS {
+        exchange("--rw=write", "--rw=read", &format!("--verify={method} --bs=1000"));
+        exchange("--rw=write", "--rw=write --verify_only=1", &format!("--verify={method} --bs=4k"));
+        for option in ["--verify_interval=1k", "--verify_offset=1000"] {
+            exchange("--rw=randwrite", "--rw=randread", &format!("--verify={method} --bs=4k {option}"));
+        }
+    }
+}
+
+/// fio ignores an interval that does not divide the block sizes.
+#[test]
+fn headers_are_where_fio_expects_them() {
+    require!(Fio);
+    for options in [
+        "--bsrange=1k-8k",
+        "--bssplit=4k/50:6k/50",
+        "--bssplit=4k/50:6k/50 --verify_interval=4k",
+        "--bsrange=4k-8k --verify_interval=3k",
+        "--bs=5000 --verify_interval=2k",
+        "--bs=4k --verify_interval=80",
+        "--bs=4k --verify_interval=8k",
+    ] {
+        exchange("--rw=write", "--rw=read", &format!("--verify=crc32c {options}"));
+    }
+}
+
+#[test]
+fn patterns_are_exchanged_with_fio() {
+    require!(Fio);
+    for pattern in ["%o", "\"abcdefg\"%o0xff", "-12%o\"x\"0xabc", "0xdeadbeef", "%o%o7"] {
+        for method in ["", "--verify=pattern", "--verify=crc32c"] {
+            for sizes in ["--bs=4k", "--bs=4000 --verify_interval=1000"] {
+                exchange("--rw=write", "--rw=read", &format!("{method} --verify_pattern={pattern} {sizes}"));
+            }
+        }
+    }
+}
+
+/// Both programs find the same damage. fio stores the working memory of SHA-256 and SHA-512, so that neither finds
+/// changes in the middle of blocks by SHA-512.
+#[test]
+fn damage_that_fio_finds_is_found() {
+    require!(Fio);
+    let scratch = Scratch::new();
+    let options = |method| format!("--bs=4k --verify={method}");
+    for method in METHODS {
+        for writer in [Program::Fio, Program::Fathom] {
+            start(&scratch, writer, &format!("--rw=write --do_verify=0 {}", options(method))).expect_code(0);
+            let whole = std::fs::read(scratch.path("x")).expect("it was written");
+            let header: &[usize] = if method == "crc32c" { &[0, 3, 5, 9, 17, 25, 33, 35, 37] } else { &[] };
+            for &at in header.iter().chain(&[40, 8192 + 2000]) {
+                let mut damaged = whole.clone();
+                damaged[at] ^= 0x10;
+                scratch.write("x", damaged);
+                let [theirs, ours] = [Program::Fio, Program::Fathom]
+                    .map(|reader| start(&scratch, reader, &format!("--rw=read {}", options(method))).code());
+                assert_eq!(ours, theirs, "{method}, written by {writer:?}, byte {at}");
+            }
+            std::fs::remove_file(scratch.path("x")).expect("it was written");
+        }
+    }
+}
+
+#[test]
+fn pattern_headers_and_sequence_options_are_accepted_as_by_newer_versions_of_fio() {
+    let scratch = Scratch::new();
+    for options in [
+        "--verify=pattern_hdr --verify_pattern=0xab%o",
+        "--verify=pattern --verify_pattern=0xab%o --verify_pattern_interval=512",
+        "--verify=crc32c --verify_header_seed=0 --verify_write_sequence=0",
+    ] {
+        for program in [Program::Fathom, Program::Strict] {
+            start(&scratch, program, &format!("--rw=write --bs=4k {options}")).expect_code(0);
+            start(&scratch, program, &format!("--rw=read --bs=4k {options}")).expect_code(0);
+            let mut bytes = std::fs::read(scratch.path("x")).expect("it was written");
+            if options.contains("interval") {
+                assert_eq!(bytes[4096 + 512..][..9], [0xab, 0, 0x12, 0, 0, 0, 0, 0, 0]);
+            }
+            bytes[3000] ^= 1;
+            scratch.write("x", bytes);
+            start(&scratch, program, &format!("--rw=read --bs=4k {options}")).expect_code(1);
+            std::fs::remove_file(scratch.path("x")).expect("it was written");
+        }
+    }
+}
+
+/// fio 3.33 writes such a header, and then fails to verify it.
+#[test]
+fn an_offset_within_the_header_or_beyond_the_block_is_refused() {
+    let scratch = Scratch::new();
+    for (offset, problem) in [(40, "lie within the verification header of 44 bytes"), (4090, "has no room")] {
+        let line = format!("--rw=write --bs=4k --verify=crc32c --verify_offset={offset}");
+        let outcome = start(&scratch, Program::Fathom, &line).expect_code(1);
+        assert!(outcome.stderr.contains(problem), "{}", outcome.stderr);
+        assert!(!scratch.path("x").exists());
+    }
+}

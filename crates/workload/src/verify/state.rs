@@ -1,0 +1,173 @@
+//! The state of writes in fio's file `local-JOB-N-verify.state`, by which a later job checks only what was written.
+//!
+//! | bytes | field |
+//! |---|---|
+//! | 0..8 | version: 3 |
+//! | 8..16 | size of what follows byte 24 |
+//! | 16..24 | CRC-32C of it, not inverted |
+//! | 24..32 | number of completions, at the end of the file |
+//! | 32..36, 36..40 | queue depth, number of files |
+//! | 40..48 | writes issued |
+//! | 48..56 | number of the worker |
+//! | 56..112 | state of fio's random numbers, which Fathom leaves zero and ignores |
+//! | 112..176 | name of the job, padded with zeroes |
+//! | from 176 | file and offset of each completion, 8 bytes each |
+//!
+//! Numbers are little-endian. Learned from files that fio 3.33 wrote.
+
+use crate::decision::Decision;
+
+const VERSION: u64 = 3;
+const PREFIX_BYTES: usize = 24;
+const COMPLETIONS_AT: usize = 176;
+const NAME_AT: usize = 112;
+const NAME_BYTES: usize = COMPLETIONS_AT - NAME_AT;
+const COMPLETION_BYTES: usize = 16;
+
+/// What a job had written when it ended.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct VerifyState {
+    /// Name of the job.
+    pub name: String,
+    /// Index of the worker among all of the run.
+    pub worker: u32,
+    /// Queue depth.
+    pub depth: u32,
+    /// Number of files.
+    pub files: u32,
+    /// Number of writes issued.
+    pub issued: u64,
+    /// File and offset of the last writes that completed, up to the queue depth for each file.
+    pub completed: Vec<(u64, u64)>,
+}
+
+impl VerifyState {
+    /// Returns the name of the file for a worker of a job.
+    #[must_use]
+    pub fn file_name(job: &str, worker: usize) -> String {
+        format!("local-{job}-{worker}-verify.state")
+    }
+
+    /// Returns the content of the file.
+    #[must_use]
+    pub fn encode(&self) -> Vec<u8> {
+        let mut bytes = vec![0; COMPLETIONS_AT];
+        let mut put = |at: usize, field: &[u8]| bytes[at..at + field.len()].copy_from_slice(field);
+        let size = COMPLETIONS_AT - PREFIX_BYTES + self.completed.len() * COMPLETION_BYTES;
+        put(0, &VERSION.to_le_bytes());
+        put(8, &(size as u64).to_le_bytes());
+        put(24, &(self.completed.len() as u64).to_le_bytes());
+        put(32, &self.depth.to_le_bytes());
+        put(36, &self.files.to_le_bytes());
+        put(40, &self.issued.to_le_bytes());
+        put(48, &u64::from(self.worker).to_le_bytes());
+        put(NAME_AT, &self.name.as_bytes()[..self.name.len().min(NAME_BYTES - 1)]);
+        for (file, offset) in &self.completed {
+            bytes.extend_from_slice(&file.to_le_bytes());
+            bytes.extend_from_slice(&offset.to_le_bytes());
+        }
+        let crc = u64::from(!crc32c::crc32c(&bytes[PREFIX_BYTES..]));
+        bytes[16..PREFIX_BYTES].copy_from_slice(&crc.to_le_bytes());
+        bytes
+    }
+
+    /// Parses the content of such a file.
+    ///
+    /// # Errors
+    ///
+    /// Returns what is wrong with it.
+    pub fn decode(bytes: &[u8]) -> Result<Self, String> {
+        let whole = |at: usize| bytes.get(at..at + 8).map(|field| u64::from_le_bytes(field.try_into().unwrap_or([0; 8])));
+        let half = |at: usize| whole(at).map(|both| both as u32);
+        let cut = || "it is shorter than the state of a job".to_owned();
+        let version = whole(0).ok_or_else(cut)?;
+        if version != VERSION {
+            return Err(format!("its version is {version}, and Fathom reads version {VERSION}, that of fio 3.33"));
+        }
+        let content = bytes.get(PREFIX_BYTES..).filter(|content| content.len() >= COMPLETIONS_AT - PREFIX_BYTES);
+        let content = content.ok_or_else(cut)?;
+        let (size, count) = (whole(8).ok_or_else(cut)?, whole(24).ok_or_else(cut)?);
+        let expected = u128::from(count) * COMPLETION_BYTES as u128 + (COMPLETIONS_AT - PREFIX_BYTES) as u128;
+        if u128::from(size) != expected || content.len() as u128 != expected {
+            return Err(format!("it has {} bytes instead of {}", bytes.len(), expected + PREFIX_BYTES as u128));
+        }
+        if whole(16) != Some(u64::from(!crc32c::crc32c(content))) {
+            return Err("its checksum is wrong".to_owned());
+        }
+        let name = &bytes[NAME_AT..COMPLETIONS_AT];
+        let name = &name[..name.iter().position(|&byte| byte == 0).unwrap_or(NAME_BYTES)];
+        let pairs = bytes[COMPLETIONS_AT..].as_chunks::<COMPLETION_BYTES>().0;
+        let completed = pairs.iter().map(|pair| {
+            let number = |at: usize| u64::from_le_bytes(pair[at..at + 8].try_into().unwrap_or([0; 8]));
+            (number(0), number(8))
+        });
+        Ok(Self {
+            name: String::from_utf8_lossy(name).into_owned(),
+            worker: half(48).ok_or_else(cut)?,
+            depth: half(32).ok_or_else(cut)?,
+            files: half(36).ok_or_else(cut)?,
+            issued: whole(40).ok_or_else(cut)?,
+            completed: completed.collect(),
+        })
+    }
+
+    /// Reports whether the job had written the block that the read with this number, from zero, is to check.
+    ///
+    /// As in fio: writes are assumed to have completed if more than a queue of later ones was issued; the others are
+    /// looked up.
+    pub(crate) fn had_written(&self, number: u64, op: &Decision) -> bool {
+        let depth = u64::from(self.depth);
+        let is_long_ago = number < depth || self.issued.saturating_sub(number) > depth;
+        if is_long_ago && self.issued > depth {
+            return true;
+        }
+        self.completed.contains(&(u64::from(op.file), op.offset))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use units::OpKind;
+
+    fn state() -> VerifyState {
+        let completed = vec![(0, 4096 * 18), (0, 4096 * 19), (1, 0)];
+        VerifyState { name: "x".to_owned(), worker: 2, depth: 4, files: 2, issued: 20, completed }
+    }
+
+    #[test]
+    fn a_state_is_read_as_it_was_written_and_damage_is_refused() {
+        let bytes = state().encode();
+        assert_eq!(VerifyState::decode(&bytes), Ok(state()));
+        for at in 0..bytes.len() {
+            let mut damaged = bytes.clone();
+            damaged[at] ^= 0x41;
+            assert!(VerifyState::decode(&damaged).is_err(), "byte {at}");
+            assert!(VerifyState::decode(&bytes[..at]).is_err(), "{at} bytes");
+        }
+    }
+
+    /// What fio 3.33 does with such files.
+    #[test]
+    fn only_the_last_writes_are_looked_up() {
+        let op = |block: u64| Decision { offset: block * 4096, ..Decision::of(OpKind::Read, 4096) };
+        let checked = |issued, depth, blocks: &[u64]| {
+            let completed = blocks.iter().map(|block| (0, block * 4096)).collect();
+            let state = VerifyState { depth, issued, completed, ..state() };
+            (0..32).take_while(|&block| state.had_written(block, &op(block))).count()
+        };
+        for (issued, depth, blocks, expected) in [
+            (20, 1, &[19][..], 20),
+            (20, 4, &[16, 18, 19], 17),
+            (20, 4, &[17, 18, 19, 16], 20),
+            (20, 4, &[], 16),
+            (3, 4, &[0, 2], 1),
+            (3, 4, &[], 0),
+            (4, 4, &[0, 1, 2, 3], 4),
+            (5, 4, &[4, 1, 2, 3], 5),
+            (32, 4, &[28, 29, 30, 31], 32),
+        ] {
+            assert_eq!(checked(issued, depth, blocks), expected, "{issued} {depth} {blocks:?}");
+        }
+    }
+}
