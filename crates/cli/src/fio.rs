@@ -21,7 +21,7 @@ use crate::runners::{self, failures};
 use crate::signals::Signals;
 use crate::source::LocalSource;
 use crate::terminal::{Terminal, write_stderr};
-use crate::{argv, dump, outputs};
+use crate::{argv, outputs};
 
 /// fio's exit code for errors before a run.
 const USAGE: Exit = Exit::Fio(1);
@@ -93,7 +93,8 @@ fn informational_text(host: &HostOptions, showcmd: &[String]) -> Option<String> 
 
 /// Runs the jobs and prints the results and errors as fio does.
 fn run_and_print(host: &HostOptions, plan: &Plan, words: &[String]) -> Exit {
-    let runner = runners::as_fio(host.readonly);
+    let directory = Path::new(host.aux_path.as_deref().unwrap_or("."));
+    let runner = runners::as_fio(host.readonly).with_aux_path(directory);
     let prepared = match runner.prepare(plan, runners::seeds(None)) {
         Ok(prepared) => prepared,
         Err(problems) => return refuse(problems.iter().map(|problem| &problem.message)),
@@ -133,8 +134,7 @@ fn run_and_print(host: &HostOptions, plan: &Plan, words: &[String]) -> Exit {
     }
     let job = |number: usize| &plan.jobs[workers[number].job];
     let failed = completed.workers.iter().filter(|one| one.fails_as_in_fio(job(one.number))).count();
-    let directory = Path::new(host.aux_path.as_deref().unwrap_or("."));
-    for problem in dump::write(directory, workers, &completed.workers) {
+    for problem in device::verify_files::write(directory, plan, workers, &completed.workers) {
         out.report(&problem);
     }
     if failed > 0 || plan.jobs.iter().any(|job| job.on_error.error_dump) {

@@ -18,7 +18,6 @@ mod completions;
 mod diagnostics;
 mod display;
 mod doctor;
-mod dump;
 mod exit;
 mod explain;
 mod fio;

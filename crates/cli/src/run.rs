@@ -23,7 +23,7 @@ use crate::save;
 use crate::signals::Signals;
 use crate::terminal::write_stderr;
 use crate::trial::RunTrial;
-use crate::{diagnostics, dump, rank};
+use crate::{diagnostics, rank};
 
 /// Checks, runs, saves and reports jobs, on devices or on models in real or virtual time.
 pub(crate) fn command(
@@ -154,7 +154,8 @@ impl RunSession<'_> {
             verdicts = analyse(&completed.run);
         }
         let pending_save = self.save(trial, &completed.run, &verdicts, started_unix_ms);
-        let mut failures = dump::write(Path::new("."), prepared.workers(), &completed.workers);
+        let mut failures =
+            device::verify_files::write(Path::new("."), prepared.plan(), prepared.workers(), &completed.workers);
         failures.extend(runners::failures(prepared, &completed));
         let exit = completed.signal.map(Exit::Signal).or_else(|| worst_exit(&completed, prepared));
         let left_behind = left_behind(&prepared.preview());

@@ -2,7 +2,10 @@
 
 mod common;
 
-use common::{Outcome, Scratch, fathom, fio, require, run, words};
+use std::process::Command;
+use std::time::Duration;
+
+use common::{Outcome, Running, Scratch, fathom, fio, require, run, words};
 
 /// The methods of fio 3.33 that write a header.
 const METHODS: [&str; 16] = [
@@ -32,14 +35,17 @@ enum Program {
     Strict,
 }
 
-fn start(scratch: &Scratch, program: Program, line: &str) -> Outcome {
+fn command_of(program: Program, line: &str) -> Command {
     let line = format!("--name=x --filename=x --size=64k {line}");
-    let mut command = match program {
+    match program {
         Program::Fio => fio(words(&line)),
         Program::Fathom => fathom(words(&format!("fio {line}"))),
         Program::Strict => fathom(words(&format!("run --no-record --progress=off --verify_format=fio {line}"))),
-    };
-    run(command.current_dir(scratch))
+    }
+}
+
+fn start(scratch: &Scratch, program: Program, line: &str) -> Outcome {
+    run(command_of(program, line).current_dir(scratch))
 }
 
 /// Writes with one program and reads with the other, in both directions.
@@ -160,4 +166,93 @@ fn an_offset_within_the_header_or_beyond_the_block_is_refused() {
         assert!(outcome.stderr.contains(problem), "{}", outcome.stderr);
         assert!(!scratch.path("x").exists());
     }
+}
+
+/// Returns the reads that a job issued.
+fn reads(outcome: &Outcome) -> u64 {
+    let total = outcome.stdout.split("issued rwts: total=").nth(1).expect("the counts of a job");
+    total.split(',').next().and_then(|reads| reads.parse().ok()).expect("a number of reads")
+}
+
+const STATE: &str = "local-x-0-verify.state";
+
+/// Each program checks as many blocks as the other had written, also after SIGINT.
+#[test]
+fn states_of_writes_are_exchanged_with_fio() {
+    require!(Fio);
+    let all = "--bs=4k --verify=crc32c --size=64m";
+    for writer in [Program::Fio, Program::Fathom] {
+        for write in ["--number_ios=20", "--number_ios=3 --ioengine=libaio --iodepth=8", "--rate_iops=500"] {
+            let scratch = Scratch::new();
+            let line = format!("--rw=write --do_verify=0 {all} {write}");
+            if write.starts_with("--rate") {
+                let mut command = command_of(writer, &line);
+                let running = Running::start(command.current_dir(&scratch));
+                std::thread::sleep(Duration::from_millis(900));
+                running.signal("INT");
+                running.end().expect_code(128);
+            } else {
+                start(&scratch, writer, &line).expect_code(0);
+            }
+            let state = std::fs::read(scratch.path(STATE)).expect("the state was saved");
+            let mut counts = Vec::new();
+            for reader in [Program::Fio, Program::Fathom] {
+                for read in ["--rw=read", "--rw=write --verify_only=1 --verify_state_save=0"] {
+                    let outcome = start(&scratch, reader, &format!("{all} {read} --verify_state_load=1"));
+                    counts.push(reads(&outcome.expect_code(0)));
+                }
+            }
+            assert!(counts[0] >= 3 && counts.iter().all(|&count| count == counts[0]), "{writer:?} {write} {counts:?}");
+            assert_eq!(std::fs::read(scratch.path(STATE)).expect("the state is there"), state);
+        }
+    }
+}
+
+#[test]
+fn a_state_is_saved_where_fio_saves_it() {
+    require!(Fio);
+    let names = |program: Program, line: &str| {
+        let scratch = Scratch::new();
+        std::fs::create_dir(scratch.path("aux")).expect("a new directory");
+        start(&scratch, program, &format!("--bs=4k --aux-path=aux {line}")).expect_code(0);
+        let list = std::fs::read_dir(scratch.path("aux")).expect("it exists");
+        let mut names: Vec<_> = list.map(|entry| entry.expect("an entry").file_name()).collect();
+        names.sort();
+        names
+    };
+    for line in [
+        "--rw=write --verify=md5 --numjobs=2 --name=y --rw=write --size=8k --filename=y --verify=md5",
+        "--rw=write --verify=md5 --verify_state_save=0",
+        "--rw=write",
+        "--rw=randrw --verify=crc32c",
+    ] {
+        assert_eq!(names(Program::Fathom, line), names(Program::Fio, line), "{line}");
+    }
+    let scratch = Scratch::new();
+    start(&scratch, Program::Strict, "--rw=write --bs=4k --verify=crc32c").expect_code(0);
+    assert!(!scratch.path(STATE).exists(), "`fathom run` saves it on request");
+    start(&scratch, Program::Strict, "--rw=write --bs=4k --verify=crc32c --verify_state_save=1").expect_code(0);
+    start(&scratch, Program::Strict, "--rw=read --bs=4k --verify=crc32c --verify_state_load=1").expect_code(0);
+}
+
+#[test]
+fn a_missing_or_damaged_state_is_an_error() {
+    require!(Fio);
+    let scratch = Scratch::new();
+    let line = "--rw=read --bs=4k --verify=crc32c --verify_state_load=1";
+    start(&scratch, Program::Fathom, "--rw=write --bs=4k --verify=crc32c").expect_code(0);
+    let state = std::fs::read(scratch.path(STATE)).expect("the state was saved");
+    let both = |problem: &str| {
+        start(&scratch, Program::Fio, line).expect_code(1);
+        let outcome = start(&scratch, Program::Fathom, line).expect_code(1);
+        assert!(outcome.stderr.contains(problem) && outcome.stderr.contains(STATE), "{}", outcome.stderr);
+    };
+    scratch.write(STATE, &state[..100]);
+    both("shorter");
+    let mut damaged = state;
+    damaged[44] ^= 1;
+    scratch.write(STATE, damaged);
+    both("checksum");
+    std::fs::remove_file(scratch.path(STATE)).expect("it was written");
+    both("No such file");
 }

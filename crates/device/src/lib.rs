@@ -37,6 +37,7 @@ pub mod trace_copy;
 mod trace_file_error;
 pub mod trace_files;
 mod traces;
+pub mod verify_files;
 mod worker;
 
 pub use assertions::{AssertionText, parse_assertions};

@@ -34,6 +34,8 @@ pub struct DeviceRunner {
     rules: RunnerRules,
     logs: Arc<dyn LogSink + Send>,
     checkpoint: fn(&str),
+    /// Directory of the states that jobs with `verify_state_load` read.
+    aux_path: PathBuf,
 }
 
 /// The rules that decide what may be written to.
@@ -49,20 +51,26 @@ impl DeviceRunner {
     /// Creates a runner whose plans may write to whatever `gate` admits.
     #[must_use]
     pub fn strict(gate: Arc<WriteGate>, logs: Arc<dyn LogSink + Send>) -> Self {
-        Self { rules: RunnerRules::Strict { gate }, logs, checkpoint: |_| {} }
+        Self { rules: RunnerRules::Strict { gate }, logs, checkpoint: |_| {}, aux_path: PathBuf::from(".") }
     }
 
     /// Creates a runner with fio's rules. `ledger` is the directory of the write gate's entries; `readonly` refuses
     /// every write.
     #[must_use]
     pub fn as_fio(ledger: Option<PathBuf>, readonly: bool, logs: Arc<dyn LogSink + Send>) -> Self {
-        Self { rules: RunnerRules::Fio { ledger, readonly }, logs, checkpoint: |_| {} }
+        Self { rules: RunnerRules::Fio { ledger, readonly }, logs, checkpoint: |_| {}, aux_path: PathBuf::from(".") }
     }
 
     /// Sets a function that is called at named points of a run, for tests of panics.
     #[must_use]
     pub fn with_checkpoint(self, checkpoint: fn(&str)) -> Self {
         Self { checkpoint, ..self }
+    }
+
+    /// Sets the directory of the states that jobs with `verify_state_load` read, instead of the working directory.
+    #[must_use]
+    pub fn with_aux_path(self, aux_path: &Path) -> Self {
+        Self { aux_path: aux_path.to_owned(), ..self }
     }
 
     fn dialect(&self) -> Dialect {
@@ -288,6 +296,7 @@ impl DeviceRun<'_> {
             gate: Arc::clone(&self.gate),
             logs: Arc::clone(&self.runner.logs),
             checkpoint: self.runner.checkpoint,
+            aux_path: self.runner.aux_path.clone(),
         };
         let (plan, plans) = (self.plan.clone(), self.workers.clone());
         Workers { plan, plans, shared, grace: control.grace(), devices: stats.devices(&self.workers) }

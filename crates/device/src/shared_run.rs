@@ -1,5 +1,6 @@
 //! What the workers of a run share.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use engine::gate::WriteGate;
@@ -35,6 +36,8 @@ pub(crate) struct SharedRun {
     pub(crate) gate: Arc<WriteGate>,
     pub(crate) logs: Arc<dyn LogSink + Send>,
     pub(crate) checkpoint: fn(&str),
+    /// Directory of the states that jobs with `verify_state_load` read.
+    pub(crate) aux_path: PathBuf,
 }
 
 /// Returns the error of a worker whose target could not be used.

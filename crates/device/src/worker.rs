@@ -19,6 +19,7 @@ use crate::iolog::OperationLog;
 use crate::opening;
 use crate::shared_run::{SharedRun, worker_error};
 use crate::traces::HostTraces;
+use crate::verify_files;
 
 /// Interval at which a worker publishes its counters, and notices a stop if nothing completes.
 const PUBLISH_EVERY: Nanos = Nanos::from_millis(200);
@@ -78,7 +79,11 @@ fn attempt(
     let seed = shared.seeds.of(job);
     let storage = Storage::Device { dialect: shared.dialect, nonce: shared.nonce };
     let job = &policy::verified_job(job, storage);
-    let issuer = runner::issuer(job, worker_plan.worker(), &worker_plan.layout(), seed, &HostTraces)?;
+    let mut issuer = runner::issuer(job, worker_plan.worker(), &worker_plan.layout(), seed, &HostTraces)?;
+    if job.verify.state_load && job.verify.method.is_some() {
+        let state = verify_files::load(&shared.aux_path, job, worker_plan).map_err(WorkerError::new)?;
+        issuer.check_only_written(state);
+    }
     attributes::set_io_scheduler(worker_plan, job)?;
     let log = create_log(job, worker_plan.number, shared)?;
     attributes::set_user(job)?;
@@ -172,6 +177,7 @@ impl Visitor for WorkerDrive<'_> {
         finished.ending = worker.ending();
         finished.verification = worker.verification();
         finished.replay = worker.replay_outcome();
+        finished.write_progress = worker.write_progress();
         finished.found_depth = worker.found_depth();
         let recorded = worker.take_recorder().map_or(Ok(()), drive::IssueRecorder::finish);
         finished.error = WorkerError::of_replay(finished.replay.as_ref()).or(recorded.err().map(WorkerError::new));

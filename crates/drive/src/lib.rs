@@ -13,6 +13,7 @@
 mod group;
 mod outcome;
 mod policy;
+mod recent;
 mod rules;
 mod slots;
 mod stop;
@@ -21,6 +22,7 @@ mod worker;
 
 pub use outcome::{Abandoned, Damaged, Ending, FailureCause, OperationFailure, Verification};
 pub use policy::{EndOthers, EndScope, OnError, Policy};
+pub use recent::WriteProgress;
 pub use rules::{Flow, FlowMember, FoundDepth, LatencyTarget, RateFloor, WorkerRules};
 pub use stop::Stop;
 pub use watch::{DriveObserver, IssueRecorder, NoObserver};

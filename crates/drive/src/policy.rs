@@ -84,6 +84,8 @@ pub struct Policy {
     pub verify_fatal: bool,
     /// Whether to keep the found and expected content of damaged blocks.
     pub keep_damaged: bool,
+    /// Whether to record the last writes that completed ([`crate::DriveWorker::write_progress`]).
+    pub keep_progress: bool,
     /// Job of the worker, for [`Policy::after`].
     pub job: usize,
     /// Job whose workers must all have ended before this one starts.
@@ -117,6 +119,7 @@ impl Default for Policy {
             settle_before_verify: false,
             verify_fatal: false,
             keep_damaged: false,
+            keep_progress: false,
             job: 0,
             after: None,
             group: 0,

@@ -12,9 +12,10 @@ use workload::{Decision, Issuer, Next, ReplayOutcome};
 
 use crate::group::GroupSizing;
 use crate::outcome::{Abandoned, Ending, FailureCause, OperationFailure, Verification};
+use crate::recent::{RecentWrites, WriteProgress};
 use crate::rules::FoundDepth;
 use crate::slots::{Flight, FlightSlots};
-use crate::{EndScope, Policy};
+use crate::{EndScope, Policy, WorkerRules};
 use restraint::Restraint;
 use retry::EINTR;
 
@@ -43,6 +44,8 @@ pub struct DriveWorker {
     policy: Policy,
     /// Rules that few jobs have.
     restraint: Option<Box<Restraint>>,
+    /// Whether `restraint` or `recent` has to see each completion.
+    is_watched: bool,
     slots: FlightSlots,
     group: GroupSizing,
     /// Completions not yet processed, if [`Policy::complete_max`] limits how many are processed at a time.
@@ -50,6 +53,8 @@ pub struct DriveWorker {
     /// Operations to submit again: rests of short transfers, and those that failed with `EAGAIN` or `EINTR`.
     retries: Vec<Tag>,
     failures: Vec<OperationFailure>,
+    /// The last writes that completed, if the state is saved.
+    recent: Option<RecentWrites>,
     /// Verified reads, including mismatches.
     checked: u64,
     mismatches: u64,
@@ -82,16 +87,19 @@ impl DriveWorker {
     /// Returns a worker that has not started.
     #[must_use]
     pub fn new(issuer: Issuer, meter: Meter, policy: Policy) -> Self {
+        let regions = issuer.regions().len();
         Self {
             issuer,
             writer: None,
             meter,
+            is_watched: policy.keep_progress || policy.rules != WorkerRules::default(),
             restraint: Restraint::new(&policy.rules, policy.depth.max(1)),
             slots: FlightSlots::new(policy.depth.max(1)),
             group: GroupSizing::new(policy.batch, policy.depth.max(1)),
             backlog: Vec::new(),
             retries: Vec::new(),
             failures: Vec::new(),
+            recent: policy.keep_progress.then(|| RecentWrites::new(policy.depth, regions)),
             checked: 0,
             mismatches: 0,
             cached: false,
@@ -156,6 +164,14 @@ impl DriveWorker {
             cached: self.cached,
             nonce: issued.nonce(),
         }
+    }
+
+    /// Returns how far the writes have come; `None` without [`Policy::keep_progress`].
+    #[must_use]
+    pub fn write_progress(&self) -> Option<WriteProgress> {
+        let completed = self.recent.as_ref()?.all();
+        let issued = self.writer.as_ref().unwrap_or(&self.issuer).writes();
+        Some(WriteProgress { issued, completed })
     }
 
     /// Returns the depth to which a latency target has led; `None` if the job has none.
@@ -447,7 +463,7 @@ impl DriveWorker {
         let Some(flight) = self.slots.get(completion.tag) else { return };
         let decision = &flight.decision;
         let whole = completion.result == (decision.length - flight.moved) as i32;
-        if !whole || decision.checked || !decision.kind.moves_data() || self.restraint.is_some() {
+        if !whole || decision.checked || !decision.kind.moves_data() || self.is_watched {
             return self.finish_slowly(target, completion);
         }
         // Fields are read one by one, because copying the whole flight just after parts of it were written stalls.
@@ -470,6 +486,9 @@ impl DriveWorker {
                 return;
             }
             self.meter.record(&sample(&flight, completion));
+            if let Some(recent) = self.recent.as_mut().filter(|_| decision.kind == OpKind::Write) {
+                recent.record(&decision);
+            }
             self.check_latency(&flight, completion);
         } else {
             if completion.result < 0 {

@@ -99,7 +99,7 @@ impl Default for Job {
             replay: None,
             sync: SyncOptions::default(),
             payload: JobPayload { scramble_buffers: true, compress_chunk: 512, ..JobPayload::default() },
-            verify: VerifyOptions { do_verify: true, ..VerifyOptions::default() },
+            verify: VerifyOptions { do_verify: true, state_save: true, ..VerifyOptions::default() },
             stats: default_stats(),
             on_error: ErrorOptions::default(),
             origin: JobOrigin::default(),

@@ -171,7 +171,7 @@ impl<'a> Resolver<'a> {
             options: given.iter().map(|(spec, option)| (spec.name, option.value_place.clone())).collect(),
         };
         let context = strict::StrictContext { given: &given, place: &raw.place };
-        choose_verification(&mut draft.job.verify, self.dialect);
+        choose_verification(&mut draft.job.verify, self.dialect, &context);
         if self.dialect == Dialect::Strict {
             replay::choose_defaults(&mut draft, &context);
             self.report_all(strict::check(&draft, &context));
@@ -303,9 +303,11 @@ fn not_yet(spec: &OptionSpec, place: Place) -> Diagnostic {
 }
 
 /// Applies the rules of the dialect: fio writes its own headers, also before a pattern that no method goes with.
-fn choose_verification(verify: &mut VerifyOptions, dialect: Dialect) {
+fn choose_verification(verify: &mut VerifyOptions, dialect: Dialect, context: &strict::StrictContext<'_>) {
     if dialect == Dialect::Fio {
         verify.format = VerifyFormat::Fio;
+    } else {
+        verify.state_save &= context.last("verify_state_save").is_some();
     }
     if !verify.pattern.bytes.is_empty() {
         let as_fio = verify.format == VerifyFormat::Fio;

@@ -45,6 +45,7 @@ pub fn policy(worker: &WorkerPlan, job: &Job, seed: u64) -> drive::Policy {
         settle_before_verify: false,
         verify_fatal: job.verify.fatal,
         keep_damaged: job.verify.dump,
+        keep_progress: saves_state(job),
         job: worker.job,
         after: worker.after,
         group: worker.group,
@@ -133,6 +134,12 @@ fn raw_priorities(job: &Job) -> Vec<u16> {
 fn counts_priorities(job: &Job) -> bool {
     let stats = &job.stats;
     if stats.lat_percentiles { !stats.disable_lat } else { !stats.disable_clat }
+}
+
+/// Returns whether a job saves the state of its writes.
+fn saves_state(job: &Job) -> bool {
+    let verify = &job.verify;
+    verify.state_save && verify.method.is_some() && !verify.only && job.pattern.direction.writes()
 }
 
 /// Returns whether arrivals follow a schedule.

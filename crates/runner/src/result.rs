@@ -1,6 +1,6 @@
 //! The result of one worker.
 
-use drive::{Abandoned, Ending, FoundDepth, OperationFailure, Verification};
+use drive::{Abandoned, Ending, FoundDepth, OperationFailure, Verification, WriteProgress};
 use job::Job;
 use meter::Summary;
 use record::{SteadyRecord, StuckKind};
@@ -18,6 +18,8 @@ pub struct WorkerResult {
     pub ending: Option<Ending>,
     /// Counts of written and verified blocks.
     pub verification: Verification,
+    /// How far its writes had come; `None` unless it saves its state.
+    pub write_progress: Option<WriteProgress>,
     /// How the replay of a trace went; `None` if the job replays none.
     pub replay: Option<ReplayOutcome>,
     /// Steady state of the workers whose results merge with this one's, if this is the first.

@@ -30,6 +30,10 @@ pub struct VerifyOptions {
     pub interval: Option<u32>,
     /// Offset of the header within its block, in bytes.
     pub offset: u32,
+    /// Save the state of the writes at the end of the job.
+    pub state_save: bool,
+    /// Check only what an earlier run had written by its saved state.
+    pub state_load: bool,
     /// Do not compare the seed in headers with that of this run.
     pub any_seed: bool,
     /// Do not check which write a block is of.

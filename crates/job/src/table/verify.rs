@@ -59,8 +59,12 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
     later("verify_backlog", Long(0), "Number of written blocks after which they are verified, instead of at the end."),
     later("verify_backlog_batch", Int(0, ANY), "Number of blocks to verify at once."),
     later("experimental_verify", Bool, "Regenerate offsets for verification instead of keeping a list."),
-    later("verify_state_load", Bool, "Verify only what an earlier run had written, by its saved state."),
-    later("verify_state_save", Bool, "Save the write state of the run for a later verification.").default("1"),
+    switch("verify_state_load", "0", "Verify only what an earlier run had written, by its saved state.", |d, on| {
+        d.job.verify.state_load = on;
+    }),
+    switch("verify_state_save", "1", "Save the state of the writes; in `fathom run` only if given.", |d, on| {
+        d.job.verify.state_save = on;
+    }),
     switch("verify_write_sequence", "1", "Check which write each block is of.", |d, on| {
         d.job.verify.any_sequence = !on;
     }),

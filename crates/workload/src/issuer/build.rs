@@ -74,6 +74,7 @@ impl Issuer {
             priorities,
             payload: Payload::new(job, own, usable / u64::from(job.pattern.block_sizes.write.min().max(1))),
             verifier,
+            written: None,
             origin: Box::new(IssuerInputs { job: job.clone(), worker, layout: layout.clone(), seed }),
         })
     }

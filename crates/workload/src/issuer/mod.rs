@@ -27,7 +27,7 @@ use crate::priorities::Priorities;
 use crate::replay::{ReplayOutcome, TraceBytes, TraceReplay};
 use crate::syncs::SyncSchedule;
 use crate::think::{Admission, Think};
-use crate::verify::{Checked, Mismatch, Verifier};
+use crate::verify::{Checked, Mismatch, Verifier, VerifyState};
 use build::used_kinds;
 use fast_path::FastPath;
 use overlap::OverlappingWrites;
@@ -78,6 +78,8 @@ pub struct Issuer {
     priorities: Option<Box<Priorities>>,
     payload: Payload,
     verifier: Option<Verifier>,
+    /// What an earlier job had written, if only that is checked.
+    written: Option<Box<WrittenBefore>>,
     origin: Box<IssuerInputs>,
 }
 
@@ -109,6 +111,13 @@ enum IssuerPhase {
     ReadBack,
     /// The job has ended.
     Done,
+}
+
+/// What an earlier job had written, and the number of checked reads so far.
+#[derive(Clone, Debug)]
+struct WrittenBefore {
+    state: VerifyState,
+    reads: u64,
 }
 
 /// Trims whose writes are still to be issued, in order, with whether they have completed.
@@ -171,6 +180,27 @@ impl Issuer {
         self.trace.0.as_ref().map(|trace| trace.outcome())
     }
 
+    /// Ends the reads of a job that only checks where `state` shows that no write had completed.
+    pub fn check_only_written(&mut self, state: VerifyState) {
+        if self.replay.is_some() || self.checks_reads {
+            (self.written, self.slow_path) = (Some(Box::new(WrittenBefore { state, reads: 0 })), true);
+        }
+    }
+
+    /// Reports whether this read is of a block that the earlier job may not have written, which ends the job.
+    fn is_beyond_written(&mut self, next: &Next) -> bool {
+        let (Next::Issue(op) | Next::IssueAnew(op), Some(written)) = (next, &mut self.written) else { return false };
+        if !op.checked || written.state.had_written(written.reads, op) {
+            written.reads += u64::from(op.checked);
+            return false;
+        }
+        self.completed += 1;
+        self.limits.stop();
+        (self.phase, self.replay) =
+            (IssuerPhase::Done, self.replay.map(|replay| Replay { left: 0, reads: 0, ..replay }));
+        true
+    }
+
     /// Decides what to do at `now`, which must not run backwards.
     #[inline(always)]
     pub fn next(&mut self, now: Nanos) -> Next {
@@ -203,6 +233,9 @@ impl Issuer {
             Next::Issue(op) if std::mem::take(&mut self.begins_pass) => Next::IssueAnew(op),
             other => other,
         };
+        if self.is_beyond_written(&next) {
+            return Next::Done;
+        }
         self.hold_overlapping(next)
     }
 
@@ -366,7 +399,11 @@ impl Issuer {
         }
         let next = self.think_time(now);
         if next.is_none() {
-            self.slow_path = self.begins_pass || self.think.is_some() || self.pairs.is_some() || self.order.is_some();
+            self.slow_path = self.begins_pass
+                || self.think.is_some()
+                || self.pairs.is_some()
+                || self.order.is_some()
+                || self.written.is_some();
         }
         next
     }

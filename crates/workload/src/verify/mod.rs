@@ -21,6 +21,7 @@ mod fio_header;
 mod header;
 mod latest;
 mod mismatch;
+mod state;
 
 use std::sync::Arc;
 
@@ -37,6 +38,7 @@ use header::{BadField, PLAIN_HEADER_BYTES, VerifyHeader, WriteIdentity};
 pub(crate) use latest::LatestWrites;
 use mismatch::QUOTED_BYTES_MAX;
 pub use mismatch::{Checked, Mismatch, WrongData};
+pub use state::VerifyState;
 
 /// Maximum number of wrong bytes in a damaged header; with more it counts as missing.
 const DAMAGED_BYTES_MAX: usize = 8;

@@ -77,7 +77,8 @@ impl VerifyState {
     ///
     /// Returns what is wrong with it.
     pub fn decode(bytes: &[u8]) -> Result<Self, String> {
-        let whole = |at: usize| bytes.get(at..at + 8).map(|field| u64::from_le_bytes(field.try_into().unwrap_or([0; 8])));
+        let whole =
+            |at: usize| bytes.get(at..at + 8).map(|field| u64::from_le_bytes(field.try_into().unwrap_or([0; 8])));
         let half = |at: usize| whole(at).map(|both| both as u32);
         let cut = || "it is shorter than the state of a job".to_owned();
         let version = whole(0).ok_or_else(cut)?;

@@ -1,0 +1,85 @@
+//! Files of verification: damaged blocks (`verify_dump`), and the state of writes (`verify_state_save`,
+//! `verify_state_load`).
+
+use std::io::{Read, Write};
+use std::path::Path;
+
+use drive::FailureCause;
+use engine::describe;
+use engine::gate::{Existing, create_output};
+use job::{Job, Plan};
+use runner::{WorkerPlan, WorkerResult, policy};
+use workload::VerifyState;
+
+/// Maximum size of a state that is read: a queue of the greatest depth for each of 100,000 files fits.
+const STATE_MAX_BYTES: u64 = 256 << 20;
+
+/// Writes the damaged blocks that workers recorded and the states of their writes to `directory`. Returns errors.
+#[must_use]
+pub fn write(directory: &Path, plan: &Plan, workers: &[WorkerPlan], finished: &[WorkerResult]) -> Vec<String> {
+    let mut problems = Vec::new();
+    for one in finished {
+        let worker = &workers[one.number];
+        problems.extend(dump(directory, worker, one));
+        problems.extend(save(directory, &plan.jobs[worker.job], worker, one).err());
+    }
+    problems
+}
+
+/// Writes `FILE.OFFSET.received` and `FILE.OFFSET.expected` for each recorded damaged block, or only
+/// `FILE.OFFSET.hdr_fail` if its header is invalid, as fio does. Returns errors.
+fn dump(directory: &Path, worker: &WorkerPlan, finished: &WorkerResult) -> Vec<String> {
+    let mut problems = Vec::new();
+    for failure in &finished.failures {
+        let (Some(damaged), FailureCause::Mismatch(mismatch)) = (&failure.damaged, &failure.cause) else {
+            continue;
+        };
+        let path = worker.files.files.get(failure.decision.file as usize).map(|file| &file.path);
+        let name = path.and_then(|path| Path::new(path).file_name()).unwrap_or_default().to_string_lossy();
+        let both = [("received", &damaged.found), ("expected", &damaged.expected)];
+        let header = [("hdr_fail", &damaged.found)];
+        for (extension, bytes) in if mismatch.wrong.is_in_header() { &header[..] } else { &both } {
+            let path = directory.join(format!("{name}.{}.{extension}", mismatch.block));
+            problems.extend(replace(&path, bytes).map_err(|problem| format!("verify_dump: {problem}")).err());
+        }
+    }
+    problems
+}
+
+/// Writes the state of a worker that has written verified blocks.
+fn save(directory: &Path, job: &Job, worker: &WorkerPlan, finished: &WorkerResult) -> Result<(), String> {
+    let Some(progress) = &finished.write_progress else { return Ok(()) };
+    let state = VerifyState {
+        name: job.name.clone(),
+        worker: worker.number as u32,
+        depth: policy::depth(job),
+        files: worker.files.files.len() as u32,
+        issued: progress.issued,
+        completed: progress.completed.clone(),
+    };
+    let path = directory.join(VerifyState::file_name(&job.name, worker.number));
+    replace(&path, &state.encode()).map_err(|problem| format!("verify_state_save: {problem}"))
+}
+
+fn replace(path: &Path, bytes: &[u8]) -> Result<(), String> {
+    let file = create_output(path, Existing::Replace).map_err(|denied| denied.to_string());
+    let written = file.and_then(|mut file| file.write_all(bytes).map_err(|error| describe(&error)));
+    written.map_err(|problem| format!("{}: {problem}", path.display()))
+}
+
+/// Reads the state that a job with `verify_state_load` names.
+pub(crate) fn load(directory: &Path, job: &Job, worker: &WorkerPlan) -> Result<VerifyState, String> {
+    let path = directory.join(VerifyState::file_name(&job.name, worker.number));
+    let mut bytes = Vec::new();
+    let file = std::fs::File::open(&path).map_err(|error| describe(&error));
+    let read =
+        file.and_then(|file| file.take(STATE_MAX_BYTES).read_to_end(&mut bytes).map_err(|error| describe(&error)));
+    let state = read.and_then(|_| VerifyState::decode(&bytes));
+    state.map_err(|problem| {
+        let path = path.display();
+        format!(
+            "verify_state_load: {path}: {problem}\nhelp: run the job that writes with verify_state_save=1 and this \
+             name, or leave verify_state_load out"
+        )
+    })
+}
