@@ -108,6 +108,38 @@ fn patterns_are_exchanged_with_fio() {
     }
 }
 
+/// Files, strings and numbers in one pattern write the same bytes as in fio.
+#[test]
+fn files_in_patterns_are_read_as_by_fio() {
+    require!(Fio);
+    let scratch = Scratch::new();
+    scratch.write("part", "content of a file");
+    scratch.write("long", (0..700).map(|n| (n % 251) as u8).collect::<Vec<_>>());
+    for options in [
+        "--verify=pattern --verify_pattern='part'",
+        "--verify=pattern --verify_pattern='part'%o",
+        "--verify=pattern --verify_pattern=0x1'part'\"z\"5%o'part'-3",
+        "--verify=pattern --verify_pattern='long'",
+        "--verify=pattern --verify_pattern=%o'long'%o",
+        "--buffer_pattern='part'",
+        "--buffer_pattern=\"a\"'part'17",
+    ] {
+        let write = format!("--rw=write --bs=4k {options}");
+        let bytes = [Program::Fio, Program::Fathom].map(|program| {
+            start(&scratch, program, &write).expect_code(0);
+            let bytes = std::fs::read(scratch.path("x")).expect("it was written");
+            std::fs::remove_file(scratch.path("x")).expect("it was written");
+            bytes
+        });
+        assert!(bytes[0] == bytes[1], "{options}");
+    }
+    let missing = "--rw=write --bs=4k --verify=pattern --verify_pattern='missing'";
+    start(&scratch, Program::Fio, missing).expect_code(1);
+    let outcome = start(&scratch, Program::Fathom, missing).expect_code(1);
+    assert!(outcome.stderr.contains("missing cannot be read"), "{}", outcome.stderr);
+    assert!(!scratch.path("x").exists());
+}
+
 /// Both programs find the same damage. fio stores the working memory of SHA-256 and SHA-512, so that neither finds
 /// changes in the middle of blocks by SHA-512.
 #[test]

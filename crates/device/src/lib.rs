@@ -26,6 +26,7 @@ pub mod layout;
 mod network;
 mod opendir;
 mod opening;
+mod pattern_files;
 mod runner;
 pub mod safety;
 mod shared_run;

@@ -26,7 +26,7 @@ use crate::shared_run::SharedRun;
 use crate::stages::{self, Continuation, Supervise, Workers};
 use crate::stuck::{self, DetachedError, run_detached, run_detached_for};
 use crate::traces::{self, HostTraces};
-use crate::{growth, safety};
+use crate::{growth, pattern_files, safety};
 
 /// Runs plans on the files and devices of this host.
 #[derive(Clone)]
@@ -104,11 +104,12 @@ impl DeviceRunner {
         Ok(run.checked_for_space())
     }
 
-    /// Returns the plan with what its traces and directories contain.
+    /// Returns the plan with what its traces, its directories and the files of its patterns contain.
     fn with_contents_read(&self, plan: &Plan) -> Result<Plan, Vec<Diagnostic>> {
         let mut plan = plan.clone();
         let mut problems = opendir::resolve(&mut plan);
         problems.extend(runner::resolve_replays(&mut plan, self.dialect(), &HostTraces));
+        problems.extend(pattern_files::resolve(&mut plan));
         if problems.is_empty() { Ok(plan) } else { Err(problems) }
     }
 

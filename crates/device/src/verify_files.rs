@@ -71,10 +71,9 @@ fn replace(path: &Path, bytes: &[u8]) -> Result<(), String> {
 pub(crate) fn load(directory: &Path, job: &Job, worker: &WorkerPlan) -> Result<VerifyState, String> {
     let path = directory.join(VerifyState::file_name(&job.name, worker.number));
     let mut bytes = Vec::new();
-    let file = std::fs::File::open(&path).map_err(|error| describe(&error));
-    let read =
-        file.and_then(|file| file.take(STATE_MAX_BYTES).read_to_end(&mut bytes).map_err(|error| describe(&error)));
-    let state = read.and_then(|_| VerifyState::decode(&bytes));
+    let file = std::fs::File::open(&path);
+    let read = file.and_then(|file| file.take(STATE_MAX_BYTES).read_to_end(&mut bytes));
+    let state = read.map_err(|error| error.to_string()).and_then(|_| VerifyState::decode(&bytes));
     state.map_err(|problem| {
         let path = path.display();
         format!(

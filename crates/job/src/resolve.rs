@@ -309,7 +309,7 @@ fn choose_verification(verify: &mut VerifyOptions, dialect: Dialect, context: &s
     } else {
         verify.state_save &= context.last("verify_state_save").is_some();
     }
-    if !verify.pattern.bytes.is_empty() {
+    if !verify.pattern.is_empty() {
         let as_fio = verify.format == VerifyFormat::Fio;
         let method = if as_fio { VerifyMethod::PatternHdr } else { VerifyMethod::Pattern };
         verify.method.get_or_insert(method);

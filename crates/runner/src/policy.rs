@@ -214,7 +214,7 @@ pub fn verified_job(job: &Job, storage: Storage) -> Job {
     if job.pattern.direction.writes() && !job.verify.only {
         job.verify.nonce.get_or_insert(nonce);
     }
-    if dialect == Dialect::Fio && never_verified_by_fio(&job) {
+    if dialect == Dialect::Fio && job.verify.backlog.is_none() && never_verified_by_fio(&job) {
         job.verify.do_verify = false;
     }
     job

@@ -34,7 +34,7 @@ impl Payload {
             return Self::Reducible(Box::new(reducible));
         }
         match &payload.pattern {
-            Some(pattern) if !pattern.is_empty() => Self::Pattern(pattern.clone()),
+            Some(pattern) if !pattern.bytes.is_empty() => Self::Pattern(pattern.bytes.clone()),
             _ if payload.zero_buffers => Self::Zeroes,
             _ if payload.refill_buffers => Self::Refilled { seed },
             _ if payload.scramble_buffers => Self::Scrambled { seed },

@@ -37,7 +37,7 @@ impl ReduciblePayload {
             seed,
             fixed_percent: payload.compress_percent.unwrap_or(0).min(100),
             chunk: payload.compress_chunk as usize,
-            pattern: payload.pattern.clone().unwrap_or_default(),
+            pattern: payload.pattern.as_ref().map_or_else(Vec::new, |pattern| pattern.bytes.clone()),
             dedupe,
             working_set: working_set.max(1),
         })

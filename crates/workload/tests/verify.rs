@@ -335,6 +335,37 @@ fn finds_a_lost_write(mut job: Job) {
     assert_eq!((mismatch.wrong, mismatch.block), (WrongData::Pass, 0));
 }
 
+/// Each write is read back once, at the latest after as many as `verify_backlog`.
+#[test]
+fn a_backlog_is_read_back_within_the_pass() {
+    for format in [VerifyFormat::Fathom, VerifyFormat::Fio] {
+        for (word, norandommap) in [("write", false), ("randwrite", false), ("randwrite", true), ("randrw", false)] {
+            for backlog in [1, 5, 16, 100] {
+                let mut job = verified(word, VerifyMethod::Crc32c);
+                (job.verify.format, job.verify.backlog) = (format, Some(backlog));
+                (job.pattern.norandommap, job.extent.loops) = (norandommap, 2);
+                let mut disk = Disk::new(&[64 * KIB, 64 * KIB]);
+                let mut writer = issuer(&job, &files(&[64 * KIB, 64 * KIB]), 5);
+                let mut before = 0;
+                loop {
+                    disk.run(&mut writer, usize::MAX).expect("writes are not checked");
+                    let written = writer.writes() - before;
+                    before = writer.writes();
+                    assert!(written <= backlog, "{word} {backlog}: {written}");
+                    let Some(mut reader) = writer.verify_pass() else { break };
+                    let distinct = reader.to_read_back() as usize;
+                    assert!(norandommap || distinct == written as usize, "{word} {backlog}");
+                    assert_eq!(disk.run(&mut reader, usize::MAX), Ok(distinct), "{word} {backlog}");
+                    if !writer.resume(Some(&reader)) {
+                        break;
+                    }
+                }
+                assert!(word == "randrw" || before == 64, "{word} {backlog}: {before}");
+            }
+        }
+    }
+}
+
 /// Passes were read back only after all had been written.
 #[test]
 fn every_pass_is_read_back_before_the_next_overwrites_it() {

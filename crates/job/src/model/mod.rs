@@ -347,7 +347,7 @@ pub struct JobPayload {
     /// Change a few bytes of each buffer before each write, against deduplication.
     pub scramble_buffers: bool,
     /// Pattern that is repeated instead of random bytes.
-    pub pattern: Option<Vec<u8>>,
+    pub pattern: Option<VerifyPattern>,
     /// Percentage of each chunk that is zeroes or the pattern; `None` to fill buffers in one way only.
     pub compress_percent: Option<u32>,
     /// Size of these chunks; zero for the whole buffer.

@@ -30,6 +30,8 @@ pub struct VerifyOptions {
     pub interval: Option<u32>,
     /// Offset of the header within its block, in bytes.
     pub offset: u32,
+    /// Read back whenever this many writes have not been; `None` for the end of each pass.
+    pub backlog: Option<u64>,
     /// Save the state of the writes at the end of the job.
     pub state_save: bool,
     /// Check only what an earlier run had written by its saved state.
@@ -53,15 +55,39 @@ pub enum VerifyFormat {
     Fio,
 }
 
-/// The pattern that verification expects, repeated over each block.
+/// Maximum length of a pattern in bytes, as in fio.
+pub const PATTERN_MAX_BYTES: usize = 512;
+
+/// A pattern that is repeated over blocks, written by `buffer_pattern` or expected by verification.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct VerifyPattern {
     /// Bytes of the pattern, with zeroes at `offsets`.
     pub bytes: Vec<u8>,
     /// Indices in `bytes` of the block's offset (`%o`) in 8 bytes, little-endian.
     pub offsets: Vec<usize>,
+    /// Files whose content belongs before these indices of `bytes`, in order, until it has been inserted.
+    pub files: Vec<(usize, String)>,
     /// Bytes after which the pattern starts again, with the offset there; 0 for the block.
     pub interval: u32,
+}
+
+impl VerifyPattern {
+    /// Reports whether there is no pattern.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.bytes.is_empty() && self.files.is_empty()
+    }
+
+    /// Inserts the contents of [`Self::files`].
+    pub fn insert_files(&mut self, contents: &[Vec<u8>]) {
+        let files = std::mem::take(&mut self.files);
+        for ((at, _), content) in files.into_iter().zip(contents).rev() {
+            self.bytes.splice(at..at, content.iter().copied());
+            self.offsets.iter_mut().filter(|offset| **offset >= at).for_each(|offset| *offset += content.len());
+        }
+        self.bytes.truncate(PATTERN_MAX_BYTES);
+        self.offsets.retain(|&offset| offset < PATTERN_MAX_BYTES);
+    }
 }
 
 /// Verification methods (`verify`).

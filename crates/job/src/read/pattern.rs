@@ -1,10 +1,7 @@
-//! Parses byte patterns: `0xhex`, decimal numbers, `"text"` and `%o` for the offset, in any order.
+//! Parses byte patterns: `0xhex`, decimal numbers, `"text"`, `'file'` and `%o` for the offset, in any order.
 
 use super::Findings;
-use crate::model::VerifyPattern;
-
-/// Maximum length of a pattern in fio.
-const PATTERN_MAX_BYTES: usize = 512;
+use crate::model::{PATTERN_MAX_BYTES, VerifyPattern};
 
 /// Decodes `text`; `offsets` permits `%o`.
 pub(crate) fn read(text: &str, offsets: bool, findings: &mut Findings) -> Option<VerifyPattern> {
@@ -18,7 +15,7 @@ pub(crate) fn read(text: &str, offsets: bool, findings: &mut Findings) -> Option
         };
         at += taken;
     }
-    if pattern.bytes.is_empty() {
+    if pattern.is_empty() {
         refuse(text, 0, findings);
         return None;
     }
@@ -28,13 +25,7 @@ pub(crate) fn read(text: &str, offsets: bool, findings: &mut Findings) -> Option
 
 fn refuse(text: &str, at: usize, findings: &mut Findings) {
     let finding = findings.fault(at..text.len(), "pattern", format!("`{}` is not a pattern", &text[at..]));
-    if text[at..].starts_with('\'') {
-        finding
-            .note("fio reads the bytes of that file; Fathom does not yet")
-            .remedy("write the bytes as `0x…` or \"text\"");
-    } else {
-        finding.remedy("write `0xdeadbeef`, a number, or text in double quotes");
-    }
+    finding.remedy("write `0xdeadbeef`, a number, text in double quotes, or a file in single quotes");
 }
 
 /// Decodes the first piece of `rest` and returns its length in bytes.
@@ -42,6 +33,11 @@ fn piece(rest: &str, offsets: bool, pattern: &mut VerifyPattern) -> Option<usize
     if let Some(quoted) = rest.strip_prefix('"') {
         let end = quoted.find('"')?;
         pattern.bytes.extend_from_slice(&quoted.as_bytes()[..end]);
+        return Some(end + 2);
+    }
+    if let Some(quoted) = rest.strip_prefix('\'') {
+        let end = quoted.find('\'').filter(|&end| end > 0)?;
+        pattern.files.push((pattern.bytes.len(), quoted[..end].to_owned()));
         return Some(end + 2);
     }
     if offsets && rest.starts_with("%o") {
@@ -120,8 +116,17 @@ mod tests {
     }
 
     #[test]
+    fn files_are_inserted_where_they_are_named() {
+        let text = "'a'0xff%o'b'";
+        let mut pattern = read(text, true, &mut Findings::default()).expect("a pattern");
+        assert_eq!(pattern.files, [(0, "a".to_owned()), (9, "b".to_owned())]);
+        pattern.insert_files(&[b"xyz".to_vec(), b"w".to_vec()]);
+        assert_eq!((pattern.bytes.as_slice(), pattern.offsets), (&b"xyz\xff\0\0\0\0\0\0\0\0w"[..], vec![4]));
+    }
+
+    #[test]
     fn text_that_is_no_pattern_is_refused() {
-        for text in ["", "abc", "0x", "'file'", "%o", "4294967295", "\"open", "0x1234 "] {
+        for text in ["", "abc", "0x", "'file", "''", "%o", "4294967295", "\"open", "0x1234 "] {
             let mut findings = Findings::default();
             assert_eq!(read(text, false, &mut findings), None, "{text}");
             assert_eq!(findings.items.len(), 1, "{text}");

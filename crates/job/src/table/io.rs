@@ -239,6 +239,6 @@ fn random_distribution(draft: &mut JobDraft, text: &str, findings: &mut Findings
 
 fn buffer_pattern(draft: &mut JobDraft, text: &str, findings: &mut Findings) {
     if let Some(found) = pattern::read(text, false, findings) {
-        draft.job.payload.pattern = Some(found.bytes);
+        draft.job.payload.pattern = Some(found);
     }
 }

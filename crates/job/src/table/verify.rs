@@ -2,7 +2,7 @@
 
 use super::Status;
 use super::spec::OptionKind::{Bool, Int, Long, Text, Word};
-use super::spec::{ANY, OptionSpec, Setter, flag, int, later, special, switch};
+use super::spec::{ANY, OptionSpec, Setter, accepted, flag, int, later, special, switch};
 use crate::draft::JobDraft;
 use crate::model::{FIO_HEADER_BYTES, VerifyFormat, VerifyMethod, VerifyPattern};
 use crate::read::{Findings, pattern, word};
@@ -54,11 +54,26 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
     .bounded_by("the header is exchanged with the bytes there, which must not overlap it"),
     later("verify_policy", Word(&["completed", "fsynced"]), "Writes that a later verification covers.")
         .default("completed"),
-    later("verify_async", Int(0, ANY), "Number of verification threads.").default("0"),
-    later("verify_async_cpus", Text, "CPUs of the verification threads."),
-    later("verify_backlog", Long(0), "Number of written blocks after which they are verified, instead of at the end."),
-    later("verify_backlog_batch", Int(0, ANY), "Number of blocks to verify at once."),
-    later("experimental_verify", Bool, "Regenerate offsets for verification instead of keeping a list."),
+    accepted("verify_async", Int(0, ANY), "Number of verification threads.", ASYNC).default("0"),
+    accepted("verify_async_cpus", Text, "CPUs of the verification threads.", ASYNC),
+    OptionSpec::new(
+        "verify_backlog",
+        Long(0),
+        Setter::Number(|d, n| d.job.verify.backlog = Some(n).filter(|&n| n > 0)),
+        "Number of written blocks after which they are verified, instead of at the end.",
+    ),
+    accepted(
+        "verify_backlog_batch",
+        Int(0, ANY),
+        "Number of blocks to verify at once.",
+        "all blocks of the backlog are verified at once, each one time",
+    ),
+    accepted(
+        "experimental_verify",
+        Bool,
+        "Regenerate offsets for verification instead of keeping a list.",
+        "Fathom always does",
+    ),
     switch("verify_state_load", "0", "Verify only what an earlier run had written, by its saved state.", |d, on| {
         d.job.verify.state_load = on;
     }),
@@ -79,6 +94,7 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
     deprecated("verifysort_nr", "Number of blocks to sort for `verifysort`."),
 ];
 
+const ASYNC: &str = "the thread that reads a block verifies it, with the same result";
 const NONCE_MAX: i64 = i32::MAX as i64;
 
 const fn deprecated(name: &'static str, doc: &'static str) -> OptionSpec {

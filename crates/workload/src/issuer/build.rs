@@ -42,6 +42,8 @@ impl Issuer {
         let think = Think::new(job);
         let syncs = SyncSchedule::new(job);
         let reads_back = reads_back(job);
+        // The writes of pairs follow their trims, and are read back at the end of the pass.
+        let backlog = job.verify.backlog.filter(|_| reads_back && pairs.is_none()).unwrap_or(u64::MAX);
         let priorities = Priorities::new(job, own).map(Box::new);
         let simple = priorities.is_none() && pairs.is_none() && think.is_none() && syncs.is_none() && files.len() == 1;
         Ok(Self {
@@ -63,6 +65,8 @@ impl Issuer {
             syncs,
             writes: 0,
             reads_back,
+            backlog,
+            backlog_full_at: backlog,
             checkpoint: None,
             phase: IssuerPhase::Load,
             within_pass: false,

@@ -76,6 +76,8 @@ impl Issuer {
     fn begin_run(&mut self) {
         let Decision { length, kind, .. } = self.fast_path.template;
         let most = self.files[0].plain_left(kind, length).min(self.limits.operations_of(length));
+        let most =
+            if kind == OpKind::Write { most.min(self.backlog_full_at.saturating_sub(self.writes)) } else { most };
         self.fast_path.granted = most.saturating_sub(1);
         self.fast_path.left = self.fast_path.granted;
         self.fast_path.template.pass = self.files[0].pass;

@@ -61,6 +61,10 @@ pub struct Issuer {
     writes: u64,
     /// Whether to stop after each pass over the files, so that it can be read back.
     reads_back: bool,
+    /// Number of writes after which they are read back within a pass; `u64::MAX` for the end of the pass.
+    backlog: u64,
+    /// Number of writes at which that is the case.
+    backlog_full_at: u64,
     /// This issuer as it was after the last read-back, from which to repeat its decisions; `None` before the first.
     checkpoint: Option<Box<Self>>,
     phase: IssuerPhase,
@@ -109,6 +113,8 @@ enum IssuerPhase {
     Closing { next_file: u32 },
     /// A pass has ended: nothing is issued before [`Issuer::resume`].
     ReadBack,
+    /// As many writes as `verify_backlog` have not been read back: likewise, within a pass.
+    BacklogFull,
     /// The job has ended.
     Done,
 }
@@ -320,6 +326,9 @@ impl Issuer {
         if self.slow_path {
             self.follow_up(&op);
         }
+        if self.writes >= self.backlog_full_at {
+            (self.phase, self.slow_path) = (IssuerPhase::BacklogFull, true);
+        }
         if self.limits.spend(length) {
             self.end_loop();
         }
@@ -390,7 +399,7 @@ impl Issuer {
         {
             return Some(next);
         }
-        if matches!(self.phase, IssuerPhase::Done | IssuerPhase::ReadBack) {
+        if matches!(self.phase, IssuerPhase::Done | IssuerPhase::ReadBack | IssuerPhase::BacklogFull) {
             return Some(Next::Done);
         }
         // A sync that was due at the end of a loop is issued if there is another loop, else dropped.

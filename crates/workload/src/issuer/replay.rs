@@ -85,21 +85,26 @@ impl Issuer {
         let has_passes = self.rules.has_passes();
         let through = has_passes && self.files.iter().all(Cursor::is_done);
         let in_between = !has_passes && self.limits.is_endless();
-        self.reads_back && (through || in_between || self.limits.is_last_loop())
+        let is_full = self.writes >= self.backlog_full_at;
+        self.reads_back && (through || in_between || is_full || self.limits.is_last_loop())
     }
 
     /// Continues after `reader` has read back the last pass. Returns false if the job has ended.
     pub fn resume(&mut self, reader: Option<&Self>) -> bool {
-        if self.phase != IssuerPhase::ReadBack {
+        let is_within = self.phase == IssuerPhase::BacklogFull;
+        if self.phase != IssuerPhase::ReadBack && !is_within {
             return false;
         }
         if let Some(reader) = reader {
             self.picker.take_over(&reader.picker);
             self.limits.read_back(reader.replay.map_or(0, |replay| replay.bytes));
         }
-        if !self.next_loop() {
+        if is_within {
+            self.phase = IssuerPhase::Load;
+        } else if !self.next_loop() {
             return false;
         }
+        self.backlog_full_at = self.writes.saturating_add(self.backlog);
         self.checkpoint = None;
         self.checkpoint = Some(Box::new(self.clone()));
         true
@@ -107,6 +112,7 @@ impl Issuer {
 
     pub(super) fn replay(&mut self, writes: u64) {
         self.replay = Some(Replay { left: writes, reads: writes, bytes: 0 });
+        self.backlog_full_at = u64::MAX;
         self.pace.start_at_zero();
         self.think = None;
         self.syncs = None;

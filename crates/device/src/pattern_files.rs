@@ -1,0 +1,41 @@
+//! Files in patterns (`verify_pattern`, `buffer_pattern`).
+
+use std::fs::File;
+use std::io::Read;
+
+use job::{Diagnostic, Job, PATTERN_MAX_BYTES, Plan, VerifyPattern};
+
+/// Inserts the content of files into the patterns of a plan. Returns a diagnostic for each pattern with a file that
+/// cannot be read.
+pub(crate) fn resolve(plan: &mut Plan) -> Vec<Diagnostic> {
+    let mut problems = Vec::new();
+    for job in &mut plan.jobs {
+        let verified = insert(&mut job.verify.pattern);
+        let written = job.payload.pattern.as_mut().map_or(Ok(()), insert);
+        problems.extend(verified.err().map(|problem| diagnostic(job, "verify_pattern", &problem)));
+        problems.extend(written.err().map(|problem| diagnostic(job, "buffer_pattern", &problem)));
+    }
+    problems
+}
+
+fn insert(pattern: &mut VerifyPattern) -> Result<(), String> {
+    if pattern.files.is_empty() {
+        return Ok(());
+    }
+    let contents: Result<Vec<_>, _> = pattern.files.iter().map(|(_, path)| content(path)).collect();
+    pattern.insert_files(&contents?);
+    if pattern.bytes.is_empty() { Err("its files are empty".to_owned()) } else { Ok(()) }
+}
+
+/// Reads as much of a file as fits into a pattern.
+fn content(path: &str) -> Result<Vec<u8>, String> {
+    let mut bytes = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(PATTERN_MAX_BYTES as u64).read_to_end(&mut bytes));
+    read.map(|_| bytes).map_err(|error| format!("{path} cannot be read: {error}"))
+}
+
+fn diagnostic(job: &Job, option: &str, problem: &str) -> Diagnostic {
+    Diagnostic::error("pattern", format!("{option}: {problem}"))
+        .at(job.origin.of(option).cloned())
+        .remedy("name a file with at least one byte in single quotes, or write the bytes as `0x…` or \"text\"")
+}
