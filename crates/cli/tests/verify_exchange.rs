@@ -120,7 +120,7 @@ fn files_in_patterns_are_read_as_by_fio() {
         "--verify=pattern --verify_pattern='part'%o",
         "--verify=pattern --verify_pattern=0x1'part'\"z\"5%o'part'-3",
         "--verify=pattern --verify_pattern='long'",
-        "--verify=pattern --verify_pattern=%o'long'%o",
+        "--verify=pattern --verify_pattern=%o'long'",
         "--buffer_pattern='part'",
         "--buffer_pattern=\"a\"'part'17",
     ] {
@@ -287,4 +287,52 @@ fn a_missing_or_damaged_state_is_an_error() {
     both("checksum");
     std::fs::remove_file(scratch.path(STATE)).expect("it was written");
     both("No such file");
+}
+
+/// fio accepts blocks of any write; a state of Fathom says which write each block must be of.
+#[test]
+fn stale_blocks_are_found_by_the_saved_state() {
+    let scratch = Scratch::new();
+    for program in [Program::Fathom, Program::Strict] {
+        for rw in ["write", "randwrite", "randwrite --norandommap"] {
+            let line =
+                format!("--rw={rw} --bs=4k --verify=crc32c --do_verify=0 --verify_state_save=1 --verify_nonce=7");
+            let line = if program == Program::Fathom { line.replace(" --verify_nonce=7", "") } else { line };
+            start(&scratch, program, &format!("{line} --io_size=64k")).expect_code(0);
+            let stale = std::fs::read(scratch.path("x")).expect("it was written");
+            start(&scratch, program, &format!("{line} --io_size=320k")).expect_code(0);
+            let check = format!("{line} --io_size=320k --verify_only=1 --verify_state_load=1");
+            start(&scratch, program, &check).expect_code(0);
+            scratch.write("x", stale);
+            let outcome = start(&scratch, program, &check).expect_code(1);
+            let texts = ["block of another pass", "block of an earlier write", "no verification header"];
+            assert!(texts.iter().any(|text| outcome.stderr.contains(text)), "{}", outcome.stderr);
+            std::fs::remove_file(scratch.path("x")).expect("it was written");
+        }
+    }
+}
+
+/// What was written before SIGKILL is checked by each program.
+#[test]
+fn data_of_a_killed_program_are_checked_by_the_other() {
+    require!(Fio);
+    for writer in [Program::Fio, Program::Fathom] {
+        let scratch = Scratch::new();
+        let line = "--bs=4k --verify=sha3-256 --size=64m";
+        let mut command = command_of(writer, &format!("--thread --rw=write --do_verify=0 --rate_iops=500 {line}"));
+        let running = Running::start(command.current_dir(&scratch));
+        std::thread::sleep(Duration::from_millis(900));
+        // `thread`, because fio's jobs are processes of their own otherwise.
+        running.signal("KILL");
+        drop(running);
+        std::thread::sleep(Duration::from_millis(100));
+        let bytes = std::fs::read(scratch.path("x")).expect("it was written");
+        let written = bytes.chunks(4096).take_while(|block| block[..2] == [0xca, 0xac]).count();
+        assert!(written > 20, "{written}");
+        for reader in [Program::Fio, Program::Fathom] {
+            let outcome = start(&scratch, reader, &format!("--rw=read {line} --number_ios={}", written.min(20)));
+            assert_eq!(reads(&outcome.expect_code(0)), written.min(20) as u64);
+        }
+        assert!(!scratch.path(STATE).exists(), "a killed program saves no state");
+    }
 }

@@ -56,6 +56,7 @@ fn save(directory: &Path, job: &Job, worker: &WorkerPlan, finished: &WorkerResul
         files: worker.files.files.len() as u32,
         issued: progress.issued,
         completed: progress.completed.clone(),
+        origin: Some(progress.origin),
     };
     let path = directory.join(VerifyState::file_name(&job.name, worker.number));
     replace(&path, &state.encode()).map_err(|problem| format!("verify_state_save: {problem}"))

@@ -2,11 +2,13 @@
 
 use std::collections::VecDeque;
 
-use workload::Decision;
+use workload::{Decision, WriteOrigin};
 
 /// How far the writes of a worker had come.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WriteProgress {
+    /// What the writes depend on beside the job.
+    pub origin: WriteOrigin,
     /// Writes issued.
     pub issued: u64,
     /// File and offset of the last writes that completed, up to the queue depth for each file.

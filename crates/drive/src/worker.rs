@@ -170,8 +170,8 @@ impl DriveWorker {
     #[must_use]
     pub fn write_progress(&self) -> Option<WriteProgress> {
         let completed = self.recent.as_ref()?.all();
-        let issued = self.writer.as_ref().unwrap_or(&self.issuer).writes();
-        Some(WriteProgress { issued, completed })
+        let writer = self.writer.as_ref().unwrap_or(&self.issuer);
+        Some(WriteProgress { origin: writer.write_origin(), issued: writer.writes(), completed })
     }
 
     /// Returns the depth to which a latency target has led; `None` if the job has none.

@@ -35,5 +35,5 @@ pub use files::{FileFact, FilePlan, JobLayout, PlannedFile, plan_files};
 pub use issuer::{Issuer, map_bytes};
 pub use operations::Operations;
 pub use replay::{ReplayOutcome, StreamStep, TraceBytes, TraceStream, scan_trace};
-pub use verify::{Checked, HEADER_BYTES, Mismatch, VerifyState, WrongData};
+pub use verify::{Checked, HEADER_BYTES, Mismatch, VerifyState, WriteOrigin, WrongData};
 pub use writers::{Writers, file_identity};

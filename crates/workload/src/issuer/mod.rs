@@ -4,6 +4,7 @@ mod build;
 mod fast_path;
 mod overlap;
 mod replay;
+mod written;
 
 pub use build::map_bytes;
 
@@ -27,11 +28,12 @@ use crate::priorities::Priorities;
 use crate::replay::{ReplayOutcome, TraceBytes, TraceReplay};
 use crate::syncs::SyncSchedule;
 use crate::think::{Admission, Think};
-use crate::verify::{Checked, Mismatch, Verifier, VerifyState};
+use crate::verify::{Checked, Mismatch, Verifier};
 use build::used_kinds;
 use fast_path::FastPath;
 use overlap::OverlappingWrites;
 use replay::Replay;
+use written::WrittenBefore;
 
 /// Decides the operations of one worker, one at a time.
 ///
@@ -119,13 +121,6 @@ enum IssuerPhase {
     Done,
 }
 
-/// What an earlier job had written, and the number of checked reads so far.
-#[derive(Clone, Debug)]
-struct WrittenBefore {
-    state: VerifyState,
-    reads: u64,
-}
-
 /// Trims whose writes are still to be issued, in order, with whether they have completed.
 #[derive(Clone, Debug, Default)]
 struct PendingTrims {
@@ -184,27 +179,6 @@ impl Issuer {
     #[must_use]
     pub fn replay_outcome(&self) -> Option<ReplayOutcome> {
         self.trace.0.as_ref().map(|trace| trace.outcome())
-    }
-
-    /// Ends the reads of a job that only checks where `state` shows that no write had completed.
-    pub fn check_only_written(&mut self, state: VerifyState) {
-        if self.replay.is_some() || self.checks_reads {
-            (self.written, self.slow_path) = (Some(Box::new(WrittenBefore { state, reads: 0 })), true);
-        }
-    }
-
-    /// Reports whether this read is of a block that the earlier job may not have written, which ends the job.
-    fn is_beyond_written(&mut self, next: &Next) -> bool {
-        let (Next::Issue(op) | Next::IssueAnew(op), Some(written)) = (next, &mut self.written) else { return false };
-        if !op.checked || written.state.had_written(written.reads, op) {
-            written.reads += u64::from(op.checked);
-            return false;
-        }
-        self.completed += 1;
-        self.limits.stop();
-        (self.phase, self.replay) =
-            (IssuerPhase::Done, self.replay.map(|replay| Replay { left: 0, reads: 0, ..replay }));
-        true
     }
 
     /// Decides what to do at `now`, which must not run backwards.

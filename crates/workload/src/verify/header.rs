@@ -20,7 +20,7 @@
 //! 0 the format is version 1, whose bytes depend on the job and its seed alone. Version 1 with a nonce can be read:
 //! earlier releases wrote it.
 //!
-//! Numbers are little-endian. Blocks in fio's layout ([`super::fio_header`]) have neither nonce nor identity of the file.
+//! Numbers are little-endian. Blocks in the layout of fio ([`super::fio_header`]) have neither nonce nor file.
 
 use job::VerifyMethod;
 

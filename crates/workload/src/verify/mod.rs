@@ -38,7 +38,7 @@ use header::{BadField, PLAIN_HEADER_BYTES, VerifyHeader, WriteIdentity};
 pub(crate) use latest::LatestWrites;
 use mismatch::QUOTED_BYTES_MAX;
 pub use mismatch::{Checked, Mismatch, WrongData};
-pub use state::VerifyState;
+pub use state::{VerifyState, WriteOrigin};
 
 /// Maximum number of wrong bytes in a damaged header; with more it counts as missing.
 const DAMAGED_BYTES_MAX: usize = 8;
@@ -86,6 +86,8 @@ struct ExpectedWrites {
     passes: PassRange,
     /// Last write to each block, where writes may overlap.
     latest: Option<LatestWrites>,
+    /// Whether a block must be of the last write, even if headers hold the pass.
+    is_exact: bool,
 }
 
 /// Passes in which a block may have been written last.
@@ -172,7 +174,39 @@ impl Verifier {
 
     /// Requires that blocks are of this run and of these passes, or of the last writes.
     pub(crate) fn expect(&mut self, passes: PassRange, latest: Option<LatestWrites>) {
-        self.expected = Some(ExpectedWrites { passes, latest });
+        self.expected = Some(ExpectedWrites { passes, latest, is_exact: false });
+    }
+
+    /// Requires that blocks are of these writes of an earlier run.
+    pub(crate) fn expect_exactly(&mut self, latest: LatestWrites) {
+        let passes = PassRange { first: 0, last: 0 };
+        self.expected = Some(ExpectedWrites { passes, latest: Some(latest), is_exact: true });
+    }
+
+    /// Records a write that may not have completed.
+    pub(crate) fn doubt(&self, latest: &mut LatestWrites, op: &Decision) {
+        latest.doubt(op, self.interval);
+    }
+
+    /// Reports whether blocks must be of the last write to them.
+    fn is_exact(&self) -> bool {
+        self.numbered || self.expected.as_ref().is_some_and(|expected| expected.is_exact)
+    }
+
+    /// Reports whether it is unknown which write the block must be of.
+    fn is_doubtful(&self, file: u32, block: u64) -> bool {
+        let latest = self.expected.as_ref().and_then(|expected| expected.latest.as_ref());
+        latest.is_some_and(|latest| latest.is_doubtful(file, block))
+    }
+
+    /// Returns the nonce that blocks are written with; 0 for none.
+    pub(crate) fn nonce_or_none(&self) -> u32 {
+        self.nonce.unwrap_or(0)
+    }
+
+    /// Sets the nonce of the run that wrote the blocks.
+    pub(crate) fn set_nonce(&mut self, nonce: u32) {
+        self.nonce = Some(nonce);
     }
 
     /// Records a write that may overlap others. Returns whether it covers a block that no earlier one covered.
@@ -188,7 +222,7 @@ impl Verifier {
 
     /// Returns the pass or write number that the header of a block must hold.
     fn pass_of(&self, op: &Decision, block: u64) -> u32 {
-        let latest = self.expected.as_ref().filter(|_| self.numbered).and_then(|expected| expected.latest.as_ref());
+        let latest = self.expected.as_ref().filter(|_| self.is_exact()).and_then(|expected| expected.latest.as_ref());
         latest.and_then(|latest| latest.number(op.file, block)).unwrap_or(op.pass)
     }
 
@@ -365,14 +399,15 @@ impl Verifier {
         if header.identity.is_some_and(|identity| identity.worker != self.worker) {
             return Err(Flaw::new(WrongData::Worker, header::WORKER_AT, &self.worker.to_le_bytes()));
         }
-        if self.any_sequence {
+        if self.any_sequence || self.is_doubtful(op.file, offset) {
             return Ok(Checked::Good);
         }
         let number = self.pass_of(op, offset);
-        if self.numbered && header.pass != number {
-            return Err(Flaw::new(WrongData::Write, header::PASS_AT, &number.to_le_bytes()));
+        if self.is_exact() && header.pass != number {
+            let wrong = if self.numbered { WrongData::Write } else { WrongData::Pass };
+            return Err(Flaw::new(wrong, header::PASS_AT, &number.to_le_bytes()));
         }
-        if !self.numbered && (header.pass < expected.passes.first || header.pass > expected.passes.last) {
+        if !self.is_exact() && (header.pass < expected.passes.first || header.pass > expected.passes.last) {
             return Err(Flaw::new(WrongData::Pass, header::PASS_AT, &expected.passes.last.to_le_bytes()));
         }
         Ok(Checked::Good)

@@ -9,11 +9,12 @@
 //! | 32..36, 36..40 | queue depth, number of files |
 //! | 40..48 | writes issued |
 //! | 48..56 | number of the worker |
-//! | 56..112 | state of fio's random numbers, which Fathom leaves zero and ignores |
+//! | 56..112 | state of fio's random numbers, which fio does not use; see below |
 //! | 112..176 | name of the job, padded with zeroes |
 //! | from 176 | file and offset of each completion, 8 bytes each |
 //!
-//! Numbers are little-endian. Learned from files that fio 3.33 wrote.
+//! In place of the random numbers, Fathom writes `FATHOM` at 72, its nonce at 80 and its seed at 88. The last write to
+//! each block follows from them. Numbers are little-endian. Learned from files that fio 3.33 wrote.
 
 use crate::decision::Decision;
 
@@ -22,6 +23,8 @@ const PREFIX_BYTES: usize = 24;
 const COMPLETIONS_AT: usize = 176;
 const NAME_AT: usize = 112;
 const NAME_BYTES: usize = COMPLETIONS_AT - NAME_AT;
+const ORIGIN_AT: usize = 72;
+const MARK: [u8; 8] = *b"FATHOM\0\x01";
 const COMPLETION_BYTES: usize = 16;
 
 /// What a job had written when it ended.
@@ -39,6 +42,17 @@ pub struct VerifyState {
     pub issued: u64,
     /// File and offset of the last writes that completed, up to the queue depth for each file.
     pub completed: Vec<(u64, u64)>,
+    /// What the blocks depend on, if Fathom wrote them.
+    pub origin: Option<WriteOrigin>,
+}
+
+/// What the decisions and headers of a job depend on beside the job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WriteOrigin {
+    /// Seed of the job.
+    pub seed: u64,
+    /// Nonce of the run; 0 for none.
+    pub nonce: u32,
 }
 
 impl VerifyState {
@@ -62,6 +76,11 @@ impl VerifyState {
         put(40, &self.issued.to_le_bytes());
         put(48, &u64::from(self.worker).to_le_bytes());
         put(NAME_AT, &self.name.as_bytes()[..self.name.len().min(NAME_BYTES - 1)]);
+        if let Some(WriteOrigin { seed, nonce }) = self.origin {
+            put(ORIGIN_AT, &MARK);
+            put(ORIGIN_AT + 8, &nonce.to_le_bytes());
+            put(ORIGIN_AT + 16, &seed.to_le_bytes());
+        }
         for (file, offset) in &self.completed {
             bytes.extend_from_slice(&file.to_le_bytes());
             bytes.extend_from_slice(&offset.to_le_bytes());
@@ -89,15 +108,22 @@ impl VerifyState {
         let content = content.ok_or_else(cut)?;
         let (size, count) = (whole(8).ok_or_else(cut)?, whole(24).ok_or_else(cut)?);
         let expected = u128::from(count) * COMPLETION_BYTES as u128 + (COMPLETIONS_AT - PREFIX_BYTES) as u128;
-        if u128::from(size) != expected || content.len() as u128 != expected {
-            return Err(format!("it has {} bytes instead of {}", bytes.len(), expected + PREFIX_BYTES as u128));
+        // fio leaves room for a whole queue.
+        if size != content.len() as u64 || (content.len() as u128) < expected {
+            return Err(format!(
+                "it has {} bytes, and its fields ask for {}",
+                bytes.len(),
+                expected + PREFIX_BYTES as u128
+            ));
         }
         if whole(16) != Some(u64::from(!crc32c::crc32c(content))) {
             return Err("its checksum is wrong".to_owned());
         }
         let name = &bytes[NAME_AT..COMPLETIONS_AT];
         let name = &name[..name.iter().position(|&byte| byte == 0).unwrap_or(NAME_BYTES)];
-        let pairs = bytes[COMPLETIONS_AT..].as_chunks::<COMPLETION_BYTES>().0;
+        let is_marked = bytes[ORIGIN_AT..ORIGIN_AT + 8] == MARK;
+        let origin = half(ORIGIN_AT + 8).zip(whole(ORIGIN_AT + 16)).filter(|_| is_marked);
+        let pairs = &bytes[COMPLETIONS_AT..].as_chunks::<COMPLETION_BYTES>().0[..count as usize];
         let completed = pairs.iter().map(|pair| {
             let number = |at: usize| u64::from_le_bytes(pair[at..at + 8].try_into().unwrap_or([0; 8]));
             (number(0), number(8))
@@ -109,6 +135,7 @@ impl VerifyState {
             files: half(36).ok_or_else(cut)?,
             issued: whole(40).ok_or_else(cut)?,
             completed: completed.collect(),
+            origin: origin.map(|(nonce, seed)| WriteOrigin { seed, nonce }),
         })
     }
 
@@ -133,13 +160,16 @@ mod tests {
 
     fn state() -> VerifyState {
         let completed = vec![(0, 4096 * 18), (0, 4096 * 19), (1, 0)];
-        VerifyState { name: "x".to_owned(), worker: 2, depth: 4, files: 2, issued: 20, completed }
+        VerifyState { name: "x".to_owned(), worker: 2, depth: 4, files: 2, issued: 20, completed, origin: None }
     }
 
     #[test]
     fn a_state_is_read_as_it_was_written_and_damage_is_refused() {
-        let bytes = state().encode();
-        assert_eq!(VerifyState::decode(&bytes), Ok(state()));
+        let fios = state();
+        assert_eq!(VerifyState::decode(&fios.encode()), Ok(fios));
+        let ours = VerifyState { origin: Some(WriteOrigin { seed: 77, nonce: 5 }), ..state() };
+        let bytes = ours.encode();
+        assert_eq!(VerifyState::decode(&bytes), Ok(ours));
         for at in 0..bytes.len() {
             let mut damaged = bytes.clone();
             damaged[at] ^= 0x41;
