@@ -242,6 +242,7 @@ mod tests {
         let started = Nanos::from_micros(at_us);
         let submitted = started + Nanos::new(submission_ns);
         Sample {
+            priority: 0,
             direction: SummaryDirection::Write,
             bytes: 4096,
             offset: at_us,
