@@ -394,7 +394,7 @@ _fathom__fleet() {
             return 0
             ;;
         fathom__fleet__subcmd__run)
-            opts="-o -h --format --output --events --live --metrics --insecure --repeat --probe --section --show-jobs --dry-run --allow-destroy --allow-overwrite --seed --progress --grace --no-record --allow_file_create --allow_mounted_write --ba --bs --bs_is_seq_rand --bs_unaligned --bsrange --bssplit --buffer_compress_chunk --buffer_compress_percentage --buffer_pattern --buffered --clat_percentiles --continue_on_error --cpumask --cpus_allowed --cpus_allowed_policy --create_on_open --create_only --dedupe_global --dedupe_mode --dedupe_percentage --dedupe_working_set_percentage --description --direct --directory --disable_bw_measurement --disable_clat --disable_lat --disable_slat --disk_util --do_verify --end_fsync --error_dump --exec_postrun --exec_prerun --exit_what --exitall --exitall_on_error --fadvise_hint --fallocate --fdatasync --file_append --file_service_type --filename --filename_format --filesize --fill_device --fixedbufs --flow --flow_id --flow_sleep --fsync --fsync_on_close --gid --group_reporting --gtod_reduce --hipri --ignore_error --invalidate --io_size --iodepth --iodepth_batch --iodepth_batch_complete_max --iodepth_batch_complete_min --iodepth_low --ioengine --iomem_align --ioscheduler --kb_base --lat_percentiles --latency_percentile --latency_run --latency_target --latency_window --lockmem --log_avg_msec --log_offset --loops --max_latency --mem --name --new_group --nice --norandommap --nrfiles --numa_cpu_nodes --numa_mem_policy --number_ios --numjobs --offset --offset_align --offset_increment --opendir --openfiles --overwrite --per_job_logs --percentage_random --percentile_list --pre_read --prio --prioclass --priohint --ramp_time --random_distribution --random_generator --randrepeat --randseed --rank_hosts --ranks --rate --rate_cycle --rate_ignore_thinktime --rate_iops --rate_iops_min --rate_min --rate_process --read_iolog --refill_buffers --registerfiles --replay --replay_align --replay_fit --replay_for --replay_loop --replay_no_stall --replay_redirect --replay_scale --replay_skip --replay_speed --replay_start --replay_time_scale --runtime --rw --rw_sequencer --rwmixread --rwmixwrite --scramble_buffers --serialize_overlap --significant_figures --size --slat_percentiles --sqthread_poll --sqthread_poll_cpu --startdelay --stats --steadystate --steadystate_check_interval --steadystate_duration --steadystate_ramp_time --stonewall --sync --thinktime --thinktime_blocks --thinktime_blocks_type --thinktime_iotime --thinktime_spin --thread --time_based --uid --unified_rw_reporting --unit_base --unlink --uri --verify --verify_dump --verify_fatal --verify_interval --verify_nonce --verify_only --verify_pattern --wait_for --write_bw_log --write_hint --write_iops_log --write_lat_log --zero_buffers --zonemode --zonerange --zonesize --zoneskip --on --volume --records --rank-timeout --split --help"
+            opts="-o -h --format --output --events --live --metrics --insecure --repeat --probe --section --show-jobs --dry-run --allow-destroy --allow-overwrite --seed --progress --grace --no-record --allow_file_create --allow_mounted_write --atomic --ba --bs --bs_is_seq_rand --bs_unaligned --bsrange --bssplit --buffer_compress_chunk --buffer_compress_percentage --buffer_pattern --buffered --bwavgtime --clat_percentiles --cmdprio --cmdprio_bssplit --cmdprio_class --cmdprio_hint --cmdprio_percentage --continue_on_error --cpumask --cpus_allowed --cpus_allowed_policy --create_on_open --create_only --dedupe_global --dedupe_mode --dedupe_percentage --dedupe_working_set_percentage --description --direct --directory --disable_bw_measurement --disable_clat --disable_lat --disable_slat --disk_util --do_verify --end_fsync --error_dump --exec_postrun --exec_prerun --exit_what --exitall --exitall_on_error --fadvise_hint --fallocate --fdatasync --file_append --file_service_type --filename --filename_format --filesize --fill_device --fixedbufs --flow --flow_id --flow_sleep --force_async --fsync --fsync_on_close --gid --group_reporting --gtod_reduce --hipri --hipri_percentage --hugepage-size --ignore_error --invalidate --io_size --iodepth --iodepth_batch --iodepth_batch_complete_max --iodepth_batch_complete_min --iodepth_low --ioengine --iomem_align --iopsavgtime --ioscheduler --kb_base --lat_percentiles --latency_percentile --latency_run --latency_target --latency_window --libaio_vectored --lockmem --log_alternate_epoch --log_alternate_epoch_clock_id --log_avg_msec --log_compression_cpus --log_hist_coarseness --log_hist_msec --log_issue_time --log_offset --log_prio --log_store_compressed --log_window_value --loops --max_latency --mem --name --new_group --nice --nonvectored --norandommap --nowait --nrfiles --numa_cpu_nodes --numa_mem_policy --number_ios --numjobs --offset --offset_align --offset_increment --opendir --openfiles --overwrite --per_job_logs --percentage_random --percentile_list --pre_read --prio --prioclass --priohint --ramp_time --random_distribution --random_generator --randrepeat --randseed --rank_hosts --ranks --rate --rate_cycle --rate_ignore_thinktime --rate_iops --rate_iops_min --rate_min --rate_process --read_iolog --refill_buffers --registerfiles --replay --replay_align --replay_fit --replay_for --replay_loop --replay_no_stall --replay_redirect --replay_scale --replay_skip --replay_speed --replay_start --replay_time_scale --runtime --rw --rw_sequencer --rwmixread --rwmixwrite --scramble_buffers --serialize_overlap --significant_figures --size --slat_percentiles --sqthread_poll --sqthread_poll_cpu --startdelay --stat_type --stats --steadystate --steadystate_check_interval --steadystate_duration --steadystate_ramp_time --stonewall --sync --thinktime --thinktime_blocks --thinktime_blocks_type --thinktime_iotime --thinktime_spin --thp --thread --time_based --uid --uncached --unified_rw_reporting --unit_base --unlink --uri --verify --verify_backlog --verify_dump --verify_fatal --verify_format --verify_header_seed --verify_interval --verify_nonce --verify_offset --verify_only --verify_pattern --verify_pattern_interval --verify_state_load --verify_state_save --verify_write_sequence --wait_for --write_bw_log --write_hint --write_hist_log --write_iolog --write_iops_log --write_lat_log --zero_buffers --zonemode --zonerange --zonesize --zoneskip --on --volume --records --rank-timeout --split --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -456,6 +456,10 @@ _fathom__fleet() {
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
+                --atomic)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
                 --ba)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -496,8 +500,32 @@ _fathom__fleet() {
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
+                --bwavgtime)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --clat_percentiles)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --cmdprio)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --cmdprio_bssplit)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --cmdprio_class)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --cmdprio_hint)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --cmdprio_percentage)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --continue_on_error)
@@ -656,6 +684,10 @@ _fathom__fleet() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --force_async)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --fsync)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -678,6 +710,14 @@ _fathom__fleet() {
                     ;;
                 --hipri)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --hipri_percentage)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --hugepage-size)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --ignore_error)
@@ -713,10 +753,14 @@ _fathom__fleet() {
                     return 0
                     ;;
                 --ioengine)
-                    COMPREPLY=($(compgen -W "io_uring libaio psync sync vsync pvsync pvsync2 posixaio mmap nbd null model" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "io_uring libaio psync sync vsync pvsync pvsync2 posixaio mmap splice filecreate filestat filedelete dircreate dirstat dirdelete ftruncate falloc nbd null model" -- "${cur}"))
                     return 0
                     ;;
                 --iomem_align)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --iopsavgtime)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -748,7 +792,19 @@ _fathom__fleet() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --libaio_vectored)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
                 --lockmem)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --log_alternate_epoch)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --log_alternate_epoch_clock_id)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -756,8 +812,36 @@ _fathom__fleet() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --log_compression_cpus)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --log_hist_coarseness)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --log_hist_msec)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --log_issue_time)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
                 --log_offset)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --log_prio)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --log_store_compressed)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --log_window_value)
+                    COMPREPLY=($(compgen -W "avg max both 0 1" -- "${cur}"))
                     return 0
                     ;;
                 --loops)
@@ -784,7 +868,15 @@ _fathom__fleet() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --nonvectored)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --norandommap)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --nowait)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
@@ -1028,6 +1120,10 @@ _fathom__fleet() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --stat_type)
+                    COMPREPLY=($(compgen -W "stat lstat statx" -- "${cur}"))
+                    return 0
+                    ;;
                 --stats)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
@@ -1076,6 +1172,10 @@ _fathom__fleet() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --thp)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --thread)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
@@ -1085,6 +1185,10 @@ _fathom__fleet() {
                     return 0
                     ;;
                 --uid)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --uncached)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1108,11 +1212,23 @@ _fathom__fleet() {
                     COMPREPLY=($(compgen -W "0 md5 crc64 crc32 crc32c-intel crc32c crc16 crc7 sha1 sha256 sha512 sha3-224 sha3-256 sha3-384 sha3-512 xxhash meta pattern pattern_hdr null" -- "${cur}"))
                     return 0
                     ;;
+                --verify_backlog)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --verify_dump)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
                 --verify_fatal)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --verify_format)
+                    COMPREPLY=($(compgen -W "fathom fio" -- "${cur}"))
+                    return 0
+                    ;;
+                --verify_header_seed)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
@@ -1124,12 +1240,32 @@ _fathom__fleet() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --verify_offset)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --verify_only)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
                 --verify_pattern)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --verify_pattern_interval)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --verify_state_load)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --verify_state_save)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --verify_write_sequence)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
                 --wait_for)
@@ -1142,6 +1278,14 @@ _fathom__fleet() {
                     ;;
                 --write_hint)
                     COMPREPLY=($(compgen -W "none short medium long extreme" -- "${cur}"))
+                    return 0
+                    ;;
+                --write_hist_log)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --write_iolog)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --write_iops_log)
@@ -1200,7 +1344,7 @@ _fathom__fleet() {
             return 0
             ;;
         fathom__fleet__subcmd__sim)
-            opts="-o -h --format --output --events --live --metrics --insecure --repeat --probe --section --show-jobs --dry-run --allow-destroy --allow-overwrite --seed --progress --grace --no-record --hosts --split --vary --shard --allow_file_create --allow_mounted_write --ba --bs --bs_is_seq_rand --bs_unaligned --bsrange --bssplit --buffer_compress_chunk --buffer_compress_percentage --buffer_pattern --buffered --clat_percentiles --continue_on_error --cpumask --cpus_allowed --cpus_allowed_policy --create_on_open --create_only --dedupe_global --dedupe_mode --dedupe_percentage --dedupe_working_set_percentage --description --direct --directory --disable_bw_measurement --disable_clat --disable_lat --disable_slat --disk_util --do_verify --end_fsync --error_dump --exec_postrun --exec_prerun --exit_what --exitall --exitall_on_error --fadvise_hint --fallocate --fdatasync --file_append --file_service_type --filename --filename_format --filesize --fill_device --fixedbufs --flow --flow_id --flow_sleep --fsync --fsync_on_close --gid --group_reporting --gtod_reduce --hipri --ignore_error --invalidate --io_size --iodepth --iodepth_batch --iodepth_batch_complete_max --iodepth_batch_complete_min --iodepth_low --ioengine --iomem_align --ioscheduler --kb_base --lat_percentiles --latency_percentile --latency_run --latency_target --latency_window --lockmem --log_avg_msec --log_offset --loops --max_latency --mem --name --new_group --nice --norandommap --nrfiles --numa_cpu_nodes --numa_mem_policy --number_ios --numjobs --offset --offset_align --offset_increment --opendir --openfiles --overwrite --per_job_logs --percentage_random --percentile_list --pre_read --prio --prioclass --priohint --ramp_time --random_distribution --random_generator --randrepeat --randseed --rank_hosts --ranks --rate --rate_cycle --rate_ignore_thinktime --rate_iops --rate_iops_min --rate_min --rate_process --read_iolog --refill_buffers --registerfiles --replay --replay_align --replay_fit --replay_for --replay_loop --replay_no_stall --replay_redirect --replay_scale --replay_skip --replay_speed --replay_start --replay_time_scale --runtime --rw --rw_sequencer --rwmixread --rwmixwrite --scramble_buffers --serialize_overlap --significant_figures --size --slat_percentiles --sqthread_poll --sqthread_poll_cpu --startdelay --stats --steadystate --steadystate_check_interval --steadystate_duration --steadystate_ramp_time --stonewall --sync --thinktime --thinktime_blocks --thinktime_blocks_type --thinktime_iotime --thinktime_spin --thread --time_based --uid --unified_rw_reporting --unit_base --unlink --uri --verify --verify_dump --verify_fatal --verify_interval --verify_nonce --verify_only --verify_pattern --wait_for --write_bw_log --write_hint --write_iops_log --write_lat_log --zero_buffers --zonemode --zonerange --zonesize --zoneskip --on --volume --records --rank-timeout --help"
+            opts="-o -h --format --output --events --live --metrics --insecure --repeat --probe --section --show-jobs --dry-run --allow-destroy --allow-overwrite --seed --progress --grace --no-record --hosts --split --vary --shard --allow_file_create --allow_mounted_write --atomic --ba --bs --bs_is_seq_rand --bs_unaligned --bsrange --bssplit --buffer_compress_chunk --buffer_compress_percentage --buffer_pattern --buffered --bwavgtime --clat_percentiles --cmdprio --cmdprio_bssplit --cmdprio_class --cmdprio_hint --cmdprio_percentage --continue_on_error --cpumask --cpus_allowed --cpus_allowed_policy --create_on_open --create_only --dedupe_global --dedupe_mode --dedupe_percentage --dedupe_working_set_percentage --description --direct --directory --disable_bw_measurement --disable_clat --disable_lat --disable_slat --disk_util --do_verify --end_fsync --error_dump --exec_postrun --exec_prerun --exit_what --exitall --exitall_on_error --fadvise_hint --fallocate --fdatasync --file_append --file_service_type --filename --filename_format --filesize --fill_device --fixedbufs --flow --flow_id --flow_sleep --force_async --fsync --fsync_on_close --gid --group_reporting --gtod_reduce --hipri --hipri_percentage --hugepage-size --ignore_error --invalidate --io_size --iodepth --iodepth_batch --iodepth_batch_complete_max --iodepth_batch_complete_min --iodepth_low --ioengine --iomem_align --iopsavgtime --ioscheduler --kb_base --lat_percentiles --latency_percentile --latency_run --latency_target --latency_window --libaio_vectored --lockmem --log_alternate_epoch --log_alternate_epoch_clock_id --log_avg_msec --log_compression_cpus --log_hist_coarseness --log_hist_msec --log_issue_time --log_offset --log_prio --log_store_compressed --log_window_value --loops --max_latency --mem --name --new_group --nice --nonvectored --norandommap --nowait --nrfiles --numa_cpu_nodes --numa_mem_policy --number_ios --numjobs --offset --offset_align --offset_increment --opendir --openfiles --overwrite --per_job_logs --percentage_random --percentile_list --pre_read --prio --prioclass --priohint --ramp_time --random_distribution --random_generator --randrepeat --randseed --rank_hosts --ranks --rate --rate_cycle --rate_ignore_thinktime --rate_iops --rate_iops_min --rate_min --rate_process --read_iolog --refill_buffers --registerfiles --replay --replay_align --replay_fit --replay_for --replay_loop --replay_no_stall --replay_redirect --replay_scale --replay_skip --replay_speed --replay_start --replay_time_scale --runtime --rw --rw_sequencer --rwmixread --rwmixwrite --scramble_buffers --serialize_overlap --significant_figures --size --slat_percentiles --sqthread_poll --sqthread_poll_cpu --startdelay --stat_type --stats --steadystate --steadystate_check_interval --steadystate_duration --steadystate_ramp_time --stonewall --sync --thinktime --thinktime_blocks --thinktime_blocks_type --thinktime_iotime --thinktime_spin --thp --thread --time_based --uid --uncached --unified_rw_reporting --unit_base --unlink --uri --verify --verify_backlog --verify_dump --verify_fatal --verify_format --verify_header_seed --verify_interval --verify_nonce --verify_offset --verify_only --verify_pattern --verify_pattern_interval --verify_state_load --verify_state_save --verify_write_sequence --wait_for --write_bw_log --write_hint --write_hist_log --write_iolog --write_iops_log --write_lat_log --zero_buffers --zonemode --zonerange --zonesize --zoneskip --on --volume --records --rank-timeout --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1278,6 +1422,10 @@ _fathom__fleet() {
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
+                --atomic)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
                 --ba)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1318,8 +1466,32 @@ _fathom__fleet() {
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
+                --bwavgtime)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --clat_percentiles)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --cmdprio)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --cmdprio_bssplit)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --cmdprio_class)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --cmdprio_hint)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --cmdprio_percentage)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --continue_on_error)
@@ -1478,6 +1650,10 @@ _fathom__fleet() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --force_async)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --fsync)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1500,6 +1676,14 @@ _fathom__fleet() {
                     ;;
                 --hipri)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --hipri_percentage)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --hugepage-size)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --ignore_error)
@@ -1535,10 +1719,14 @@ _fathom__fleet() {
                     return 0
                     ;;
                 --ioengine)
-                    COMPREPLY=($(compgen -W "io_uring libaio psync sync vsync pvsync pvsync2 posixaio mmap nbd null model" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "io_uring libaio psync sync vsync pvsync pvsync2 posixaio mmap splice filecreate filestat filedelete dircreate dirstat dirdelete ftruncate falloc nbd null model" -- "${cur}"))
                     return 0
                     ;;
                 --iomem_align)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --iopsavgtime)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1570,7 +1758,19 @@ _fathom__fleet() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --libaio_vectored)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
                 --lockmem)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --log_alternate_epoch)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --log_alternate_epoch_clock_id)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1578,8 +1778,36 @@ _fathom__fleet() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --log_compression_cpus)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --log_hist_coarseness)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --log_hist_msec)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --log_issue_time)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
                 --log_offset)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --log_prio)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --log_store_compressed)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --log_window_value)
+                    COMPREPLY=($(compgen -W "avg max both 0 1" -- "${cur}"))
                     return 0
                     ;;
                 --loops)
@@ -1606,7 +1834,15 @@ _fathom__fleet() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --nonvectored)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --norandommap)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --nowait)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
@@ -1850,6 +2086,10 @@ _fathom__fleet() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --stat_type)
+                    COMPREPLY=($(compgen -W "stat lstat statx" -- "${cur}"))
+                    return 0
+                    ;;
                 --stats)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
@@ -1898,6 +2138,10 @@ _fathom__fleet() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --thp)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --thread)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
@@ -1907,6 +2151,10 @@ _fathom__fleet() {
                     return 0
                     ;;
                 --uid)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --uncached)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1930,11 +2178,23 @@ _fathom__fleet() {
                     COMPREPLY=($(compgen -W "0 md5 crc64 crc32 crc32c-intel crc32c crc16 crc7 sha1 sha256 sha512 sha3-224 sha3-256 sha3-384 sha3-512 xxhash meta pattern pattern_hdr null" -- "${cur}"))
                     return 0
                     ;;
+                --verify_backlog)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --verify_dump)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
                 --verify_fatal)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --verify_format)
+                    COMPREPLY=($(compgen -W "fathom fio" -- "${cur}"))
+                    return 0
+                    ;;
+                --verify_header_seed)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
@@ -1946,12 +2206,32 @@ _fathom__fleet() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --verify_offset)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --verify_only)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
                 --verify_pattern)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --verify_pattern_interval)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --verify_state_load)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --verify_state_save)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --verify_write_sequence)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
                 --wait_for)
@@ -1964,6 +2244,14 @@ _fathom__fleet() {
                     ;;
                 --write_hint)
                     COMPREPLY=($(compgen -W "none short medium long extreme" -- "${cur}"))
+                    return 0
+                    ;;
+                --write_hist_log)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --write_iolog)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --write_iops_log)
@@ -2256,7 +2544,7 @@ _fathom__fleet() {
             return 0
             ;;
         fathom__fleet__subcmd__sweep)
-            opts="-o -h --depth-max --precision --time-limit --vary --shard --format --output --metrics --insecure --allow-destroy --allow-overwrite --seed --progress --grace --no-record --real-time --section --show-jobs --dry-run --allow_file_create --allow_mounted_write --ba --bs --bs_is_seq_rand --bs_unaligned --bsrange --bssplit --buffer_compress_chunk --buffer_compress_percentage --buffer_pattern --buffered --clat_percentiles --continue_on_error --cpumask --cpus_allowed --cpus_allowed_policy --create_on_open --create_only --dedupe_global --dedupe_mode --dedupe_percentage --dedupe_working_set_percentage --description --direct --directory --disable_bw_measurement --disable_clat --disable_lat --disable_slat --disk_util --do_verify --end_fsync --error_dump --exec_postrun --exec_prerun --exit_what --exitall --exitall_on_error --fadvise_hint --fallocate --fdatasync --file_append --file_service_type --filename --filename_format --filesize --fill_device --fixedbufs --flow --flow_id --flow_sleep --fsync --fsync_on_close --gid --group_reporting --gtod_reduce --hipri --ignore_error --invalidate --io_size --iodepth --iodepth_batch --iodepth_batch_complete_max --iodepth_batch_complete_min --iodepth_low --ioengine --iomem_align --ioscheduler --kb_base --lat_percentiles --latency_percentile --latency_run --latency_target --latency_window --lockmem --log_avg_msec --log_offset --loops --max_latency --mem --name --new_group --nice --norandommap --nrfiles --numa_cpu_nodes --numa_mem_policy --number_ios --numjobs --offset --offset_align --offset_increment --opendir --openfiles --overwrite --per_job_logs --percentage_random --percentile_list --pre_read --prio --prioclass --priohint --ramp_time --random_distribution --random_generator --randrepeat --randseed --rank_hosts --ranks --rate --rate_cycle --rate_ignore_thinktime --rate_iops --rate_iops_min --rate_min --rate_process --read_iolog --refill_buffers --registerfiles --replay --replay_align --replay_fit --replay_for --replay_loop --replay_no_stall --replay_redirect --replay_scale --replay_skip --replay_speed --replay_start --replay_time_scale --runtime --rw --rw_sequencer --rwmixread --rwmixwrite --scramble_buffers --serialize_overlap --significant_figures --size --slat_percentiles --sqthread_poll --sqthread_poll_cpu --startdelay --stats --steadystate --steadystate_check_interval --steadystate_duration --steadystate_ramp_time --stonewall --sync --thinktime --thinktime_blocks --thinktime_blocks_type --thinktime_iotime --thinktime_spin --thread --time_based --uid --unified_rw_reporting --unit_base --unlink --uri --verify --verify_dump --verify_fatal --verify_interval --verify_nonce --verify_only --verify_pattern --wait_for --write_bw_log --write_hint --write_iops_log --write_lat_log --zero_buffers --zonemode --zonerange --zonesize --zoneskip --on --volume --records --rank-timeout --split --help"
+            opts="-o -h --depth-max --precision --time-limit --vary --shard --format --output --metrics --insecure --allow-destroy --allow-overwrite --seed --progress --grace --no-record --real-time --section --show-jobs --dry-run --allow_file_create --allow_mounted_write --atomic --ba --bs --bs_is_seq_rand --bs_unaligned --bsrange --bssplit --buffer_compress_chunk --buffer_compress_percentage --buffer_pattern --buffered --bwavgtime --clat_percentiles --cmdprio --cmdprio_bssplit --cmdprio_class --cmdprio_hint --cmdprio_percentage --continue_on_error --cpumask --cpus_allowed --cpus_allowed_policy --create_on_open --create_only --dedupe_global --dedupe_mode --dedupe_percentage --dedupe_working_set_percentage --description --direct --directory --disable_bw_measurement --disable_clat --disable_lat --disable_slat --disk_util --do_verify --end_fsync --error_dump --exec_postrun --exec_prerun --exit_what --exitall --exitall_on_error --fadvise_hint --fallocate --fdatasync --file_append --file_service_type --filename --filename_format --filesize --fill_device --fixedbufs --flow --flow_id --flow_sleep --force_async --fsync --fsync_on_close --gid --group_reporting --gtod_reduce --hipri --hipri_percentage --hugepage-size --ignore_error --invalidate --io_size --iodepth --iodepth_batch --iodepth_batch_complete_max --iodepth_batch_complete_min --iodepth_low --ioengine --iomem_align --iopsavgtime --ioscheduler --kb_base --lat_percentiles --latency_percentile --latency_run --latency_target --latency_window --libaio_vectored --lockmem --log_alternate_epoch --log_alternate_epoch_clock_id --log_avg_msec --log_compression_cpus --log_hist_coarseness --log_hist_msec --log_issue_time --log_offset --log_prio --log_store_compressed --log_window_value --loops --max_latency --mem --name --new_group --nice --nonvectored --norandommap --nowait --nrfiles --numa_cpu_nodes --numa_mem_policy --number_ios --numjobs --offset --offset_align --offset_increment --opendir --openfiles --overwrite --per_job_logs --percentage_random --percentile_list --pre_read --prio --prioclass --priohint --ramp_time --random_distribution --random_generator --randrepeat --randseed --rank_hosts --ranks --rate --rate_cycle --rate_ignore_thinktime --rate_iops --rate_iops_min --rate_min --rate_process --read_iolog --refill_buffers --registerfiles --replay --replay_align --replay_fit --replay_for --replay_loop --replay_no_stall --replay_redirect --replay_scale --replay_skip --replay_speed --replay_start --replay_time_scale --runtime --rw --rw_sequencer --rwmixread --rwmixwrite --scramble_buffers --serialize_overlap --significant_figures --size --slat_percentiles --sqthread_poll --sqthread_poll_cpu --startdelay --stat_type --stats --steadystate --steadystate_check_interval --steadystate_duration --steadystate_ramp_time --stonewall --sync --thinktime --thinktime_blocks --thinktime_blocks_type --thinktime_iotime --thinktime_spin --thp --thread --time_based --uid --uncached --unified_rw_reporting --unit_base --unlink --uri --verify --verify_backlog --verify_dump --verify_fatal --verify_format --verify_header_seed --verify_interval --verify_nonce --verify_offset --verify_only --verify_pattern --verify_pattern_interval --verify_state_load --verify_state_save --verify_write_sequence --wait_for --write_bw_log --write_hint --write_hist_log --write_iolog --write_iops_log --write_lat_log --zero_buffers --zonemode --zonerange --zonesize --zoneskip --on --volume --records --rank-timeout --split --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2330,6 +2618,10 @@ _fathom__fleet() {
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
+                --atomic)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
                 --ba)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -2370,8 +2662,32 @@ _fathom__fleet() {
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
+                --bwavgtime)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --clat_percentiles)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --cmdprio)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --cmdprio_bssplit)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --cmdprio_class)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --cmdprio_hint)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --cmdprio_percentage)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --continue_on_error)
@@ -2530,6 +2846,10 @@ _fathom__fleet() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --force_async)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --fsync)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -2552,6 +2872,14 @@ _fathom__fleet() {
                     ;;
                 --hipri)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --hipri_percentage)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --hugepage-size)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --ignore_error)
@@ -2587,10 +2915,14 @@ _fathom__fleet() {
                     return 0
                     ;;
                 --ioengine)
-                    COMPREPLY=($(compgen -W "io_uring libaio psync sync vsync pvsync pvsync2 posixaio mmap nbd null model" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "io_uring libaio psync sync vsync pvsync pvsync2 posixaio mmap splice filecreate filestat filedelete dircreate dirstat dirdelete ftruncate falloc nbd null model" -- "${cur}"))
                     return 0
                     ;;
                 --iomem_align)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --iopsavgtime)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -2622,7 +2954,19 @@ _fathom__fleet() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --libaio_vectored)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
                 --lockmem)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --log_alternate_epoch)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --log_alternate_epoch_clock_id)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -2630,8 +2974,36 @@ _fathom__fleet() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --log_compression_cpus)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --log_hist_coarseness)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --log_hist_msec)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --log_issue_time)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
                 --log_offset)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --log_prio)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --log_store_compressed)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --log_window_value)
+                    COMPREPLY=($(compgen -W "avg max both 0 1" -- "${cur}"))
                     return 0
                     ;;
                 --loops)
@@ -2658,7 +3030,15 @@ _fathom__fleet() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --nonvectored)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --norandommap)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --nowait)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
@@ -2902,6 +3282,10 @@ _fathom__fleet() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --stat_type)
+                    COMPREPLY=($(compgen -W "stat lstat statx" -- "${cur}"))
+                    return 0
+                    ;;
                 --stats)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
@@ -2950,6 +3334,10 @@ _fathom__fleet() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --thp)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --thread)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
@@ -2959,6 +3347,10 @@ _fathom__fleet() {
                     return 0
                     ;;
                 --uid)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --uncached)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -2982,11 +3374,23 @@ _fathom__fleet() {
                     COMPREPLY=($(compgen -W "0 md5 crc64 crc32 crc32c-intel crc32c crc16 crc7 sha1 sha256 sha512 sha3-224 sha3-256 sha3-384 sha3-512 xxhash meta pattern pattern_hdr null" -- "${cur}"))
                     return 0
                     ;;
+                --verify_backlog)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --verify_dump)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
                 --verify_fatal)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --verify_format)
+                    COMPREPLY=($(compgen -W "fathom fio" -- "${cur}"))
+                    return 0
+                    ;;
+                --verify_header_seed)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
@@ -2998,12 +3402,32 @@ _fathom__fleet() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --verify_offset)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --verify_only)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
                 --verify_pattern)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --verify_pattern_interval)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --verify_state_load)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --verify_state_save)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --verify_write_sequence)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
                 --wait_for)
@@ -3016,6 +3440,14 @@ _fathom__fleet() {
                     ;;
                 --write_hint)
                     COMPREPLY=($(compgen -W "none short medium long extreme" -- "${cur}"))
+                    return 0
+                    ;;
+                --write_hist_log)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --write_iolog)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --write_iops_log)

@@ -59,6 +59,8 @@ complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l allow_
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l allow_mounted_write -d 'Permit writes to a mounted device.' -r -f -a "0\t''
 1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l atomic -d 'Issue atomic writes (RWF_ATOMIC, Linux 6.11) with io_uring, libaio and pvsync2; implies `direct`.' -r -f -a "0\t''
+1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l ba -d 'Alignment of offsets, by default the smallest block size.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l bs -d 'Block size; up to three values separated by commas for reads, writes and trims.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l bs_is_seq_rand -d 'Interpret the two block sizes as sequential and random instead of read and write.' -r -f -a "0\t''
@@ -72,8 +74,14 @@ complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l buffer
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l buffer_pattern -d 'Fill buffers with this pattern.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l buffered -d 'Use the page cache; the opposite of `direct`.' -r -f -a "0\t''
 1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l bwavgtime -d 'Window of bandwidth samples and log entries, in milliseconds; by default `log_avg_msec` if it is logged.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l clat_percentiles -d 'Report percentiles of completion latency.' -r -f -a "0\t''
 1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l cmdprio -d 'I/O priority level of those operations; 0 is the highest.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l cmdprio_bssplit -d 'Percentages with a priority for each block size: `4k/50:64k/10/1/0`, with class and level.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l cmdprio_class -d 'I/O priority class of those operations; 1, real time, by default.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l cmdprio_hint -d 'I/O priority hint of those operations.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l cmdprio_percentage -d 'Percentage of operations with a priority, for reads and writes.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l continue_on_error -d 'Continue after errors of this kind, and count them.' -r -f -a "none\t''
 read\t''
 write\t''
@@ -157,6 +165,7 @@ complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l fixedb
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l flow -d 'Weight of the job within its flow; 0 for none.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l flow_id -d 'Flow that the job belongs to.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l flow_sleep -d 'Time to sleep when ahead of the flow, in microseconds.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l force_async -d 'Let the kernel execute one of this many operations asynchronously; 0 for none.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l fsync -d 'Number of writes between calls of fsync; 0 for none.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l fsync_on_close -d 'Call fsync when a file is closed.' -r -f -a "0\t''
 1\t''"
@@ -167,6 +176,8 @@ complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l gtod_r
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l hipri -d 'Poll for completions instead of waiting for interrupts.' -r -f -a "0\t''
 1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l hipri_percentage -d 'Percentage of operations to poll.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l hugepage-size -d 'Size of the huge pages of `mem=mmaphuge` and `mem=shmhuge`, a power of two.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l ignore_error -d 'Errors to ignore, by name or number: lists separated by `:`, for reads, writes and verification.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l invalidate -d 'Drop the page cache of each file before the run.' -r -f -a "0\t''
 1\t''"
@@ -185,10 +196,20 @@ pvsync\t''
 pvsync2\t''
 posixaio\t''
 mmap\t''
+splice\t''
+filecreate\t''
+filestat\t''
+filedelete\t''
+dircreate\t''
+dirstat\t''
+dirdelete\t''
+ftruncate\t''
+falloc\t''
 nbd\t''
 null\t''
 model\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l iomem_align -d 'Alignment of buffers in bytes; never below 4096 in Fathom.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l iopsavgtime -d 'Window of IOPS samples and log entries, in milliseconds; by default `log_avg_msec` if they are logged.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l ioscheduler -d 'Switch the devices to this I/O scheduler before the job.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l kb_base -d 'Base of units in job files and in fio\'s normal output.' -r -f -a "1024\t''
 1000\t''"
@@ -199,9 +220,28 @@ complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l latenc
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l latency_target -d 'Search the highest queue depth that keeps latency below this.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l latency_window -d 'Duration of each step of that search.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l libaio_vectored -d 'Use vectored reads and writes.' -r -f -a "0\t''
+1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l lockmem -d 'Memory that each worker locks while it runs, so that less is left for the page cache.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l log_alternate_epoch -d 'Write the time of a clock to log entries, instead of the time since the start. In virtual time both are equal.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l log_alternate_epoch_clock_id -d 'Number of that clock in `clock_gettime`; 0 for Unix time.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l log_avg_msec -d 'Interval over which log entries are averaged, in milliseconds; 0 logs each operation.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l log_compression_cpus -d 'CPUs of the threads that write and compress logs, such as `0-3,5`.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l log_hist_coarseness -d 'Resolution of logged histograms: each step merges pairs of buckets.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l log_hist_msec -d 'Interval between logged histograms, in milliseconds; 0 logs none.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l log_issue_time -d 'Add the time of submission in nanoseconds to log entries; needs `write_lat_log` and `log_offset`.' -r -f -a "0\t''
+1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l log_offset -d 'Add the offset to log entries.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l log_prio -d 'Write the I/O priority to log entries as class and level.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l log_store_compressed -d 'Write compressed logs (`.fz`); `--inflate-log=FILE` prints them.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l log_window_value -d 'Latencies to log for each window of `log_avg_msec`: mean, maximum or both.' -r -f -a "avg\t''
+max\t''
+both\t''
+0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l loops -d 'Number of repetitions of the job.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l max_latency -d 'Fail if an operation takes longer than this; up to three values for reads, writes and trims.' -r
@@ -215,7 +255,10 @@ complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l name -
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l new_group -d 'Start a new reporting group without waiting.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l nice -d 'CPU priority (nice value) of the workers.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l nonvectored -d 'Use plain reads and writes instead of vectored ones; 0 for vectored ones.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l norandommap -d 'Permit a block to be accessed again before all blocks were accessed once.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l nowait -d 'Fail operations that would block, with EAGAIN (RWF_NOWAIT).' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l nrfiles -d 'Number of files of each worker; `size` is divided among them.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l numa_cpu_nodes -d 'NUMA nodes whose CPUs run the workers, such as `0-1` or `all`.' -r
@@ -229,7 +272,7 @@ complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l opendi
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l openfiles -d 'Maximum number of files open at the same time; all by default.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l overwrite -d 'Write each file in full before the run, so that writes never extend it.' -r -f -a "0\t''
 1\t''"
-complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l per_job_logs -d 'Write a log file for each worker.' -r -f -a "0\t''
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l per_job_logs -d 'Write a log file for each worker; otherwise workers append to a common one.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l percentage_random -d 'Percentage of random offsets in a random pattern.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l percentile_list -d 'Percentiles to report, at most 20.' -r
@@ -311,6 +354,9 @@ complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l sqthre
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l sqthread_poll_cpu -d 'CPU of the SQPOLL thread.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l startdelay -d 'Delay before the job starts; a range `low-high` draws a random delay.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l stat_type -d 'System call to measure.' -r -f -a "stat\t''
+lstat\t''
+statx\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l stats -d 'Keep statistics.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l steadystate -d 'End when the deviation or slope of IOPS or bandwidth is below a limit: `iops:5%`, `bw_slope:0.3%`.' -r
@@ -330,11 +376,13 @@ complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l thinkt
 issue\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l thinktime_iotime -d 'Idle after each interval of this length instead.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l thinktime_spin -d 'Part of the idle time to spend spinning.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l thp -d 'Use transparent huge pages for the mapping (MADV_HUGEPAGE).' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l thread -d 'Use threads instead of processes; Fathom always does.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l time_based -d 'Repeat the workload until `runtime` has passed.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l uid -d 'Run the workers as this user.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l uncached -d 'Do not keep data in the page cache (RWF_DONTCACHE, Linux 6.14).' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l unified_rw_reporting -d 'Report reads, writes and trims as one in fio\'s outputs.' -r -f -a "none\t''
 mixed\t''
 both\t''
@@ -367,15 +415,28 @@ meta\t''
 pattern\t''
 pattern_hdr\t''
 null\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l verify_backlog -d 'Number of written blocks after which they are verified, instead of at the end.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l verify_dump -d 'Write the expected and the received block to files on a mismatch.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l verify_fatal -d 'Stop at the first mismatch.' -r -f -a "0\t''
 1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l verify_format -d 'Layout of block headers: Fathom\'s, or that of fio 3.33 to exchange data with it.' -r -f -a "fathom\t''
+fio\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l verify_header_seed -d 'Check the seed in the header of each block.' -r -f -a "0\t''
+1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l verify_interval -d 'Distance in bytes between block headers.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l verify_nonce -d 'Number in block headers that identifies the run, drawn by default; 0 for the same bytes in all runs.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l verify_offset -d 'Offset of the header within a block.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l verify_only -d 'Verify the data of an earlier run of the job, without writing.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l verify_pattern -d 'Pattern to write and to expect; `%o` stands for the offset.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l verify_pattern_interval -d 'Restart the pattern after this many bytes, 0 for never.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l verify_state_load -d 'Verify only what an earlier run had written, by its saved state.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l verify_state_save -d 'Save the state of the writes; in `fathom run` only if given.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l verify_write_sequence -d 'Check which write each block is of.' -r -f -a "0\t''
+1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l wait_for -d 'Start after all workers of the preceding job of this name have finished.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l write_bw_log -d 'Write bandwidth logs with this prefix.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l write_hint -d 'Expected lifetime of the data (F_SET_RW_HINT).' -r -f -a "none\t''
@@ -383,6 +444,8 @@ short\t''
 medium\t''
 long\t''
 extreme\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l write_hist_log -d 'Write logs of completion latency histograms with this prefix; `log_hist_msec` sets their interval.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l write_iolog -d 'Write a log of all operations to this file, which `read_iolog` replays.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l write_iops_log -d 'Write IOPS logs with this prefix.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l write_lat_log -d 'Write latency logs with this prefix.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l zero_buffers -d 'Write zeroes.' -r -f -a "0\t''
@@ -520,6 +583,8 @@ complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l allo
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l allow_mounted_write -d 'Permit writes to a mounted device.' -r -f -a "0\t''
 1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l atomic -d 'Issue atomic writes (RWF_ATOMIC, Linux 6.11) with io_uring, libaio and pvsync2; implies `direct`.' -r -f -a "0\t''
+1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l ba -d 'Alignment of offsets, by default the smallest block size.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l bs -d 'Block size; up to three values separated by commas for reads, writes and trims.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l bs_is_seq_rand -d 'Interpret the two block sizes as sequential and random instead of read and write.' -r -f -a "0\t''
@@ -533,8 +598,14 @@ complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l buff
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l buffer_pattern -d 'Fill buffers with this pattern.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l buffered -d 'Use the page cache; the opposite of `direct`.' -r -f -a "0\t''
 1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l bwavgtime -d 'Window of bandwidth samples and log entries, in milliseconds; by default `log_avg_msec` if it is logged.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l clat_percentiles -d 'Report percentiles of completion latency.' -r -f -a "0\t''
 1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l cmdprio -d 'I/O priority level of those operations; 0 is the highest.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l cmdprio_bssplit -d 'Percentages with a priority for each block size: `4k/50:64k/10/1/0`, with class and level.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l cmdprio_class -d 'I/O priority class of those operations; 1, real time, by default.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l cmdprio_hint -d 'I/O priority hint of those operations.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l cmdprio_percentage -d 'Percentage of operations with a priority, for reads and writes.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l continue_on_error -d 'Continue after errors of this kind, and count them.' -r -f -a "none\t''
 read\t''
 write\t''
@@ -618,6 +689,7 @@ complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l fixe
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l flow -d 'Weight of the job within its flow; 0 for none.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l flow_id -d 'Flow that the job belongs to.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l flow_sleep -d 'Time to sleep when ahead of the flow, in microseconds.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l force_async -d 'Let the kernel execute one of this many operations asynchronously; 0 for none.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l fsync -d 'Number of writes between calls of fsync; 0 for none.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l fsync_on_close -d 'Call fsync when a file is closed.' -r -f -a "0\t''
 1\t''"
@@ -628,6 +700,8 @@ complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l gtod
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l hipri -d 'Poll for completions instead of waiting for interrupts.' -r -f -a "0\t''
 1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l hipri_percentage -d 'Percentage of operations to poll.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l hugepage-size -d 'Size of the huge pages of `mem=mmaphuge` and `mem=shmhuge`, a power of two.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l ignore_error -d 'Errors to ignore, by name or number: lists separated by `:`, for reads, writes and verification.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l invalidate -d 'Drop the page cache of each file before the run.' -r -f -a "0\t''
 1\t''"
@@ -646,10 +720,20 @@ pvsync\t''
 pvsync2\t''
 posixaio\t''
 mmap\t''
+splice\t''
+filecreate\t''
+filestat\t''
+filedelete\t''
+dircreate\t''
+dirstat\t''
+dirdelete\t''
+ftruncate\t''
+falloc\t''
 nbd\t''
 null\t''
 model\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l iomem_align -d 'Alignment of buffers in bytes; never below 4096 in Fathom.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l iopsavgtime -d 'Window of IOPS samples and log entries, in milliseconds; by default `log_avg_msec` if they are logged.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l ioscheduler -d 'Switch the devices to this I/O scheduler before the job.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l kb_base -d 'Base of units in job files and in fio\'s normal output.' -r -f -a "1024\t''
 1000\t''"
@@ -660,9 +744,28 @@ complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l late
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l latency_target -d 'Search the highest queue depth that keeps latency below this.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l latency_window -d 'Duration of each step of that search.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l libaio_vectored -d 'Use vectored reads and writes.' -r -f -a "0\t''
+1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l lockmem -d 'Memory that each worker locks while it runs, so that less is left for the page cache.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l log_alternate_epoch -d 'Write the time of a clock to log entries, instead of the time since the start. In virtual time both are equal.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l log_alternate_epoch_clock_id -d 'Number of that clock in `clock_gettime`; 0 for Unix time.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l log_avg_msec -d 'Interval over which log entries are averaged, in milliseconds; 0 logs each operation.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l log_compression_cpus -d 'CPUs of the threads that write and compress logs, such as `0-3,5`.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l log_hist_coarseness -d 'Resolution of logged histograms: each step merges pairs of buckets.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l log_hist_msec -d 'Interval between logged histograms, in milliseconds; 0 logs none.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l log_issue_time -d 'Add the time of submission in nanoseconds to log entries; needs `write_lat_log` and `log_offset`.' -r -f -a "0\t''
+1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l log_offset -d 'Add the offset to log entries.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l log_prio -d 'Write the I/O priority to log entries as class and level.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l log_store_compressed -d 'Write compressed logs (`.fz`); `--inflate-log=FILE` prints them.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l log_window_value -d 'Latencies to log for each window of `log_avg_msec`: mean, maximum or both.' -r -f -a "avg\t''
+max\t''
+both\t''
+0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l loops -d 'Number of repetitions of the job.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l max_latency -d 'Fail if an operation takes longer than this; up to three values for reads, writes and trims.' -r
@@ -676,7 +779,10 @@ complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l name
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l new_group -d 'Start a new reporting group without waiting.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l nice -d 'CPU priority (nice value) of the workers.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l nonvectored -d 'Use plain reads and writes instead of vectored ones; 0 for vectored ones.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l norandommap -d 'Permit a block to be accessed again before all blocks were accessed once.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l nowait -d 'Fail operations that would block, with EAGAIN (RWF_NOWAIT).' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l nrfiles -d 'Number of files of each worker; `size` is divided among them.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l numa_cpu_nodes -d 'NUMA nodes whose CPUs run the workers, such as `0-1` or `all`.' -r
@@ -690,7 +796,7 @@ complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l open
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l openfiles -d 'Maximum number of files open at the same time; all by default.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l overwrite -d 'Write each file in full before the run, so that writes never extend it.' -r -f -a "0\t''
 1\t''"
-complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l per_job_logs -d 'Write a log file for each worker.' -r -f -a "0\t''
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l per_job_logs -d 'Write a log file for each worker; otherwise workers append to a common one.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l percentage_random -d 'Percentage of random offsets in a random pattern.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l percentile_list -d 'Percentiles to report, at most 20.' -r
@@ -772,6 +878,9 @@ complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l sqth
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l sqthread_poll_cpu -d 'CPU of the SQPOLL thread.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l startdelay -d 'Delay before the job starts; a range `low-high` draws a random delay.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l stat_type -d 'System call to measure.' -r -f -a "stat\t''
+lstat\t''
+statx\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l stats -d 'Keep statistics.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l steadystate -d 'End when the deviation or slope of IOPS or bandwidth is below a limit: `iops:5%`, `bw_slope:0.3%`.' -r
@@ -791,11 +900,13 @@ complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l thin
 issue\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l thinktime_iotime -d 'Idle after each interval of this length instead.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l thinktime_spin -d 'Part of the idle time to spend spinning.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l thp -d 'Use transparent huge pages for the mapping (MADV_HUGEPAGE).' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l thread -d 'Use threads instead of processes; Fathom always does.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l time_based -d 'Repeat the workload until `runtime` has passed.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l uid -d 'Run the workers as this user.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l uncached -d 'Do not keep data in the page cache (RWF_DONTCACHE, Linux 6.14).' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l unified_rw_reporting -d 'Report reads, writes and trims as one in fio\'s outputs.' -r -f -a "none\t''
 mixed\t''
 both\t''
@@ -828,15 +939,28 @@ meta\t''
 pattern\t''
 pattern_hdr\t''
 null\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l verify_backlog -d 'Number of written blocks after which they are verified, instead of at the end.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l verify_dump -d 'Write the expected and the received block to files on a mismatch.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l verify_fatal -d 'Stop at the first mismatch.' -r -f -a "0\t''
 1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l verify_format -d 'Layout of block headers: Fathom\'s, or that of fio 3.33 to exchange data with it.' -r -f -a "fathom\t''
+fio\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l verify_header_seed -d 'Check the seed in the header of each block.' -r -f -a "0\t''
+1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l verify_interval -d 'Distance in bytes between block headers.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l verify_nonce -d 'Number in block headers that identifies the run, drawn by default; 0 for the same bytes in all runs.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l verify_offset -d 'Offset of the header within a block.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l verify_only -d 'Verify the data of an earlier run of the job, without writing.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l verify_pattern -d 'Pattern to write and to expect; `%o` stands for the offset.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l verify_pattern_interval -d 'Restart the pattern after this many bytes, 0 for never.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l verify_state_load -d 'Verify only what an earlier run had written, by its saved state.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l verify_state_save -d 'Save the state of the writes; in `fathom run` only if given.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l verify_write_sequence -d 'Check which write each block is of.' -r -f -a "0\t''
+1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l wait_for -d 'Start after all workers of the preceding job of this name have finished.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l write_bw_log -d 'Write bandwidth logs with this prefix.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l write_hint -d 'Expected lifetime of the data (F_SET_RW_HINT).' -r -f -a "none\t''
@@ -844,6 +968,8 @@ short\t''
 medium\t''
 long\t''
 extreme\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l write_hist_log -d 'Write logs of completion latency histograms with this prefix; `log_hist_msec` sets their interval.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l write_iolog -d 'Write a log of all operations to this file, which `read_iolog` replays.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l write_iops_log -d 'Write IOPS logs with this prefix.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l write_lat_log -d 'Write latency logs with this prefix.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l zero_buffers -d 'Write zeroes.' -r -f -a "0\t''
@@ -987,6 +1113,8 @@ complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l allow_
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l allow_mounted_write -d 'Permit writes to a mounted device.' -r -f -a "0\t''
 1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l atomic -d 'Issue atomic writes (RWF_ATOMIC, Linux 6.11) with io_uring, libaio and pvsync2; implies `direct`.' -r -f -a "0\t''
+1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l ba -d 'Alignment of offsets, by default the smallest block size.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l bs -d 'Block size; up to three values separated by commas for reads, writes and trims.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l bs_is_seq_rand -d 'Interpret the two block sizes as sequential and random instead of read and write.' -r -f -a "0\t''
@@ -1000,8 +1128,14 @@ complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l buffer
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l buffer_pattern -d 'Fill buffers with this pattern.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l buffered -d 'Use the page cache; the opposite of `direct`.' -r -f -a "0\t''
 1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l bwavgtime -d 'Window of bandwidth samples and log entries, in milliseconds; by default `log_avg_msec` if it is logged.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l clat_percentiles -d 'Report percentiles of completion latency.' -r -f -a "0\t''
 1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l cmdprio -d 'I/O priority level of those operations; 0 is the highest.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l cmdprio_bssplit -d 'Percentages with a priority for each block size: `4k/50:64k/10/1/0`, with class and level.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l cmdprio_class -d 'I/O priority class of those operations; 1, real time, by default.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l cmdprio_hint -d 'I/O priority hint of those operations.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l cmdprio_percentage -d 'Percentage of operations with a priority, for reads and writes.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l continue_on_error -d 'Continue after errors of this kind, and count them.' -r -f -a "none\t''
 read\t''
 write\t''
@@ -1085,6 +1219,7 @@ complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l fixedb
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l flow -d 'Weight of the job within its flow; 0 for none.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l flow_id -d 'Flow that the job belongs to.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l flow_sleep -d 'Time to sleep when ahead of the flow, in microseconds.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l force_async -d 'Let the kernel execute one of this many operations asynchronously; 0 for none.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l fsync -d 'Number of writes between calls of fsync; 0 for none.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l fsync_on_close -d 'Call fsync when a file is closed.' -r -f -a "0\t''
 1\t''"
@@ -1095,6 +1230,8 @@ complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l gtod_r
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l hipri -d 'Poll for completions instead of waiting for interrupts.' -r -f -a "0\t''
 1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l hipri_percentage -d 'Percentage of operations to poll.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l hugepage-size -d 'Size of the huge pages of `mem=mmaphuge` and `mem=shmhuge`, a power of two.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l ignore_error -d 'Errors to ignore, by name or number: lists separated by `:`, for reads, writes and verification.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l invalidate -d 'Drop the page cache of each file before the run.' -r -f -a "0\t''
 1\t''"
@@ -1113,10 +1250,20 @@ pvsync\t''
 pvsync2\t''
 posixaio\t''
 mmap\t''
+splice\t''
+filecreate\t''
+filestat\t''
+filedelete\t''
+dircreate\t''
+dirstat\t''
+dirdelete\t''
+ftruncate\t''
+falloc\t''
 nbd\t''
 null\t''
 model\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l iomem_align -d 'Alignment of buffers in bytes; never below 4096 in Fathom.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l iopsavgtime -d 'Window of IOPS samples and log entries, in milliseconds; by default `log_avg_msec` if they are logged.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l ioscheduler -d 'Switch the devices to this I/O scheduler before the job.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l kb_base -d 'Base of units in job files and in fio\'s normal output.' -r -f -a "1024\t''
 1000\t''"
@@ -1127,9 +1274,28 @@ complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l latenc
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l latency_target -d 'Search the highest queue depth that keeps latency below this.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l latency_window -d 'Duration of each step of that search.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l libaio_vectored -d 'Use vectored reads and writes.' -r -f -a "0\t''
+1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l lockmem -d 'Memory that each worker locks while it runs, so that less is left for the page cache.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l log_alternate_epoch -d 'Write the time of a clock to log entries, instead of the time since the start. In virtual time both are equal.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l log_alternate_epoch_clock_id -d 'Number of that clock in `clock_gettime`; 0 for Unix time.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l log_avg_msec -d 'Interval over which log entries are averaged, in milliseconds; 0 logs each operation.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l log_compression_cpus -d 'CPUs of the threads that write and compress logs, such as `0-3,5`.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l log_hist_coarseness -d 'Resolution of logged histograms: each step merges pairs of buckets.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l log_hist_msec -d 'Interval between logged histograms, in milliseconds; 0 logs none.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l log_issue_time -d 'Add the time of submission in nanoseconds to log entries; needs `write_lat_log` and `log_offset`.' -r -f -a "0\t''
+1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l log_offset -d 'Add the offset to log entries.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l log_prio -d 'Write the I/O priority to log entries as class and level.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l log_store_compressed -d 'Write compressed logs (`.fz`); `--inflate-log=FILE` prints them.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l log_window_value -d 'Latencies to log for each window of `log_avg_msec`: mean, maximum or both.' -r -f -a "avg\t''
+max\t''
+both\t''
+0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l loops -d 'Number of repetitions of the job.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l max_latency -d 'Fail if an operation takes longer than this; up to three values for reads, writes and trims.' -r
@@ -1143,7 +1309,10 @@ complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l name -
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l new_group -d 'Start a new reporting group without waiting.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l nice -d 'CPU priority (nice value) of the workers.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l nonvectored -d 'Use plain reads and writes instead of vectored ones; 0 for vectored ones.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l norandommap -d 'Permit a block to be accessed again before all blocks were accessed once.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l nowait -d 'Fail operations that would block, with EAGAIN (RWF_NOWAIT).' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l nrfiles -d 'Number of files of each worker; `size` is divided among them.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l numa_cpu_nodes -d 'NUMA nodes whose CPUs run the workers, such as `0-1` or `all`.' -r
@@ -1157,7 +1326,7 @@ complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l opendi
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l openfiles -d 'Maximum number of files open at the same time; all by default.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l overwrite -d 'Write each file in full before the run, so that writes never extend it.' -r -f -a "0\t''
 1\t''"
-complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l per_job_logs -d 'Write a log file for each worker.' -r -f -a "0\t''
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l per_job_logs -d 'Write a log file for each worker; otherwise workers append to a common one.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l percentage_random -d 'Percentage of random offsets in a random pattern.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l percentile_list -d 'Percentiles to report, at most 20.' -r
@@ -1239,6 +1408,9 @@ complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l sqthre
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l sqthread_poll_cpu -d 'CPU of the SQPOLL thread.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l startdelay -d 'Delay before the job starts; a range `low-high` draws a random delay.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l stat_type -d 'System call to measure.' -r -f -a "stat\t''
+lstat\t''
+statx\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l stats -d 'Keep statistics.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l steadystate -d 'End when the deviation or slope of IOPS or bandwidth is below a limit: `iops:5%`, `bw_slope:0.3%`.' -r
@@ -1258,11 +1430,13 @@ complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l thinkt
 issue\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l thinktime_iotime -d 'Idle after each interval of this length instead.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l thinktime_spin -d 'Part of the idle time to spend spinning.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l thp -d 'Use transparent huge pages for the mapping (MADV_HUGEPAGE).' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l thread -d 'Use threads instead of processes; Fathom always does.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l time_based -d 'Repeat the workload until `runtime` has passed.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l uid -d 'Run the workers as this user.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l uncached -d 'Do not keep data in the page cache (RWF_DONTCACHE, Linux 6.14).' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l unified_rw_reporting -d 'Report reads, writes and trims as one in fio\'s outputs.' -r -f -a "none\t''
 mixed\t''
 both\t''
@@ -1295,15 +1469,28 @@ meta\t''
 pattern\t''
 pattern_hdr\t''
 null\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l verify_backlog -d 'Number of written blocks after which they are verified, instead of at the end.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l verify_dump -d 'Write the expected and the received block to files on a mismatch.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l verify_fatal -d 'Stop at the first mismatch.' -r -f -a "0\t''
 1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l verify_format -d 'Layout of block headers: Fathom\'s, or that of fio 3.33 to exchange data with it.' -r -f -a "fathom\t''
+fio\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l verify_header_seed -d 'Check the seed in the header of each block.' -r -f -a "0\t''
+1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l verify_interval -d 'Distance in bytes between block headers.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l verify_nonce -d 'Number in block headers that identifies the run, drawn by default; 0 for the same bytes in all runs.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l verify_offset -d 'Offset of the header within a block.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l verify_only -d 'Verify the data of an earlier run of the job, without writing.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l verify_pattern -d 'Pattern to write and to expect; `%o` stands for the offset.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l verify_pattern_interval -d 'Restart the pattern after this many bytes, 0 for never.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l verify_state_load -d 'Verify only what an earlier run had written, by its saved state.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l verify_state_save -d 'Save the state of the writes; in `fathom run` only if given.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l verify_write_sequence -d 'Check which write each block is of.' -r -f -a "0\t''
+1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l wait_for -d 'Start after all workers of the preceding job of this name have finished.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l write_bw_log -d 'Write bandwidth logs with this prefix.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l write_hint -d 'Expected lifetime of the data (F_SET_RW_HINT).' -r -f -a "none\t''
@@ -1311,6 +1498,8 @@ short\t''
 medium\t''
 long\t''
 extreme\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l write_hist_log -d 'Write logs of completion latency histograms with this prefix; `log_hist_msec` sets their interval.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l write_iolog -d 'Write a log of all operations to this file, which `read_iolog` replays.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l write_iops_log -d 'Write IOPS logs with this prefix.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l write_lat_log -d 'Write latency logs with this prefix.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l zero_buffers -d 'Write zeroes.' -r -f -a "0\t''

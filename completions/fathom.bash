@@ -993,7 +993,7 @@ _fathom() {
             return 0
             ;;
         fathom__subcmd__options)
-            opts="-h --help allow_file_create allow_mounted_write ba bs bs_is_seq_rand bs_unaligned bsrange bssplit buffer_compress_chunk buffer_compress_percentage buffer_pattern buffered clat_percentiles continue_on_error cpumask cpus_allowed cpus_allowed_policy create_on_open create_only dedupe_global dedupe_mode dedupe_percentage dedupe_working_set_percentage description direct directory disable_bw_measurement disable_clat disable_lat disable_slat disk_util do_verify end_fsync error_dump exec_postrun exec_prerun exit_what exitall exitall_on_error fadvise_hint fallocate fdatasync file_append file_service_type filename filename_format filesize fill_device fixedbufs flow flow_id flow_sleep fsync fsync_on_close gid group_reporting gtod_reduce hipri ignore_error invalidate io_size iodepth iodepth_batch iodepth_batch_complete_max iodepth_batch_complete_min iodepth_low ioengine iomem_align ioscheduler kb_base lat_percentiles latency_percentile latency_run latency_target latency_window lockmem log_avg_msec log_offset loops max_latency mem name new_group nice norandommap nrfiles numa_cpu_nodes numa_mem_policy number_ios numjobs offset offset_align offset_increment opendir openfiles overwrite per_job_logs percentage_random percentile_list pre_read prio prioclass priohint ramp_time random_distribution random_generator randrepeat randseed rank_hosts ranks rate rate_cycle rate_ignore_thinktime rate_iops rate_iops_min rate_min rate_process read_iolog refill_buffers registerfiles replay replay_align replay_fit replay_for replay_loop replay_no_stall replay_redirect replay_scale replay_skip replay_speed replay_start replay_time_scale runtime rw rw_sequencer rwmixread rwmixwrite scramble_buffers serialize_overlap significant_figures size slat_percentiles sqthread_poll sqthread_poll_cpu startdelay stats steadystate steadystate_check_interval steadystate_duration steadystate_ramp_time stonewall sync thinktime thinktime_blocks thinktime_blocks_type thinktime_iotime thinktime_spin thread time_based uid unified_rw_reporting unit_base unlink uri verify verify_dump verify_fatal verify_interval verify_nonce verify_only verify_pattern volume wait_for write_bw_log write_hint write_iops_log write_lat_log zero_buffers zonemode zonerange zonesize zoneskip"
+            opts="-h --help allow_file_create allow_mounted_write atomic ba bs bs_is_seq_rand bs_unaligned bsrange bssplit buffer_compress_chunk buffer_compress_percentage buffer_pattern buffered bwavgtime clat_percentiles cmdprio cmdprio_bssplit cmdprio_class cmdprio_hint cmdprio_percentage continue_on_error cpumask cpus_allowed cpus_allowed_policy create_on_open create_only dedupe_global dedupe_mode dedupe_percentage dedupe_working_set_percentage description direct directory disable_bw_measurement disable_clat disable_lat disable_slat disk_util do_verify end_fsync error_dump exec_postrun exec_prerun exit_what exitall exitall_on_error fadvise_hint fallocate fdatasync file_append file_service_type filename filename_format filesize fill_device fixedbufs flow flow_id flow_sleep force_async fsync fsync_on_close gid group_reporting gtod_reduce hipri hipri_percentage hugepage-size ignore_error invalidate io_size iodepth iodepth_batch iodepth_batch_complete_max iodepth_batch_complete_min iodepth_low ioengine iomem_align iopsavgtime ioscheduler kb_base lat_percentiles latency_percentile latency_run latency_target latency_window libaio_vectored lockmem log_alternate_epoch log_alternate_epoch_clock_id log_avg_msec log_compression_cpus log_hist_coarseness log_hist_msec log_issue_time log_offset log_prio log_store_compressed log_window_value loops max_latency mem name new_group nice nonvectored norandommap nowait nrfiles numa_cpu_nodes numa_mem_policy number_ios numjobs offset offset_align offset_increment opendir openfiles overwrite per_job_logs percentage_random percentile_list pre_read prio prioclass priohint ramp_time random_distribution random_generator randrepeat randseed rank_hosts ranks rate rate_cycle rate_ignore_thinktime rate_iops rate_iops_min rate_min rate_process read_iolog refill_buffers registerfiles replay replay_align replay_fit replay_for replay_loop replay_no_stall replay_redirect replay_scale replay_skip replay_speed replay_start replay_time_scale runtime rw rw_sequencer rwmixread rwmixwrite scramble_buffers serialize_overlap significant_figures size slat_percentiles sqthread_poll sqthread_poll_cpu startdelay stat_type stats steadystate steadystate_check_interval steadystate_duration steadystate_ramp_time stonewall sync thinktime thinktime_blocks thinktime_blocks_type thinktime_iotime thinktime_spin thp thread time_based uid uncached unified_rw_reporting unit_base unlink uri verify verify_backlog verify_dump verify_fatal verify_format verify_header_seed verify_interval verify_nonce verify_offset verify_only verify_pattern verify_pattern_interval verify_state_load verify_state_save verify_write_sequence volume wait_for write_bw_log write_hint write_hist_log write_iolog write_iops_log write_lat_log zero_buffers zonemode zonerange zonesize zoneskip"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1147,7 +1147,7 @@ _fathom() {
             return 0
             ;;
         fathom__subcmd__run)
-            opts="-o -h --format --output --events --live --metrics --insecure --repeat --probe --section --show-jobs --dry-run --allow-destroy --allow-overwrite --seed --progress --grace --no-record --allow_file_create --allow_mounted_write --ba --bs --bs_is_seq_rand --bs_unaligned --bsrange --bssplit --buffer_compress_chunk --buffer_compress_percentage --buffer_pattern --buffered --clat_percentiles --continue_on_error --cpumask --cpus_allowed --cpus_allowed_policy --create_on_open --create_only --dedupe_global --dedupe_mode --dedupe_percentage --dedupe_working_set_percentage --description --direct --directory --disable_bw_measurement --disable_clat --disable_lat --disable_slat --disk_util --do_verify --end_fsync --error_dump --exec_postrun --exec_prerun --exit_what --exitall --exitall_on_error --fadvise_hint --fallocate --fdatasync --file_append --file_service_type --filename --filename_format --filesize --fill_device --fixedbufs --flow --flow_id --flow_sleep --fsync --fsync_on_close --gid --group_reporting --gtod_reduce --hipri --ignore_error --invalidate --io_size --iodepth --iodepth_batch --iodepth_batch_complete_max --iodepth_batch_complete_min --iodepth_low --ioengine --iomem_align --ioscheduler --kb_base --lat_percentiles --latency_percentile --latency_run --latency_target --latency_window --lockmem --log_avg_msec --log_offset --loops --max_latency --mem --name --new_group --nice --norandommap --nrfiles --numa_cpu_nodes --numa_mem_policy --number_ios --numjobs --offset --offset_align --offset_increment --opendir --openfiles --overwrite --per_job_logs --percentage_random --percentile_list --pre_read --prio --prioclass --priohint --ramp_time --random_distribution --random_generator --randrepeat --randseed --rank_hosts --ranks --rate --rate_cycle --rate_ignore_thinktime --rate_iops --rate_iops_min --rate_min --rate_process --read_iolog --refill_buffers --registerfiles --replay --replay_align --replay_fit --replay_for --replay_loop --replay_no_stall --replay_redirect --replay_scale --replay_skip --replay_speed --replay_start --replay_time_scale --runtime --rw --rw_sequencer --rwmixread --rwmixwrite --scramble_buffers --serialize_overlap --significant_figures --size --slat_percentiles --sqthread_poll --sqthread_poll_cpu --startdelay --stats --steadystate --steadystate_check_interval --steadystate_duration --steadystate_ramp_time --stonewall --sync --thinktime --thinktime_blocks --thinktime_blocks_type --thinktime_iotime --thinktime_spin --thread --time_based --uid --unified_rw_reporting --unit_base --unlink --uri --verify --verify_dump --verify_fatal --verify_interval --verify_nonce --verify_only --verify_pattern --wait_for --write_bw_log --write_hint --write_iops_log --write_lat_log --zero_buffers --zonemode --zonerange --zonesize --zoneskip --on --volume --help"
+            opts="-o -h --format --output --events --live --metrics --insecure --repeat --probe --section --show-jobs --dry-run --allow-destroy --allow-overwrite --seed --progress --grace --no-record --allow_file_create --allow_mounted_write --atomic --ba --bs --bs_is_seq_rand --bs_unaligned --bsrange --bssplit --buffer_compress_chunk --buffer_compress_percentage --buffer_pattern --buffered --bwavgtime --clat_percentiles --cmdprio --cmdprio_bssplit --cmdprio_class --cmdprio_hint --cmdprio_percentage --continue_on_error --cpumask --cpus_allowed --cpus_allowed_policy --create_on_open --create_only --dedupe_global --dedupe_mode --dedupe_percentage --dedupe_working_set_percentage --description --direct --directory --disable_bw_measurement --disable_clat --disable_lat --disable_slat --disk_util --do_verify --end_fsync --error_dump --exec_postrun --exec_prerun --exit_what --exitall --exitall_on_error --fadvise_hint --fallocate --fdatasync --file_append --file_service_type --filename --filename_format --filesize --fill_device --fixedbufs --flow --flow_id --flow_sleep --force_async --fsync --fsync_on_close --gid --group_reporting --gtod_reduce --hipri --hipri_percentage --hugepage-size --ignore_error --invalidate --io_size --iodepth --iodepth_batch --iodepth_batch_complete_max --iodepth_batch_complete_min --iodepth_low --ioengine --iomem_align --iopsavgtime --ioscheduler --kb_base --lat_percentiles --latency_percentile --latency_run --latency_target --latency_window --libaio_vectored --lockmem --log_alternate_epoch --log_alternate_epoch_clock_id --log_avg_msec --log_compression_cpus --log_hist_coarseness --log_hist_msec --log_issue_time --log_offset --log_prio --log_store_compressed --log_window_value --loops --max_latency --mem --name --new_group --nice --nonvectored --norandommap --nowait --nrfiles --numa_cpu_nodes --numa_mem_policy --number_ios --numjobs --offset --offset_align --offset_increment --opendir --openfiles --overwrite --per_job_logs --percentage_random --percentile_list --pre_read --prio --prioclass --priohint --ramp_time --random_distribution --random_generator --randrepeat --randseed --rank_hosts --ranks --rate --rate_cycle --rate_ignore_thinktime --rate_iops --rate_iops_min --rate_min --rate_process --read_iolog --refill_buffers --registerfiles --replay --replay_align --replay_fit --replay_for --replay_loop --replay_no_stall --replay_redirect --replay_scale --replay_skip --replay_speed --replay_start --replay_time_scale --runtime --rw --rw_sequencer --rwmixread --rwmixwrite --scramble_buffers --serialize_overlap --significant_figures --size --slat_percentiles --sqthread_poll --sqthread_poll_cpu --startdelay --stat_type --stats --steadystate --steadystate_check_interval --steadystate_duration --steadystate_ramp_time --stonewall --sync --thinktime --thinktime_blocks --thinktime_blocks_type --thinktime_iotime --thinktime_spin --thp --thread --time_based --uid --uncached --unified_rw_reporting --unit_base --unlink --uri --verify --verify_backlog --verify_dump --verify_fatal --verify_format --verify_header_seed --verify_interval --verify_nonce --verify_offset --verify_only --verify_pattern --verify_pattern_interval --verify_state_load --verify_state_save --verify_write_sequence --wait_for --write_bw_log --write_hint --write_hist_log --write_iolog --write_iops_log --write_lat_log --zero_buffers --zonemode --zonerange --zonesize --zoneskip --on --volume --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1209,6 +1209,10 @@ _fathom() {
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
+                --atomic)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
                 --ba)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1249,8 +1253,32 @@ _fathom() {
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
+                --bwavgtime)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --clat_percentiles)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --cmdprio)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --cmdprio_bssplit)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --cmdprio_class)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --cmdprio_hint)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --cmdprio_percentage)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --continue_on_error)
@@ -1409,6 +1437,10 @@ _fathom() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --force_async)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --fsync)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1431,6 +1463,14 @@ _fathom() {
                     ;;
                 --hipri)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --hipri_percentage)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --hugepage-size)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --ignore_error)
@@ -1466,10 +1506,14 @@ _fathom() {
                     return 0
                     ;;
                 --ioengine)
-                    COMPREPLY=($(compgen -W "io_uring libaio psync sync vsync pvsync pvsync2 posixaio mmap nbd null model" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "io_uring libaio psync sync vsync pvsync pvsync2 posixaio mmap splice filecreate filestat filedelete dircreate dirstat dirdelete ftruncate falloc nbd null model" -- "${cur}"))
                     return 0
                     ;;
                 --iomem_align)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --iopsavgtime)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1501,7 +1545,19 @@ _fathom() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --libaio_vectored)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
                 --lockmem)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --log_alternate_epoch)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --log_alternate_epoch_clock_id)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1509,8 +1565,36 @@ _fathom() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --log_compression_cpus)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --log_hist_coarseness)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --log_hist_msec)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --log_issue_time)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
                 --log_offset)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --log_prio)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --log_store_compressed)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --log_window_value)
+                    COMPREPLY=($(compgen -W "avg max both 0 1" -- "${cur}"))
                     return 0
                     ;;
                 --loops)
@@ -1537,7 +1621,15 @@ _fathom() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --nonvectored)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --norandommap)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --nowait)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
@@ -1781,6 +1873,10 @@ _fathom() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --stat_type)
+                    COMPREPLY=($(compgen -W "stat lstat statx" -- "${cur}"))
+                    return 0
+                    ;;
                 --stats)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
@@ -1829,6 +1925,10 @@ _fathom() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --thp)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --thread)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
@@ -1838,6 +1938,10 @@ _fathom() {
                     return 0
                     ;;
                 --uid)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --uncached)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1861,11 +1965,23 @@ _fathom() {
                     COMPREPLY=($(compgen -W "0 md5 crc64 crc32 crc32c-intel crc32c crc16 crc7 sha1 sha256 sha512 sha3-224 sha3-256 sha3-384 sha3-512 xxhash meta pattern pattern_hdr null" -- "${cur}"))
                     return 0
                     ;;
+                --verify_backlog)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --verify_dump)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
                 --verify_fatal)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --verify_format)
+                    COMPREPLY=($(compgen -W "fathom fio" -- "${cur}"))
+                    return 0
+                    ;;
+                --verify_header_seed)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
@@ -1877,12 +1993,32 @@ _fathom() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --verify_offset)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --verify_only)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
                 --verify_pattern)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --verify_pattern_interval)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --verify_state_load)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --verify_state_save)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --verify_write_sequence)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
                 --wait_for)
@@ -1895,6 +2031,14 @@ _fathom() {
                     ;;
                 --write_hint)
                     COMPREPLY=($(compgen -W "none short medium long extreme" -- "${cur}"))
+                    return 0
+                    ;;
+                --write_hist_log)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --write_iolog)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --write_iops_log)
@@ -2311,7 +2455,7 @@ _fathom() {
             return 0
             ;;
         fathom__subcmd__sim)
-            opts="-o -h --format --output --events --live --metrics --insecure --repeat --probe --section --show-jobs --dry-run --allow-destroy --allow-overwrite --seed --progress --grace --no-record --hosts --split --vary --shard --allow_file_create --allow_mounted_write --ba --bs --bs_is_seq_rand --bs_unaligned --bsrange --bssplit --buffer_compress_chunk --buffer_compress_percentage --buffer_pattern --buffered --clat_percentiles --continue_on_error --cpumask --cpus_allowed --cpus_allowed_policy --create_on_open --create_only --dedupe_global --dedupe_mode --dedupe_percentage --dedupe_working_set_percentage --description --direct --directory --disable_bw_measurement --disable_clat --disable_lat --disable_slat --disk_util --do_verify --end_fsync --error_dump --exec_postrun --exec_prerun --exit_what --exitall --exitall_on_error --fadvise_hint --fallocate --fdatasync --file_append --file_service_type --filename --filename_format --filesize --fill_device --fixedbufs --flow --flow_id --flow_sleep --fsync --fsync_on_close --gid --group_reporting --gtod_reduce --hipri --ignore_error --invalidate --io_size --iodepth --iodepth_batch --iodepth_batch_complete_max --iodepth_batch_complete_min --iodepth_low --ioengine --iomem_align --ioscheduler --kb_base --lat_percentiles --latency_percentile --latency_run --latency_target --latency_window --lockmem --log_avg_msec --log_offset --loops --max_latency --mem --name --new_group --nice --norandommap --nrfiles --numa_cpu_nodes --numa_mem_policy --number_ios --numjobs --offset --offset_align --offset_increment --opendir --openfiles --overwrite --per_job_logs --percentage_random --percentile_list --pre_read --prio --prioclass --priohint --ramp_time --random_distribution --random_generator --randrepeat --randseed --rank_hosts --ranks --rate --rate_cycle --rate_ignore_thinktime --rate_iops --rate_iops_min --rate_min --rate_process --read_iolog --refill_buffers --registerfiles --replay --replay_align --replay_fit --replay_for --replay_loop --replay_no_stall --replay_redirect --replay_scale --replay_skip --replay_speed --replay_start --replay_time_scale --runtime --rw --rw_sequencer --rwmixread --rwmixwrite --scramble_buffers --serialize_overlap --significant_figures --size --slat_percentiles --sqthread_poll --sqthread_poll_cpu --startdelay --stats --steadystate --steadystate_check_interval --steadystate_duration --steadystate_ramp_time --stonewall --sync --thinktime --thinktime_blocks --thinktime_blocks_type --thinktime_iotime --thinktime_spin --thread --time_based --uid --unified_rw_reporting --unit_base --unlink --uri --verify --verify_dump --verify_fatal --verify_interval --verify_nonce --verify_only --verify_pattern --wait_for --write_bw_log --write_hint --write_iops_log --write_lat_log --zero_buffers --zonemode --zonerange --zonesize --zoneskip --on --volume --help"
+            opts="-o -h --format --output --events --live --metrics --insecure --repeat --probe --section --show-jobs --dry-run --allow-destroy --allow-overwrite --seed --progress --grace --no-record --hosts --split --vary --shard --allow_file_create --allow_mounted_write --atomic --ba --bs --bs_is_seq_rand --bs_unaligned --bsrange --bssplit --buffer_compress_chunk --buffer_compress_percentage --buffer_pattern --buffered --bwavgtime --clat_percentiles --cmdprio --cmdprio_bssplit --cmdprio_class --cmdprio_hint --cmdprio_percentage --continue_on_error --cpumask --cpus_allowed --cpus_allowed_policy --create_on_open --create_only --dedupe_global --dedupe_mode --dedupe_percentage --dedupe_working_set_percentage --description --direct --directory --disable_bw_measurement --disable_clat --disable_lat --disable_slat --disk_util --do_verify --end_fsync --error_dump --exec_postrun --exec_prerun --exit_what --exitall --exitall_on_error --fadvise_hint --fallocate --fdatasync --file_append --file_service_type --filename --filename_format --filesize --fill_device --fixedbufs --flow --flow_id --flow_sleep --force_async --fsync --fsync_on_close --gid --group_reporting --gtod_reduce --hipri --hipri_percentage --hugepage-size --ignore_error --invalidate --io_size --iodepth --iodepth_batch --iodepth_batch_complete_max --iodepth_batch_complete_min --iodepth_low --ioengine --iomem_align --iopsavgtime --ioscheduler --kb_base --lat_percentiles --latency_percentile --latency_run --latency_target --latency_window --libaio_vectored --lockmem --log_alternate_epoch --log_alternate_epoch_clock_id --log_avg_msec --log_compression_cpus --log_hist_coarseness --log_hist_msec --log_issue_time --log_offset --log_prio --log_store_compressed --log_window_value --loops --max_latency --mem --name --new_group --nice --nonvectored --norandommap --nowait --nrfiles --numa_cpu_nodes --numa_mem_policy --number_ios --numjobs --offset --offset_align --offset_increment --opendir --openfiles --overwrite --per_job_logs --percentage_random --percentile_list --pre_read --prio --prioclass --priohint --ramp_time --random_distribution --random_generator --randrepeat --randseed --rank_hosts --ranks --rate --rate_cycle --rate_ignore_thinktime --rate_iops --rate_iops_min --rate_min --rate_process --read_iolog --refill_buffers --registerfiles --replay --replay_align --replay_fit --replay_for --replay_loop --replay_no_stall --replay_redirect --replay_scale --replay_skip --replay_speed --replay_start --replay_time_scale --runtime --rw --rw_sequencer --rwmixread --rwmixwrite --scramble_buffers --serialize_overlap --significant_figures --size --slat_percentiles --sqthread_poll --sqthread_poll_cpu --startdelay --stat_type --stats --steadystate --steadystate_check_interval --steadystate_duration --steadystate_ramp_time --stonewall --sync --thinktime --thinktime_blocks --thinktime_blocks_type --thinktime_iotime --thinktime_spin --thp --thread --time_based --uid --uncached --unified_rw_reporting --unit_base --unlink --uri --verify --verify_backlog --verify_dump --verify_fatal --verify_format --verify_header_seed --verify_interval --verify_nonce --verify_offset --verify_only --verify_pattern --verify_pattern_interval --verify_state_load --verify_state_save --verify_write_sequence --wait_for --write_bw_log --write_hint --write_hist_log --write_iolog --write_iops_log --write_lat_log --zero_buffers --zonemode --zonerange --zonesize --zoneskip --on --volume --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2389,6 +2533,10 @@ _fathom() {
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
+                --atomic)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
                 --ba)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -2429,8 +2577,32 @@ _fathom() {
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
+                --bwavgtime)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --clat_percentiles)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --cmdprio)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --cmdprio_bssplit)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --cmdprio_class)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --cmdprio_hint)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --cmdprio_percentage)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --continue_on_error)
@@ -2589,6 +2761,10 @@ _fathom() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --force_async)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --fsync)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -2611,6 +2787,14 @@ _fathom() {
                     ;;
                 --hipri)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --hipri_percentage)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --hugepage-size)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --ignore_error)
@@ -2646,10 +2830,14 @@ _fathom() {
                     return 0
                     ;;
                 --ioengine)
-                    COMPREPLY=($(compgen -W "io_uring libaio psync sync vsync pvsync pvsync2 posixaio mmap nbd null model" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "io_uring libaio psync sync vsync pvsync pvsync2 posixaio mmap splice filecreate filestat filedelete dircreate dirstat dirdelete ftruncate falloc nbd null model" -- "${cur}"))
                     return 0
                     ;;
                 --iomem_align)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --iopsavgtime)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -2681,7 +2869,19 @@ _fathom() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --libaio_vectored)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
                 --lockmem)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --log_alternate_epoch)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --log_alternate_epoch_clock_id)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -2689,8 +2889,36 @@ _fathom() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --log_compression_cpus)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --log_hist_coarseness)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --log_hist_msec)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --log_issue_time)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
                 --log_offset)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --log_prio)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --log_store_compressed)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --log_window_value)
+                    COMPREPLY=($(compgen -W "avg max both 0 1" -- "${cur}"))
                     return 0
                     ;;
                 --loops)
@@ -2717,7 +2945,15 @@ _fathom() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --nonvectored)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --norandommap)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --nowait)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
@@ -2961,6 +3197,10 @@ _fathom() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --stat_type)
+                    COMPREPLY=($(compgen -W "stat lstat statx" -- "${cur}"))
+                    return 0
+                    ;;
                 --stats)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
@@ -3009,6 +3249,10 @@ _fathom() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --thp)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --thread)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
@@ -3018,6 +3262,10 @@ _fathom() {
                     return 0
                     ;;
                 --uid)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --uncached)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -3041,11 +3289,23 @@ _fathom() {
                     COMPREPLY=($(compgen -W "0 md5 crc64 crc32 crc32c-intel crc32c crc16 crc7 sha1 sha256 sha512 sha3-224 sha3-256 sha3-384 sha3-512 xxhash meta pattern pattern_hdr null" -- "${cur}"))
                     return 0
                     ;;
+                --verify_backlog)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --verify_dump)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
                 --verify_fatal)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --verify_format)
+                    COMPREPLY=($(compgen -W "fathom fio" -- "${cur}"))
+                    return 0
+                    ;;
+                --verify_header_seed)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
@@ -3057,12 +3317,32 @@ _fathom() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --verify_offset)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --verify_only)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
                 --verify_pattern)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --verify_pattern_interval)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --verify_state_load)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --verify_state_save)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --verify_write_sequence)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
                 --wait_for)
@@ -3075,6 +3355,14 @@ _fathom() {
                     ;;
                 --write_hint)
                     COMPREPLY=($(compgen -W "none short medium long extreme" -- "${cur}"))
+                    return 0
+                    ;;
+                --write_hist_log)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --write_iolog)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --write_iops_log)
@@ -3311,7 +3599,7 @@ _fathom() {
             return 0
             ;;
         fathom__subcmd__sweep)
-            opts="-o -h --depth-max --precision --time-limit --vary --shard --format --output --metrics --insecure --allow-destroy --allow-overwrite --seed --progress --grace --no-record --real-time --section --show-jobs --dry-run --allow_file_create --allow_mounted_write --ba --bs --bs_is_seq_rand --bs_unaligned --bsrange --bssplit --buffer_compress_chunk --buffer_compress_percentage --buffer_pattern --buffered --clat_percentiles --continue_on_error --cpumask --cpus_allowed --cpus_allowed_policy --create_on_open --create_only --dedupe_global --dedupe_mode --dedupe_percentage --dedupe_working_set_percentage --description --direct --directory --disable_bw_measurement --disable_clat --disable_lat --disable_slat --disk_util --do_verify --end_fsync --error_dump --exec_postrun --exec_prerun --exit_what --exitall --exitall_on_error --fadvise_hint --fallocate --fdatasync --file_append --file_service_type --filename --filename_format --filesize --fill_device --fixedbufs --flow --flow_id --flow_sleep --fsync --fsync_on_close --gid --group_reporting --gtod_reduce --hipri --ignore_error --invalidate --io_size --iodepth --iodepth_batch --iodepth_batch_complete_max --iodepth_batch_complete_min --iodepth_low --ioengine --iomem_align --ioscheduler --kb_base --lat_percentiles --latency_percentile --latency_run --latency_target --latency_window --lockmem --log_avg_msec --log_offset --loops --max_latency --mem --name --new_group --nice --norandommap --nrfiles --numa_cpu_nodes --numa_mem_policy --number_ios --numjobs --offset --offset_align --offset_increment --opendir --openfiles --overwrite --per_job_logs --percentage_random --percentile_list --pre_read --prio --prioclass --priohint --ramp_time --random_distribution --random_generator --randrepeat --randseed --rank_hosts --ranks --rate --rate_cycle --rate_ignore_thinktime --rate_iops --rate_iops_min --rate_min --rate_process --read_iolog --refill_buffers --registerfiles --replay --replay_align --replay_fit --replay_for --replay_loop --replay_no_stall --replay_redirect --replay_scale --replay_skip --replay_speed --replay_start --replay_time_scale --runtime --rw --rw_sequencer --rwmixread --rwmixwrite --scramble_buffers --serialize_overlap --significant_figures --size --slat_percentiles --sqthread_poll --sqthread_poll_cpu --startdelay --stats --steadystate --steadystate_check_interval --steadystate_duration --steadystate_ramp_time --stonewall --sync --thinktime --thinktime_blocks --thinktime_blocks_type --thinktime_iotime --thinktime_spin --thread --time_based --uid --unified_rw_reporting --unit_base --unlink --uri --verify --verify_dump --verify_fatal --verify_interval --verify_nonce --verify_only --verify_pattern --wait_for --write_bw_log --write_hint --write_iops_log --write_lat_log --zero_buffers --zonemode --zonerange --zonesize --zoneskip --on --volume --help"
+            opts="-o -h --depth-max --precision --time-limit --vary --shard --format --output --metrics --insecure --allow-destroy --allow-overwrite --seed --progress --grace --no-record --real-time --section --show-jobs --dry-run --allow_file_create --allow_mounted_write --atomic --ba --bs --bs_is_seq_rand --bs_unaligned --bsrange --bssplit --buffer_compress_chunk --buffer_compress_percentage --buffer_pattern --buffered --bwavgtime --clat_percentiles --cmdprio --cmdprio_bssplit --cmdprio_class --cmdprio_hint --cmdprio_percentage --continue_on_error --cpumask --cpus_allowed --cpus_allowed_policy --create_on_open --create_only --dedupe_global --dedupe_mode --dedupe_percentage --dedupe_working_set_percentage --description --direct --directory --disable_bw_measurement --disable_clat --disable_lat --disable_slat --disk_util --do_verify --end_fsync --error_dump --exec_postrun --exec_prerun --exit_what --exitall --exitall_on_error --fadvise_hint --fallocate --fdatasync --file_append --file_service_type --filename --filename_format --filesize --fill_device --fixedbufs --flow --flow_id --flow_sleep --force_async --fsync --fsync_on_close --gid --group_reporting --gtod_reduce --hipri --hipri_percentage --hugepage-size --ignore_error --invalidate --io_size --iodepth --iodepth_batch --iodepth_batch_complete_max --iodepth_batch_complete_min --iodepth_low --ioengine --iomem_align --iopsavgtime --ioscheduler --kb_base --lat_percentiles --latency_percentile --latency_run --latency_target --latency_window --libaio_vectored --lockmem --log_alternate_epoch --log_alternate_epoch_clock_id --log_avg_msec --log_compression_cpus --log_hist_coarseness --log_hist_msec --log_issue_time --log_offset --log_prio --log_store_compressed --log_window_value --loops --max_latency --mem --name --new_group --nice --nonvectored --norandommap --nowait --nrfiles --numa_cpu_nodes --numa_mem_policy --number_ios --numjobs --offset --offset_align --offset_increment --opendir --openfiles --overwrite --per_job_logs --percentage_random --percentile_list --pre_read --prio --prioclass --priohint --ramp_time --random_distribution --random_generator --randrepeat --randseed --rank_hosts --ranks --rate --rate_cycle --rate_ignore_thinktime --rate_iops --rate_iops_min --rate_min --rate_process --read_iolog --refill_buffers --registerfiles --replay --replay_align --replay_fit --replay_for --replay_loop --replay_no_stall --replay_redirect --replay_scale --replay_skip --replay_speed --replay_start --replay_time_scale --runtime --rw --rw_sequencer --rwmixread --rwmixwrite --scramble_buffers --serialize_overlap --significant_figures --size --slat_percentiles --sqthread_poll --sqthread_poll_cpu --startdelay --stat_type --stats --steadystate --steadystate_check_interval --steadystate_duration --steadystate_ramp_time --stonewall --sync --thinktime --thinktime_blocks --thinktime_blocks_type --thinktime_iotime --thinktime_spin --thp --thread --time_based --uid --uncached --unified_rw_reporting --unit_base --unlink --uri --verify --verify_backlog --verify_dump --verify_fatal --verify_format --verify_header_seed --verify_interval --verify_nonce --verify_offset --verify_only --verify_pattern --verify_pattern_interval --verify_state_load --verify_state_save --verify_write_sequence --wait_for --write_bw_log --write_hint --write_hist_log --write_iolog --write_iops_log --write_lat_log --zero_buffers --zonemode --zonerange --zonesize --zoneskip --on --volume --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3385,6 +3673,10 @@ _fathom() {
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
+                --atomic)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
                 --ba)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -3425,8 +3717,32 @@ _fathom() {
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
+                --bwavgtime)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --clat_percentiles)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --cmdprio)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --cmdprio_bssplit)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --cmdprio_class)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --cmdprio_hint)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --cmdprio_percentage)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --continue_on_error)
@@ -3585,6 +3901,10 @@ _fathom() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --force_async)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --fsync)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -3607,6 +3927,14 @@ _fathom() {
                     ;;
                 --hipri)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --hipri_percentage)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --hugepage-size)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --ignore_error)
@@ -3642,10 +3970,14 @@ _fathom() {
                     return 0
                     ;;
                 --ioengine)
-                    COMPREPLY=($(compgen -W "io_uring libaio psync sync vsync pvsync pvsync2 posixaio mmap nbd null model" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "io_uring libaio psync sync vsync pvsync pvsync2 posixaio mmap splice filecreate filestat filedelete dircreate dirstat dirdelete ftruncate falloc nbd null model" -- "${cur}"))
                     return 0
                     ;;
                 --iomem_align)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --iopsavgtime)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -3677,7 +4009,19 @@ _fathom() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --libaio_vectored)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
                 --lockmem)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --log_alternate_epoch)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --log_alternate_epoch_clock_id)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -3685,8 +4029,36 @@ _fathom() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --log_compression_cpus)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --log_hist_coarseness)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --log_hist_msec)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --log_issue_time)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
                 --log_offset)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --log_prio)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --log_store_compressed)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --log_window_value)
+                    COMPREPLY=($(compgen -W "avg max both 0 1" -- "${cur}"))
                     return 0
                     ;;
                 --loops)
@@ -3713,7 +4085,15 @@ _fathom() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --nonvectored)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --norandommap)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --nowait)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
@@ -3957,6 +4337,10 @@ _fathom() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --stat_type)
+                    COMPREPLY=($(compgen -W "stat lstat statx" -- "${cur}"))
+                    return 0
+                    ;;
                 --stats)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
@@ -4005,6 +4389,10 @@ _fathom() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --thp)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --thread)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
@@ -4014,6 +4402,10 @@ _fathom() {
                     return 0
                     ;;
                 --uid)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --uncached)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -4037,11 +4429,23 @@ _fathom() {
                     COMPREPLY=($(compgen -W "0 md5 crc64 crc32 crc32c-intel crc32c crc16 crc7 sha1 sha256 sha512 sha3-224 sha3-256 sha3-384 sha3-512 xxhash meta pattern pattern_hdr null" -- "${cur}"))
                     return 0
                     ;;
+                --verify_backlog)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --verify_dump)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
                 --verify_fatal)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --verify_format)
+                    COMPREPLY=($(compgen -W "fathom fio" -- "${cur}"))
+                    return 0
+                    ;;
+                --verify_header_seed)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
@@ -4053,12 +4457,32 @@ _fathom() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --verify_offset)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --verify_only)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
                 --verify_pattern)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --verify_pattern_interval)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --verify_state_load)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --verify_state_save)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --verify_write_sequence)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
                 --wait_for)
@@ -4071,6 +4495,14 @@ _fathom() {
                     ;;
                 --write_hint)
                     COMPREPLY=($(compgen -W "none short medium long extreme" -- "${cur}"))
+                    return 0
+                    ;;
+                --write_hist_log)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --write_iolog)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --write_iops_log)

@@ -11,6 +11,7 @@
 
 mod assemble;
 mod counters;
+mod ended_jobs;
 mod logs;
 pub mod policy;
 pub mod problems;
@@ -25,6 +26,7 @@ mod workers;
 
 pub use assemble::{RunContext, RunFacts, RunState, assemble, pending_operations, requested};
 pub use counters::{RunCounters, Totals, WorkerCounters};
+pub use ended_jobs::EndedJobs;
 pub use logs::{LogColumns, LogPlan, LogSink, PlannedLog};
 pub use meter::WorkerLog;
 pub use progress::{ProgressTracker, RunProgress};
@@ -32,8 +34,8 @@ pub use refusal::Refusal;
 pub use replays::{NoTraces, TraceFiles, issuer, resolve_replays};
 pub use result::{PendingOperation, WorkerError, WorkerFailure, WorkerResult};
 pub use seam::{
-    AttachedVolume, CompletedRun, CreditPolicy, EndedJobs, FileGrowth, NullObserver, Observer, PageCacheUse,
-    PreparedRun, Preview, RemoteFailure, RunControl, RunError, RunOptions, RunPlace, Runner, StageStart, Uninterrupted,
+    AttachedVolume, CompletedRun, CreditPolicy, FileGrowth, NullObserver, Observer, PageCacheUse, PreparedRun, Preview,
+    RemoteFailure, RunControl, RunError, RunOptions, RunPlace, Runner, StageStart, Uninterrupted,
 };
 pub use seeds::Seeds;
 pub use steady::SteadyStates;

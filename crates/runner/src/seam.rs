@@ -9,6 +9,7 @@ use meter::IntervalWidths;
 use record::Run;
 use units::Bytes;
 
+use crate::ended_jobs::EndedJobs;
 use crate::{RunCounters, RunProgress, Seeds, WorkerFailure, WorkerPlan, WorkerResult};
 
 /// Runs plans on devices or on modelled volumes.
@@ -260,17 +261,6 @@ impl RunControl for Uninterrupted {
     fn elapsed(&self) -> Duration {
         Duration::ZERO
     }
-}
-
-/// Jobs that end with another one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum EndedJobs {
-    /// Those of a reporting group.
-    Group(u32),
-    /// Those of a stage.
-    Stage(usize),
-    /// All of the run.
-    All,
 }
 
 /// When a stage begins.

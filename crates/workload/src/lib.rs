@@ -11,6 +11,7 @@
 mod decision;
 mod error;
 mod files;
+mod filling;
 mod issuer;
 mod limits;
 mod mix;

@@ -4,7 +4,7 @@ use job::{DedupeOptions, Job};
 use units::random::mix;
 
 use crate::decision::Decision;
-use crate::payload::{fill_random, repeat};
+use crate::filling::{fill_random, repeat};
 
 /// Seed of working sets that all jobs share.
 const GLOBAL_SEED: u64 = 0xdedb_0b5e;

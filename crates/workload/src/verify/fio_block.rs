@@ -8,7 +8,7 @@ use super::fio_header::{self, FIO_HEADER, FioHeader, fio_number};
 use super::header::BadField;
 use super::{Checked, DAMAGED_BYTES_MAX, Flaw, Verifier, WrongData, differs, swap_header};
 use crate::decision::Decision;
-use crate::payload::{fill_pattern, fill_random};
+use crate::filling::{fill_pattern, fill_random};
 
 impl Verifier {
     /// Fills the buffer of a write. A pattern covers the whole write, with the offset of the write, as in fio.

@@ -30,7 +30,7 @@ use units::random::mix;
 
 use crate::decision::Decision;
 use crate::files::JobLayout;
-use crate::payload::{fill_pattern, fill_random};
+use crate::filling::{fill_pattern, fill_random};
 use crate::writers::Writers;
 use checksum::Checksum;
 pub use header::HEADER_BYTES;
