@@ -69,11 +69,11 @@ pub struct Declared {
     pub kb_base: u32,
     /// Unit of rates in fio's normal output: 0 (automatic), 1 (bits) or 8 (bytes).
     pub unit_base: u32,
-    /// Significant figures of rates and sizes in fio's normal output.
-    #[serde(default = "four")]
-    pub significant_figures: u32,
+    /// Significant figures of rates and sizes in fio's normal output; `None` for fio's default, four.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub significant_figures: Option<u32>,
     /// Whether fio's outputs report reads, writes and trims together.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "UnifiedKinds::is_none")]
     pub unified: UnifiedKinds,
     /// Whether only the options that fio's normal output prints are known: `rw`, block sizes, engine, depth and number
     /// of workers. The others are meaningless defaults.
@@ -267,7 +267,7 @@ impl Declared {
             disk_util: job.stats.disk_util,
             kb_base: job.stats.kb_base,
             unit_base: job.stats.unit_base,
-            significant_figures: job.stats.significant_figures,
+            significant_figures: Some(job.stats.significant_figures).filter(|&figures| figures != 4),
             unified: match job.stats.unified {
                 job::UnifiedReport::None => UnifiedKinds::None,
                 job::UnifiedReport::Mixed => UnifiedKinds::Mixed,
@@ -309,11 +309,6 @@ impl Declared {
     }
 }
 
-/// fio's default of `significant_figures`, which older records do not have.
-const fn four() -> u32 {
-    4
-}
-
 /// Reporting of reads, writes and trims in fio's outputs (`unified_rw_reporting`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -325,6 +320,12 @@ pub enum UnifiedKinds {
     Mixed,
     /// One by one and together.
     Both,
+}
+
+impl UnifiedKinds {
+    fn is_none(&self) -> bool {
+        *self == Self::None
+    }
 }
 
 fn rw_name(direction: Direction, random: bool) -> &'static str {

@@ -255,7 +255,7 @@ fn declared(entry: &JobEntry, options: &TypedOptions<'_>) -> Declared {
         continue_on_error: entry.total_err.is_some(),
         disk_util: options.flag("disk_util", true),
         kb_base: options.number("kb_base").unwrap_or(1024) as u32,
-        significant_figures: 4,
+        significant_figures: None,
         unified: crate::UnifiedKinds::None,
         unit_base: options.number("unit_base").unwrap_or(0) as u32,
         ..Declared::default()

@@ -364,7 +364,7 @@ fn declared(job: &JobResult, header: Option<&Declared>, together: &[&NormalHeade
         device: true,
         queues: iodepth > 1,
         kb_base: 1024,
-        significant_figures: 4,
+        significant_figures: None,
         unified: crate::UnifiedKinds::None,
         header_only: true,
         ..Declared::default()

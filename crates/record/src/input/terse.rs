@@ -335,7 +335,7 @@ fn declared(result: &Measured, depth: fio::Depth) -> Declared {
             .map_or_else(Vec::new, |(_, kind)| kind.service.quoted.iter().map(|(percent, _)| *percent).collect()),
         disk_util: true,
         kb_base: 1024,
-        significant_figures: 4,
+        significant_figures: None,
         unified: crate::UnifiedKinds::None,
         header_only: true,
         ..Declared::default()

@@ -75,7 +75,7 @@ fn style_of(job: &JobResult) -> SizeStyle {
     SizeStyle {
         decimal: job.declared.kb_base == 1000,
         bits: job.declared.unit_base == 1,
-        figures: job.declared.significant_figures as usize,
+        figures: job.declared.significant_figures.unwrap_or(4) as usize,
     }
 }
 

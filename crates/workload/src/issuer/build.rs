@@ -69,6 +69,7 @@ impl Issuer {
             backlog_full_at: backlog,
             checkpoint: None,
             phase: IssuerPhase::Load,
+            loop_start: 0,
             within_pass: false,
             due_sync: None,
             think,

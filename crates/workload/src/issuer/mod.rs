@@ -70,6 +70,8 @@ pub struct Issuer {
     /// This issuer as it was after the last read-back, from which to repeat its decisions; `None` before the first.
     checkpoint: Option<Box<Self>>,
     phase: IssuerPhase,
+    /// Number of the first operation of the current loop.
+    loop_start: u64,
     /// Whether the current loop began within a pass over the files, so that it may continue with the next pass.
     within_pass: bool,
     due_sync: Option<Decision>,
@@ -429,7 +431,9 @@ impl Issuer {
 
     /// Begins the next loop. Returns false, and ends the job, if there is none.
     fn next_loop(&mut self) -> bool {
-        if !self.limits.next_loop() {
+        // A loop in which there was no room for any operation is the last: the next one would have none either.
+        let was_empty = std::mem::replace(&mut self.loop_start, self.sequence) == self.sequence;
+        if was_empty || !self.limits.next_loop() {
             self.phase = IssuerPhase::Done;
             return false;
         }

@@ -41,7 +41,7 @@ pub(super) fn read(line: NormalLine<'_>) -> Result<NormalHeader, InputError> {
         block_sizes,
         engine,
         kb_base: if decimal { 1000 } else { 1024 },
-        significant_figures: 4,
+        significant_figures: None,
         unified: crate::UnifiedKinds::None,
         header_only: true,
         ..Declared::default()
