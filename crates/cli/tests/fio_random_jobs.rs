@@ -14,7 +14,7 @@ use common::{Outcome, Scratch, fathom, fio, require, run};
 use units::random::Random;
 
 /// Job files that run in each test of the whole suite.
-const FILES: Range<u64> = 0..40;
+const FILES: Range<u64> = 0..25;
 
 /// Engines on files. fio's `vsync` is left out: with a queue depth it ends a job early and counts merged operations.
 const ENGINES: [&str; 5] = ["psync", "sync", "pvsync", "libaio", "io_uring"];

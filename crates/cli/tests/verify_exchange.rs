@@ -100,10 +100,12 @@ fn headers_are_where_fio_expects_them() {
 fn patterns_are_exchanged_with_fio() {
     require!(Fio);
     for pattern in ["%o", "\"abcdefg\"%o0xff", "-12%o\"x\"0xabc", "0xdeadbeef", "%o%o7"] {
-        for method in ["", "--verify=pattern", "--verify=crc32c"] {
-            for sizes in ["--bs=4k", "--bs=4000 --verify_interval=1000"] {
-                exchange("--rw=write", "--rw=read", &format!("{method} --verify_pattern={pattern} {sizes}"));
-            }
+        for options in [
+            "--bs=4k",
+            "--verify=pattern --bs=4000 --verify_interval=1000",
+            "--verify=crc32c --bs=4000 --verify_interval=1000",
+        ] {
+            exchange("--rw=write", "--rw=read", &format!("{options} --verify_pattern={pattern}"));
         }
     }
 }
