@@ -3,12 +3,11 @@
 mod build;
 mod fast_path;
 mod overlap;
+mod pairs;
 mod replay;
 mod written;
 
 pub use build::map_bytes;
-
-use std::collections::VecDeque;
 
 use job::Job;
 use units::random::Random;
@@ -32,6 +31,7 @@ use crate::verify::{Checked, Mismatch, Verifier};
 use build::used_kinds;
 use fast_path::FastPath;
 use overlap::OverlappingWrites;
+use pairs::PendingTrims;
 use replay::Replay;
 use written::WrittenBefore;
 
@@ -121,12 +121,6 @@ enum IssuerPhase {
     BacklogFull,
     /// The job has ended.
     Done,
-}
-
-/// Trims whose writes are still to be issued, in order, with whether they have completed.
-#[derive(Clone, Debug, Default)]
-struct PendingTrims {
-    waiting: VecDeque<(Decision, bool)>,
 }
 
 /// Arguments of an issuer, for restarting it.
@@ -583,21 +577,5 @@ impl Issuer {
         let kinds = [(OpKind::Read, &sizes.read), (OpKind::Write, &sizes.write), (OpKind::Trim, &sizes.trim)];
         let used = used_kinds(job, self.mix);
         kinds.into_iter().filter(|(kind, _)| used[kind.index()]).map(|(_, sizes)| sizes.max()).max().unwrap_or(0)
-    }
-}
-
-impl PendingTrims {
-    /// Returns the oldest trim if it has completed, so that its write can follow.
-    fn ready(&mut self) -> Option<Decision> {
-        self.waiting.front().filter(|(_, completed)| *completed)?;
-        self.waiting.pop_front().map(|(trim, _)| trim)
-    }
-
-    fn completed(&mut self, op: &Decision) {
-        if op.kind == OpKind::Trim
-            && let Ok(place) = self.waiting.binary_search_by_key(&op.sequence, |(trim, _)| trim.sequence)
-        {
-            self.waiting[place].1 = true;
-        }
     }
 }
