@@ -9,10 +9,15 @@ use job::table::{self, OptionSpec, Status};
 use syn::visit::Visit;
 
 /// Test files that run fio and Fathom for the same jobs and compare what they do or print.
-const COMPARISONS: [&str; 8] = [
+const COMPARISONS: [&str; 13] = [
     "crates/cli/tests/counts.rs",
+    "crates/cli/tests/engine_options.rs",
     "crates/cli/tests/fio_face.rs",
     "crates/cli/tests/fio_options.rs",
+    "crates/cli/tests/fio_random_jobs.rs",
+    "crates/cli/tests/logs.rs",
+    "crates/cli/tests/metadata.rs",
+    "crates/cli/tests/verify_exchange.rs",
     "crates/cli/tests/verified.rs",
     "crates/job/tests/fio.rs",
     "crates/report/tests/fio/installed.rs",
@@ -88,6 +93,12 @@ fn judge(spec: &OptionSpec, files: Option<&BTreeSet<&'static str>>) -> (Conforma
         }
         (Status::Profile, _) => {
             (Conformance::WithoutEffect, "an option of fio's profiles, without effect in a job of fio too".to_owned())
+        }
+        (Status::NotYet, _)
+            if !spec.engines.is_empty()
+                && spec.engines.iter().all(|engine| !table::engines().any(|known| known == *engine)) =>
+        {
+            (Conformance::Refused, "its engines are not supported: see [engines.md](engines.md)".to_owned())
         }
         (Status::NotYet, _) => (Conformance::Refused, "not supported yet".to_owned()),
         (Status::Removed, _) => (Conformance::Refused, "removed from fio, which refuses it too".to_owned()),
