@@ -453,10 +453,6 @@ fn detached_error(operation: &'static str, path: Option<&Path>, why: &DetachedEr
     engine::Error { kind, place, operation, reason, errno, remedy: Some(remedy.to_owned()) }
 }
 
-fn nanos(duration: Duration) -> Nanos {
-    Nanos::new(u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX))
-}
-
 /// Interval of progress reports.
 const PROGRESS_EVERY: Nanos = Nanos::from_millis(250);
 
@@ -507,7 +503,7 @@ impl Supervise for Supervisor<'_> {
         for one in finished.iter().skip(std::mem::replace(&mut self.reported, finished.len())) {
             self.report_failure(one);
         }
-        let elapsed = nanos(now.duration_since(self.started));
+        let elapsed = stages::nanos(now.duration_since(self.started));
         if elapsed.since(self.tracker.updated_at()) >= PROGRESS_EVERY {
             (self.checkpoint)("overseer");
             self.observer.progress(&self.tracker.update(elapsed, self.counters, finished));
@@ -528,7 +524,7 @@ impl Supervise for Supervisor<'_> {
         if self.steady.next_due() == Nanos::MAX {
             return Vec::new();
         }
-        self.steady.update(nanos(self.started.elapsed()), self.counters)
+        self.steady.update(stages::nanos(self.started.elapsed()), self.counters)
     }
 
     fn end_jobs(&mut self, jobs: EndedJobs) {

@@ -525,7 +525,8 @@ impl RunningWorker {
     }
 }
 
-fn nanos(duration: Duration) -> Nanos {
+/// Converts a duration; one that is too long becomes the longest.
+pub(crate) fn nanos(duration: Duration) -> Nanos {
     Nanos::new(u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX))
 }
 

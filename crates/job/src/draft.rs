@@ -52,6 +52,12 @@ impl JobDraft {
         self.job.stats.kb_base
     }
 
+    /// As [`Self::fill`], for the values of reads, writes and trims.
+    pub(crate) fn fill_kinds<T: Clone>(kinds: &mut PerKind<T>, slot: usize, last: bool, value: &T) {
+        let end = if last { 3 } else { (slot + 1).min(3) };
+        (slot..end).for_each(|slot| *kinds.slot(slot) = value.clone());
+    }
+
     /// Sets the value of one slot, and of all later slots if it is the last value of its list.
     pub(crate) fn fill<T: Clone>(slots: &mut [T], slot: usize, last: bool, value: &T) {
         let end = if last { slots.len() } else { (slot + 1).min(slots.len()) };

@@ -56,6 +56,13 @@ pub struct JobResult {
 }
 
 impl JobResult {
+    /// Returns the outcome of the search for a queue depth, with fio's defaults where there was none.
+    #[must_use]
+    pub fn fio_depth_search(&self) -> DepthSearchRecord {
+        let (percentile, depth) = (100.0, self.declared.iodepth);
+        self.depth_search.unwrap_or(DepthSearchRecord { percentile, depth, ..DepthSearchRecord::default() })
+    }
+
     /// Returns the number of syncs that fio counts, which excludes `fdatasync`.
     #[must_use]
     pub const fn fio_syncs(&self) -> u64 {

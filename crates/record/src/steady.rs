@@ -28,3 +28,21 @@ pub struct SteadyRecord {
     /// Bytes per second of each sample of the last window.
     pub bytes_per_second: Vec<f64>,
 }
+
+impl SteadyRecord {
+    /// Returns the mean of the operations per second in the last window.
+    #[must_use]
+    pub fn iops_mean(&self) -> u64 {
+        mean(&self.iops)
+    }
+
+    /// Returns the mean of the bytes per second in the last window.
+    #[must_use]
+    pub fn bytes_per_second_mean(&self) -> u64 {
+        mean(&self.bytes_per_second)
+    }
+}
+
+fn mean(values: &[f64]) -> u64 {
+    (values.iter().sum::<f64>() / values.len().max(1) as f64) as u64
+}

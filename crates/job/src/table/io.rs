@@ -215,9 +215,7 @@ fn bssplit(draft: &mut JobDraft, text: &str, findings: &mut Findings) {
 
 fn percentage_random(draft: &mut JobDraft, slot: usize, last: bool, n: u64) {
     let shares = &mut draft.job.pattern.percentage_random;
-    let mut slots = [shares.read, shares.write, shares.trim];
-    JobDraft::fill(&mut slots, slot, last, &(n as u32));
-    [shares.read, shares.write, shares.trim] = slots;
+    JobDraft::fill_kinds(shares, slot, last, &(n as u32));
 }
 
 fn random_distribution(draft: &mut JobDraft, text: &str, findings: &mut Findings) {

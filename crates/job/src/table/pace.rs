@@ -118,17 +118,13 @@ const fn idle(name: &'static str, doc: &'static str, set: fn(&mut JobDraft, Nano
 
 /// Sets a rate; zero removes it.
 fn fill_rate(rates: &mut PerKind<Option<Rate>>, slot: usize, last: bool, n: u64) {
-    let mut slots = [rates.read, rates.write, rates.trim];
-    JobDraft::fill(&mut slots, slot, last, &(n > 0).then_some(Rate::per_sec(n)));
-    [rates.read, rates.write, rates.trim] = slots;
+    JobDraft::fill_kinds(rates, slot, last, &(n > 0).then_some(Rate::per_sec(n)));
 }
 
 /// Sets the maximum latencies; zero removes one.
 fn max_latency(draft: &mut JobDraft, text: &str, findings: &mut Findings) {
     let limits = &mut draft.job.pace.max_latency;
-    let mut slots = [limits.read, limits.write, limits.trim];
     lists::numbers(text, NumberUnit::Micros, findings, |slot, last, value| {
-        JobDraft::fill(&mut slots, slot, last, &(value != 0).then(|| micros(value)));
+        JobDraft::fill_kinds(limits, slot, last, &(value != 0).then(|| micros(value)));
     });
-    [limits.read, limits.write, limits.trim] = slots;
 }

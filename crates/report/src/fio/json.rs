@@ -2,8 +2,8 @@
 
 use job::IoPriority;
 use record::{
-    DepthSearchRecord, DirectionResult, DiskUse, FioRow, GroupTotals, JobResult, LatencyShares, LatencyStats, Measured,
-    RankRecord, Run, SteadyRecord, UnifiedKinds,
+    DirectionResult, DiskUse, FioRow, GroupTotals, JobResult, LatencyShares, LatencyStats, Measured, RankRecord, Run,
+    SteadyRecord, UnifiedKinds,
 };
 
 use super::writer::FioWriter;
@@ -170,8 +170,7 @@ fn shares(w: &mut FioWriter<'_>, result: &Measured) {
 
 /// Writes the keys of the search for a depth by target latency, with fio's defaults where there is none.
 fn latency_target(w: &mut FioWriter<'_>, job: &JobResult, later: bool) {
-    let none = DepthSearchRecord { percentile: 100.0, depth: job.declared.iodepth, ..DepthSearchRecord::default() };
-    let search = job.depth_search.unwrap_or(none);
+    let search = job.fio_depth_search();
     let window_us = search.window_ns / 1000;
     w.int("latency_depth", search.depth);
     w.int("latency_target", search.target_ns);
@@ -188,7 +187,6 @@ fn latency_target(w: &mut FioWriter<'_>, job: &JobResult, later: bool) {
 fn steady_state(w: &mut FioWriter<'_>, steady: &SteadyRecord) {
     let percent = if steady.is_percent { "%" } else { "" };
     let slope = if steady.is_slope { "_slope" } else { "" };
-    let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len().max(1) as f64;
     w.text("ss", &format!("{}{slope}:{:.6}{percent}", steady.measure, steady.limit));
     w.int("duration", steady.duration_ns / 1_000_000_000);
     w.int("attained", u8::from(steady.is_attained));
@@ -196,8 +194,8 @@ fn steady_state(w: &mut FioWriter<'_>, steady: &SteadyRecord) {
     w.float("max_deviation", steady.max_deviation);
     w.float("slope", steady.slope);
     w.object("data", |w| {
-        w.int("bw_mean", mean(&steady.bytes_per_second) as u64);
-        w.int("iops_mean", mean(&steady.iops) as u64);
+        w.int("bw_mean", steady.bytes_per_second_mean());
+        w.int("iops_mean", steady.iops_mean());
         w.array("iops", |w| steady.iops.iter().for_each(|value| w.int_element(*value as u64)));
         w.array("bw", |w| steady.bytes_per_second.iter().for_each(|value| w.int_element(*value as u64)));
     });

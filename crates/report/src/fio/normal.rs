@@ -2,8 +2,8 @@
 
 use job::IoPriority;
 use record::{
-    DataKind, DepthSearchRecord, DirectionResult, DiskUse, FioRow, JobResult, LatencyShares, LatencyStats,
-    PriorityLatency, RequestedRun, Run, SampleRecord, SteadyRecord,
+    DataKind, DirectionResult, DiskUse, FioRow, JobResult, LatencyShares, LatencyStats, PriorityLatency, RequestedRun,
+    Run, SampleRecord, SteadyRecord,
 };
 
 use super::json::{BATCHES, DEPTHS, note_text};
@@ -296,9 +296,8 @@ impl NormalJob<'_> {
     }
 
     fn steady_state(&self, steady: &SteadyRecord) -> String {
-        let mean = |values: &[f64]| (values.iter().sum::<f64>() / values.len().max(1) as f64) as u64;
-        let (rate, other_rate) = self.style.rates(mean(&steady.bytes_per_second));
-        let (attained, iops) = (if steady.is_attained { "yes" } else { "no" }, self.style.count(mean(&steady.iops)));
+        let (rate, other_rate) = self.style.rates(steady.bytes_per_second_mean());
+        let (attained, iops) = (if steady.is_attained { "yes" } else { "no" }, self.style.count(steady.iops_mean()));
         let measured = match (steady.is_slope, steady.is_percent) {
             (true, false) => format!("slope={:.3}", steady.slope),
             (true, true) => format!("slope={:.3}%", steady.criterion),
@@ -311,11 +310,7 @@ impl NormalJob<'_> {
 
     /// Returns the line of the search for a queue depth. fio 3.33 prints nanoseconds and microseconds without a unit.
     fn latency_target(&self) -> String {
-        let search = self.job.depth_search.unwrap_or(DepthSearchRecord {
-            percentile: 100.0,
-            depth: self.job.declared.iodepth,
-            ..DepthSearchRecord::default()
-        });
+        let search = self.job.fio_depth_search();
         let (percentile, depth) = (search.percentile, search.depth);
         let (target, window) = if self.options.version > FioVersion::V3_33 {
             (later_time(search.target_ns), later_time(search.window_ns))
