@@ -285,6 +285,8 @@ pub(crate) fn blocks_with_data(path: &Path) -> u64 {
 pub(crate) enum Need {
     /// fio is installed.
     Fio,
+    /// The example jobs of fio are installed.
+    FioExamples,
     /// Loop devices can be created, formatted and mounted.
     Root,
     /// The kernel supports swap.
@@ -339,6 +341,7 @@ pub(crate) enum Need {
 pub(crate) fn met(need: Need) -> bool {
     let reason = match need {
         Need::Fio if !runs("fio", "--version") => "fio is not installed",
+        Need::FioExamples if !Path::new("/usr/share/doc/fio/examples").exists() => "fio-examples is not installed",
         Need::Chromium if !runs("chromium", "--version") => "chromium is not installed",
         Need::Nbdkit if !runs("nbdkit", "--version") => "nbdkit is not installed",
         Need::Qemu if !runs("qemu-storage-daemon", "--version") => "qemu-storage-daemon is not installed",

@@ -96,6 +96,16 @@ static FOREIGN: &[ForeignEngines] = &[
         "write `ioengine=psync` with a volume on top of the flash (/dev/ubiblockN_M, or a file of UBIFS)",
     ),
     foreign(
+        "librpma_apm_client librpma_apm_server librpma_gpspm_client librpma_gpspm_server",
+        "it needs persistent memory, an RDMA adapter and a library; fio no longer has it",
+        "measure the network with a benchmark of its own (`ib_write_bw`), and the memory with `ioengine=mmap`",
+    ),
+    foreign(
+        "cpp_null",
+        "it is an example of an engine in C++ and transfers nothing",
+        "write `ioengine=null`, which does the same",
+    ),
+    foreign(
         "rdma",
         "it needs an RDMA adapter and its library",
         "measure the network with a benchmark of its own (`ib_write_bw`), and storage behind it by its block device",
