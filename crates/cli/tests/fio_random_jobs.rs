@@ -78,13 +78,16 @@ impl RandomJob {
         if depth > 1 {
             job.add(format!("iodepth={depth}"));
         }
-        let has_map = is_random && !one_in(random, 4);
-        if is_random && !has_map {
+        let is_free = is_random && one_in(random, 4);
+        if is_free {
             job.add("norandommap=1".to_owned());
         }
-        if is_random && has_map && one_in(random, 4) {
+        let has_lfsr = is_random && one_in(random, 4);
+        if has_lfsr {
             job.add("random_generator=lfsr".to_owned());
         }
+        // With `lfsr`, each offset is reached once without a map too.
+        let has_map = is_random && (!is_free || has_lfsr);
         let counts = job.draw_amounts(random, size_kib, direction);
         job.draw_others(random, direction);
         job.comparable = Comparable {

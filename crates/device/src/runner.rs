@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use engine::files::FileLayout;
 use engine::gate::WriteGate;
 use engine::{InCall, MonotonicClock};
-use job::{Diagnostic, Dialect, Engine, Plan};
+use job::{Diagnostic, Dialect, Engine, Job, Plan};
 use runner::{
     CompletedRun, EndedJobs, FileGrowth, InvalidJob, LogSink, Observer, PreparedRun, Preview, ProgressTracker,
     RunContext, RunControl, RunCounters, RunError, RunOptions, RunState, Runner, Seeds, StageStart, SteadyStates,
@@ -17,6 +17,7 @@ use runner::{
 };
 use units::Nanos;
 use units::random::mix;
+use workload::Operations;
 
 use crate::environment::HostEnvironment;
 use crate::host_stats::{HostStats, unix_ms};
@@ -123,7 +124,9 @@ impl DeviceRunner {
             }
         };
         let plan = &plan;
-        let writing = plan.jobs.iter().filter(|job| readonly && safety::changes_targets(job));
+        // As in fio, also jobs whose engine transfers nothing.
+        let is_refused = |job: &&Job| readonly && (safety::changes_targets(job) || Operations::of(job).writes());
+        let writing = plan.jobs.iter().filter(is_refused);
         let mut refusals: Vec<String> =
             writing.map(|job| format!("job {} writes, and --readonly forbids it", job.name)).collect();
         let (workers, unrunnable) = self.expand(plan, seeds);

@@ -80,8 +80,10 @@ fn unaligned_sizes_never_overlap() {
 
 #[test]
 fn lfsr_repeats_no_offset() {
-    for shape in [BlockSizes::Fixed(4096), BlockSizes::Range(4096, 16384)] {
+    let shapes = [BlockSizes::Fixed(4096), BlockSizes::Range(4096, 16384)];
+    for (shape, norandommap) in shapes.into_iter().flat_map(|shape| [(shape.clone(), false), (shape, true)]) {
         let mut job = rw("randread");
+        job.pattern.norandommap = norandommap;
         job.pattern.generator = Generator::Lfsr;
         sizes(&mut job, &shape);
         let ops = run(&job, &one_file(MIB), 2);

@@ -55,8 +55,8 @@ pub enum VerifyFormat {
     Fio,
 }
 
-/// Maximum length of a pattern in bytes, as in fio.
-pub const PATTERN_MAX_BYTES: usize = 512;
+/// Maximum length of a pattern in bytes. fio 3.33 cuts patterns after 512 bytes, newer versions do not.
+pub const PATTERN_MAX_BYTES: usize = 1 << 20;
 
 /// A pattern that is repeated over blocks, written by `buffer_pattern` or expected by verification.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

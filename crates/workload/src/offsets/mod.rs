@@ -171,7 +171,9 @@ pub(crate) fn min_size(sizes: &[Sizer; 3], used: [bool; 3]) -> u32 {
 fn method(job: &Job, sizes: &[Sizer; 3], used: [bool; 3]) -> Method {
     let pattern = &job.pattern;
     let uniform = three(&pattern.distribution, |shape| *shape == Distribution::Uniform);
-    let free = pattern.norandommap || pattern.blockalign.is_some();
+    // `lfsr` needs no map to reach each offset once.
+    let is_drawn = pattern.norandommap && pattern.generator != Generator::Lfsr;
+    let free = is_drawn || pattern.blockalign.is_some();
     let least = min_size(sizes, used);
     let same = (0..3).all(|kind| !used[kind] || sizes[kind].fixed() == Some(least));
     if free || (0..3).any(|kind| used[kind] && !uniform[kind]) {
