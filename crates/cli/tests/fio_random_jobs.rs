@@ -13,9 +13,6 @@ use common::json::Json;
 use common::{Outcome, Scratch, fathom, fio, require, run};
 use units::random::Random;
 
-/// Job files that run in each test of the whole suite.
-const FILES: Range<u64> = 0..25;
-
 /// Engines on files. fio's `vsync` is left out: with a queue depth it ends a job early and counts merged operations.
 const ENGINES: [&str; 5] = ["psync", "sync", "pvsync", "libaio", "io_uring"];
 
@@ -122,9 +119,11 @@ impl RandomJob {
         match random.below(10) {
             0 => self.add(format!("number_ios={}", 1 + random.below(40))),
             1 => self.add(format!("io_size={}k", 1 + random.below(size_kib))),
-            2 => self.add(format!("io_size={}k", size_kib + random.below(size_kib))),
+            // In a part of a file, fio's asynchronous engines begin no further pass for less than a block.
+            2 => self.add(format!("io_size={}k", (size_kib + random.below(size_kib)).next_multiple_of(64))),
             3 => self.add(format!("loops={}", 1 + random.below(3))),
-            4 if !direction.starts_with("rand") && !direction.contains("trim") => {
+            // fio moves only one of two sequences to the next zone.
+            4 if matches!(direction, "read" | "write") => {
                 self.add(format!("zonemode=strided\nzonesize={}k\nzoneskip={}k", 64, 64 * random.below(3)));
             }
             _ => return true,
@@ -199,15 +198,22 @@ struct Done {
     shape: Vec<String>,
 }
 
-fn done(json: &Json, job: &RandomJob) -> Done {
+impl Done {
+    /// Returns the keys of the document that another one does not have.
+    fn keys_without(&self, other: &Self) -> Vec<&String> {
+        self.shape.iter().filter(|key| !other.shape.contains(key)).collect()
+    }
+}
+
+fn done(json: &Json, comparable: Comparable) -> Done {
     let kinds = ["read", "write", "trim"];
     let sum = |key: &str| kinds.iter().map(|kind| json.whole(&format!("{kind}/{key}"))).sum::<u64>();
     let of_each = || kinds.iter().map(|kind| json.whole(&format!("{kind}/total_ios"))).collect();
     let is_reduced = |key: &String| key.contains("percentile") || key.contains("job options");
     Done {
-        operations: job.comparable.operations.then(|| sum("total_ios")),
-        bytes: job.comparable.bytes.then(|| sum("io_bytes")),
-        kinds: job.comparable.kinds.then(of_each),
+        operations: comparable.operations.then(|| sum("total_ios")),
+        bytes: comparable.bytes.then(|| sum("io_bytes")),
+        kinds: comparable.kinds.then(of_each),
         error: json.whole("error"),
         shape: json.shape().into_iter().filter(|key| !is_reduced(key)).collect(),
     }
@@ -229,7 +235,7 @@ fn start(command: fn(&str) -> Command, text: &str) -> (Scratch, Outcome) {
     (scratch, outcome)
 }
 
-/// Returns how Fathom and fio differ for a job file.
+/// Returns how Fathom and fio differ for a file of one job.
 fn differences(seed: u64) -> Vec<String> {
     let mut random = Random::new(seed, 0xf10);
     let job = RandomJob::draw(&mut random, 0);
@@ -246,15 +252,14 @@ fn differences(seed: u64) -> Vec<String> {
     };
     differ("exit code", format!("{:?}", ours.1.code()), format!("{:?}", theirs.1.code()));
     if ours.1.code() == Some(0) && theirs.1.code() == Some(0) {
-        let results =
-            [&ours, &theirs].map(|(_, outcome)| done(&Json::read_after_notes(&outcome.stdout).items("jobs")[0], &job));
+        let results = [&ours, &theirs]
+            .map(|(_, outcome)| done(&Json::read_after_notes(&outcome.stdout).items("jobs")[0], job.comparable));
         let [ours_done, theirs_done] = results;
         differ("operations", format!("{:?}", ours_done.operations), format!("{:?}", theirs_done.operations));
         differ("bytes", format!("{:?}", ours_done.bytes), format!("{:?}", theirs_done.bytes));
         differ("kinds", format!("{:?}", ours_done.kinds), format!("{:?}", theirs_done.kinds));
         differ("error", ours_done.error.to_string(), theirs_done.error.to_string());
-        let missing: Vec<_> = theirs_done.shape.iter().filter(|key| !ours_done.shape.contains(key)).collect();
-        let more: Vec<_> = ours_done.shape.iter().filter(|key| !theirs_done.shape.contains(key)).collect();
+        let [missing, more] = [theirs_done.keys_without(&ours_done), ours_done.keys_without(&theirs_done)];
         differ("keys", format!("{missing:?} {more:?}"), "[] []".to_owned());
         if has_log && (job.comparable.offsets || job.comparable.order) {
             let mut lists = [&ours, &theirs].map(|(scratch, _)| offsets(scratch, 0));
@@ -267,21 +272,94 @@ fn differences(seed: u64) -> Vec<String> {
     found
 }
 
-#[test]
-fn random_jobs_do_what_they_do_in_fio() {
-    require!(Fio);
+/// Options of groups that fio refuses unless all jobs have the same value, or takes from the last job only
+/// (`continue_on_error`).
+const DIFFERENT_IN_GROUPS: [&str; 7] = [
+    "group_reporting",
+    "prio=",
+    "continue_on_error",
+    "unified_rw_reporting",
+    "lat_percentiles",
+    "slat_percentiles",
+    "clat_percentiles",
+];
+
+/// Returns a random file of several jobs, in one or more groups, and what it permits to compare of each.
+fn draw_group(random: &mut Random) -> (String, Comparable) {
+    let reports_groups = one_in(random, 3);
+    let mut text = format!("[global]\ngroup_reporting={}\n", u8::from(reports_groups));
+    let mut all = Comparable { operations: true, bytes: true, kinds: true, ..Comparable::default() };
+    for number in 0..2 + random.below(3) as usize {
+        let mut job = RandomJob::draw(random, number);
+        job.lines.retain(|line| !DIFFERENT_IN_GROUPS.iter().any(|option| line.starts_with(option)));
+        if one_in(random, 3) {
+            job.add(format!("numjobs={}", 1 + random.below(3)));
+        }
+        if number > 0 && one_in(random, 3) {
+            job.add(choose(random, &["stonewall", "new_group=1", "wait_for=job0"]).to_owned());
+        }
+        all.operations &= job.comparable.operations;
+        all.bytes &= job.comparable.bytes;
+        all.kinds &= job.comparable.kinds;
+        text.push_str(&format!("[job{number}]\n{}\n", job.lines.join("\n")));
+    }
+    (text, all)
+}
+
+/// Returns how Fathom and fio differ for a file of several jobs.
+fn differences_of_groups(seed: u64) -> Vec<String> {
+    let (text, comparable) = draw_group(&mut Random::new(seed, 0x6f1));
+    let run_in = |command: fn(&str) -> Command| {
+        let (_, outcome) = start(command, &text);
+        let json = (outcome.code() == Some(0)).then(|| Json::read_after_notes(&outcome.stdout));
+        let entries = json.iter().flat_map(|json| json.items("jobs").to_vec()).map(|entry| {
+            let name = format!("{} of group {}", entry.text("jobname"), entry.whole("groupid"));
+            (name, done(&entry, comparable))
+        });
+        (outcome.code(), entries.collect::<Vec<_>>())
+    };
+    let ours = run_in(|file| fathom(["fio", "--output-format=json", file]));
+    let theirs = run_in(|file| fio(["--output-format=json", file]));
+    if ours == theirs {
+        return Vec::new();
+    }
+    let cause = if ours.0 == theirs.0 { "results" } else { "exit code" };
+    let unequal = |((name, ours), (their_name, theirs)): (&(String, Done), &(String, Done))| {
+        if name != their_name {
+            return Some(format!("{name} instead of {their_name}"));
+        }
+        let counts = |done: &Done| format!("{:?} {:?} {:?} {}", done.operations, done.bytes, done.kinds, done.error);
+        let keys = [ours.keys_without(theirs), theirs.keys_without(ours)];
+        (ours != theirs).then(|| format!("{name}: {} instead of {}, keys {keys:?}", counts(ours), counts(theirs)))
+    };
+    let unequal: Vec<String> = ours.1.iter().zip(&theirs.1).filter_map(unequal).collect();
+    vec![format!("seed {seed}: {cause}: {:?} instead of {:?}: {}\n{text}", ours.0, theirs.0, unequal.join("\n"))]
+}
+
+/// Compares job files of all seeds.
+fn compare(first_few: Range<u64>, differences: fn(u64) -> Vec<String>) {
     let range = std::env::var("FATHOM_TEST_JOBS").ok().and_then(|range| {
         let (first, end) = range.split_once("..")?;
         Some(first.parse().ok()?..end.parse().ok()?)
     });
     let mut causes: BTreeMap<String, usize> = BTreeMap::new();
     let mut all = Vec::new();
-    for seed in range.unwrap_or(FILES) {
-        for difference in differences(seed) {
-            let cause = difference.split(": ").nth(1).unwrap_or_default().to_owned();
-            *causes.entry(cause).or_default() += 1;
-            all.push(difference.chars().take(1500).collect::<String>());
-        }
+    for difference in range.unwrap_or(first_few).flat_map(differences) {
+        let cause = difference.split(": ").nth(1).unwrap_or_default().to_owned();
+        *causes.entry(cause).or_default() += 1;
+        all.push(difference.chars().take(1500).collect::<String>());
     }
     assert!(all.is_empty(), "{causes:?}\n{}", all.join("\n"));
+}
+
+#[test]
+fn random_jobs_do_what_they_do_in_fio() {
+    require!(Fio);
+    compare(0..25, differences);
+}
+
+#[test]
+fn random_groups_of_jobs_do_what_they_do_in_fio() {
+    require!(Fio);
+    compare(0..8, differences_of_groups);
 }

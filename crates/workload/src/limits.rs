@@ -1,6 +1,6 @@
 //! Limits on the amount of work per loop of a job.
 
-use job::Job;
+use job::{Direction, Job};
 
 use crate::files::JobLayout;
 
@@ -16,20 +16,25 @@ pub(crate) struct Limits {
     loops: Option<u32>,
     /// Whether a loop has as many passes over the files as its bytes need.
     wraps: bool,
-    /// Bytes to write and read back in all loops, whatever their number.
+    /// Bytes to write, trim and read back in all loops, whatever their number.
     goal: u64,
-    /// Bytes written and read back in previous loops.
+    /// Whether each block is trimmed, then written: fio counts both for `goal`.
+    has_pairs: bool,
+    /// Bytes written, trimmed and read back in previous loops.
     moved: u64,
 }
 
 impl Limits {
     /// `usable` is the total of bytes in passes over all regions. If they have passes (`has_passes`), a loop is at most a
-    /// pass in jobs that read back each pass (`reads_back`) and, as in fio, in jobs with several loops. `io_size` is
+    /// pass in jobs that read back each pass (`reads_back`) and, as in fio, in jobs with several loops or with pairs of
+    /// trims and writes. `io_size` is
     /// then the minimum of all loops together.
     pub(crate) fn new(job: &Job, layout: &JobLayout, usable: u64, has_passes: bool, reads_back: bool) -> Self {
         let extent = &job.extent;
         let counted = extent.number_ios.is_some_and(|count| count > 0);
-        let by_pass = has_passes && (reads_back || (extent.loops > 1 && !counted && !extent.time_based));
+        let has_pairs = job.pattern.direction == Direction::TrimWrite;
+        let limited = !counted && !extent.time_based;
+        let by_pass = has_passes && (reads_back || (limited && (extent.loops > 1 || has_pairs)));
         let pass = layout.size.map_or(usable, |size| size.min(usable));
         let bytes = layout.io_size.map_or(pass, |io_size| if by_pass { io_size.min(pass) } else { io_size });
         let bytes = i64::try_from(bytes).unwrap_or(i64::MAX).max(1);
@@ -43,6 +48,7 @@ impl Limits {
             wraps: (layout.io_size.is_some() || extent.time_based) && !by_pass,
             goal: layout.io_size.filter(|_| by_pass && !counted).unwrap_or(0),
             moved: 0,
+            has_pairs,
         }
     }
 
@@ -68,7 +74,8 @@ impl Limits {
 
     /// Begins the next loop with work to do. Returns false if there is none.
     pub(crate) fn next_loop(&mut self) -> bool {
-        self.moved = self.moved.saturating_add_signed(self.bytes_each - self.bytes);
+        let written = self.bytes_each - self.bytes;
+        self.moved = self.moved.saturating_add_signed(if self.has_pairs { written.saturating_mul(2) } else { written });
         self.bytes = self.bytes.min(0);
         self.operations = self.operations_each;
         while self.bytes <= 0 {

@@ -120,6 +120,12 @@ impl OffsetRules {
         !self.random || self.method != Method::Drawn || self.zones.is_some()
     }
 
+    /// Reports whether a pass ends with the first whole block that reaches the size of the region, as in fio, instead of
+    /// the last one that fits.
+    fn ends_with_whole_block(&self) -> bool {
+        !self.has_passes() || self.has_two_sequences || self.zones.is_some()
+    }
+
     /// Reports whether a region of `bytes` has too many blocks for a map.
     pub(crate) fn is_too_large(&self, bytes: u64) -> bool {
         self.mapped_blocks(bytes) > MAPPED_BLOCKS_MAX
@@ -207,8 +213,7 @@ pub(crate) struct Cursor {
     /// Whether a skip that lands exactly on the end continues at the start within the same pass. As in fio, this
     /// requires a region that starts at the start of the file and ends with a whole block.
     wraps: bool,
-    /// Bytes that end the job or a pass over the file. In a job that draws offsets, or reads and writes in two sequences,
-    /// that is with a whole block, as in fio.
+    /// Bytes that end the job or a pass over the file ([`OffsetRules::ends_with_whole_block`]).
     pass_bytes: u64,
     /// Bytes left in this pass.
     left: u64,
@@ -243,7 +248,7 @@ impl Cursor {
             start: extent.start,
             length,
             wraps: extent.start == 0 && length == extent.length,
-            pass_bytes: if rules.has_passes() && !rules.has_two_sequences { length } else { most },
+            pass_bytes: if rules.ends_with_whole_block() { most } else { length },
             left: 0,
             heads: [0; 3],
             source: OffsetSource::InOrder,
@@ -286,10 +291,12 @@ impl Cursor {
 
     fn begin_pass(&mut self, rules: &OffsetRules) {
         // Where offsets are drawn, only the job's amount of data ends.
-        self.left = match (rules.has_passes(), rules.has_two_sequences) {
-            (false, _) => u64::MAX,
-            (true, false) => self.length,
-            (true, true) => self.pass_bytes.next_multiple_of(self.least.into()),
+        self.left = if !rules.has_passes() {
+            u64::MAX
+        } else if rules.ends_with_whole_block() {
+            self.pass_bytes.next_multiple_of(self.least.into())
+        } else {
+            self.length
         };
         // Backwards, each pass continues where the previous one ended.
         if rules.skip >= 0 {
@@ -488,7 +495,7 @@ impl Cursor {
     fn in_zone(&mut self, is_random: bool, length: u32, random: &mut Random) -> Option<(u64, u32)> {
         let (least, left) = (self.least, self.left);
         let OffsetSource::Strided(strides) = &mut self.source else { return None };
-        (left >= u64::from(least)).then(|| strides.next(is_random, length, least, random))
+        if left < u64::from(least) { None } else { strides.next(is_random, length, least, random) }
     }
 
     /// Reports whether this operation follows the previous one instead of taking a random offset.

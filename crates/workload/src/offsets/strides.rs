@@ -28,12 +28,17 @@ impl Strides {
     }
 
     /// Returns offset and length of the next operation of at most `length` bytes; `unit` is the smallest block.
-    pub(super) fn next(&mut self, is_random: bool, length: u32, unit: u32, random: &mut Random) -> (u64, u32) {
+    ///
+    /// Returns `None` where a sequence reaches the end of the region within a zone, which ends the pass, as in fio.
+    pub(super) fn next(&mut self, is_random: bool, length: u32, unit: u32, random: &mut Random) -> Option<(u64, u32)> {
         let unit_bytes = u64::from(unit);
         if self.left < unit_bytes || self.extent() < unit_bytes {
             self.next_zone(unit_bytes);
         }
         let extent = self.extent();
+        if !is_random && extent < self.zones.range.get() && self.head + unit_bytes > extent {
+            return None;
+        }
         let at = if is_random {
             self.block(extent / unit_bytes, random) * unit_bytes
         } else {
@@ -43,7 +48,7 @@ impl Strides {
         let length = length.min(u32::try_from(room).unwrap_or(u32::MAX)).max(unit);
         self.head = at + u64::from(length);
         self.left = self.left.saturating_sub(u64::from(length));
-        (self.start + at, length)
+        Some((self.start + at, length))
     }
 
     /// Returns the usable bytes of the current zone.
@@ -88,7 +93,10 @@ mod tests {
         let (size, range, skip) = zones;
         let zones = StridedZones { size: Bytes::new(size), range: Bytes::new(range), skip: Bytes::new(skip) };
         let (mut strides, mut random) = (Strides::new(zones, length, 1), Random::new(1, 0));
-        (0..count).map(|_| strides.next(is_random, 4096, 4096, &mut random).0 / 4096).collect()
+        (0..count)
+            .map(|_| strides.next(is_random, 4096, 4096, &mut random))
+            .map_while(|next| Some(next?.0 / 4096))
+            .collect()
     }
 
     #[test]
@@ -99,6 +107,12 @@ mod tests {
         assert_eq!(some[36..], [216, 217, 218, 219, 240, 241, 242, 243, 0, 1, 2, 3, 24, 25]);
         let repeated = blocks((64 << 10, 16 << 10, 32 << 10), 1 << 20, false, 20);
         assert_eq!(repeated, [0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 12, 13, 14, 15]);
+    }
+
+    #[test]
+    fn a_sequence_ends_with_the_region_within_a_zone() {
+        let all: Vec<u64> = (0..16).chain(32..43).collect();
+        assert_eq!(blocks((64 << 10, 64 << 10, 64 << 10), 172 << 10, false, 99), all);
     }
 
     #[test]
