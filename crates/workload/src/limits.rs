@@ -35,7 +35,9 @@ impl Limits {
         let has_pairs = job.pattern.direction == Direction::TrimWrite;
         let limited = !counted && !extent.time_based;
         let by_pass = has_passes && (reads_back || (limited && (extent.loops > 1 || has_pairs)));
-        let pass = layout.size.map_or(usable, |size| size.min(usable));
+        // With `io_size`, fio's pairs pass over the whole file, of which `size` may be a part.
+        let size = layout.size.filter(|_| !(has_pairs && layout.io_size.is_some()));
+        let pass = size.map_or(usable, |size| size.min(usable));
         let bytes = layout.io_size.map_or(pass, |io_size| if by_pass { io_size.min(pass) } else { io_size });
         let bytes = i64::try_from(bytes).unwrap_or(i64::MAX).max(1);
         let operations = extent.number_ios.filter(|&count| count > 0).unwrap_or(u64::MAX);
