@@ -6,7 +6,7 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use engine::files::{self, Access, FileKind};
 use job::{Engine, NameAction, Plan};
-use probe::{Counters, Number};
+use probe::{Counters, Number, ProbedDisk};
 use record::{DiskUse, HostRecord, TargetFacts, TargetKind};
 use runner::{RunFacts, WorkerPlan};
 use workload::FilePlan;
@@ -21,6 +21,22 @@ pub(crate) struct HostStats {
     disks: Vec<WatchedDisk>,
     /// The device of each file.
     devices: BTreeMap<String, Number>,
+    /// What is below the filesystems of regular files, by their numbers: jobs may have very many files.
+    grounds: BTreeMap<u64, Ground>,
+}
+
+/// What is below a filesystem.
+#[derive(Clone)]
+struct Ground {
+    in_memory: bool,
+    disk: Option<ProbedDisk>,
+}
+
+impl Ground {
+    fn of(place: &Path) -> Self {
+        let in_memory = probe::filesystem_of(root(), place).is_some_and(|mount| mount.is_in_memory());
+        Self { in_memory, disk: probe::disk_under(root(), place) }
+    }
 }
 
 #[derive(Clone)]
@@ -34,7 +50,8 @@ struct WatchedDisk {
 impl HostStats {
     /// Inspects all files and devices of a run before it begins.
     pub(crate) fn before(plan: &Plan, workers: &[WorkerPlan]) -> Self {
-        let mut stats = Self { targets: BTreeMap::new(), disks: Vec::new(), devices: BTreeMap::new() };
+        let mut stats =
+            Self { targets: BTreeMap::new(), disks: Vec::new(), devices: BTreeMap::new(), grounds: BTreeMap::new() };
         for worker in workers {
             let job = &plan.jobs[worker.job];
             match job.engine.engine {
@@ -77,16 +94,20 @@ impl HostStats {
         }
         let place = Path::new(path);
         let Some(seen) = files::look(place).ok().flatten() else { return };
+        let ground = match seen.kind {
+            FileKind::Regular => self.grounds.entry(seen.filesystem).or_insert_with(|| Ground::of(place)).clone(),
+            FileKind::Block | FileKind::Character => Ground::of(place),
+        };
         let facts = TargetFacts {
             path: path.to_owned(),
-            kind: target_kind(seen.kind, probe::filesystem_of(root(), place).is_some_and(|mount| mount.is_in_memory())),
+            kind: target_kind(seen.kind, ground.in_memory),
             size: seen.bytes,
             allocated: Some(seen.allocated),
             cached_before: cached_share(place),
             cached_after: None,
         };
         self.targets.insert(path.to_owned(), facts);
-        let Some(disk) = probe::disk_under(root(), place) else { return };
+        let Some(disk) = ground.disk else { return };
         self.devices.insert(path.to_owned(), disk.number);
         if disk_util
             && self.disks.iter().all(|known| known.number != disk.number)

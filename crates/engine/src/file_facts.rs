@@ -31,6 +31,8 @@ pub struct Seen {
     pub bytes: u64,
     /// Bytes allocated in the filesystem; less than `bytes` for a file with holes.
     pub allocated: u64,
+    /// Number of the filesystem (`st_dev`).
+    pub filesystem: u64,
 }
 
 /// Returns the facts about the file at `path`, or `None` if there is none.
@@ -49,7 +51,7 @@ pub fn look(path: &Path) -> Result<Option<Seen>, Error> {
         FileKind::Block => block_bytes(path, metadata.rdev())?,
         FileKind::Character => 0,
     };
-    Ok(Some(Seen { kind, bytes, allocated: metadata.blocks() * 512 }))
+    Ok(Some(Seen { kind, bytes, allocated: metadata.blocks() * 512, filesystem: metadata.dev() }))
 }
 
 /// Creates the directories above `path`.

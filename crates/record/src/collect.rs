@@ -84,8 +84,8 @@ fn result(together: &[WorkerRecord<'_>], block_bytes: usize) -> JobResult {
     }
     result.declared.mixed = Mixed::all(together.iter().map(|worker| worker.job));
     summary.blocks.shrink_to(block_bytes);
+    result.evidence.add(together.iter().map(|worker| &worker.evidence));
     for worker in together {
-        result.evidence.add(&worker.evidence);
         if let Some(more) = &worker.verified {
             result.verified.get_or_insert_default().merge(more);
         }

@@ -1,5 +1,7 @@
 //! Results of jobs.
 
+use std::collections::HashSet;
+
 use serde::{Deserialize, Serialize};
 
 use crate::{Declared, Measured, Quote, ReplayRecord, SteadyRecord, Verified};
@@ -109,10 +111,12 @@ pub struct JobEvidence {
 }
 
 impl JobEvidence {
-    /// Adds the facts of another worker.
-    pub(crate) fn add(&mut self, other: &Self) {
-        for target in &other.targets {
-            if self.targets.iter().all(|known| known.path != target.path) {
+    /// Adds the facts of other workers, each file once.
+    pub(crate) fn add<'a>(&mut self, others: impl IntoIterator<Item = &'a Self>) {
+        let mut known: HashSet<String> = self.targets.iter().map(|target| target.path.clone()).collect();
+        for target in others.into_iter().flat_map(|other| &other.targets) {
+            if !known.contains(&target.path) {
+                known.insert(target.path.clone());
                 self.targets.push(target.clone());
             }
         }

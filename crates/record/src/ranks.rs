@@ -145,7 +145,7 @@ impl JobResult {
         self.elapsed_s = self.elapsed_s.max(other.elapsed_s);
         self.started_unix_ms = self.started_unix_ms.min(other.started_unix_ms);
         self.workers += other.workers;
-        self.evidence.add(&other.evidence);
+        self.evidence.add([&other.evidence]);
         if let Some(more) = &other.verified {
             self.verified.get_or_insert_default().merge(more);
         }
