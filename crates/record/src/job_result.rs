@@ -1,6 +1,6 @@
 //! Results of jobs.
 
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
@@ -113,7 +113,7 @@ pub struct JobEvidence {
 impl JobEvidence {
     /// Adds the facts of other workers, each file once.
     pub(crate) fn add<'a>(&mut self, others: impl IntoIterator<Item = &'a Self>) {
-        let mut known: HashSet<String> = self.targets.iter().map(|target| target.path.clone()).collect();
+        let mut known: BTreeSet<String> = self.targets.iter().map(|target| target.path.clone()).collect();
         for target in others.into_iter().flat_map(|other| &other.targets) {
             if !known.contains(&target.path) {
                 known.insert(target.path.clone());
