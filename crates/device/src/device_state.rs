@@ -13,7 +13,7 @@ pub fn remedy(path: &str, kind: OpKind) -> Option<&'static str> {
         return Some("see the kernel's log (dmesg): the device has gone");
     }
     (kind == OpKind::Write && is_zoned(place)).then_some(
-        "see blkzone report: the device is zoned and takes writes only at the write pointer of a zone; blkzone \
+        "write zonemode=zbd: the device is zoned and takes writes only at the write pointer of a zone; blkzone \
          reset to start again",
     )
 }

@@ -5,11 +5,13 @@ use std::path::Path;
 use job::limits::Capacity;
 use job::{Dialect, Engine, Job, NameAction};
 use runner::Environment;
+use units::ZoneReport;
 use workload::{FileFact, FilePlan, WorkloadError};
 
 use crate::attributes;
 use crate::capacity;
 use crate::exports::Exports;
+use crate::zones;
 
 /// The files and devices of this host, and the NBD exports that it can reach.
 pub struct HostEnvironment {
@@ -70,6 +72,10 @@ impl Environment for HostEnvironment {
             Some(error) => Err(WorkloadError { option: "filename", message: error.to_string() }),
             None => Ok(()),
         }
+    }
+
+    fn zones(&self, job: &Job, path: &str) -> Result<Option<ZoneReport>, WorkloadError> {
+        zones::of_device(job, path)
     }
 
     fn resolve(&self, path: &str) -> String {

@@ -40,6 +40,7 @@ pub mod trace_files;
 mod traces;
 pub mod verify_files;
 mod worker;
+mod zones;
 
 pub use assertions::{AssertionText, parse_assertions};
 pub use environment::HostEnvironment;

@@ -37,6 +37,7 @@ pub(crate) fn open(
             job::OpenSync::Dsync => files::SyncFlags::Dsync,
         },
         punch_holes: shared.dialect == Dialect::Strict,
+        ..Access::default()
     };
     let mut opened = Vec::with_capacity(worker_plan.files.files.len());
     let limited = job.files.openfiles.is_some_and(|most| (most as usize) < worker_plan.files.files.len());
@@ -45,6 +46,7 @@ pub(crate) fn open(
         let since = shared.clock.now();
         in_call.enter(BlockedCall { kind: CallKind::Open, file: index, offset: 0, length: 0, since });
         let path = Path::new(&planned.path);
+        let access = Access { zone_trim: shared.zones.trim_of(job, &planned.path), ..access };
         let file = if writes { shared.gate.open(path, access) } else { files::open(path, access) };
         in_call.leave();
         let file = file.map_err(|error| worker_error(&error))?;

@@ -27,6 +27,7 @@ use crate::shared_run::SharedRun;
 use crate::stages::{self, Continuation, Supervise, Workers};
 use crate::stuck::{self, DetachedError, run_detached, run_detached_for};
 use crate::traces::{self, HostTraces};
+use crate::zones::{self, SharedZones};
 use crate::{growth, pattern_files, safety};
 
 /// Runs plans on the files and devices of this host.
@@ -150,6 +151,7 @@ impl DeviceRunner {
     ) -> DeviceRun<'_> {
         refusals.extend(safety::check(plan, &workers, &gate));
         refusals.extend(traces::overwritten(plan, &workers));
+        refusals.extend(zones::refusals(plan, &workers, &HostEnvironment::new(self.dialect())));
         let layouts = layout::planned(plan, &workers, seeds);
         let growths = growth::of(&layouts);
         DeviceRun { runner: self, plan: plan.clone(), seeds, workers, layouts, growths, refusals, gate }
@@ -227,6 +229,7 @@ impl PreparedRun for DeviceRun<'_> {
         self.gate.begin();
         let failed_files = self.lay_out_all(control, observer)?;
         let stats = self.inspect(control)?;
+        let zones = self.zones(control)?;
         let counters = Arc::new(RunCounters::new(self.workers.len()));
         observer.begin(&self.plan, &self.workers, &counters);
         let workers = {
@@ -246,7 +249,7 @@ impl PreparedRun for DeviceRun<'_> {
                 reported: 0,
                 steady: SteadyStates::of(&self.plan, &self.workers),
             };
-            let workers = self.threads(options, control, &counters, failed_files, &stats);
+            let workers = self.threads(options, control, &counters, (failed_files, zones), &stats);
             let mut finished = stages::run(&Arc::new(workers), &mut supervisor);
             finished.iter_mut().for_each(|one| one.steady = supervisor.steady.record(one.number));
             finished
@@ -282,7 +285,7 @@ impl DeviceRun<'_> {
         options: &RunOptions,
         control: &dyn RunControl,
         counters: &Arc<RunCounters>,
-        failed_files: FailedFiles,
+        (failed_files, zones): (FailedFiles, SharedZones),
         stats: &HostStats,
     ) -> Workers {
         let dialect = self.runner.dialect();
@@ -297,6 +300,7 @@ impl DeviceRun<'_> {
             yield_after: stages::yield_after(&self.workers),
             intervals: options.intervals,
             failed_files,
+            zones,
             gate: Arc::clone(&self.gate),
             logs: Arc::clone(&self.runner.logs),
             checkpoint: self.runner.checkpoint,
@@ -374,6 +378,18 @@ impl DeviceRun<'_> {
         let (plan, workers) = (self.plan.clone(), self.workers.clone());
         let seen = run_detached(control, &mut || {}, move || HostStats::before(&plan, &workers));
         seen.map_err(|why| run_error(&detached_error("look at", None, &why)))
+    }
+
+    /// Reads the zones of the devices, for jobs that work in them.
+    fn zones(&self, control: &dyn RunControl) -> Result<SharedZones, RunError> {
+        if self.plan.jobs.iter().all(|job| job.pattern.zoned.is_none()) {
+            return Ok(SharedZones::default());
+        }
+        let (plan, workers, dialect) = (self.plan.clone(), self.workers.clone(), self.runner.dialect());
+        let read = move || SharedZones::of(&plan, &workers, &HostEnvironment::new(dialect));
+        run_detached(control, &mut || {}, read)
+            .map_err(|why| run_error(&detached_error("read the zones of", None, &why)))?
+            .map_err(|error| RunError(error.to_string()))
     }
 
     /// Reports whether any job has a target that may hang.

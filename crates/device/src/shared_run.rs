@@ -12,6 +12,7 @@ use runner::{LogSink, RunCounters, Seeds, WorkerError};
 use units::Nanos;
 
 use crate::layout::FailedFiles;
+use crate::zones::SharedZones;
 
 /// State shared by all workers.
 pub(crate) struct SharedRun {
@@ -32,6 +33,8 @@ pub(crate) struct SharedRun {
     pub(crate) intervals: IntervalWidths,
     /// Files that could not be created.
     pub(crate) failed_files: FailedFiles,
+    /// Zones of the files of jobs with `zonemode=zbd`.
+    pub(crate) zones: SharedZones,
     /// The gate that admits writes.
     pub(crate) gate: Arc<WriteGate>,
     pub(crate) logs: Arc<dyn LogSink + Send>,

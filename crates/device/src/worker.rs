@@ -84,6 +84,7 @@ fn attempt(
         let state = verify_files::load(&shared.aux_path, job, worker_plan).map_err(WorkerError::new)?;
         issuer.check_only_written(state);
     }
+    issuer.use_zones(shared.zones.of_worker(worker_plan, job)?);
     attributes::set_io_scheduler(worker_plan, job)?;
     let log = create_log(job, worker_plan.number, shared)?;
     attributes::set_user(job)?;
@@ -179,6 +180,7 @@ impl Visitor for WorkerDrive<'_> {
         finished.replay = worker.replay_outcome();
         finished.write_progress = worker.write_progress();
         finished.found_depth = worker.found_depth();
+        finished.zone_resets = worker.zone_resets();
         let recorded = worker.take_recorder().map_or(Ok(()), drive::IssueRecorder::finish);
         finished.error = WorkerError::of_replay(finished.replay.as_ref()).or(recorded.err().map(WorkerError::new));
         finished.failures = worker.failures().to_vec();

@@ -4,6 +4,7 @@ mod depth_search;
 mod floor;
 mod restraint;
 mod retry;
+mod zones;
 
 use meter::{Meter, Sample, SummaryDirection};
 use target::{Completion, Op, Tag, Target, WriteBackSource};
@@ -164,6 +165,12 @@ impl DriveWorker {
             cached: self.cached,
             nonce: issued.nonce(),
         }
+    }
+
+    /// Returns the number of zones that the worker has reset.
+    #[must_use]
+    pub fn zone_resets(&self) -> u64 {
+        self.writer.as_ref().unwrap_or(&self.issuer).zone_resets()
     }
 
     /// Returns how far the writes have come; `None` without [`Policy::keep_progress`].
@@ -357,6 +364,12 @@ impl DriveWorker {
                 }
                 Next::Until(instant) => break self.wait_until(instant.min(self.end)),
                 Next::Close(file) => target.close(file),
+                Next::Command(task) => {
+                    now = self.command_zone(target, &task);
+                    if self.is_halted() {
+                        return self.drain(target, now);
+                    }
+                }
                 Next::Blocked => break Wake::Completions(1),
                 Next::Done => {
                     self.exhausted = true;

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use target::{Completion, Op, Tag, Target, WriteBackSource};
-use units::{Nanos, OpKind};
+use units::{Nanos, OpKind, ZoneCommand};
 
 use crate::buffers::Buffers;
 use crate::clock::{MonotonicClock, timespec};
@@ -18,7 +18,7 @@ use crate::in_call::{BlockedCall, CallKind, InCall};
 use crate::queue::{self, SubmissionQueue};
 use crate::setup::{PerTransfer, Setup};
 use crate::slots::EngineSlots;
-use crate::{inline, settle, thread};
+use crate::{inline, settle, thread, zones};
 
 const COMMAND_READ: u16 = 0;
 const COMMAND_WRITE: u16 = 1;
@@ -365,6 +365,10 @@ impl Target for Aio {
     fn settle(&mut self, file: u32, offset: u64, length: u64) -> Result<WriteBackSource, i32> {
         let file_at = self.files.get(file as usize);
         self.in_call.settle(file, offset, self.clock.now(), || settle::settle(file_at, offset, length))
+    }
+
+    fn command_zone(&mut self, file: u32, command: ZoneCommand, offset: u64, length: u64) -> Result<u64, i32> {
+        zones::command(&self.files, (file, command), (offset, length), &self.in_call, self.clock.now())
     }
 
     fn close(&mut self, file: u32) {

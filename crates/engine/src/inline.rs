@@ -7,9 +7,10 @@ use units::OpKind;
 
 use crate::clock::MonotonicClock;
 use crate::error::last_errno;
-use crate::files::{self, File, FileKind};
+use crate::files::{self, File, FileKind, ZoneTrim};
 use crate::in_call::InCall;
 use crate::thread;
+use crate::zones;
 
 /// `BLKDISCARD` of `linux/fs.h`: `_IO(0x12, 119)`.
 const BLKDISCARD: libc::Ioctl = 0x1277;
@@ -49,6 +50,11 @@ pub(crate) fn invalidate(file: Option<&File>, offset: u64, length: u64) {
 
 fn trim(file: &File, fd: RawFd, op: &Op) -> i32 {
     let bytes = i32::try_from(op.length).unwrap_or(i32::MAX);
+    match file.access().zone_trim {
+        ZoneTrim::Reset => return retried(bytes, || zones::reset(fd, op.offset, u64::from(op.length))),
+        ZoneTrim::Nothing => return bytes,
+        ZoneTrim::Discard => {}
+    }
     match file.kind() {
         FileKind::Block => retried(bytes, || discard(fd, op.offset, u64::from(op.length))),
         _ if punches(file) => {
@@ -63,7 +69,8 @@ fn trim(file: &File, fd: RawFd, op: &Op) -> i32 {
 /// Reports whether trims of this file punch holes.
 #[inline]
 pub(crate) fn punches(file: &File) -> bool {
-    file.kind() == FileKind::Regular && file.access().punch_holes
+    let access = file.access();
+    file.kind() == FileKind::Regular && access.punch_holes && access.zone_trim == ZoneTrim::Discard
 }
 
 /// Discards a range of a device. Returns a negative number on failure.

@@ -46,6 +46,7 @@ mod sync_target;
 pub mod thread;
 mod uring;
 mod usage;
+pub mod zones;
 
 pub use clock::{MonotonicClock, clock_ns};
 pub use error::{Error, ErrorKind, describe, remedy};

@@ -3,13 +3,15 @@
 use std::sync::Arc;
 
 use target::{Completion, Op, Tag, Target, WriteBackSource};
-use units::Nanos;
+use units::{Nanos, ZoneCommand};
 
 use crate::buffers::Buffers;
 use crate::clock::MonotonicClock;
 use crate::error::Error;
+use crate::files::File;
 use crate::in_call::InCall;
 use crate::setup::Setup;
+use crate::zones;
 
 /// Executes one operation at a time and returns when it is done.
 pub(crate) trait Perform {
@@ -21,6 +23,11 @@ pub(crate) trait Perform {
 
     /// Implements [`Target::settle`].
     fn settle(&self, file: u32, offset: u64, length: u64) -> Result<WriteBackSource, i32>;
+
+    /// Returns the files on whose zones commands can be executed.
+    fn files(&self) -> &[File] {
+        &[]
+    }
 
     /// Releases the resources of a file until the next operation on it.
     fn close(&mut self, file: u32);
@@ -78,6 +85,11 @@ impl<P: Perform> Target for SyncTarget<P> {
     fn settle(&mut self, file: u32, offset: u64, length: u64) -> Result<WriteBackSource, i32> {
         let performer = &self.performer;
         self.in_call.settle(file, offset, self.clock.now(), || performer.settle(file, offset, length))
+    }
+
+    fn command_zone(&mut self, file: u32, command: ZoneCommand, offset: u64, length: u64) -> Result<u64, i32> {
+        let files = self.performer.files();
+        zones::command(files, (file, command), (offset, length), &self.in_call, self.clock.now())
     }
 
     fn close(&mut self, file: u32) {

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use io_uring::squeue::{Entry, Flags};
 use io_uring::{Builder, IoUring, opcode, types};
 use target::{Completion, Op, Tag, Target, WriteBackSource};
-use units::{Nanos, OpKind};
+use units::{Nanos, OpKind, ZoneCommand};
 
 use crate::buffers::Buffers;
 use crate::clock::{MonotonicClock, timespec};
@@ -24,6 +24,7 @@ use crate::queue::{self, SubmissionQueue};
 use crate::settle;
 use crate::setup::{PerTransfer, Setup};
 use crate::slots::EngineSlots;
+use crate::zones;
 
 pub(crate) const ENTER_GETEVENTS: u32 = 1 << 0;
 const ENTER_SQ_WAKEUP: u32 = 1 << 1;
@@ -368,6 +369,10 @@ impl Target for Uring {
     fn settle(&mut self, file: u32, offset: u64, length: u64) -> Result<WriteBackSource, i32> {
         let file_at = self.files.get(file as usize);
         self.in_call.settle(file, offset, self.clock.now(), || settle::settle(file_at, offset, length))
+    }
+
+    fn command_zone(&mut self, file: u32, command: ZoneCommand, offset: u64, length: u64) -> Result<u64, i32> {
+        zones::command(&self.files, (file, command), (offset, length), &self.in_call, self.clock.now())
     }
 
     fn close(&mut self, file: u32) {

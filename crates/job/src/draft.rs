@@ -24,7 +24,7 @@ pub(crate) struct JobDraft {
     pub(crate) replay: ReplayOptions,
     /// `steadystate` and its times, which apply if there is a duration.
     pub(crate) steady: SteadyState,
-    /// `zonemode`, `zonesize`, `zonerange` and `zoneskip`.
+    /// Options of zones.
     pub(crate) zones: ZoneDraft,
     /// `replay_no_stall`, which takes precedence over any speed.
     pub(crate) no_stall: bool,
@@ -36,11 +36,22 @@ pub(crate) struct JobDraft {
     pub(crate) engine_known: bool,
 }
 
+/// Values of `zonemode`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum ZoneMode {
+    #[default]
+    None,
+    Strided,
+    Zbd,
+}
+
 /// Options of zones.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ZoneDraft {
-    /// Whether `zonemode` is `strided`; `None` if it was not given.
-    pub(crate) is_strided: Option<bool>,
+    /// `zonemode`.
+    pub(crate) mode: ZoneMode,
+    /// Options of `zonemode=zbd` beside `zonesize`.
+    pub(crate) zoned: ZonedOptions,
     pub(crate) size: u64,
     pub(crate) range: u64,
     pub(crate) skip: Option<Size>,
@@ -167,6 +178,7 @@ fn default_pattern() -> Pattern {
         sizes_by_order: false,
         repeats_offset: false,
         zones: None,
+        zoned: None,
         bs_unaligned: false,
         blockalign: None,
         norandommap: false,

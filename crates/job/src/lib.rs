@@ -37,6 +37,7 @@ mod strict;
 pub mod table;
 mod warn;
 mod written;
+mod zones;
 
 pub use diagnostic::{Diagnostic, DiagnosticLevel, Parsed, Place};
 pub use host::{Eta, HostOptions, OutputFormat};

@@ -1,20 +1,27 @@
 //! Reconciles interdependent settings of a job.
 
-use units::{Bytes, Nanos, PerKind, Rate};
+use units::{Nanos, PerKind, Rate};
 
 use crate::diagnostic::Diagnostic;
-use crate::draft::{JobDraft, ZoneDraft};
+use crate::draft::JobDraft;
 use crate::model::*;
 use crate::replay;
 use crate::strict::StrictContext;
+use crate::zones;
 
 /// Turns a draft into a job, with errors for impossible combinations.
 pub(crate) fn reconcile(draft: JobDraft, context: &StrictContext<'_>) -> (Job, Vec<Diagnostic>) {
     let mut problems = Vec::new();
     let block_sizes = block_sizes(&draft, context, &mut problems);
-    let zones = zones(&draft.zones, context, &mut problems);
+    let zones = zones::strided(&draft.zones, context, &mut problems);
+    let zoned = zones::zoned(&draft.zones, context, &mut problems);
+    let has_trace = !draft.replay.trace.is_empty();
     let mut job = draft.job;
-    job.pattern.zones = zones;
+    (job.pattern.zones, job.pattern.zoned) = (zones, zoned);
+    if let Some(zoned) = zoned {
+        zones::check(&job, &zoned, has_trace, context, &mut problems);
+        job.pattern.norandommap |= zoned.writes_remainder;
+    }
     job.extent.steady = (draft.steady.duration > Nanos::ZERO).then_some(draft.steady);
     job.pattern.blockalign = block_align(draft.align, &block_sizes);
     job.pattern.block_sizes = block_sizes;
@@ -75,31 +82,6 @@ pub(crate) fn reconcile(draft: JobDraft, context: &StrictContext<'_>) -> (Job, V
         job.files.nrfiles = job.files.filenames.len() as u32;
     }
     (job, problems)
-}
-
-/// Returns the zones of a job with `zonemode=strided`. fio refuses the same combinations.
-fn zones(draft: &ZoneDraft, context: &StrictContext<'_>, problems: &mut Vec<Diagnostic>) -> Option<StridedZones> {
-    let is_strided = draft.is_strided == Some(true);
-    if is_strided != (draft.size > 0) {
-        let (option, message, remedy) = if is_strided {
-            ("zonemode", "`zonemode=strided` needs a `zonesize`", "write for example `zonesize=16m`")
-        } else {
-            ("zonesize", "`zonesize` needs a `zonemode`", "write `zonemode=strided`, or leave `zonesize` out")
-        };
-        problems.push(context.error("zones", option, message).note("fio refuses the job").remedy(remedy));
-        return None;
-    }
-    let skip = match draft.skip {
-        None => Bytes::ZERO,
-        Some(Size::Bytes(bytes)) => bytes,
-        Some(Size::Percent(_)) => {
-            let message = "zoneskip: a distance between zones is in bytes";
-            problems.push(context.error("zones", "zoneskip", message).remedy("write bytes"));
-            return None;
-        }
-    };
-    let range = if draft.range == 0 { draft.size } else { draft.range };
-    is_strided.then(|| StridedZones { size: Bytes::new(draft.size), range: Bytes::new(range), skip })
 }
 
 /// Replaces the files by that of `replay_redirect`. A trace has its own offsets, so there is no map of blocks.

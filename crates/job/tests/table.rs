@@ -85,6 +85,7 @@ fn other_value(spec: &OptionSpec) -> String {
         "zonesize" => "8k\nzonemode=strided",
         "zonerange" => "8k\nzonemode=strided\nzonesize=4k",
         "zoneskip" => "8k\nzonemode=strided\nzonesize=4k",
+        "zone_reset_threshold" | "zone_reset_frequency" => "0.5",
         "numa_cpu_nodes" => "0",
         "numa_mem_policy" => "local",
         "cpus_allowed" | "log_compression_cpus" => "0-2",
@@ -114,6 +115,19 @@ fn other_value(spec: &OptionSpec) -> String {
     }
 }
 
+/// Options of `zonemode=zbd`.
+const OF_ZONES: [&str; 9] = [
+    "zonecapacity",
+    "read_beyond_wp",
+    "max_open_zones",
+    "job_max_open_zones",
+    "ignore_zone_limits",
+    "zone_reset_threshold",
+    "zone_reset_frequency",
+    "recover_zbd_write_error",
+    "write_zone_remainder",
+];
+
 /// Every supported option has an effect: another value yields another job.
 #[test]
 fn every_supported_option_changes_the_job() {
@@ -132,7 +146,9 @@ fn every_supported_option_changes_the_job() {
         let duration = if spec.name.starts_with("steadystate") { "\nsteadystate_duration=9" } else { "" };
         let trace = if spec.name.starts_with("replay_") { "\nread_iolog=t" } else { "" };
         let logs = if spec.name == "log_issue_time" { "\nwrite_lat_log=l\nlog_offset=1" } else { "" };
-        let base = format!("ioengine={engine}\niodepth=64\nnrfiles=2\ndirect=0\nruntime=60{trace}{logs}{duration}");
+        let zones = if OF_ZONES.contains(&spec.name) { "\nzonemode=zbd\nzonesize=8k" } else { "" };
+        let base =
+            format!("ioengine={engine}\niodepth=64\nnrfiles=2\ndirect=0\nruntime=60{trace}{logs}{duration}{zones}");
         let changed = settings(&format!("{base}\n{}={}", spec.name, other_value(spec)));
         assert_ne!(changed, settings(&base), "{}", spec.name);
     }

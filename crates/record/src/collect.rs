@@ -34,6 +34,8 @@ pub struct WorkerRecord<'a> {
     pub steady: Option<SteadyRecord>,
     /// Outcome of its search for a queue depth.
     pub depth_search: Option<DepthSearchRecord>,
+    /// Number of zones that it has reset.
+    pub zone_resets: u64,
     /// Measured results.
     pub summary: meter::Summary,
 }
@@ -72,6 +74,7 @@ fn result(together: &[WorkerRecord<'_>], block_bytes: usize) -> JobResult {
         verified: None,
         replay: None,
         steady: together.iter().find_map(|worker| worker.steady.clone()),
+        zone_resets: together.iter().map(|worker| worker.zone_resets).sum(),
         depth_search: together.iter().rev().find_map(|worker| worker.depth_search),
         probe: None,
         evidence: JobEvidence::default(),

@@ -47,6 +47,9 @@ pub struct JobResult {
     /// Its steady state; `None` for jobs without `steadystate`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steady: Option<SteadyRecord>,
+    /// Number of zones that were reset before writes (`zonemode=zbd`).
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub zone_resets: u64,
     /// Short run of the same job at another depth.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub probe: Option<ProbeRecord>,
@@ -55,6 +58,12 @@ pub struct JobResult {
     /// Figures printed by another program, with their resolution; empty if all figures are exact.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub quotes: Vec<Quote>,
+}
+
+/// Reports whether a count has nothing to say.
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+const fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 impl JobResult {

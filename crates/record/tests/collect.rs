@@ -30,6 +30,7 @@ fn worker(job: &Job, number: u32, group: u32) -> WorkerRecord<'_> {
         replay: None,
         depth_search: None,
         steady: None,
+        zone_resets: 0,
         summary,
     }
 }

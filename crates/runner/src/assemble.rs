@@ -150,6 +150,7 @@ fn of_worker<'a>(
         replay: end.and_then(|end| replayed(job, end)),
         verified: end.and_then(|end| verified(job, end, context.facts.model().is_some())),
         steady: end.and_then(|end| end.steady.clone()),
+        zone_resets: end.map_or(0, |end| end.zone_resets),
         depth_search: end.and_then(|end| depth_search(job, end)),
         summary,
     }

@@ -26,6 +26,8 @@ pub struct WorkerResult {
     pub steady: Option<SteadyRecord>,
     /// Queue depth to which a latency target has led; `None` if the job has none.
     pub found_depth: Option<FoundDepth>,
+    /// Number of zones that it has reset (`zonemode=zbd`).
+    pub zone_resets: u64,
     /// The first failed operations.
     pub failures: Vec<OperationFailure>,
     /// The reason why it could not begin, or an error other than a failed operation.

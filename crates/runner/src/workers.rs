@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use job::limits::{self, Capacity, Excess};
 use job::{Diagnostic, Dialect, Job, Plan};
+use units::ZoneReport;
 use workload::{FileFact, FilePlan, JobLayout, Operations, PlannedFile, WorkerIndex, WorkloadError, Writers};
 
 use crate::Seeds;
@@ -109,6 +110,13 @@ pub trait Environment {
     /// Returns the option to change and the reason.
     fn check_files(&self, job: &Job, files: &FilePlan) -> Result<(), WorkloadError>;
 
+    /// Returns the zones of a zoned device; `None` for anything else.
+    ///
+    /// # Errors
+    ///
+    /// Returns the option to change and the reason if the zones cannot be used.
+    fn zones(&self, job: &Job, path: &str) -> Result<Option<ZoneReport>, WorkloadError>;
+
     /// Returns a path without links and `..`, even of a file that does not exist.
     fn resolve(&self, path: &str) -> String;
 }
@@ -147,6 +155,7 @@ pub fn plan_workers(
                 .check(job)
                 .and_then(|()| workload::plan_files(job, dialect, worker.worker(), seeds.of(job), &expected))
                 .and_then(|files| files.part_of_rank(job))
+                .and_then(|files| files.in_zones(job, &|path| environment.zones(job, path)))
                 .and_then(|files| environment.check_files(job, &files).map(|()| files))
                 .and_then(|files| Ok((workload::map_bytes(job, &files.layout())?, files)));
             match planned_files {

@@ -16,7 +16,10 @@ pub mod testing;
 
 pub use recording::{ExecutedOp, OpRecorder, RecordingTarget};
 
-use units::{Nanos, OpKind};
+use units::{Nanos, OpKind, ZoneCommand};
+
+/// Error number of targets without zones.
+const EOPNOTSUPP: i32 = 95;
 
 /// Identifies a slot for an operation in flight.
 ///
@@ -134,6 +137,17 @@ pub trait Target {
     fn settle(&mut self, file: u32, offset: u64, length: u64) -> Result<WriteBackSource, i32> {
         self.invalidate(file, offset, length);
         Ok(WriteBackSource::Stored)
+    }
+
+    /// Sends a command to the zone of `length` bytes at `offset`, and returns its write pointer afterwards. Operations in
+    /// flight continue; the target's clock may advance.
+    ///
+    /// # Errors
+    ///
+    /// Returns the error number; targets without zones return `EOPNOTSUPP`.
+    fn command_zone(&mut self, file: u32, command: ZoneCommand, offset: u64, length: u64) -> Result<u64, i32> {
+        let _ = (file, command, offset, length);
+        Err(EOPNOTSUPP)
     }
 
     /// Reports that nothing will be submitted to this file for now, so that its resources can be released until it is

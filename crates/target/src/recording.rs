@@ -1,6 +1,6 @@
 //! A target that reports what is done on another one.
 
-use units::Nanos;
+use units::{Nanos, ZoneCommand};
 
 use crate::{Completion, Op, Tag, Target, WriteBackSource};
 
@@ -94,6 +94,10 @@ impl<T: Target> Target for RecordingTarget<'_, T> {
 
     fn settle(&mut self, file: u32, offset: u64, length: u64) -> Result<WriteBackSource, i32> {
         self.target.settle(file, offset, length)
+    }
+
+    fn command_zone(&mut self, file: u32, command: ZoneCommand, offset: u64, length: u64) -> Result<u64, i32> {
+        self.target.command_zone(file, command, offset, length)
     }
 
     fn close(&mut self, file: u32) {

@@ -16,6 +16,7 @@ mod printable;
 pub mod random;
 mod rate;
 mod text;
+mod zone;
 
 pub use block_size::block_bytes;
 pub use bytes::Bytes;
@@ -26,3 +27,4 @@ pub use operation::{OpKind, PerKind};
 pub use printable::{is_hidden, printable, push_printable};
 pub use rate::{Rate, Schedule};
 pub use text::{count, grouped, percent, significant};
+pub use zone::{Zone, ZoneCommand, ZoneCondition, ZoneKind, ZoneReport};

@@ -1,6 +1,6 @@
 //! Decisions of an issuer.
 
-use units::{Nanos, OpKind};
+use units::{Nanos, OpKind, ZoneCommand};
 
 /// An operation to issue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,10 +48,25 @@ pub enum Next {
     Until(Nanos),
     /// Issue nothing before an operation in flight has completed.
     Blocked,
+    /// Send this command to a zone, then report its result by [`Issuer::zone_commanded`](crate::Issuer::zone_commanded).
+    Command(ZoneTask),
     /// Close this file, which is unused for now, before another one is opened (`openfiles`).
     Close(u32),
     /// The job, or its part before a read-back, has ended.
     Done,
+}
+
+/// A command to a zone, after which the issuer is asked again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ZoneTask {
+    /// Index of the file.
+    pub file: u32,
+    /// Command.
+    pub command: ZoneCommand,
+    /// Offset of the zone.
+    pub start: u64,
+    /// Size of the zone in bytes.
+    pub length: u64,
 }
 
 /// Identifies the worker of an issuer.

@@ -29,8 +29,9 @@ mod syncs;
 mod think;
 mod verify;
 mod writers;
+mod zones;
 
-pub use decision::{Decision, FileExtent, Next, WorkerIndex};
+pub use decision::{Decision, FileExtent, Next, WorkerIndex, ZoneTask};
 pub use error::WorkloadError;
 pub use files::{FileFact, FilePlan, JobLayout, PlannedFile, plan_files};
 pub use issuer::{Issuer, map_bytes};
@@ -38,3 +39,4 @@ pub use operations::Operations;
 pub use replay::{ReplayOutcome, StreamStep, TraceBytes, TraceStream, scan_trace};
 pub use verify::{Checked, HEADER_BYTES, Mismatch, VerifyState, WriteOrigin, WrongData};
 pub use writers::{Writers, file_identity};
+pub use zones::{ZoneGeometry, ZoneTable};

@@ -122,7 +122,7 @@ fn play(issuer: &mut Issuer, operations: Operations, layout: &JobLayout, random:
                 let op = in_flight.pop().unwrap_or_else(|| panic!("seed {seed}: blocked with nothing in flight"));
                 issuer.complete(&op, now);
             }
-            Next::Close(_) => {}
+            Next::Close(_) | Next::Command(_) => {}
             Next::Done => return,
         }
         if issued == 3000 {

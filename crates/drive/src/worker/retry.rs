@@ -88,6 +88,7 @@ impl DriveWorker {
             result => FailureCause::Errno(result.saturating_neg()),
         };
         self.fail(decision, cause, None);
+        self.issuer.note_failure(&decision);
         self.issuer.complete(&decision, completion.completed);
         self.slots.release(completion.tag, completion.completed);
     }

@@ -37,6 +37,20 @@ pub struct Access {
     pub sync: SyncFlags,
     /// Whether trims of a regular file punch holes. Otherwise they fail, as a device discard does on a file.
     pub punch_holes: bool,
+    /// Effect of trims, if the file is used in zones.
+    pub zone_trim: ZoneTrim,
+}
+
+/// Effect of a trim on a file that is used in zones.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ZoneTrim {
+    /// There are no zones.
+    #[default]
+    Discard,
+    /// The device resets the zone.
+    Reset,
+    /// The zones are those of the program alone, so nothing happens.
+    Nothing,
 }
 
 /// Synchronous write modes.

@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use crate::gate::gate_of_any_content;
 use crate::loops::Loop;
 use crate::scratch::Scratch;
+use engine::files::ZoneTrim;
 use engine::files::{
     self, Access, FallocateMode, FileKind, FileLayout, Laid, LayoutContent, LayoutProgress, SyncFlags,
 };
@@ -27,7 +28,14 @@ fn lay(layout: &FileLayout) -> Result<Laid, Error> {
         .remove(0)
 }
 
-const READ: Access = Access { read: true, write: false, direct: false, sync: SyncFlags::None, punch_holes: false };
+const READ: Access = Access {
+    read: true,
+    write: false,
+    direct: false,
+    sync: SyncFlags::None,
+    punch_holes: false,
+    zone_trim: ZoneTrim::Discard,
+};
 
 #[test]
 fn a_missing_file_is_created_with_its_directories_and_filled() {

@@ -18,7 +18,7 @@ pub use files::{CacheHint, Fallocate, FileOptions, FileOrder, FileService, OpenS
 pub use goals::{FlowOptions, LatencyTarget, RateFloors, SteadyMeasure, SteadyState};
 pub use host_attributes::{HostAttributes, NumaMemory, NumaNodes};
 pub use hosts::PlanHosts;
-pub use pattern::{BlockSizes, Direction, Distribution, Generator, Pattern, StridedZones};
+pub use pattern::{BlockSizes, Direction, Distribution, Generator, Pattern, StridedZones, ZonedOptions};
 pub use priority::{CommandPriorities, IoPriority, PriorityRule, PriorityShare};
 pub use ranks::{JobRanks, RankPart, RankRanges, RankShare, RankTable, SplitKind};
 pub use replay::{ReplayFacts, ReplayFit, ReplayLoop, ReplayOptions, ReplaySkip};

@@ -22,6 +22,8 @@ pub struct Pattern {
     pub repeats_offset: bool,
     /// Zones at regular distances (`zonemode=strided`); `None` for the whole region.
     pub zones: Option<StridedZones>,
+    /// Zones of zoned block devices (`zonemode=zbd`).
+    pub zoned: Option<ZonedOptions>,
     /// Allow block sizes that are not multiples of the minimum.
     pub bs_unaligned: bool,
     /// Alignment of offsets in bytes; `None` for the minimum block size.
@@ -67,6 +69,31 @@ impl Pattern {
     pub fn read_fraction(&self) -> f64 {
         f64::from(self.read_ppm) / f64::from(Self::PPM)
     }
+}
+
+/// Zones of zoned block devices: writes at the write pointers, resets of full zones.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct ZonedOptions {
+    /// Size of a zone (`zonesize`); `None` for that of the device. Other files are divided into zones of this size.
+    pub zone_size: Option<Bytes>,
+    /// Bytes of each zone that can be written (`zonecapacity`), where the device has no zones; `None` for all.
+    pub capacity: Option<Bytes>,
+    /// Whether reads may fall behind the write pointer (`read_beyond_wp`).
+    pub read_beyond_wp: bool,
+    /// Maximum number of zones that all jobs write at the same time (`max_open_zones`); zero for the device's limit.
+    pub max_open: u32,
+    /// Maximum number of zones that a worker writes at the same time (`job_max_open_zones`); zero for no limit.
+    pub job_max_open: u32,
+    /// Whether `max_open` may exceed the device's limit (`ignore_zone_limits`).
+    pub ignore_limits: bool,
+    /// Fraction of the region's bytes from which on zones are reset after some writes (`zone_reset_threshold`).
+    pub reset_threshold: Option<f64>,
+    /// Resets per write from then on (`zone_reset_frequency`).
+    pub reset_frequency: Option<f64>,
+    /// Whether to continue at the device's write pointer after a failed write (`recover_zbd_write_error`).
+    pub recovers: bool,
+    /// Whether rests of zones that are smaller than a block are written (`write_zone_remainder`), not finished.
+    pub writes_remainder: bool,
 }
 
 /// Zones at regular distances.

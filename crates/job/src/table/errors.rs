@@ -2,8 +2,10 @@
 
 use super::Status;
 use super::spec::OptionKind::{Bool, Floats, Int, Long, Size, Text, Word};
-use super::spec::{ANY, OptionSpec, Setter, later, special, switch, word};
-use crate::draft::JobDraft;
+use super::spec::{ANY, OptionSpec, Setter, int, later, special, switch, word};
+use units::Bytes;
+
+use crate::draft::{JobDraft, ZoneMode};
 use crate::read::{Findings, error_numbers};
 
 pub(super) static OPTIONS: &[OptionSpec] = &[
@@ -40,7 +42,13 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
         "Bytes to transfer in each zone before the next one.",
     )
     .default("0"),
-    later("zonecapacity", Long(0), "How much of each zone can be used.").default("0"),
+    OptionSpec::new(
+        "zonecapacity",
+        Long(0),
+        Setter::Number(|d, n| d.zones.zoned.capacity = (n > 0).then(|| Bytes::new(n))),
+        "Bytes of each zone that can be written, where the device has no zones.",
+    )
+    .default("0"),
     OptionSpec::new(
         "zonerange",
         Long(0),
@@ -55,14 +63,38 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
         "Bytes from the end of a zone to the next one.",
     )
     .default("0"),
-    later("read_beyond_wp", Bool, "Permit reads behind a zone's write pointer.").default("0"),
-    later("max_open_zones", Int(0, 4096), "How many zones are written to at once.").default("0"),
-    later("job_max_open_zones", Int(0, 4096), "How many zones one worker writes to at once.").default("0"),
-    later("ignore_zone_limits", Bool, "Do not heed the device's limits on zones.").default("0"),
-    later("zone_reset_threshold", Floats(0.0, 1.0), "How full the device may be before zones are reset."),
-    later("zone_reset_frequency", Floats(0.0, 1.0), "How often zones are reset."),
-    later("recover_zbd_write_error", Bool, "Go on after a write to a zone has failed."),
-    later("write_zone_remainder", Bool, "Fill the short ends of zones instead of finishing them."),
+    switch("read_beyond_wp", "0", "Permit reads behind a zone's write pointer.", |d, on| {
+        d.zones.zoned.read_beyond_wp = on;
+    }),
+    int("max_open_zones", (0, 4096), "How many zones all jobs write at once; 0 for the device's limit.", |d, n| {
+        d.zones.zoned.max_open = n as u32;
+    })
+    .default("0"),
+    int("job_max_open_zones", (0, 4096), "How many zones a worker writes at once; 0 for no limit.", |d, n| {
+        d.zones.zoned.job_max_open = n as u32;
+    })
+    .default("0"),
+    switch("ignore_zone_limits", "0", "Permit a `max_open_zones` above the device's limit.", |d, on| {
+        d.zones.zoned.ignore_limits = on;
+    }),
+    OptionSpec::new(
+        "zone_reset_threshold",
+        Floats(0.0, 1.0),
+        Setter::Floats(|d, list| d.zones.zoned.reset_threshold = list.first().copied().filter(|ratio| *ratio > 0.0)),
+        "Fraction of the region's bytes that are written, from which on zones are reset.",
+    ),
+    OptionSpec::new(
+        "zone_reset_frequency",
+        Floats(0.0, 1.0),
+        Setter::Floats(|d, list| d.zones.zoned.reset_frequency = list.first().copied().filter(|ratio| *ratio > 0.0)),
+        "Zone resets per write above `zone_reset_threshold`.",
+    ),
+    switch("recover_zbd_write_error", "0", "Continue at the device's write pointer after a failed write.", |d, on| {
+        d.zones.zoned.recovers = on;
+    }),
+    switch("write_zone_remainder", "0", "Write the short ends of zones instead of finishing the zones.", |d, on| {
+        d.zones.zoned.writes_remainder = on;
+    }),
     later("fdp", Bool, "Tell the device where data belongs (FDP).").default("0"),
     later("dataplacement", Word(&["none", "fdp", "streams"]), "Placement hints for the device.")
         .alias(&["data_placement"])
@@ -99,11 +131,10 @@ fn ignore_error(draft: &mut JobDraft, text: &str, findings: &mut Findings) {
     }
 }
 
-fn zonemode(draft: &mut JobDraft, word: &'static str, _: Option<&str>, findings: &mut Findings) {
-    draft.zones.is_strided = Some(word == "strided");
-    if word == "zbd" {
-        findings
-            .fault(0..word.len(), "not-supported", "zoned devices are not supported yet")
-            .remedy("use `zonemode=strided` on any device, or run this job with fio");
-    }
+fn zonemode(draft: &mut JobDraft, word: &'static str, _: Option<&str>, _: &mut Findings) {
+    draft.zones.mode = match word {
+        "strided" => ZoneMode::Strided,
+        "zbd" => ZoneMode::Zbd,
+        _ => ZoneMode::None,
+    };
 }

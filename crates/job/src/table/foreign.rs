@@ -82,8 +82,8 @@ static FOREIGN: &[ForeignEngines] = &[
     ),
     foreign(
         "libzbc",
-        "zoned devices are not supported yet",
-        "run this job with fio, or use `ioengine=io_uring` on a device without zones",
+        "Fathom uses zoned devices through the kernel, without this library",
+        "write `ioengine=libaio` or `io_uring` with `zonemode=zbd` and the block device",
     ),
     foreign(
         "libcufile libhipfile",

@@ -163,9 +163,9 @@ impl NormalJob<'_> {
     fn transfers(&self, out: &mut String, row: FioRow, result: &DirectionResult) {
         let (rate, other_rate) = self.style.rates(result.fio_bytes_per_second());
         let zones = if row == FioRow::Kind(DataKind::Write) && self.options.version == FioVersion::V3_33 {
-            "; 0 zone resets"
+            format!("; {} zone resets", self.job.zone_resets)
         } else {
-            ""
+            String::new()
         };
         out.push_str(&format!(
             "  {}: IOPS={}, BW={rate} ({other_rate})({}/{}msec){zones}\n",

@@ -127,6 +127,7 @@ fn workers((group, job): (usize, &Job)) -> impl Iterator<Item = WorkerRecord<'_>
         replay: None,
         depth_search: None,
         steady: None,
+        zone_resets: 0,
         summary: summary(job),
     })
 }

@@ -109,6 +109,11 @@ impl Environment for Volumes {
     }
 
     /// A model is of a volume, without a filesystem.
+    fn zones(&self, _: &Job, _: &str) -> Result<Option<units::ZoneReport>, WorkloadError> {
+        let message = "modelled volumes have no zones\nhelp: leave zonemode=zbd out, or run the job on a device";
+        Err(WorkloadError { option: "zonemode", message: message.to_owned() })
+    }
+
     fn check(&self, job: &Job) -> Result<(), WorkloadError> {
         let engine = job.engine.engine;
         if !engine.is_of_metadata() {

@@ -75,6 +75,7 @@ impl Issuer {
             think,
             pairs,
             replay: None,
+            zoned: None,
             trace: AttachedTrace::default(),
             priorities,
             payload: Payload::new(job, own, usable / u64::from(job.pattern.block_sizes.write.min().max(1))),

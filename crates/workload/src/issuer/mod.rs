@@ -6,6 +6,7 @@ mod overlap;
 mod pairs;
 mod replay;
 mod written;
+mod zoned;
 
 pub use build::map_bytes;
 
@@ -34,6 +35,7 @@ use overlap::OverlappingWrites;
 use pairs::PendingTrims;
 use replay::Replay;
 use written::WrittenBefore;
+use zoned::ZonedFiles;
 
 /// Decides the operations of one worker, one at a time.
 ///
@@ -80,6 +82,8 @@ pub struct Issuer {
     /// Present if overlapping writes are verified: they are numbered and do not overtake each other.
     order: Option<Box<OverlappingWrites>>,
     replay: Option<Replay>,
+    /// Decides where operations fall, if the job works in zones.
+    zoned: Option<Box<ZonedFiles>>,
     /// Decides instead of the pattern, if the job replays a trace.
     trace: AttachedTrace,
     /// Draws priorities, if operations have some.
@@ -382,7 +386,11 @@ impl Issuer {
                 || self.think.is_some()
                 || self.pairs.is_some()
                 || self.order.is_some()
-                || self.written.is_some();
+                || self.written.is_some()
+                || self.zoned.is_some();
+            if self.zoned.is_some() {
+                return self.next_in_zones(now);
+            }
         }
         next
     }
@@ -488,6 +496,9 @@ impl Issuer {
             return trace.complete(op, at);
         }
         self.release_overlapping(op);
+        if let Some(zoned) = &self.zoned {
+            zoned.completed(op);
+        }
         if let Some(pairs) = &mut self.pairs {
             pairs.completed(op);
         }

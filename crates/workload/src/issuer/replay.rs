@@ -36,6 +36,9 @@ impl Issuer {
         if !self.reads_back || self.replay.is_some() || writes == 0 {
             return None;
         }
+        if self.zoned.is_some() {
+            return self.verify_pass_in_zones();
+        }
         let mut issuer = match &self.checkpoint {
             Some(checkpoint) => (**checkpoint).clone(),
             None => {
@@ -67,14 +70,14 @@ impl Issuer {
         loop {
             match issuer.replayed(Nanos::ZERO) {
                 Next::Issue(op) | Next::IssueAnew(op) => reads += u64::from(verifier.record(&mut latest, &op)),
-                Next::Close(_) => {}
+                Next::Close(_) | Next::Command(_) => {}
                 Next::Until(_) | Next::Blocked | Next::Done => return (latest, reads),
             }
         }
     }
 
     /// Returns the passes in which blocks written since `start` may have been written last.
-    fn possible_passes(&self, start: &Self) -> PassRange {
+    pub(super) fn possible_passes(&self, start: &Self) -> PassRange {
         let first = start.files.iter().map(|file| file.pass).min().unwrap_or(0);
         PassRange { first, last: self.files.iter().map(|file| file.pass).max().unwrap_or(first) }
     }
@@ -86,7 +89,7 @@ impl Issuer {
         let through = has_passes && self.files.iter().all(Cursor::is_done);
         let in_between = !has_passes && self.limits.is_endless();
         let is_full = self.writes >= self.backlog_full_at;
-        self.reads_back && (through || in_between || is_full || self.limits.is_last_loop())
+        self.reads_back && (through || in_between || is_full || self.zoned.is_some() || self.limits.is_last_loop())
     }
 
     /// Continues after `reader` has read back the last pass. Returns false if the job has ended.
@@ -103,6 +106,9 @@ impl Issuer {
             self.phase = IssuerPhase::Load;
         } else if !self.next_loop() {
             return false;
+        }
+        if let Some(zoned) = &mut self.zoned {
+            zoned.forget_written();
         }
         self.backlog_full_at = self.writes.saturating_add(self.backlog);
         self.checkpoint = None;
@@ -123,6 +129,9 @@ impl Issuer {
 
     /// Returns the next write as a read.
     pub(super) fn replayed(&mut self, now: Nanos) -> Next {
+        if let Some(next) = self.replayed_in_zones(now) {
+            return next;
+        }
         let pairs = self.origin.job.pattern.direction == Direction::TrimWrite;
         let written = if pairs { OpKind::Trim } else { OpKind::Write };
         loop {

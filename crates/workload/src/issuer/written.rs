@@ -86,7 +86,7 @@ impl Issuer {
                     }
                     recent.push_back(op);
                 }
-                Next::Close(_) => {}
+                Next::Close(_) | Next::Command(_) => {}
                 Next::Until(_) | Next::Blocked | Next::Done => break,
             }
         }

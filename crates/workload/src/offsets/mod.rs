@@ -115,6 +115,16 @@ impl OffsetRules {
         whole && (!self.random || matches!(self.method, Method::Permuted(_) | Method::Covered(_)))
     }
 
+    /// Reports whether offsets are random.
+    pub(crate) const fn is_random(&self) -> bool {
+        self.random
+    }
+
+    /// Reports whether a sequence skips bytes after each operation.
+    pub(crate) const fn has_skip(&self) -> bool {
+        self.skip != 0
+    }
+
     /// Reports whether a pass over a file ends. It does not if offsets are drawn independently.
     pub(crate) fn has_passes(&self) -> bool {
         !self.random || self.method != Method::Drawn || self.zones.is_some()
@@ -281,6 +291,32 @@ impl Cursor {
     /// Reports whether the pass has ended.
     pub(crate) const fn is_done(&self) -> bool {
         self.left < self.least as u64
+    }
+
+    /// Returns the offset at which a sequence of this kind continues.
+    pub(crate) fn position(&self, kind: OpKind) -> u64 {
+        self.start.saturating_add_signed(self.heads[kind.index()])
+    }
+
+    /// Returns the end of the region.
+    pub(crate) const fn end(&self) -> u64 {
+        self.start + self.length
+    }
+
+    /// Continues the sequence of this kind at an offset, after `lost` bytes that the pass leaves out.
+    pub(crate) fn continue_at(&mut self, kind: OpKind, offset: u64, lost: u64) {
+        self.heads[kind.index()] = offset as i64 - self.start as i64;
+        self.left = self.left.saturating_sub(lost);
+    }
+
+    /// Returns bytes to the pass, of an operation that was shortened.
+    pub(crate) fn give_back(&mut self, bytes: u32) {
+        self.left = self.left.saturating_add(bytes.into());
+    }
+
+    /// Ends the pass.
+    pub(crate) const fn end_pass(&mut self) {
+        self.left = 0;
     }
 
     /// Begins the next pass, in which all blocks are unused and random orders are new.

@@ -59,7 +59,7 @@ pub(crate) fn drain(issuer: &mut Issuer, most: usize) -> Vec<Decision> {
                 now = instant;
             }
             Next::Blocked => panic!("blocked with nothing in flight"),
-            Next::Close(_) => {}
+            Next::Close(_) | Next::Command(_) => {}
             Next::Done => break,
         }
     }

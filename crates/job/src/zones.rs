@@ -1,0 +1,107 @@
+//! Options of zones.
+
+use units::Bytes;
+
+use crate::diagnostic::Diagnostic;
+use crate::draft::{ZoneDraft, ZoneMode};
+use crate::model::*;
+use crate::strict::StrictContext;
+
+/// Returns the zones of a job with `zonemode=strided`. fio refuses the same combinations.
+pub(crate) fn strided(
+    draft: &ZoneDraft,
+    context: &StrictContext<'_>,
+    problems: &mut Vec<Diagnostic>,
+) -> Option<StridedZones> {
+    let is_strided = draft.mode == ZoneMode::Strided;
+    if is_strided != (draft.size > 0) && draft.mode != ZoneMode::Zbd {
+        let (option, message, remedy) = if is_strided {
+            ("zonemode", "`zonemode=strided` needs a `zonesize`", "write for example `zonesize=16m`")
+        } else {
+            ("zonesize", "`zonesize` needs a `zonemode`", "write `zonemode=strided`, or leave `zonesize` out")
+        };
+        problems.push(context.error("zones", option, message).note("fio refuses the job").remedy(remedy));
+        return None;
+    }
+    let skip = match draft.skip {
+        None => Bytes::ZERO,
+        Some(Size::Bytes(bytes)) => bytes,
+        Some(Size::Percent(_)) => {
+            let message = "zoneskip: a distance between zones is in bytes";
+            problems.push(context.error("zones", "zoneskip", message).remedy("write bytes"));
+            return None;
+        }
+    };
+    let range = if draft.range == 0 { draft.size } else { draft.range };
+    is_strided.then(|| StridedZones { size: Bytes::new(draft.size), range: Bytes::new(range), skip })
+}
+
+/// Returns the options of a job with `zonemode=zbd`.
+pub(crate) fn zoned(
+    draft: &ZoneDraft,
+    context: &StrictContext<'_>,
+    problems: &mut Vec<Diagnostic>,
+) -> Option<ZonedOptions> {
+    if draft.mode != ZoneMode::Zbd {
+        return None;
+    }
+    if draft.skip.is_some_and(|skip| skip != Size::Bytes(Bytes::ZERO)) {
+        let message = "zoneskip: `zonemode=zbd` uses all zones of the region";
+        let note = "fio 3.33 leaves the region of the job, or crashes";
+        problems.push(context.error("zones", "zoneskip", message).note(note).remedy("leave `zoneskip` out"));
+    }
+    let zone_size = (draft.size > 0).then(|| Bytes::new(draft.size));
+    let zoned = ZonedOptions { zone_size, ..draft.zoned };
+    if let (Some(size), Some(capacity)) = (zone_size, zoned.capacity)
+        && capacity > size
+    {
+        let message = format!("zonecapacity: {capacity} is more than the zone size of {size}");
+        let remedy = "write a `zonecapacity` of at most `zonesize`";
+        problems.push(context.error("zones", "zonecapacity", &message).remedy(remedy));
+    }
+    Some(zoned)
+}
+
+/// Adds the errors of a job with `zonemode=zbd` whose other options are incompatible with it.
+pub(crate) fn check(
+    job: &Job,
+    zoned: &ZonedOptions,
+    has_trace: bool,
+    context: &StrictContext<'_>,
+    problems: &mut Vec<Diagnostic>,
+) {
+    let mut refuse = |option: &str, message: &str, remedy: &str| {
+        problems.push(context.error("zones", option, message).remedy(remedy));
+    };
+    if has_trace {
+        let remedy = "leave `read_iolog` or `zonemode` out";
+        refuse("read_iolog", "a trace has its own offsets, which are not those of write pointers", remedy);
+    }
+    if job.pattern.direction == Direction::TrimWrite {
+        let remedy = "write `rw=write`, which resets full zones, or one job that trims and one that writes";
+        refuse("rw", "pairs of trims and writes are not possible in zones", remedy);
+    }
+    if job.verify.only || job.verify.state_load {
+        let option = if job.verify.only { "verify_only" } else { "verify_state_load" };
+        let remedy = "write `rw=read` with the same `verify`";
+        refuse(option, "the places of earlier writes in zones cannot be repeated", remedy);
+    }
+    if !runs_on(job.engine.engine) {
+        let remedy = "write for example `ioengine=libaio`, `io_uring` or `psync`";
+        refuse("ioengine", "this engine cannot write in zones", remedy);
+    }
+    if job.engine.nowait && job.pattern.direction.writes() {
+        let message = "a write that would block is submitted again, after later ones of its zone";
+        refuse("nowait", message, "leave `nowait` out");
+    }
+    if zoned.recovers && job.engine.engine.is_async() && job.verify.method.is_some() {
+        let remedy = "leave `verify` or `recover_zbd_write_error` out, or write `ioengine=psync`";
+        refuse("recover_zbd_write_error", "writes that have failed cannot be verified", remedy);
+    }
+}
+
+/// Reports whether an engine works on zones.
+fn runs_on(engine: Engine) -> bool {
+    use Engine::{IoUring, Libaio, Null, Posixaio, Psync, Pvsync, Pvsync2, Sync, Vsync};
+    matches!(engine, IoUring | Libaio | Posixaio | Psync | Sync | Vsync | Pvsync | Pvsync2 | Null)
+}
