@@ -39,6 +39,8 @@ const PROGRAMS: &[(&str, &str)] = &[
     ("lvm", "lvm2"),
     ("dmsetup", "dmsetup"),
     ("cryptsetup", "cryptsetup-bin"),
+    ("blkzone", "util-linux"),
+    ("fio", "fio"),
 ];
 
 /// Runs `cargo xtask guest [WORD]...`: the tests whose names contain one of the words, or all.
