@@ -7,9 +7,11 @@ use std::process::Command;
 
 use common::{Outcome, Scratch, fathom, fio, require, run, words};
 
-/// Runs a job on a file of 16 MiB in either program. Returns its outcome and the operations of its latency log: kind,
-/// offset and size.
-fn both(options: &str) -> [(Outcome, Vec<(u64, u64, u64)>); 2] {
+/// The outcome of a job, and the operations of its latency log: kind, offset and size.
+type Ran = (Outcome, Vec<(u64, u64, u64)>);
+
+/// Runs a job on a file of 16 MiB in either program.
+fn both(options: &str) -> [Ran; 2] {
     let start: [fn(Vec<String>) -> Command; 2] = [|words| fathom(["fio".to_owned()].into_iter().chain(words)), fio];
     start.map(|start| {
         let scratch = Scratch::new();
@@ -121,4 +123,24 @@ fn both_refuse_the_same_jobs() {
         let [ours, theirs] = both(line);
         assert_eq!((ours.0.code(), theirs.0.code()), (Some(1), Some(1)), "{line}: {}", ours.0.stderr);
     }
+}
+
+#[test]
+fn modelled_volumes_have_no_zones() {
+    let model = "custom,size=64GiB,iops=5000,latency=1ms";
+    let line = format!("run --on {model} --name=a --zonemode=zbd --rw=randwrite --bs=64k --size=1g");
+    let outcome = run(&mut fathom(words(&line)));
+    assert_eq!(outcome.code(), Some(2), "{}", outcome.stdout);
+    assert!(outcome.stderr.contains("zonemode: modelled volumes have no zones"), "{}", outcome.stderr);
+}
+
+#[test]
+fn workers_that_share_verified_zones_are_refused() {
+    let scratch = Scratch::new();
+    let line =
+        "fio --name=a --filename=f --size=4m --zonemode=zbd --zonesize=1m --rw=write --verify=crc32c --numjobs=2";
+    let outcome = run(fathom(words(line)).current_dir(&scratch));
+    assert_eq!(outcome.code(), Some(1), "{}", outcome.stdout);
+    assert!(outcome.stderr.contains("job a verifies zones of"), "{}", outcome.stderr);
+    assert!(!scratch.path("f").exists(), "a refused job has created its file");
 }

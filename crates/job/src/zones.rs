@@ -100,8 +100,8 @@ pub(crate) fn check(
     }
 }
 
-/// Reports whether an engine works on zones.
+/// Reports whether an engine works on zones. That modelled volumes have none is found out with the volume.
 fn runs_on(engine: Engine) -> bool {
-    use Engine::{IoUring, Libaio, Null, Posixaio, Psync, Pvsync, Pvsync2, Sync, Vsync};
-    matches!(engine, IoUring | Libaio | Posixaio | Psync | Sync | Vsync | Pvsync | Pvsync2 | Null)
+    use Engine::{IoUring, Libaio, Model, Null, Posixaio, Psync, Pvsync, Pvsync2, Sync, Vsync};
+    matches!(engine, IoUring | Libaio | Model | Posixaio | Psync | Sync | Vsync | Pvsync | Pvsync2 | Null)
 }
