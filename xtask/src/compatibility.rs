@@ -9,7 +9,7 @@ use job::table::{self, OptionSpec, Status};
 use syn::visit::Visit;
 
 /// Test files that run fio and Fathom for the same jobs and compare what they do or print.
-const COMPARISONS: [&str; 14] = [
+const COMPARISONS: [&str; 15] = [
     "crates/cli/tests/counts.rs",
     "crates/cli/tests/engine_options.rs",
     "crates/cli/tests/fio_face.rs",
@@ -18,6 +18,7 @@ const COMPARISONS: [&str; 14] = [
     "crates/cli/tests/fio_zones.rs",
     "crates/cli/tests/logs.rs",
     "crates/cli/tests/metadata.rs",
+    "crates/cli/tests/network.rs",
     "crates/cli/tests/verify_exchange.rs",
     "crates/cli/tests/verified.rs",
     "crates/job/tests/fio.rs",

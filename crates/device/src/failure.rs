@@ -22,6 +22,7 @@ pub fn failure(failure: &OperationFailure, worker: &WorkerPlan, engine: Engine) 
             let known = match engine {
                 Engine::Nbd => remedy_of_export(errno),
                 _ if let Some(call) = engine.name_call() => remedy_of_name(call, errno),
+                _ if engine.is_of_network() => remedy_of_connection(errno),
                 _ => device_state::remedy(path, decision.kind).or_else(|| remedy(decision.kind, errno)),
             };
             let remedy = known.map(|remedy| format!("\nhelp: {remedy}"));
@@ -100,6 +101,17 @@ fn remedy_of_export(errno: Errno) -> Option<&'static str> {
         Errno::PERM => "check how the server was started: the export is read-only, or the server forbids the operation",
         Errno::OPNOTSUPP => "the server has not offered to do that",
         Errno::INVAL => "use a bs that is a multiple of the export's least block size (see nbdinfo)",
+        _ => return None,
+    })
+}
+
+/// Remedy of a failed transfer over a connection, by error number.
+fn remedy_of_connection(errno: Errno) -> Option<&'static str> {
+    Some(match errno {
+        Errno::PIPE | Errno::CONNRESET => {
+            "give both jobs the same size and runtime: the other one ended first, without announcing it"
+        }
+        Errno::MSGSIZE => "use a bs of at most 65507 bytes: each block is one datagram",
         _ => return None,
     })
 }

@@ -2,7 +2,7 @@
 
 use engine::files::FileLayout;
 use engine::gate::{Denied, WriteGate};
-use job::{Engine, Plan};
+use job::Plan;
 use runner::{FileGrowth, WorkerPlan};
 
 /// Returns the growth of files by their layouts.
@@ -24,7 +24,7 @@ pub fn readonly_refusals(growths: &[FileGrowth]) -> Vec<String> {
 pub fn creation_refusals(plan: &Plan, workers: &[WorkerPlan]) -> Vec<String> {
     let forbids = |worker: &&WorkerPlan| {
         let job = &plan.jobs[worker.job];
-        !job.files.allow_file_create && job.engine.engine != Engine::Null
+        !job.files.allow_file_create && !job.engine.engine.has_no_storage()
     };
     let missing = |worker: &WorkerPlan| {
         let name = plan.jobs[worker.job].name.clone();

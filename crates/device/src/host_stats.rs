@@ -55,7 +55,7 @@ impl HostStats {
         for worker in workers {
             let job = &plan.jobs[worker.job];
             match job.engine.engine {
-                Engine::Null => continue,
+                engine if engine.has_no_storage() => continue,
                 Engine::Nbd => {
                     stats.add_export(&worker.files);
                     continue;

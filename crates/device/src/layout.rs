@@ -21,7 +21,7 @@ pub fn planned(plan: &Plan, workers: &[WorkerPlan], seeds: Seeds) -> Vec<FileLay
     let mut layouts: Vec<FileLayout> = Vec::new();
     for worker in workers {
         let job = &plan.jobs[worker.job];
-        if job.engine.engine == Engine::Null || leaves_names_alone(job) {
+        if job.engine.engine.has_no_storage() || leaves_names_alone(job) {
             continue;
         }
         let directory = job.engine.engine.name_call().is_some_and(|call| call.directory);
@@ -145,7 +145,7 @@ pub fn of_each(plan: &Plan, workers: &[WorkerPlan]) -> Vec<(usize, usize, u64)> 
     let mut made = Vec::new();
     for worker in workers {
         let job = &plan.jobs[worker.job];
-        if job.engine.engine == Engine::Null || job.files.create_on_open || leaves_names_alone(job) {
+        if job.engine.engine.has_no_storage() || job.files.create_on_open || leaves_names_alone(job) {
             continue;
         }
         let (mut files, mut bytes) = (0, 0);

@@ -27,6 +27,7 @@ mod network;
 mod opendir;
 mod opening;
 mod pattern_files;
+mod peers;
 mod runner;
 pub mod safety;
 mod shared_run;

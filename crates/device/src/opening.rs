@@ -22,7 +22,8 @@ pub(crate) fn open(
     shared: &SharedRun,
     stop: &Stop,
 ) -> Result<Vec<files::File>, WorkerError> {
-    if matches!(job.engine.engine, Engine::Null | Engine::Nbd) || job.engine.engine.name_call().is_some() {
+    if job.engine.engine.has_no_storage() || job.engine.engine == Engine::Nbd || job.engine.engine.name_call().is_some()
+    {
         return Ok(Vec::new());
     }
     let direction = job.pattern.direction;
@@ -143,6 +144,7 @@ fn kind(options: &EngineOptions) -> EngineKind {
         Engine::Dirdelete => EngineKind::Names(PathCall::DeleteDirectory),
         Engine::Ftruncate => EngineKind::Ftruncate,
         Engine::Falloc => EngineKind::Falloc,
+        Engine::Net | Engine::Netsplice => EngineKind::Network,
         // Jobs on models do not reach this crate.
         Engine::Null | Engine::Model => EngineKind::Null,
     }

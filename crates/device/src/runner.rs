@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use engine::files::FileLayout;
 use engine::gate::WriteGate;
 use engine::{InCall, MonotonicClock};
-use job::{Diagnostic, Dialect, Engine, Job, Plan};
+use job::{Diagnostic, Dialect, Job, Plan};
 use runner::{
     CompletedRun, EndedJobs, FileGrowth, InvalidJob, LogSink, Observer, PreparedRun, Preview, ProgressTracker,
     RunContext, RunControl, RunCounters, RunError, RunOptions, RunState, Runner, Seeds, StageStart, SteadyStates,
@@ -394,7 +394,7 @@ impl DeviceRun<'_> {
 
     /// Reports whether any job has a target that may hang.
     fn reaches_targets(&self) -> bool {
-        self.plan.jobs.iter().any(|job| job.engine.engine != Engine::Null)
+        self.plan.jobs.iter().any(|job| !job.engine.engine.has_no_storage())
     }
 
     /// Inspects the host after the run. If a target does not answer, returns the previous statistics.

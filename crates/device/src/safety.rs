@@ -82,7 +82,7 @@ pub(crate) fn opens_for_writing(job: &Job) -> bool {
 pub(crate) fn changes_targets(job: &Job) -> bool {
     match job.engine.engine.name_call() {
         Some(call) => call.action != NameAction::Stat,
-        None => job.engine.engine != Engine::Null && (opens_for_writing(job) || Operations::of(job).remove),
+        None => !job.engine.engine.has_no_storage() && (opens_for_writing(job) || Operations::of(job).remove),
     }
 }
 

@@ -316,7 +316,7 @@ impl RunStage {
                     .for_each(|(_, stop)| stop.set());
             }
             let now = Instant::now();
-            if awaited == 0 && !self.barrier.is_open() {
+            if self.awaits_peer(&stage.running) || awaited == 0 && !self.barrier.is_open() {
                 began = now;
                 stage.running.iter_mut().for_each(|one| one.progressed = now);
             }
@@ -386,6 +386,7 @@ impl RunStage {
     fn stop_all(&self, stage: &mut StageProgress) {
         stage.waiting.clear();
         self.stops.iter().for_each(Stop::set);
+        self.workers().iter().for_each(|worker| self.workers.shared.calls[worker.number].cancel());
     }
 
     /// Lets the workers begin if it is time. Reports whether they ever may.
@@ -403,6 +404,15 @@ impl RunStage {
         let call = self.workers.shared.calls[one.number].current();
         let syncs = call.is_some_and(|call| matches!(call.kind, CallKind::Operation(OpKind::Sync | OpKind::DataSync)));
         StalledWorker { number: one.number, progressed: one.progressed, syncs }
+    }
+
+    /// Reports whether a worker waits for a peer outside of the run, and all others for it.
+    fn awaits_peer(&self, running: &[RunningWorker]) -> bool {
+        let awaits = |one: &RunningWorker| {
+            let call = self.workers.shared.calls[one.number].current();
+            call.is_some_and(|call| call.kind == CallKind::Await)
+        };
+        !self.barrier.is_open() && running.iter().any(awaits)
     }
 
     /// Reports whether to stop waiting for the workers, all of which are past their ends.

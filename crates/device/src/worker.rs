@@ -17,6 +17,7 @@ use crate::attributes::{self, CommandTime};
 use crate::host_stats::unix_ms;
 use crate::iolog::OperationLog;
 use crate::opening;
+use crate::peers;
 use crate::shared_run::{SharedRun, worker_error};
 use crate::traces::HostTraces;
 use crate::verify_files;
@@ -27,7 +28,7 @@ const PUBLISH_EVERY: Nanos = Nanos::from_millis(200);
 /// Converts a system call that has not returned by `now` into a pending operation.
 pub(crate) fn pending_call(call: &BlockedCall, now: Nanos) -> PendingOperation {
     let kind = match call.kind {
-        CallKind::Open => StuckKind::Open,
+        CallKind::Open | CallKind::Await => StuckKind::Open,
         CallKind::Close => StuckKind::Close,
         CallKind::Operation(OpKind::Read) => StuckKind::Read,
         CallKind::Operation(OpKind::Write) => StuckKind::Write,
@@ -94,7 +95,8 @@ fn attempt(
     let counters = shared.counters.worker(worker_plan.number);
     let in_call = &shared.calls[worker_plan.number];
     let in_call_of_setup = Some(Arc::clone(in_call));
-    let setup = Setup { in_call: in_call_of_setup, names, ..opening::setup(job, &issuer, shared.clock) };
+    let network = peers::network(worker_plan, job);
+    let setup = Setup { in_call: in_call_of_setup, names, network, ..opening::setup(job, &issuer, shared.clock) };
     let meter = Meter::new(policy::meter_options(job, shared.intervals, shared.counters.worker_count()));
     let meter = meter.logging_to(log);
     let strict = shared.dialect == Dialect::Strict;
@@ -119,7 +121,7 @@ fn attempt(
     };
     let drive = WorkerDrive { worker, stop, publisher, in_call, start, finished };
     let logged = engine::with_target(&setup, files, drive).map_err(|error| worker_error(&error))?;
-    if job.files.unlink && finished.pending.is_empty() {
+    if job.files.unlink && !job.engine.engine.has_no_storage() && finished.pending.is_empty() {
         for file in &worker_plan.files.files {
             shared.gate.remove(Path::new(&file.path)).map_err(|error| worker_error(&error))?;
         }

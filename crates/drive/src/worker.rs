@@ -493,7 +493,7 @@ impl DriveWorker {
             self.meter.record_without_latency(direction(decision.kind), decision.length, completion.completed);
         } else if decision.kind.moves_data() {
             if completion.result != (decision.length - flight.moved) as i32 {
-                return self.finish_incomplete(completion);
+                return self.finish_or_repeat(target, completion);
             }
             if decision.checked && self.verify_or_retry(target, completion, &flight) {
                 return;

@@ -3,7 +3,7 @@
 //! A thread that is blocked in a system call cannot report anything. It therefore records each call that may block
 //! before it makes the call, in a few relaxed stores that take about a nanosecond.
 
-use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
 
 use target::Op;
 use units::{Nanos, OpKind};
@@ -13,6 +13,8 @@ use units::{Nanos, OpKind};
 pub enum CallKind {
     /// Opening a file.
     Open,
+    /// Waiting for a peer, which may take as long as the peer takes.
+    Await,
     /// Closing files.
     Close,
     /// A transfer, trim or sync.
@@ -43,9 +45,10 @@ pub struct InCall {
     offset: AtomicU64,
     length: AtomicU32,
     since: AtomicU64,
+    cancelled: AtomicBool,
 }
 
-const KINDS: [CallKind; 7] = [
+const KINDS: [CallKind; 8] = [
     CallKind::Open,
     CallKind::Close,
     CallKind::Operation(OpKind::Read),
@@ -53,6 +56,7 @@ const KINDS: [CallKind; 7] = [
     CallKind::Operation(OpKind::Trim),
     CallKind::Operation(OpKind::Sync),
     CallKind::Operation(OpKind::DataSync),
+    CallKind::Await,
 ];
 
 const fn code(kind: CallKind) -> u8 {
@@ -64,6 +68,7 @@ const fn code(kind: CallKind) -> u8 {
         CallKind::Operation(OpKind::Trim) => 5,
         CallKind::Operation(OpKind::Sync) => 6,
         CallKind::Operation(OpKind::DataSync) => 7,
+        CallKind::Await => 8,
     }
 }
 
@@ -97,6 +102,16 @@ impl InCall {
     #[inline]
     pub fn leave(&self) {
         self.kind.store(0, Ordering::Release);
+    }
+
+    /// Ends waits for a peer. Any thread may use this.
+    pub fn cancel(&self) {
+        self.cancelled.store(true, Ordering::Relaxed);
+    }
+
+    /// Reports whether waits for a peer end.
+    pub(crate) fn is_cancelled(&self) -> bool {
+        self.cancelled.load(Ordering::Relaxed)
     }
 
     /// Returns the current call of the thread. If the thread makes another call meanwhile, the fields may be of

@@ -10,6 +10,7 @@ use crate::exports::Nbd;
 use crate::files::File;
 use crate::mmap::Mmap;
 use crate::names::Names;
+use crate::network::Network;
 use crate::null::Null;
 use crate::setup::{EngineKind, Setup};
 use crate::splice::Splice;
@@ -26,7 +27,7 @@ pub trait Visitor {
 }
 
 /// Creates the target that `setup` describes over `files` and passes it to `visitor`. Operations refer to files by
-/// index. `mmap` needs files open for reading even if it only writes. `null` and engines of names use no files, and file
+/// index. `mmap` needs files open for reading even if it only writes. `null`, `net` and engines of names use no files, and file
 /// 0 of `nbd` is the export.
 ///
 /// The target belongs to the calling thread, so each worker calls this on its own thread.
@@ -45,6 +46,7 @@ pub fn with_target<V: Visitor>(setup: &Setup, files: Vec<File>, visitor: V) -> R
         EngineKind::Pvsync2 => blocking(Preadv2::new(setup), setup, files, visitor),
         EngineKind::Splice => blocking(Splice::new()?, setup, files, visitor),
         EngineKind::Nbd => Nbd::new(setup).map(|target| visitor.visit(target)),
+        EngineKind::Network => SyncTarget::new(setup, Network::new(setup)?).map(|target| visitor.visit(target)),
         EngineKind::Null => Null::new(setup).map(|target| visitor.visit(target)),
         EngineKind::Names(call) => Ok(visitor.visit(Names::new(call, setup))),
         EngineKind::Ftruncate => allocation(AllocationCall::Truncate, setup, files, visitor),

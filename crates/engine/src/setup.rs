@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::clock::MonotonicClock;
 use crate::in_call::InCall;
 use crate::named_target::{NamedTarget, PathCall};
+use crate::network_setup::NetworkSetup;
 
 /// Engine, queue and buffers of a target.
 #[derive(Clone, Debug)]
@@ -50,6 +51,8 @@ pub struct Setup {
     pub durable: bool,
     /// Names to work on (engines of [`EngineKind::Names`], which use no open files).
     pub names: Vec<NamedTarget>,
+    /// Connection (`net`, `netsplice`).
+    pub network: Option<NetworkSetup>,
     /// The clock shared by all workers of a run.
     pub clock: MonotonicClock,
     /// Where the worker records calls that may block; `None` if no other thread reads it.
@@ -81,6 +84,7 @@ impl Setup {
             writes: false,
             durable: false,
             names: Vec::new(),
+            network: None,
             clock,
             in_call: None,
         }
@@ -150,6 +154,8 @@ pub enum EngineKind {
     Mmap,
     /// An export of an NBD server, over a socket.
     Nbd,
+    /// Blocks over a socket.
+    Network,
     /// No device: every operation completes immediately.
     Null,
     /// A call on names.
@@ -189,6 +195,7 @@ impl EngineKind {
             Self::Splice => "splice",
             Self::Mmap => "mmap",
             Self::Nbd => "nbd",
+            Self::Network => "net",
             Self::Null => "null",
             Self::Names(PathCall::CreateFile) => "filecreate",
             Self::Names(PathCall::CreateDirectory) => "dircreate",

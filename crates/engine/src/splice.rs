@@ -3,6 +3,7 @@
 use std::cell::{Cell, RefCell};
 use std::io::{self, PipeReader, PipeWriter};
 use std::os::fd::{AsRawFd, RawFd};
+use std::ptr;
 
 use crate::blocking::Call;
 use crate::error::{Error, ErrorKind, last_errno};
@@ -27,15 +28,15 @@ impl Splice {
         Ok(Self { pipe: RefCell::new(pipe), held: Cell::new(0) })
     }
 
-    /// Moves up to `length` bytes from the file through the pipe to `start`.
+    /// Moves up to `length` bytes from the file through the pipe to `start`. A socket has no offset.
     ///
     /// # Safety
     /// As for [`Call::transfer`].
-    unsafe fn read(&self, fd: RawFd, start: *mut u8, length: usize, mut offset: i64) -> isize {
+    pub(crate) unsafe fn read(&self, fd: RawFd, start: *mut u8, length: usize, mut offset: Option<i64>) -> isize {
         let pipe = self.pipe.borrow();
         let (from, to) = (pipe.0.as_raw_fd(), pipe.1.as_raw_fd());
         // SAFETY: `offset` outlives the call, which takes no other memory.
-        let taken = unsafe { libc::splice(fd, &raw mut offset, to, std::ptr::null_mut(), length, 0) };
+        let taken = unsafe { libc::splice(fd, pointer(&mut offset), to, ptr::null_mut(), length, 0) };
         let mut left = usize::try_from(taken).unwrap_or(0);
         self.held.set(left);
         while left > 0 {
@@ -57,7 +58,7 @@ impl Splice {
     ///
     /// # Safety
     /// As for [`Call::transfer`].
-    unsafe fn write(&self, fd: RawFd, start: *mut u8, length: usize, mut offset: i64) -> isize {
+    pub(crate) unsafe fn write(&self, fd: RawFd, start: *mut u8, length: usize, mut offset: Option<i64>) -> isize {
         let pipe = self.pipe.borrow();
         let (from, to) = (pipe.0.as_raw_fd(), pipe.1.as_raw_fd());
         let vector = libc::iovec { iov_base: start.cast(), iov_len: length };
@@ -68,7 +69,7 @@ impl Splice {
         self.held.set(left);
         while left > 0 {
             // SAFETY: `offset` outlives the call, which takes no other memory.
-            let moved = unsafe { libc::splice(from, std::ptr::null_mut(), fd, &raw mut offset, left, 0) };
+            let moved = unsafe { libc::splice(from, ptr::null_mut(), fd, pointer(&mut offset), left, 0) };
             if moved <= 0 {
                 return -1;
             }
@@ -91,6 +92,11 @@ impl Splice {
     }
 }
 
+/// Returns the offset as the kernel takes it.
+fn pointer(offset: &mut Option<i64>) -> *mut i64 {
+    offset.as_mut().map_or(ptr::null_mut(), ptr::from_mut)
+}
+
 impl Call for Splice {
     /// Transfers at most what the pipe holds at a time; the rest of a block follows.
     unsafe fn transfer(&self, fd: RawFd, write: bool, start: *mut u8, length: usize, offset: i64) -> isize {
@@ -100,7 +106,11 @@ impl Call for Splice {
             // SAFETY: the caller guarantees the memory, of which `done` bytes were used.
             let moved = unsafe {
                 let start = start.add(done);
-                if write { self.write(fd, start, length - done, at) } else { self.read(fd, start, length - done, at) }
+                if write {
+                    self.write(fd, start, length - done, Some(at))
+                } else {
+                    self.read(fd, start, length - done, Some(at))
+                }
             };
             if moved <= 0 {
                 if self.held.get() > 0 {

@@ -25,6 +25,7 @@ mod hosts;
 pub mod limits;
 mod model;
 mod names;
+mod network;
 mod parse;
 mod raw;
 mod read;

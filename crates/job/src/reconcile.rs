@@ -5,9 +5,8 @@ use units::{Nanos, PerKind, Rate};
 use crate::diagnostic::Diagnostic;
 use crate::draft::JobDraft;
 use crate::model::*;
-use crate::replay;
 use crate::strict::StrictContext;
-use crate::zones;
+use crate::{network, replay, zones};
 
 /// Turns a draft into a job, with errors for impossible combinations.
 pub(crate) fn reconcile(draft: JobDraft, context: &StrictContext<'_>) -> (Job, Vec<Diagnostic>) {
@@ -33,6 +32,8 @@ pub(crate) fn reconcile(draft: JobDraft, context: &StrictContext<'_>) -> (Job, V
         problems.extend(replay::check(&job, context));
     }
     reconcile_engine(&mut job.engine);
+    network::complete(&mut job);
+    problems.extend(network::check(&job, context));
     if job.engine.engine.is_of_metadata() {
         // No data are transferred that could be verified.
         job.verify.method = None;
@@ -147,6 +148,7 @@ fn reconcile_engine(options: &mut EngineOptions) {
     // Neither an export nor a modelled volume has a page cache of this host in front of it. Other engines on a modelled
     // volume have one, as on a device.
     options.direct |= matches!(options.engine, Engine::Model | Engine::Nbd);
+    options.direct &= !options.engine.is_of_network();
     options.direct &= !options.engine.is_of_metadata();
     options.uri = options.uri.take().filter(|_| options.engine == Engine::Nbd);
     options.hipri &= ring || options.engine == Engine::Pvsync2;
@@ -161,6 +163,9 @@ fn reconcile_engine(options: &mut EngineOptions) {
         options.priorities = CommandPriorities::default();
     }
     options.thp &= options.engine == Engine::Mmap;
+    if !options.engine.is_of_network() {
+        options.network = NetworkOptions::default();
+    }
     options.force_async = if ring { options.force_async } else { 0 };
     options.fixedbufs &= ring;
     options.registerfiles &= ring;

@@ -84,7 +84,8 @@ fn no_target(draft: &JobDraft, context: &StrictContext<'_>) -> Option<Diagnostic
     let is_placed = !files.filenames.is_empty()
         || draft.redirect.is_some()
         || files.directories.iter().any(|path| !path.is_empty())
-        || matches!(engine.engine, Engine::Model | Engine::Nbd | Engine::Null)
+        || matches!(engine.engine, Engine::Model | Engine::Nbd)
+        || engine.engine.has_no_storage()
         || engine.volume.is_some();
     (!draft.replay.trace.is_empty() && !is_placed).then(|| {
         context

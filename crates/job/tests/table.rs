@@ -99,6 +99,8 @@ fn other_value(spec: &OptionSpec) -> String {
         "nonvectored" => "0",
         "cmdprio_class" => "2",
         "cmdprio_bssplit" => "4k/50",
+        "hostname" => "239.1.1.1",
+        "protocol" => "tcpv6",
         "random_distribution" => "zipf:1.2",
         _ => "",
     };
@@ -135,6 +137,8 @@ fn every_supported_option_changes_the_job() {
         let engine = match spec.name {
             "ioengine" => "psync",
             _ if spec.engines == ["model"] => "model",
+            _ if spec.name == "hostname" => "net\nport=1\nprotocol=udp",
+            _ if spec.engines.contains(&"net") => "net\nhostname=239.1.1.1\nport=1",
             _ if spec.engines == ["nbd"] => "nbd\nuri=nbd://localhost/",
             _ if spec.engines.is_empty() || spec.engines.contains(&"io_uring") => "io_uring",
             _ => spec.engines[0],

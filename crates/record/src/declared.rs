@@ -1,6 +1,6 @@
 //! Settings that a job requests.
 
-use job::{Direction, Engine, Job, OpenSync, Paced, Size};
+use job::{Direction, Job, OpenSync, Paced, Size};
 use serde::{Deserialize, Serialize};
 use units::{Bytes, Nanos, Rate};
 
@@ -239,7 +239,7 @@ impl Declared {
         let iodepth_effective = if engine.is_async() { iodepth } else { 1 };
         Self {
             engine: engine.name().to_owned(),
-            device: engine != Engine::Null && !engine.is_of_metadata(),
+            device: !engine.has_no_storage() && !engine.is_of_metadata(),
             metadata: engine.is_of_metadata(),
             queues: engine.is_async(),
             iodepth,

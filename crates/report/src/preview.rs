@@ -138,6 +138,8 @@ fn verb(job: &Job) -> &'static str {
         Some(NameAction::Stat) => "looks up",
         Some(NameAction::Delete) => "DELETES",
         None if job.engine.engine == Engine::Falloc => "ALLOCATES",
+        None if job.engine.engine.is_of_network() && job.pattern.direction.writes() => "sends",
+        None if job.engine.engine.is_of_network() => "receives",
         None if Operations::of(job).changes_data() => "WRITES",
         None => "reads",
     }
@@ -155,6 +157,7 @@ fn on_device(plan: &Plan, workers: &[WorkerPlan], growths: &[FileGrowth], refusa
             let extent = file.extent;
             let state = match file.existing {
                 Some(_) if job.engine.engine == Engine::Nbd => "NBD export",
+                None if job.engine.engine.is_of_network() => "connection",
                 Some(fact) if fact.block_device => "block device",
                 Some(_) => "file",
                 None => "new file",

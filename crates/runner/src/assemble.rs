@@ -230,7 +230,7 @@ pub fn requested(plan: &Plan, workers: &[WorkerPlan]) -> Vec<RequestedRun> {
 }
 
 fn targets(context: &RunContext<'_>, worker: &WorkerPlan) -> Vec<TargetFacts> {
-    if context.plan.jobs[worker.job].engine.engine == Engine::Null {
+    if context.plan.jobs[worker.job].engine.engine.has_no_storage() {
         return Vec::new();
     }
     worker.files.files.iter().filter_map(|file| context.facts.target(&file.path)).collect()

@@ -70,6 +70,10 @@ pub struct Completion {
 impl Completion {
     /// Result of an operation that counts but needed no call, so that it has no latency.
     pub const WITHOUT_CALL: i32 = i32::MIN;
+    /// Result of an operation whose source has ended: it does not count, and its worker ends.
+    pub const ENDED: i32 = i32::MIN + 1;
+    /// Result of an operation that still waits for its peer: it is submitted again, unless its worker has ended.
+    pub const IDLE: i32 = i32::MIN + 2;
 }
 
 /// Source of reads after a write-back.

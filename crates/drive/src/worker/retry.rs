@@ -65,6 +65,27 @@ impl DriveWorker {
         false
     }
 
+    /// Handles any transfer that is not complete.
+    #[cold]
+    pub(super) fn finish_or_repeat<T: Target>(&mut self, target: &mut T, completion: &Completion) {
+        let Some(flight) = self.slots.get(completion.tag).copied() else { return };
+        match completion.result {
+            Completion::IDLE if self.ending.is_none() => {
+                return target.submit(op(completion.tag, &flight.decision, flight.moved));
+            }
+            Completion::IDLE => {}
+            Completion::ENDED => {
+                if self.ending.is_none() {
+                    self.ending = Some(Ending::Complete);
+                    self.end_runtime();
+                }
+            }
+            _ => return self.finish_incomplete(completion),
+        }
+        self.issuer.complete(&flight.decision, completion.completed);
+        self.slots.release(completion.tag, completion.completed);
+    }
+
     /// Handles a short transfer, an error, or a request to try again.
     #[cold]
     pub(super) fn finish_incomplete(&mut self, completion: &Completion) {

@@ -85,7 +85,9 @@ impl Needs {
         let depth = depth(job);
         let nrfiles = files(job);
         let opens_none = job.engine.engine.name_call().is_some();
-        let on_files = !opens_none && !matches!(job.engine.engine, Engine::Null | Engine::Nbd | Engine::Model);
+        let on_files = !opens_none
+            && !job.engine.engine.has_no_storage()
+            && !matches!(job.engine.engine, Engine::Nbd | Engine::Model);
         let open = if on_files { u64::from(job.files.openfiles.unwrap_or(u32::MAX)).min(nrfiles) } else { 0 };
         let logs = &job.stats;
         let log_files =
@@ -140,7 +142,8 @@ fn files(job: &Job) -> u64 {
 /// Counts the files of all jobs that may write. Clones share named files; each clone generates its own unnamed ones.
 fn held_files(plan: &Plan) -> u64 {
     let of = |job: &Job| {
-        let (direction, on_files) = (job.pattern.direction, !matches!(job.engine.engine, Engine::Null | Engine::Model));
+        let engine = job.engine.engine;
+        let (direction, on_files) = (job.pattern.direction, !engine.has_no_storage() && engine != Engine::Model);
         let writes = on_files && (direction.writes() || direction.trims()) && !job.verify.only;
         match job.files.filenames.len() as u64 {
             _ if !writes => 0,

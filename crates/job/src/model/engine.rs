@@ -1,6 +1,6 @@
 //! Engines and their options.
 
-use super::CommandPriorities;
+use super::{CommandPriorities, NetworkOptions};
 
 /// Engines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -28,6 +28,10 @@ pub enum Engine {
     Mmap,
     /// An export of an NBD server, over a socket.
     Nbd,
+    /// Blocks over a network connection.
+    Net,
+    /// The same, through a pipe (`splice`).
+    Netsplice,
     /// No device: every operation completes at once.
     Null,
     /// A modelled volume instead of a device.
@@ -98,6 +102,8 @@ impl Engine {
             Self::Splice => "splice",
             Self::Mmap => "mmap",
             Self::Nbd => "nbd",
+            Self::Net => "net",
+            Self::Netsplice => "netsplice",
             Self::Null => "null",
             Self::Model => "model",
             Self::Filecreate => "filecreate",
@@ -124,6 +130,18 @@ impl Engine {
             _ => return None,
         };
         Some(NameCall { action, directory })
+    }
+
+    /// Reports whether operations send or receive blocks over a connection.
+    #[must_use]
+    pub const fn is_of_network(self) -> bool {
+        matches!(self, Self::Net | Self::Netsplice)
+    }
+
+    /// Reports whether the engine uses neither files nor devices.
+    #[must_use]
+    pub const fn has_no_storage(self) -> bool {
+        matches!(self, Self::Null) || self.is_of_network()
     }
 
     /// Reports whether operations change metadata only: of names, or the size or allocation of files.
@@ -184,6 +202,8 @@ pub struct EngineOptions {
     pub hugepage_bytes: u32,
     /// The call of `filestat` and `dirstat` (`stat_type`).
     pub stat_call: StatCall,
+    /// Connection of `net` and `netsplice`.
+    pub network: NetworkOptions,
 }
 
 /// Memory types of buffers (`mem`).

@@ -7,6 +7,7 @@ mod files;
 mod goals;
 mod host_attributes;
 mod hosts;
+mod network;
 mod pattern;
 mod priority;
 mod ranks;
@@ -18,6 +19,7 @@ pub use files::{CacheHint, Fallocate, FileOptions, FileOrder, FileService, OpenS
 pub use goals::{FlowOptions, LatencyTarget, RateFloors, SteadyMeasure, SteadyState};
 pub use host_attributes::{HostAttributes, NumaMemory, NumaNodes};
 pub use hosts::PlanHosts;
+pub use network::{NetworkOptions, NetworkProtocol};
 pub use pattern::{BlockSizes, Direction, Distribution, Generator, Pattern, StridedZones, ZonedOptions};
 pub use priority::{CommandPriorities, IoPriority, PriorityRule, PriorityShare};
 pub use ranks::{JobRanks, RankPart, RankRanges, RankShare, RankTable, SplitKind};

@@ -111,11 +111,6 @@ static FOREIGN: &[ForeignEngines] = &[
         "measure the network with a benchmark of its own (`ib_write_bw`), and storage behind it by its block device",
     ),
     foreign(
-        "net netsplice",
-        "it measures a network connection, and Fathom measures storage",
-        "run this job with fio; to measure storage over a network, write `ioengine=nbd`",
-    ),
-    foreign(
         "e4defrag",
         "it exchanges extents of ext4 files (EXT4_IOC_MOVE_EXT) and transfers no data",
         "run this job with fio; `ioengine=falloc` measures the allocation of extents",

@@ -3,7 +3,7 @@
 use super::spec::OptionKind::{Bool, Flag, Int, Long, Text, Word};
 use super::spec::{ANY, OptionSpec, Setter, accepted, flag, int, later, special, switch, text, word};
 use crate::draft::JobDraft;
-use crate::model::StatCall;
+use crate::model::{NetworkProtocol, StatCall};
 use crate::read::{Findings, lists, priorities};
 
 const RINGS: &[&str] = &["io_uring", "io_uring_cmd"];
@@ -113,19 +113,52 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
     later("cpumode", Word(&["noop", "qsort"]), "Kind of CPU load.").default("noop").engines(&["cpuio"]),
     later("cpuchunks", Int(0, ANY), "Length of each CPU burst, in microseconds.").default("50000").engines(&["cpuio"]),
     later("exit_on_io_done", Bool, "End when all other jobs have ended.").default("0").engines(&["cpuio"]),
-    later("hostname", Text, "Host to connect to or address to listen on.").engines(&["net", "netsplice", "rdma"]),
-    later("port", Int(1, 65_535), "Port to connect to or listen on.").engines(&["net", "netsplice", "rdma", "libhdfs"]),
-    later("protocol", Word(&["tcp", "tcpv6", "udp", "udpv6", "unix", "vsock"]), "Protocol of the connection.")
-        .alias(&["proto"])
-        .default("tcp")
+    text("hostname", "Host to connect to, multicast group to receive from, or path of a Unix socket.", |d, text| {
+        d.job.engine.network.hostname = (!text.is_empty()).then(|| text.to_owned());
+    })
+    .engines(NETWORK),
+    later("hostname", Text, "Host to connect to or address to listen on.").engines(&["rdma"]),
+    int("port", (1, 65_535), "Port to connect to or listen on; each clone adds its number.", |d, n| {
+        d.job.engine.network.port = Some(n as u16);
+    })
+    .engines(NETWORK),
+    later("port", Int(1, 65_535), "Port to connect to or listen on.").engines(&["rdma", "libhdfs"]),
+    word("protocol", &["tcp", "tcpv6", "udp", "udpv6", "unix"], "Protocol of the connection.", |d, w, _, _| {
+        d.job.engine.network.protocol = match w {
+            "tcpv6" => NetworkProtocol::TcpV6,
+            "udp" => NetworkProtocol::Udp,
+            "udpv6" => NetworkProtocol::UdpV6,
+            "unix" => NetworkProtocol::Unix,
+            _ => NetworkProtocol::Tcp,
+        };
+    })
+    .alias(&["proto"])
+    .default("tcp")
+    .engines(NETWORK),
+    switch("nodelay", "0", "Send small packets at once (TCP_NODELAY).", |d, on| d.job.engine.network.nodelay = on)
         .engines(NETWORK),
-    later("nodelay", Bool, "Send small packets at once (TCP_NODELAY).").engines(NETWORK),
-    later("listen", Flag, "Wait for a connection instead of opening one.").engines(NETWORK),
-    later("pingpong", Flag, "Answer each message with one of the same size.").engines(NETWORK),
-    later("interface", Text, "Network interface of multicasts.").engines(NETWORK),
-    later("ttl", Int(i64::MIN, ANY), "Time to live of multicast packets.").default("1").engines(NETWORK),
-    later("window_size", Int(i64::MIN, ANY), "Size of the socket's window.").engines(NETWORK),
-    later("mss", Int(i64::MIN, ANY), "Maximum segment size of TCP.").engines(NETWORK),
+    flag("listen", "Accept a TCP connection instead of opening one.", |d, on| d.job.engine.network.listen = on)
+        .engines(NETWORK),
+    flag("pingpong", "Send each block back, in both jobs.", |d, on| d.job.engine.network.pingpong = on)
+        .engines(NETWORK),
+    text("interface", "IPv4 address of the local interface of multicasts.", |d, text| {
+        d.job.engine.network.interface = (!text.is_empty()).then(|| text.to_owned());
+    })
+    .engines(NETWORK),
+    int("ttl", (0, 255), "Time to live of multicasts.", |d, n| d.job.engine.network.ttl = n as u32)
+        .default("1")
+        .engines(NETWORK),
+    int(
+        "window_size",
+        (0, i32::MAX as i64),
+        "Size of the socket buffer in bytes, of the end that connects or listens; 0 for the default.",
+        |d, n| d.job.engine.network.window_bytes = n as u32,
+    )
+    .engines(NETWORK),
+    int("mss", (0, i32::MAX as i64), "Maximum segment size of TCP in bytes; 0 for the default.", |d, n| {
+        d.job.engine.network.segment_bytes = n as u32;
+    })
+    .engines(NETWORK),
     word("stat_type", &["stat", "lstat", "statx"], "System call to measure.", |d, w, _, _| {
         d.job.engine.stat_call = match w {
             "lstat" => StatCall::Lstat,

@@ -116,6 +116,14 @@ impl Environment for Volumes {
 
     fn check(&self, job: &Job) -> Result<(), WorkloadError> {
         let engine = job.engine.engine;
+        if engine.is_of_network() {
+            let message = format!(
+                "the engine {} measures a connection, and a model is of a volume\nhelp: run the job without a model, or \
+                 choose an engine of storage, such as io_uring",
+                engine.name()
+            );
+            return Err(WorkloadError { option: "ioengine", message });
+        }
         if !engine.is_of_metadata() {
             return Ok(());
         }

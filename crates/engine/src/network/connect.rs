@@ -1,0 +1,321 @@
+//! Creates sockets and waits for peers.
+
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::os::unix::fs::FileTypeExt;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use super::OPEN_MARK;
+use super::address::{RawAddress, checked};
+use crate::error::{Error, ErrorKind};
+use crate::in_call::{BlockedCall, CallKind, InCall};
+use crate::network_setup::{NetworkRole, NetworkSetup, Transport};
+use crate::setup::Setup;
+use crate::thread;
+
+/// A connected socket.
+pub(super) struct Connection {
+    pub(super) socket: OwnedFd,
+    /// Where datagrams go; `None` for streams.
+    pub(super) peer: Option<RawAddress>,
+}
+
+/// Time for which a refused connection is tried again, because its peer may be about to begin.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// Time between two attempts to connect, and for an announcement to be refused.
+const RETRY_EVERY: Duration = Duration::from_millis(20);
+/// Time after which a blocked call returns, so that a worker notices the end of its run.
+const WAKE_EVERY: Duration = Duration::from_millis(200);
+
+impl Connection {
+    /// Waits for a peer or connects to one.
+    ///
+    /// # Errors
+    /// Fails if the address is unknown or in use, no peer answers, or the run ends before one does.
+    pub(super) fn open(network: &NetworkSetup, setup: &Setup) -> Result<Self, Error> {
+        let in_call = setup.in_call.clone().unwrap_or_default();
+        let since = setup.clock.now();
+        in_call.enter(BlockedCall { kind: CallKind::Await, file: 0, offset: 0, length: 0, since });
+        let opened = match network.role {
+            NetworkRole::Wait => wait(network, &in_call),
+            NetworkRole::Connect => connect(network, &in_call),
+        };
+        in_call.leave();
+        let connection = opened.map_err(|error| failed(network, &error))?;
+        set_timeouts(connection.socket.as_raw_fd()).map_err(|error| failed(network, &error))?;
+        Ok(connection)
+    }
+}
+
+fn failed(network: &NetworkSetup, error: &io::Error) -> Error {
+    let place = place(network);
+    if error.kind() == io::ErrorKind::Interrupted {
+        return Error::found(ErrorKind::Cancelled, "wait for a peer at", place, "the run was ended");
+    }
+    let operation = if network.role == NetworkRole::Wait { "listen at" } else { "connect to" };
+    let failed = Error::system(ErrorKind::Engine, operation, place, error);
+    match error.raw_os_error() {
+        Some(libc::ECONNREFUSED | libc::ENOENT) => failed.with_remedy("start the job that listens first"),
+        Some(libc::EADDRINUSE | libc::EEXIST) => {
+            failed.with_remedy("write another `port`, or another path: it is in use")
+        }
+        Some(libc::EACCES | libc::EPERM) => failed.with_remedy("use a port above 1023, or run as root"),
+        Some(libc::EINVAL) if network.segment_bytes > 0 => failed.with_remedy("write an `mss` from 88 to 32767"),
+        _ => failed.with_remedy("check `hostname`, `port` and `interface`"),
+    }
+}
+
+fn place(network: &NetworkSetup) -> String {
+    match (network.transport, network.host.as_str()) {
+        (Transport::Unix, path) => path.to_owned(),
+        (_, "") => format!("port {}", network.port),
+        (_, host) => format!("{host}, port {}", network.port),
+    }
+}
+
+fn new_socket(network: &NetworkSetup) -> io::Result<OwnedFd> {
+    let (family, kind) = match network.transport {
+        Transport::Tcp { v6: false } => (libc::AF_INET, libc::SOCK_STREAM),
+        Transport::Tcp { v6: true } => (libc::AF_INET6, libc::SOCK_STREAM),
+        Transport::Udp { v6: false } => (libc::AF_INET, libc::SOCK_DGRAM),
+        Transport::Udp { v6: true } => (libc::AF_INET6, libc::SOCK_DGRAM),
+        Transport::Unix => (libc::AF_UNIX, libc::SOCK_STREAM),
+    };
+    // SAFETY: the call takes only numbers.
+    let fd = unsafe { libc::socket(family, kind | libc::SOCK_CLOEXEC, 0) };
+    checked(fd)?;
+    // SAFETY: the descriptor is new and has no other owner.
+    let socket = unsafe { OwnedFd::from_raw_fd(fd) };
+    let is_tcp = matches!(network.transport, Transport::Tcp { .. });
+    if is_tcp && network.nodelay {
+        set(fd, libc::IPPROTO_TCP, libc::TCP_NODELAY, &1_i32)?;
+    }
+    if network.window_bytes > 0 {
+        let buffer = if network.role == NetworkRole::Wait { libc::SO_RCVBUF } else { libc::SO_SNDBUF };
+        set(fd, libc::SOL_SOCKET, buffer, &(network.window_bytes as i32))?;
+    }
+    if is_tcp && network.segment_bytes > 0 {
+        set(fd, libc::IPPROTO_TCP, libc::TCP_MAXSEG, &(network.segment_bytes as i32))?;
+    }
+    Ok(socket)
+}
+
+/// Binds, then waits for a connection or an announcement.
+fn wait(network: &NetworkSetup, in_call: &InCall) -> io::Result<Connection> {
+    let socket = new_socket(network)?;
+    let fd = socket.as_raw_fd();
+    let bound = bind(network, fd)?;
+    if let Transport::Udp { .. } = network.transport {
+        let peer = await_announcement(fd, in_call)?;
+        return Ok(Connection { socket, peer: Some(peer) });
+    }
+    // SAFETY: the call takes only numbers.
+    checked(unsafe { libc::listen(fd, 10) })?;
+    await_input(fd, in_call)?;
+    // SAFETY: the kernel writes no address.
+    let accepted = unsafe { libc::accept4(fd, std::ptr::null_mut(), std::ptr::null_mut(), libc::SOCK_CLOEXEC) };
+    checked(accepted)?;
+    // SAFETY: the descriptor is new and has no other owner.
+    let socket = unsafe { OwnedFd::from_raw_fd(accepted) };
+    drop(bound);
+    Ok(Connection { socket, peer: None })
+}
+
+/// Removes the name of a Unix socket once its peer has connected.
+struct BoundName(PathBuf);
+
+impl Drop for BoundName {
+    fn drop(&mut self) {
+        // A name that is already gone is no problem.
+        let _ = remove_socket(&self.0);
+    }
+}
+
+fn bind(network: &NetworkSetup, fd: RawFd) -> io::Result<Option<BoundName>> {
+    let v6 = match network.transport {
+        Transport::Unix => {
+            let path = Path::new(&network.host);
+            remove_socket(path)?;
+            RawAddress::of_path(path)?.bind(fd)?;
+            return Ok(Some(BoundName(path.to_owned())));
+        }
+        Transport::Tcp { v6 } | Transport::Udp { v6 } => v6,
+    };
+    set(fd, libc::SOL_SOCKET, libc::SO_REUSEADDR, &1_i32)?;
+    set(fd, libc::SOL_SOCKET, libc::SO_REUSEPORT, &1_i32)?;
+    let any = if v6 { IpAddr::V6(Ipv6Addr::UNSPECIFIED) } else { IpAddr::V4(Ipv4Addr::UNSPECIFIED) };
+    let address = match network.host.as_str() {
+        "" => SocketAddr::new(any, network.port),
+        group => resolve(group, network.port, v6)?,
+    };
+    if address.ip().is_multicast() {
+        join(fd, address.ip(), network.interface.as_deref())?;
+    }
+    RawAddress::of_ip(address).bind(fd)?;
+    Ok(None)
+}
+
+/// Removes the socket that an earlier run has left, but nothing else.
+fn remove_socket(path: &Path) -> io::Result<()> {
+    match path.symlink_metadata() {
+        Ok(found) if found.file_type().is_socket() => std::fs::remove_file(path),
+        Ok(_) => Err(io::Error::from_raw_os_error(libc::EEXIST)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
+fn join(fd: RawFd, group: IpAddr, interface: Option<&str>) -> io::Result<()> {
+    match group {
+        IpAddr::V4(group) => {
+            let member =
+                libc::ip_mreq { imr_multiaddr: raw_v4(group), imr_interface: raw_v4(interface_v4(interface)?) };
+            set(fd, libc::IPPROTO_IP, libc::IP_ADD_MEMBERSHIP, &member)
+        }
+        IpAddr::V6(group) => {
+            let address = libc::in6_addr { s6_addr: group.octets() };
+            let member = libc::ipv6_mreq { ipv6mr_multiaddr: address, ipv6mr_interface: 0 };
+            set(fd, libc::IPPROTO_IPV6, libc::IPV6_ADD_MEMBERSHIP, &member)
+        }
+    }
+}
+
+fn interface_v4(interface: Option<&str>) -> io::Result<Ipv4Addr> {
+    interface.map_or(Ok(Ipv4Addr::UNSPECIFIED), |text| {
+        text.parse().map_err(|_| io::Error::other(format!("the interface {text} is no IPv4 address")))
+    })
+}
+
+fn raw_v4(address: Ipv4Addr) -> libc::in_addr {
+    libc::in_addr { s_addr: u32::from_ne_bytes(address.octets()) }
+}
+
+fn connect(network: &NetworkSetup, in_call: &InCall) -> io::Result<Connection> {
+    let until = Instant::now() + PATIENCE;
+    loop {
+        match attempt(network, in_call) {
+            Err(error) if is_early(&error) && Instant::now() < until => std::thread::sleep(RETRY_EVERY),
+            done => return done,
+        }
+        if is_over(in_call) {
+            return Err(io::ErrorKind::Interrupted.into());
+        }
+    }
+}
+
+/// Reports whether a peer does not listen yet.
+fn is_early(error: &io::Error) -> bool {
+    matches!(error.raw_os_error(), Some(libc::ECONNREFUSED | libc::ENOENT))
+}
+
+fn attempt(network: &NetworkSetup, in_call: &InCall) -> io::Result<Connection> {
+    let socket = new_socket(network)?;
+    let fd = socket.as_raw_fd();
+    match network.transport {
+        Transport::Unix => RawAddress::of_path(Path::new(&network.host))?.connect(fd)?,
+        Transport::Tcp { v6 } => RawAddress::of_ip(resolve(&network.host, network.port, v6)?).connect(fd)?,
+        Transport::Udp { v6 } => {
+            let address = resolve(&network.host, network.port, v6)?;
+            let peer = RawAddress::of_ip(address);
+            announce(network, fd, address.ip(), &peer, in_call)?;
+            return Ok(Connection { socket, peer: Some(peer) });
+        }
+    }
+    Ok(Connection { socket, peer: None })
+}
+
+/// Announces a sender of datagrams. A single receiver that is not there yet refuses it.
+fn announce(network: &NetworkSetup, fd: RawFd, group: IpAddr, peer: &RawAddress, in_call: &InCall) -> io::Result<()> {
+    if group.is_multicast() {
+        if group.is_ipv4() {
+            if let Some(text) = &network.interface {
+                let local = raw_v4(interface_v4(Some(text))?);
+                set(fd, libc::IPPROTO_IP, libc::IP_MULTICAST_IF, &local)?;
+            }
+            set(fd, libc::IPPROTO_IP, libc::IP_MULTICAST_TTL, &(network.ttl as i32))?;
+        } else {
+            set(fd, libc::IPPROTO_IPV6, libc::IPV6_MULTICAST_HOPS, &(network.ttl as i32))?;
+        }
+    } else {
+        peer.connect(fd)?;
+    }
+    // SAFETY: the mark is a constant.
+    checked(unsafe { peer.send(fd, OPEN_MARK.as_ptr(), OPEN_MARK.len()) } as i32)?;
+    // A refusal is an event on the socket.
+    match poll(fd, RETRY_EVERY) {
+        Ok(true) => socket_error(fd),
+        Ok(false) => Ok(()),
+        Err(error) if is_over(in_call) => Err(error),
+        Err(_) => Ok(()),
+    }
+}
+
+fn socket_error(fd: RawFd) -> io::Result<()> {
+    let mut errno = 0_i32;
+    let mut length = size_of::<i32>() as libc::socklen_t;
+    let value = (&raw mut errno).cast();
+    // SAFETY: the kernel writes a number into `errno`, which outlives the call.
+    checked(unsafe { libc::getsockopt(fd, libc::SOL_SOCKET, libc::SO_ERROR, value, &raw mut length) })?;
+    if errno == 0 { Ok(()) } else { Err(io::Error::from_raw_os_error(errno)) }
+}
+
+/// Waits for the announcement of a sender and returns its address.
+fn await_announcement(fd: RawFd, in_call: &InCall) -> io::Result<RawAddress> {
+    loop {
+        await_input(fd, in_call)?;
+        let (mut peer, mut bytes) = (RawAddress::empty(), [0_u8; 8]);
+        // SAFETY: `bytes` outlives the call and is not used elsewhere.
+        let received = unsafe { peer.receive(fd, bytes.as_mut_ptr(), bytes.len()) };
+        // The end of an earlier run may arrive late.
+        if received == 8 && bytes == OPEN_MARK {
+            return Ok(peer);
+        }
+    }
+}
+
+/// Waits for input until the run ends.
+fn await_input(fd: RawFd, in_call: &InCall) -> io::Result<()> {
+    loop {
+        let ready = match poll(fd, WAKE_EVERY) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => false,
+            polled => polled?,
+        };
+        if ready {
+            return Ok(());
+        }
+        if is_over(in_call) {
+            return Err(io::ErrorKind::Interrupted.into());
+        }
+    }
+}
+
+fn is_over(in_call: &InCall) -> bool {
+    in_call.is_cancelled() || thread::is_abandoned()
+}
+
+fn poll(fd: RawFd, timeout: Duration) -> io::Result<bool> {
+    let mut polled = libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
+    // SAFETY: `polled` outlives the call.
+    let ready = unsafe { libc::poll(&raw mut polled, 1, timeout.as_millis() as i32) };
+    checked(ready)?;
+    Ok(ready > 0)
+}
+
+fn set_timeouts(fd: RawFd) -> io::Result<()> {
+    let timeout = libc::timeval { tv_sec: 0, tv_usec: WAKE_EVERY.as_micros() as libc::suseconds_t };
+    set(fd, libc::SOL_SOCKET, libc::SO_RCVTIMEO, &timeout)?;
+    set(fd, libc::SOL_SOCKET, libc::SO_SNDTIMEO, &timeout)
+}
+
+fn set<T>(fd: RawFd, level: i32, name: i32, value: &T) -> io::Result<()> {
+    let length = size_of::<T>() as libc::socklen_t;
+    // SAFETY: the kernel reads `length` bytes from `value`, which outlives the call.
+    checked(unsafe { libc::setsockopt(fd, level, name, std::ptr::from_ref(value).cast(), length) })
+}
+
+fn resolve(host: &str, port: u16, v6: bool) -> io::Result<SocketAddr> {
+    let found = (host, port).to_socket_addrs()?.find(|address| address.is_ipv6() == v6);
+    found.ok_or_else(|| io::Error::new(io::ErrorKind::AddrNotAvailable, "it has no address of this family"))
+}

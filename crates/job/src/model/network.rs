@@ -1,0 +1,77 @@
+//! Options of the engines `net` and `netsplice`.
+
+use super::Direction;
+
+/// Connection of a job that sends or receives blocks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NetworkOptions {
+    /// Host to connect to, or multicast group to receive from (`hostname`); a path with Unix sockets.
+    pub hostname: Option<String>,
+    /// Port to connect to or to listen on; each clone adds its number.
+    pub port: Option<u16>,
+    /// Protocol of the connection (`protocol`).
+    pub protocol: NetworkProtocol,
+    /// Small packets are sent at once (`nodelay`).
+    pub nodelay: bool,
+    /// The job accepts a connection instead of opening one (`listen`).
+    pub listen: bool,
+    /// Each block is sent back (`pingpong`).
+    pub pingpong: bool,
+    /// Address of the local interface of multicasts (`interface`).
+    pub interface: Option<String>,
+    /// Time to live of multicasts (`ttl`).
+    pub ttl: u32,
+    /// Size of the socket's buffer in bytes (`window_size`); 0 for the default of the kernel.
+    pub window_bytes: u32,
+    /// Maximum segment size of TCP in bytes (`mss`); 0 for the default of the kernel.
+    pub segment_bytes: u32,
+}
+
+impl NetworkOptions {
+    /// Reports whether a job of this direction waits for its peer instead of connecting to it.
+    #[must_use]
+    pub const fn waits(&self, direction: Direction) -> bool {
+        if self.protocol.is_tcp() { self.listen } else { matches!(direction, Direction::Read) }
+    }
+}
+
+impl Default for NetworkOptions {
+    fn default() -> Self {
+        Self {
+            hostname: None,
+            port: None,
+            protocol: NetworkProtocol::default(),
+            nodelay: false,
+            listen: false,
+            pingpong: false,
+            interface: None,
+            ttl: 1,
+            window_bytes: 0,
+            segment_bytes: 0,
+        }
+    }
+}
+
+/// Protocols of connections.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum NetworkProtocol {
+    /// TCP over IPv4.
+    #[default]
+    Tcp,
+    /// TCP over IPv6.
+    TcpV6,
+    /// UDP over IPv4.
+    Udp,
+    /// UDP over IPv6.
+    UdpV6,
+    /// A Unix socket.
+    Unix,
+}
+
+impl NetworkProtocol {
+    /// Reports whether connections are of TCP.
+    #[must_use]
+    pub const fn is_tcp(self) -> bool {
+        matches!(self, Self::Tcp | Self::TcpV6)
+    }
+}

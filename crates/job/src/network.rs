@@ -1,0 +1,85 @@
+//! Checks of jobs that use a network connection. fio refuses the same combinations when the job starts.
+
+use std::net::IpAddr;
+
+use crate::diagnostic::Diagnostic;
+use crate::model::{Direction, Job, NetworkProtocol};
+use crate::strict::StrictContext;
+
+/// Completes the options of a connection: a Unix socket is also named by `filename`.
+pub(crate) fn complete(job: &mut Job) {
+    let engine = &mut job.engine;
+    if !engine.engine.is_of_network() {
+        return;
+    }
+    let network = &mut engine.network;
+    if network.protocol == NetworkProtocol::Unix && network.hostname.is_none() {
+        network.hostname = job.files.filenames.first().cloned();
+    }
+    // What is sent cannot be read back: the receiver verifies it.
+    if !job.pattern.direction.reads() {
+        job.verify.do_verify = false;
+        job.verify.backlog = None;
+    }
+}
+
+/// Returns what makes the connection of a job impossible.
+pub(crate) fn check(job: &Job, context: &StrictContext<'_>) -> Option<Diagnostic> {
+    if !job.engine.engine.is_of_network() {
+        return None;
+    }
+    let direction = job.pattern.direction;
+    let problem = |name: &str, message: &str, remedy: &str| {
+        Some(context.error("network", name, message).note("fio refuses the job").remedy(remedy))
+    };
+    if job.pattern.random {
+        return problem("rw", "a connection has no random offsets", "write `rw=read` or `rw=write`");
+    }
+    if direction.trims() {
+        return problem("rw", "a connection cannot be trimmed", "write `rw=read` or `rw=write`");
+    }
+    let network = &job.engine.network;
+    let both = direction == Direction::ReadWrite;
+    match network.protocol {
+        NetworkProtocol::Udp | NetworkProtocol::UdpV6 if both => {
+            return problem("rw", "a job sends datagrams or receives them, not both", "write `rw=read` or `rw=write`");
+        }
+        NetworkProtocol::Udp | NetworkProtocol::UdpV6 | NetworkProtocol::Unix if network.listen => {
+            return problem("listen", "`listen` is an option of TCP", "leave it out: a job that reads listens");
+        }
+        NetworkProtocol::Unix if network.port.is_some() => {
+            return problem("port", "a Unix socket has no port", "leave `port` out, and write `hostname=PATH`");
+        }
+        NetworkProtocol::Unix => {}
+        _ if network.port.is_none() => {
+            return problem(
+                "ioengine",
+                "a connection needs a port",
+                "write `port=N`, with the same number for both jobs",
+            );
+        }
+        _ => {}
+    }
+    let is_group = |host: &String| host.parse().is_ok_and(|address: IpAddr| address.is_multicast());
+    match &network.hostname {
+        Some(host) if waits(job) && network.protocol != NetworkProtocol::Unix && !is_group(host) => problem(
+            "hostname",
+            "a job that listens accepts any host, and `hostname` is that of one",
+            "leave `hostname` out, unless it is that of a multicast group",
+        ),
+        None if network.protocol == NetworkProtocol::Unix => {
+            problem("ioengine", "a Unix socket needs a path", "write `hostname=PATH`, with the same path for both jobs")
+        }
+        None if !waits(job) => problem(
+            "ioengine",
+            "there is no host to connect to",
+            "write `hostname=HOST`, or `listen` in one of both jobs",
+        ),
+        _ => None,
+    }
+}
+
+/// Reports whether a job waits for its peer instead of connecting to it.
+fn waits(job: &Job) -> bool {
+    job.engine.network.waits(job.pattern.direction)
+}
