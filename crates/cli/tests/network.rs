@@ -4,7 +4,7 @@ mod common;
 
 use std::io::Write;
 use std::net::{TcpListener, TcpStream};
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
@@ -192,6 +192,47 @@ fn both_ends_may_be_jobs_of_one_run() {
     let json = Json::read_after_notes(&outcome.stdout);
     let jobs = json.items("jobs");
     assert_eq!((jobs[0].whole("write/total_ios"), jobs[1].whole("read/total_ios")), (64, 64), "{}", outcome.stderr);
+}
+
+#[test]
+fn rates_are_in_bits_as_in_fio() {
+    require!(Fio);
+    for (to, from) in [(OURS, fio as Program), (fio as Program, OURS)] {
+        let port = free_port();
+        let both = format!("--ioengine=net --port={port} --output-format=normal");
+        let ran = pair(
+            &port.to_string(),
+            (to, &format!("{both} --name=r --rw=read --listen")),
+            (from, &format!("{both} --name=s --rw=write --hostname=127.0.0.1")),
+        );
+        for one in &ran {
+            let rate = one.outcome.stdout.lines().find(|line| line.contains("BW=")).expect("a rate");
+            assert!(rate.contains("bit/s ("), "{rate}");
+        }
+    }
+}
+
+/// A signal that came while a job waited for its peer was an error of the job.
+#[test]
+fn a_wait_for_a_peer_can_be_interrupted() {
+    let port = free_port();
+    let scratch = Scratch::new();
+    let line = format!("fio --name=r --rw=read --ioengine=net --listen --port={port} --size=4k --output-format=json");
+    let mut command = fathom(words(&line));
+    let child = command.current_dir(&scratch).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    for _ in 0..200 {
+        thread::sleep(Duration::from_millis(25));
+        if is_awaited(&port.to_string()) {
+            break;
+        }
+    }
+    let signalled = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(signalled.success());
+    let ended = child.wait_with_output().unwrap();
+    let text = String::from_utf8_lossy(&ended.stdout);
+    let json = Json::read_after_notes(&text);
+    let job = &json.items("jobs")[0];
+    assert_eq!((job.whole("error"), job.whole("read/total_ios")), (0, 0), "{text}");
 }
 
 /// Sends these bytes to a receiver.

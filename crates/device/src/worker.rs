@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use drive::{DriveObserver, Ending, Stop};
-use engine::{BlockedCall, CallKind, InCall, Setup, Visitor};
+use engine::{BlockedCall, CallKind, ErrorKind, InCall, Setup, Visitor};
 use job::{Dialect, Job};
 use meter::{Meter, Summary, WorkerLog};
 use record::StuckKind;
@@ -120,7 +120,14 @@ fn attempt(
         summary_at: Nanos::ZERO,
     };
     let drive = WorkerDrive { worker, stop, publisher, in_call, start, finished };
-    let logged = engine::with_target(&setup, files, drive).map_err(|error| worker_error(&error))?;
+    let logged = match engine::with_target(&setup, files, drive) {
+        // The run was ended before a peer came, which is no failure.
+        Err(error) if error.kind == ErrorKind::Cancelled && stop.is_set() => {
+            finished.ending = Some(Ending::Stopped);
+            return Ok(());
+        }
+        visited => visited.map_err(|error| worker_error(&error))?,
+    };
     if job.files.unlink && !job.engine.engine.has_no_storage() && finished.pending.is_empty() {
         for file in &worker_plan.files.files {
             shared.gate.remove(Path::new(&file.path)).map_err(|error| worker_error(&error))?;

@@ -16,6 +16,10 @@ pub(crate) fn complete(job: &mut Job) {
     if network.protocol == NetworkProtocol::Unix && network.hostname.is_none() {
         network.hostname = job.files.filenames.first().cloned();
     }
+    // As in fio, rates of connections are in bits unless another unit is given.
+    if job.stats.unit_base == 0 {
+        job.stats.unit_base = 1;
+    }
     // What is sent cannot be read back: the receiver verifies it.
     if !job.pattern.direction.reads() {
         job.verify.do_verify = false;

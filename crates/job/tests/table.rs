@@ -158,6 +158,16 @@ fn every_supported_option_changes_the_job() {
     }
 }
 
+/// fio 3.33 prints `BW=9482Mibit/s` for its engines of networks.
+#[test]
+fn rates_of_connections_are_in_bits() {
+    let unit = |options: &str| {
+        let net = "ioengine=net\nport=1\nhostname=localhost\nrw=write";
+        settings(&format!("{net}\n{options}")).jobs[0].stats.unit_base
+    };
+    assert_eq!([unit(""), unit("unit_base=0"), unit("unit_base=8")], [1, 1, 8]);
+}
+
 /// An unsupported option is refused whatever its value.
 #[test]
 fn every_unsupported_option_is_an_error_at_its_place() {
