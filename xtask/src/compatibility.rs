@@ -9,13 +9,14 @@ use job::table::{self, OptionSpec, Status};
 use syn::visit::Visit;
 
 /// Test files that run fio and Fathom for the same jobs and compare what they do or print.
-const COMPARISONS: [&str; 15] = [
+const COMPARISONS: &[&str] = &[
     "crates/cli/tests/counts.rs",
     "crates/cli/tests/engine_options.rs",
     "crates/cli/tests/fio_face.rs",
     "crates/cli/tests/fio_options.rs",
     "crates/cli/tests/fio_random_jobs.rs",
     "crates/cli/tests/fio_zones.rs",
+    "crates/cli/tests/fio_trims.rs",
     "crates/cli/tests/logs.rs",
     "crates/cli/tests/metadata.rs",
     "crates/cli/tests/network.rs",

@@ -97,7 +97,8 @@ fn trims(job: &Job, export: &RemoteExport) -> Option<(&'static str, String)> {
         let what = "cannot trim (NBD_CMD_TRIM)\nhelp: use replay_skip=trim, or have the server permit it";
         return (Operations::of(job).trim && !export.trims).then(|| ("replay_skip", what.to_owned()));
     }
-    (job.pattern.direction.trims() && !export.trims).then(|| ("rw", what.to_owned()))
+    let option = if job.pattern.direction.trims() { "rw" } else { "trim_percentage" };
+    (Operations::of(job).trim && !export.trims).then(|| (option, what.to_owned()))
 }
 
 fn flushes(job: &Job, export: &RemoteExport) -> Option<(&'static str, String)> {

@@ -35,7 +35,7 @@ impl Operations {
         let issued = Self {
             read: mix.includes(OpKind::Read),
             write: mix.includes(OpKind::Write) || pairs,
-            trim: mix.includes(OpKind::Trim),
+            trim: mix.includes(OpKind::Trim) || job.trims_written(),
             remove: job.files.unlink,
         };
         let verifies = job.verify.method.is_some();

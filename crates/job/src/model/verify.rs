@@ -40,9 +40,38 @@ pub struct VerifyOptions {
     pub any_seed: bool,
     /// Do not check which write a block is of.
     pub any_sequence: bool,
+    /// Trims of written blocks.
+    pub trims: TrimBacklog,
     /// Nonce in headers, which distinguishes the blocks of otherwise identical runs. If `None`, a run that writes draws
     /// one and a run that only reads takes it from the blocks.
     pub nonce: Option<u32>,
+}
+
+/// Trims of written blocks before they are verified (`trim_*`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TrimBacklog {
+    /// Percentage of the written blocks that are trimmed.
+    pub percentage: u32,
+    /// Writes after which they are trimmed; 0 for no trims.
+    pub backlog: u64,
+    /// Do not read trimmed blocks; otherwise they must read as zeroes.
+    pub any_content: bool,
+}
+
+impl VerifyOptions {
+    /// Reports whether the writes of a job are read back.
+    #[must_use]
+    pub const fn reads_back(&self) -> bool {
+        self.method.is_some() && self.do_verify && !self.only
+    }
+}
+
+impl TrimBacklog {
+    /// Reports whether any block is trimmed.
+    #[must_use]
+    pub const fn is_any(&self) -> bool {
+        self.percentage > 0 && self.backlog > 0
+    }
 }
 
 /// Layouts of block headers (`verify_format`).
@@ -238,6 +267,13 @@ impl SmallBlock {
 }
 
 impl Job {
+    /// Reports whether blocks that the job has written are trimmed before they are verified. Without verification, fio
+    /// trims none either.
+    #[must_use]
+    pub const fn trims_written(&self) -> bool {
+        self.verify.trims.is_any() && self.verify.reads_back() && self.pattern.direction.writes()
+    }
+
     /// Returns the smallest verified block size if it is smaller than its header. `draws_nonce` says whether the run
     /// marks its blocks with a nonce if the job gives none.
     #[must_use]

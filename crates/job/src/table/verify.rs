@@ -2,7 +2,7 @@
 
 use super::Status;
 use super::spec::OptionKind::{Bool, Int, Long, Text, Word};
-use super::spec::{ANY, OptionSpec, Setter, accepted, flag, int, later, special, switch};
+use super::spec::{ANY, OptionSpec, Setter, accepted, flag, int, later, share, special, switch};
 use crate::draft::JobDraft;
 use crate::model::{FIO_HEADER_BYTES, VerifyFormat, VerifyMethod, VerifyPattern};
 use crate::read::{Findings, pattern, word};
@@ -86,10 +86,30 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
     switch("verify_header_seed", "1", "Check the seed in the header of each block.", |d, on| {
         d.job.verify.any_seed = !on;
     }),
-    later("trim_percentage", Int(0, 100), "Percentage of verified blocks to trim.").default("0"),
-    later("trim_verify_zero", Bool, "Verify that trimmed blocks read as zeroes.").default("1"),
-    later("trim_backlog", Long(0), "Number of written blocks after which blocks are trimmed."),
-    later("trim_backlog_batch", Int(0, ANY), "Number of blocks to trim at once."),
+    share("trim_percentage", "Percentage of written blocks to trim before they are verified.", |d, n| {
+        d.job.verify.trims.percentage = n as u32;
+    })
+    .default("0"),
+    switch(
+        "trim_verify_zero",
+        "1",
+        "Verify that trimmed blocks read as zeroes, instead of not reading them.",
+        |d, on| {
+            d.job.verify.trims.any_content = !on;
+        },
+    ),
+    OptionSpec::new(
+        "trim_backlog",
+        Long(0),
+        Setter::Number(|d, n| d.job.verify.trims.backlog = n),
+        "Number of written blocks after which `trim_percentage` of them are trimmed; 0 for no trims.",
+    ),
+    accepted(
+        "trim_backlog_batch",
+        Int(0, ANY),
+        "Number of blocks to trim at once.",
+        "all chosen blocks of the backlog are trimmed at once, as many as fio 3.33 trims",
+    ),
     deprecated("verifysort", "Verify blocks in the order of their offsets."),
     deprecated("verifysort_nr", "Number of blocks to sort for `verifysort`."),
 ];

@@ -4,6 +4,7 @@ use job::{BlockSizes, Direction, Job, VerifyFormat};
 use units::random::{Random, mix};
 
 use super::fast_path::FastPath;
+use super::trims::BacklogTrims;
 use super::{AttachedTrace, Issuer, IssuerInputs, IssuerPhase, PendingTrims, Streams};
 use crate::decision::{FileExtent, WorkerIndex};
 use crate::error::WorkloadError;
@@ -45,12 +46,14 @@ impl Issuer {
         // The writes of pairs follow their trims, and are read back at the end of the pass.
         let backlog = job.verify.backlog.filter(|_| reads_back && pairs.is_none()).unwrap_or(u64::MAX);
         let priorities = Priorities::new(job, own).map(Box::new);
+        let trims = backlog_trims(job, &rules, verifier.as_ref(), own)?;
         let simple = priorities.is_none() && pairs.is_none() && think.is_none() && syncs.is_none() && files.len() == 1;
+        let simple = simple && trims.is_none();
         Ok(Self {
             fast_path: FastPath::new(mix, &pace, &rules, simple),
             invalidates: job.files.invalidate && !job.engine.direct && rules.has_passes(),
             begins_pass: false,
-            slow_path: pairs.is_some() || think.is_some() || order,
+            slow_path: pairs.is_some() || trims.is_some() || think.is_some() || order,
             order: order.then(Box::default),
             mix,
             pace,
@@ -74,6 +77,7 @@ impl Issuer {
             due_sync: None,
             think,
             pairs,
+            trims,
             replay: None,
             zoned: None,
             trace: AttachedTrace::default(),
@@ -94,9 +98,42 @@ fn numbers_writes(job: &Job, rules: &OffsetRules, verifier: Option<&Verifier>) -
 
 /// Reports whether writes are read back before anything overwrites them.
 fn reads_back(job: &Job) -> bool {
-    let verify = &job.verify;
-    let reads_back = verify.method.is_some() && verify.do_verify && !verify.only;
-    reads_back && job.pattern.direction.writes()
+    job.verify.reads_back() && job.pattern.direction.writes()
+}
+
+/// Creates the trims of a job that trims what it has written.
+fn backlog_trims(
+    job: &Job,
+    rules: &OffsetRules,
+    verifier: Option<&Verifier>,
+    own: u64,
+) -> Result<Option<Box<BacklogTrims>>, WorkloadError> {
+    let writes = verifier.is_some() && job.pattern.direction.writes();
+    let refused = |why: &str| {
+        let message = format!("blocks cannot be trimmed before they are verified: {why}");
+        Err(WorkloadError::new("trim_percentage", message))
+    };
+    if job.verify.only && writes && job.verify.trims.is_any() {
+        return refused(
+            "`verify_only` does not know which blocks the earlier run trimmed\nhelp: verify in the same run",
+        );
+    }
+    if !job.trims_written() {
+        return Ok(None);
+    }
+    if rules.may_overlap() {
+        return refused(
+            "blocks are written several times in a pass, and a trim may follow the last write or not\nhelp: leave out \
+             `norandommap` and skewed distributions",
+        );
+    }
+    if verifier.is_some_and(Verifier::shares_regions) {
+        return refused(
+            "other workers write to the same region, and trim what this one has written\nhelp: give each worker a \
+             file or region of its own",
+        );
+    }
+    Ok(Some(Box::new(BacklogTrims::new(job.verify.trims, own))))
 }
 
 pub(super) fn used_kinds(job: &Job, mix: Mix) -> [bool; 3] {

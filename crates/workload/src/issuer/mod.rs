@@ -1,10 +1,12 @@
 //! The issuer: decides the operations of one worker.
 
 mod build;
+mod data;
 mod fast_path;
 mod overlap;
 mod pairs;
 mod replay;
+mod trims;
 mod written;
 mod zoned;
 
@@ -28,12 +30,13 @@ use crate::priorities::Priorities;
 use crate::replay::{ReplayOutcome, TraceBytes, TraceReplay};
 use crate::syncs::SyncSchedule;
 use crate::think::{Admission, Think};
-use crate::verify::{Checked, Mismatch, Verifier};
+use crate::verify::Verifier;
 use build::used_kinds;
 use fast_path::FastPath;
 use overlap::OverlappingWrites;
 use pairs::PendingTrims;
 use replay::Replay;
+use trims::BacklogTrims;
 use written::WrittenBefore;
 use zoned::ZonedFiles;
 
@@ -79,6 +82,8 @@ pub struct Issuer {
     due_sync: Option<Decision>,
     think: Option<Think>,
     pairs: Option<PendingTrims>,
+    /// Trims of written blocks, if the job has some.
+    trims: Option<Box<BacklogTrims>>,
     /// Present if overlapping writes are verified: they are numbered and do not overtake each other.
     order: Option<Box<OverlappingWrites>>,
     replay: Option<Replay>,
@@ -334,6 +339,7 @@ impl Issuer {
         if let Some(pairs) = &mut self.pairs {
             pairs.waiting.push_back((*op, false));
         }
+        self.choose_trim(op);
     }
 
     /// Closes a file at the end of its pass, before another one is opened.
@@ -365,6 +371,9 @@ impl Issuer {
         if let Some(write) = self.pairs.as_mut().and_then(PendingTrims::ready) {
             return Some(self.issue_paired(write, now));
         }
+        if let Some(next) = self.due_trim(now) {
+            return Some(next);
+        }
         if let Some(next) = self.waiting_write() {
             return Some(next);
         }
@@ -385,6 +394,7 @@ impl Issuer {
             self.slow_path = self.begins_pass
                 || self.think.is_some()
                 || self.pairs.is_some()
+                || self.trims.is_some()
                 || self.order.is_some()
                 || self.written.is_some()
                 || self.zoned.is_some();
@@ -474,6 +484,7 @@ impl Issuer {
         let op = Decision { kind: OpKind::Write, sequence: self.sequence, intended: now, ..trim };
         self.sequence += 1;
         self.writes += 1;
+        self.choose_trim(&op);
         self.retire_if_done(op.file);
         Next::Issue(op)
     }
@@ -502,6 +513,9 @@ impl Issuer {
         if let Some(pairs) = &mut self.pairs {
             pairs.completed(op);
         }
+        if let Some(trims) = &mut self.trims {
+            trims.completed(op);
+        }
         let last = self.in_flight() == 0;
         if let Some(think) = self.think.as_mut().filter(|_| last) {
             think.all_completed(at);
@@ -517,32 +531,12 @@ impl Issuer {
         self.close_fast_path();
         self.limits.stop();
         self.replay = self.replay.map(|replay| Replay { left: 0, reads: 0, ..replay });
+        if let Some(trims) = &mut self.trims {
+            trims.cancel();
+        }
         if self.phase == IssuerPhase::Load {
             self.end_loop();
         }
-    }
-
-    /// Fills a new buffer once, before its first use. `number` differs between the worker's buffers.
-    pub fn prepare(&self, number: u32, buffer: &mut [u8]) {
-        self.payload.prepare(u64::from(number), buffer);
-    }
-
-    /// Fills a prepared buffer of exactly `op.length` bytes for the write `op`.
-    #[inline]
-    pub fn fill(&self, op: &Decision, buffer: &mut [u8]) {
-        match &self.verifier {
-            Some(verifier) => verifier.fill(op, buffer),
-            None => self.payload.fill(op, buffer),
-        }
-    }
-
-    /// Checks the data of `op`, a read with `checked` set.
-    ///
-    /// # Errors
-    ///
-    /// Returns the first block that is not what was written.
-    pub fn check(&mut self, op: &Decision, data: &[u8]) -> Result<Checked, Mismatch> {
-        self.verifier.as_mut().map_or(Ok(Checked::Good), |verifier| verifier.check(op, data))
     }
 
     /// Reports whether other workers write to the region of a file that this issuer reads back, so that reads may be

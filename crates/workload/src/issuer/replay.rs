@@ -52,6 +52,7 @@ impl Issuer {
         if let (Some(replay), Some((_, reads))) = (&mut issuer.replay, &latest) {
             replay.reads = *reads;
         }
+        issuer.expect_trims(self);
         // Also where offsets repeat and passes have no start: caches hold what was written.
         issuer.invalidates = caches(&self.origin.job);
         issuer.mark_pass_start();
@@ -111,6 +112,9 @@ impl Issuer {
             zoned.forget_written();
         }
         self.backlog_full_at = self.writes.saturating_add(self.backlog);
+        if let Some(trims) = &mut self.trims {
+            trims.begin_again();
+        }
         self.checkpoint = None;
         self.checkpoint = Some(Box::new(self.clone()));
         true
@@ -142,6 +146,7 @@ impl Issuer {
             match self.next_data(Nanos::MAX) {
                 Some(Next::Issue(op)) if op.kind == written => {
                     let is_read = self.verifier.as_mut().is_none_or(|verifier| verifier.is_to_be_read(&op));
+                    let is_read = is_read && self.trims.as_mut().is_none_or(|trims| trims.is_to_be_read(&op));
                     if let Some(replay) = &mut self.replay {
                         replay.left -= 1;
                         replay.reads = replay.reads.saturating_sub(u64::from(is_read));

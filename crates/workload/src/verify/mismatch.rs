@@ -36,13 +36,15 @@ pub enum WrongData {
     Checksum,
     /// The pattern is wrong.
     Pattern,
+    /// The block was trimmed, and does not read as zeroes.
+    Trimmed,
 }
 
 impl WrongData {
     /// Reports whether the header is wrong, so that nothing is known about the payload.
     #[must_use]
     pub const fn is_in_header(self) -> bool {
-        !matches!(self, Self::Payload | Self::Checksum | Self::Pattern)
+        !matches!(self, Self::Payload | Self::Checksum | Self::Pattern | Self::Trimmed)
     }
 }
 
@@ -104,6 +106,7 @@ impl fmt::Display for Mismatch {
             WrongData::Payload => "wrong data",
             WrongData::Checksum => "wrong checksum",
             WrongData::Pattern => "wrong pattern",
+            WrongData::Trimmed => "data in a trimmed block",
         };
         write!(f, "{what} at offset {} (block at {}): expected ", self.offset, self.block)?;
         hex(f, &self.expected)?;

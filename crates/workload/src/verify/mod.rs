@@ -165,6 +165,21 @@ impl Verifier {
         self.expected.is_some() && self.files.shared.get(file as usize).copied().unwrap_or(false)
     }
 
+    /// Reports whether other workers write to a region of this one.
+    pub(crate) fn shares_regions(&self) -> bool {
+        self.files.shared.contains(&true)
+    }
+
+    /// Checks the data of a block that was trimmed.
+    pub(crate) fn check_trimmed(&self, op: &Decision, data: &[u8]) -> Result<Checked, Mismatch> {
+        if self.method == VerifyMethod::Null {
+            return Ok(Checked::Good);
+        }
+        let zeroes = vec![0; data.len()];
+        let checked = differs(WrongData::Trimmed, 0, &zeroes, data);
+        checked.map(|()| Checked::Good).map_err(|flaw| flaw.into_mismatch(op.file, op.offset, data))
+    }
+
     /// Returns the seed of a block's random payload.
     fn key(&self, seed: u64, nonce: u32, identity: Option<WriteIdentity>) -> u64 {
         let has_header = self.method != VerifyMethod::Pattern;
