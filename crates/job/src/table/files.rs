@@ -114,7 +114,13 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
     )
     .default("none"),
     later("lockfile", Word(&["none", "exclusive", "readwrite"]), "Lock files while they are in use.").default("none"),
-    later("filetype", Word(&["none", "file", "block", "char"]), "Treat all files as this type.").default("none"),
+    accepted(
+        "filetype",
+        Word(&["none", "file", "block", "char"]),
+        "Type of all files, which saves a stat call for each.",
+        "the type of each file is read, so that a device is never taken for a file",
+    )
+    .default("none"),
     text("opendir", "Use all regular files below this directory.", |d, path| {
         d.job.files.opendir = (!path.is_empty()).then(|| path.to_owned());
     }),
