@@ -111,7 +111,7 @@ fn judge(spec: &OptionSpec, files: Option<&BTreeSet<&'static str>>) -> (Conforma
 /// Returns the canonical names of the options in each comparison, with the files.
 fn compared_options(root: &Path) -> Result<BTreeMap<&'static str, BTreeSet<&'static str>>> {
     let mut compared: BTreeMap<_, BTreeSet<_>> = BTreeMap::new();
-    for file in COMPARISONS {
+    for &file in COMPARISONS {
         let text = std::fs::read_to_string(root.join(file)).with_context(|| format!("read {file}"))?;
         let mut words = OptionWords::default();
         words.visit_file(&syn::parse_file(&text).with_context(|| format!("parse {file}"))?);

@@ -266,12 +266,8 @@ fn one_word(
     words: &'static [&'static str],
     findings: &mut Findings,
 ) {
-    if spec.name == "random_distribution" && text.split([',', ':']).next() == Some("sequence") {
-        findings.fault(0..text.len(), "not-supported", "the distribution `sequence` is not supported yet");
-        return;
-    }
     let Some((word, argument)) = word::read(text, words, findings) else { return };
-    if text[word.len()..].starts_with(':') && text.contains(',') {
+    if text[word.len()..].starts_with(':') && text.contains(',') && word != "sequence" {
         // fio compares the text up to the first comma with its words, none of which contains a colon.
         let message = "fio refuses a `,` after a `:`";
         match spec.name {

@@ -24,6 +24,8 @@ pub(crate) struct JobDraft {
     pub(crate) replay: ReplayOptions,
     /// `steadystate` and its times, which apply if there is a duration.
     pub(crate) steady: SteadyState,
+    /// `random_sequence_stride`.
+    pub(crate) sequence_stride: bool,
     /// Options of zones.
     pub(crate) zones: ZoneDraft,
     /// `replay_no_stall`, which takes precedence over any speed.
@@ -89,6 +91,7 @@ impl Default for JobDraft {
             align: [None; 3],
             replay: ReplayOptions::default(),
             steady: SteadyState::default(),
+            sequence_stride: false,
             zones: ZoneDraft::default(),
             no_stall: false,
             redirect: None,

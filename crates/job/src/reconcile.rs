@@ -24,7 +24,7 @@ pub(crate) fn reconcile(draft: JobDraft, context: &StrictContext<'_>) -> (Job, V
     job.extent.steady = (draft.steady.duration > Nanos::ZERO).then_some(draft.steady);
     job.pattern.blockalign = block_align(draft.align, &block_sizes);
     job.pattern.block_sizes = block_sizes;
-    reconcile_map(&mut job.pattern);
+    reconcile_map(&mut job.pattern, draft.sequence_stride);
     if !draft.replay.trace.is_empty() {
         let ReplayOptions { speed_ppm, .. } = draft.replay;
         job.replay = Some(ReplayOptions { speed_ppm: speed_ppm.filter(|_| !draft.no_stall), ..draft.replay });
@@ -135,8 +135,14 @@ fn block_align([read, write, trim]: [Option<u64>; 3], sizes: &PerKind<BlockSizes
     Some(PerKind { read: align(read, &sizes.read), write: align(write, &sizes.write), trim: align(trim, &sizes.trim) })
 }
 
-/// Turns off the map of blocks if some blocks are more frequent than others or blocks may overlap.
-fn reconcile_map(pattern: &mut Pattern) {
+/// Turns off the map of blocks if some blocks are more frequent than others or blocks may overlap. `advances` says whether
+/// sequences of blocks do.
+fn reconcile_map(pattern: &mut Pattern, advances: bool) {
+    for slot in 0..3 {
+        if let Distribution::Sequence { strided, .. } = pattern.distribution.slot(slot) {
+            *strided = advances;
+        }
+    }
     let distributions = [&pattern.distribution.read, &pattern.distribution.write, &pattern.distribution.trim];
     let skewed = distributions.iter().any(|distribution| **distribution != Distribution::Uniform);
     pattern.norandommap |= skewed || pattern.blockalign.is_some();

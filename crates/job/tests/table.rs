@@ -102,6 +102,7 @@ fn other_value(spec: &OptionSpec) -> String {
         "hostname" => "239.1.1.1",
         "protocol" => "tcpv6",
         "random_distribution" => "zipf:1.2",
+        "random_sequence_stride" => "1\nrandom_distribution=sequence:1,0",
         _ => "",
     };
     if !named.is_empty() {

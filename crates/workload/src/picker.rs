@@ -86,7 +86,7 @@ impl Picker {
             self.left -= 1;
             return Some(self.current);
         }
-        let wanted = match &self.order {
+        let wanted = match &mut self.order {
             PickOrder::RoundRobin if self.current + 1 == files.len() => 0,
             PickOrder::RoundRobin => self.current + 1,
             PickOrder::Sequential => self.current,

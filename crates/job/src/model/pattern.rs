@@ -222,4 +222,11 @@ pub enum Distribution {
     Zoned(Vec<(u32, u32)>),
     /// Percentage of operations and bytes of the file of each zone, in order.
     ZonedAbs(Vec<(u32, Bytes)>),
+    /// These blocks, again and again.
+    Sequence {
+        /// Indices of the blocks.
+        blocks: Vec<u64>,
+        /// Whether all indices grow by the length of the sequence each time (`random_sequence_stride`).
+        strided: bool,
+    },
 }

@@ -8,7 +8,7 @@ use super::number::{self, NumberUnit};
 use crate::model::Distribution;
 
 /// The values of `random_distribution` that Fathom supports.
-pub(crate) const WORDS: &[&str] = &["random", "zipf", "pareto", "normal", "zoned", "zoned_abs"];
+pub(crate) const WORDS: &[&str] = &["random", "zipf", "pareto", "normal", "zoned", "zoned_abs", "sequence"];
 
 /// Parses the distribution of one kind of operation.
 pub(crate) fn read(word: &str, argument: Option<&str>, findings: &mut Findings) -> Option<Distribution> {
@@ -35,11 +35,31 @@ pub(crate) fn read(word: &str, argument: Option<&str>, findings: &mut Findings) 
         "zoned_abs" => zones(argument, findings, bytes).and_then(|zones| bytes_of_file(zones, findings)),
         _ => {
             findings
-                .fault(0..word.len(), "unknown-value", format!("`{word}` is not a distribution"))
+                .fault(
+                    0..word.len(),
+                    "unknown-value",
+                    format!("`{word}` is not a distribution of one kind of operation"),
+                )
                 .remedy(format!("one of {}", WORDS.join(", ")));
             None
         }
     }
+}
+
+/// Maximum number of blocks of a sequence, as in fio.
+const SEQUENCE_MAX: usize = 64;
+
+/// Parses the indices of a sequence of blocks, which is that of all kinds of operation.
+pub(crate) fn sequence(argument: Option<&str>, findings: &mut Findings) -> Option<Distribution> {
+    let parts = split(argument.unwrap_or(""), ',');
+    let blocks: Option<Vec<u64>> = parts.iter().map(|(_, part)| part.trim().parse().ok()).collect();
+    let Some(blocks) = blocks.filter(|blocks| blocks.len() <= SEQUENCE_MAX) else {
+        findings
+            .fault(0..0, "distribution", format!("`sequence` needs 1 to {SEQUENCE_MAX} indices of blocks"))
+            .remedy("write for example `random_distribution=sequence:2,0,1`");
+        return None;
+    };
+    Some(Distribution::Sequence { blocks, strided: false })
 }
 
 /// Parses the exponent of a Zipf distribution, by default 1.1. It must not be 1, where the underlying sum diverges.
@@ -206,6 +226,19 @@ mod tests {
         assert_eq!(read_one("zoned:50/5:30/15:20/"), Some(Distribution::Zoned(vec![(50, 5), (30, 15), (20, 80)])));
         let absolute = vec![(60, Bytes::new(4096)), (40, Bytes::new(8192))];
         assert_eq!(read_one("zoned_abs:60/4k:40/8k"), Some(Distribution::ZonedAbs(absolute)));
+    }
+
+    #[test]
+    fn sequences_are_parsed() {
+        let read = |text| sequence(Some(text), &mut Findings::default());
+        assert_eq!(read("2, 0,1"), Some(Distribution::Sequence { blocks: vec![2, 0, 1], strided: false }));
+        let ones = |count| vec!["1"; count].join(",");
+        assert!(sequence(Some(&ones(64)), &mut Findings::default()).is_some());
+        assert_eq!(sequence(Some(&ones(65)), &mut Findings::default()), None);
+        for text in ["", "x", "1,", "-1", "1:2"] {
+            assert_eq!(read(text), None, "{text}");
+        }
+        assert_eq!(sequence(None, &mut Findings::default()), None);
     }
 
     #[test]

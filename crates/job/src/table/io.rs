@@ -1,5 +1,7 @@
 //! Options of direction, block sizes and payload.
 
+use units::PerKind;
+
 use super::spec::OptionKind::{Bool, Floats, Int, Long, Ranges, Text, Word};
 use super::spec::{ANY, OptionSpec, Setter, flag, int, later, share, special, switch, word};
 use crate::draft::JobDraft;
@@ -75,7 +77,9 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
         "Distribution of random offsets; up to three values separated by commas for reads, writes and trims.",
     )
     .default("random"),
-    later("random_sequence_stride", Bool, "Spread the `sequence` distribution over the file.").default("0"),
+    switch("random_sequence_stride", "0", "Advance the `sequence` distribution by its length each time.", |d, on| {
+        d.sequence_stride = on;
+    }),
     OptionSpec::new(
         "percentage_random",
         Int(0, 100),
@@ -219,6 +223,13 @@ fn percentage_random(draft: &mut JobDraft, slot: usize, last: bool, n: u64) {
 }
 
 fn random_distribution(draft: &mut JobDraft, text: &str, findings: &mut Findings) {
+    if text.split([',', ':']).next() == Some("sequence") {
+        let argument = text.split_once(':').map(|(_, argument)| argument);
+        if let Some(sequence) = distribution::sequence(argument, findings) {
+            draft.job.pattern.distribution = PerKind::from_slots(|_| sequence.clone());
+        }
+        return;
+    }
     let mut parts = lists::split(text, ',');
     let named = parts[0].1;
     if matches!(named, "random" | "zipf" | "pareto" | "normal") && parts.len() > 1 {

@@ -22,6 +22,18 @@ enum DistributionShape {
     Ranked { rank: Rank, places: Permutation, shift: u64 },
     Normal { middle: f64, deviation: f64 },
     Zoned { zones: Vec<DistributionZone>, sum: u64 },
+    Sequence(BlockSequence),
+}
+
+/// Blocks in a given order, again and again, and where in it the next draw is.
+#[derive(Clone, Debug)]
+struct BlockSequence {
+    blocks: Vec<u64>,
+    /// Blocks to advance by after each round.
+    stride: u64,
+    /// Sum of the advances, modulo the number of blocks.
+    base: u64,
+    next: usize,
 }
 
 #[derive(Clone, Debug)]
@@ -59,20 +71,28 @@ impl Draw {
             Distribution::ZonedAbs(parts) => {
                 zoned(parts.iter().map(|(share, size)| (*share, size.get() as f64 / block.max(1) as f64)), count)
             }
+            // Indices beyond the end continue at the start.
+            Distribution::Sequence { blocks, strided } => DistributionShape::Sequence(BlockSequence {
+                blocks: blocks.iter().map(|block| block % count).collect(),
+                stride: if *strided { blocks.len() as u64 % count } else { 0 },
+                base: 0,
+                next: 0,
+            }),
         };
         Self { count, shape }
     }
 
     /// Draws the next block.
     #[inline]
-    pub(crate) fn draw(&self, random: &mut Random) -> u64 {
-        match &self.shape {
+    pub(crate) fn draw(&mut self, random: &mut Random) -> u64 {
+        match &mut self.shape {
             DistributionShape::Uniform => random.below(self.count),
             DistributionShape::Ranked { rank, places, shift } => {
-                let place = places.image(rank.draw(self.count, random)) + shift;
+                let place = places.image(rank.draw(self.count, random)) + *shift;
                 if place >= self.count { place - self.count } else { place }
             }
-            DistributionShape::Normal { middle, deviation } => self.normal(*middle, *deviation, random),
+            &mut DistributionShape::Normal { middle, deviation } => self.normal(middle, deviation, random),
+            DistributionShape::Sequence(sequence) => sequence.draw(self.count),
             DistributionShape::Zoned { zones, sum } => {
                 let point = random.below(*sum);
                 let zone = zones.iter().find(|zone| point < zone.total).unwrap_or(&zones[0]);
@@ -90,6 +110,17 @@ impl Draw {
             }
         }
         (middle as u64).min(self.count - 1)
+    }
+}
+
+impl BlockSequence {
+    fn draw(&mut self, count: u64) -> u64 {
+        let block = self.blocks.get(self.next).map_or(0, |block| (block + self.base) % count);
+        self.next += 1;
+        if self.next >= self.blocks.len() {
+            (self.next, self.base) = (0, (self.base + self.stride) % count);
+        }
+        block
     }
 }
 
@@ -190,7 +221,7 @@ mod tests {
     const DRAWS: u32 = 200_000;
 
     fn histogram(distribution: &Distribution, count: u64) -> Vec<f64> {
-        let draw = Draw::new(distribution, count, 4096, 9);
+        let mut draw = Draw::new(distribution, count, 4096, 9);
         let mut random = Random::new(4, 0);
         let mut seen = vec![0.0; count as usize];
         for _ in 0..DRAWS {
@@ -262,6 +293,19 @@ mod tests {
         assert!((percent[100..300].iter().sum::<f64>() - 0.3).abs() < 0.01);
         assert!((percent[600..].iter().sum::<f64>() - 0.02).abs() < 0.005);
         assert!((bytes[..100].iter().sum::<f64>() - 0.6).abs() < 0.01);
+    }
+
+    #[test]
+    fn sequences_repeat_or_advance_and_wrap_around() {
+        let drawn = |blocks: &[u64], strided, count, draws| -> Vec<u64> {
+            let sequence = Distribution::Sequence { blocks: blocks.to_vec(), strided };
+            let (mut draw, mut random) = (Draw::new(&sequence, count, 4096, 9), Random::new(4, 0));
+            (0..draws).map(|_| draw.draw(&mut random)).collect()
+        };
+        assert_eq!(drawn(&[2, 0, 1], false, 8, 7), [2, 0, 1, 2, 0, 1, 2]);
+        assert_eq!(drawn(&[2, 0, 1], true, 8, 10), [2, 0, 1, 5, 3, 4, 0, 6, 7, 3]);
+        assert_eq!(drawn(&[u64::MAX, 9, 0], false, 4, 4), [3, 1, 0, 3]);
+        assert_eq!(drawn(&[5, 6, 7], true, 1, 4), [0; 4]);
     }
 
     #[test]
