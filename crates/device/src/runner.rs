@@ -296,6 +296,7 @@ impl DeviceRun<'_> {
             nonce: if dialect == Dialect::Strict { nonce() } else { 0 },
             counters: Arc::clone(counters),
             flows: policy::Flows::of(&self.plan),
+            ramps: runner::SizedRamps::of(&self.plan, &self.workers),
             calls: self.workers.iter().map(|_| Arc::new(InCall::default())).collect(),
             yield_after: stages::yield_after(&self.workers),
             intervals: options.intervals,

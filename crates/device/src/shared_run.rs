@@ -7,6 +7,7 @@ use engine::gate::WriteGate;
 use engine::{InCall, MonotonicClock};
 use job::Dialect;
 use meter::IntervalWidths;
+use runner::SizedRamps;
 use runner::policy::Flows;
 use runner::{LogSink, RunCounters, Seeds, WorkerError};
 use units::Nanos;
@@ -25,6 +26,8 @@ pub(crate) struct SharedRun {
     pub(crate) counters: Arc<RunCounters>,
     /// Flows that workers share.
     pub(crate) flows: Flows,
+    /// Ramps by size.
+    pub(crate) ramps: SizedRamps,
     /// The current system call of each worker.
     pub(crate) calls: Vec<Arc<InCall>>,
     /// Time after which workers yield, see [`crate::stages::yield_after`].

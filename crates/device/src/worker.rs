@@ -106,6 +106,7 @@ fn attempt(
         ..policy::policy(worker_plan, job, seed)
     };
     policy.rules.flow = shared.flows.member(job);
+    policy.ramp_bytes = shared.ramps.ramp(worker_plan);
     // The thread was started when the other job had ended.
     policy.after = None;
     let mut worker = drive::DriveWorker::new(issuer, meter, policy);

@@ -23,7 +23,7 @@ mod worker;
 pub use outcome::{Abandoned, Damaged, Ending, FailureCause, OperationFailure, Verification};
 pub use policy::{EndOthers, EndScope, OnError, Policy};
 pub use recent::WriteProgress;
-pub use rules::{Flow, FlowMember, FoundDepth, LatencyTarget, RateFloor, WorkerRules};
+pub use rules::{Flow, FlowMember, FoundDepth, LatencyTarget, RampBytes, RateFloor, WorkerRules};
 pub use stop::Stop;
 pub use watch::{DriveObserver, IssueRecorder, NoObserver};
 pub use worker::DriveWorker;

@@ -2,7 +2,7 @@
 
 use units::Nanos;
 
-use crate::rules::WorkerRules;
+use crate::rules::{RampBytes, WorkerRules};
 
 /// Behaviour after `EIO` or the end of a file. Other errors are final, unless they are to be ignored.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -66,6 +66,8 @@ pub struct Policy {
     pub delay: Nanos,
     /// Time from the start until results count.
     pub ramp: Nanos,
+    /// Bytes to transfer until results count, not before [`Policy::ramp`].
+    pub ramp_bytes: Option<RampBytes>,
     /// Runtime after the ramp; [`Nanos::MAX`] for no limit.
     pub runtime: Nanos,
     /// Behaviour after errors.
@@ -111,6 +113,7 @@ impl Default for Policy {
             scheduled: false,
             delay: Nanos::ZERO,
             ramp: Nanos::ZERO,
+            ramp_bytes: None,
             runtime: Nanos::MAX,
             on_error: OnError::default(),
             priorities: Vec::new(),

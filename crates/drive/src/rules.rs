@@ -62,6 +62,34 @@ pub struct Flow {
     weight: AtomicU64,
 }
 
+/// Bytes that one or several workers transfer before their results count (`ramp_size`).
+#[derive(Clone, Debug)]
+pub struct RampBytes {
+    /// Bytes transferred so far, shared by the workers of a group.
+    pub moved: Arc<AtomicU64>,
+    /// Bytes to transfer.
+    pub needed: u64,
+}
+
+/// Equal if they are of the same workers.
+impl PartialEq for RampBytes {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.moved, &other.moved) && self.needed == other.needed
+    }
+}
+
+impl RampBytes {
+    /// Reports whether the ramp is over.
+    pub(crate) fn is_over(&self) -> bool {
+        self.moved.load(Ordering::Relaxed) >= self.needed
+    }
+
+    /// Counts transferred bytes. Returns whether the ramp is over.
+    pub(crate) fn add(&self, bytes: u64) -> bool {
+        self.moved.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes) >= self.needed
+    }
+}
+
 /// A worker's place in a flow.
 #[derive(Clone, Debug)]
 pub struct FlowMember {

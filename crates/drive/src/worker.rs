@@ -2,6 +2,7 @@
 
 mod depth_search;
 mod floor;
+mod ramp;
 mod restraint;
 mod retry;
 mod zones;
@@ -114,7 +115,7 @@ impl DriveWorker {
             ramp_end: Nanos::MAX,
             end: Nanos::MAX,
             armed: Nanos::ZERO,
-            ramping: policy.ramp > Nanos::ZERO,
+            ramping: policy.ramp > Nanos::ZERO || policy.ramp_bytes.is_some(),
             measured: false,
             exhausted: false,
             ending: None,
@@ -211,6 +212,7 @@ impl DriveWorker {
         self.start = now + self.policy.delay;
         self.ramp_end = self.start + self.policy.ramp;
         self.end = self.ramp_end + self.policy.runtime;
+        self.await_ramp_bytes();
         if self.ramping {
             self.meter.begin_ramp(self.start);
         } else {
@@ -463,9 +465,8 @@ impl DriveWorker {
     fn take<T: Target>(&mut self, target: &mut T, done: &[Completion]) {
         self.meter.completed(done.len() as u32);
         for completion in done {
-            if self.ramping && completion.completed >= self.ramp_end {
-                self.ramping = false;
-                self.meter.begin(self.ramp_end);
+            if self.ramping {
+                self.check_ramp(completion);
             }
             self.finish_one(target, completion);
         }

@@ -6,12 +6,61 @@ use std::sync::Arc;
 
 use common::{LATENCY, job, memory, worker_of};
 use drive::{
-    DriveWorker, EndOthers, EndScope, Ending, FailureCause, Flow, FlowMember, NoObserver, Policy, RateFloor, Stop,
-    drive,
+    DriveWorker, EndOthers, EndScope, Ending, FailureCause, Flow, FlowMember, NoObserver, Policy, RampBytes, RateFloor,
+    Stop, drive,
 };
 use job::Job;
 use target::Target;
 use units::{Nanos, PerKind, Rate};
+
+/// Runs workers of four operations in flight and returns their operations that count and their runtimes.
+fn ramped(jobs: &[Job], adjust: impl Fn(u32, &mut Policy)) -> Vec<(u64, Nanos)> {
+    let worker = |(number, job): (u32, &Job)| worker_of(job, number, |policy| adjust(number, policy));
+    let mut workers: Vec<_> = (0..).zip(jobs).map(worker).collect();
+    drive(&mut workers, &mut memory(4 * jobs.len() as u32), &Stop::new(), &mut NoObserver);
+    workers
+        .iter_mut()
+        .map(|worker| (worker.meter_mut().finished().ios(), worker.meter_mut().finished().runtime))
+        .collect()
+}
+
+fn ramp_of(needed: u64) -> RampBytes {
+    RampBytes { moved: Arc::default(), needed }
+}
+
+#[test]
+fn operations_count_after_the_bytes_of_the_ramp() {
+    // 256 blocks, four at a time.
+    let reads = [job("rw=read iodepth=4")];
+    for (needed, counted) in [(1, 252), (16 << 10, 252), (17 << 10, 248), (512 << 10, 128)] {
+        let [(ios, runtime)] = ramped(&reads, |_, policy| policy.ramp_bytes = Some(ramp_of(needed)))[..] else {
+            panic!("one worker")
+        };
+        assert!((counted..counted + 4).contains(&ios), "{needed} bytes: {ios} of {counted}");
+        assert!(runtime <= Nanos::new(LATENCY.get() * 64), "{runtime}");
+    }
+    // All that is transferred belongs to the ramp.
+    for needed in [1 << 20, u64::MAX] {
+        let ran = ramped(&reads, |_, policy| policy.ramp_bytes = Some(ramp_of(needed)));
+        let by_time = ramped(&reads, |_, policy| policy.ramp = Nanos::from_secs(9));
+        assert_eq!(ran, by_time, "{needed}");
+    }
+}
+
+#[test]
+fn the_runtime_follows_the_ramp_and_groups_share_theirs() {
+    let loops = [job("rw=randread time_based runtime=1 iodepth=4"), job("rw=randread time_based runtime=1 iodepth=1")];
+    // 400 MB at 160 MB/s are 2.5 s.
+    let ran = ramped(&loops[..1], |_, policy| policy.ramp_bytes = Some(ramp_of(409_600_000)));
+    assert!((39_900..=40_100).contains(&ran[0].0) && ran[0].1.secs_f64().round() == 1.0, "{ran:?}");
+    // A ramp by time that takes longer decides.
+    let both = |_, policy: &mut Policy| (policy.ramp, policy.ramp_bytes) = (Nanos::from_secs(2), Some(ramp_of(4096)));
+    assert!((39_900..=40_100).contains(&ramped(&loops[..1], both)[0].0));
+    // Alone, the second worker would need four times as long.
+    let shared = ramp_of(200 << 20);
+    let ran = ramped(&loops, |_, policy| policy.ramp_bytes = Some(shared.clone()));
+    assert!((39_900..=40_100).contains(&ran[0].0) && (9_900..=10_100).contains(&ran[1].0), "{ran:?}");
+}
 
 const AT_END: EndOthers = EndOthers { at_end: true, at_error: false, scope: EndScope::Group };
 

@@ -166,6 +166,7 @@ fn default_extent() -> JobExtent {
         runtime: Nanos::ZERO,
         time_based: false,
         ramp_time: Nanos::ZERO,
+        ramp_size: Bytes::ZERO,
         steady: None,
         startdelay: (Nanos::ZERO, Nanos::ZERO),
     }

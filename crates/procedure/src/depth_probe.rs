@@ -7,7 +7,7 @@ use analyse::{Code, Remedy, Verdict};
 use job::Plan;
 use record::{JobResult, ProbeRecord, Run};
 use runner::WorkerPlan;
-use units::Nanos;
+use units::{Bytes, Nanos};
 
 /// Duration of a probe.
 const RUNTIME: Nanos = Nanos::from_secs(1);
@@ -34,7 +34,8 @@ pub fn plan(plan: &Plan, workers: &[WorkerPlan], run: &Run, verdicts: &[Verdict]
             job.pace.iodepth = iodepth;
         }
         let extent = &mut job.extent;
-        (extent.runtime, extent.time_based, extent.ramp_time) = (RUNTIME, true, Nanos::ZERO);
+        (extent.runtime, extent.time_based) = (RUNTIME, true);
+        (extent.ramp_time, extent.ramp_size) = (Nanos::ZERO, Bytes::ZERO);
         (extent.loops, extent.number_ios, extent.io_size) = (1, None, None);
         extent.startdelay = (Nanos::ZERO, Nanos::ZERO);
     }

@@ -56,6 +56,9 @@ fn values(job: &Job) -> Vec<(&'static str, String)> {
         ("ramp_time", extent.ramp_time.to_string()),
         ("randrepeat", yes(pattern.randrepeat)),
     ];
+    if extent.ramp_size.get() > 0 {
+        rows.push(("ramp_size", size(Size::Bytes(extent.ramp_size))));
+    }
     if job.pattern.direction == Direction::ReadWrite {
         rows.push(("rwmixread", format!("{}%", 100.0 * pattern.read_fraction())));
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use job::{Arrivals, BlockSizes, Dialect, Engine, ExitScope, Job, Plan, RateFloors, VerifyMethod};
 use meter::IntervalWidths;
-use units::Nanos;
+use units::{Bytes, Nanos};
 
 use crate::logs::{self, MeasuredLatencies};
 use crate::{EndedJobs, WorkerPlan};
@@ -31,6 +31,7 @@ pub fn policy(worker: &WorkerPlan, job: &Job, seed: u64) -> drive::Policy {
         scheduled: is_scheduled(job),
         delay: delay(worker, job, seed),
         ramp: extent.ramp_time,
+        ramp_bytes: None,
         runtime: if extent.runtime == Nanos::ZERO { Nanos::MAX } else { extent.runtime },
         on_error: drive::OnError {
             continue_on_read: job.on_error.continue_on_read,
@@ -157,7 +158,9 @@ pub fn is_scheduled(job: &Job) -> bool {
 #[must_use]
 pub fn longest(job: &Job) -> Option<Nanos> {
     let extent = &job.extent;
-    (extent.runtime > Nanos::ZERO).then(|| extent.startdelay.1 + extent.ramp_time + extent.runtime)
+    // The time of a ramp by size depends on the device.
+    (extent.runtime > Nanos::ZERO && extent.ramp_size == Bytes::ZERO)
+        .then(|| extent.startdelay.1 + extent.ramp_time + extent.runtime)
 }
 
 fn delay(worker: &WorkerPlan, job: &Job, seed: u64) -> Nanos {

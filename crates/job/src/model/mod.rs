@@ -182,6 +182,8 @@ pub struct JobExtent {
     pub time_based: bool,
     /// Warm-up time before results count.
     pub ramp_time: Nanos,
+    /// Bytes to transfer before results count; zero for none.
+    pub ramp_size: Bytes,
     /// Steady state that ends the job; `None` without `steadystate_duration`.
     pub steady: Option<SteadyState>,
     /// Minimum and maximum delay before the job starts.

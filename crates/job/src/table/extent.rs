@@ -43,7 +43,12 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
     time("ramp_time", "Warm-up time before results count; `runtime` starts after it.", |d, t| {
         d.job.extent.ramp_time = t;
     }),
-    later("ramp_size", Long(1), "Bytes to transfer before results count."),
+    OptionSpec::new(
+        "ramp_size",
+        Long(0),
+        Setter::Number(|d, n| d.job.extent.ramp_size = Bytes::new(n)),
+        "Bytes to transfer before results count, by all workers of a group together with `group_reporting`.",
+    ),
     special("startdelay", Seconds, startdelay, "Delay before the job starts; a range `low-high` draws a random delay.")
         .default("0"),
     special(

@@ -44,12 +44,13 @@ pub(crate) fn advice(plan: &Plan, fit: &Fit, cpu_per_io_ns: Option<f64>, sweeps:
 }
 
 /// Options that the command line sets itself.
-const FIXED_OPTIONS: [&str; 14] = [
+const FIXED_OPTIONS: [&str; 15] = [
     "name",
     "iodepth",
     "numjobs",
     "runtime",
     "ramp_time",
+    "ramp_size",
     "time_based",
     "ioengine",
     "volume",

@@ -12,7 +12,7 @@ use report::sweep::{Sweep, SweepBurst};
 use runner::{
     CreditPolicy, NullObserver, Observer, PreparedRun, Preview, Refusal, RunControl, RunOptions, RunPlace, Runner,
 };
-use units::Nanos;
+use units::{Bytes, Nanos};
 
 use super::advice;
 use super::question::{self, SweepQuestion};
@@ -109,6 +109,7 @@ impl<'q> PreparedSweep<'q> {
             let extent = &mut job.extent;
             extent.time_based = true;
             extent.ramp_time = Nanos::from_secs_f64(probe.warm_up_s);
+            extent.ramp_size = Bytes::ZERO;
             extent.runtime = Nanos::from_secs_f64(probe.seconds).max(Nanos::new(1));
         }
         plan

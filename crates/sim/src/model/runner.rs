@@ -146,6 +146,7 @@ impl<C: Clock + 'static> PreparedRun for ModelRun<'_, C> {
         observer.begin(&self.plan, &self.workers.plans, &counters);
         let has_credits = system.credit_levels(Nanos::ZERO).next().is_some();
         let flows = policy::Flows::of(&self.plan);
+        let ramps = runner::SizedRamps::of(&self.plan, &self.workers.plans);
         let steady = RefCell::new(SteadyStates::of(&self.plan, &self.workers.plans));
         let started_unix_ms = self.runner.host.as_ref().map_or(0, |host| host.now().0);
         let world = World::new(system, (self.runner.clock)());
@@ -156,6 +157,7 @@ impl<C: Clock + 'static> PreparedRun for ModelRun<'_, C> {
             control,
             counters: &counters,
             flows,
+            ramps,
             steady,
             has_credits,
         };
@@ -276,6 +278,7 @@ struct Execution<'a, C> {
     control: &'a dyn RunControl,
     counters: &'a Arc<RunCounters>,
     flows: policy::Flows,
+    ramps: runner::SizedRamps,
     steady: RefCell<SteadyStates>,
     /// Whether any volume has burst credits, whose level is recorded.
     has_credits: bool,
@@ -429,6 +432,7 @@ impl<C: Clock + 'static> Execution<'_, C> {
         let mut policy = policy::policy(&local, job, seed);
         (policy.job, policy.after) = (worker.job, worker.after);
         policy.rules.flow = self.flows.member(job);
+        policy.ramp_bytes = self.ramps.ramp(worker);
         // Model time stands still while operations are submitted, so small batches have no advantage.
         policy.batch = policy.batch.or(Some(policy.depth));
         let meter = policy::meter_options(job, self.options.intervals, self.run.workers.plans.len());
