@@ -58,6 +58,8 @@ fn shape(text: &str) -> Vec<Vec<u64>> {
 
 const ALL: &str = "--write_lat_log=l --write_bw_log=l --write_iops_log=l";
 
+const BUFFERED: &str = "--output=out --name=x --filename=data --size=64k --bs=4k --rw=read --write_lat_log=l";
+
 #[test]
 fn logs_of_operations_are_those_of_fio() {
     require!(Fio);
@@ -78,6 +80,9 @@ fn logs_of_operations_are_those_of_fio() {
         format!("{null} --rw=read --numjobs=2 --thread --iodepth=4 {ALL} --per_job_logs=0"),
         "--output=out --name=x --filename=data --ioengine=psync --size=64k --bs=4k --rw=write --write_lat_log=l"
             .to_owned(),
+        format!("{BUFFERED} --ioengine=psync --prio=3 --log_prio=1"),
+        format!("{BUFFERED} --ioengine=psync --prioclass=3 {ALL}"),
+        format!("{BUFFERED} --ioengine=libaio --cmdprio_percentage=100 --cmdprio_class=2 --cmdprio=4 --log_prio=1"),
     ] {
         let of = |program: Program| -> BTreeMap<String, Vec<Vec<u64>>> {
             logs(program, &line).into_iter().map(|(name, text)| (name, shape(&text))).collect()

@@ -5,15 +5,12 @@ use std::process::{Command, Stdio};
 
 use engine::attributes::{LockedMemory, MemoryPolicy};
 use engine::gate::{Existing, create_output};
-use job::{IoPriority, Job, NumaMemory, NumaNodes};
+use job::{Job, NumaMemory, NumaNodes};
 use runner::{WorkerError, WorkerPlan};
 use units::Bytes;
 use workload::WorkloadError;
 
 use crate::shared_run::worker_error;
-
-/// `IOPRIO_CLASS_BE`, the class of a job that gives none, as in fio.
-const BEST_EFFORT: u8 = 2;
 
 /// Checks that the processors and NUMA nodes of a job exist: it was perhaps written for another host. fio does too.
 pub(crate) fn check(job: &Job) -> Result<(), WorkloadError> {
@@ -57,10 +54,8 @@ pub(crate) fn set(worker_plan: &WorkerPlan, job: &Job) -> Result<Option<LockedMe
     if let Some(nice) = host.nice {
         engine::attributes::set_nice(nice).map_err(|error| worker_error(&error))?;
     }
-    if let Some(priority) = host.io_priority {
-        let class = if priority.class == 0 { BEST_EFFORT } else { priority.class };
-        let priority = IoPriority { class, ..priority };
-        engine::attributes::set_io_priority(priority.as_raw()).map_err(|error| worker_error(&error))?;
+    if let Some(priority) = host.raw_io_priority() {
+        engine::attributes::set_io_priority(priority).map_err(|error| worker_error(&error))?;
     }
     let locked = (host.lockmem > Bytes::ZERO).then(|| LockedMemory::new(host.lockmem.get()));
     locked.transpose().map_err(|error| worker_error(&error))

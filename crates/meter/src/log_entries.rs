@@ -38,6 +38,8 @@ pub struct LoggedOperation {
     pub block_size: u32,
     /// Kind of operation.
     pub direction: SummaryDirection,
+    /// Index of its I/O priority, as in [`Sample`](crate::Sample).
+    pub priority: u8,
 }
 
 /// The average of a window.

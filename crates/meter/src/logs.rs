@@ -93,6 +93,7 @@ impl Logs {
                 offset: sample.offset,
                 block_size: sample.bytes,
                 direction: sample.direction,
+                priority: sample.priority,
             });
             if self.chunk.operations.len() >= LogChunk::ENTRIES_MAX {
                 self.hand_over();

@@ -1,6 +1,6 @@
 //! Which latencies a worker measures, which log files it writes, and what is in them.
 
-use job::{Job, WindowValues};
+use job::{IoPriority, Job, WindowValues};
 use meter::{LogKind, LogOptions, WorkerLog};
 use units::Nanos;
 
@@ -32,6 +32,8 @@ pub struct LogPlan {
     /// What to add to instants of the target's clock for the times of entries, modulo 2^64 ns; `None` for times since
     /// the start of measurement.
     pub epoch: Option<u64>,
+    /// Priorities of operations, as the kernel encodes them: first that of the worker.
+    pub priorities: Vec<u16>,
 }
 
 /// A log file.
@@ -96,8 +98,15 @@ impl LogPlan {
             compressed: stats.log_store_compressed,
             cpus: stats.log_cpus.clone(),
             epoch,
+            priorities: logged_priorities(job),
         })
     }
+}
+
+/// Returns the priorities to which operations refer by index.
+fn logged_priorities(job: &Job) -> Vec<u16> {
+    let own = job.priorities().into_iter().skip(1).map(IoPriority::as_raw);
+    std::iter::once(job.host.raw_io_priority().unwrap_or(0)).chain(own).collect()
 }
 
 /// Reports whether a log has an entry for each operation.

@@ -29,6 +29,19 @@ pub struct HostAttributes {
     pub after: Option<String>,
 }
 
+impl HostAttributes {
+    /// Returns the I/O priority of the workers as the kernel encodes it; `None` for that of the process.
+    #[must_use]
+    pub fn raw_io_priority(&self) -> Option<u16> {
+        let priority = self.io_priority?;
+        let class = if priority.class == 0 { BEST_EFFORT } else { priority.class };
+        Some(IoPriority { class, ..priority }.as_raw())
+    }
+}
+
+/// I/O class of priorities without a class.
+const BEST_EFFORT: u8 = 2;
+
 /// NUMA nodes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NumaNodes {

@@ -8,14 +8,14 @@ use std::io::{ErrorKind, Read, Write};
 use std::path::Path;
 
 use engine::describe;
-use job::WindowValues;
+use job::{IoPriority, WindowValues};
 use meter::SummaryDirection;
 use miniz_oxide::deflate::compress_to_vec_zlib;
 use miniz_oxide::inflate::stream::{InflateState, inflate as inflate_some};
 use miniz_oxide::{DataFormat, MZFlush, MZStatus};
 use runner::LogColumns;
 
-use super::lines::{LineFormat, LogFields};
+use super::lines::{LineFormat, LogFields, is_real_time};
 
 /// Fast rather than small: compression must keep up with the run.
 const LEVEL: u8 = 1;
@@ -49,8 +49,8 @@ pub(super) fn push_sample(bytes: &mut Vec<u8>, entry: &LogFields, columns: LogCo
     if has_max || columns.issue_time {
         push(entry.max);
     }
-    // The upper half is a priority, which operations do not have.
-    push(u64::from(flags | entry.direction as u32));
+    let priority = if columns.priority { entry.priority } else { u16::from(is_real_time(entry.priority)) };
+    push(u64::from(flags | entry.direction as u32) | u64::from(priority) << 32);
     push(u64::from(entry.block_size));
     if columns.offset {
         push(entry.offset);
@@ -144,6 +144,9 @@ impl LogDecoder {
     }
 }
 
+/// The highest priority of the real-time class.
+const REAL_TIME: u16 = IoPriority { class: 1, level: 0, hint: 0 }.as_raw();
+
 /// Bytes that decide the layout: the shortest entry.
 const LAYOUT_BYTES: usize = 32;
 
@@ -174,7 +177,7 @@ fn sample(bytes: &[u8], two: bool) -> Result<Option<(LogColumns, LogFields, usiz
     let (Some(time_ms), Some(value)) = (next(), next()) else { return Ok(None) };
     let Some(max) = (if two { next() } else { Some(0) }) else { return Ok(None) };
     let (Some(kind), Some(block_size)) = (next(), next()) else { return Ok(None) };
-    let (flags, kind) = (kind as u32, kind as u32 & 0xff);
+    let (priority, flags, kind) = ((kind >> 32) as u16, kind as u32, kind as u32 & 0xff);
     let Some(direction) = SummaryDirection::ALL.into_iter().find(|direction| *direction as u32 == kind) else {
         return Err(format!(
             "an entry is of the unknown kind {kind}\nhelp: fio of another version wrote it; inflate it with that fio"
@@ -190,7 +193,10 @@ fn sample(bytes: &[u8], two: bool) -> Result<Option<(LogColumns, LogFields, usiz
         issue_time: flags & HAS_ISSUE_TIME != 0,
     };
     let block_size = u32::try_from(block_size).unwrap_or(u32::MAX);
-    let entry = LogFields { time_ms, value, max, direction, block_size, offset, issue_ns };
+    // Without the priority itself, the field is 1 for one of the real-time class.
+    let of_class = if priority == 0 { 0 } else { REAL_TIME };
+    let priority = if columns.priority { priority } else { of_class };
+    let entry = LogFields { time_ms, value, max, direction, block_size, offset, issue_ns, priority };
     Ok(Some((columns, entry, 8 * index)))
 }
 
@@ -207,6 +213,7 @@ mod tests {
             block_size: 4096,
             offset: number << 33,
             issue_ns: 0,
+            priority: [0, REAL_TIME, 0x4007][number as usize % 3],
         }
     }
 

@@ -41,7 +41,8 @@ impl OpenLogs {
             Ok(OpenLog { file: create_log(&plan.path, existing)?, plan: plan.clone(), text: Vec::new() })
         };
         let files: Result<Vec<OpenLog>, String> = plan.files.iter().map(open).collect();
-        let format = LineFormat::new(plan.columns, plan.epoch, plan.coarseness);
+        let format =
+            LineFormat::new(plan.columns, plan.epoch, plan.coarseness).with_priorities(plan.priorities.clone());
         Ok(Self { files: files?, format, compressed: plan.compressed, failure: None })
     }
 

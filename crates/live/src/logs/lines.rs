@@ -1,6 +1,6 @@
 //! Lines of log files in fio's format.
 
-use job::WindowValues;
+use job::{IoPriority, WindowValues};
 use meter::{BUCKETS, LogAverage, LogKind, LoggedHistogram, LoggedOperation, SummaryDirection};
 use runner::LogColumns;
 use units::Nanos;
@@ -12,6 +12,8 @@ pub(super) struct LineFormat {
     columns: LogColumns,
     epoch: Option<u64>,
     coarseness: u32,
+    /// Priorities of operations, as the kernel encodes them.
+    priorities: Vec<u16>,
     line: LineBuffer,
 }
 
@@ -25,11 +27,18 @@ pub(super) struct LogFields {
     pub(super) block_size: u32,
     pub(super) offset: u64,
     pub(super) issue_ns: u64,
+    /// I/O priority as the kernel encodes it.
+    pub(super) priority: u16,
 }
 
 impl LineFormat {
     pub(super) fn new(columns: LogColumns, epoch: Option<u64>, coarseness: u32) -> Self {
-        Self { columns, epoch, coarseness, line: LineBuffer::new() }
+        Self { columns, epoch, coarseness, priorities: Vec::new(), line: LineBuffer::new() }
+    }
+
+    /// Sets the priorities to which operations refer.
+    pub(super) fn with_priorities(self, priorities: Vec<u16>) -> Self {
+        Self { priorities, ..self }
     }
 
     pub(super) const fn columns(&self) -> LogColumns {
@@ -60,6 +69,7 @@ impl LineFormat {
             block_size: operation.block_size,
             offset: operation.offset,
             issue_ns: if has_issue { operation.at.get().saturating_sub(service) } else { 0 },
+            priority: self.priorities.get(usize::from(operation.priority)).copied().unwrap_or(0),
         }
     }
 
@@ -67,7 +77,7 @@ impl LineFormat {
     pub(super) fn of_average(&self, average: &LogAverage, begun: Nanos) -> LogFields {
         let (time_ms, direction) = (self.time_ms(average.at, begun), average.direction);
         let value = if self.columns.values == WindowValues::Max { average.max } else { average.mean };
-        LogFields { time_ms, value, max: average.max, direction, block_size: 0, offset: 0, issue_ns: 0 }
+        LogFields { time_ms, value, max: average.max, direction, block_size: 0, offset: 0, issue_ns: 0, priority: 0 }
     }
 
     /// Appends the line of an entry.
@@ -79,11 +89,10 @@ impl LineFormat {
             line.number(entry.issue_ns);
             line.separate();
         }
-        // Operations have no priority of their own.
         if columns.priority {
-            line.text(b"0x0000");
+            line.hexadecimal(entry.priority);
         } else {
-            line.text(b"0");
+            line.text(if is_real_time(entry.priority) { b"1" } else { b"0" });
         }
         line.separate();
         if columns.offset {
@@ -131,6 +140,11 @@ impl LineFormat {
             Some(epoch) => (begun + at).get().wrapping_add(epoch) / 1_000_000,
         }
     }
+}
+
+/// Reports whether a priority is of the real-time class, the highest.
+pub(super) fn is_real_time(priority: u16) -> bool {
+    IoPriority::from_raw(priority).class == 1
 }
 
 /// Size of the longest line, with seven numbers of twenty digits.
@@ -186,6 +200,15 @@ impl LineBuffer {
     }
 
     #[inline]
+    fn hexadecimal(&mut self, mut number: u16) {
+        for _ in 0..4 {
+            self.text(&[b"0123456789abcdef"[usize::from(number & 15)]]);
+            number >>= 4;
+        }
+        self.text(b"0x");
+    }
+
+    #[inline]
     fn pair(&mut self, pair: usize) {
         self.text(&PAIRS[pair]);
     }
@@ -220,16 +243,20 @@ mod tests {
         block_size: 4096,
         offset: 8192,
         issue_ns: 99,
+        priority: 0x2003,
     };
 
     #[test]
     fn columns_are_those_of_fio() {
         let none = LogColumns::default();
-        assert_eq!(line(none, ENTRY), "7, 1234, 1, 4096, 0\n");
-        assert_eq!(line(LogColumns { offset: true, ..none }, ENTRY), "7, 1234, 1, 4096, 8192, 0\n");
-        assert_eq!(line(LogColumns { priority: true, ..none }, ENTRY), "7, 1234, 1, 4096, 0x0000\n");
+        assert_eq!(line(none, ENTRY), "7, 1234, 1, 4096, 1\n");
+        assert_eq!(line(LogColumns { offset: true, ..none }, ENTRY), "7, 1234, 1, 4096, 8192, 1\n");
+        assert_eq!(line(LogColumns { priority: true, ..none }, ENTRY), "7, 1234, 1, 4096, 0x2003\n");
+        let low = LogFields { priority: 0x40af, ..ENTRY };
+        assert_eq!(line(none, low), "7, 1234, 1, 4096, 0\n");
+        assert_eq!(line(LogColumns { priority: true, ..none }, low), "7, 1234, 1, 4096, 0x40af\n");
         let all = LogColumns { values: WindowValues::Both, offset: true, priority: true, issue_time: true };
-        assert_eq!(line(all, ENTRY), "7, 1234, 5678, 1, 4096, 8192, 0x0000, 99\n");
+        assert_eq!(line(all, ENTRY), "7, 1234, 5678, 1, 4096, 8192, 0x2003, 99\n");
     }
 
     #[test]
@@ -243,9 +270,10 @@ mod tests {
             block_size: u32::MAX,
             offset: most,
             issue_ns: most,
+            priority: u16::MAX,
         };
         let all = LogColumns { values: WindowValues::Both, offset: true, priority: true, issue_time: true };
-        let expected = format!("{most}, {most}, {most}, 2, {}, {most}, 0x0000, {most}\n", u32::MAX);
+        let expected = format!("{most}, {most}, {most}, 2, {}, {most}, 0xffff, {most}\n", u32::MAX);
         assert_eq!(line(all, entry), expected);
     }
 

@@ -175,6 +175,7 @@ mod tests {
             compressed: false,
             cpus: Vec::new(),
             epoch: None,
+            priorities: Vec::new(),
         };
         LogFiles::default().create(&plan).expect("it can be created")
     }
@@ -194,6 +195,7 @@ mod tests {
                 offset: 0,
                 block_size: 512,
                 direction: SummaryDirection::Read,
+                priority: 0,
             });
             if chunk.operations.len() == LogChunk::ENTRIES_MAX {
                 chunk = log.exchange(chunk);
@@ -232,7 +234,8 @@ mod tests {
         let mut log = log(&path);
         let at = Nanos::from_millis(7);
         let (direction, zero) = (SummaryDirection::Trim, Nanos::ZERO);
-        let operation = LoggedOperation { at, submission: zero, service: zero, offset: 0, block_size: 4096, direction };
+        let (submission, service, offset, block_size) = (zero, zero, 0, 4096);
+        let operation = LoggedOperation { at, submission, service, offset, block_size, direction, priority: 0 };
         log.exchange(LogChunk { operations: vec![operation], ..LogChunk::default() });
         let text = || std::fs::read_to_string(&path).expect("it exists");
         for _ in 0..1_000 {
