@@ -17,6 +17,7 @@ const COMPARISONS: &[&str] = &[
     "crates/cli/tests/fio_random_jobs.rs",
     "crates/cli/tests/fio_zones.rs",
     "crates/cli/tests/fio_trims.rs",
+    "crates/cli/tests/fio_submission.rs",
     "crates/cli/tests/logs.rs",
     "crates/cli/tests/metadata.rs",
     "crates/cli/tests/network.rs",

@@ -112,6 +112,8 @@ fn flushes(job: &Job, export: &RemoteExport) -> Option<(&'static str, String)> {
         ("fsync", sync.fsync > 0),
         ("fdatasync", sync.fdatasync > 0),
         ("end_fsync", sync.end_fsync),
+        ("end_syncfs", sync.end_syncfs),
+        ("sync_file_range", sync.range.writes > 0),
         ("fsync_on_close", sync.fsync_on_close),
     ];
     let (option, _) = asked.into_iter().find(|(_, asked)| *asked && !export.flushes)?;

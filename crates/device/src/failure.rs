@@ -42,7 +42,9 @@ pub fn failure(failure: &OperationFailure, worker: &WorkerPlan, engine: Engine) 
             let kind = match decision.kind {
                 OpKind::Read => "reads",
                 OpKind::Trim => "trims",
-                OpKind::Write | OpKind::Sync | OpKind::DataSync => "writes",
+                OpKind::Write | OpKind::Sync | OpKind::DataSync | OpKind::SyncRange | OpKind::SyncFilesystem => {
+                    "writes"
+                }
             };
             format!("{kind} fell to {measured} {unit}, and {option} is {floor} {unit}")
         }
@@ -62,6 +64,8 @@ fn place(decision: &Decision, path: &str, engine: Engine) -> String {
     let what = match decision.kind {
         OpKind::Sync => "fsync",
         OpKind::DataSync => "fdatasync",
+        OpKind::SyncRange => "sync_file_range",
+        OpKind::SyncFilesystem => "syncfs",
         _ if engine == Engine::Ftruncate => "ftruncate",
         _ if engine == Engine::Falloc => "fallocate",
         OpKind::Read => "read",

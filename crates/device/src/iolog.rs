@@ -68,7 +68,7 @@ impl IssueRecorder for OperationLog {
                 OpKind::Read => TraceOperation::Read,
                 OpKind::Write => TraceOperation::Write,
                 OpKind::Trim => TraceOperation::Discard,
-                OpKind::Sync | OpKind::DataSync => TraceOperation::Flush,
+                OpKind::Sync | OpKind::DataSync | OpKind::SyncRange | OpKind::SyncFilesystem => TraceOperation::Flush,
             },
             device: u16::try_from(decision.file).unwrap_or(u16::MAX),
             ..TraceRequest::default()

@@ -1,14 +1,17 @@
 //! Opens what a worker works on, and translates the options of its engine.
 
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use drive::Stop;
-use engine::files::{self, Access, CacheAdvice};
+use engine::files::{self, Access, CacheAdvice, SyncRangeFlags};
 use engine::gate::WriteGate;
 use engine::{
     BlockedCall, CallKind, EngineKind, MemoryKind, MonotonicClock, NamedTarget, PathCall, Setup, TransferFlags,
 };
-use job::{BlockSizes, BufferMemory, CacheHint, Dialect, Engine, EngineOptions, Job, StatCall, WriteHint};
+use job::{
+    BlockSizes, BufferMemory, CacheHint, Dialect, Engine, EngineOptions, Job, StatCall, SyncRangeOptions, WriteHint,
+};
 use runner::{WorkerError, WorkerPlan, policy};
 use workload::{FileExtent, Issuer, Operations, PlannedFile};
 
@@ -38,8 +41,10 @@ pub(crate) fn open(
             job::OpenSync::Dsync => files::SyncFlags::Dsync,
         },
         punch_holes: shared.dialect == Dialect::Strict,
+        sync_range: sync_range(job),
         ..Access::default()
     };
+    let mut filesystems = Filesystems::default();
     let mut opened = Vec::with_capacity(worker_plan.files.files.len());
     let limited = job.files.openfiles.is_some_and(|most| (most as usize) < worker_plan.files.files.len());
     let in_call = &shared.calls[worker_plan.number];
@@ -47,7 +52,11 @@ pub(crate) fn open(
         let since = shared.clock.now();
         in_call.enter(BlockedCall { kind: CallKind::Open, file: index, offset: 0, length: 0, since });
         let path = Path::new(&planned.path);
-        let access = Access { zone_trim: shared.zones.trim_of(job, &planned.path), ..access };
+        let access = Access {
+            zone_trim: shared.zones.trim_of(job, &planned.path),
+            shares_filesystem: job.sync.end_syncfs && filesystems.include(path),
+            ..access
+        };
         let file = if writes { shared.gate.open(path, access) } else { files::open(path, access) };
         in_call.leave();
         let file = file.map_err(|error| worker_error(&error))?;
@@ -61,6 +70,27 @@ pub(crate) fn open(
         opened.push(file);
     }
     Ok(opened)
+}
+
+/// The filesystems of the files of a worker.
+#[derive(Default)]
+struct Filesystems(Vec<u64>);
+
+impl Filesystems {
+    /// Adds that of a file. Returns whether it is known already.
+    fn include(&mut self, path: &Path) -> bool {
+        let Ok(device) = std::fs::metadata(path).map(|facts| facts.dev()) else { return false };
+        let is_known = self.0.contains(&device);
+        if !is_known {
+            self.0.push(device);
+        }
+        is_known
+    }
+}
+
+fn sync_range(job: &Job) -> SyncRangeFlags {
+    let SyncRangeOptions { wait_before, write, wait_after, .. } = job.sync.range;
+    SyncRangeFlags { wait_before, write, wait_after }
 }
 
 /// Sets the state of a file's page cache and what the kernel may expect of the job.

@@ -13,7 +13,7 @@ use engine::{CallKind, MonotonicClock};
 use job::{Job, Plan};
 use record::StuckKind;
 use runner::{EndedJobs, PendingOperation, StageStart, WorkerError, WorkerPlan, WorkerResult, policy};
-use units::{Nanos, OpKind};
+use units::Nanos;
 
 use crate::shared_run::SharedRun;
 use crate::stall::{DeviceActivity, Devices, StalledWorker};
@@ -402,7 +402,7 @@ impl RunStage {
 
     fn waiting(&self, one: &RunningWorker) -> StalledWorker {
         let call = self.workers.shared.calls[one.number].current();
-        let syncs = call.is_some_and(|call| matches!(call.kind, CallKind::Operation(OpKind::Sync | OpKind::DataSync)));
+        let syncs = call.is_some_and(|call| matches!(call.kind, CallKind::Operation(kind) if !kind.moves_data()));
         StalledWorker { number: one.number, progressed: one.progressed, syncs }
     }
 

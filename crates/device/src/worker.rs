@@ -35,6 +35,8 @@ pub(crate) fn pending_call(call: &BlockedCall, now: Nanos) -> PendingOperation {
         CallKind::Operation(OpKind::Trim) => StuckKind::Trim,
         CallKind::Operation(OpKind::Sync) => StuckKind::Fsync,
         CallKind::Operation(OpKind::DataSync) => StuckKind::Fdatasync,
+        CallKind::Operation(OpKind::SyncRange) => StuckKind::SyncFileRange,
+        CallKind::Operation(OpKind::SyncFilesystem) => StuckKind::Syncfs,
     };
     let (file, offset, length) = (call.file, call.offset, call.length);
     PendingOperation { kind, file, offset, length, waited: now.since(call.since) }

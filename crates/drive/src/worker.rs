@@ -592,6 +592,8 @@ fn direction(kind: OpKind) -> SummaryDirection {
     match kind {
         OpKind::Read => SummaryDirection::Read,
         OpKind::Trim => SummaryDirection::Trim,
-        OpKind::Write | OpKind::Sync | OpKind::DataSync => SummaryDirection::Write,
+        OpKind::Write | OpKind::Sync | OpKind::DataSync | OpKind::SyncRange | OpKind::SyncFilesystem => {
+            SummaryDirection::Write
+        }
     }
 }

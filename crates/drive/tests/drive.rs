@@ -246,6 +246,16 @@ fn end_fsync_follows_all_writes_even_at_the_end_of_the_runtime() {
     }
 }
 
+#[test]
+fn end_syncfs_follows_all_writes() {
+    let job = job("rw=write iodepth=8 end_syncfs=1");
+    let mut target = Recording { inner: memory(8), kinds: Vec::new() };
+    run(&mut worker_of(&job, 0, |_| ()), &mut target);
+    let (last, before) = target.kinds.split_last().expect("it writes");
+    assert_eq!(*last, units::OpKind::SyncFilesystem);
+    assert!(before.iter().all(|kind| *kind == units::OpKind::Write));
+}
+
 struct Recording {
     inner: MemoryTarget,
     kinds: Vec<units::OpKind>,
@@ -373,7 +383,7 @@ fn swarm() {
             pick(&["iodepth=1", "iodepth=3", "iodepth=32"]),
             pick(&["bs=4k", "bs=512", "bsrange=4k-32k", "bssplit=4k/70:16k/30"]),
             pick(&["loops=1", "loops=3", "number_ios=100", "norandommap=1", "io_size=3m", "random_generator=lfsr"]),
-            pick(&["fsync=0", "fsync=7", "fdatasync=5", "end_fsync=1"]),
+            pick(&["fsync=0", "fsync=7", "fdatasync=5", "end_fsync=1", "end_syncfs=1", "sync_file_range=write:3"]),
             pick(&["rate_iops=0", "rate_iops=20k", "thinktime=50"]),
         ];
         let job = job(&options.join(" "));

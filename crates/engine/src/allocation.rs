@@ -65,7 +65,7 @@ impl Perform for Allocation {
 
     fn perform(&mut self, op: &Op, _: &Buffers) -> i32 {
         let Some(file) = self.files.get(op.file as usize) else { return -libc::EBADF };
-        if matches!(op.kind, OpKind::Sync | OpKind::DataSync) {
+        if !op.kind.moves_data() {
             return inline::perform(file, op);
         }
         match file.live_fd() {

@@ -48,7 +48,7 @@ pub struct InCall {
     cancelled: AtomicBool,
 }
 
-const KINDS: [CallKind; 8] = [
+const KINDS: [CallKind; 10] = [
     CallKind::Open,
     CallKind::Close,
     CallKind::Operation(OpKind::Read),
@@ -56,6 +56,8 @@ const KINDS: [CallKind; 8] = [
     CallKind::Operation(OpKind::Trim),
     CallKind::Operation(OpKind::Sync),
     CallKind::Operation(OpKind::DataSync),
+    CallKind::Operation(OpKind::SyncRange),
+    CallKind::Operation(OpKind::SyncFilesystem),
     CallKind::Await,
 ];
 
@@ -68,7 +70,9 @@ const fn code(kind: CallKind) -> u8 {
         CallKind::Operation(OpKind::Trim) => 5,
         CallKind::Operation(OpKind::Sync) => 6,
         CallKind::Operation(OpKind::DataSync) => 7,
-        CallKind::Await => 8,
+        CallKind::Operation(OpKind::SyncRange) => 8,
+        CallKind::Operation(OpKind::SyncFilesystem) => 9,
+        CallKind::Await => 10,
     }
 }
 

@@ -28,8 +28,26 @@ pub(crate) fn perform(file: &File, op: &Op) -> i32 {
         OpKind::Sync => retried(0, || unsafe { libc::fsync(fd) }),
         // SAFETY: the call takes no memory.
         OpKind::DataSync => retried(0, || unsafe { libc::fdatasync(fd) }),
+        OpKind::SyncRange => {
+            let (start, bytes, flags) = (op.offset as i64, i64::from(op.length), file.access().sync_range.as_bits());
+            // SAFETY: the call takes no memory.
+            retried(0, || unsafe { libc::sync_file_range(fd, start, bytes, flags) })
+        }
+        OpKind::SyncFilesystem => sync_filesystem(file, fd),
         OpKind::Trim => trim(file, fd, op),
         OpKind::Read | OpKind::Write => -libc::EINVAL,
+    }
+}
+
+/// Writes back the filesystem of a file. The filesystem of a device file is not that of its data, so that the device is
+/// synced instead.
+fn sync_filesystem(file: &File, fd: RawFd) -> i32 {
+    match file.kind() {
+        FileKind::Regular if file.access().shares_filesystem => 0,
+        // SAFETY: the call takes no memory.
+        FileKind::Regular => retried(0, || unsafe { libc::syncfs(fd) }),
+        // SAFETY: the call takes no memory.
+        FileKind::Block | FileKind::Character => retried(0, || unsafe { libc::fsync(fd) }),
     }
 }
 

@@ -207,8 +207,8 @@ impl Perform for Mmap {
             return errno;
         }
         match op.kind {
-            OpKind::Trim => return inline::perform(&mapping.file, op),
-            OpKind::Sync | OpKind::DataSync => return mapping.sync(),
+            OpKind::Trim | OpKind::SyncFilesystem => return inline::perform(&mapping.file, op),
+            OpKind::Sync | OpKind::DataSync | OpKind::SyncRange => return mapping.sync(),
             OpKind::Read | OpKind::Write => {}
         }
         let Some(buffer) = buffers.span(op.tag, op.skip, op.length) else {

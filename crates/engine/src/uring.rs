@@ -178,10 +178,15 @@ impl Uring {
                     Some(vectors) => vectored(fd, op, start, &mut vectors[op.tag.index()], flags, priority),
                 }
             }
+            OpKind::SyncFilesystem => return SubmissionRoute::Inline,
             _ if self.iopoll || (op.kind == OpKind::Trim && !inline::punches(file)) => return SubmissionRoute::Inline,
             OpKind::Trim => opcode::Fallocate::new(fd, u64::from(op.length)).offset(op.offset).mode(PUNCH).build(),
             OpKind::Sync => opcode::Fsync::new(fd).build(),
             OpKind::DataSync => opcode::Fsync::new(fd).flags(types::FsyncFlags::DATASYNC).build(),
+            OpKind::SyncRange => {
+                let flags = file.access().sync_range.as_bits();
+                opcode::SyncFileRange::new(fd, op.length).offset(op.offset).flags(flags).build()
+            }
         };
         let mut flags = if self.registered_files { Flags::FIXED_FILE } else { Flags::empty() };
         if self.force_async > 0 {

@@ -6,7 +6,7 @@ use crate::model::{Engine, Job};
 use crate::strict::StrictContext;
 
 /// Options that describe what a trace contains already.
-const REPLACED_BY_TRACE: [&str; 19] = [
+const REPLACED_BY_TRACE: [&str; 21] = [
     "rw",
     "bs",
     "bsrange",
@@ -26,6 +26,8 @@ const REPLACED_BY_TRACE: [&str; 19] = [
     "fsync",
     "fdatasync",
     "end_fsync",
+    "end_syncfs",
+    "sync_file_range",
 ];
 
 /// Options of a replay, which need a trace.

@@ -259,7 +259,7 @@ impl Declared {
             poisson: job.pace.process == job::Arrivals::Poisson,
             thinktime_ns: idle(job).get(),
             syncs: syncs(job),
-            only_data_syncs: job.sync.fdatasync > 0 && job.sync.fsync == 0,
+            only_data_syncs: job.sync.fsync == 0 && job.sync.is_periodic(),
             verify: job.verify.method.is_some(),
             percentiles: job.stats.percentile_list.clone(),
             kept: kept(job),
@@ -374,7 +374,7 @@ fn idle(job: &Job) -> Nanos {
 fn syncs(job: &Job) -> bool {
     let sync = &job.sync;
     let along = sync.fsync > 0 || sync.fdatasync > 0;
-    along || sync.end_fsync || sync.fsync_on_close || job.files.open_sync != OpenSync::None
+    along || sync.end_fsync || sync.end_syncfs || sync.fsync_on_close || job.files.open_sync != OpenSync::None
 }
 
 fn continues(job: &Job) -> bool {

@@ -34,6 +34,11 @@ pub enum StuckKind {
     Fsync,
     /// `fdatasync`.
     Fdatasync,
+    /// `sync_file_range`.
+    #[serde(rename = "sync_file_range")]
+    SyncFileRange,
+    /// `syncfs`.
+    Syncfs,
     /// Open.
     Open,
     /// Close.
@@ -52,6 +57,8 @@ impl StuckKind {
             Self::Trim => "trim",
             Self::Fsync => "fsync",
             Self::Fdatasync => "fdatasync",
+            Self::SyncFileRange => "sync_file_range",
+            Self::Syncfs => "syncfs",
             Self::Open => "open",
             Self::Close => "close",
             Self::Unknown => "unknown",

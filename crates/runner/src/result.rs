@@ -65,6 +65,8 @@ impl From<&Abandoned> for PendingOperation {
             OpKind::Trim => StuckKind::Trim,
             OpKind::Sync => StuckKind::Fsync,
             OpKind::DataSync => StuckKind::Fdatasync,
+            OpKind::SyncRange => StuckKind::SyncFileRange,
+            OpKind::SyncFilesystem => StuckKind::Syncfs,
         };
         let (file, offset, length) = (decision.file, decision.offset, decision.length);
         Self { kind, file, offset, length, waited: *waited }

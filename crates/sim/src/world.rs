@@ -125,6 +125,10 @@ impl<C: Clock> World<C> {
     fn resolve(&self, op: &Op, client: u32) -> Result<(usize, Request), i32> {
         let files = &self.clients[client as usize].files;
         let Some(place) = files.get(op.file as usize) else { return Err(-EBADF) };
+        if op.kind == OpKind::SyncRange && self.hosts.is_none() {
+            // Without a page cache there is nothing to write back.
+            return Err(0);
+        }
         let kind = kind(op.kind);
         let room = place.bytes.saturating_sub(op.offset).min(u64::from(op.length)) as u32;
         if room == 0 && op.length > 0 {
@@ -262,6 +266,6 @@ const fn kind(kind: OpKind) -> volume::RequestKind {
         OpKind::Read => volume::RequestKind::Read,
         OpKind::Write => volume::RequestKind::Write,
         OpKind::Trim => volume::RequestKind::Trim,
-        OpKind::Sync | OpKind::DataSync => volume::RequestKind::Flush,
+        OpKind::Sync | OpKind::DataSync | OpKind::SyncRange | OpKind::SyncFilesystem => volume::RequestKind::Flush,
     }
 }

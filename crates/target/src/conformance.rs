@@ -170,7 +170,7 @@ impl<T: Target> Harness<'_, T> {
 
     fn op(&self, tag: Tag, kind: OpKind, block: u64) -> Op {
         let blocks = self.subject.file_bytes / u64::from(self.subject.buffer_bytes);
-        let length = if matches!(kind, OpKind::Sync | OpKind::DataSync) { 0 } else { self.subject.buffer_bytes };
+        let length = if kind.moves_data() { self.subject.buffer_bytes } else { 0 };
         Op { tag, kind, file: 0, offset: block % blocks * u64::from(self.subject.buffer_bytes), length, skip: 0 }
     }
 
@@ -311,7 +311,7 @@ fn any_kind(random: &mut Random, trims: bool) -> OpKind {
 }
 
 fn syncs_and_trims_report<T: Target>(harness: &mut Harness<'_, T>) {
-    let kinds = [OpKind::Sync, OpKind::DataSync, OpKind::Trim];
+    let kinds = [OpKind::Sync, OpKind::DataSync, OpKind::SyncRange, OpKind::SyncFilesystem, OpKind::Trim];
     for kind in kinds.into_iter().filter(|&kind| kind != OpKind::Trim || harness.subject.trims) {
         let op = harness.op(Tag(0), kind, 1);
         harness.submit(op);

@@ -47,7 +47,7 @@ pub struct Op {
     pub file: u32,
     /// Offset in the file in bytes.
     pub offset: u64,
-    /// Length in bytes; zero for [`OpKind::Sync`] and [`OpKind::DataSync`].
+    /// Length in bytes; zero for syncs of whole files, and for [`OpKind::SyncRange`] to the end of the file.
     pub length: u32,
     /// Offset in the tag's buffer in bytes: positive when the rest of a short transfer is submitted again.
     pub skip: u32,

@@ -14,6 +14,10 @@ pub enum OpKind {
     Sync,
     /// `fdatasync`.
     DataSync,
+    /// `sync_file_range`.
+    SyncRange,
+    /// `syncfs`.
+    SyncFilesystem,
 }
 
 impl OpKind {
@@ -23,7 +27,7 @@ impl OpKind {
     pub const fn index(self) -> usize {
         match self {
             Self::Read => 0,
-            Self::Write | Self::Sync | Self::DataSync => 1,
+            Self::Write | Self::Sync | Self::DataSync | Self::SyncRange | Self::SyncFilesystem => 1,
             Self::Trim => 2,
         }
     }

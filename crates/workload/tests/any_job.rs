@@ -70,6 +70,7 @@ fn any_job(random: &mut Random) -> Job {
     job.pace.thinktime_iotime = Nanos::from_micros(pick(random, &[0, 0, 200]));
     job.sync.fsync = pick(random, &[0, 0, 1, 4]);
     job.sync.fdatasync = pick(random, &[0, 0, 3]);
+    job.sync.range.writes = pick(random, &[0, 0, 5]);
     job.sync.end_fsync = random.below(3) == 0;
     job.sync.fsync_on_close = random.below(5) == 0;
     job.verify.method = pick(random, &[None, None, Some(VerifyMethod::Crc32c)]);
@@ -90,8 +91,10 @@ fn any_layout(random: &mut Random) -> JobLayout {
 
 fn assert_sound(op: &Decision, layout: &JobLayout, seed: u64) {
     let extent = layout.files[op.file as usize];
-    if op.kind.moves_data() {
-        let inside = op.offset >= extent.start && op.offset + u64::from(op.length) <= extent.start + extent.length;
+    if op.kind.moves_data() || op.kind == OpKind::SyncRange {
+        // The first range begins at the start of the file.
+        let start = if op.kind == OpKind::SyncRange { 0 } else { extent.start };
+        let inside = op.offset >= start && op.offset + u64::from(op.length) <= extent.start + extent.length;
         assert!(op.length > 0 && inside, "seed {seed}: {op:?} in {extent:?}");
     } else {
         assert_eq!(op.length, 0, "seed {seed}");

@@ -128,8 +128,9 @@ impl Nbd {
             OpKind::Write | OpKind::Trim if export.read_only || !self.writes => Err(-libc::EPERM),
             OpKind::Write => Ok(NbdCommand::Write),
             OpKind::Trim if export.trims => Ok(NbdCommand::Trim),
-            OpKind::Sync | OpKind::DataSync if export.flushes => Ok(NbdCommand::Flush),
-            OpKind::Trim | OpKind::Sync | OpKind::DataSync => Err(-libc::EOPNOTSUPP),
+            OpKind::Trim => Err(-libc::EOPNOTSUPP),
+            _ if export.flushes => Ok(NbdCommand::Flush),
+            OpKind::Sync | OpKind::DataSync | OpKind::SyncRange | OpKind::SyncFilesystem => Err(-libc::EOPNOTSUPP),
         }
     }
 
@@ -139,7 +140,7 @@ impl Nbd {
     fn length_within(&self, op: &Op) -> Result<u32, i32> {
         let left = self.export.bytes.saturating_sub(op.offset);
         match op.kind {
-            OpKind::Sync | OpKind::DataSync => Ok(0),
+            OpKind::Sync | OpKind::DataSync | OpKind::SyncRange | OpKind::SyncFilesystem => Ok(0),
             OpKind::Read if left == 0 => Err(0),
             _ if left == 0 => Err(-libc::ENOSPC),
             _ => Ok(u64::from(op.length).min(left) as u32),

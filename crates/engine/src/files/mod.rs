@@ -12,7 +12,7 @@ pub use cache::invalidate;
 pub use hints::{read_into_cache, set_write_hint};
 pub use layout::{FallocateMode, FileLayout, Laid, LayoutContent, LayoutProgress, check_room, lay_out};
 pub(crate) use open::share;
-pub use open::{Access, CacheAdvice, File, SyncFlags, ZoneTrim, advise, open, open_permitted, remove};
+pub use open::{Access, CacheAdvice, File, SyncFlags, SyncRangeFlags, ZoneTrim, advise, open, open_permitted, remove};
 pub(crate) use residency::cached_pages;
 pub use residency::resident_bytes;
 #[cfg(test)]

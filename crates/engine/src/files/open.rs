@@ -39,6 +39,10 @@ pub struct Access {
     pub punch_holes: bool,
     /// Effect of trims, if the file is used in zones.
     pub zone_trim: ZoneTrim,
+    /// Phases of `sync_file_range`.
+    pub sync_range: SyncRangeFlags,
+    /// Whether `syncfs` of an earlier file of the worker covers this one.
+    pub shares_filesystem: bool,
 }
 
 /// Effect of a trim on a file that is used in zones.
@@ -51,6 +55,26 @@ pub enum ZoneTrim {
     Reset,
     /// The zones are those of the program alone, so nothing happens.
     Nothing,
+}
+
+/// Phases of `sync_file_range`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SyncRangeFlags {
+    /// Wait for write-back that has already begun.
+    pub wait_before: bool,
+    /// Begin to write back.
+    pub write: bool,
+    /// Wait for write-back.
+    pub wait_after: bool,
+}
+
+impl SyncRangeFlags {
+    pub(crate) const fn as_bits(self) -> u32 {
+        let before = if self.wait_before { libc::SYNC_FILE_RANGE_WAIT_BEFORE } else { 0 };
+        let write = if self.write { libc::SYNC_FILE_RANGE_WRITE } else { 0 };
+        let after = if self.wait_after { libc::SYNC_FILE_RANGE_WAIT_AFTER } else { 0 };
+        before | write | after
+    }
 }
 
 /// Synchronous write modes.

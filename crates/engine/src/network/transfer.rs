@@ -173,7 +173,7 @@ impl Perform for Network {
         let write = match op.kind {
             OpKind::Read => false,
             OpKind::Write => true,
-            OpKind::Sync | OpKind::DataSync => return 0,
+            OpKind::Sync | OpKind::DataSync | OpKind::SyncRange | OpKind::SyncFilesystem => return 0,
             OpKind::Trim => return -libc::EOPNOTSUPP,
         };
         match buffers.span(op.tag, op.skip, op.length) {

@@ -11,7 +11,7 @@ use crate::loops::Loop;
 use crate::scratch::Scratch;
 use engine::files::ZoneTrim;
 use engine::files::{
-    self, Access, FallocateMode, FileKind, FileLayout, Laid, LayoutContent, LayoutProgress, SyncFlags,
+    self, Access, FallocateMode, FileKind, FileLayout, Laid, LayoutContent, LayoutProgress, SyncFlags, SyncRangeFlags,
 };
 use engine::gate::{Permissions, Sharing, WriteGate};
 use engine::{EngineKind, Error, ErrorKind, MonotonicClock, Setup, Visitor, with_target};
@@ -35,6 +35,8 @@ const READ: Access = Access {
     sync: SyncFlags::None,
     punch_holes: false,
     zone_trim: ZoneTrim::Discard,
+    sync_range: SyncRangeFlags { wait_before: false, write: false, wait_after: false },
+    shares_filesystem: false,
 };
 
 #[test]

@@ -339,6 +339,31 @@ pub struct SyncOptions {
     pub end_fsync: bool,
     /// `fsync` when a file is closed.
     pub fsync_on_close: bool,
+    /// `syncfs` at the end of the job.
+    pub end_syncfs: bool,
+    /// `sync_file_range` of what was written.
+    pub range: SyncRangeOptions,
+}
+
+impl SyncOptions {
+    /// Reports whether the job syncs between its operations.
+    #[must_use]
+    pub fn is_periodic(&self) -> bool {
+        self.fsync > 0 || self.fdatasync > 0 || self.range.writes > 0
+    }
+}
+
+/// Calls of `sync_file_range` during a job.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SyncRangeOptions {
+    /// Writes between two calls; 0 for never.
+    pub writes: u32,
+    /// Wait for write-back that has already begun.
+    pub wait_before: bool,
+    /// Begin to write back.
+    pub write: bool,
+    /// Wait for write-back.
+    pub wait_after: bool,
 }
 
 /// Content of writes.

@@ -2,12 +2,12 @@
 
 use units::{Nanos, PerKind, Rate};
 
-use super::spec::OptionKind::{Bool, Floats, Int, Long, Micros, Word};
-use super::spec::{ANY, OptionSpec, Setter, int, later, special, switch, word};
+use super::spec::OptionKind::{Floats, Int, Long, Micros, Word};
+use super::spec::{ANY, OptionSpec, Setter, accepted, int, later, special, switch, word};
 use crate::draft::JobDraft;
-use crate::model::{Arrivals, ThinktimeBlocks};
+use crate::model::{Arrivals, SyncRangeOptions, ThinktimeBlocks};
 use crate::read::number::{NumberUnit, micros};
-use crate::read::{Findings, lists};
+use crate::read::{self, Findings, lists};
 
 pub(super) static OPTIONS: &[OptionSpec] = &[
     OptionSpec::new(
@@ -103,14 +103,48 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
     .default("0"),
     switch("end_fsync", "0", "Call fsync once at the end of the job.", |d, on| d.job.sync.end_fsync = on),
     switch("fsync_on_close", "0", "Call fsync when a file is closed.", |d, on| d.job.sync.fsync_on_close = on),
-    later("end_syncfs", Bool, "Call syncfs at the end of the job.").default("0"),
-    later(
+    switch("end_syncfs", "0", "Call syncfs once at the end of the job.", |d, on| d.job.sync.end_syncfs = on),
+    special(
         "sync_file_range",
-        Word(&["wait_before", "write", "wait_after"]),
-        "Call sync_file_range after a number of writes.",
+        Word(SYNC_PHASES),
+        sync_file_range,
+        "Phases of sync_file_range, separated by commas, and after `:` the number of writes between two calls.",
     ),
-    later("write_barrier", Int(0, ANY), "Number of writes between barrier writes.").default("0"),
+    accepted(
+        "write_barrier",
+        Int(0, ANY),
+        "Number of writes between barrier writes.",
+        "Linux has no barrier writes; fio marks these writes, and no engine heeds the mark. Use `fdatasync`.",
+    )
+    .default("0"),
 ];
+
+const SYNC_PHASES: &[&str] = &["wait_before", "write", "wait_after"];
+
+/// Parses `write,wait_after:8`. As in fio, a call follows each write if there is no number.
+fn sync_file_range(draft: &mut JobDraft, text: &str, findings: &mut Findings) {
+    let (phases, count) = text.split_once(':').map_or((text, None), |(phases, count)| (phases, Some(count)));
+    let mut range = SyncRangeOptions { writes: 1, ..SyncRangeOptions::default() };
+    let mut at = 0;
+    for phase in phases.split(',') {
+        match findings.within(at, |findings| read::word::read(phase, SYNC_PHASES, findings)) {
+            Some(("wait_before", _)) => range.wait_before = true,
+            Some(("write", _)) => range.write = true,
+            Some(_) => range.wait_after = true,
+            None => return,
+        }
+        at += phase.len() + 1;
+    }
+    if let Some(count) = count {
+        let Ok(writes) = count.parse() else {
+            let message = format!("`{count}` is not a number of writes");
+            findings.fault(phases.len() + 1..text.len(), "bad-number", message).remedy("write a number such as `8`");
+            return;
+        };
+        range.writes = writes;
+    }
+    draft.job.sync.range = range;
+}
 
 const fn idle(name: &'static str, doc: &'static str, set: fn(&mut JobDraft, Nanos)) -> OptionSpec {
     OptionSpec::new(name, Micros, Setter::Time(set), doc).default("0")

@@ -42,7 +42,7 @@ impl OpRecorder for ProfileRecorder {
                 OpKind::Read => TraceOperation::Read,
                 OpKind::Write => TraceOperation::Write,
                 OpKind::Trim => TraceOperation::Discard,
-                OpKind::Sync | OpKind::DataSync => TraceOperation::Flush,
+                OpKind::Sync | OpKind::DataSync | OpKind::SyncRange | OpKind::SyncFilesystem => TraceOperation::Flush,
             },
             device: u16::try_from(op.file).unwrap_or(u16::MAX),
             ..TraceRequest::default()

@@ -228,7 +228,7 @@ fn declared(entry: &JobEntry, options: &TypedOptions<'_>) -> Declared {
             trim: of_used(&entry.trim, rates.trim),
         }
     };
-    let durable = ["fsync", "fdatasync", "end_fsync", "fsync_on_close", "sync"];
+    let durable = ["fsync", "fdatasync", "end_fsync", "end_syncfs", "fsync_on_close", "sync"];
     Declared {
         engine: engine.to_owned(),
         device: engine != "null",

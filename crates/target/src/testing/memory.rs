@@ -126,7 +126,7 @@ impl MemoryTarget {
         let buffer = self.buffers.get_mut(op.tag.index());
         let span = op.skip as usize..op.skip as usize + length;
         match (op.kind, buffer.and_then(|buffer| buffer.get_mut(span))) {
-            (OpKind::Sync | OpKind::DataSync, _) => return 0,
+            (OpKind::Sync | OpKind::DataSync | OpKind::SyncRange | OpKind::SyncFilesystem, _) => return 0,
             (OpKind::Trim, _) => file[place].fill(0),
             (OpKind::Write, _) if length == 0 && op.length > 0 => return -ENOSPC,
             (OpKind::Read, Some(span)) => span.copy_from_slice(&file[place]),

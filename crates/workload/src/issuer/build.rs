@@ -41,7 +41,7 @@ impl Issuer {
         let usable = files.iter().map(Cursor::pass_bytes).fold(0, u64::saturating_add);
         let pairs = (job.pattern.direction == Direction::TrimWrite).then(PendingTrims::default);
         let think = Think::new(job);
-        let syncs = SyncSchedule::new(job);
+        let syncs = SyncSchedule::new(job, files.len());
         let reads_back = reads_back(job);
         // The writes of pairs follow their trims, and are read back at the end of the pass.
         let backlog = job.verify.backlog.filter(|_| reads_back && pairs.is_none()).unwrap_or(u64::MAX);

@@ -28,7 +28,7 @@ use crate::payload::Payload;
 use crate::picker::Picker;
 use crate::priorities::Priorities;
 use crate::replay::{ReplayOutcome, TraceBytes, TraceReplay};
-use crate::syncs::SyncSchedule;
+use crate::syncs::{self, SyncSchedule};
 use crate::think::{Admission, Think};
 use crate::verify::Verifier;
 use build::used_kinds;
@@ -325,9 +325,8 @@ impl Issuer {
 
     #[inline(always)]
     fn schedule_sync(&mut self, op: &Decision) {
-        if let Some(kind) = self.syncs.as_mut().and_then(|syncs| syncs.after(op.kind)) {
-            self.due_sync = Some(Decision { kind, length: 0, priority: 0, ..*op });
-            self.slow_path = true;
+        if let Some(sync) = self.syncs.as_mut().and_then(|syncs| syncs.after(op)) {
+            (self.due_sync, self.slow_path) = (Some(sync), true);
         }
     }
 
@@ -461,7 +460,8 @@ impl Issuer {
     fn syncs_at_end(&self) -> bool {
         let (sync, job) = (&self.origin.job.sync, &self.origin.job);
         let last = self.limits.is_last_loop();
-        let wanted = (sync.end_fsync && !self.limits.is_endless()) || (sync.fsync_on_close && last);
+        let wanted =
+            ((sync.end_fsync || sync.end_syncfs) && !self.limits.is_endless()) || (sync.fsync_on_close && last);
         wanted && job.pattern.direction.writes() && self.writes > 0
     }
 
@@ -477,7 +477,7 @@ impl Issuer {
 
     fn issue_closing_sync(&mut self, file: u32, now: Nanos) -> Next {
         let pass = self.files[file as usize].pass;
-        self.issue_sync(Decision { intended: now, file, pass, closing: true, ..Decision::of(OpKind::Sync, 0) })
+        self.issue_sync(syncs::closing(&self.origin.job, file, pass, now))
     }
 
     fn issue_paired(&mut self, trim: Decision, now: Nanos) -> Next {

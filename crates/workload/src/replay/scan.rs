@@ -51,7 +51,7 @@ fn add(facts: &mut ReplayFacts, multiples: &mut u64, spans: &mut Vec<u64>, reque
         OpKind::Read => 0,
         OpKind::Write => 1,
         OpKind::Trim => 2,
-        OpKind::Sync | OpKind::DataSync => {
+        OpKind::Sync | OpKind::DataSync | OpKind::SyncRange | OpKind::SyncFilesystem => {
             facts.syncs += 1;
             return;
         }

@@ -1,0 +1,56 @@
+//! Syncs and the submission of operations are fio's. Each test runs both programs.
+
+mod common;
+
+use common::pair::{PairedRun, expect_same, pair};
+use common::{fathom, flat, require, run, words};
+
+/// Returns the number of measured syncs of a run.
+fn measured_syncs(run: &PairedRun) -> u64 {
+    run.json().whole("jobs/0/sync/lat_ns/N")
+}
+
+#[test]
+fn sync_file_range_follows_as_many_writes_as_in_fio() {
+    require!(Fio);
+    for line in [
+        "--rw=write --sync_file_range=write:8",
+        "--rw=randwrite --sync_file_range=wait_before,write,wait_after:5",
+        "--rw=write --sync_file_range=write",
+        "--rw=write --sync_file_range=write:0",
+        "--rw=write --sync_file_range=write:6 --fsync=4 --fdatasync=3",
+        "--rw=write --sync_file_range=wait_after:4 --ioengine=mmap",
+        "--rw=write --sync_file_range=write:4 --ioengine=libaio",
+    ] {
+        let line = format!("--name=a --filename=f --size=256k --bs=4k {line}");
+        let both = pair(&line);
+        expect_same(&both, 0, &line);
+        let [ours, theirs] = &both;
+        assert_eq!(measured_syncs(ours), measured_syncs(theirs), "{line}");
+        // fio counts calls of fsync only.
+        if !line.contains("--fsync") {
+            let counted = "jobs/0/sync/total_ios";
+            assert_eq!((ours.json().whole(counted), theirs.json().whole(counted)), (0, 0), "{line}");
+        }
+    }
+}
+
+#[test]
+fn phases_of_sync_file_range_that_fio_does_not_know_are_refused() {
+    let cases =
+        [("bogus:4", "`bogus` is not a value of this option"), ("write:foo", "`foo` is not a number of writes")];
+    for (value, reason) in cases {
+        let line = format!("run --name=a --filename=f --size=256k --rw=write --sync_file_range={value}");
+        let outcome = run(&mut fathom(words(&line)));
+        assert_eq!(outcome.code(), Some(2), "{value}");
+        assert!(flat(&outcome.stderr).contains(reason), "{}", outcome.stderr);
+    }
+}
+
+/// Linux has no barrier writes.
+#[test]
+fn write_barrier_changes_nothing_as_in_fio() {
+    require!(Fio);
+    let line = "--name=a --filename=f --size=256k --bs=4k --rw=write --write_barrier=4";
+    expect_same(&pair(line), 0, line);
+}
