@@ -2,7 +2,9 @@
 
 mod common;
 
-use common::pair::{PairedRun, expect_same, pair};
+use std::path::Path;
+
+use common::pair::{PairedRun, expect_same, pair, pair_in};
 use common::{fathom, flat, require, run, words};
 
 /// Returns the number of measured syncs of a run.
@@ -53,4 +55,37 @@ fn write_barrier_changes_nothing_as_in_fio() {
     require!(Fio);
     let line = "--name=a --filename=f --size=256k --bs=4k --rw=write --write_barrier=4";
     expect_same(&pair(line), 0, line);
+}
+
+/// Where the controller of block I/O is mounted, if it is one of version 1.
+fn blkio_mount() -> Option<String> {
+    let mounts = std::fs::read_to_string("/proc/self/mounts").expect("it is readable");
+    let is_blkio = |line: &&str| line.contains(" cgroup ") && line.contains("blkio");
+    mounts.lines().find(is_blkio).and_then(|line| line.split(' ').nth(1)).map(str::to_owned)
+}
+
+#[test]
+fn workers_are_in_their_control_group_while_they_run_as_in_fio() {
+    require!(Fio, Root);
+    let name = format!("fathom-test-{}", std::process::id());
+    let job = format!("[a]\nfilename=f\nsize=64k\nrw=write\nnumjobs=2\ncgroup={name}\n");
+    let Some(mount) = blkio_mount() else {
+        let line = format!("run --name=a --filename=f --size=64k --rw=write --cgroup={name}");
+        let outcome = run(&mut fathom(words(&line)));
+        assert!(outcome.code() == Some(2) && flat(&outcome.stderr).contains("systemd-run"), "{}", outcome.stderr);
+        return;
+    };
+    let group = Path::new(&mount).join(&name);
+    for is_kept in [0, 1] {
+        let job = format!("{job}cgroup_nodelete={is_kept}\nexec_prerun=cat /proc/self/cgroup\n");
+        // fio runs second, in the group that Fathom has kept.
+        for paired in pair_in("job", |scratch| {
+            scratch.write("job", &job);
+        }) {
+            assert_eq!(paired.outcome.code(), Some(0), "{job}\n{}", paired.outcome.stderr);
+            assert!(paired.scratch.read("a.prerun.txt").contains(&format!("blkio:/{name}\n")), "{job}");
+        }
+        assert_eq!(group.exists(), is_kept == 1, "{job}");
+    }
+    std::fs::remove_dir(&group).expect("it was kept");
 }

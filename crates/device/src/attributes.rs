@@ -10,6 +10,7 @@ use runner::{WorkerError, WorkerPlan};
 use units::Bytes;
 use workload::WorkloadError;
 
+use crate::control_groups;
 use crate::shared_run::worker_error;
 
 /// Checks that the processors and NUMA nodes of a job exist: it was perhaps written for another host. fio does too.
@@ -19,6 +20,7 @@ pub(crate) fn check(job: &Job) -> Result<(), WorkloadError> {
         let message = format!("there is no processor {cpu} on this host\nhelp: name processors from 0 to {last}");
         return Err(WorkloadError { option: "cpus_allowed", message });
     }
+    control_groups::check(&job.host.control_group)?;
     let memory_nodes = match &job.host.numa_memory {
         Some(NumaMemory::Prefer(node)) => Some(&NumaNodes::Only(vec![*node])),
         Some(NumaMemory::Bind(nodes) | NumaMemory::Interleave(nodes)) => Some(nodes),

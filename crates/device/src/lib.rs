@@ -10,6 +10,7 @@
 mod assertions;
 mod attributes;
 pub mod capacity;
+mod control_groups;
 pub mod device_state;
 pub mod doctor_facts;
 pub mod doctor_targets;

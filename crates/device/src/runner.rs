@@ -19,6 +19,7 @@ use units::Nanos;
 use units::random::mix;
 use workload::Operations;
 
+use crate::control_groups::ControlGroups;
 use crate::environment::HostEnvironment;
 use crate::host_stats::{HostStats, unix_ms};
 use crate::layout::{self, FailedFiles, LaidFiles};
@@ -306,6 +307,7 @@ impl DeviceRun<'_> {
             logs: Arc::clone(&self.runner.logs),
             checkpoint: self.runner.checkpoint,
             aux_path: self.runner.aux_path.clone(),
+            control_groups: ControlGroups::default(),
         };
         let (plan, plans) = (self.plan.clone(), self.workers.clone());
         Workers { plan, plans, shared, grace: control.grace(), devices: stats.devices(&self.workers) }

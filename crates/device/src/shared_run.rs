@@ -12,6 +12,7 @@ use runner::policy::Flows;
 use runner::{LogSink, RunCounters, Seeds, WorkerError};
 use units::Nanos;
 
+use crate::control_groups::ControlGroups;
 use crate::layout::FailedFiles;
 use crate::zones::SharedZones;
 
@@ -44,6 +45,8 @@ pub(crate) struct SharedRun {
     pub(crate) checkpoint: fn(&str),
     /// Directory of the states that jobs with `verify_state_load` read.
     pub(crate) aux_path: PathBuf,
+    /// Control groups that jobs have created.
+    pub(crate) control_groups: ControlGroups,
 }
 
 /// Returns the error of a worker whose target could not be used.

@@ -79,6 +79,7 @@ fn attempt(
     }
     engine::thread::exact_timers().map_err(|error| worker_error(&error))?;
     let _locked = attributes::set(worker_plan, job)?;
+    let _group = shared.control_groups.join(&job.host.control_group)?;
     let seed = shared.seeds.of(job);
     let storage = Storage::Device { dialect: shared.dialect, nonce: shared.nonce };
     let job = &policy::verified_job(job, storage);

@@ -104,6 +104,7 @@ fn other_value(spec: &OptionSpec) -> String {
         "random_distribution" => "zipf:1.2",
         "random_sequence_stride" => "1\nrandom_distribution=sequence:1,0",
         "sync_file_range" => "write,wait_after:8",
+        "cgroup_weight" => "500",
         _ => "",
     };
     if !named.is_empty() {

@@ -27,6 +27,19 @@ pub struct HostAttributes {
     pub before: Option<String>,
     /// Shell command after each worker has ended (`exec_postrun`).
     pub after: Option<String>,
+    /// Control group of the workers.
+    pub control_group: ControlGroupOptions,
+}
+
+/// The control group that a job puts its workers into (`cgroup*`).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ControlGroupOptions {
+    /// Its name below the mount point; empty for none.
+    pub name: String,
+    /// Its weight for block I/O; `None` to leave it.
+    pub weight: Option<u32>,
+    /// Whether to leave it after the job.
+    pub is_kept: bool,
 }
 
 impl HostAttributes {

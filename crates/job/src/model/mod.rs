@@ -17,7 +17,7 @@ mod verify;
 pub use engine::{BufferMemory, Engine, EngineOptions, NameAction, NameCall, StatCall};
 pub use files::{CacheHint, Fallocate, FileOptions, FileOrder, FileService, OpenSync, WriteHint};
 pub use goals::{FlowOptions, LatencyTarget, RateFloors, SteadyMeasure, SteadyState};
-pub use host_attributes::{HostAttributes, NumaMemory, NumaNodes};
+pub use host_attributes::{ControlGroupOptions, HostAttributes, NumaMemory, NumaNodes};
 pub use hosts::PlanHosts;
 pub use network::{NetworkOptions, NetworkProtocol};
 pub use pattern::{BlockSizes, Direction, Distribution, Generator, Pattern, StridedZones, ZonedOptions};

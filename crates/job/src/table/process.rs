@@ -1,9 +1,9 @@
 //! Options of names, clones, groups and processors.
 
-use super::spec::OptionKind::{Bool, Int, Long, Text, Word};
+use super::spec::OptionKind::{Int, Long, Text, Word};
 use units::{Bytes, Nanos};
 
-use super::spec::{ANY, OptionSpec, Setter, Status, accepted, flag, int, later, special, text, word};
+use super::spec::{ANY, OptionSpec, Setter, Status, accepted, flag, int, later, special, switch, text, word};
 use crate::draft::JobDraft;
 use crate::model::{ExitScope, NumaMemory, NumaNodes};
 use crate::read::{Findings, lists};
@@ -96,9 +96,19 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
     text("ioscheduler", "Switch the devices to this I/O scheduler before the job.", |d, name| {
         d.job.host.io_scheduler = (!name.is_empty()).then(|| name.to_owned());
     }),
-    later("cgroup", Text, "Put the job into this control group."),
-    later("cgroup_weight", Int(100, 1000), "Weight of that control group."),
-    later("cgroup_nodelete", Bool, "Keep the control group after the job.").default("0"),
+    text(
+        "cgroup",
+        "Put the workers into this control group of the `blkio` controller, created if it is missing.",
+        |d, name| {
+            name.clone_into(&mut d.job.host.control_group.name);
+        },
+    ),
+    int("cgroup_weight", (100, 1000), "Weight of that control group for block I/O.", |d, n| {
+        d.job.host.control_group.weight = Some(n as u32);
+    }),
+    switch("cgroup_nodelete", "0", "Keep the control group after the job.", |d, on| {
+        d.job.host.control_group.is_kept = on;
+    }),
     int("uid", (0, ANY), "Run the workers as this user.", |d, n| d.job.host.uid = Some(n as u32)),
     int("gid", (0, ANY), "Run the workers as this group.", |d, n| d.job.host.gid = Some(n as u32)),
     text(

@@ -1,0 +1,167 @@
+//! Control groups of jobs (`cgroup*`): version 1, the only one that controls the block I/O of single threads.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{Error, ErrorKind};
+use std::path::{Component, Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use engine::cleanup::{self, CleanUp};
+use job::ControlGroupOptions;
+use runner::WorkerError;
+use workload::WorkloadError;
+
+/// Files with the weight of a group: of the block layer until Linux 5, of the BFQ scheduler since then.
+const WEIGHT_FILES: [&str; 2] = ["blkio.weight", "blkio.bfq.weight"];
+
+/// The control groups that the jobs of a run have created.
+#[derive(Debug, Default)]
+pub(crate) struct ControlGroups(Mutex<BTreeMap<PathBuf, CleanUp>>);
+
+/// Keeps the thread that joined a group in it.
+#[derive(Debug)]
+pub(crate) struct GroupMembership<'a> {
+    groups: &'a ControlGroups,
+    mount: PathBuf,
+    group: PathBuf,
+}
+
+/// Checks that a job's control group is possible on this host.
+pub(crate) fn check(options: &ControlGroupOptions) -> Result<(), WorkloadError> {
+    if options.name.is_empty() {
+        return Ok(());
+    }
+    let failed = |message: String| WorkloadError { option: "cgroup", message };
+    let is_plain = |part: Component<'_>| matches!(part, Component::Normal(_));
+    if !Path::new(&options.name).components().all(is_plain) {
+        let reason = format!("`{}` is not a name below the mount point of control groups", options.name);
+        return Err(failed(format!("{reason}\nhelp: write a name such as cgroup=test")));
+    }
+    mount_point().map(drop).map_err(failed)
+}
+
+impl ControlGroups {
+    /// Moves the calling thread into the group of a job, which is created if it is missing. `None` if the job has no
+    /// group.
+    ///
+    /// # Errors
+    /// Fails if the system refuses, and if the group has no weight although the job sets one.
+    pub(crate) fn join(&self, options: &ControlGroupOptions) -> Result<Option<GroupMembership<'_>>, WorkerError> {
+        if options.name.is_empty() {
+            return Ok(None);
+        }
+        let mount = mount_point().map_err(WorkerError::new)?;
+        let group = mount.join(&options.name);
+        // No other worker removes the group between its creation and the move.
+        let mut created = self.created();
+        create(&group, options.is_kept, &mut created)?;
+        if let Some(weight) = options.weight {
+            set_weight(&group, weight)?;
+        }
+        enter(&group).map_err(|error| denied("join", &group, &error))?;
+        drop(created);
+        Ok(Some(GroupMembership { groups: self, mount, group }))
+    }
+
+    fn created(&self) -> MutexGuard<'_, BTreeMap<PathBuf, CleanUp>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for GroupMembership<'_> {
+    /// Moves the thread back and removes the group after its last member. A thread that may not leave, because it runs as
+    /// another user, leaves when it ends; the group is removed after the run.
+    fn drop(&mut self) {
+        let mut created = self.groups.created();
+        let has_left = enter(&self.mount).is_ok();
+        if has_left && created.contains_key(&self.group) && fs::remove_dir(&self.group).is_ok() {
+            created.remove(&self.group);
+        }
+    }
+}
+
+fn create(group: &Path, is_kept: bool, created: &mut BTreeMap<PathBuf, CleanUp>) -> Result<(), WorkerError> {
+    match fs::create_dir(group) {
+        Ok(()) if is_kept => Ok(()),
+        Ok(()) => {
+            let path = group.to_owned();
+            // A group that still has members stays: workers may hang.
+            let removal = cleanup::on_exit(move || drop(fs::remove_dir(path)));
+            created.insert(group.to_owned(), removal);
+            Ok(())
+        }
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
+        Err(error) => Err(denied("create", group, &error)),
+    }
+}
+
+/// Moves the calling thread.
+fn enter(group: &Path) -> Result<(), Error> {
+    fs::write(group.join("tasks"), "0")
+}
+
+fn set_weight(group: &Path, weight: u32) -> Result<(), WorkerError> {
+    let Some(file) = WEIGHT_FILES.iter().map(|name| group.join(name)).find(|file| file.exists()) else {
+        let reason = format!(
+            "cgroup_weight={weight}: {} has no weight: this kernel shares block I/O by weight only with \
+             the scheduler BFQ",
+            group.display()
+        );
+        let remedy = "help: leave cgroup_weight out, or switch the device to BFQ (ioscheduler=bfq)";
+        return Err(WorkerError::with_errno(
+            format!("{reason}\n{remedy}"),
+            Error::from(ErrorKind::PermissionDenied).raw_os_error(),
+        ));
+    };
+    fs::write(&file, weight.to_string()).map_err(|error| denied("set the weight of", group, &error))
+}
+
+fn denied(what: &str, group: &Path, error: &Error) -> WorkerError {
+    let text = format!("cannot {what} the control group {}: {}", group.display(), engine::describe(error));
+    WorkerError::with_errno(format!("{text}\nhelp: run as root, or leave cgroup out"), error.raw_os_error())
+}
+
+/// Returns where the controller of block I/O is mounted.
+fn mount_point() -> Result<PathBuf, String> {
+    let mounts = fs::read_to_string("/proc/self/mounts").map_err(|error| {
+        format!("cannot read /proc/self/mounts: {}\nhelp: leave cgroup out", engine::describe(&error))
+    })?;
+    blkio_mount(&mounts).ok_or_else(|| {
+        let reason =
+            "control groups of single threads need the controller `blkio` of version 1, which is not mounted here";
+        let version_2 = "run `systemd-run --scope -p IOWeight=500 fathom ...` instead";
+        format!("{reason}\nhelp: leave cgroup out, and {version_2}")
+    })
+}
+
+fn blkio_mount(mounts: &str) -> Option<PathBuf> {
+    let has_blkio = |options: &str| options.split(',').any(|option| option == "blkio");
+    mounts.lines().find_map(|line| {
+        let mut fields = line.split(' ');
+        let (path, kind, options) = (fields.nth(1)?, fields.next()?, fields.next()?);
+        (kind == "cgroup" && has_blkio(options)).then(|| PathBuf::from(path))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_controller_is_found_among_the_mounts() {
+        let version_2 = "cgroup2 /sys/fs/cgroup cgroup2 rw,nosuid 0 0\n";
+        assert_eq!(blkio_mount(version_2), None);
+        let both = format!(
+            "{version_2}cgroup /sys/fs/cgroup/cpu cgroup rw,cpu 0 0\ncgroup /sys/fs/cgroup/io cgroup rw,relatime,blkio 0 0\n"
+        );
+        assert_eq!(blkio_mount(&both), Some(PathBuf::from("/sys/fs/cgroup/io")));
+    }
+
+    #[test]
+    fn names_outside_of_the_hierarchy_are_refused() {
+        for name in ["/", "../up", "/abs", "a/../../b"] {
+            let options = ControlGroupOptions { name: name.to_owned(), ..ControlGroupOptions::default() };
+            assert!(check(&options).is_err_and(|error| error.message.contains("is not a name")), "{name}");
+        }
+    }
+}
