@@ -4,6 +4,7 @@ mod common;
 
 use std::path::Path;
 
+use common::json::Json;
 use common::pair::{PairedRun, expect_same, pair, pair_in};
 use common::{fathom, flat, require, run, words};
 
@@ -55,6 +56,24 @@ fn write_barrier_changes_nothing_as_in_fio() {
     require!(Fio);
     let line = "--name=a --filename=f --size=256k --bs=4k --rw=write --write_barrier=4";
     expect_same(&pair(line), 0, line);
+}
+
+/// fio 3.33 has no such option: the documentation of a later version is the reference.
+#[test]
+fn starts_of_jobs_are_times_of_the_given_clock() {
+    let job = "fio --name=a --ioengine=null --size=64k --output-format=json";
+    let up_ms = || {
+        let uptime = std::fs::read_to_string("/proc/uptime").expect("it is readable");
+        let seconds = uptime.split(' ').next().and_then(|seconds| seconds.parse::<f64>().ok());
+        (seconds.expect("a number") * 1000.0) as u64
+    };
+    let before = up_ms();
+    // CLOCK_BOOTTIME, of which /proc/uptime shows hundredths of a second.
+    let outcome = run(&mut fathom(words(&format!("{job} --job_start_clock_id=7")))).expect_code(0);
+    let start = Json::read_after_notes(&outcome.stdout).whole("jobs/0/job_start");
+    assert!((before..=up_ms() + 10).contains(&start), "{start} after {before}");
+    let outcome = run(&mut fathom(words(&format!("{job} --job_start_clock_id=77777")))).expect_code(1);
+    assert!(outcome.stderr.contains("cannot read this clock"), "{}", outcome.stderr);
 }
 
 /// Where the controller of block I/O is mounted, if it is one of version 1.

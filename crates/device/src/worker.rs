@@ -113,6 +113,8 @@ fn attempt(
     // The thread was started when the other job had ended.
     policy.after = None;
     let mut worker = drive::DriveWorker::new(issuer, meter, policy);
+    finished.started_clock_ms = clock_ms(job.stats.start_clock)?;
+    let start_clock = finished.started_clock_ms.map(|_| job.stats.start_clock);
     if let Some(log) = OperationLog::create(worker_plan, job).map_err(WorkerError::new)? {
         worker.record(log);
     }
@@ -123,7 +125,7 @@ fn attempt(
         yield_after: shared.yield_after,
         summary_at: Nanos::ZERO,
     };
-    let drive = WorkerDrive { worker, stop, publisher, in_call, start, finished };
+    let drive = WorkerDrive { worker, stop, publisher, in_call, start, start_clock, finished };
     let logged = match engine::with_target(&setup, files, drive) {
         // The run was ended before a peer came, which is no failure.
         Err(error) if error.kind == ErrorKind::Cancelled && stop.is_set() => {
@@ -160,6 +162,19 @@ fn create_log(job: &Job, number: usize, shared: &SharedRun) -> Result<Option<Box
     plan.map(|plan| shared.logs.create(&plan)).transpose().map_err(WorkerError::new)
 }
 
+/// Returns the time of a clock of `job_start_clock_id` in milliseconds; `None` for Unix time.
+fn clock_ms(clock: u32) -> Result<Option<u64>, WorkerError> {
+    if clock == 0 {
+        return Ok(None);
+    }
+    let now_ns = engine::clock_ns(clock).map_err(|error| {
+        let reason = engine::describe(&error);
+        let remedy = "help: write the number of a clock of clock_gettime(2), such as 1 for the time since boot";
+        WorkerError::new(format!("job_start_clock_id={clock}: cannot read this clock: {reason}\n{remedy}"))
+    })?;
+    Ok(Some(now_ns / 1_000_000))
+}
+
 /// The drive loop of a worker, compiled once per engine.
 struct WorkerDrive<'a> {
     worker: drive::DriveWorker,
@@ -167,6 +182,8 @@ struct WorkerDrive<'a> {
     publisher: Publisher<'a>,
     in_call: &'a InCall,
     start: &'a dyn Fn() -> Option<Nanos>,
+    /// Clock of `job_start_clock_id`, which is known to work.
+    start_clock: Option<u32>,
     finished: &'a mut WorkerResult,
 }
 
@@ -175,10 +192,11 @@ impl Visitor for WorkerDrive<'_> {
     type Output = Result<(), String>;
 
     fn visit<T: Target>(self, mut target: T) -> Self::Output {
-        let Self { mut worker, stop, mut publisher, in_call, start, finished } = self;
+        let Self { mut worker, stop, mut publisher, in_call, start, start_clock, finished } = self;
         finished.start_delay = start();
         publisher.worker.set_running(true);
         finished.started_unix_ms = unix_ms();
+        finished.started_clock_ms = start_clock.and_then(|clock| clock_ms(clock).ok().flatten());
         publisher.worker.set_started_unix_ms(finished.started_unix_ms);
         publisher.used_before = engine::cpu_use_of_thread();
         drive::drive(std::slice::from_mut(&mut worker), &mut target, stop, &mut publisher);

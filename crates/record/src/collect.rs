@@ -18,6 +18,8 @@ pub struct WorkerRecord<'a> {
     pub pid: u32,
     /// Start of its first operation, in milliseconds since 1970.
     pub started_unix_ms: u64,
+    /// The same instant on the clock of `job_start_clock_id`.
+    pub started_clock_ms: Option<u64>,
     /// Seconds since the program started, rounded up.
     pub elapsed_s: u64,
     /// Estimated remaining seconds.
@@ -66,6 +68,7 @@ fn result(together: &[WorkerRecord<'_>], block_bytes: usize) -> JobResult {
         eta_s: together.iter().map(|worker| worker.eta_s).max().unwrap_or(0),
         elapsed_s: together.iter().map(|worker| worker.elapsed_s).max().unwrap_or(0),
         started_unix_ms: first.started_unix_ms,
+        started_clock_ms: first.started_clock_ms,
         pid: first.pid,
         workers: together.len() as u32,
         echo: last.job.echo.clone(),

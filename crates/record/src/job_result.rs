@@ -25,6 +25,9 @@ pub struct JobResult {
     pub elapsed_s: u64,
     /// Start of the first operation, in milliseconds since 1970.
     pub started_unix_ms: u64,
+    /// The same instant on the clock of `job_start_clock_id`, in milliseconds; `None` without this option.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub started_clock_ms: Option<u64>,
     /// Process or thread ID.
     pub pid: u32,
     /// Number of workers in the result.

@@ -143,6 +143,7 @@ fn of_worker<'a>(
         group: worker.group,
         pid: end.map_or_else(|| context.facts.pid(), |end| end.thread),
         started_unix_ms: end.map_or(context.started_unix_ms, |end| end.started_unix_ms),
+        started_clock_ms: end.and_then(|end| end.started_clock_ms),
         elapsed_s: now.saturating_sub(context.started_unix_ms).div_ceil(1000),
         eta_s: 0,
         error: end.map_or(0, WorkerResult::errno),

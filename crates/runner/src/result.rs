@@ -34,6 +34,8 @@ pub struct WorkerResult {
     pub error: Option<WorkerError>,
     /// Start time in milliseconds since 1970.
     pub started_unix_ms: u64,
+    /// The same instant on the clock of `job_start_clock_id`, in milliseconds; `None` without this option.
+    pub started_clock_ms: Option<u64>,
     /// Time from the agreed start of its stage to its own; `None` if its stage began without an agreement.
     pub start_delay: Option<Nanos>,
     /// Thread ID.

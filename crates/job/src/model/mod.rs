@@ -468,6 +468,8 @@ pub struct StatOptions {
     pub log_alternate_epoch: bool,
     /// Number of a clock of `clock_gettime`.
     pub log_clock: u32,
+    /// Number of the clock of `clock_gettime` that measures the start of the job in fio's JSON.
+    pub start_clock: u32,
     /// One log per worker.
     pub per_job_logs: bool,
     /// Path of a log of all operations.

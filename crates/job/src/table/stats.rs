@@ -171,7 +171,9 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
         d.job.stats.significant_figures = n as u32;
     })
     .default("4"),
-    later("job_start_clock_id", Int(0, ANY), "Clock for `job_start`."),
+    int("job_start_clock_id", (0, ANY), "Number of the clock of `job_start` in JSON; 0 for Unix time.", |d, id| {
+        d.job.stats.start_clock = id as u32;
+    }),
     word("kb_base", &["1024", "1000"], "Base of units in job files and in fio's normal output.", |d, w, _, _| {
         d.job.stats.kb_base = if w == "1000" { 1000 } else { 1024 };
     })

@@ -105,8 +105,9 @@ fn entry(w: &mut FioWriter<'_>, job: &JobResult, context: FioJsonContext<'_>) {
     let (result, later) = (&job.result, context.version > FioVersion::V3_33);
     w.text("jobname", &job.name);
     w.int("groupid", job.group);
-    if later {
-        w.int("job_start", job.started_unix_ms);
+    // fio 3.33 has neither the key nor the option.
+    if later || job.started_clock_ms.is_some() {
+        w.int("job_start", job.started_clock_ms.unwrap_or(job.started_unix_ms));
     }
     w.int("error", job.error);
     w.int("eta", job.eta_s);

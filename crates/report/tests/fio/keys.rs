@@ -119,6 +119,7 @@ fn workers((group, job): (usize, &Job)) -> impl Iterator<Item = WorkerRecord<'_>
         group: group as u32,
         pid: 1,
         started_unix_ms: 1,
+        started_clock_ms: None,
         elapsed_s: 1,
         eta_s: 0,
         error: 0,
