@@ -21,6 +21,7 @@ fn worker(job: &Job, number: u32, group: u32) -> WorkerRecord<'_> {
         number,
         group,
         pid: 100 + number,
+        started_clock_ms: None,
         started_unix_ms: 5,
         elapsed_s: 2,
         eta_s: 0,
