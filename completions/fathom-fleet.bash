@@ -394,7 +394,7 @@ _fathom__fleet() {
             return 0
             ;;
         fathom__fleet__subcmd__run)
-            opts="-o -h --format --output --events --live --metrics --insecure --repeat --probe --section --show-jobs --dry-run --allow-destroy --allow-overwrite --seed --progress --grace --no-record --allow_file_create --allow_mounted_write --atomic --ba --bs --bs_is_seq_rand --bs_unaligned --bsrange --bssplit --buffer_compress_chunk --buffer_compress_percentage --buffer_pattern --buffered --bwavgtime --clat_percentiles --cmdprio --cmdprio_bssplit --cmdprio_class --cmdprio_hint --cmdprio_percentage --continue_on_error --cpumask --cpus_allowed --cpus_allowed_policy --create_on_open --create_only --dedupe_global --dedupe_mode --dedupe_percentage --dedupe_working_set_percentage --description --direct --directory --disable_bw_measurement --disable_clat --disable_lat --disable_slat --disk_util --do_verify --end_fsync --error_dump --exec_postrun --exec_prerun --exit_what --exitall --exitall_on_error --fadvise_hint --fallocate --fdatasync --file_append --file_service_type --filename --filename_format --filesize --fill_device --fixedbufs --flow --flow_id --flow_sleep --force_async --fsync --fsync_on_close --gid --group_reporting --gtod_reduce --hipri --hipri_percentage --hugepage-size --ignore_error --invalidate --io_size --iodepth --iodepth_batch --iodepth_batch_complete_max --iodepth_batch_complete_min --iodepth_low --ioengine --iomem_align --iopsavgtime --ioscheduler --kb_base --lat_percentiles --latency_percentile --latency_run --latency_target --latency_window --libaio_vectored --lockmem --log_alternate_epoch --log_alternate_epoch_clock_id --log_avg_msec --log_compression_cpus --log_hist_coarseness --log_hist_msec --log_issue_time --log_offset --log_prio --log_store_compressed --log_window_value --loops --max_latency --mem --name --new_group --nice --nonvectored --norandommap --nowait --nrfiles --numa_cpu_nodes --numa_mem_policy --number_ios --numjobs --offset --offset_align --offset_increment --opendir --openfiles --overwrite --per_job_logs --percentage_random --percentile_list --pre_read --prio --prioclass --priohint --ramp_time --random_distribution --random_generator --randrepeat --randseed --rank_hosts --ranks --rate --rate_cycle --rate_ignore_thinktime --rate_iops --rate_iops_min --rate_min --rate_process --read_iolog --refill_buffers --registerfiles --replay --replay_align --replay_fit --replay_for --replay_loop --replay_no_stall --replay_redirect --replay_scale --replay_skip --replay_speed --replay_start --replay_time_scale --runtime --rw --rw_sequencer --rwmixread --rwmixwrite --scramble_buffers --serialize_overlap --significant_figures --size --slat_percentiles --sqthread_poll --sqthread_poll_cpu --startdelay --stat_type --stats --steadystate --steadystate_check_interval --steadystate_duration --steadystate_ramp_time --stonewall --sync --thinktime --thinktime_blocks --thinktime_blocks_type --thinktime_iotime --thinktime_spin --thp --thread --time_based --uid --uncached --unified_rw_reporting --unit_base --unlink --uri --verify --verify_backlog --verify_dump --verify_fatal --verify_format --verify_header_seed --verify_interval --verify_nonce --verify_offset --verify_only --verify_pattern --verify_pattern_interval --verify_state_load --verify_state_save --verify_write_sequence --wait_for --write_bw_log --write_hint --write_hist_log --write_iolog --write_iops_log --write_lat_log --zero_buffers --zonemode --zonerange --zonesize --zoneskip --on --volume --records --rank-timeout --split --help"
+            opts="-o -h --format --output --events --live --metrics --insecure --repeat --probe --section --show-jobs --dry-run --allow-destroy --allow-overwrite --seed --progress --grace --no-record --allow_file_create --allow_mounted_write --atomic --ba --bs --bs_is_seq_rand --bs_unaligned --bsrange --bssplit --buffer_compress_chunk --buffer_compress_percentage --buffer_pattern --buffered --bwavgtime --cgroup --cgroup_nodelete --cgroup_weight --clat_percentiles --cmdprio --cmdprio_bssplit --cmdprio_class --cmdprio_hint --cmdprio_percentage --continue_on_error --cpumask --cpus_allowed --cpus_allowed_policy --create_on_open --create_only --dedupe_global --dedupe_mode --dedupe_percentage --dedupe_working_set_percentage --description --direct --directory --disable_bw_measurement --disable_clat --disable_lat --disable_slat --disk_util --do_verify --end_fsync --end_syncfs --error_dump --exec_postrun --exec_prerun --exit_what --exitall --exitall_on_error --fadvise_hint --fallocate --fdatasync --file_append --file_service_type --filename --filename_format --filesize --fill_device --fixedbufs --flow --flow_id --flow_sleep --force_async --fsync --fsync_on_close --gid --group_reporting --gtod_reduce --hipri --hipri_percentage --hostname --hugepage-size --ignore_error --ignore_zone_limits --interface --invalidate --io_size --iodepth --iodepth_batch --iodepth_batch_complete_max --iodepth_batch_complete_min --iodepth_low --ioengine --iomem_align --iopsavgtime --ioscheduler --job_max_open_zones --job_start_clock_id --kb_base --lat_percentiles --latency_percentile --latency_run --latency_target --latency_window --libaio_vectored --listen --lockmem --log_alternate_epoch --log_alternate_epoch_clock_id --log_avg_msec --log_compression_cpus --log_hist_coarseness --log_hist_msec --log_issue_time --log_offset --log_prio --log_store_compressed --log_window_value --loops --max_latency --max_open_zones --mem --mss --name --new_group --nice --nodelay --nonvectored --norandommap --nowait --nrfiles --numa_cpu_nodes --numa_mem_policy --number_ios --numjobs --offset --offset_align --offset_increment --opendir --openfiles --overwrite --per_job_logs --percentage_random --percentile_list --pingpong --port --pre_read --prio --prioclass --priohint --protocol --ramp_size --ramp_time --random_distribution --random_generator --random_sequence_stride --randrepeat --randseed --rank_hosts --ranks --rate --rate_cycle --rate_ignore_thinktime --rate_iops --rate_iops_min --rate_min --rate_process --read_beyond_wp --read_iolog --recover_zbd_write_error --refill_buffers --registerfiles --replay --replay_align --replay_fit --replay_for --replay_loop --replay_no_stall --replay_redirect --replay_scale --replay_skip --replay_speed --replay_start --replay_time_scale --runtime --rw --rw_sequencer --rwmixread --rwmixwrite --scramble_buffers --serialize_overlap --significant_figures --size --slat_percentiles --sqthread_poll --sqthread_poll_cpu --startdelay --stat_type --stats --steadystate --steadystate_check_interval --steadystate_duration --steadystate_ramp_time --stonewall --sync --sync_file_range --thinktime --thinktime_blocks --thinktime_blocks_type --thinktime_iotime --thinktime_spin --thp --thread --time_based --trim_backlog --trim_percentage --trim_verify_zero --ttl --uid --uncached --unified_rw_reporting --unit_base --unlink --uri --verify --verify_backlog --verify_dump --verify_fatal --verify_format --verify_header_seed --verify_interval --verify_nonce --verify_offset --verify_only --verify_pattern --verify_pattern_interval --verify_state_load --verify_state_save --verify_write_sequence --wait_for --window_size --write_bw_log --write_hint --write_hist_log --write_iolog --write_iops_log --write_lat_log --write_zone_remainder --zero_buffers --zone_reset_frequency --zone_reset_threshold --zonecapacity --zonemode --zonerange --zonesize --zoneskip --on --volume --records --rank-timeout --split --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -504,6 +504,18 @@ _fathom__fleet() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --cgroup)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --cgroup_nodelete)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --cgroup_weight)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --clat_percentiles)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
@@ -605,6 +617,10 @@ _fathom__fleet() {
                     return 0
                     ;;
                 --end_fsync)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --end_syncfs)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
@@ -716,11 +732,23 @@ _fathom__fleet() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --hostname)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --hugepage-size)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --ignore_error)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --ignore_zone_limits)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --interface)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -753,7 +781,7 @@ _fathom__fleet() {
                     return 0
                     ;;
                 --ioengine)
-                    COMPREPLY=($(compgen -W "io_uring libaio psync sync vsync pvsync pvsync2 posixaio mmap splice filecreate filestat filedelete dircreate dirstat dirdelete ftruncate falloc nbd null model" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "io_uring libaio psync sync vsync pvsync pvsync2 posixaio mmap splice filecreate filestat filedelete dircreate dirstat dirdelete ftruncate falloc nbd net netsplice null model" -- "${cur}"))
                     return 0
                     ;;
                 --iomem_align)
@@ -765,6 +793,14 @@ _fathom__fleet() {
                     return 0
                     ;;
                 --ioscheduler)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --job_max_open_zones)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --job_start_clock_id)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -793,6 +829,10 @@ _fathom__fleet() {
                     return 0
                     ;;
                 --libaio_vectored)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --listen)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
@@ -852,8 +892,16 @@ _fathom__fleet() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --max_open_zones)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --mem)
                     COMPREPLY=($(compgen -W "malloc shm shmhuge mmap mmapshared mmaphuge" -- "${cur}"))
+                    return 0
+                    ;;
+                --mss)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --name)
@@ -866,6 +914,10 @@ _fathom__fleet() {
                     ;;
                 --nice)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --nodelay)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
                 --nonvectored)
@@ -936,6 +988,14 @@ _fathom__fleet() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --pingpong)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --port)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --pre_read)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
@@ -952,16 +1012,28 @@ _fathom__fleet() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --protocol)
+                    COMPREPLY=($(compgen -W "tcp tcpv6 udp udpv6 unix" -- "${cur}"))
+                    return 0
+                    ;;
+                --ramp_size)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --ramp_time)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --random_distribution)
-                    COMPREPLY=($(compgen -W "random zipf pareto normal zoned zoned_abs" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "random zipf pareto normal zoned zoned_abs sequence" -- "${cur}"))
                     return 0
                     ;;
                 --random_generator)
                     COMPREPLY=($(compgen -W "tausworthe lfsr tausworthe64" -- "${cur}"))
+                    return 0
+                    ;;
+                --random_sequence_stride)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
                 --randrepeat)
@@ -1008,8 +1080,16 @@ _fathom__fleet() {
                     COMPREPLY=($(compgen -W "linear poisson" -- "${cur}"))
                     return 0
                     ;;
+                --read_beyond_wp)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
                 --read_iolog)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --recover_zbd_write_error)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
                 --refill_buffers)
@@ -1152,6 +1232,10 @@ _fathom__fleet() {
                     COMPREPLY=($(compgen -W "none 0 sync 1 dsync" -- "${cur}"))
                     return 0
                     ;;
+                --sync_file_range)
+                    COMPREPLY=($(compgen -W "wait_before write wait_after" -- "${cur}"))
+                    return 0
+                    ;;
                 --thinktime)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1182,6 +1266,22 @@ _fathom__fleet() {
                     ;;
                 --time_based)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --trim_backlog)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --trim_percentage)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --trim_verify_zero)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --ttl)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --uid)
@@ -1272,6 +1372,10 @@ _fathom__fleet() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --window_size)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --write_bw_log)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1296,8 +1400,24 @@ _fathom__fleet() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --write_zone_remainder)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
                 --zero_buffers)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --zone_reset_frequency)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --zone_reset_threshold)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --zonecapacity)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --zonemode)
@@ -1344,7 +1464,7 @@ _fathom__fleet() {
             return 0
             ;;
         fathom__fleet__subcmd__sim)
-            opts="-o -h --format --output --events --live --metrics --insecure --repeat --probe --section --show-jobs --dry-run --allow-destroy --allow-overwrite --seed --progress --grace --no-record --hosts --split --vary --shard --allow_file_create --allow_mounted_write --atomic --ba --bs --bs_is_seq_rand --bs_unaligned --bsrange --bssplit --buffer_compress_chunk --buffer_compress_percentage --buffer_pattern --buffered --bwavgtime --clat_percentiles --cmdprio --cmdprio_bssplit --cmdprio_class --cmdprio_hint --cmdprio_percentage --continue_on_error --cpumask --cpus_allowed --cpus_allowed_policy --create_on_open --create_only --dedupe_global --dedupe_mode --dedupe_percentage --dedupe_working_set_percentage --description --direct --directory --disable_bw_measurement --disable_clat --disable_lat --disable_slat --disk_util --do_verify --end_fsync --error_dump --exec_postrun --exec_prerun --exit_what --exitall --exitall_on_error --fadvise_hint --fallocate --fdatasync --file_append --file_service_type --filename --filename_format --filesize --fill_device --fixedbufs --flow --flow_id --flow_sleep --force_async --fsync --fsync_on_close --gid --group_reporting --gtod_reduce --hipri --hipri_percentage --hugepage-size --ignore_error --invalidate --io_size --iodepth --iodepth_batch --iodepth_batch_complete_max --iodepth_batch_complete_min --iodepth_low --ioengine --iomem_align --iopsavgtime --ioscheduler --kb_base --lat_percentiles --latency_percentile --latency_run --latency_target --latency_window --libaio_vectored --lockmem --log_alternate_epoch --log_alternate_epoch_clock_id --log_avg_msec --log_compression_cpus --log_hist_coarseness --log_hist_msec --log_issue_time --log_offset --log_prio --log_store_compressed --log_window_value --loops --max_latency --mem --name --new_group --nice --nonvectored --norandommap --nowait --nrfiles --numa_cpu_nodes --numa_mem_policy --number_ios --numjobs --offset --offset_align --offset_increment --opendir --openfiles --overwrite --per_job_logs --percentage_random --percentile_list --pre_read --prio --prioclass --priohint --ramp_time --random_distribution --random_generator --randrepeat --randseed --rank_hosts --ranks --rate --rate_cycle --rate_ignore_thinktime --rate_iops --rate_iops_min --rate_min --rate_process --read_iolog --refill_buffers --registerfiles --replay --replay_align --replay_fit --replay_for --replay_loop --replay_no_stall --replay_redirect --replay_scale --replay_skip --replay_speed --replay_start --replay_time_scale --runtime --rw --rw_sequencer --rwmixread --rwmixwrite --scramble_buffers --serialize_overlap --significant_figures --size --slat_percentiles --sqthread_poll --sqthread_poll_cpu --startdelay --stat_type --stats --steadystate --steadystate_check_interval --steadystate_duration --steadystate_ramp_time --stonewall --sync --thinktime --thinktime_blocks --thinktime_blocks_type --thinktime_iotime --thinktime_spin --thp --thread --time_based --uid --uncached --unified_rw_reporting --unit_base --unlink --uri --verify --verify_backlog --verify_dump --verify_fatal --verify_format --verify_header_seed --verify_interval --verify_nonce --verify_offset --verify_only --verify_pattern --verify_pattern_interval --verify_state_load --verify_state_save --verify_write_sequence --wait_for --write_bw_log --write_hint --write_hist_log --write_iolog --write_iops_log --write_lat_log --zero_buffers --zonemode --zonerange --zonesize --zoneskip --on --volume --records --rank-timeout --help"
+            opts="-o -h --format --output --events --live --metrics --insecure --repeat --probe --section --show-jobs --dry-run --allow-destroy --allow-overwrite --seed --progress --grace --no-record --hosts --split --vary --shard --allow_file_create --allow_mounted_write --atomic --ba --bs --bs_is_seq_rand --bs_unaligned --bsrange --bssplit --buffer_compress_chunk --buffer_compress_percentage --buffer_pattern --buffered --bwavgtime --cgroup --cgroup_nodelete --cgroup_weight --clat_percentiles --cmdprio --cmdprio_bssplit --cmdprio_class --cmdprio_hint --cmdprio_percentage --continue_on_error --cpumask --cpus_allowed --cpus_allowed_policy --create_on_open --create_only --dedupe_global --dedupe_mode --dedupe_percentage --dedupe_working_set_percentage --description --direct --directory --disable_bw_measurement --disable_clat --disable_lat --disable_slat --disk_util --do_verify --end_fsync --end_syncfs --error_dump --exec_postrun --exec_prerun --exit_what --exitall --exitall_on_error --fadvise_hint --fallocate --fdatasync --file_append --file_service_type --filename --filename_format --filesize --fill_device --fixedbufs --flow --flow_id --flow_sleep --force_async --fsync --fsync_on_close --gid --group_reporting --gtod_reduce --hipri --hipri_percentage --hostname --hugepage-size --ignore_error --ignore_zone_limits --interface --invalidate --io_size --iodepth --iodepth_batch --iodepth_batch_complete_max --iodepth_batch_complete_min --iodepth_low --ioengine --iomem_align --iopsavgtime --ioscheduler --job_max_open_zones --job_start_clock_id --kb_base --lat_percentiles --latency_percentile --latency_run --latency_target --latency_window --libaio_vectored --listen --lockmem --log_alternate_epoch --log_alternate_epoch_clock_id --log_avg_msec --log_compression_cpus --log_hist_coarseness --log_hist_msec --log_issue_time --log_offset --log_prio --log_store_compressed --log_window_value --loops --max_latency --max_open_zones --mem --mss --name --new_group --nice --nodelay --nonvectored --norandommap --nowait --nrfiles --numa_cpu_nodes --numa_mem_policy --number_ios --numjobs --offset --offset_align --offset_increment --opendir --openfiles --overwrite --per_job_logs --percentage_random --percentile_list --pingpong --port --pre_read --prio --prioclass --priohint --protocol --ramp_size --ramp_time --random_distribution --random_generator --random_sequence_stride --randrepeat --randseed --rank_hosts --ranks --rate --rate_cycle --rate_ignore_thinktime --rate_iops --rate_iops_min --rate_min --rate_process --read_beyond_wp --read_iolog --recover_zbd_write_error --refill_buffers --registerfiles --replay --replay_align --replay_fit --replay_for --replay_loop --replay_no_stall --replay_redirect --replay_scale --replay_skip --replay_speed --replay_start --replay_time_scale --runtime --rw --rw_sequencer --rwmixread --rwmixwrite --scramble_buffers --serialize_overlap --significant_figures --size --slat_percentiles --sqthread_poll --sqthread_poll_cpu --startdelay --stat_type --stats --steadystate --steadystate_check_interval --steadystate_duration --steadystate_ramp_time --stonewall --sync --sync_file_range --thinktime --thinktime_blocks --thinktime_blocks_type --thinktime_iotime --thinktime_spin --thp --thread --time_based --trim_backlog --trim_percentage --trim_verify_zero --ttl --uid --uncached --unified_rw_reporting --unit_base --unlink --uri --verify --verify_backlog --verify_dump --verify_fatal --verify_format --verify_header_seed --verify_interval --verify_nonce --verify_offset --verify_only --verify_pattern --verify_pattern_interval --verify_state_load --verify_state_save --verify_write_sequence --wait_for --window_size --write_bw_log --write_hint --write_hist_log --write_iolog --write_iops_log --write_lat_log --write_zone_remainder --zero_buffers --zone_reset_frequency --zone_reset_threshold --zonecapacity --zonemode --zonerange --zonesize --zoneskip --on --volume --records --rank-timeout --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1470,6 +1590,18 @@ _fathom__fleet() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --cgroup)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --cgroup_nodelete)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --cgroup_weight)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --clat_percentiles)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
@@ -1571,6 +1703,10 @@ _fathom__fleet() {
                     return 0
                     ;;
                 --end_fsync)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --end_syncfs)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
@@ -1682,11 +1818,23 @@ _fathom__fleet() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --hostname)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --hugepage-size)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --ignore_error)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --ignore_zone_limits)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --interface)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1719,7 +1867,7 @@ _fathom__fleet() {
                     return 0
                     ;;
                 --ioengine)
-                    COMPREPLY=($(compgen -W "io_uring libaio psync sync vsync pvsync pvsync2 posixaio mmap splice filecreate filestat filedelete dircreate dirstat dirdelete ftruncate falloc nbd null model" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "io_uring libaio psync sync vsync pvsync pvsync2 posixaio mmap splice filecreate filestat filedelete dircreate dirstat dirdelete ftruncate falloc nbd net netsplice null model" -- "${cur}"))
                     return 0
                     ;;
                 --iomem_align)
@@ -1731,6 +1879,14 @@ _fathom__fleet() {
                     return 0
                     ;;
                 --ioscheduler)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --job_max_open_zones)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --job_start_clock_id)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1759,6 +1915,10 @@ _fathom__fleet() {
                     return 0
                     ;;
                 --libaio_vectored)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --listen)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
@@ -1818,8 +1978,16 @@ _fathom__fleet() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --max_open_zones)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --mem)
                     COMPREPLY=($(compgen -W "malloc shm shmhuge mmap mmapshared mmaphuge" -- "${cur}"))
+                    return 0
+                    ;;
+                --mss)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --name)
@@ -1832,6 +2000,10 @@ _fathom__fleet() {
                     ;;
                 --nice)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --nodelay)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
                 --nonvectored)
@@ -1902,6 +2074,14 @@ _fathom__fleet() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --pingpong)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --port)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --pre_read)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
@@ -1918,16 +2098,28 @@ _fathom__fleet() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --protocol)
+                    COMPREPLY=($(compgen -W "tcp tcpv6 udp udpv6 unix" -- "${cur}"))
+                    return 0
+                    ;;
+                --ramp_size)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --ramp_time)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --random_distribution)
-                    COMPREPLY=($(compgen -W "random zipf pareto normal zoned zoned_abs" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "random zipf pareto normal zoned zoned_abs sequence" -- "${cur}"))
                     return 0
                     ;;
                 --random_generator)
                     COMPREPLY=($(compgen -W "tausworthe lfsr tausworthe64" -- "${cur}"))
+                    return 0
+                    ;;
+                --random_sequence_stride)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
                 --randrepeat)
@@ -1974,8 +2166,16 @@ _fathom__fleet() {
                     COMPREPLY=($(compgen -W "linear poisson" -- "${cur}"))
                     return 0
                     ;;
+                --read_beyond_wp)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
                 --read_iolog)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --recover_zbd_write_error)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
                 --refill_buffers)
@@ -2118,6 +2318,10 @@ _fathom__fleet() {
                     COMPREPLY=($(compgen -W "none 0 sync 1 dsync" -- "${cur}"))
                     return 0
                     ;;
+                --sync_file_range)
+                    COMPREPLY=($(compgen -W "wait_before write wait_after" -- "${cur}"))
+                    return 0
+                    ;;
                 --thinktime)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -2148,6 +2352,22 @@ _fathom__fleet() {
                     ;;
                 --time_based)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --trim_backlog)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --trim_percentage)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --trim_verify_zero)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --ttl)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --uid)
@@ -2238,6 +2458,10 @@ _fathom__fleet() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --window_size)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --write_bw_log)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -2262,8 +2486,24 @@ _fathom__fleet() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --write_zone_remainder)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
                 --zero_buffers)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --zone_reset_frequency)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --zone_reset_threshold)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --zonecapacity)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --zonemode)
@@ -2544,7 +2784,7 @@ _fathom__fleet() {
             return 0
             ;;
         fathom__fleet__subcmd__sweep)
-            opts="-o -h --depth-max --precision --time-limit --vary --shard --format --output --metrics --insecure --allow-destroy --allow-overwrite --seed --progress --grace --no-record --real-time --section --show-jobs --dry-run --allow_file_create --allow_mounted_write --atomic --ba --bs --bs_is_seq_rand --bs_unaligned --bsrange --bssplit --buffer_compress_chunk --buffer_compress_percentage --buffer_pattern --buffered --bwavgtime --clat_percentiles --cmdprio --cmdprio_bssplit --cmdprio_class --cmdprio_hint --cmdprio_percentage --continue_on_error --cpumask --cpus_allowed --cpus_allowed_policy --create_on_open --create_only --dedupe_global --dedupe_mode --dedupe_percentage --dedupe_working_set_percentage --description --direct --directory --disable_bw_measurement --disable_clat --disable_lat --disable_slat --disk_util --do_verify --end_fsync --error_dump --exec_postrun --exec_prerun --exit_what --exitall --exitall_on_error --fadvise_hint --fallocate --fdatasync --file_append --file_service_type --filename --filename_format --filesize --fill_device --fixedbufs --flow --flow_id --flow_sleep --force_async --fsync --fsync_on_close --gid --group_reporting --gtod_reduce --hipri --hipri_percentage --hugepage-size --ignore_error --invalidate --io_size --iodepth --iodepth_batch --iodepth_batch_complete_max --iodepth_batch_complete_min --iodepth_low --ioengine --iomem_align --iopsavgtime --ioscheduler --kb_base --lat_percentiles --latency_percentile --latency_run --latency_target --latency_window --libaio_vectored --lockmem --log_alternate_epoch --log_alternate_epoch_clock_id --log_avg_msec --log_compression_cpus --log_hist_coarseness --log_hist_msec --log_issue_time --log_offset --log_prio --log_store_compressed --log_window_value --loops --max_latency --mem --name --new_group --nice --nonvectored --norandommap --nowait --nrfiles --numa_cpu_nodes --numa_mem_policy --number_ios --numjobs --offset --offset_align --offset_increment --opendir --openfiles --overwrite --per_job_logs --percentage_random --percentile_list --pre_read --prio --prioclass --priohint --ramp_time --random_distribution --random_generator --randrepeat --randseed --rank_hosts --ranks --rate --rate_cycle --rate_ignore_thinktime --rate_iops --rate_iops_min --rate_min --rate_process --read_iolog --refill_buffers --registerfiles --replay --replay_align --replay_fit --replay_for --replay_loop --replay_no_stall --replay_redirect --replay_scale --replay_skip --replay_speed --replay_start --replay_time_scale --runtime --rw --rw_sequencer --rwmixread --rwmixwrite --scramble_buffers --serialize_overlap --significant_figures --size --slat_percentiles --sqthread_poll --sqthread_poll_cpu --startdelay --stat_type --stats --steadystate --steadystate_check_interval --steadystate_duration --steadystate_ramp_time --stonewall --sync --thinktime --thinktime_blocks --thinktime_blocks_type --thinktime_iotime --thinktime_spin --thp --thread --time_based --uid --uncached --unified_rw_reporting --unit_base --unlink --uri --verify --verify_backlog --verify_dump --verify_fatal --verify_format --verify_header_seed --verify_interval --verify_nonce --verify_offset --verify_only --verify_pattern --verify_pattern_interval --verify_state_load --verify_state_save --verify_write_sequence --wait_for --write_bw_log --write_hint --write_hist_log --write_iolog --write_iops_log --write_lat_log --zero_buffers --zonemode --zonerange --zonesize --zoneskip --on --volume --records --rank-timeout --split --help"
+            opts="-o -h --depth-max --precision --time-limit --vary --shard --format --output --metrics --insecure --allow-destroy --allow-overwrite --seed --progress --grace --no-record --real-time --section --show-jobs --dry-run --allow_file_create --allow_mounted_write --atomic --ba --bs --bs_is_seq_rand --bs_unaligned --bsrange --bssplit --buffer_compress_chunk --buffer_compress_percentage --buffer_pattern --buffered --bwavgtime --cgroup --cgroup_nodelete --cgroup_weight --clat_percentiles --cmdprio --cmdprio_bssplit --cmdprio_class --cmdprio_hint --cmdprio_percentage --continue_on_error --cpumask --cpus_allowed --cpus_allowed_policy --create_on_open --create_only --dedupe_global --dedupe_mode --dedupe_percentage --dedupe_working_set_percentage --description --direct --directory --disable_bw_measurement --disable_clat --disable_lat --disable_slat --disk_util --do_verify --end_fsync --end_syncfs --error_dump --exec_postrun --exec_prerun --exit_what --exitall --exitall_on_error --fadvise_hint --fallocate --fdatasync --file_append --file_service_type --filename --filename_format --filesize --fill_device --fixedbufs --flow --flow_id --flow_sleep --force_async --fsync --fsync_on_close --gid --group_reporting --gtod_reduce --hipri --hipri_percentage --hostname --hugepage-size --ignore_error --ignore_zone_limits --interface --invalidate --io_size --iodepth --iodepth_batch --iodepth_batch_complete_max --iodepth_batch_complete_min --iodepth_low --ioengine --iomem_align --iopsavgtime --ioscheduler --job_max_open_zones --job_start_clock_id --kb_base --lat_percentiles --latency_percentile --latency_run --latency_target --latency_window --libaio_vectored --listen --lockmem --log_alternate_epoch --log_alternate_epoch_clock_id --log_avg_msec --log_compression_cpus --log_hist_coarseness --log_hist_msec --log_issue_time --log_offset --log_prio --log_store_compressed --log_window_value --loops --max_latency --max_open_zones --mem --mss --name --new_group --nice --nodelay --nonvectored --norandommap --nowait --nrfiles --numa_cpu_nodes --numa_mem_policy --number_ios --numjobs --offset --offset_align --offset_increment --opendir --openfiles --overwrite --per_job_logs --percentage_random --percentile_list --pingpong --port --pre_read --prio --prioclass --priohint --protocol --ramp_size --ramp_time --random_distribution --random_generator --random_sequence_stride --randrepeat --randseed --rank_hosts --ranks --rate --rate_cycle --rate_ignore_thinktime --rate_iops --rate_iops_min --rate_min --rate_process --read_beyond_wp --read_iolog --recover_zbd_write_error --refill_buffers --registerfiles --replay --replay_align --replay_fit --replay_for --replay_loop --replay_no_stall --replay_redirect --replay_scale --replay_skip --replay_speed --replay_start --replay_time_scale --runtime --rw --rw_sequencer --rwmixread --rwmixwrite --scramble_buffers --serialize_overlap --significant_figures --size --slat_percentiles --sqthread_poll --sqthread_poll_cpu --startdelay --stat_type --stats --steadystate --steadystate_check_interval --steadystate_duration --steadystate_ramp_time --stonewall --sync --sync_file_range --thinktime --thinktime_blocks --thinktime_blocks_type --thinktime_iotime --thinktime_spin --thp --thread --time_based --trim_backlog --trim_percentage --trim_verify_zero --ttl --uid --uncached --unified_rw_reporting --unit_base --unlink --uri --verify --verify_backlog --verify_dump --verify_fatal --verify_format --verify_header_seed --verify_interval --verify_nonce --verify_offset --verify_only --verify_pattern --verify_pattern_interval --verify_state_load --verify_state_save --verify_write_sequence --wait_for --window_size --write_bw_log --write_hint --write_hist_log --write_iolog --write_iops_log --write_lat_log --write_zone_remainder --zero_buffers --zone_reset_frequency --zone_reset_threshold --zonecapacity --zonemode --zonerange --zonesize --zoneskip --on --volume --records --rank-timeout --split --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2666,6 +2906,18 @@ _fathom__fleet() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --cgroup)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --cgroup_nodelete)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --cgroup_weight)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --clat_percentiles)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
@@ -2767,6 +3019,10 @@ _fathom__fleet() {
                     return 0
                     ;;
                 --end_fsync)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --end_syncfs)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
@@ -2878,11 +3134,23 @@ _fathom__fleet() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --hostname)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --hugepage-size)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --ignore_error)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --ignore_zone_limits)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --interface)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -2915,7 +3183,7 @@ _fathom__fleet() {
                     return 0
                     ;;
                 --ioengine)
-                    COMPREPLY=($(compgen -W "io_uring libaio psync sync vsync pvsync pvsync2 posixaio mmap splice filecreate filestat filedelete dircreate dirstat dirdelete ftruncate falloc nbd null model" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "io_uring libaio psync sync vsync pvsync pvsync2 posixaio mmap splice filecreate filestat filedelete dircreate dirstat dirdelete ftruncate falloc nbd net netsplice null model" -- "${cur}"))
                     return 0
                     ;;
                 --iomem_align)
@@ -2927,6 +3195,14 @@ _fathom__fleet() {
                     return 0
                     ;;
                 --ioscheduler)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --job_max_open_zones)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --job_start_clock_id)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -2955,6 +3231,10 @@ _fathom__fleet() {
                     return 0
                     ;;
                 --libaio_vectored)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --listen)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
@@ -3014,8 +3294,16 @@ _fathom__fleet() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --max_open_zones)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --mem)
                     COMPREPLY=($(compgen -W "malloc shm shmhuge mmap mmapshared mmaphuge" -- "${cur}"))
+                    return 0
+                    ;;
+                --mss)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --name)
@@ -3028,6 +3316,10 @@ _fathom__fleet() {
                     ;;
                 --nice)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --nodelay)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
                 --nonvectored)
@@ -3098,6 +3390,14 @@ _fathom__fleet() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --pingpong)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --port)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --pre_read)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
@@ -3114,16 +3414,28 @@ _fathom__fleet() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --protocol)
+                    COMPREPLY=($(compgen -W "tcp tcpv6 udp udpv6 unix" -- "${cur}"))
+                    return 0
+                    ;;
+                --ramp_size)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --ramp_time)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --random_distribution)
-                    COMPREPLY=($(compgen -W "random zipf pareto normal zoned zoned_abs" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "random zipf pareto normal zoned zoned_abs sequence" -- "${cur}"))
                     return 0
                     ;;
                 --random_generator)
                     COMPREPLY=($(compgen -W "tausworthe lfsr tausworthe64" -- "${cur}"))
+                    return 0
+                    ;;
+                --random_sequence_stride)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
                 --randrepeat)
@@ -3170,8 +3482,16 @@ _fathom__fleet() {
                     COMPREPLY=($(compgen -W "linear poisson" -- "${cur}"))
                     return 0
                     ;;
+                --read_beyond_wp)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
                 --read_iolog)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --recover_zbd_write_error)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
                 --refill_buffers)
@@ -3314,6 +3634,10 @@ _fathom__fleet() {
                     COMPREPLY=($(compgen -W "none 0 sync 1 dsync" -- "${cur}"))
                     return 0
                     ;;
+                --sync_file_range)
+                    COMPREPLY=($(compgen -W "wait_before write wait_after" -- "${cur}"))
+                    return 0
+                    ;;
                 --thinktime)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -3344,6 +3668,22 @@ _fathom__fleet() {
                     ;;
                 --time_based)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --trim_backlog)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --trim_percentage)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --trim_verify_zero)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --ttl)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --uid)
@@ -3434,6 +3774,10 @@ _fathom__fleet() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --window_size)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --write_bw_log)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -3458,8 +3802,24 @@ _fathom__fleet() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --write_zone_remainder)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
                 --zero_buffers)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --zone_reset_frequency)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --zone_reset_threshold)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --zonecapacity)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --zonemode)

@@ -75,6 +75,10 @@ complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l buffer
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l buffered -d 'Use the page cache; the opposite of `direct`.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l bwavgtime -d 'Window of bandwidth samples and log entries, in milliseconds; by default `log_avg_msec` if it is logged.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l cgroup -d 'Put the workers into this control group of the `blkio` controller, created if it is missing.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l cgroup_nodelete -d 'Keep the control group after the job.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l cgroup_weight -d 'Weight of that control group for block I/O.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l clat_percentiles -d 'Report percentiles of completion latency.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l cmdprio -d 'I/O priority level of those operations; 0 is the highest.' -r
@@ -121,6 +125,8 @@ complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l disk_u
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l do_verify -d 'Read back and check written blocks after the writes.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l end_fsync -d 'Call fsync once at the end of the job.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l end_syncfs -d 'Call syncfs once at the end of the job.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l error_dump -d 'Print ignored errors.' -r -f -a "0\t''
 1\t''"
@@ -177,8 +183,12 @@ complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l gtod_r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l hipri -d 'Poll for completions instead of waiting for interrupts.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l hipri_percentage -d 'Percentage of operations to poll.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l hostname -d 'Host to connect to, multicast group to receive from, or path of a Unix socket.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l hugepage-size -d 'Size of the huge pages of `mem=mmaphuge` and `mem=shmhuge`, a power of two.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l ignore_error -d 'Errors to ignore, by name or number: lists separated by `:`, for reads, writes and verification.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l ignore_zone_limits -d 'Permit a `max_open_zones` above the device\'s limit.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l interface -d 'IPv4 address of the local interface of multicasts.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l invalidate -d 'Drop the page cache of each file before the run.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l io_size -d 'Bytes to transfer, if different from `size`.' -r
@@ -206,11 +216,15 @@ dirdelete\t''
 ftruncate\t''
 falloc\t''
 nbd\t''
+net\t''
+netsplice\t''
 null\t''
 model\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l iomem_align -d 'Alignment of buffers in bytes; never below 4096 in Fathom.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l iopsavgtime -d 'Window of IOPS samples and log entries, in milliseconds; by default `log_avg_msec` if they are logged.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l ioscheduler -d 'Switch the devices to this I/O scheduler before the job.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l job_max_open_zones -d 'How many zones a worker writes at once; 0 for no limit.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l job_start_clock_id -d 'Number of the clock of `job_start` in JSON; 0 for Unix time.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l kb_base -d 'Base of units in job files and in fio\'s normal output.' -r -f -a "1024\t''
 1000\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l lat_percentiles -d 'Report percentiles of total latency.' -r -f -a "0\t''
@@ -221,6 +235,8 @@ complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l latenc
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l latency_target -d 'Search the highest queue depth that keeps latency below this.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l latency_window -d 'Duration of each step of that search.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l libaio_vectored -d 'Use vectored reads and writes.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l listen -d 'Accept a TCP connection instead of opening one.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l lockmem -d 'Memory that each worker locks while it runs, so that less is left for the page cache.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l log_alternate_epoch -d 'Write the time of a clock to log entries, instead of the time since the start. In virtual time both are equal.' -r -f -a "0\t''
@@ -245,16 +261,20 @@ both\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l loops -d 'Number of repetitions of the job.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l max_latency -d 'Fail if an operation takes longer than this; up to three values for reads, writes and trims.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l max_open_zones -d 'How many zones all jobs write at once; 0 for the device\'s limit.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l mem -d 'Type of memory for buffers.' -r -f -a "malloc\t''
 shm\t''
 shmhuge\t''
 mmap\t''
 mmapshared\t''
 mmaphuge\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l mss -d 'Maximum segment size of TCP in bytes; 0 for the default.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l name -d 'Name of the job; on the command line, it starts a new job.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l new_group -d 'Start a new reporting group without waiting.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l nice -d 'CPU priority (nice value) of the workers.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l nodelay -d 'Send small packets at once (TCP_NODELAY).' -r -f -a "0\t''
+1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l nonvectored -d 'Use plain reads and writes instead of vectored ones; 0 for vectored ones.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l norandommap -d 'Permit a block to be accessed again before all blocks were accessed once.' -r -f -a "0\t''
 1\t''"
@@ -276,21 +296,33 @@ complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l per_jo
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l percentage_random -d 'Percentage of random offsets in a random pattern.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l percentile_list -d 'Percentiles to report, at most 20.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l pingpong -d 'Send each block back, in both jobs.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l port -d 'Port to connect to or listen on; each clone adds its number.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l pre_read -d 'Read the files into the page cache before the run.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l prio -d 'I/O priority within its class, 0 the highest.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l prioclass -d 'I/O priority class: 1 real time, 2 best effort, 3 idle.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l priohint -d 'I/O priority hint.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l protocol -d 'Protocol of the connection.' -r -f -a "tcp\t''
+tcpv6\t''
+udp\t''
+udpv6\t''
+unix\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l ramp_size -d 'Bytes to transfer before results count, by all workers of a group together with `group_reporting`.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l ramp_time -d 'Warm-up time before results count; `runtime` starts after it.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l random_distribution -d 'Distribution of random offsets; up to three values separated by commas for reads, writes and trims.' -r -f -a "random\t''
 zipf\t''
 pareto\t''
 normal\t''
 zoned\t''
-zoned_abs\t''"
+zoned_abs\t''
+sequence\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l random_generator -d 'Generator of random offsets; `lfsr` avoids repeats without a map.' -r -f -a "tausworthe\t''
 lfsr\t''
 tausworthe64\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l random_sequence_stride -d 'Advance the `sequence` distribution by its length each time.' -r -f -a "0\t''
+1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l randrepeat -d 'Use the same random sequence in every run.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l randseed -d 'Seed for all random choices of the job; overrides `randrepeat`.' -r
@@ -305,7 +337,11 @@ complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l rate_i
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l rate_min -d 'Fail below this many bytes per second; up to three values for reads, writes and trims.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l rate_process -d 'Arrival process under a rate.' -r -f -a "linear\t''
 poisson\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l read_beyond_wp -d 'Permit reads behind a zone\'s write pointer.' -r -f -a "0\t''
+1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l read_iolog -d 'Replay the requests of this trace, in any format that `fathom trace` reads.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l recover_zbd_write_error -d 'Continue at the device\'s write pointer after a failed write.' -r -f -a "0\t''
+1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l refill_buffers -d 'Fill the buffer with new random data before every write.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l registerfiles -d 'Register files with the kernel before the run.' -r -f -a "0\t''
@@ -370,6 +406,9 @@ complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l sync -
 sync\t''
 1\t''
 dsync\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l sync_file_range -d 'Phases of sync_file_range, separated by commas, and after `:` the number of writes between two calls.' -r -f -a "wait_before\t''
+write\t''
+wait_after\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l thinktime -d 'Idle time after each `thinktime_blocks` operations.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l thinktime_blocks -d 'Number of operations between idle times.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l thinktime_blocks_type -d 'Count operations on completion or on issue.' -r -f -a "complete\t''
@@ -381,6 +420,11 @@ complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l thread
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l time_based -d 'Repeat the workload until `runtime` has passed.' -r -f -a "0\t''
 1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l trim_backlog -d 'Number of written blocks after which `trim_percentage` of them are trimmed; 0 for no trims.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l trim_percentage -d 'Percentage of written blocks to trim before they are verified.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l trim_verify_zero -d 'Verify that trimmed blocks read as zeroes, instead of not reading them.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l ttl -d 'Time to live of multicasts.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l uid -d 'Run the workers as this user.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l uncached -d 'Do not keep data in the page cache (RWF_DONTCACHE, Linux 6.14).' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l unified_rw_reporting -d 'Report reads, writes and trims as one in fio\'s outputs.' -r -f -a "none\t''
@@ -438,6 +482,7 @@ complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l verify
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l verify_write_sequence -d 'Check which write each block is of.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l wait_for -d 'Start after all workers of the preceding job of this name have finished.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l window_size -d 'Size of the socket buffer in bytes, of the end that connects or listens; 0 for the default.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l write_bw_log -d 'Write bandwidth logs with this prefix.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l write_hint -d 'Expected lifetime of the data (F_SET_RW_HINT).' -r -f -a "none\t''
 short\t''
@@ -448,8 +493,13 @@ complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l write_
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l write_iolog -d 'Write a log of all operations to this file, which `read_iolog` replays.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l write_iops_log -d 'Write IOPS logs with this prefix.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l write_lat_log -d 'Write latency logs with this prefix.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l write_zone_remainder -d 'Write the short ends of zones instead of finishing the zones.' -r -f -a "0\t''
+1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l zero_buffers -d 'Write zeroes.' -r -f -a "0\t''
 1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l zone_reset_frequency -d 'Zone resets per write above `zone_reset_threshold`.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l zone_reset_threshold -d 'Fraction of the region\'s bytes that are written, from which on zones are reset.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l zonecapacity -d 'Bytes of each zone that can be written, where the device has no zones.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l zonemode -d 'How the file is divided into zones: not, at regular distances, or as a zoned device is.' -r -f -a "none\t''
 strided\t''
 zbd\t''"
@@ -599,6 +649,10 @@ complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l buff
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l buffered -d 'Use the page cache; the opposite of `direct`.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l bwavgtime -d 'Window of bandwidth samples and log entries, in milliseconds; by default `log_avg_msec` if it is logged.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l cgroup -d 'Put the workers into this control group of the `blkio` controller, created if it is missing.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l cgroup_nodelete -d 'Keep the control group after the job.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l cgroup_weight -d 'Weight of that control group for block I/O.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l clat_percentiles -d 'Report percentiles of completion latency.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l cmdprio -d 'I/O priority level of those operations; 0 is the highest.' -r
@@ -645,6 +699,8 @@ complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l disk
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l do_verify -d 'Read back and check written blocks after the writes.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l end_fsync -d 'Call fsync once at the end of the job.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l end_syncfs -d 'Call syncfs once at the end of the job.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l error_dump -d 'Print ignored errors.' -r -f -a "0\t''
 1\t''"
@@ -701,8 +757,12 @@ complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l gtod
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l hipri -d 'Poll for completions instead of waiting for interrupts.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l hipri_percentage -d 'Percentage of operations to poll.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l hostname -d 'Host to connect to, multicast group to receive from, or path of a Unix socket.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l hugepage-size -d 'Size of the huge pages of `mem=mmaphuge` and `mem=shmhuge`, a power of two.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l ignore_error -d 'Errors to ignore, by name or number: lists separated by `:`, for reads, writes and verification.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l ignore_zone_limits -d 'Permit a `max_open_zones` above the device\'s limit.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l interface -d 'IPv4 address of the local interface of multicasts.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l invalidate -d 'Drop the page cache of each file before the run.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l io_size -d 'Bytes to transfer, if different from `size`.' -r
@@ -730,11 +790,15 @@ dirdelete\t''
 ftruncate\t''
 falloc\t''
 nbd\t''
+net\t''
+netsplice\t''
 null\t''
 model\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l iomem_align -d 'Alignment of buffers in bytes; never below 4096 in Fathom.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l iopsavgtime -d 'Window of IOPS samples and log entries, in milliseconds; by default `log_avg_msec` if they are logged.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l ioscheduler -d 'Switch the devices to this I/O scheduler before the job.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l job_max_open_zones -d 'How many zones a worker writes at once; 0 for no limit.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l job_start_clock_id -d 'Number of the clock of `job_start` in JSON; 0 for Unix time.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l kb_base -d 'Base of units in job files and in fio\'s normal output.' -r -f -a "1024\t''
 1000\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l lat_percentiles -d 'Report percentiles of total latency.' -r -f -a "0\t''
@@ -745,6 +809,8 @@ complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l late
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l latency_target -d 'Search the highest queue depth that keeps latency below this.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l latency_window -d 'Duration of each step of that search.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l libaio_vectored -d 'Use vectored reads and writes.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l listen -d 'Accept a TCP connection instead of opening one.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l lockmem -d 'Memory that each worker locks while it runs, so that less is left for the page cache.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l log_alternate_epoch -d 'Write the time of a clock to log entries, instead of the time since the start. In virtual time both are equal.' -r -f -a "0\t''
@@ -769,16 +835,20 @@ both\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l loops -d 'Number of repetitions of the job.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l max_latency -d 'Fail if an operation takes longer than this; up to three values for reads, writes and trims.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l max_open_zones -d 'How many zones all jobs write at once; 0 for the device\'s limit.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l mem -d 'Type of memory for buffers.' -r -f -a "malloc\t''
 shm\t''
 shmhuge\t''
 mmap\t''
 mmapshared\t''
 mmaphuge\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l mss -d 'Maximum segment size of TCP in bytes; 0 for the default.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l name -d 'Name of the job; on the command line, it starts a new job.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l new_group -d 'Start a new reporting group without waiting.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l nice -d 'CPU priority (nice value) of the workers.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l nodelay -d 'Send small packets at once (TCP_NODELAY).' -r -f -a "0\t''
+1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l nonvectored -d 'Use plain reads and writes instead of vectored ones; 0 for vectored ones.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l norandommap -d 'Permit a block to be accessed again before all blocks were accessed once.' -r -f -a "0\t''
 1\t''"
@@ -800,21 +870,33 @@ complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l per_
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l percentage_random -d 'Percentage of random offsets in a random pattern.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l percentile_list -d 'Percentiles to report, at most 20.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l pingpong -d 'Send each block back, in both jobs.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l port -d 'Port to connect to or listen on; each clone adds its number.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l pre_read -d 'Read the files into the page cache before the run.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l prio -d 'I/O priority within its class, 0 the highest.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l prioclass -d 'I/O priority class: 1 real time, 2 best effort, 3 idle.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l priohint -d 'I/O priority hint.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l protocol -d 'Protocol of the connection.' -r -f -a "tcp\t''
+tcpv6\t''
+udp\t''
+udpv6\t''
+unix\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l ramp_size -d 'Bytes to transfer before results count, by all workers of a group together with `group_reporting`.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l ramp_time -d 'Warm-up time before results count; `runtime` starts after it.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l random_distribution -d 'Distribution of random offsets; up to three values separated by commas for reads, writes and trims.' -r -f -a "random\t''
 zipf\t''
 pareto\t''
 normal\t''
 zoned\t''
-zoned_abs\t''"
+zoned_abs\t''
+sequence\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l random_generator -d 'Generator of random offsets; `lfsr` avoids repeats without a map.' -r -f -a "tausworthe\t''
 lfsr\t''
 tausworthe64\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l random_sequence_stride -d 'Advance the `sequence` distribution by its length each time.' -r -f -a "0\t''
+1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l randrepeat -d 'Use the same random sequence in every run.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l randseed -d 'Seed for all random choices of the job; overrides `randrepeat`.' -r
@@ -829,7 +911,11 @@ complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l rate
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l rate_min -d 'Fail below this many bytes per second; up to three values for reads, writes and trims.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l rate_process -d 'Arrival process under a rate.' -r -f -a "linear\t''
 poisson\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l read_beyond_wp -d 'Permit reads behind a zone\'s write pointer.' -r -f -a "0\t''
+1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l read_iolog -d 'Replay the requests of this trace, in any format that `fathom trace` reads.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l recover_zbd_write_error -d 'Continue at the device\'s write pointer after a failed write.' -r -f -a "0\t''
+1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l refill_buffers -d 'Fill the buffer with new random data before every write.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l registerfiles -d 'Register files with the kernel before the run.' -r -f -a "0\t''
@@ -894,6 +980,9 @@ complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l sync
 sync\t''
 1\t''
 dsync\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l sync_file_range -d 'Phases of sync_file_range, separated by commas, and after `:` the number of writes between two calls.' -r -f -a "wait_before\t''
+write\t''
+wait_after\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l thinktime -d 'Idle time after each `thinktime_blocks` operations.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l thinktime_blocks -d 'Number of operations between idle times.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l thinktime_blocks_type -d 'Count operations on completion or on issue.' -r -f -a "complete\t''
@@ -905,6 +994,11 @@ complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l thre
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l time_based -d 'Repeat the workload until `runtime` has passed.' -r -f -a "0\t''
 1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l trim_backlog -d 'Number of written blocks after which `trim_percentage` of them are trimmed; 0 for no trims.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l trim_percentage -d 'Percentage of written blocks to trim before they are verified.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l trim_verify_zero -d 'Verify that trimmed blocks read as zeroes, instead of not reading them.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l ttl -d 'Time to live of multicasts.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l uid -d 'Run the workers as this user.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l uncached -d 'Do not keep data in the page cache (RWF_DONTCACHE, Linux 6.14).' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l unified_rw_reporting -d 'Report reads, writes and trims as one in fio\'s outputs.' -r -f -a "none\t''
@@ -962,6 +1056,7 @@ complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l veri
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l verify_write_sequence -d 'Check which write each block is of.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l wait_for -d 'Start after all workers of the preceding job of this name have finished.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l window_size -d 'Size of the socket buffer in bytes, of the end that connects or listens; 0 for the default.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l write_bw_log -d 'Write bandwidth logs with this prefix.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l write_hint -d 'Expected lifetime of the data (F_SET_RW_HINT).' -r -f -a "none\t''
 short\t''
@@ -972,8 +1067,13 @@ complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l writ
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l write_iolog -d 'Write a log of all operations to this file, which `read_iolog` replays.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l write_iops_log -d 'Write IOPS logs with this prefix.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l write_lat_log -d 'Write latency logs with this prefix.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l write_zone_remainder -d 'Write the short ends of zones instead of finishing the zones.' -r -f -a "0\t''
+1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l zero_buffers -d 'Write zeroes.' -r -f -a "0\t''
 1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l zone_reset_frequency -d 'Zone resets per write above `zone_reset_threshold`.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l zone_reset_threshold -d 'Fraction of the region\'s bytes that are written, from which on zones are reset.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l zonecapacity -d 'Bytes of each zone that can be written, where the device has no zones.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l zonemode -d 'How the file is divided into zones: not, at regular distances, or as a zoned device is.' -r -f -a "none\t''
 strided\t''
 zbd\t''"
@@ -1129,6 +1229,10 @@ complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l buffer
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l buffered -d 'Use the page cache; the opposite of `direct`.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l bwavgtime -d 'Window of bandwidth samples and log entries, in milliseconds; by default `log_avg_msec` if it is logged.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l cgroup -d 'Put the workers into this control group of the `blkio` controller, created if it is missing.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l cgroup_nodelete -d 'Keep the control group after the job.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l cgroup_weight -d 'Weight of that control group for block I/O.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l clat_percentiles -d 'Report percentiles of completion latency.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l cmdprio -d 'I/O priority level of those operations; 0 is the highest.' -r
@@ -1175,6 +1279,8 @@ complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l disk_u
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l do_verify -d 'Read back and check written blocks after the writes.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l end_fsync -d 'Call fsync once at the end of the job.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l end_syncfs -d 'Call syncfs once at the end of the job.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l error_dump -d 'Print ignored errors.' -r -f -a "0\t''
 1\t''"
@@ -1231,8 +1337,12 @@ complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l gtod_r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l hipri -d 'Poll for completions instead of waiting for interrupts.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l hipri_percentage -d 'Percentage of operations to poll.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l hostname -d 'Host to connect to, multicast group to receive from, or path of a Unix socket.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l hugepage-size -d 'Size of the huge pages of `mem=mmaphuge` and `mem=shmhuge`, a power of two.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l ignore_error -d 'Errors to ignore, by name or number: lists separated by `:`, for reads, writes and verification.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l ignore_zone_limits -d 'Permit a `max_open_zones` above the device\'s limit.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l interface -d 'IPv4 address of the local interface of multicasts.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l invalidate -d 'Drop the page cache of each file before the run.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l io_size -d 'Bytes to transfer, if different from `size`.' -r
@@ -1260,11 +1370,15 @@ dirdelete\t''
 ftruncate\t''
 falloc\t''
 nbd\t''
+net\t''
+netsplice\t''
 null\t''
 model\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l iomem_align -d 'Alignment of buffers in bytes; never below 4096 in Fathom.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l iopsavgtime -d 'Window of IOPS samples and log entries, in milliseconds; by default `log_avg_msec` if they are logged.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l ioscheduler -d 'Switch the devices to this I/O scheduler before the job.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l job_max_open_zones -d 'How many zones a worker writes at once; 0 for no limit.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l job_start_clock_id -d 'Number of the clock of `job_start` in JSON; 0 for Unix time.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l kb_base -d 'Base of units in job files and in fio\'s normal output.' -r -f -a "1024\t''
 1000\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l lat_percentiles -d 'Report percentiles of total latency.' -r -f -a "0\t''
@@ -1275,6 +1389,8 @@ complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l latenc
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l latency_target -d 'Search the highest queue depth that keeps latency below this.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l latency_window -d 'Duration of each step of that search.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l libaio_vectored -d 'Use vectored reads and writes.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l listen -d 'Accept a TCP connection instead of opening one.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l lockmem -d 'Memory that each worker locks while it runs, so that less is left for the page cache.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l log_alternate_epoch -d 'Write the time of a clock to log entries, instead of the time since the start. In virtual time both are equal.' -r -f -a "0\t''
@@ -1299,16 +1415,20 @@ both\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l loops -d 'Number of repetitions of the job.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l max_latency -d 'Fail if an operation takes longer than this; up to three values for reads, writes and trims.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l max_open_zones -d 'How many zones all jobs write at once; 0 for the device\'s limit.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l mem -d 'Type of memory for buffers.' -r -f -a "malloc\t''
 shm\t''
 shmhuge\t''
 mmap\t''
 mmapshared\t''
 mmaphuge\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l mss -d 'Maximum segment size of TCP in bytes; 0 for the default.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l name -d 'Name of the job; on the command line, it starts a new job.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l new_group -d 'Start a new reporting group without waiting.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l nice -d 'CPU priority (nice value) of the workers.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l nodelay -d 'Send small packets at once (TCP_NODELAY).' -r -f -a "0\t''
+1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l nonvectored -d 'Use plain reads and writes instead of vectored ones; 0 for vectored ones.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l norandommap -d 'Permit a block to be accessed again before all blocks were accessed once.' -r -f -a "0\t''
 1\t''"
@@ -1330,21 +1450,33 @@ complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l per_jo
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l percentage_random -d 'Percentage of random offsets in a random pattern.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l percentile_list -d 'Percentiles to report, at most 20.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l pingpong -d 'Send each block back, in both jobs.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l port -d 'Port to connect to or listen on; each clone adds its number.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l pre_read -d 'Read the files into the page cache before the run.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l prio -d 'I/O priority within its class, 0 the highest.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l prioclass -d 'I/O priority class: 1 real time, 2 best effort, 3 idle.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l priohint -d 'I/O priority hint.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l protocol -d 'Protocol of the connection.' -r -f -a "tcp\t''
+tcpv6\t''
+udp\t''
+udpv6\t''
+unix\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l ramp_size -d 'Bytes to transfer before results count, by all workers of a group together with `group_reporting`.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l ramp_time -d 'Warm-up time before results count; `runtime` starts after it.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l random_distribution -d 'Distribution of random offsets; up to three values separated by commas for reads, writes and trims.' -r -f -a "random\t''
 zipf\t''
 pareto\t''
 normal\t''
 zoned\t''
-zoned_abs\t''"
+zoned_abs\t''
+sequence\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l random_generator -d 'Generator of random offsets; `lfsr` avoids repeats without a map.' -r -f -a "tausworthe\t''
 lfsr\t''
 tausworthe64\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l random_sequence_stride -d 'Advance the `sequence` distribution by its length each time.' -r -f -a "0\t''
+1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l randrepeat -d 'Use the same random sequence in every run.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l randseed -d 'Seed for all random choices of the job; overrides `randrepeat`.' -r
@@ -1359,7 +1491,11 @@ complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l rate_i
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l rate_min -d 'Fail below this many bytes per second; up to three values for reads, writes and trims.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l rate_process -d 'Arrival process under a rate.' -r -f -a "linear\t''
 poisson\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l read_beyond_wp -d 'Permit reads behind a zone\'s write pointer.' -r -f -a "0\t''
+1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l read_iolog -d 'Replay the requests of this trace, in any format that `fathom trace` reads.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l recover_zbd_write_error -d 'Continue at the device\'s write pointer after a failed write.' -r -f -a "0\t''
+1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l refill_buffers -d 'Fill the buffer with new random data before every write.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l registerfiles -d 'Register files with the kernel before the run.' -r -f -a "0\t''
@@ -1424,6 +1560,9 @@ complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l sync -
 sync\t''
 1\t''
 dsync\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l sync_file_range -d 'Phases of sync_file_range, separated by commas, and after `:` the number of writes between two calls.' -r -f -a "wait_before\t''
+write\t''
+wait_after\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l thinktime -d 'Idle time after each `thinktime_blocks` operations.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l thinktime_blocks -d 'Number of operations between idle times.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l thinktime_blocks_type -d 'Count operations on completion or on issue.' -r -f -a "complete\t''
@@ -1435,6 +1574,11 @@ complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l thread
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l time_based -d 'Repeat the workload until `runtime` has passed.' -r -f -a "0\t''
 1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l trim_backlog -d 'Number of written blocks after which `trim_percentage` of them are trimmed; 0 for no trims.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l trim_percentage -d 'Percentage of written blocks to trim before they are verified.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l trim_verify_zero -d 'Verify that trimmed blocks read as zeroes, instead of not reading them.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l ttl -d 'Time to live of multicasts.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l uid -d 'Run the workers as this user.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l uncached -d 'Do not keep data in the page cache (RWF_DONTCACHE, Linux 6.14).' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l unified_rw_reporting -d 'Report reads, writes and trims as one in fio\'s outputs.' -r -f -a "none\t''
@@ -1492,6 +1636,7 @@ complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l verify
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l verify_write_sequence -d 'Check which write each block is of.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l wait_for -d 'Start after all workers of the preceding job of this name have finished.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l window_size -d 'Size of the socket buffer in bytes, of the end that connects or listens; 0 for the default.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l write_bw_log -d 'Write bandwidth logs with this prefix.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l write_hint -d 'Expected lifetime of the data (F_SET_RW_HINT).' -r -f -a "none\t''
 short\t''
@@ -1502,8 +1647,13 @@ complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l write_
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l write_iolog -d 'Write a log of all operations to this file, which `read_iolog` replays.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l write_iops_log -d 'Write IOPS logs with this prefix.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l write_lat_log -d 'Write latency logs with this prefix.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l write_zone_remainder -d 'Write the short ends of zones instead of finishing the zones.' -r -f -a "0\t''
+1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l zero_buffers -d 'Write zeroes.' -r -f -a "0\t''
 1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l zone_reset_frequency -d 'Zone resets per write above `zone_reset_threshold`.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l zone_reset_threshold -d 'Fraction of the region\'s bytes that are written, from which on zones are reset.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l zonecapacity -d 'Bytes of each zone that can be written, where the device has no zones.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l zonemode -d 'How the file is divided into zones: not, at regular distances, or as a zoned device is.' -r -f -a "none\t''
 strided\t''
 zbd\t''"

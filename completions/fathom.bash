@@ -993,7 +993,7 @@ _fathom() {
             return 0
             ;;
         fathom__subcmd__options)
-            opts="-h --help allow_file_create allow_mounted_write atomic ba bs bs_is_seq_rand bs_unaligned bsrange bssplit buffer_compress_chunk buffer_compress_percentage buffer_pattern buffered bwavgtime clat_percentiles cmdprio cmdprio_bssplit cmdprio_class cmdprio_hint cmdprio_percentage continue_on_error cpumask cpus_allowed cpus_allowed_policy create_on_open create_only dedupe_global dedupe_mode dedupe_percentage dedupe_working_set_percentage description direct directory disable_bw_measurement disable_clat disable_lat disable_slat disk_util do_verify end_fsync error_dump exec_postrun exec_prerun exit_what exitall exitall_on_error fadvise_hint fallocate fdatasync file_append file_service_type filename filename_format filesize fill_device fixedbufs flow flow_id flow_sleep force_async fsync fsync_on_close gid group_reporting gtod_reduce hipri hipri_percentage hugepage-size ignore_error invalidate io_size iodepth iodepth_batch iodepth_batch_complete_max iodepth_batch_complete_min iodepth_low ioengine iomem_align iopsavgtime ioscheduler kb_base lat_percentiles latency_percentile latency_run latency_target latency_window libaio_vectored lockmem log_alternate_epoch log_alternate_epoch_clock_id log_avg_msec log_compression_cpus log_hist_coarseness log_hist_msec log_issue_time log_offset log_prio log_store_compressed log_window_value loops max_latency mem name new_group nice nonvectored norandommap nowait nrfiles numa_cpu_nodes numa_mem_policy number_ios numjobs offset offset_align offset_increment opendir openfiles overwrite per_job_logs percentage_random percentile_list pre_read prio prioclass priohint ramp_time random_distribution random_generator randrepeat randseed rank_hosts ranks rate rate_cycle rate_ignore_thinktime rate_iops rate_iops_min rate_min rate_process read_iolog refill_buffers registerfiles replay replay_align replay_fit replay_for replay_loop replay_no_stall replay_redirect replay_scale replay_skip replay_speed replay_start replay_time_scale runtime rw rw_sequencer rwmixread rwmixwrite scramble_buffers serialize_overlap significant_figures size slat_percentiles sqthread_poll sqthread_poll_cpu startdelay stat_type stats steadystate steadystate_check_interval steadystate_duration steadystate_ramp_time stonewall sync thinktime thinktime_blocks thinktime_blocks_type thinktime_iotime thinktime_spin thp thread time_based uid uncached unified_rw_reporting unit_base unlink uri verify verify_backlog verify_dump verify_fatal verify_format verify_header_seed verify_interval verify_nonce verify_offset verify_only verify_pattern verify_pattern_interval verify_state_load verify_state_save verify_write_sequence volume wait_for write_bw_log write_hint write_hist_log write_iolog write_iops_log write_lat_log zero_buffers zonemode zonerange zonesize zoneskip"
+            opts="-h --help allow_file_create allow_mounted_write atomic ba bs bs_is_seq_rand bs_unaligned bsrange bssplit buffer_compress_chunk buffer_compress_percentage buffer_pattern buffered bwavgtime cgroup cgroup_nodelete cgroup_weight clat_percentiles cmdprio cmdprio_bssplit cmdprio_class cmdprio_hint cmdprio_percentage continue_on_error cpumask cpus_allowed cpus_allowed_policy create_on_open create_only dedupe_global dedupe_mode dedupe_percentage dedupe_working_set_percentage description direct directory disable_bw_measurement disable_clat disable_lat disable_slat disk_util do_verify end_fsync end_syncfs error_dump exec_postrun exec_prerun exit_what exitall exitall_on_error fadvise_hint fallocate fdatasync file_append file_service_type filename filename_format filesize fill_device fixedbufs flow flow_id flow_sleep force_async fsync fsync_on_close gid group_reporting gtod_reduce hipri hipri_percentage hostname hugepage-size ignore_error ignore_zone_limits interface invalidate io_size iodepth iodepth_batch iodepth_batch_complete_max iodepth_batch_complete_min iodepth_low ioengine iomem_align iopsavgtime ioscheduler job_max_open_zones job_start_clock_id kb_base lat_percentiles latency_percentile latency_run latency_target latency_window libaio_vectored listen lockmem log_alternate_epoch log_alternate_epoch_clock_id log_avg_msec log_compression_cpus log_hist_coarseness log_hist_msec log_issue_time log_offset log_prio log_store_compressed log_window_value loops max_latency max_open_zones mem mss name new_group nice nodelay nonvectored norandommap nowait nrfiles numa_cpu_nodes numa_mem_policy number_ios numjobs offset offset_align offset_increment opendir openfiles overwrite per_job_logs percentage_random percentile_list pingpong port pre_read prio prioclass priohint protocol ramp_size ramp_time random_distribution random_generator random_sequence_stride randrepeat randseed rank_hosts ranks rate rate_cycle rate_ignore_thinktime rate_iops rate_iops_min rate_min rate_process read_beyond_wp read_iolog recover_zbd_write_error refill_buffers registerfiles replay replay_align replay_fit replay_for replay_loop replay_no_stall replay_redirect replay_scale replay_skip replay_speed replay_start replay_time_scale runtime rw rw_sequencer rwmixread rwmixwrite scramble_buffers serialize_overlap significant_figures size slat_percentiles sqthread_poll sqthread_poll_cpu startdelay stat_type stats steadystate steadystate_check_interval steadystate_duration steadystate_ramp_time stonewall sync sync_file_range thinktime thinktime_blocks thinktime_blocks_type thinktime_iotime thinktime_spin thp thread time_based trim_backlog trim_percentage trim_verify_zero ttl uid uncached unified_rw_reporting unit_base unlink uri verify verify_backlog verify_dump verify_fatal verify_format verify_header_seed verify_interval verify_nonce verify_offset verify_only verify_pattern verify_pattern_interval verify_state_load verify_state_save verify_write_sequence volume wait_for window_size write_bw_log write_hint write_hist_log write_iolog write_iops_log write_lat_log write_zone_remainder zero_buffers zone_reset_frequency zone_reset_threshold zonecapacity zonemode zonerange zonesize zoneskip"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1147,7 +1147,7 @@ _fathom() {
             return 0
             ;;
         fathom__subcmd__run)
-            opts="-o -h --format --output --events --live --metrics --insecure --repeat --probe --section --show-jobs --dry-run --allow-destroy --allow-overwrite --seed --progress --grace --no-record --allow_file_create --allow_mounted_write --atomic --ba --bs --bs_is_seq_rand --bs_unaligned --bsrange --bssplit --buffer_compress_chunk --buffer_compress_percentage --buffer_pattern --buffered --bwavgtime --clat_percentiles --cmdprio --cmdprio_bssplit --cmdprio_class --cmdprio_hint --cmdprio_percentage --continue_on_error --cpumask --cpus_allowed --cpus_allowed_policy --create_on_open --create_only --dedupe_global --dedupe_mode --dedupe_percentage --dedupe_working_set_percentage --description --direct --directory --disable_bw_measurement --disable_clat --disable_lat --disable_slat --disk_util --do_verify --end_fsync --error_dump --exec_postrun --exec_prerun --exit_what --exitall --exitall_on_error --fadvise_hint --fallocate --fdatasync --file_append --file_service_type --filename --filename_format --filesize --fill_device --fixedbufs --flow --flow_id --flow_sleep --force_async --fsync --fsync_on_close --gid --group_reporting --gtod_reduce --hipri --hipri_percentage --hugepage-size --ignore_error --invalidate --io_size --iodepth --iodepth_batch --iodepth_batch_complete_max --iodepth_batch_complete_min --iodepth_low --ioengine --iomem_align --iopsavgtime --ioscheduler --kb_base --lat_percentiles --latency_percentile --latency_run --latency_target --latency_window --libaio_vectored --lockmem --log_alternate_epoch --log_alternate_epoch_clock_id --log_avg_msec --log_compression_cpus --log_hist_coarseness --log_hist_msec --log_issue_time --log_offset --log_prio --log_store_compressed --log_window_value --loops --max_latency --mem --name --new_group --nice --nonvectored --norandommap --nowait --nrfiles --numa_cpu_nodes --numa_mem_policy --number_ios --numjobs --offset --offset_align --offset_increment --opendir --openfiles --overwrite --per_job_logs --percentage_random --percentile_list --pre_read --prio --prioclass --priohint --ramp_time --random_distribution --random_generator --randrepeat --randseed --rank_hosts --ranks --rate --rate_cycle --rate_ignore_thinktime --rate_iops --rate_iops_min --rate_min --rate_process --read_iolog --refill_buffers --registerfiles --replay --replay_align --replay_fit --replay_for --replay_loop --replay_no_stall --replay_redirect --replay_scale --replay_skip --replay_speed --replay_start --replay_time_scale --runtime --rw --rw_sequencer --rwmixread --rwmixwrite --scramble_buffers --serialize_overlap --significant_figures --size --slat_percentiles --sqthread_poll --sqthread_poll_cpu --startdelay --stat_type --stats --steadystate --steadystate_check_interval --steadystate_duration --steadystate_ramp_time --stonewall --sync --thinktime --thinktime_blocks --thinktime_blocks_type --thinktime_iotime --thinktime_spin --thp --thread --time_based --uid --uncached --unified_rw_reporting --unit_base --unlink --uri --verify --verify_backlog --verify_dump --verify_fatal --verify_format --verify_header_seed --verify_interval --verify_nonce --verify_offset --verify_only --verify_pattern --verify_pattern_interval --verify_state_load --verify_state_save --verify_write_sequence --wait_for --write_bw_log --write_hint --write_hist_log --write_iolog --write_iops_log --write_lat_log --zero_buffers --zonemode --zonerange --zonesize --zoneskip --on --volume --help"
+            opts="-o -h --format --output --events --live --metrics --insecure --repeat --probe --section --show-jobs --dry-run --allow-destroy --allow-overwrite --seed --progress --grace --no-record --allow_file_create --allow_mounted_write --atomic --ba --bs --bs_is_seq_rand --bs_unaligned --bsrange --bssplit --buffer_compress_chunk --buffer_compress_percentage --buffer_pattern --buffered --bwavgtime --cgroup --cgroup_nodelete --cgroup_weight --clat_percentiles --cmdprio --cmdprio_bssplit --cmdprio_class --cmdprio_hint --cmdprio_percentage --continue_on_error --cpumask --cpus_allowed --cpus_allowed_policy --create_on_open --create_only --dedupe_global --dedupe_mode --dedupe_percentage --dedupe_working_set_percentage --description --direct --directory --disable_bw_measurement --disable_clat --disable_lat --disable_slat --disk_util --do_verify --end_fsync --end_syncfs --error_dump --exec_postrun --exec_prerun --exit_what --exitall --exitall_on_error --fadvise_hint --fallocate --fdatasync --file_append --file_service_type --filename --filename_format --filesize --fill_device --fixedbufs --flow --flow_id --flow_sleep --force_async --fsync --fsync_on_close --gid --group_reporting --gtod_reduce --hipri --hipri_percentage --hostname --hugepage-size --ignore_error --ignore_zone_limits --interface --invalidate --io_size --iodepth --iodepth_batch --iodepth_batch_complete_max --iodepth_batch_complete_min --iodepth_low --ioengine --iomem_align --iopsavgtime --ioscheduler --job_max_open_zones --job_start_clock_id --kb_base --lat_percentiles --latency_percentile --latency_run --latency_target --latency_window --libaio_vectored --listen --lockmem --log_alternate_epoch --log_alternate_epoch_clock_id --log_avg_msec --log_compression_cpus --log_hist_coarseness --log_hist_msec --log_issue_time --log_offset --log_prio --log_store_compressed --log_window_value --loops --max_latency --max_open_zones --mem --mss --name --new_group --nice --nodelay --nonvectored --norandommap --nowait --nrfiles --numa_cpu_nodes --numa_mem_policy --number_ios --numjobs --offset --offset_align --offset_increment --opendir --openfiles --overwrite --per_job_logs --percentage_random --percentile_list --pingpong --port --pre_read --prio --prioclass --priohint --protocol --ramp_size --ramp_time --random_distribution --random_generator --random_sequence_stride --randrepeat --randseed --rank_hosts --ranks --rate --rate_cycle --rate_ignore_thinktime --rate_iops --rate_iops_min --rate_min --rate_process --read_beyond_wp --read_iolog --recover_zbd_write_error --refill_buffers --registerfiles --replay --replay_align --replay_fit --replay_for --replay_loop --replay_no_stall --replay_redirect --replay_scale --replay_skip --replay_speed --replay_start --replay_time_scale --runtime --rw --rw_sequencer --rwmixread --rwmixwrite --scramble_buffers --serialize_overlap --significant_figures --size --slat_percentiles --sqthread_poll --sqthread_poll_cpu --startdelay --stat_type --stats --steadystate --steadystate_check_interval --steadystate_duration --steadystate_ramp_time --stonewall --sync --sync_file_range --thinktime --thinktime_blocks --thinktime_blocks_type --thinktime_iotime --thinktime_spin --thp --thread --time_based --trim_backlog --trim_percentage --trim_verify_zero --ttl --uid --uncached --unified_rw_reporting --unit_base --unlink --uri --verify --verify_backlog --verify_dump --verify_fatal --verify_format --verify_header_seed --verify_interval --verify_nonce --verify_offset --verify_only --verify_pattern --verify_pattern_interval --verify_state_load --verify_state_save --verify_write_sequence --wait_for --window_size --write_bw_log --write_hint --write_hist_log --write_iolog --write_iops_log --write_lat_log --write_zone_remainder --zero_buffers --zone_reset_frequency --zone_reset_threshold --zonecapacity --zonemode --zonerange --zonesize --zoneskip --on --volume --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1257,6 +1257,18 @@ _fathom() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --cgroup)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --cgroup_nodelete)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --cgroup_weight)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --clat_percentiles)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
@@ -1358,6 +1370,10 @@ _fathom() {
                     return 0
                     ;;
                 --end_fsync)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --end_syncfs)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
@@ -1469,11 +1485,23 @@ _fathom() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --hostname)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --hugepage-size)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --ignore_error)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --ignore_zone_limits)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --interface)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1506,7 +1534,7 @@ _fathom() {
                     return 0
                     ;;
                 --ioengine)
-                    COMPREPLY=($(compgen -W "io_uring libaio psync sync vsync pvsync pvsync2 posixaio mmap splice filecreate filestat filedelete dircreate dirstat dirdelete ftruncate falloc nbd null model" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "io_uring libaio psync sync vsync pvsync pvsync2 posixaio mmap splice filecreate filestat filedelete dircreate dirstat dirdelete ftruncate falloc nbd net netsplice null model" -- "${cur}"))
                     return 0
                     ;;
                 --iomem_align)
@@ -1518,6 +1546,14 @@ _fathom() {
                     return 0
                     ;;
                 --ioscheduler)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --job_max_open_zones)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --job_start_clock_id)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1546,6 +1582,10 @@ _fathom() {
                     return 0
                     ;;
                 --libaio_vectored)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --listen)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
@@ -1605,8 +1645,16 @@ _fathom() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --max_open_zones)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --mem)
                     COMPREPLY=($(compgen -W "malloc shm shmhuge mmap mmapshared mmaphuge" -- "${cur}"))
+                    return 0
+                    ;;
+                --mss)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --name)
@@ -1619,6 +1667,10 @@ _fathom() {
                     ;;
                 --nice)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --nodelay)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
                 --nonvectored)
@@ -1689,6 +1741,14 @@ _fathom() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --pingpong)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --port)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --pre_read)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
@@ -1705,16 +1765,28 @@ _fathom() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --protocol)
+                    COMPREPLY=($(compgen -W "tcp tcpv6 udp udpv6 unix" -- "${cur}"))
+                    return 0
+                    ;;
+                --ramp_size)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --ramp_time)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --random_distribution)
-                    COMPREPLY=($(compgen -W "random zipf pareto normal zoned zoned_abs" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "random zipf pareto normal zoned zoned_abs sequence" -- "${cur}"))
                     return 0
                     ;;
                 --random_generator)
                     COMPREPLY=($(compgen -W "tausworthe lfsr tausworthe64" -- "${cur}"))
+                    return 0
+                    ;;
+                --random_sequence_stride)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
                 --randrepeat)
@@ -1761,8 +1833,16 @@ _fathom() {
                     COMPREPLY=($(compgen -W "linear poisson" -- "${cur}"))
                     return 0
                     ;;
+                --read_beyond_wp)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
                 --read_iolog)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --recover_zbd_write_error)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
                 --refill_buffers)
@@ -1905,6 +1985,10 @@ _fathom() {
                     COMPREPLY=($(compgen -W "none 0 sync 1 dsync" -- "${cur}"))
                     return 0
                     ;;
+                --sync_file_range)
+                    COMPREPLY=($(compgen -W "wait_before write wait_after" -- "${cur}"))
+                    return 0
+                    ;;
                 --thinktime)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1935,6 +2019,22 @@ _fathom() {
                     ;;
                 --time_based)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --trim_backlog)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --trim_percentage)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --trim_verify_zero)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --ttl)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --uid)
@@ -2025,6 +2125,10 @@ _fathom() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --window_size)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --write_bw_log)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -2049,8 +2153,24 @@ _fathom() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --write_zone_remainder)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
                 --zero_buffers)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --zone_reset_frequency)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --zone_reset_threshold)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --zonecapacity)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --zonemode)
@@ -2455,7 +2575,7 @@ _fathom() {
             return 0
             ;;
         fathom__subcmd__sim)
-            opts="-o -h --format --output --events --live --metrics --insecure --repeat --probe --section --show-jobs --dry-run --allow-destroy --allow-overwrite --seed --progress --grace --no-record --hosts --split --vary --shard --allow_file_create --allow_mounted_write --atomic --ba --bs --bs_is_seq_rand --bs_unaligned --bsrange --bssplit --buffer_compress_chunk --buffer_compress_percentage --buffer_pattern --buffered --bwavgtime --clat_percentiles --cmdprio --cmdprio_bssplit --cmdprio_class --cmdprio_hint --cmdprio_percentage --continue_on_error --cpumask --cpus_allowed --cpus_allowed_policy --create_on_open --create_only --dedupe_global --dedupe_mode --dedupe_percentage --dedupe_working_set_percentage --description --direct --directory --disable_bw_measurement --disable_clat --disable_lat --disable_slat --disk_util --do_verify --end_fsync --error_dump --exec_postrun --exec_prerun --exit_what --exitall --exitall_on_error --fadvise_hint --fallocate --fdatasync --file_append --file_service_type --filename --filename_format --filesize --fill_device --fixedbufs --flow --flow_id --flow_sleep --force_async --fsync --fsync_on_close --gid --group_reporting --gtod_reduce --hipri --hipri_percentage --hugepage-size --ignore_error --invalidate --io_size --iodepth --iodepth_batch --iodepth_batch_complete_max --iodepth_batch_complete_min --iodepth_low --ioengine --iomem_align --iopsavgtime --ioscheduler --kb_base --lat_percentiles --latency_percentile --latency_run --latency_target --latency_window --libaio_vectored --lockmem --log_alternate_epoch --log_alternate_epoch_clock_id --log_avg_msec --log_compression_cpus --log_hist_coarseness --log_hist_msec --log_issue_time --log_offset --log_prio --log_store_compressed --log_window_value --loops --max_latency --mem --name --new_group --nice --nonvectored --norandommap --nowait --nrfiles --numa_cpu_nodes --numa_mem_policy --number_ios --numjobs --offset --offset_align --offset_increment --opendir --openfiles --overwrite --per_job_logs --percentage_random --percentile_list --pre_read --prio --prioclass --priohint --ramp_time --random_distribution --random_generator --randrepeat --randseed --rank_hosts --ranks --rate --rate_cycle --rate_ignore_thinktime --rate_iops --rate_iops_min --rate_min --rate_process --read_iolog --refill_buffers --registerfiles --replay --replay_align --replay_fit --replay_for --replay_loop --replay_no_stall --replay_redirect --replay_scale --replay_skip --replay_speed --replay_start --replay_time_scale --runtime --rw --rw_sequencer --rwmixread --rwmixwrite --scramble_buffers --serialize_overlap --significant_figures --size --slat_percentiles --sqthread_poll --sqthread_poll_cpu --startdelay --stat_type --stats --steadystate --steadystate_check_interval --steadystate_duration --steadystate_ramp_time --stonewall --sync --thinktime --thinktime_blocks --thinktime_blocks_type --thinktime_iotime --thinktime_spin --thp --thread --time_based --uid --uncached --unified_rw_reporting --unit_base --unlink --uri --verify --verify_backlog --verify_dump --verify_fatal --verify_format --verify_header_seed --verify_interval --verify_nonce --verify_offset --verify_only --verify_pattern --verify_pattern_interval --verify_state_load --verify_state_save --verify_write_sequence --wait_for --write_bw_log --write_hint --write_hist_log --write_iolog --write_iops_log --write_lat_log --zero_buffers --zonemode --zonerange --zonesize --zoneskip --on --volume --help"
+            opts="-o -h --format --output --events --live --metrics --insecure --repeat --probe --section --show-jobs --dry-run --allow-destroy --allow-overwrite --seed --progress --grace --no-record --hosts --split --vary --shard --allow_file_create --allow_mounted_write --atomic --ba --bs --bs_is_seq_rand --bs_unaligned --bsrange --bssplit --buffer_compress_chunk --buffer_compress_percentage --buffer_pattern --buffered --bwavgtime --cgroup --cgroup_nodelete --cgroup_weight --clat_percentiles --cmdprio --cmdprio_bssplit --cmdprio_class --cmdprio_hint --cmdprio_percentage --continue_on_error --cpumask --cpus_allowed --cpus_allowed_policy --create_on_open --create_only --dedupe_global --dedupe_mode --dedupe_percentage --dedupe_working_set_percentage --description --direct --directory --disable_bw_measurement --disable_clat --disable_lat --disable_slat --disk_util --do_verify --end_fsync --end_syncfs --error_dump --exec_postrun --exec_prerun --exit_what --exitall --exitall_on_error --fadvise_hint --fallocate --fdatasync --file_append --file_service_type --filename --filename_format --filesize --fill_device --fixedbufs --flow --flow_id --flow_sleep --force_async --fsync --fsync_on_close --gid --group_reporting --gtod_reduce --hipri --hipri_percentage --hostname --hugepage-size --ignore_error --ignore_zone_limits --interface --invalidate --io_size --iodepth --iodepth_batch --iodepth_batch_complete_max --iodepth_batch_complete_min --iodepth_low --ioengine --iomem_align --iopsavgtime --ioscheduler --job_max_open_zones --job_start_clock_id --kb_base --lat_percentiles --latency_percentile --latency_run --latency_target --latency_window --libaio_vectored --listen --lockmem --log_alternate_epoch --log_alternate_epoch_clock_id --log_avg_msec --log_compression_cpus --log_hist_coarseness --log_hist_msec --log_issue_time --log_offset --log_prio --log_store_compressed --log_window_value --loops --max_latency --max_open_zones --mem --mss --name --new_group --nice --nodelay --nonvectored --norandommap --nowait --nrfiles --numa_cpu_nodes --numa_mem_policy --number_ios --numjobs --offset --offset_align --offset_increment --opendir --openfiles --overwrite --per_job_logs --percentage_random --percentile_list --pingpong --port --pre_read --prio --prioclass --priohint --protocol --ramp_size --ramp_time --random_distribution --random_generator --random_sequence_stride --randrepeat --randseed --rank_hosts --ranks --rate --rate_cycle --rate_ignore_thinktime --rate_iops --rate_iops_min --rate_min --rate_process --read_beyond_wp --read_iolog --recover_zbd_write_error --refill_buffers --registerfiles --replay --replay_align --replay_fit --replay_for --replay_loop --replay_no_stall --replay_redirect --replay_scale --replay_skip --replay_speed --replay_start --replay_time_scale --runtime --rw --rw_sequencer --rwmixread --rwmixwrite --scramble_buffers --serialize_overlap --significant_figures --size --slat_percentiles --sqthread_poll --sqthread_poll_cpu --startdelay --stat_type --stats --steadystate --steadystate_check_interval --steadystate_duration --steadystate_ramp_time --stonewall --sync --sync_file_range --thinktime --thinktime_blocks --thinktime_blocks_type --thinktime_iotime --thinktime_spin --thp --thread --time_based --trim_backlog --trim_percentage --trim_verify_zero --ttl --uid --uncached --unified_rw_reporting --unit_base --unlink --uri --verify --verify_backlog --verify_dump --verify_fatal --verify_format --verify_header_seed --verify_interval --verify_nonce --verify_offset --verify_only --verify_pattern --verify_pattern_interval --verify_state_load --verify_state_save --verify_write_sequence --wait_for --window_size --write_bw_log --write_hint --write_hist_log --write_iolog --write_iops_log --write_lat_log --write_zone_remainder --zero_buffers --zone_reset_frequency --zone_reset_threshold --zonecapacity --zonemode --zonerange --zonesize --zoneskip --on --volume --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2581,6 +2701,18 @@ _fathom() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --cgroup)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --cgroup_nodelete)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --cgroup_weight)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --clat_percentiles)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
@@ -2682,6 +2814,10 @@ _fathom() {
                     return 0
                     ;;
                 --end_fsync)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --end_syncfs)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
@@ -2793,11 +2929,23 @@ _fathom() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --hostname)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --hugepage-size)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --ignore_error)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --ignore_zone_limits)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --interface)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -2830,7 +2978,7 @@ _fathom() {
                     return 0
                     ;;
                 --ioengine)
-                    COMPREPLY=($(compgen -W "io_uring libaio psync sync vsync pvsync pvsync2 posixaio mmap splice filecreate filestat filedelete dircreate dirstat dirdelete ftruncate falloc nbd null model" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "io_uring libaio psync sync vsync pvsync pvsync2 posixaio mmap splice filecreate filestat filedelete dircreate dirstat dirdelete ftruncate falloc nbd net netsplice null model" -- "${cur}"))
                     return 0
                     ;;
                 --iomem_align)
@@ -2842,6 +2990,14 @@ _fathom() {
                     return 0
                     ;;
                 --ioscheduler)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --job_max_open_zones)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --job_start_clock_id)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -2870,6 +3026,10 @@ _fathom() {
                     return 0
                     ;;
                 --libaio_vectored)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --listen)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
@@ -2929,8 +3089,16 @@ _fathom() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --max_open_zones)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --mem)
                     COMPREPLY=($(compgen -W "malloc shm shmhuge mmap mmapshared mmaphuge" -- "${cur}"))
+                    return 0
+                    ;;
+                --mss)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --name)
@@ -2943,6 +3111,10 @@ _fathom() {
                     ;;
                 --nice)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --nodelay)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
                 --nonvectored)
@@ -3013,6 +3185,14 @@ _fathom() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --pingpong)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --port)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --pre_read)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
@@ -3029,16 +3209,28 @@ _fathom() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --protocol)
+                    COMPREPLY=($(compgen -W "tcp tcpv6 udp udpv6 unix" -- "${cur}"))
+                    return 0
+                    ;;
+                --ramp_size)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --ramp_time)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --random_distribution)
-                    COMPREPLY=($(compgen -W "random zipf pareto normal zoned zoned_abs" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "random zipf pareto normal zoned zoned_abs sequence" -- "${cur}"))
                     return 0
                     ;;
                 --random_generator)
                     COMPREPLY=($(compgen -W "tausworthe lfsr tausworthe64" -- "${cur}"))
+                    return 0
+                    ;;
+                --random_sequence_stride)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
                 --randrepeat)
@@ -3085,8 +3277,16 @@ _fathom() {
                     COMPREPLY=($(compgen -W "linear poisson" -- "${cur}"))
                     return 0
                     ;;
+                --read_beyond_wp)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
                 --read_iolog)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --recover_zbd_write_error)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
                 --refill_buffers)
@@ -3229,6 +3429,10 @@ _fathom() {
                     COMPREPLY=($(compgen -W "none 0 sync 1 dsync" -- "${cur}"))
                     return 0
                     ;;
+                --sync_file_range)
+                    COMPREPLY=($(compgen -W "wait_before write wait_after" -- "${cur}"))
+                    return 0
+                    ;;
                 --thinktime)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -3259,6 +3463,22 @@ _fathom() {
                     ;;
                 --time_based)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --trim_backlog)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --trim_percentage)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --trim_verify_zero)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --ttl)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --uid)
@@ -3349,6 +3569,10 @@ _fathom() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --window_size)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --write_bw_log)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -3373,8 +3597,24 @@ _fathom() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --write_zone_remainder)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
                 --zero_buffers)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --zone_reset_frequency)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --zone_reset_threshold)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --zonecapacity)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --zonemode)
@@ -3599,7 +3839,7 @@ _fathom() {
             return 0
             ;;
         fathom__subcmd__sweep)
-            opts="-o -h --depth-max --precision --time-limit --vary --shard --format --output --metrics --insecure --allow-destroy --allow-overwrite --seed --progress --grace --no-record --real-time --section --show-jobs --dry-run --allow_file_create --allow_mounted_write --atomic --ba --bs --bs_is_seq_rand --bs_unaligned --bsrange --bssplit --buffer_compress_chunk --buffer_compress_percentage --buffer_pattern --buffered --bwavgtime --clat_percentiles --cmdprio --cmdprio_bssplit --cmdprio_class --cmdprio_hint --cmdprio_percentage --continue_on_error --cpumask --cpus_allowed --cpus_allowed_policy --create_on_open --create_only --dedupe_global --dedupe_mode --dedupe_percentage --dedupe_working_set_percentage --description --direct --directory --disable_bw_measurement --disable_clat --disable_lat --disable_slat --disk_util --do_verify --end_fsync --error_dump --exec_postrun --exec_prerun --exit_what --exitall --exitall_on_error --fadvise_hint --fallocate --fdatasync --file_append --file_service_type --filename --filename_format --filesize --fill_device --fixedbufs --flow --flow_id --flow_sleep --force_async --fsync --fsync_on_close --gid --group_reporting --gtod_reduce --hipri --hipri_percentage --hugepage-size --ignore_error --invalidate --io_size --iodepth --iodepth_batch --iodepth_batch_complete_max --iodepth_batch_complete_min --iodepth_low --ioengine --iomem_align --iopsavgtime --ioscheduler --kb_base --lat_percentiles --latency_percentile --latency_run --latency_target --latency_window --libaio_vectored --lockmem --log_alternate_epoch --log_alternate_epoch_clock_id --log_avg_msec --log_compression_cpus --log_hist_coarseness --log_hist_msec --log_issue_time --log_offset --log_prio --log_store_compressed --log_window_value --loops --max_latency --mem --name --new_group --nice --nonvectored --norandommap --nowait --nrfiles --numa_cpu_nodes --numa_mem_policy --number_ios --numjobs --offset --offset_align --offset_increment --opendir --openfiles --overwrite --per_job_logs --percentage_random --percentile_list --pre_read --prio --prioclass --priohint --ramp_time --random_distribution --random_generator --randrepeat --randseed --rank_hosts --ranks --rate --rate_cycle --rate_ignore_thinktime --rate_iops --rate_iops_min --rate_min --rate_process --read_iolog --refill_buffers --registerfiles --replay --replay_align --replay_fit --replay_for --replay_loop --replay_no_stall --replay_redirect --replay_scale --replay_skip --replay_speed --replay_start --replay_time_scale --runtime --rw --rw_sequencer --rwmixread --rwmixwrite --scramble_buffers --serialize_overlap --significant_figures --size --slat_percentiles --sqthread_poll --sqthread_poll_cpu --startdelay --stat_type --stats --steadystate --steadystate_check_interval --steadystate_duration --steadystate_ramp_time --stonewall --sync --thinktime --thinktime_blocks --thinktime_blocks_type --thinktime_iotime --thinktime_spin --thp --thread --time_based --uid --uncached --unified_rw_reporting --unit_base --unlink --uri --verify --verify_backlog --verify_dump --verify_fatal --verify_format --verify_header_seed --verify_interval --verify_nonce --verify_offset --verify_only --verify_pattern --verify_pattern_interval --verify_state_load --verify_state_save --verify_write_sequence --wait_for --write_bw_log --write_hint --write_hist_log --write_iolog --write_iops_log --write_lat_log --zero_buffers --zonemode --zonerange --zonesize --zoneskip --on --volume --help"
+            opts="-o -h --depth-max --precision --time-limit --vary --shard --format --output --metrics --insecure --allow-destroy --allow-overwrite --seed --progress --grace --no-record --real-time --section --show-jobs --dry-run --allow_file_create --allow_mounted_write --atomic --ba --bs --bs_is_seq_rand --bs_unaligned --bsrange --bssplit --buffer_compress_chunk --buffer_compress_percentage --buffer_pattern --buffered --bwavgtime --cgroup --cgroup_nodelete --cgroup_weight --clat_percentiles --cmdprio --cmdprio_bssplit --cmdprio_class --cmdprio_hint --cmdprio_percentage --continue_on_error --cpumask --cpus_allowed --cpus_allowed_policy --create_on_open --create_only --dedupe_global --dedupe_mode --dedupe_percentage --dedupe_working_set_percentage --description --direct --directory --disable_bw_measurement --disable_clat --disable_lat --disable_slat --disk_util --do_verify --end_fsync --end_syncfs --error_dump --exec_postrun --exec_prerun --exit_what --exitall --exitall_on_error --fadvise_hint --fallocate --fdatasync --file_append --file_service_type --filename --filename_format --filesize --fill_device --fixedbufs --flow --flow_id --flow_sleep --force_async --fsync --fsync_on_close --gid --group_reporting --gtod_reduce --hipri --hipri_percentage --hostname --hugepage-size --ignore_error --ignore_zone_limits --interface --invalidate --io_size --iodepth --iodepth_batch --iodepth_batch_complete_max --iodepth_batch_complete_min --iodepth_low --ioengine --iomem_align --iopsavgtime --ioscheduler --job_max_open_zones --job_start_clock_id --kb_base --lat_percentiles --latency_percentile --latency_run --latency_target --latency_window --libaio_vectored --listen --lockmem --log_alternate_epoch --log_alternate_epoch_clock_id --log_avg_msec --log_compression_cpus --log_hist_coarseness --log_hist_msec --log_issue_time --log_offset --log_prio --log_store_compressed --log_window_value --loops --max_latency --max_open_zones --mem --mss --name --new_group --nice --nodelay --nonvectored --norandommap --nowait --nrfiles --numa_cpu_nodes --numa_mem_policy --number_ios --numjobs --offset --offset_align --offset_increment --opendir --openfiles --overwrite --per_job_logs --percentage_random --percentile_list --pingpong --port --pre_read --prio --prioclass --priohint --protocol --ramp_size --ramp_time --random_distribution --random_generator --random_sequence_stride --randrepeat --randseed --rank_hosts --ranks --rate --rate_cycle --rate_ignore_thinktime --rate_iops --rate_iops_min --rate_min --rate_process --read_beyond_wp --read_iolog --recover_zbd_write_error --refill_buffers --registerfiles --replay --replay_align --replay_fit --replay_for --replay_loop --replay_no_stall --replay_redirect --replay_scale --replay_skip --replay_speed --replay_start --replay_time_scale --runtime --rw --rw_sequencer --rwmixread --rwmixwrite --scramble_buffers --serialize_overlap --significant_figures --size --slat_percentiles --sqthread_poll --sqthread_poll_cpu --startdelay --stat_type --stats --steadystate --steadystate_check_interval --steadystate_duration --steadystate_ramp_time --stonewall --sync --sync_file_range --thinktime --thinktime_blocks --thinktime_blocks_type --thinktime_iotime --thinktime_spin --thp --thread --time_based --trim_backlog --trim_percentage --trim_verify_zero --ttl --uid --uncached --unified_rw_reporting --unit_base --unlink --uri --verify --verify_backlog --verify_dump --verify_fatal --verify_format --verify_header_seed --verify_interval --verify_nonce --verify_offset --verify_only --verify_pattern --verify_pattern_interval --verify_state_load --verify_state_save --verify_write_sequence --wait_for --window_size --write_bw_log --write_hint --write_hist_log --write_iolog --write_iops_log --write_lat_log --write_zone_remainder --zero_buffers --zone_reset_frequency --zone_reset_threshold --zonecapacity --zonemode --zonerange --zonesize --zoneskip --on --volume --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -3721,6 +3961,18 @@ _fathom() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --cgroup)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --cgroup_nodelete)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --cgroup_weight)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --clat_percentiles)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
@@ -3822,6 +4074,10 @@ _fathom() {
                     return 0
                     ;;
                 --end_fsync)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --end_syncfs)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
@@ -3933,11 +4189,23 @@ _fathom() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --hostname)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --hugepage-size)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --ignore_error)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --ignore_zone_limits)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --interface)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -3970,7 +4238,7 @@ _fathom() {
                     return 0
                     ;;
                 --ioengine)
-                    COMPREPLY=($(compgen -W "io_uring libaio psync sync vsync pvsync pvsync2 posixaio mmap splice filecreate filestat filedelete dircreate dirstat dirdelete ftruncate falloc nbd null model" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "io_uring libaio psync sync vsync pvsync pvsync2 posixaio mmap splice filecreate filestat filedelete dircreate dirstat dirdelete ftruncate falloc nbd net netsplice null model" -- "${cur}"))
                     return 0
                     ;;
                 --iomem_align)
@@ -3982,6 +4250,14 @@ _fathom() {
                     return 0
                     ;;
                 --ioscheduler)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --job_max_open_zones)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --job_start_clock_id)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -4010,6 +4286,10 @@ _fathom() {
                     return 0
                     ;;
                 --libaio_vectored)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --listen)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
@@ -4069,8 +4349,16 @@ _fathom() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --max_open_zones)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --mem)
                     COMPREPLY=($(compgen -W "malloc shm shmhuge mmap mmapshared mmaphuge" -- "${cur}"))
+                    return 0
+                    ;;
+                --mss)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --name)
@@ -4083,6 +4371,10 @@ _fathom() {
                     ;;
                 --nice)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --nodelay)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
                 --nonvectored)
@@ -4153,6 +4445,14 @@ _fathom() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --pingpong)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --port)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --pre_read)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
@@ -4169,16 +4469,28 @@ _fathom() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --protocol)
+                    COMPREPLY=($(compgen -W "tcp tcpv6 udp udpv6 unix" -- "${cur}"))
+                    return 0
+                    ;;
+                --ramp_size)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --ramp_time)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --random_distribution)
-                    COMPREPLY=($(compgen -W "random zipf pareto normal zoned zoned_abs" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "random zipf pareto normal zoned zoned_abs sequence" -- "${cur}"))
                     return 0
                     ;;
                 --random_generator)
                     COMPREPLY=($(compgen -W "tausworthe lfsr tausworthe64" -- "${cur}"))
+                    return 0
+                    ;;
+                --random_sequence_stride)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
                 --randrepeat)
@@ -4225,8 +4537,16 @@ _fathom() {
                     COMPREPLY=($(compgen -W "linear poisson" -- "${cur}"))
                     return 0
                     ;;
+                --read_beyond_wp)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
                 --read_iolog)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --recover_zbd_write_error)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
                 --refill_buffers)
@@ -4369,6 +4689,10 @@ _fathom() {
                     COMPREPLY=($(compgen -W "none 0 sync 1 dsync" -- "${cur}"))
                     return 0
                     ;;
+                --sync_file_range)
+                    COMPREPLY=($(compgen -W "wait_before write wait_after" -- "${cur}"))
+                    return 0
+                    ;;
                 --thinktime)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -4399,6 +4723,22 @@ _fathom() {
                     ;;
                 --time_based)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --trim_backlog)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --trim_percentage)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --trim_verify_zero)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --ttl)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --uid)
@@ -4489,6 +4829,10 @@ _fathom() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --window_size)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --write_bw_log)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -4513,8 +4857,24 @@ _fathom() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --write_zone_remainder)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
                 --zero_buffers)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --zone_reset_frequency)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --zone_reset_threshold)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --zonecapacity)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --zonemode)

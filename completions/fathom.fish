@@ -84,6 +84,10 @@ complete -c fathom -n "__fish_fathom_using_subcommand run" -l buffer_pattern -d 
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l buffered -d 'Use the page cache; the opposite of `direct`.' -r -f -a "0\t''
 1\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l bwavgtime -d 'Window of bandwidth samples and log entries, in milliseconds; by default `log_avg_msec` if it is logged.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l cgroup -d 'Put the workers into this control group of the `blkio` controller, created if it is missing.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l cgroup_nodelete -d 'Keep the control group after the job.' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l cgroup_weight -d 'Weight of that control group for block I/O.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l clat_percentiles -d 'Report percentiles of completion latency.' -r -f -a "0\t''
 1\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l cmdprio -d 'I/O priority level of those operations; 0 is the highest.' -r
@@ -130,6 +134,8 @@ complete -c fathom -n "__fish_fathom_using_subcommand run" -l disk_util -d 'Repo
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l do_verify -d 'Read back and check written blocks after the writes.' -r -f -a "0\t''
 1\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l end_fsync -d 'Call fsync once at the end of the job.' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l end_syncfs -d 'Call syncfs once at the end of the job.' -r -f -a "0\t''
 1\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l error_dump -d 'Print ignored errors.' -r -f -a "0\t''
 1\t''"
@@ -186,8 +192,12 @@ complete -c fathom -n "__fish_fathom_using_subcommand run" -l gtod_reduce -d 'Re
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l hipri -d 'Poll for completions instead of waiting for interrupts.' -r -f -a "0\t''
 1\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l hipri_percentage -d 'Percentage of operations to poll.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l hostname -d 'Host to connect to, multicast group to receive from, or path of a Unix socket.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l hugepage-size -d 'Size of the huge pages of `mem=mmaphuge` and `mem=shmhuge`, a power of two.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l ignore_error -d 'Errors to ignore, by name or number: lists separated by `:`, for reads, writes and verification.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l ignore_zone_limits -d 'Permit a `max_open_zones` above the device\'s limit.' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l interface -d 'IPv4 address of the local interface of multicasts.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l invalidate -d 'Drop the page cache of each file before the run.' -r -f -a "0\t''
 1\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l io_size -d 'Bytes to transfer, if different from `size`.' -r
@@ -215,11 +225,15 @@ dirdelete\t''
 ftruncate\t''
 falloc\t''
 nbd\t''
+net\t''
+netsplice\t''
 null\t''
 model\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l iomem_align -d 'Alignment of buffers in bytes; never below 4096 in Fathom.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l iopsavgtime -d 'Window of IOPS samples and log entries, in milliseconds; by default `log_avg_msec` if they are logged.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l ioscheduler -d 'Switch the devices to this I/O scheduler before the job.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l job_max_open_zones -d 'How many zones a worker writes at once; 0 for no limit.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l job_start_clock_id -d 'Number of the clock of `job_start` in JSON; 0 for Unix time.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l kb_base -d 'Base of units in job files and in fio\'s normal output.' -r -f -a "1024\t''
 1000\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l lat_percentiles -d 'Report percentiles of total latency.' -r -f -a "0\t''
@@ -230,6 +244,8 @@ complete -c fathom -n "__fish_fathom_using_subcommand run" -l latency_run -d 'Co
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l latency_target -d 'Search the highest queue depth that keeps latency below this.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l latency_window -d 'Duration of each step of that search.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l libaio_vectored -d 'Use vectored reads and writes.' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l listen -d 'Accept a TCP connection instead of opening one.' -r -f -a "0\t''
 1\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l lockmem -d 'Memory that each worker locks while it runs, so that less is left for the page cache.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l log_alternate_epoch -d 'Write the time of a clock to log entries, instead of the time since the start. In virtual time both are equal.' -r -f -a "0\t''
@@ -254,16 +270,20 @@ both\t''
 1\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l loops -d 'Number of repetitions of the job.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l max_latency -d 'Fail if an operation takes longer than this; up to three values for reads, writes and trims.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l max_open_zones -d 'How many zones all jobs write at once; 0 for the device\'s limit.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l mem -d 'Type of memory for buffers.' -r -f -a "malloc\t''
 shm\t''
 shmhuge\t''
 mmap\t''
 mmapshared\t''
 mmaphuge\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l mss -d 'Maximum segment size of TCP in bytes; 0 for the default.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l name -d 'Name of the job; on the command line, it starts a new job.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l new_group -d 'Start a new reporting group without waiting.' -r -f -a "0\t''
 1\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l nice -d 'CPU priority (nice value) of the workers.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l nodelay -d 'Send small packets at once (TCP_NODELAY).' -r -f -a "0\t''
+1\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l nonvectored -d 'Use plain reads and writes instead of vectored ones; 0 for vectored ones.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l norandommap -d 'Permit a block to be accessed again before all blocks were accessed once.' -r -f -a "0\t''
 1\t''"
@@ -285,21 +305,33 @@ complete -c fathom -n "__fish_fathom_using_subcommand run" -l per_job_logs -d 'W
 1\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l percentage_random -d 'Percentage of random offsets in a random pattern.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l percentile_list -d 'Percentiles to report, at most 20.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l pingpong -d 'Send each block back, in both jobs.' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l port -d 'Port to connect to or listen on; each clone adds its number.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l pre_read -d 'Read the files into the page cache before the run.' -r -f -a "0\t''
 1\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l prio -d 'I/O priority within its class, 0 the highest.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l prioclass -d 'I/O priority class: 1 real time, 2 best effort, 3 idle.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l priohint -d 'I/O priority hint.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l protocol -d 'Protocol of the connection.' -r -f -a "tcp\t''
+tcpv6\t''
+udp\t''
+udpv6\t''
+unix\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l ramp_size -d 'Bytes to transfer before results count, by all workers of a group together with `group_reporting`.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l ramp_time -d 'Warm-up time before results count; `runtime` starts after it.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l random_distribution -d 'Distribution of random offsets; up to three values separated by commas for reads, writes and trims.' -r -f -a "random\t''
 zipf\t''
 pareto\t''
 normal\t''
 zoned\t''
-zoned_abs\t''"
+zoned_abs\t''
+sequence\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l random_generator -d 'Generator of random offsets; `lfsr` avoids repeats without a map.' -r -f -a "tausworthe\t''
 lfsr\t''
 tausworthe64\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l random_sequence_stride -d 'Advance the `sequence` distribution by its length each time.' -r -f -a "0\t''
+1\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l randrepeat -d 'Use the same random sequence in every run.' -r -f -a "0\t''
 1\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l randseed -d 'Seed for all random choices of the job; overrides `randrepeat`.' -r
@@ -314,7 +346,11 @@ complete -c fathom -n "__fish_fathom_using_subcommand run" -l rate_iops_min -d '
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l rate_min -d 'Fail below this many bytes per second; up to three values for reads, writes and trims.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l rate_process -d 'Arrival process under a rate.' -r -f -a "linear\t''
 poisson\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l read_beyond_wp -d 'Permit reads behind a zone\'s write pointer.' -r -f -a "0\t''
+1\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l read_iolog -d 'Replay the requests of this trace, in any format that `fathom trace` reads.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l recover_zbd_write_error -d 'Continue at the device\'s write pointer after a failed write.' -r -f -a "0\t''
+1\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l refill_buffers -d 'Fill the buffer with new random data before every write.' -r -f -a "0\t''
 1\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l registerfiles -d 'Register files with the kernel before the run.' -r -f -a "0\t''
@@ -379,6 +415,9 @@ complete -c fathom -n "__fish_fathom_using_subcommand run" -l sync -d 'Open file
 sync\t''
 1\t''
 dsync\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l sync_file_range -d 'Phases of sync_file_range, separated by commas, and after `:` the number of writes between two calls.' -r -f -a "wait_before\t''
+write\t''
+wait_after\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l thinktime -d 'Idle time after each `thinktime_blocks` operations.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l thinktime_blocks -d 'Number of operations between idle times.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l thinktime_blocks_type -d 'Count operations on completion or on issue.' -r -f -a "complete\t''
@@ -390,6 +429,11 @@ complete -c fathom -n "__fish_fathom_using_subcommand run" -l thread -d 'Use thr
 1\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l time_based -d 'Repeat the workload until `runtime` has passed.' -r -f -a "0\t''
 1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l trim_backlog -d 'Number of written blocks after which `trim_percentage` of them are trimmed; 0 for no trims.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l trim_percentage -d 'Percentage of written blocks to trim before they are verified.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l trim_verify_zero -d 'Verify that trimmed blocks read as zeroes, instead of not reading them.' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l ttl -d 'Time to live of multicasts.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l uid -d 'Run the workers as this user.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l uncached -d 'Do not keep data in the page cache (RWF_DONTCACHE, Linux 6.14).' -r
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l unified_rw_reporting -d 'Report reads, writes and trims as one in fio\'s outputs.' -r -f -a "none\t''
@@ -447,6 +491,7 @@ complete -c fathom -n "__fish_fathom_using_subcommand run" -l verify_state_save 
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l verify_write_sequence -d 'Check which write each block is of.' -r -f -a "0\t''
 1\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l wait_for -d 'Start after all workers of the preceding job of this name have finished.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l window_size -d 'Size of the socket buffer in bytes, of the end that connects or listens; 0 for the default.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l write_bw_log -d 'Write bandwidth logs with this prefix.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l write_hint -d 'Expected lifetime of the data (F_SET_RW_HINT).' -r -f -a "none\t''
 short\t''
@@ -457,8 +502,13 @@ complete -c fathom -n "__fish_fathom_using_subcommand run" -l write_hist_log -d 
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l write_iolog -d 'Write a log of all operations to this file, which `read_iolog` replays.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l write_iops_log -d 'Write IOPS logs with this prefix.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l write_lat_log -d 'Write latency logs with this prefix.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l write_zone_remainder -d 'Write the short ends of zones instead of finishing the zones.' -r -f -a "0\t''
+1\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l zero_buffers -d 'Write zeroes.' -r -f -a "0\t''
 1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l zone_reset_frequency -d 'Zone resets per write above `zone_reset_threshold`.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l zone_reset_threshold -d 'Fraction of the region\'s bytes that are written, from which on zones are reset.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l zonecapacity -d 'Bytes of each zone that can be written, where the device has no zones.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l zonemode -d 'How the file is divided into zones: not, at regular distances, or as a zoned device is.' -r -f -a "none\t''
 strided\t''
 zbd\t''"
@@ -610,6 +660,10 @@ complete -c fathom -n "__fish_fathom_using_subcommand sim" -l buffer_pattern -d 
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l buffered -d 'Use the page cache; the opposite of `direct`.' -r -f -a "0\t''
 1\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l bwavgtime -d 'Window of bandwidth samples and log entries, in milliseconds; by default `log_avg_msec` if it is logged.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l cgroup -d 'Put the workers into this control group of the `blkio` controller, created if it is missing.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l cgroup_nodelete -d 'Keep the control group after the job.' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l cgroup_weight -d 'Weight of that control group for block I/O.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l clat_percentiles -d 'Report percentiles of completion latency.' -r -f -a "0\t''
 1\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l cmdprio -d 'I/O priority level of those operations; 0 is the highest.' -r
@@ -656,6 +710,8 @@ complete -c fathom -n "__fish_fathom_using_subcommand sim" -l disk_util -d 'Repo
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l do_verify -d 'Read back and check written blocks after the writes.' -r -f -a "0\t''
 1\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l end_fsync -d 'Call fsync once at the end of the job.' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l end_syncfs -d 'Call syncfs once at the end of the job.' -r -f -a "0\t''
 1\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l error_dump -d 'Print ignored errors.' -r -f -a "0\t''
 1\t''"
@@ -712,8 +768,12 @@ complete -c fathom -n "__fish_fathom_using_subcommand sim" -l gtod_reduce -d 'Re
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l hipri -d 'Poll for completions instead of waiting for interrupts.' -r -f -a "0\t''
 1\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l hipri_percentage -d 'Percentage of operations to poll.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l hostname -d 'Host to connect to, multicast group to receive from, or path of a Unix socket.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l hugepage-size -d 'Size of the huge pages of `mem=mmaphuge` and `mem=shmhuge`, a power of two.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l ignore_error -d 'Errors to ignore, by name or number: lists separated by `:`, for reads, writes and verification.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l ignore_zone_limits -d 'Permit a `max_open_zones` above the device\'s limit.' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l interface -d 'IPv4 address of the local interface of multicasts.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l invalidate -d 'Drop the page cache of each file before the run.' -r -f -a "0\t''
 1\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l io_size -d 'Bytes to transfer, if different from `size`.' -r
@@ -741,11 +801,15 @@ dirdelete\t''
 ftruncate\t''
 falloc\t''
 nbd\t''
+net\t''
+netsplice\t''
 null\t''
 model\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l iomem_align -d 'Alignment of buffers in bytes; never below 4096 in Fathom.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l iopsavgtime -d 'Window of IOPS samples and log entries, in milliseconds; by default `log_avg_msec` if they are logged.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l ioscheduler -d 'Switch the devices to this I/O scheduler before the job.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l job_max_open_zones -d 'How many zones a worker writes at once; 0 for no limit.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l job_start_clock_id -d 'Number of the clock of `job_start` in JSON; 0 for Unix time.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l kb_base -d 'Base of units in job files and in fio\'s normal output.' -r -f -a "1024\t''
 1000\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l lat_percentiles -d 'Report percentiles of total latency.' -r -f -a "0\t''
@@ -756,6 +820,8 @@ complete -c fathom -n "__fish_fathom_using_subcommand sim" -l latency_run -d 'Co
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l latency_target -d 'Search the highest queue depth that keeps latency below this.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l latency_window -d 'Duration of each step of that search.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l libaio_vectored -d 'Use vectored reads and writes.' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l listen -d 'Accept a TCP connection instead of opening one.' -r -f -a "0\t''
 1\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l lockmem -d 'Memory that each worker locks while it runs, so that less is left for the page cache.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l log_alternate_epoch -d 'Write the time of a clock to log entries, instead of the time since the start. In virtual time both are equal.' -r -f -a "0\t''
@@ -780,16 +846,20 @@ both\t''
 1\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l loops -d 'Number of repetitions of the job.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l max_latency -d 'Fail if an operation takes longer than this; up to three values for reads, writes and trims.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l max_open_zones -d 'How many zones all jobs write at once; 0 for the device\'s limit.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l mem -d 'Type of memory for buffers.' -r -f -a "malloc\t''
 shm\t''
 shmhuge\t''
 mmap\t''
 mmapshared\t''
 mmaphuge\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l mss -d 'Maximum segment size of TCP in bytes; 0 for the default.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l name -d 'Name of the job; on the command line, it starts a new job.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l new_group -d 'Start a new reporting group without waiting.' -r -f -a "0\t''
 1\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l nice -d 'CPU priority (nice value) of the workers.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l nodelay -d 'Send small packets at once (TCP_NODELAY).' -r -f -a "0\t''
+1\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l nonvectored -d 'Use plain reads and writes instead of vectored ones; 0 for vectored ones.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l norandommap -d 'Permit a block to be accessed again before all blocks were accessed once.' -r -f -a "0\t''
 1\t''"
@@ -811,21 +881,33 @@ complete -c fathom -n "__fish_fathom_using_subcommand sim" -l per_job_logs -d 'W
 1\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l percentage_random -d 'Percentage of random offsets in a random pattern.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l percentile_list -d 'Percentiles to report, at most 20.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l pingpong -d 'Send each block back, in both jobs.' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l port -d 'Port to connect to or listen on; each clone adds its number.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l pre_read -d 'Read the files into the page cache before the run.' -r -f -a "0\t''
 1\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l prio -d 'I/O priority within its class, 0 the highest.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l prioclass -d 'I/O priority class: 1 real time, 2 best effort, 3 idle.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l priohint -d 'I/O priority hint.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l protocol -d 'Protocol of the connection.' -r -f -a "tcp\t''
+tcpv6\t''
+udp\t''
+udpv6\t''
+unix\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l ramp_size -d 'Bytes to transfer before results count, by all workers of a group together with `group_reporting`.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l ramp_time -d 'Warm-up time before results count; `runtime` starts after it.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l random_distribution -d 'Distribution of random offsets; up to three values separated by commas for reads, writes and trims.' -r -f -a "random\t''
 zipf\t''
 pareto\t''
 normal\t''
 zoned\t''
-zoned_abs\t''"
+zoned_abs\t''
+sequence\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l random_generator -d 'Generator of random offsets; `lfsr` avoids repeats without a map.' -r -f -a "tausworthe\t''
 lfsr\t''
 tausworthe64\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l random_sequence_stride -d 'Advance the `sequence` distribution by its length each time.' -r -f -a "0\t''
+1\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l randrepeat -d 'Use the same random sequence in every run.' -r -f -a "0\t''
 1\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l randseed -d 'Seed for all random choices of the job; overrides `randrepeat`.' -r
@@ -840,7 +922,11 @@ complete -c fathom -n "__fish_fathom_using_subcommand sim" -l rate_iops_min -d '
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l rate_min -d 'Fail below this many bytes per second; up to three values for reads, writes and trims.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l rate_process -d 'Arrival process under a rate.' -r -f -a "linear\t''
 poisson\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l read_beyond_wp -d 'Permit reads behind a zone\'s write pointer.' -r -f -a "0\t''
+1\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l read_iolog -d 'Replay the requests of this trace, in any format that `fathom trace` reads.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l recover_zbd_write_error -d 'Continue at the device\'s write pointer after a failed write.' -r -f -a "0\t''
+1\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l refill_buffers -d 'Fill the buffer with new random data before every write.' -r -f -a "0\t''
 1\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l registerfiles -d 'Register files with the kernel before the run.' -r -f -a "0\t''
@@ -905,6 +991,9 @@ complete -c fathom -n "__fish_fathom_using_subcommand sim" -l sync -d 'Open file
 sync\t''
 1\t''
 dsync\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l sync_file_range -d 'Phases of sync_file_range, separated by commas, and after `:` the number of writes between two calls.' -r -f -a "wait_before\t''
+write\t''
+wait_after\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l thinktime -d 'Idle time after each `thinktime_blocks` operations.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l thinktime_blocks -d 'Number of operations between idle times.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l thinktime_blocks_type -d 'Count operations on completion or on issue.' -r -f -a "complete\t''
@@ -916,6 +1005,11 @@ complete -c fathom -n "__fish_fathom_using_subcommand sim" -l thread -d 'Use thr
 1\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l time_based -d 'Repeat the workload until `runtime` has passed.' -r -f -a "0\t''
 1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l trim_backlog -d 'Number of written blocks after which `trim_percentage` of them are trimmed; 0 for no trims.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l trim_percentage -d 'Percentage of written blocks to trim before they are verified.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l trim_verify_zero -d 'Verify that trimmed blocks read as zeroes, instead of not reading them.' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l ttl -d 'Time to live of multicasts.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l uid -d 'Run the workers as this user.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l uncached -d 'Do not keep data in the page cache (RWF_DONTCACHE, Linux 6.14).' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l unified_rw_reporting -d 'Report reads, writes and trims as one in fio\'s outputs.' -r -f -a "none\t''
@@ -973,6 +1067,7 @@ complete -c fathom -n "__fish_fathom_using_subcommand sim" -l verify_state_save 
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l verify_write_sequence -d 'Check which write each block is of.' -r -f -a "0\t''
 1\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l wait_for -d 'Start after all workers of the preceding job of this name have finished.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l window_size -d 'Size of the socket buffer in bytes, of the end that connects or listens; 0 for the default.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l write_bw_log -d 'Write bandwidth logs with this prefix.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l write_hint -d 'Expected lifetime of the data (F_SET_RW_HINT).' -r -f -a "none\t''
 short\t''
@@ -983,8 +1078,13 @@ complete -c fathom -n "__fish_fathom_using_subcommand sim" -l write_hist_log -d 
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l write_iolog -d 'Write a log of all operations to this file, which `read_iolog` replays.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l write_iops_log -d 'Write IOPS logs with this prefix.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l write_lat_log -d 'Write latency logs with this prefix.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l write_zone_remainder -d 'Write the short ends of zones instead of finishing the zones.' -r -f -a "0\t''
+1\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l zero_buffers -d 'Write zeroes.' -r -f -a "0\t''
 1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l zone_reset_frequency -d 'Zone resets per write above `zone_reset_threshold`.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l zone_reset_threshold -d 'Fraction of the region\'s bytes that are written, from which on zones are reset.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l zonecapacity -d 'Bytes of each zone that can be written, where the device has no zones.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l zonemode -d 'How the file is divided into zones: not, at regular distances, or as a zoned device is.' -r -f -a "none\t''
 strided\t''
 zbd\t''"
@@ -1129,6 +1229,10 @@ complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l buffer_pattern -
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l buffered -d 'Use the page cache; the opposite of `direct`.' -r -f -a "0\t''
 1\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l bwavgtime -d 'Window of bandwidth samples and log entries, in milliseconds; by default `log_avg_msec` if it is logged.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l cgroup -d 'Put the workers into this control group of the `blkio` controller, created if it is missing.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l cgroup_nodelete -d 'Keep the control group after the job.' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l cgroup_weight -d 'Weight of that control group for block I/O.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l clat_percentiles -d 'Report percentiles of completion latency.' -r -f -a "0\t''
 1\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l cmdprio -d 'I/O priority level of those operations; 0 is the highest.' -r
@@ -1175,6 +1279,8 @@ complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l disk_util -d 'Re
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l do_verify -d 'Read back and check written blocks after the writes.' -r -f -a "0\t''
 1\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l end_fsync -d 'Call fsync once at the end of the job.' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l end_syncfs -d 'Call syncfs once at the end of the job.' -r -f -a "0\t''
 1\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l error_dump -d 'Print ignored errors.' -r -f -a "0\t''
 1\t''"
@@ -1231,8 +1337,12 @@ complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l gtod_reduce -d '
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l hipri -d 'Poll for completions instead of waiting for interrupts.' -r -f -a "0\t''
 1\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l hipri_percentage -d 'Percentage of operations to poll.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l hostname -d 'Host to connect to, multicast group to receive from, or path of a Unix socket.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l hugepage-size -d 'Size of the huge pages of `mem=mmaphuge` and `mem=shmhuge`, a power of two.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l ignore_error -d 'Errors to ignore, by name or number: lists separated by `:`, for reads, writes and verification.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l ignore_zone_limits -d 'Permit a `max_open_zones` above the device\'s limit.' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l interface -d 'IPv4 address of the local interface of multicasts.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l invalidate -d 'Drop the page cache of each file before the run.' -r -f -a "0\t''
 1\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l io_size -d 'Bytes to transfer, if different from `size`.' -r
@@ -1260,11 +1370,15 @@ dirdelete\t''
 ftruncate\t''
 falloc\t''
 nbd\t''
+net\t''
+netsplice\t''
 null\t''
 model\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l iomem_align -d 'Alignment of buffers in bytes; never below 4096 in Fathom.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l iopsavgtime -d 'Window of IOPS samples and log entries, in milliseconds; by default `log_avg_msec` if they are logged.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l ioscheduler -d 'Switch the devices to this I/O scheduler before the job.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l job_max_open_zones -d 'How many zones a worker writes at once; 0 for no limit.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l job_start_clock_id -d 'Number of the clock of `job_start` in JSON; 0 for Unix time.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l kb_base -d 'Base of units in job files and in fio\'s normal output.' -r -f -a "1024\t''
 1000\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l lat_percentiles -d 'Report percentiles of total latency.' -r -f -a "0\t''
@@ -1275,6 +1389,8 @@ complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l latency_run -d '
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l latency_target -d 'Search the highest queue depth that keeps latency below this.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l latency_window -d 'Duration of each step of that search.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l libaio_vectored -d 'Use vectored reads and writes.' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l listen -d 'Accept a TCP connection instead of opening one.' -r -f -a "0\t''
 1\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l lockmem -d 'Memory that each worker locks while it runs, so that less is left for the page cache.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l log_alternate_epoch -d 'Write the time of a clock to log entries, instead of the time since the start. In virtual time both are equal.' -r -f -a "0\t''
@@ -1299,16 +1415,20 @@ both\t''
 1\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l loops -d 'Number of repetitions of the job.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l max_latency -d 'Fail if an operation takes longer than this; up to three values for reads, writes and trims.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l max_open_zones -d 'How many zones all jobs write at once; 0 for the device\'s limit.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l mem -d 'Type of memory for buffers.' -r -f -a "malloc\t''
 shm\t''
 shmhuge\t''
 mmap\t''
 mmapshared\t''
 mmaphuge\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l mss -d 'Maximum segment size of TCP in bytes; 0 for the default.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l name -d 'Name of the job; on the command line, it starts a new job.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l new_group -d 'Start a new reporting group without waiting.' -r -f -a "0\t''
 1\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l nice -d 'CPU priority (nice value) of the workers.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l nodelay -d 'Send small packets at once (TCP_NODELAY).' -r -f -a "0\t''
+1\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l nonvectored -d 'Use plain reads and writes instead of vectored ones; 0 for vectored ones.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l norandommap -d 'Permit a block to be accessed again before all blocks were accessed once.' -r -f -a "0\t''
 1\t''"
@@ -1330,21 +1450,33 @@ complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l per_job_logs -d 
 1\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l percentage_random -d 'Percentage of random offsets in a random pattern.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l percentile_list -d 'Percentiles to report, at most 20.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l pingpong -d 'Send each block back, in both jobs.' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l port -d 'Port to connect to or listen on; each clone adds its number.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l pre_read -d 'Read the files into the page cache before the run.' -r -f -a "0\t''
 1\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l prio -d 'I/O priority within its class, 0 the highest.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l prioclass -d 'I/O priority class: 1 real time, 2 best effort, 3 idle.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l priohint -d 'I/O priority hint.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l protocol -d 'Protocol of the connection.' -r -f -a "tcp\t''
+tcpv6\t''
+udp\t''
+udpv6\t''
+unix\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l ramp_size -d 'Bytes to transfer before results count, by all workers of a group together with `group_reporting`.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l ramp_time -d 'Warm-up time before results count; `runtime` starts after it.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l random_distribution -d 'Distribution of random offsets; up to three values separated by commas for reads, writes and trims.' -r -f -a "random\t''
 zipf\t''
 pareto\t''
 normal\t''
 zoned\t''
-zoned_abs\t''"
+zoned_abs\t''
+sequence\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l random_generator -d 'Generator of random offsets; `lfsr` avoids repeats without a map.' -r -f -a "tausworthe\t''
 lfsr\t''
 tausworthe64\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l random_sequence_stride -d 'Advance the `sequence` distribution by its length each time.' -r -f -a "0\t''
+1\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l randrepeat -d 'Use the same random sequence in every run.' -r -f -a "0\t''
 1\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l randseed -d 'Seed for all random choices of the job; overrides `randrepeat`.' -r
@@ -1359,7 +1491,11 @@ complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l rate_iops_min -d
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l rate_min -d 'Fail below this many bytes per second; up to three values for reads, writes and trims.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l rate_process -d 'Arrival process under a rate.' -r -f -a "linear\t''
 poisson\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l read_beyond_wp -d 'Permit reads behind a zone\'s write pointer.' -r -f -a "0\t''
+1\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l read_iolog -d 'Replay the requests of this trace, in any format that `fathom trace` reads.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l recover_zbd_write_error -d 'Continue at the device\'s write pointer after a failed write.' -r -f -a "0\t''
+1\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l refill_buffers -d 'Fill the buffer with new random data before every write.' -r -f -a "0\t''
 1\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l registerfiles -d 'Register files with the kernel before the run.' -r -f -a "0\t''
@@ -1424,6 +1560,9 @@ complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l sync -d 'Open fi
 sync\t''
 1\t''
 dsync\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l sync_file_range -d 'Phases of sync_file_range, separated by commas, and after `:` the number of writes between two calls.' -r -f -a "wait_before\t''
+write\t''
+wait_after\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l thinktime -d 'Idle time after each `thinktime_blocks` operations.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l thinktime_blocks -d 'Number of operations between idle times.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l thinktime_blocks_type -d 'Count operations on completion or on issue.' -r -f -a "complete\t''
@@ -1435,6 +1574,11 @@ complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l thread -d 'Use t
 1\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l time_based -d 'Repeat the workload until `runtime` has passed.' -r -f -a "0\t''
 1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l trim_backlog -d 'Number of written blocks after which `trim_percentage` of them are trimmed; 0 for no trims.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l trim_percentage -d 'Percentage of written blocks to trim before they are verified.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l trim_verify_zero -d 'Verify that trimmed blocks read as zeroes, instead of not reading them.' -r -f -a "0\t''
+1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l ttl -d 'Time to live of multicasts.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l uid -d 'Run the workers as this user.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l uncached -d 'Do not keep data in the page cache (RWF_DONTCACHE, Linux 6.14).' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l unified_rw_reporting -d 'Report reads, writes and trims as one in fio\'s outputs.' -r -f -a "none\t''
@@ -1492,6 +1636,7 @@ complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l verify_state_sav
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l verify_write_sequence -d 'Check which write each block is of.' -r -f -a "0\t''
 1\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l wait_for -d 'Start after all workers of the preceding job of this name have finished.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l window_size -d 'Size of the socket buffer in bytes, of the end that connects or listens; 0 for the default.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l write_bw_log -d 'Write bandwidth logs with this prefix.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l write_hint -d 'Expected lifetime of the data (F_SET_RW_HINT).' -r -f -a "none\t''
 short\t''
@@ -1502,8 +1647,13 @@ complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l write_hist_log -
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l write_iolog -d 'Write a log of all operations to this file, which `read_iolog` replays.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l write_iops_log -d 'Write IOPS logs with this prefix.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l write_lat_log -d 'Write latency logs with this prefix.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l write_zone_remainder -d 'Write the short ends of zones instead of finishing the zones.' -r -f -a "0\t''
+1\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l zero_buffers -d 'Write zeroes.' -r -f -a "0\t''
 1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l zone_reset_frequency -d 'Zone resets per write above `zone_reset_threshold`.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l zone_reset_threshold -d 'Fraction of the region\'s bytes that are written, from which on zones are reset.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l zonecapacity -d 'Bytes of each zone that can be written, where the device has no zones.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l zonemode -d 'How the file is divided into zones: not, at regular distances, or as a zoned device is.' -r -f -a "none\t''
 strided\t''
 zbd\t''"
@@ -1993,6 +2143,6 @@ complete -c fathom -n "__fish_fathom_using_subcommand catalog" -a "gcp/pd-standa
 complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from show" -a "gcp-pd gcp-local-ssd hyperdisk vultr nutanix-2m snia-iops ai-training ai-inference"
 complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from run" -a "gcp-pd gcp-local-ssd hyperdisk vultr nutanix-2m snia-iops ai-training ai-inference"
 complete -c fathom -n "__fish_fathom_using_subcommand serve" -a "gcp/pd-standard gcp/pd-standard-regional gcp/pd-balanced gcp/pd-balanced-regional gcp/pd-ssd gcp/pd-ssd-regional gcp/pd-extreme gcp/hyperdisk-balanced gcp/hyperdisk-balanced-high-availability gcp/hyperdisk-balanced-high-availability@2026-03 gcp/hyperdisk-extreme gcp/hyperdisk-ml gcp/hyperdisk-ml@2026-03 gcp/hyperdisk-throughput gcp/local-ssd-nvme gcp/titanium-ssd-c4n gcp/titanium-ssd-z3 gcp/pd-standard@2019 gcp/pd-standard-regional@2019 gcp/pd-ssd@2019 gcp/pd-ssd-regional@2019 gcp/local-ssd-scsi@2019 gcp/local-ssd-nvme@2019 aws/gp3 aws/gp3@2023 aws/gp2 aws/io1 aws/io2 aws/io2@2023 aws/st1 aws/sc1 aws/standard azure/premium-ssd azure/premium-ssd-v2 azure/ultra azure/standard-ssd azure/standard-hdd vultr/hdd-block vultr/nvme-block digitalocean/volume digitalocean/volume@2018 oci/block-volume akamai/nvme-block hetzner/volume nutanix/ahv-4node hdd/7200rpm custom"
-complete -c fathom -n "__fish_fathom_using_subcommand options" -a "allow_file_create allow_mounted_write atomic ba bs bs_is_seq_rand bs_unaligned bsrange bssplit buffer_compress_chunk buffer_compress_percentage buffer_pattern buffered bwavgtime clat_percentiles cmdprio cmdprio_bssplit cmdprio_class cmdprio_hint cmdprio_percentage continue_on_error cpumask cpus_allowed cpus_allowed_policy create_on_open create_only dedupe_global dedupe_mode dedupe_percentage dedupe_working_set_percentage description direct directory disable_bw_measurement disable_clat disable_lat disable_slat disk_util do_verify end_fsync error_dump exec_postrun exec_prerun exit_what exitall exitall_on_error fadvise_hint fallocate fdatasync file_append file_service_type filename filename_format filesize fill_device fixedbufs flow flow_id flow_sleep force_async fsync fsync_on_close gid group_reporting gtod_reduce hipri hipri_percentage hugepage-size ignore_error invalidate io_size iodepth iodepth_batch iodepth_batch_complete_max iodepth_batch_complete_min iodepth_low ioengine iomem_align iopsavgtime ioscheduler kb_base lat_percentiles latency_percentile latency_run latency_target latency_window libaio_vectored lockmem log_alternate_epoch log_alternate_epoch_clock_id log_avg_msec log_compression_cpus log_hist_coarseness log_hist_msec log_issue_time log_offset log_prio log_store_compressed log_window_value loops max_latency mem name new_group nice nonvectored norandommap nowait nrfiles numa_cpu_nodes numa_mem_policy number_ios numjobs offset offset_align offset_increment opendir openfiles overwrite per_job_logs percentage_random percentile_list pre_read prio prioclass priohint ramp_time random_distribution random_generator randrepeat randseed rank_hosts ranks rate rate_cycle rate_ignore_thinktime rate_iops rate_iops_min rate_min rate_process read_iolog refill_buffers registerfiles replay replay_align replay_fit replay_for replay_loop replay_no_stall replay_redirect replay_scale replay_skip replay_speed replay_start replay_time_scale runtime rw rw_sequencer rwmixread rwmixwrite scramble_buffers serialize_overlap significant_figures size slat_percentiles sqthread_poll sqthread_poll_cpu startdelay stat_type stats steadystate steadystate_check_interval steadystate_duration steadystate_ramp_time stonewall sync thinktime thinktime_blocks thinktime_blocks_type thinktime_iotime thinktime_spin thp thread time_based uid uncached unified_rw_reporting unit_base unlink uri verify verify_backlog verify_dump verify_fatal verify_format verify_header_seed verify_interval verify_nonce verify_offset verify_only verify_pattern verify_pattern_interval verify_state_load verify_state_save verify_write_sequence volume wait_for write_bw_log write_hint write_hist_log write_iolog write_iops_log write_lat_log zero_buffers zonemode zonerange zonesize zoneskip"
+complete -c fathom -n "__fish_fathom_using_subcommand options" -a "allow_file_create allow_mounted_write atomic ba bs bs_is_seq_rand bs_unaligned bsrange bssplit buffer_compress_chunk buffer_compress_percentage buffer_pattern buffered bwavgtime cgroup cgroup_nodelete cgroup_weight clat_percentiles cmdprio cmdprio_bssplit cmdprio_class cmdprio_hint cmdprio_percentage continue_on_error cpumask cpus_allowed cpus_allowed_policy create_on_open create_only dedupe_global dedupe_mode dedupe_percentage dedupe_working_set_percentage description direct directory disable_bw_measurement disable_clat disable_lat disable_slat disk_util do_verify end_fsync end_syncfs error_dump exec_postrun exec_prerun exit_what exitall exitall_on_error fadvise_hint fallocate fdatasync file_append file_service_type filename filename_format filesize fill_device fixedbufs flow flow_id flow_sleep force_async fsync fsync_on_close gid group_reporting gtod_reduce hipri hipri_percentage hostname hugepage-size ignore_error ignore_zone_limits interface invalidate io_size iodepth iodepth_batch iodepth_batch_complete_max iodepth_batch_complete_min iodepth_low ioengine iomem_align iopsavgtime ioscheduler job_max_open_zones job_start_clock_id kb_base lat_percentiles latency_percentile latency_run latency_target latency_window libaio_vectored listen lockmem log_alternate_epoch log_alternate_epoch_clock_id log_avg_msec log_compression_cpus log_hist_coarseness log_hist_msec log_issue_time log_offset log_prio log_store_compressed log_window_value loops max_latency max_open_zones mem mss name new_group nice nodelay nonvectored norandommap nowait nrfiles numa_cpu_nodes numa_mem_policy number_ios numjobs offset offset_align offset_increment opendir openfiles overwrite per_job_logs percentage_random percentile_list pingpong port pre_read prio prioclass priohint protocol ramp_size ramp_time random_distribution random_generator random_sequence_stride randrepeat randseed rank_hosts ranks rate rate_cycle rate_ignore_thinktime rate_iops rate_iops_min rate_min rate_process read_beyond_wp read_iolog recover_zbd_write_error refill_buffers registerfiles replay replay_align replay_fit replay_for replay_loop replay_no_stall replay_redirect replay_scale replay_skip replay_speed replay_start replay_time_scale runtime rw rw_sequencer rwmixread rwmixwrite scramble_buffers serialize_overlap significant_figures size slat_percentiles sqthread_poll sqthread_poll_cpu startdelay stat_type stats steadystate steadystate_check_interval steadystate_duration steadystate_ramp_time stonewall sync sync_file_range thinktime thinktime_blocks thinktime_blocks_type thinktime_iotime thinktime_spin thp thread time_based trim_backlog trim_percentage trim_verify_zero ttl uid uncached unified_rw_reporting unit_base unlink uri verify verify_backlog verify_dump verify_fatal verify_format verify_header_seed verify_interval verify_nonce verify_offset verify_only verify_pattern verify_pattern_interval verify_state_load verify_state_save verify_write_sequence volume wait_for window_size write_bw_log write_hint write_hist_log write_iolog write_iops_log write_lat_log write_zone_remainder zero_buffers zone_reset_frequency zone_reset_threshold zonecapacity zonemode zonerange zonesize zoneskip"
 complete -c fathom -n "__fish_fathom_using_subcommand completions" -a "bash elvish fish powershell zsh fathom fathom-fleet"
 complete -c fathom -n "__fish_fathom_using_subcommand man" -a "run sim sweep fio compare gate doctor capture explain trace plan catalog suite runs serve report options completions man fleet options.5"

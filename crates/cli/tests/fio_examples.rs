@@ -51,11 +51,9 @@ const REFUSED: &[(&str, &str)] = &[
     ("librpma_gpspm-client.fio", "persistent memory, an RDMA adapter"),
     ("librpma_gpspm-server.fio", "persistent memory, an RDMA adapter"),
     ("mtd.fio", "raw flash"),
-    ("netio.fio", "engine `net` is not supported"),
-    ("netio_multicast.fio", "engine `net` is not supported"),
-    ("netio_vsock.fio", "engine `net` is not supported"),
-    ("netio_vsock_receiver.fio", "engine `net` is not supported"),
-    ("netio_vsock_sender.fio", "engine `net` is not supported"),
+    ("netio_vsock.fio", "`vsock` is not a value"),
+    ("netio_vsock_receiver.fio", "`vsock` is not a value"),
+    ("netio_vsock_sender.fio", "`vsock` is not a value"),
     ("nfs.fio", "client of NFS"),
     ("page_fault.fio", "loads the processor or the memory"),
     ("pmemblk.fio", "persistent memory development kit"),
@@ -64,7 +62,6 @@ const REFUSED: &[(&str, &str)] = &[
     ("rbd.fio", "libraries of Ceph"),
     ("rdmaio-client.fio", "RDMA adapter"),
     ("rdmaio-server.fio", "RDMA adapter"),
-    ("sequence-distribution.fio", "distribution `sequence`"),
     ("sg_verify-fail.fio", "engine `sg` is not supported"),
     ("sg_verify.fio", "engine `sg` is not supported"),
     ("sg_write_same_ndob.fio", "engine `sg` is not supported"),
@@ -80,11 +77,8 @@ const REFUSED: &[(&str, &str)] = &[
     ("uring-cmd-zoned.fio", "engine `io_uring_cmd` is not supported"),
     ("xnvme-fdp.fio", "`fdp`"),
     ("xnvme-pi.fio", "`md_per_io_size`"),
-    ("xnvme-zoned.fio", "zoned devices"),
-    ("zbd-rand-write-trim-gc.fio", "zoned devices"),
-    ("zbd-rand-write-zone-reset-gc.fio", "zoned devices"),
-    ("zbd-rand-write.fio", "zoned devices"),
-    ("zbd-seq-read.fio", "zoned devices"),
+    ("zbd-rand-write-trim-gc.fio", "sizes in zones"),
+    ("zbd-rand-write-zone-reset-gc.fio", "sizes in zones"),
 ];
 
 /// Job files that are read but cannot run here, and why.
@@ -94,6 +88,7 @@ const NOT_RUN: &[(&str, &str)] = &[
     ("nbd.fio", "it needs a server: `cli/tests/nbd` has one"),
     ("numa.fio", "it needs two NUMA nodes"),
     ("xnvme-compare.fio", "its device must exist"),
+    ("xnvme-zoned.fio", "its device must be zoned: the guest has some"),
 ];
 
 /// What examples read from the environment.
@@ -148,12 +143,13 @@ fn shortened(text: &str) -> String {
             continue;
         };
         match key {
-            "ramp_time" | "startdelay" => {}
+            "ramp_time" | "startdelay" | "offset" => {}
             "directory" => lines.push("directory=.".to_owned()),
             "filename" => lines.push(format!("filename={}", value.trim_start_matches('/').replace('/', "_"))),
             "filesize" if value.contains('-') => lines.push("filesize=64k-128k".to_owned()),
             "size" | "filesize" | "io_size" if !value.contains('%') => lines.push(format!("{key}=1m")),
             "runtime" | "timeout" | "loops" => lines.push(format!("{key}=1")),
+            "zonesize" => lines.push("zonesize=64k".to_owned()),
             "number_ios" => lines.push("number_ios=50".to_owned()),
             _ => lines.push(line.to_owned()),
         }
