@@ -149,7 +149,7 @@ fn shortened(text: &str) -> String {
             "filesize" if value.contains('-') => lines.push("filesize=64k-128k".to_owned()),
             "size" | "filesize" | "io_size" if !value.contains('%') => lines.push(format!("{key}=1m")),
             "runtime" | "timeout" | "loops" => lines.push(format!("{key}=1")),
-            "zonesize" => lines.push("zonesize=64k".to_owned()),
+            "zonesize" => lines.push("zonesize=512k".to_owned()),
             "number_ios" => lines.push("number_ios=50".to_owned()),
             _ => lines.push(line.to_owned()),
         }

@@ -26,6 +26,8 @@ pub(super) struct Connection {
 const PATIENCE: Duration = Duration::from_secs(10);
 /// Time between two attempts to connect, and for an announcement to be refused.
 const RETRY_EVERY: Duration = Duration::from_millis(20);
+/// Time that receivers have to join a multicast group before its sender announces itself, which it does once, as in fio.
+const JOIN_TIME: Duration = Duration::from_secs(1);
 /// Time after which a blocked call returns, so that a worker notices the end of its run.
 const WAKE_EVERY: Duration = Duration::from_millis(200);
 
@@ -237,6 +239,13 @@ fn announce(network: &NetworkSetup, fd: RawFd, group: IpAddr, peer: &RawAddress,
             set(fd, libc::IPPROTO_IP, libc::IP_MULTICAST_TTL, &(network.ttl as i32))?;
         } else {
             set(fd, libc::IPPROTO_IPV6, libc::IPV6_MULTICAST_HOPS, &(network.ttl as i32))?;
+        }
+        let until = Instant::now() + JOIN_TIME;
+        while Instant::now() < until {
+            std::thread::sleep(RETRY_EVERY);
+            if is_over(in_call) {
+                return Err(io::ErrorKind::Interrupted.into());
+            }
         }
     } else {
         peer.connect(fd)?;
