@@ -21,6 +21,7 @@ const COMPARISONS: &[&str] = &[
     "crates/cli/tests/logs.rs",
     "crates/cli/tests/metadata.rs",
     "crates/cli/tests/network.rs",
+    "crates/cli/tests/processor.rs",
     "crates/cli/tests/verify_exchange.rs",
     "crates/cli/tests/verified.rs",
     "crates/job/tests/fio.rs",

@@ -18,7 +18,6 @@ const INSTALLED: &str = "/usr/share/doc/fio/examples";
 /// Job files that are refused, and words of the diagnostic.
 const REFUSED: &[(&str, &str)] = &[
     ("cpp_null.fio", "an example of an engine in C++"),
-    ("cpuio.fio", "engine `cpuio` is not supported"),
     ("dev-dax.fio", "persistent memory development kit"),
     ("dfs.fio", "libraries of DAOS"),
     ("e4defrag.fio", "engine `e4defrag` is not supported"),

@@ -7,10 +7,12 @@ use drive::Stop;
 use engine::files::{self, Access, CacheAdvice, SyncRangeFlags};
 use engine::gate::WriteGate;
 use engine::{
-    BlockedCall, CallKind, EngineKind, MemoryKind, MonotonicClock, NamedTarget, PathCall, Setup, TransferFlags,
+    BlockedCall, BurstSetup, CallKind, EngineKind, MemoryKind, MonotonicClock, NamedTarget, PathCall, Setup,
+    TransferFlags,
 };
 use job::{
-    BlockSizes, BufferMemory, CacheHint, Dialect, Engine, EngineOptions, Job, StatCall, SyncRangeOptions, WriteHint,
+    BlockSizes, BufferMemory, CacheHint, Dialect, Engine, EngineOptions, Job, ProcessorWork, StatCall,
+    SyncRangeOptions, WriteHint,
 };
 use runner::{WorkerError, WorkerPlan, policy};
 use workload::{FileExtent, Issuer, Operations, PlannedFile};
@@ -140,6 +142,13 @@ pub(crate) fn names(worker_plan: &WorkerPlan, job: &Job, gate: &WriteGate) -> Re
     worker_plan.files.files.iter().map(name).collect()
 }
 
+/// Returns the bursts of a worker that loads the processor.
+fn burst(job: &Job) -> Option<BurstSetup> {
+    let load = &job.engine.processor;
+    let sorts = load.work == ProcessorWork::Qsort;
+    (job.engine.engine == Engine::Cpuio).then_some(BurstSetup { length: load.burst, sorts })
+}
+
 fn stat_call(call: StatCall) -> PathCall {
     match call {
         StatCall::Stat => PathCall::Stat,
@@ -175,6 +184,7 @@ fn kind(options: &EngineOptions) -> EngineKind {
         Engine::Ftruncate => EngineKind::Ftruncate,
         Engine::Falloc => EngineKind::Falloc,
         Engine::Net | Engine::Netsplice => EngineKind::Network,
+        Engine::Cpuio => EngineKind::Processor,
         // Jobs on models do not reach this crate.
         Engine::Null | Engine::Model => EngineKind::Null,
     }
@@ -204,6 +214,7 @@ pub(crate) fn setup(job: &Job, issuer: &Issuer, clock: MonotonicClock) -> Setup 
         hipri_percentage: options.hipri_percentage,
         thp: options.thp,
         huge_page_bytes: options.hugepage_bytes,
+        burst: burst(job),
         uri: options.uri.clone(),
         writes: Operations::of(job).writes(),
         durable: job.files.open_sync != job::OpenSync::None && job.pattern.direction.writes(),

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use drive::{Ending, Stop};
 use engine::{CallKind, MonotonicClock};
-use job::{Job, Plan};
+use job::{Engine, Job, Plan};
 use record::StuckKind;
 use runner::{EndedJobs, PendingOperation, StageStart, WorkerError, WorkerPlan, WorkerResult, policy};
 use units::Nanos;
@@ -352,6 +352,21 @@ impl RunStage {
         finished.push(one);
         if !stage.waiting.is_empty() {
             self.start_released(stage, finished);
+        }
+        self.end_loads(stage);
+    }
+
+    /// Ends the workers of `exit_on_io_done` once only loads of the processor are left.
+    fn end_loads(&self, stage: &mut StageProgress) {
+        let load = |index: usize| {
+            let engine = &self.job(&self.workers()[index]).engine;
+            (engine.engine == Engine::Cpuio).then_some(&engine.processor)
+        };
+        let mut left = stage.waiting.iter().copied().chain(stage.running.iter().map(|one| one.index));
+        if left.all(|index| load(index).is_some()) {
+            let ends = |index: usize| load(index).is_some_and(|load| load.ends_with_others);
+            (0..self.count).filter(|index| ends(*index)).for_each(|index| self.stops[index].set());
+            stage.waiting.retain(|index| !ends(*index));
         }
     }
 

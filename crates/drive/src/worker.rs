@@ -492,6 +492,9 @@ impl DriveWorker {
         let decision = flight.decision;
         if completion.result == Completion::WITHOUT_CALL {
             self.meter.record_without_latency(direction(decision.kind), decision.length, completion.completed);
+        } else if completion.result == Completion::WITHOUT_DATA {
+            self.meter.record(&Sample { bytes: 0, ..sample(&flight, completion) });
+            self.check_latency(&flight, completion);
         } else if decision.kind.moves_data() {
             if completion.result != (decision.length - flight.moved) as i32 {
                 return self.finish_or_repeat(target, completion);

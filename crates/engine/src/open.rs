@@ -12,6 +12,7 @@ use crate::mmap::Mmap;
 use crate::names::Names;
 use crate::network::Network;
 use crate::null::Null;
+use crate::processor::Processor;
 use crate::setup::{EngineKind, Setup};
 use crate::splice::Splice;
 use crate::sync_target::SyncTarget;
@@ -47,6 +48,7 @@ pub fn with_target<V: Visitor>(setup: &Setup, files: Vec<File>, visitor: V) -> R
         EngineKind::Splice => blocking(Splice::new()?, setup, files, visitor),
         EngineKind::Nbd => Nbd::new(setup).map(|target| visitor.visit(target)),
         EngineKind::Network => SyncTarget::new(setup, Network::new(setup)?).map(|target| visitor.visit(target)),
+        EngineKind::Processor => SyncTarget::new(setup, Processor::new(setup)).map(|target| visitor.visit(target)),
         EngineKind::Null => Null::new(setup).map(|target| visitor.visit(target)),
         EngineKind::Names(call) => Ok(visitor.visit(Names::new(call, setup))),
         EngineKind::Ftruncate => allocation(AllocationCall::Truncate, setup, files, visitor),

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use units::Nanos;
+
 use crate::clock::MonotonicClock;
 use crate::in_call::InCall;
 use crate::named_target::{NamedTarget, PathCall};
@@ -53,6 +55,8 @@ pub struct Setup {
     pub names: Vec<NamedTarget>,
     /// Connection (`net`, `netsplice`).
     pub network: Option<NetworkSetup>,
+    /// Bursts of work (`cpuio`).
+    pub burst: Option<BurstSetup>,
     /// The clock shared by all workers of a run.
     pub clock: MonotonicClock,
     /// Where the worker records calls that may block; `None` if no other thread reads it.
@@ -85,6 +89,7 @@ impl Setup {
             durable: false,
             names: Vec::new(),
             network: None,
+            burst: None,
             clock,
             in_call: None,
         }
@@ -131,6 +136,15 @@ impl PerTransfer {
     }
 }
 
+/// Bursts of work for the processor.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct BurstSetup {
+    /// Length of each burst.
+    pub length: Nanos,
+    /// Whether a burst sorts numbers; otherwise it counts.
+    pub sorts: bool,
+}
+
 /// I/O engines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum EngineKind {
@@ -156,6 +170,8 @@ pub enum EngineKind {
     Nbd,
     /// Blocks over a socket.
     Network,
+    /// Bursts of work for the processor.
+    Processor,
     /// No device: every operation completes immediately.
     Null,
     /// A call on names.
@@ -196,6 +212,7 @@ impl EngineKind {
             Self::Mmap => "mmap",
             Self::Nbd => "nbd",
             Self::Network => "net",
+            Self::Processor => "cpuio",
             Self::Null => "null",
             Self::Names(PathCall::CreateFile) => "filecreate",
             Self::Names(PathCall::CreateDirectory) => "dircreate",

@@ -27,6 +27,7 @@ mod model;
 mod names;
 mod network;
 mod parse;
+mod processor;
 mod raw;
 mod read;
 mod reconcile;

@@ -6,7 +6,7 @@ use crate::diagnostic::Diagnostic;
 use crate::draft::JobDraft;
 use crate::model::*;
 use crate::strict::StrictContext;
-use crate::{network, replay, zones};
+use crate::{network, processor, replay, zones};
 
 /// Turns a draft into a job, with errors for impossible combinations.
 pub(crate) fn reconcile(draft: JobDraft, context: &StrictContext<'_>) -> (Job, Vec<Diagnostic>) {
@@ -33,13 +33,14 @@ pub(crate) fn reconcile(draft: JobDraft, context: &StrictContext<'_>) -> (Job, V
     }
     reconcile_engine(&mut job.engine);
     network::complete(&mut job);
-    problems.extend(network::check(&job, context));
+    problems.extend(network::check(&job, context).or_else(|| processor::check(&job, context)));
     if job.engine.engine.is_of_metadata() {
         // No data are transferred that could be verified.
         job.verify.method = None;
     }
     // Without a `runtime`, a job ends with its data.
     job.extent.time_based &= job.extent.runtime > Nanos::ZERO;
+    processor::complete(&mut job);
     if job.grouping.numjobs == 0 {
         problems.push(
             context

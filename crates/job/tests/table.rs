@@ -142,6 +142,7 @@ fn every_supported_option_changes_the_job() {
             _ if spec.engines == ["model"] => "model",
             _ if spec.name == "hostname" => "net\nport=1\nprotocol=udp",
             _ if spec.engines.contains(&"net") => "net\nhostname=239.1.1.1\nport=1",
+            _ if spec.engines == ["cpuio"] => "cpuio\ncpuload=50",
             _ if spec.engines == ["nbd"] => "nbd\nuri=nbd://localhost/",
             _ if spec.engines.is_empty() || spec.engines.contains(&"io_uring") => "io_uring",
             _ => spec.engines[0],

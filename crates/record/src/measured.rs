@@ -240,10 +240,17 @@ impl DirectionResult {
         per_second(self.bytes, self.runtime_ns)
     }
 
-    /// Returns the runtime in whole milliseconds, fio's unit; at least one if the kind was used.
+    /// Returns the runtime in whole milliseconds, fio's unit; at least one if the kind moved data.
     #[must_use]
     pub fn runtime_ms(&self) -> u64 {
-        (self.runtime_ns / 1_000_000).max(u64::from(self.runtime_ns > 0))
+        let runs = self.runtime_ns > 0 && !self.is_without_data();
+        if runs { (self.runtime_ns / 1_000_000).max(1) } else { 0 }
+    }
+
+    /// Reports whether operations moved no data, so that fio measures no runtime of theirs.
+    #[must_use]
+    pub const fn is_without_data(&self) -> bool {
+        self.ios > 0 && self.bytes == 0
     }
 
     /// Returns the bytes per second as fio computes them: from whole milliseconds, truncated.

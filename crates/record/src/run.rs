@@ -116,7 +116,7 @@ pub struct GroupTotals {
 impl GroupTotals {
     /// Returns the totals of results; `None` if none has run.
     pub(crate) fn of(results: &[&DirectionResult]) -> Option<Self> {
-        let used = || results.iter().copied().filter(|result| result.runtime_ns > 0);
+        let used = || results.iter().copied().filter(|result| result.runtime_ms() > 0);
         let rates = || used().map(DirectionResult::fio_bytes_per_second);
         let runtimes = || used().map(DirectionResult::runtime_ms);
         let bytes = used().map(|result| result.bytes).sum();
@@ -154,13 +154,33 @@ pub struct RequestedRun {
     pub group: u32,
     /// Requested settings.
     pub declared: Declared,
+    /// Load of the processor; `None` for a job with I/O.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub processor: Option<RequestedLoad>,
+}
+
+/// Load of the processor by a job without I/O.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RequestedLoad {
+    /// Percentage of the time.
+    pub percent: u32,
+    /// Length of each burst, in microseconds.
+    pub burst_us: u64,
+    /// Work of a burst, by fio's name.
+    pub work: String,
 }
 
 impl RequestedRun {
     /// Describes a job in reporting group `group`.
     #[must_use]
     pub fn of(job: &job::Job, group: u32) -> Self {
-        Self { name: job.name.clone(), group, declared: Declared::of(job) }
+        let load = &job.engine.processor;
+        let processor = (job.engine.engine == job::Engine::Cpuio).then(|| RequestedLoad {
+            percent: load.percent,
+            burst_us: load.burst.get() / 1000,
+            work: load.work.name().to_owned(),
+        });
+        Self { name: job.name.clone(), group, declared: Declared::of(job), processor }
     }
 }
 

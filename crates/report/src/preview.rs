@@ -156,6 +156,10 @@ fn on_device(plan: &Plan, workers: &[WorkerPlan], growths: &[FileGrowth], refusa
     }
     for worker in workers {
         let job = &plan.jobs[worker.job];
+        if job.engine.engine == Engine::Cpuio {
+            let _ = writeln!(text, "{}.{}: loads the processor", job.name, worker.clone);
+            continue;
+        }
         for file in &worker.files.files {
             let extent = file.extent;
             let state = match file.existing {

@@ -74,6 +74,8 @@ impl Completion {
     pub const ENDED: i32 = i32::MIN + 1;
     /// Result of an operation that still waits for its peer: it is submitted again, unless its worker has ended.
     pub const IDLE: i32 = i32::MIN + 2;
+    /// Result of an operation that counts, with its latency, and moves no data by its nature.
+    pub const WITHOUT_DATA: i32 = i32::MIN + 3;
 }
 
 /// Source of reads after a write-back.

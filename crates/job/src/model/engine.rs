@@ -1,6 +1,6 @@
 //! Engines and their options.
 
-use super::{CommandPriorities, NetworkOptions};
+use super::{CommandPriorities, NetworkOptions, ProcessorLoad};
 
 /// Engines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -32,6 +32,8 @@ pub enum Engine {
     Net,
     /// The same, through a pipe (`splice`).
     Netsplice,
+    /// Bursts of work for the processor instead of I/O.
+    Cpuio,
     /// No device: every operation completes at once.
     Null,
     /// A modelled volume instead of a device.
@@ -104,6 +106,7 @@ impl Engine {
             Self::Nbd => "nbd",
             Self::Net => "net",
             Self::Netsplice => "netsplice",
+            Self::Cpuio => "cpuio",
             Self::Null => "null",
             Self::Model => "model",
             Self::Filecreate => "filecreate",
@@ -141,7 +144,7 @@ impl Engine {
     /// Reports whether the engine uses neither files nor devices.
     #[must_use]
     pub const fn has_no_storage(self) -> bool {
-        matches!(self, Self::Null) || self.is_of_network()
+        matches!(self, Self::Null | Self::Cpuio) || self.is_of_network()
     }
 
     /// Reports whether operations change metadata only: of names, or the size or allocation of files.
@@ -204,6 +207,8 @@ pub struct EngineOptions {
     pub stat_call: StatCall,
     /// Connection of `net` and `netsplice`.
     pub network: NetworkOptions,
+    /// Load of `cpuio`.
+    pub processor: ProcessorLoad,
 }
 
 /// Memory types of buffers (`mem`).

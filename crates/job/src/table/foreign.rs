@@ -115,11 +115,7 @@ static FOREIGN: &[ForeignEngines] = &[
         "it exchanges extents of ext4 files (EXT4_IOC_MOVE_EXT) and transfers no data",
         "run this job with fio; `ioengine=falloc` measures the allocation of extents",
     ),
-    foreign(
-        "cpuio page_fault",
-        "it loads the processor or the memory, not storage",
-        "start `stress-ng --cpu` or `stress-ng --vm` beside the run",
-    ),
+    foreign("page_fault", "it loads the memory, not storage", "start `stress-ng --vm` beside the run"),
     foreign("exec", "it runs another program, and a job of Fathom runs none", "start the program beside the run"),
     foreign(
         "external",

@@ -1,11 +1,16 @@
 //! Options of a single engine.
 
+use units::Nanos;
+
 use super::spec::OptionKind::{Bool, Flag, Int, Long, Text, Word};
 use super::spec::{ANY, OptionSpec, Setter, accepted, flag, int, later, special, switch, text, word};
 use crate::draft::JobDraft;
-use crate::model::{NetworkProtocol, StatCall};
+use crate::model::{NetworkProtocol, ProcessorWork, StatCall};
 use crate::read::{Findings, lists, priorities};
 
+const PROCESSOR: &[&str] = &["cpuio"];
+/// Maximum length of a burst: a worker notices its end only after one.
+const BURST_MAX_US: i64 = 10_000_000;
 const RINGS: &[&str] = &["io_uring", "io_uring_cmd"];
 
 pub(super) static OPTIONS: &[OptionSpec] = &[
@@ -109,10 +114,24 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
     )
     .default("0")
     .engines(&["mmap"]),
-    later("cpuload", Int(i64::MIN, ANY), "Percentage of CPU time to consume.").engines(&["cpuio"]),
-    later("cpumode", Word(&["noop", "qsort"]), "Kind of CPU load.").default("noop").engines(&["cpuio"]),
-    later("cpuchunks", Int(0, ANY), "Length of each CPU burst, in microseconds.").default("50000").engines(&["cpuio"]),
-    later("exit_on_io_done", Bool, "End when all other jobs have ended.").default("0").engines(&["cpuio"]),
+    int("cpuload", (1, ANY), "Percentage of the time in which the processor is busy; more than 100 is 100.", |d, n| {
+        d.job.engine.processor.percent = n.min(100) as u32;
+    })
+    .engines(PROCESSOR),
+    word("cpumode", &["noop", "qsort"], "Work for the processor: counting or sorting.", |d, w, _, _| {
+        d.job.engine.processor.work = if w == "qsort" { ProcessorWork::Qsort } else { ProcessorWork::Noop };
+    })
+    .default("noop")
+    .engines(PROCESSOR),
+    int("cpuchunks", (1, BURST_MAX_US), "Length of each burst of work, in microseconds.", |d, n| {
+        d.job.engine.processor.burst = Nanos::from_micros(n);
+    })
+    .default("50000")
+    .engines(PROCESSOR),
+    switch("exit_on_io_done", "0", "End when all jobs of other engines have ended.", |d, on| {
+        d.job.engine.processor.ends_with_others = on;
+    })
+    .engines(PROCESSOR),
     text("hostname", "Host to connect to, multicast group to receive from, or path of a Unix socket.", |d, text| {
         d.job.engine.network.hostname = (!text.is_empty()).then(|| text.to_owned());
     })

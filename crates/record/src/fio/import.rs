@@ -102,8 +102,12 @@ fn take_mixed(entry: &mut JobEntry) -> Option<Note> {
 /// Returns the requested jobs. Clones that were not merged are consecutive entries of one name.
 fn asked(jobs: &[JobResult]) -> Vec<RequestedRun> {
     let clones = jobs.chunk_by(|a, b| a.name == b.name && a.group == b.group && b.declared.numjobs > 1);
-    let asked =
-        |job: &JobResult| RequestedRun { name: job.name.clone(), group: job.group, declared: job.declared.clone() };
+    let asked = |job: &JobResult| RequestedRun {
+        name: job.name.clone(),
+        group: job.group,
+        declared: job.declared.clone(),
+        processor: None,
+    };
     clones.map(|clones| asked(&clones[0])).collect()
 }
 

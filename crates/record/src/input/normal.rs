@@ -268,6 +268,7 @@ impl NormalReader {
             name: header.name.clone(),
             group: header.group,
             declared: header.declared.clone(),
+            processor: None,
         };
         let failed = jobs.iter().any(|job| job.error != 0);
         Ok(Run {

@@ -90,7 +90,12 @@ pub(super) fn read(text: &InputText, lines: Range<usize>) -> Result<Run, InputEr
     for index in lines {
         let mut fields = TerseFields::of(text, index)?;
         let job = fields.job(&mut run)?;
-        run.asked.push(RequestedRun { name: job.name.clone(), group: job.group, declared: job.declared.clone() });
+        run.asked.push(RequestedRun {
+            name: job.name.clone(),
+            group: job.group,
+            declared: job.declared.clone(),
+            processor: None,
+        });
         run.notes.push(Note { job: Some(job.name.clone()), text: NOTE.to_owned() });
         if job.error != 0 {
             run.outcome = RunOutcome::Failed;

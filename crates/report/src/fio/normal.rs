@@ -14,9 +14,23 @@ use crate::civil;
 /// Appends fio's output before a run: jobs, version, and number of workers.
 pub(super) fn banner(out: &mut String, jobs: &[RequestedRun], options: FioOptions) {
     for asked in jobs {
-        job_line(out, asked);
+        if asked.processor.is_none() {
+            job_line(out, asked);
+        }
+        if asked.declared.numjobs > 1 {
+            out.push_str("...\n");
+        }
     }
     out.push_str(&format!("{}\n{}\n", options.version.name(), starting(jobs)));
+    for asked in jobs {
+        let Some(load) = &asked.processor else { continue };
+        for _ in 0..asked.declared.numjobs.max(1) {
+            out.push_str(&format!(
+                "{} ({}): ioengine=cpuio, cpuload={}, cpucycle={}\n",
+                asked.name, load.work, load.percent, load.burst_us
+            ));
+        }
+    }
 }
 
 fn job_line(out: &mut String, asked: &RequestedRun) {
@@ -31,9 +45,6 @@ fn job_line(out: &mut String, asked: &RequestedRun) {
         "{}: (g={}): rw={}, bs=(R) {read}, (W) {write}, (T) {trim}, ioengine={}, iodepth={}\n",
         asked.name, asked.group, declared.rw, declared.engine, declared.iodepth
     ));
-    if declared.numjobs > 1 {
-        out.push_str("...\n");
-    }
 }
 
 fn starting(asked: &[RequestedRun]) -> String {
@@ -136,7 +147,7 @@ impl NormalJob<'_> {
         }
         for &row in self.job.fio_rows() {
             let result = self.job.result.fio_row(row);
-            if result.ios > 0 {
+            if result.ios > 0 && !result.is_without_data() {
                 self.transfers(out, row, &result);
             }
         }

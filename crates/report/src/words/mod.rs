@@ -206,6 +206,10 @@ fn statement(finding: &Finding, about: SentenceContext<'_>) -> String {
             figures.time(Quantity::Runtime)
         ),
         Code::Interrupted => format!("The run was stopped after {}.", figures.time(Quantity::Runtime)),
+        Code::NoDevice if about.engine == "cpuio" => format!(
+            "This job transfers nothing: it loads the processor, of which it used {}.",
+            figures.share(Quantity::CpuShare)
+        ),
         Code::NoDevice => format!(
             "This job has no device: {} IOPS is the speed of the generator itself, with {} of a CPU.",
             figures.count(Quantity::Iops),

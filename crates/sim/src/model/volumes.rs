@@ -124,6 +124,11 @@ impl Environment for Volumes {
             );
             return Err(WorkloadError { option: "ioengine", message });
         }
+        if engine == Engine::Cpuio {
+            let message =
+                "the engine cpuio loads a processor, and a model is of a volume\nhelp: run the job without a model";
+            return Err(WorkloadError { option: "ioengine", message: message.to_owned() });
+        }
         if !engine.is_of_metadata() {
             return Ok(());
         }

@@ -1,0 +1,98 @@
+//! The engine `cpuio`: bursts of work for the processor instead of I/O.
+
+use std::hint::black_box;
+use std::sync::Arc;
+
+use target::{Completion, Op, WriteBackSource};
+
+use crate::buffers::Buffers;
+use crate::clock::MonotonicClock;
+use crate::in_call::InCall;
+use crate::setup::{BurstSetup, Setup};
+use crate::sync_target::Perform;
+
+/// Steps between two readings of the clock: less than a microsecond.
+const STEPS: u32 = 256;
+/// Numbers that are sorted at a time, in some ten microseconds.
+const SORTED: usize = 512;
+
+/// Keeps the processor busy for a burst in each operation, which moves no data.
+pub(crate) struct Processor {
+    burst: BurstSetup,
+    numbers: [u64; SORTED],
+    state: u64,
+    in_call: Arc<InCall>,
+    clock: MonotonicClock,
+}
+
+impl Processor {
+    pub(crate) fn new(setup: &Setup) -> Self {
+        Self {
+            burst: setup.burst.unwrap_or_default(),
+            numbers: [0; SORTED],
+            state: 1,
+            in_call: setup.in_call.clone().unwrap_or_default(),
+            clock: setup.clock,
+        }
+    }
+
+    fn work(&mut self) {
+        if !self.burst.sorts {
+            for step in 0..STEPS {
+                black_box(step);
+            }
+            return;
+        }
+        for number in &mut self.numbers {
+            // The linear congruential generator of Knuth's MMIX.
+            self.state = self.state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            *number = self.state;
+        }
+        black_box(&mut self.numbers).sort_unstable();
+    }
+}
+
+impl Perform for Processor {
+    fn perform(&mut self, _: &Op, _: &Buffers) -> i32 {
+        let end = self.clock.now() + self.burst.length;
+        while self.clock.now() < end && !self.in_call.is_cancelled() {
+            self.work();
+        }
+        Completion::WITHOUT_DATA
+    }
+
+    fn invalidate(&self, _: u32, _: u64, _: u64) {}
+
+    fn settle(&self, _: u32, _: u64, _: u64) -> Result<WriteBackSource, i32> {
+        Ok(WriteBackSource::Stored)
+    }
+
+    fn close(&mut self, _: u32) {}
+}
+
+#[cfg(test)]
+mod tests {
+    use units::Nanos;
+
+    use super::*;
+    use crate::setup::EngineKind;
+
+    #[test]
+    fn a_burst_has_its_length_and_moves_nothing() {
+        let clock = MonotonicClock::start();
+        for sorts in [false, true] {
+            let burst = Some(BurstSetup { length: Nanos::from_millis(3), sorts });
+            let setup = Setup { burst, ..Setup::new(EngineKind::Processor, 1, 4096, clock) };
+            let (mut processor, buffers) = (Processor::new(&setup), Buffers::new(&setup).unwrap());
+            let op = Op { tag: target::Tag(0), kind: units::OpKind::Read, file: 0, offset: 0, length: 4096, skip: 0 };
+            let before = clock.now();
+            assert_eq!(processor.perform(&op, &buffers), Completion::WITHOUT_DATA);
+            assert!(clock.now().since(before) >= Nanos::from_millis(3));
+            processor.in_call.cancel();
+            let (before, long) = (clock.now(), Nanos::from_secs(60));
+            processor.burst.length = long;
+            processor.perform(&op, &buffers);
+            assert!(clock.now().since(before) < long);
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! Jobs that load the processor (`cpuio`).
+
+use units::{Bytes, PerKind};
+
+use crate::diagnostic::Diagnostic;
+use crate::draft::JobDraft;
+use crate::model::{BlockSizes, Engine, Job, JobExtent, Pattern, Size, ThinktimeBlocks};
+use crate::strict::StrictContext;
+
+/// Size of the operation that stands for a burst, in bytes. It moves no data.
+const BURST_BYTES: u32 = 4096;
+
+/// Makes each burst a read of the same block, followed by the idle time. As in fio, the directions, sizes and rates of
+/// the job have no effect.
+pub(crate) fn complete(job: &mut Job) {
+    if job.engine.engine != Engine::Cpuio {
+        return;
+    }
+    let defaults = JobDraft::default().job;
+    job.pattern = Pattern {
+        block_sizes: PerKind::from_slots(|_| BlockSizes::Fixed(BURST_BYTES)),
+        randrepeat: job.pattern.randrepeat,
+        randseed: job.pattern.randseed,
+        ..defaults.pattern
+    };
+    job.extent = JobExtent {
+        size: Some(Size::Bytes(Bytes::new(u64::from(BURST_BYTES)))),
+        // A number of bursts is also an amount of data.
+        time_based: job.extent.number_ios.is_none(),
+        io_size: job.extent.number_ios.map(|bursts| Size::Bytes(Bytes::new(bursts.saturating_mul(BURST_BYTES.into())))),
+        number_ios: job.extent.number_ios,
+        runtime: job.extent.runtime,
+        ramp_time: job.extent.ramp_time,
+        steady: job.extent.steady,
+        startdelay: job.extent.startdelay,
+        ..defaults.extent
+    };
+    job.files = defaults.files;
+    job.verify = defaults.verify;
+    let pace = &mut job.pace;
+    pace.rate = PerKind::default();
+    pace.thinktime = job.engine.processor.pause();
+    pace.thinktime_blocks = 1;
+    pace.thinktime_blocks_type = ThinktimeBlocks::Complete;
+    pace.thinktime_iotime = defaults.pace.thinktime_iotime;
+}
+
+/// Returns what makes such a job impossible.
+pub(crate) fn check(job: &Job, context: &StrictContext<'_>) -> Option<Diagnostic> {
+    if job.engine.engine != Engine::Cpuio {
+        return None;
+    }
+    if job.replay.is_some() {
+        let message = "`cpuio` transfers no data that a trace could have";
+        return Some(
+            context.error("processor", "ioengine", message).remedy("choose an engine of storage, such as io_uring"),
+        );
+    }
+    (job.engine.processor.percent == 0).then(|| {
+        context
+            .error("processor", "ioengine", "`cpuio` needs a load")
+            .note("fio refuses the job")
+            .remedy("write for example `cpuload=50`, in per cent of the time")
+    })
+}
