@@ -94,7 +94,11 @@ verify\t''
 all\t''
 0\t''
 1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l cpuchunks -d 'Length of each burst of work, in microseconds.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l cpuload -d 'Percentage of the time in which the processor is busy; more than 100 is 100.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l cpumask -d 'CPUs that the workers may run on, as a bit mask.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l cpumode -d 'Work for the processor: counting or sorting.' -r -f -a "noop\t''
+qsort\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l cpus_allowed -d 'CPUs that the workers may run on, such as `0-3,5`.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l cpus_allowed_policy -d 'Share the CPUs among all workers, or give each worker one.' -r -f -a "shared\t''
 split\t''"
@@ -132,6 +136,8 @@ complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l error_
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l exec_postrun -d 'Shell command after each worker; its output goes to NAME.postrun.txt.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l exec_prerun -d 'Shell command before each worker begins; its output goes to NAME.prerun.txt.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l exit_on_io_done -d 'End when all jobs of other engines have ended.' -r -f -a "0\t''
+1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l exit_what -d 'Jobs that `exitall` ends: those of the reporting group, those that run, or all of the run.' -r -f -a "group\t''
 stonewall\t''
 all\t''"
@@ -218,6 +224,7 @@ falloc\t''
 nbd\t''
 net\t''
 netsplice\t''
+cpuio\t''
 null\t''
 model\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l iomem_align -d 'Alignment of buffers in bytes; never below 4096 in Fathom.' -r
@@ -668,7 +675,11 @@ verify\t''
 all\t''
 0\t''
 1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l cpuchunks -d 'Length of each burst of work, in microseconds.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l cpuload -d 'Percentage of the time in which the processor is busy; more than 100 is 100.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l cpumask -d 'CPUs that the workers may run on, as a bit mask.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l cpumode -d 'Work for the processor: counting or sorting.' -r -f -a "noop\t''
+qsort\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l cpus_allowed -d 'CPUs that the workers may run on, such as `0-3,5`.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l cpus_allowed_policy -d 'Share the CPUs among all workers, or give each worker one.' -r -f -a "shared\t''
 split\t''"
@@ -706,6 +717,8 @@ complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l erro
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l exec_postrun -d 'Shell command after each worker; its output goes to NAME.postrun.txt.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l exec_prerun -d 'Shell command before each worker begins; its output goes to NAME.prerun.txt.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l exit_on_io_done -d 'End when all jobs of other engines have ended.' -r -f -a "0\t''
+1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l exit_what -d 'Jobs that `exitall` ends: those of the reporting group, those that run, or all of the run.' -r -f -a "group\t''
 stonewall\t''
 all\t''"
@@ -792,6 +805,7 @@ falloc\t''
 nbd\t''
 net\t''
 netsplice\t''
+cpuio\t''
 null\t''
 model\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l iomem_align -d 'Alignment of buffers in bytes; never below 4096 in Fathom.' -r
@@ -1248,7 +1262,11 @@ verify\t''
 all\t''
 0\t''
 1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l cpuchunks -d 'Length of each burst of work, in microseconds.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l cpuload -d 'Percentage of the time in which the processor is busy; more than 100 is 100.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l cpumask -d 'CPUs that the workers may run on, as a bit mask.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l cpumode -d 'Work for the processor: counting or sorting.' -r -f -a "noop\t''
+qsort\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l cpus_allowed -d 'CPUs that the workers may run on, such as `0-3,5`.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l cpus_allowed_policy -d 'Share the CPUs among all workers, or give each worker one.' -r -f -a "shared\t''
 split\t''"
@@ -1286,6 +1304,8 @@ complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l error_
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l exec_postrun -d 'Shell command after each worker; its output goes to NAME.postrun.txt.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l exec_prerun -d 'Shell command before each worker begins; its output goes to NAME.prerun.txt.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l exit_on_io_done -d 'End when all jobs of other engines have ended.' -r -f -a "0\t''
+1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l exit_what -d 'Jobs that `exitall` ends: those of the reporting group, those that run, or all of the run.' -r -f -a "group\t''
 stonewall\t''
 all\t''"
@@ -1372,6 +1392,7 @@ falloc\t''
 nbd\t''
 net\t''
 netsplice\t''
+cpuio\t''
 null\t''
 model\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l iomem_align -d 'Alignment of buffers in bytes; never below 4096 in Fathom.' -r

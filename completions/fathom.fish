@@ -103,7 +103,11 @@ verify\t''
 all\t''
 0\t''
 1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l cpuchunks -d 'Length of each burst of work, in microseconds.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l cpuload -d 'Percentage of the time in which the processor is busy; more than 100 is 100.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l cpumask -d 'CPUs that the workers may run on, as a bit mask.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l cpumode -d 'Work for the processor: counting or sorting.' -r -f -a "noop\t''
+qsort\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l cpus_allowed -d 'CPUs that the workers may run on, such as `0-3,5`.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l cpus_allowed_policy -d 'Share the CPUs among all workers, or give each worker one.' -r -f -a "shared\t''
 split\t''"
@@ -141,6 +145,8 @@ complete -c fathom -n "__fish_fathom_using_subcommand run" -l error_dump -d 'Pri
 1\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l exec_postrun -d 'Shell command after each worker; its output goes to NAME.postrun.txt.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l exec_prerun -d 'Shell command before each worker begins; its output goes to NAME.prerun.txt.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand run" -l exit_on_io_done -d 'End when all jobs of other engines have ended.' -r -f -a "0\t''
+1\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l exit_what -d 'Jobs that `exitall` ends: those of the reporting group, those that run, or all of the run.' -r -f -a "group\t''
 stonewall\t''
 all\t''"
@@ -227,6 +233,7 @@ falloc\t''
 nbd\t''
 net\t''
 netsplice\t''
+cpuio\t''
 null\t''
 model\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand run" -l iomem_align -d 'Alignment of buffers in bytes; never below 4096 in Fathom.' -r
@@ -679,7 +686,11 @@ verify\t''
 all\t''
 0\t''
 1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l cpuchunks -d 'Length of each burst of work, in microseconds.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l cpuload -d 'Percentage of the time in which the processor is busy; more than 100 is 100.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l cpumask -d 'CPUs that the workers may run on, as a bit mask.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l cpumode -d 'Work for the processor: counting or sorting.' -r -f -a "noop\t''
+qsort\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l cpus_allowed -d 'CPUs that the workers may run on, such as `0-3,5`.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l cpus_allowed_policy -d 'Share the CPUs among all workers, or give each worker one.' -r -f -a "shared\t''
 split\t''"
@@ -717,6 +728,8 @@ complete -c fathom -n "__fish_fathom_using_subcommand sim" -l error_dump -d 'Pri
 1\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l exec_postrun -d 'Shell command after each worker; its output goes to NAME.postrun.txt.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l exec_prerun -d 'Shell command before each worker begins; its output goes to NAME.prerun.txt.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sim" -l exit_on_io_done -d 'End when all jobs of other engines have ended.' -r -f -a "0\t''
+1\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l exit_what -d 'Jobs that `exitall` ends: those of the reporting group, those that run, or all of the run.' -r -f -a "group\t''
 stonewall\t''
 all\t''"
@@ -803,6 +816,7 @@ falloc\t''
 nbd\t''
 net\t''
 netsplice\t''
+cpuio\t''
 null\t''
 model\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand sim" -l iomem_align -d 'Alignment of buffers in bytes; never below 4096 in Fathom.' -r
@@ -1248,7 +1262,11 @@ verify\t''
 all\t''
 0\t''
 1\t''"
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l cpuchunks -d 'Length of each burst of work, in microseconds.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l cpuload -d 'Percentage of the time in which the processor is busy; more than 100 is 100.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l cpumask -d 'CPUs that the workers may run on, as a bit mask.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l cpumode -d 'Work for the processor: counting or sorting.' -r -f -a "noop\t''
+qsort\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l cpus_allowed -d 'CPUs that the workers may run on, such as `0-3,5`.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l cpus_allowed_policy -d 'Share the CPUs among all workers, or give each worker one.' -r -f -a "shared\t''
 split\t''"
@@ -1286,6 +1304,8 @@ complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l error_dump -d 'P
 1\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l exec_postrun -d 'Shell command after each worker; its output goes to NAME.postrun.txt.' -r
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l exec_prerun -d 'Shell command before each worker begins; its output goes to NAME.prerun.txt.' -r
+complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l exit_on_io_done -d 'End when all jobs of other engines have ended.' -r -f -a "0\t''
+1\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l exit_what -d 'Jobs that `exitall` ends: those of the reporting group, those that run, or all of the run.' -r -f -a "group\t''
 stonewall\t''
 all\t''"
@@ -1372,6 +1392,7 @@ falloc\t''
 nbd\t''
 net\t''
 netsplice\t''
+cpuio\t''
 null\t''
 model\t''"
 complete -c fathom -n "__fish_fathom_using_subcommand sweep" -l iomem_align -d 'Alignment of buffers in bytes; never below 4096 in Fathom.' -r
@@ -2143,6 +2164,6 @@ complete -c fathom -n "__fish_fathom_using_subcommand catalog" -a "gcp/pd-standa
 complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from show" -a "gcp-pd gcp-local-ssd hyperdisk vultr nutanix-2m snia-iops ai-training ai-inference"
 complete -c fathom -n "__fish_fathom_using_subcommand suite; and __fish_seen_subcommand_from run" -a "gcp-pd gcp-local-ssd hyperdisk vultr nutanix-2m snia-iops ai-training ai-inference"
 complete -c fathom -n "__fish_fathom_using_subcommand serve" -a "gcp/pd-standard gcp/pd-standard-regional gcp/pd-balanced gcp/pd-balanced-regional gcp/pd-ssd gcp/pd-ssd-regional gcp/pd-extreme gcp/hyperdisk-balanced gcp/hyperdisk-balanced-high-availability gcp/hyperdisk-balanced-high-availability@2026-03 gcp/hyperdisk-extreme gcp/hyperdisk-ml gcp/hyperdisk-ml@2026-03 gcp/hyperdisk-throughput gcp/local-ssd-nvme gcp/titanium-ssd-c4n gcp/titanium-ssd-z3 gcp/pd-standard@2019 gcp/pd-standard-regional@2019 gcp/pd-ssd@2019 gcp/pd-ssd-regional@2019 gcp/local-ssd-scsi@2019 gcp/local-ssd-nvme@2019 aws/gp3 aws/gp3@2023 aws/gp2 aws/io1 aws/io2 aws/io2@2023 aws/st1 aws/sc1 aws/standard azure/premium-ssd azure/premium-ssd-v2 azure/ultra azure/standard-ssd azure/standard-hdd vultr/hdd-block vultr/nvme-block digitalocean/volume digitalocean/volume@2018 oci/block-volume akamai/nvme-block hetzner/volume nutanix/ahv-4node hdd/7200rpm custom"
-complete -c fathom -n "__fish_fathom_using_subcommand options" -a "allow_file_create allow_mounted_write atomic ba bs bs_is_seq_rand bs_unaligned bsrange bssplit buffer_compress_chunk buffer_compress_percentage buffer_pattern buffered bwavgtime cgroup cgroup_nodelete cgroup_weight clat_percentiles cmdprio cmdprio_bssplit cmdprio_class cmdprio_hint cmdprio_percentage continue_on_error cpumask cpus_allowed cpus_allowed_policy create_on_open create_only dedupe_global dedupe_mode dedupe_percentage dedupe_working_set_percentage description direct directory disable_bw_measurement disable_clat disable_lat disable_slat disk_util do_verify end_fsync end_syncfs error_dump exec_postrun exec_prerun exit_what exitall exitall_on_error fadvise_hint fallocate fdatasync file_append file_service_type filename filename_format filesize fill_device fixedbufs flow flow_id flow_sleep force_async fsync fsync_on_close gid group_reporting gtod_reduce hipri hipri_percentage hostname hugepage-size ignore_error ignore_zone_limits interface invalidate io_size iodepth iodepth_batch iodepth_batch_complete_max iodepth_batch_complete_min iodepth_low ioengine iomem_align iopsavgtime ioscheduler job_max_open_zones job_start_clock_id kb_base lat_percentiles latency_percentile latency_run latency_target latency_window libaio_vectored listen lockmem log_alternate_epoch log_alternate_epoch_clock_id log_avg_msec log_compression_cpus log_hist_coarseness log_hist_msec log_issue_time log_offset log_prio log_store_compressed log_window_value loops max_latency max_open_zones mem mss name new_group nice nodelay nonvectored norandommap nowait nrfiles numa_cpu_nodes numa_mem_policy number_ios numjobs offset offset_align offset_increment opendir openfiles overwrite per_job_logs percentage_random percentile_list pingpong port pre_read prio prioclass priohint protocol ramp_size ramp_time random_distribution random_generator random_sequence_stride randrepeat randseed rank_hosts ranks rate rate_cycle rate_ignore_thinktime rate_iops rate_iops_min rate_min rate_process read_beyond_wp read_iolog recover_zbd_write_error refill_buffers registerfiles replay replay_align replay_fit replay_for replay_loop replay_no_stall replay_redirect replay_scale replay_skip replay_speed replay_start replay_time_scale runtime rw rw_sequencer rwmixread rwmixwrite scramble_buffers serialize_overlap significant_figures size slat_percentiles sqthread_poll sqthread_poll_cpu startdelay stat_type stats steadystate steadystate_check_interval steadystate_duration steadystate_ramp_time stonewall sync sync_file_range thinktime thinktime_blocks thinktime_blocks_type thinktime_iotime thinktime_spin thp thread time_based trim_backlog trim_percentage trim_verify_zero ttl uid uncached unified_rw_reporting unit_base unlink uri verify verify_backlog verify_dump verify_fatal verify_format verify_header_seed verify_interval verify_nonce verify_offset verify_only verify_pattern verify_pattern_interval verify_state_load verify_state_save verify_write_sequence volume wait_for window_size write_bw_log write_hint write_hist_log write_iolog write_iops_log write_lat_log write_zone_remainder zero_buffers zone_reset_frequency zone_reset_threshold zonecapacity zonemode zonerange zonesize zoneskip"
+complete -c fathom -n "__fish_fathom_using_subcommand options" -a "allow_file_create allow_mounted_write atomic ba bs bs_is_seq_rand bs_unaligned bsrange bssplit buffer_compress_chunk buffer_compress_percentage buffer_pattern buffered bwavgtime cgroup cgroup_nodelete cgroup_weight clat_percentiles cmdprio cmdprio_bssplit cmdprio_class cmdprio_hint cmdprio_percentage continue_on_error cpuchunks cpuload cpumask cpumode cpus_allowed cpus_allowed_policy create_on_open create_only dedupe_global dedupe_mode dedupe_percentage dedupe_working_set_percentage description direct directory disable_bw_measurement disable_clat disable_lat disable_slat disk_util do_verify end_fsync end_syncfs error_dump exec_postrun exec_prerun exit_on_io_done exit_what exitall exitall_on_error fadvise_hint fallocate fdatasync file_append file_service_type filename filename_format filesize fill_device fixedbufs flow flow_id flow_sleep force_async fsync fsync_on_close gid group_reporting gtod_reduce hipri hipri_percentage hostname hugepage-size ignore_error ignore_zone_limits interface invalidate io_size iodepth iodepth_batch iodepth_batch_complete_max iodepth_batch_complete_min iodepth_low ioengine iomem_align iopsavgtime ioscheduler job_max_open_zones job_start_clock_id kb_base lat_percentiles latency_percentile latency_run latency_target latency_window libaio_vectored listen lockmem log_alternate_epoch log_alternate_epoch_clock_id log_avg_msec log_compression_cpus log_hist_coarseness log_hist_msec log_issue_time log_offset log_prio log_store_compressed log_window_value loops max_latency max_open_zones mem mss name new_group nice nodelay nonvectored norandommap nowait nrfiles numa_cpu_nodes numa_mem_policy number_ios numjobs offset offset_align offset_increment opendir openfiles overwrite per_job_logs percentage_random percentile_list pingpong port pre_read prio prioclass priohint protocol ramp_size ramp_time random_distribution random_generator random_sequence_stride randrepeat randseed rank_hosts ranks rate rate_cycle rate_ignore_thinktime rate_iops rate_iops_min rate_min rate_process read_beyond_wp read_iolog recover_zbd_write_error refill_buffers registerfiles replay replay_align replay_fit replay_for replay_loop replay_no_stall replay_redirect replay_scale replay_skip replay_speed replay_start replay_time_scale runtime rw rw_sequencer rwmixread rwmixwrite scramble_buffers serialize_overlap significant_figures size slat_percentiles sqthread_poll sqthread_poll_cpu startdelay stat_type stats steadystate steadystate_check_interval steadystate_duration steadystate_ramp_time stonewall sync sync_file_range thinktime thinktime_blocks thinktime_blocks_type thinktime_iotime thinktime_spin thp thread time_based trim_backlog trim_percentage trim_verify_zero ttl uid uncached unified_rw_reporting unit_base unlink uri verify verify_backlog verify_dump verify_fatal verify_format verify_header_seed verify_interval verify_nonce verify_offset verify_only verify_pattern verify_pattern_interval verify_state_load verify_state_save verify_write_sequence volume wait_for window_size write_bw_log write_hint write_hist_log write_iolog write_iops_log write_lat_log write_zone_remainder zero_buffers zone_reset_frequency zone_reset_threshold zonecapacity zonemode zonerange zonesize zoneskip"
 complete -c fathom -n "__fish_fathom_using_subcommand completions" -a "bash elvish fish powershell zsh fathom fathom-fleet"
 complete -c fathom -n "__fish_fathom_using_subcommand man" -a "run sim sweep fio compare gate doctor capture explain trace plan catalog suite runs serve report options completions man fleet options.5"

@@ -22,17 +22,17 @@ pub(crate) struct HostStats {
     /// The device of each file.
     devices: BTreeMap<String, Number>,
     /// What is below the filesystems of regular files, by their numbers: jobs may have very many files.
-    grounds: BTreeMap<u64, Ground>,
+    environments: BTreeMap<u64, FileEnvironment>,
 }
 
 /// What is below a filesystem.
 #[derive(Clone)]
-struct Ground {
+struct FileEnvironment {
     in_memory: bool,
     disk: Option<ProbedDisk>,
 }
 
-impl Ground {
+impl FileEnvironment {
     fn of(place: &Path) -> Self {
         let in_memory = probe::filesystem_of(root(), place).is_some_and(|mount| mount.is_in_memory());
         Self { in_memory, disk: probe::disk_under(root(), place) }
@@ -50,8 +50,12 @@ struct WatchedDisk {
 impl HostStats {
     /// Inspects all files and devices of a run before it begins.
     pub(crate) fn before(plan: &Plan, workers: &[WorkerPlan]) -> Self {
-        let mut stats =
-            Self { targets: BTreeMap::new(), disks: Vec::new(), devices: BTreeMap::new(), grounds: BTreeMap::new() };
+        let mut stats = Self {
+            targets: BTreeMap::new(),
+            disks: Vec::new(),
+            devices: BTreeMap::new(),
+            environments: BTreeMap::new(),
+        };
         for worker in workers {
             let job = &plan.jobs[worker.job];
             match job.engine.engine {
@@ -94,20 +98,22 @@ impl HostStats {
         }
         let place = Path::new(path);
         let Some(seen) = files::look(place).ok().flatten() else { return };
-        let ground = match seen.kind {
-            FileKind::Regular => self.grounds.entry(seen.filesystem).or_insert_with(|| Ground::of(place)).clone(),
-            FileKind::Block | FileKind::Character => Ground::of(place),
+        let environment = match seen.kind {
+            FileKind::Regular => {
+                self.environments.entry(seen.filesystem).or_insert_with(|| FileEnvironment::of(place)).clone()
+            }
+            FileKind::Block | FileKind::Character => FileEnvironment::of(place),
         };
         let facts = TargetFacts {
             path: path.to_owned(),
-            kind: target_kind(seen.kind, ground.in_memory),
+            kind: target_kind(seen.kind, environment.in_memory),
             size: seen.bytes,
             allocated: Some(seen.allocated),
             cached_before: cached_share(place),
             cached_after: None,
         };
         self.targets.insert(path.to_owned(), facts);
-        let Some(disk) = ground.disk else { return };
+        let Some(disk) = environment.disk else { return };
         self.devices.insert(path.to_owned(), disk.number);
         if disk_util
             && self.disks.iter().all(|known| known.number != disk.number)

@@ -1,0 +1,69 @@
+//! What is known of a worker after its end.
+
+use workload::ReplayOutcome;
+
+use super::DriveWorker;
+use crate::outcome::{Abandoned, Ending, OperationFailure, Verification};
+use crate::recent::WriteProgress;
+use crate::rules::FoundDepth;
+
+impl DriveWorker {
+    /// Returns the first failures in chronological order.
+    #[must_use]
+    pub fn failures(&self) -> &[OperationFailure] {
+        &self.failures
+    }
+
+    /// Returns the operations that had not completed at [`crate::Stop::abandon`]; the target still has them.
+    #[must_use]
+    pub fn abandoned(&self) -> &[Abandoned] {
+        &self.abandoned
+    }
+
+    /// Returns why the worker ended; `None` while it runs.
+    #[must_use]
+    pub fn ending(&self) -> Option<Ending> {
+        if self.ended { Some(self.ending.unwrap_or(Ending::Complete)) } else { None }
+    }
+
+    /// Returns how the replay of a trace has gone so far; `None` if the worker replays none.
+    #[must_use]
+    pub fn replay_outcome(&self) -> Option<ReplayOutcome> {
+        self.issuer.replay_outcome()
+    }
+
+    /// Returns the verification results up to now.
+    #[must_use]
+    pub fn verification(&self) -> Verification {
+        let issued = self.writer.as_ref().unwrap_or(&self.issuer);
+        let written = issued.writes().saturating_sub(self.replayed) + self.to_read_back;
+        Verification {
+            written: written.saturating_sub(self.failed_writes),
+            checked: self.checked,
+            overwritten: self.overwritten,
+            mismatches: self.mismatches,
+            cached: self.cached,
+            nonce: issued.nonce(),
+        }
+    }
+
+    /// Returns the number of zones that the worker has reset.
+    #[must_use]
+    pub fn zone_resets(&self) -> u64 {
+        self.writer.as_ref().unwrap_or(&self.issuer).zone_resets()
+    }
+
+    /// Returns how far the writes have come; `None` without [`Policy::keep_progress`].
+    #[must_use]
+    pub fn write_progress(&self) -> Option<WriteProgress> {
+        let completed = self.recent.as_ref()?.all();
+        let writer = self.writer.as_ref().unwrap_or(&self.issuer);
+        Some(WriteProgress { origin: writer.write_origin(), issued: writer.writes(), completed })
+    }
+
+    /// Returns the depth to which a latency target has led; `None` if the job has none.
+    #[must_use]
+    pub fn found_depth(&self) -> Option<FoundDepth> {
+        self.restraint.as_ref()?.found_depth()
+    }
+}
