@@ -213,7 +213,9 @@ impl Visitor for WorkerDrive<'_> {
         finished.found_depth = worker.found_depth();
         finished.zone_resets = worker.zone_resets();
         let recorded = worker.take_recorder().map_or(Ok(()), drive::IssueRecorder::finish);
-        finished.error = WorkerError::of_replay(finished.replay.as_ref()).or(recorded.err().map(WorkerError::new));
+        let zones = worker.waited_in_vain().then(WorkerError::of_zones);
+        finished.error =
+            WorkerError::of_replay(finished.replay.as_ref()).or(recorded.err().map(WorkerError::new)).or(zones);
         finished.failures = worker.failures().to_vec();
         finished.pending = worker.abandoned().iter().map(PendingOperation::from).collect();
         if finished.pending.is_empty() {

@@ -152,6 +152,15 @@ impl WorkerError {
         replay?.error.clone().map(Self::new)
     }
 
+    /// Creates the error of a worker that could write in no zone of a zoned device.
+    #[must_use]
+    pub fn of_zones() -> Self {
+        Self::new(
+            "no zone could be opened for 5 s: zones outside of the job's region hold all that the device may have open\n\
+             help: reset or finish them (`blkzone finish`), or give the job a region that includes them",
+        )
+    }
+
     /// Creates an error with the system's error number, if it reported one.
     #[must_use]
     pub fn with_errno(text: impl Into<String>, errno: Option<i32>) -> Self {

@@ -250,6 +250,22 @@ fn zones_are_reset_above_the_threshold() {
 }
 
 #[test]
+fn a_worker_without_a_zone_to_open_gives_up_and_says_so() {
+    let mut zones = report(8, 0, 1);
+    (zones.zones[7].write_pointer, zones.zones[7].condition) = (7 * MIB + 4096, ZoneCondition::Open);
+    let job = job("rw=write bs=64k");
+    let mut issuer = Issuer::new(&job, WorkerIndex { index: 0, clone: 0 }, &layout(0, 4 * MIB, MIB), 1).unwrap();
+    issuer.use_zones(vec![Arc::new(ZoneTable::of_device(&zones))]);
+    let mut now = Nanos::ZERO;
+    while let Next::Until(until) = issuer.next(now) {
+        assert!(until > now && now < Nanos::from_secs(6), "{now:?}");
+        now = until;
+    }
+    assert!(now > Nanos::from_secs(5) && issuer.waited_in_vain(), "{now:?}");
+    assert_eq!(issuer.next(now), Next::Done);
+}
+
+#[test]
 fn a_failed_write_continues_at_the_write_pointer_of_the_device() {
     for (option, expected) in [("", 128), (" recover_zbd_write_error=1", 64)] {
         let job = job(&format!("rw=write bs=64k ioengine=psync continue_on_error=all{option}"));

@@ -47,6 +47,12 @@ impl DriveWorker {
         }
     }
 
+    /// Reports whether the worker ended early, because no zone that it may write became free.
+    #[must_use]
+    pub fn waited_in_vain(&self) -> bool {
+        self.writer.as_ref().unwrap_or(&self.issuer).waited_in_vain()
+    }
+
     /// Returns the number of zones that the worker has reset.
     #[must_use]
     pub fn zone_resets(&self) -> u64 {

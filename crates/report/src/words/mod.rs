@@ -210,6 +210,11 @@ fn statement(finding: &Finding, about: SentenceContext<'_>) -> String {
             "This job transfers nothing: it loads the processor, of which it used {}.",
             figures.share(Quantity::CpuShare)
         ),
+        Code::NoDevice if matches!(about.engine, "net" | "netsplice") => format!(
+            "This job has no device: {} IOPS is the speed of its connection, with {} of a CPU.",
+            figures.count(Quantity::Iops),
+            figures.share(Quantity::CpuShare)
+        ),
         Code::NoDevice => format!(
             "This job has no device: {} IOPS is the speed of the generator itself, with {} of a CPU.",
             figures.count(Quantity::Iops),

@@ -31,6 +31,8 @@ pub(super) struct ZonedFiles {
     cleared_for: Option<(u64, u32)>,
     /// Progress in the zones of the device and the instant since which there was no other.
     waits: Option<(u64, Nanos)>,
+    /// Whether the worker ended because it waited too long.
+    gave_up: bool,
     resets: u64,
     /// Whether writes continue at the device's write pointer after a failed one.
     recovers: bool,
@@ -94,6 +96,7 @@ impl Issuer {
             read_back: 0,
             cleared_for: None,
             waits: None,
+            gave_up: false,
             resets: 0,
             recovers: zoned.recovers,
         }));
@@ -101,6 +104,12 @@ impl Issuer {
         self.order = None;
         self.verifier.iter_mut().for_each(|verifier| verifier.numbered = false);
         self.slow_path = true;
+    }
+
+    /// Reports whether the worker ended early, because no zone that it may write became free.
+    #[must_use]
+    pub fn waited_in_vain(&self) -> bool {
+        self.zoned.as_ref().is_some_and(|zoned| zoned.gave_up)
     }
 
     /// Returns the number of zones that were reset.
@@ -177,6 +186,7 @@ impl Issuer {
                 }
                 Admission::Wait | Admission::Nothing => {
                     zoned.pending = None;
+                    zoned.gave_up |= matches!(admission, Admission::Wait);
                     self.files.iter_mut().for_each(Cursor::end_pass);
                     if zoned.written.is_none() || pending.kind != OpKind::Write {
                         self.limits.stop();
