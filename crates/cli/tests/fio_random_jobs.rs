@@ -274,9 +274,8 @@ fn differences(seed: u64) -> Vec<String> {
 
 /// Options of groups that fio refuses unless all jobs have the same value, or takes from the last job only
 /// (`continue_on_error`).
-const DIFFERENT_IN_GROUPS: [&str; 7] = [
+const DIFFERENT_IN_GROUPS: [&str; 6] = [
     "group_reporting",
-    "prio=",
     "continue_on_error",
     "unified_rw_reporting",
     "lat_percentiles",

@@ -1,6 +1,7 @@
 //! Collects the results of workers.
 
 use job::Job;
+use meter::Latency;
 
 use crate::declared::Mixed;
 use crate::{Declared, DepthSearchRecord, JobEvidence, JobResult, Measured, ReplayRecord, SteadyRecord, Verified};
@@ -88,6 +89,12 @@ fn result(together: &[WorkerRecord<'_>], block_bytes: usize) -> JobResult {
         summary.merge(&worker.summary);
         result.declared.add(&Declared::of(worker.job));
     }
+    for (kind, direction) in summary.directions.iter_mut().enumerate() {
+        let priorities = by_priority(together, kind);
+        if priorities.len() > 1 {
+            direction.priorities = priorities;
+        }
+    }
     result.declared.mixed = Mixed::all(together.iter().map(|worker| worker.job));
     summary.blocks.shrink_to(block_bytes);
     result.evidence.add(together.iter().map(|worker| &worker.evidence));
@@ -102,4 +109,23 @@ fn result(together: &[WorkerRecord<'_>], block_bytes: usize) -> JobResult {
     }
     result.result = (&summary).into();
     result
+}
+
+/// Returns the latencies of workers by the priorities of their operations, in the order in which they appear. Operations
+/// of jobs without `cmdprio` options have the priority of their process.
+fn by_priority(together: &[WorkerRecord<'_>], kind: usize) -> Vec<(u16, Latency)> {
+    let mut all: Vec<(u16, Latency)> = Vec::new();
+    for worker in together {
+        let direction = &worker.summary.directions[kind];
+        let whole = if worker.job.stats.lat_percentiles { &direction.latency } else { &direction.service };
+        let own = [(worker.job.host.raw_io_priority().unwrap_or(0), whole.clone())];
+        let counted = if direction.priorities.is_empty() { own.as_slice() } else { &direction.priorities };
+        for (priority, latency) in counted.iter().filter(|(_, latency)| latency.moments.count() > 0) {
+            match all.iter_mut().find(|(known, _)| known == priority) {
+                Some((_, known)) => known.merge(latency),
+                None => all.push((*priority, latency.clone())),
+            }
+        }
+    }
+    all
 }
