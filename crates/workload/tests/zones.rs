@@ -266,6 +266,26 @@ fn a_worker_without_a_zone_to_open_gives_up_and_says_so() {
 }
 
 #[test]
+fn conventional_zones_keep_no_write_waiting_for_full_ones() {
+    let job = job("rw=randwrite bs=64k norandommap=1 verify=crc32c ioengine=libaio");
+    let mut issuer = Issuer::new(&job, WorkerIndex { index: 0, clone: 0 }, &layout(0, 3 * MIB, 3 * MIB), 1).unwrap();
+    issuer.use_zones(vec![Arc::new(ZoneTable::of_device(&report(3, 1, 0)))]);
+    let mut writes = 0;
+    loop {
+        match issuer.next(Nanos::ZERO) {
+            Next::Issue(op) => {
+                writes += 1;
+                issuer.complete(&op, Nanos::ZERO);
+            }
+            Next::Command(task) => issuer.zone_commanded(&task, Some(task.start)),
+            Next::Done => break,
+            next => panic!("{next:?} after {writes} writes"),
+        }
+    }
+    assert!(writes >= 24 && !issuer.waited_in_vain(), "{writes} writes");
+}
+
+#[test]
 fn a_failed_write_continues_at_the_write_pointer_of_the_device() {
     for (option, expected) in [("", 128), (" recover_zbd_write_error=1", 64)] {
         let job = job(&format!("rw=write bs=64k ioengine=psync continue_on_error=all{option}"));

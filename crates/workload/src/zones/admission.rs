@@ -234,7 +234,10 @@ impl ZoneStates {
         if let Some(index) = around().find(|index| may_write(*index) && is_free(*index)) {
             return Ok(index);
         }
-        let has_room = |index: usize| rules.resets || self.takes(rules, index, least);
+        let has_room = |index: usize| {
+            let zone = &self.zones[index];
+            zone.is_sequential && zone.is_usable && (rules.resets || self.takes(rules, index, least))
+        };
         Err(if around().any(has_room) { Admission::Wait } else { Admission::Nothing })
     }
 
