@@ -266,7 +266,12 @@ fn differences(seed: u64) -> Vec<String> {
             if !job.comparable.order {
                 lists.iter_mut().for_each(|list| list.sort_unstable());
             }
-            differ("offsets", format!("{:?}", lists[0]), format!("{:?}", lists[1]));
+            let [ours, theirs] = &lists;
+            let equal = ours.iter().zip(theirs).take_while(|(ours, theirs)| ours == theirs).count();
+            let rest = |list: &[(u64, u64)]| {
+                format!("{} from {equal} on {:?}", list.len(), &list[equal..list.len().min(equal + 6)])
+            };
+            differ("offsets", rest(ours), rest(theirs));
         }
     }
     found
