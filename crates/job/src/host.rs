@@ -67,8 +67,6 @@ pub struct HostOptions {
     pub enghelp: Option<String>,
     /// `--warnings-fatal`.
     pub warnings_fatal: bool,
-    /// `--idle-prof`: `system`, `percpu` or `calibrate`.
-    pub idle_prof: Option<String>,
     /// `--version`.
     pub version: bool,
     /// `--help`.
@@ -169,7 +167,7 @@ pub(crate) static HOST_OPTIONS: &[HostSpec] = &[
         h.enghelp = Some(text.to_owned());
     }),
     flag("warnings-fatal", "Treat warnings as errors.", |h, _, _| h.warnings_fatal = true),
-    value("idle-prof", "MODE", "Report CPU idleness: system, percpu, calibrate.", idle_prof),
+    later("idle-prof", Arity::Required),
     flag("version", "Print the version.", |h, _, _| h.version = true),
     flag("help", "Print this help.", |h, _, _| h.help = true),
     idle("max-jobs", "N", "No effect: there is no limit.", Arity::Required),
@@ -244,13 +242,4 @@ fn eta_interval(host: &mut HostOptions, text: &str, findings: &mut Findings) {
             .remedy("write for example `1s`");
     }
     host.eta_interval = interval;
-}
-
-fn idle_prof(host: &mut HostOptions, text: &str, findings: &mut Findings) {
-    if !["system", "percpu", "calibrate"].contains(&text) {
-        findings
-            .fault(0..text.len(), "unknown-value", format!("`{text}` is not a value of this option"))
-            .remedy("one of system, percpu, calibrate");
-    }
-    host.idle_prof = Some(text.to_owned());
 }
