@@ -72,13 +72,18 @@ impl DirectionSummary {
         self.latency.merge(&other.latency);
         self.response.merge(&other.response);
         for (priority, latency) in &other.priorities {
-            match self.priorities.iter_mut().find(|(known, _)| known == priority) {
-                Some((_, known)) => known.merge(latency),
-                None => self.priorities.push((*priority, latency.clone())),
-            }
+            self.add_priority(*priority, latency);
         }
         self.bandwidth.merge_beside(&other.bandwidth);
         self.iops.merge_beside(&other.iops);
+    }
+
+    /// Adds latencies of operations with this priority.
+    pub fn add_priority(&mut self, priority: u16, latency: &Latency) {
+        match self.priorities.iter_mut().find(|(known, _)| *known == priority) {
+            Some((_, known)) => known.merge(latency),
+            None => self.priorities.push((priority, latency.clone())),
+        }
     }
 
     /// Returns the operations per second over the whole runtime.

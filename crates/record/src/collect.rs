@@ -1,7 +1,7 @@
 //! Collects the results of workers.
 
 use job::Job;
-use meter::Latency;
+use meter::{DirectionSummary, Latency};
 
 use crate::declared::Mixed;
 use crate::{Declared, DepthSearchRecord, JobEvidence, JobResult, Measured, ReplayRecord, SteadyRecord, Verified};
@@ -89,7 +89,8 @@ fn result(together: &[WorkerRecord<'_>], block_bytes: usize) -> JobResult {
         summary.merge(&worker.summary);
         result.declared.add(&Declared::of(worker.job));
     }
-    for (kind, direction) in summary.directions.iter_mut().enumerate() {
+    let is_group = together.len() > 1;
+    for (kind, direction) in summary.directions.iter_mut().enumerate().filter(|_| is_group) {
         let priorities = by_priority(together, kind);
         if priorities.len() > 1 {
             direction.priorities = priorities;
@@ -114,18 +115,19 @@ fn result(together: &[WorkerRecord<'_>], block_bytes: usize) -> JobResult {
 /// Returns the latencies of workers by the priorities of their operations, in the order in which they appear. Operations
 /// of jobs without `cmdprio` options have the priority of their process.
 fn by_priority(together: &[WorkerRecord<'_>], kind: usize) -> Vec<(u16, Latency)> {
-    let mut all: Vec<(u16, Latency)> = Vec::new();
+    let mut sum = DirectionSummary::default();
+    let mut add = |priority: u16, latency: &Latency| {
+        if latency.moments.count() > 0 {
+            sum.add_priority(priority, latency);
+        }
+    };
     for worker in together {
         let direction = &worker.summary.directions[kind];
-        let whole = if worker.job.stats.lat_percentiles { &direction.latency } else { &direction.service };
-        let own = [(worker.job.host.raw_io_priority().unwrap_or(0), whole.clone())];
-        let counted = if direction.priorities.is_empty() { own.as_slice() } else { &direction.priorities };
-        for (priority, latency) in counted.iter().filter(|(_, latency)| latency.moments.count() > 0) {
-            match all.iter_mut().find(|(known, _)| known == priority) {
-                Some((_, known)) => known.merge(latency),
-                None => all.push((*priority, latency.clone())),
-            }
+        if direction.priorities.is_empty() {
+            let whole = if worker.job.stats.lat_percentiles { &direction.latency } else { &direction.service };
+            add(worker.job.host.raw_io_priority().unwrap_or(0), whole);
         }
+        direction.priorities.iter().for_each(|(priority, latency)| add(*priority, latency));
     }
-    all
+    sum.priorities
 }
