@@ -59,7 +59,7 @@ impl DriveWorker {
         self.writer.as_ref().unwrap_or(&self.issuer).zone_resets()
     }
 
-    /// Returns how far the writes have come; `None` without [`Policy::keep_progress`].
+    /// Returns how far the writes have come; `None` without [`crate::Policy::keep_progress`].
     #[must_use]
     pub fn write_progress(&self) -> Option<WriteProgress> {
         let completed = self.recent.as_ref()?.all();
