@@ -67,7 +67,9 @@ impl Environment for HostEnvironment {
         if engine.has_no_storage() || engine == Engine::Nbd || engine.name_call().is_some_and(|call| call.directory) {
             return Ok(());
         }
-        let refused = files.files.iter().find_map(|file| engine::files::look(Path::new(&file.path)).err());
+        // What exists has been looked at.
+        let unknown = files.files.iter().filter(|file| file.existing.is_none());
+        let refused = unknown.filter_map(|file| engine::files::look(Path::new(&file.path)).err()).next();
         match refused.filter(|error| error.errno.is_none()) {
             Some(error) => Err(WorkloadError { option: "filename", message: error.to_string() }),
             None => Ok(()),

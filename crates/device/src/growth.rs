@@ -1,18 +1,21 @@
 //! Files that a run would create or extend.
 
-use engine::files::FileLayout;
+use engine::files::{self, FileLayout};
 use engine::gate::{Denied, WriteGate};
 use job::Plan;
 use runner::{FileGrowth, WorkerPlan};
 
-/// Returns the growth of files by their layouts.
-pub fn of(layouts: &[FileLayout]) -> Vec<FileGrowth> {
-    let growth = |layout: &FileLayout| {
-        let from = engine::files::look(&layout.path).ok().flatten().map(|seen| seen.bytes);
+/// Returns the growth of files by their layouts, and the error if there is not enough free space for the files and
+/// their writes.
+pub fn of(layouts: &[FileLayout]) -> (Vec<FileGrowth>, Option<String>) {
+    let growths = files::growths(layouts);
+    let refusal = files::check_room(layouts, &growths).err().map(|error| error.to_string());
+    let growth = |(layout, growth): (&FileLayout, &Result<files::Growth, engine::Error>)| {
+        let from = growth.as_ref().ok().and_then(|growth| growth.from);
         let grows = from.is_none_or(|from| from < layout.bytes);
         grows.then(|| FileGrowth { path: layout.path.clone(), from, to: layout.bytes, written: layout.writes > 0 })
     };
-    layouts.iter().filter_map(growth).collect()
+    (layouts.iter().zip(&growths).filter_map(growth).collect(), refusal)
 }
 
 /// Returns the refusals for growths that `--readonly` forbids, which are all of them.

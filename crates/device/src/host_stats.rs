@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-use engine::files::{self, Access, FileKind};
+use engine::files::{self, FileKind, Seen};
 use job::{Engine, NameAction, Plan};
 use probe::{Counters, Number, ProbedDisk};
 use record::{DiskUse, HostRecord, TargetFacts, TargetKind};
@@ -17,13 +17,21 @@ use crate::stall::Devices;
 /// Host statistics, collected before, during and after a run.
 #[derive(Clone)]
 pub(crate) struct HostStats {
-    targets: BTreeMap<String, TargetFacts>,
+    targets: BTreeMap<String, WatchedTarget>,
     disks: Vec<WatchedDisk>,
-    /// The device of each file.
-    devices: BTreeMap<String, Number>,
     /// What is below the filesystems of regular files, by their numbers: jobs may have very many files.
     environments: BTreeMap<u64, FileEnvironment>,
 }
+
+#[derive(Clone)]
+struct WatchedTarget {
+    facts: TargetFacts,
+    /// The device below.
+    device: Option<Number>,
+}
+
+/// What an inspection at the end has found of a target.
+pub(crate) type Inspected = Option<(Seen, Option<f64>)>;
 
 /// What is below a filesystem.
 #[derive(Clone)]
@@ -50,12 +58,7 @@ struct WatchedDisk {
 impl HostStats {
     /// Inspects all files and devices of a run before it begins.
     pub(crate) fn before(plan: &Plan, workers: &[WorkerPlan]) -> Self {
-        let mut stats = Self {
-            targets: BTreeMap::new(),
-            disks: Vec::new(),
-            devices: BTreeMap::new(),
-            environments: BTreeMap::new(),
-        };
+        let mut stats = Self { targets: BTreeMap::new(), disks: Vec::new(), environments: BTreeMap::new() };
         for worker in workers {
             let job = &plan.jobs[worker.job];
             match job.engine.engine {
@@ -71,12 +74,8 @@ impl HostStats {
                 continue;
             }
             for file in &worker.files.files {
-                if job.files.invalidate && call.is_none() {
-                    // The cached fraction is then the one that the run starts with. Workers invalidate again when they
-                    // start.
-                    invalidate(&file.path);
-                }
-                stats.add(&file.path, job.stats.disk_util);
+                // The cached fraction is then the one that the run starts with. Workers invalidate again when they start.
+                stats.add(&file.path, job.files.invalidate && call.is_none(), job.stats.disk_util);
             }
         }
         stats
@@ -88,16 +87,19 @@ impl HostStats {
             let (path, size) = (file.path.clone(), file.needed);
             let kind = TargetKind::Other;
             let facts = TargetFacts { path, kind, size, allocated: None, cached_before: None, cached_after: None };
-            self.targets.insert(file.path.clone(), facts);
+            self.targets.insert(file.path.clone(), WatchedTarget { facts, device: None });
         }
     }
 
-    fn add(&mut self, path: &str, disk_util: bool) {
-        if self.targets.contains_key(path) {
+    fn add(&mut self, path: &str, invalidates: bool, disk_util: bool) {
+        let place = Path::new(path);
+        if let Some(known) = self.targets.get_mut(path) {
+            if invalidates && let Some((_, cached)) = files::inspect(place, true) {
+                known.facts.cached_before = cached;
+            }
             return;
         }
-        let place = Path::new(path);
-        let Some(seen) = files::look(place).ok().flatten() else { return };
+        let Some((seen, cached_before)) = files::inspect(place, invalidates) else { return };
         let environment = match seen.kind {
             FileKind::Regular => {
                 self.environments.entry(seen.filesystem).or_insert_with(|| FileEnvironment::of(place)).clone()
@@ -109,12 +111,12 @@ impl HostStats {
             kind: target_kind(seen.kind, environment.in_memory),
             size: seen.bytes,
             allocated: Some(seen.allocated),
-            cached_before: cached_share(place),
+            cached_before,
             cached_after: None,
         };
-        self.targets.insert(path.to_owned(), facts);
+        let device = environment.disk.as_ref().map(|disk| disk.number);
+        self.targets.insert(path.to_owned(), WatchedTarget { facts, device });
         let Some(disk) = environment.disk else { return };
-        self.devices.insert(path.to_owned(), disk.number);
         if disk_util
             && self.disks.iter().all(|known| known.number != disk.number)
             && let Some(before) = probe::counters(root(), disk.number)
@@ -127,18 +129,26 @@ impl HostStats {
     pub(crate) fn devices(&self, workers: &[WorkerPlan]) -> Devices {
         let of = |worker: &WorkerPlan| {
             let files = worker.files.files.iter();
-            files.filter_map(|file| self.devices.get(&file.path).copied()).collect()
+            files.filter_map(|file| self.targets.get(&file.path)?.device).collect()
         };
         Devices::new(workers.iter().map(of))
     }
 
-    /// Inspects the files again at the end.
-    pub(crate) fn after(&mut self) {
-        for (path, facts) in self.targets.iter_mut().filter(|(_, facts)| facts.kind != TargetKind::Other) {
-            facts.cached_after = cached_share(Path::new(path));
-            if let Some(seen) = files::look(Path::new(path)).ok().flatten() {
-                facts.size = seen.bytes;
-                facts.allocated = Some(seen.allocated);
+    /// Inspects the targets at the end, for [`HostStats::finish`].
+    pub(crate) fn inspect_again(&self) -> Vec<Inspected> {
+        let inspect = |target: &WatchedTarget| {
+            let is_other = target.facts.kind == TargetKind::Other;
+            if is_other { None } else { files::inspect(Path::new(&target.facts.path), false) }
+        };
+        self.targets.values().map(inspect).collect()
+    }
+
+    /// Takes what [`HostStats::inspect_again`] has found.
+    pub(crate) fn finish(&mut self, inspected: Vec<Inspected>) {
+        for (target, inspected) in self.targets.values_mut().zip(inspected) {
+            if let Some((seen, cached)) = inspected {
+                let facts = &mut target.facts;
+                (facts.size, facts.allocated, facts.cached_after) = (seen.bytes, Some(seen.allocated), cached);
             }
         }
     }
@@ -162,7 +172,7 @@ impl RunFacts for HostStats {
     }
 
     fn target(&self, path: &str) -> Option<TargetFacts> {
-        self.targets.get(path).cloned()
+        self.targets.get(path).map(|target| target.facts.clone())
     }
 }
 
@@ -207,18 +217,4 @@ impl WatchedDisk {
             util_percent: (used.busy_time.secs_f64() / elapsed * 100.0).min(100.0),
         })
     }
-}
-
-/// Drops a file from the page cache. If that is refused, the cached fraction shows it.
-fn invalidate(path: &str) {
-    if let Ok(file) = files::open(Path::new(path), Access { read: true, ..Access::default() }) {
-        let _ = files::invalidate(&file, 0, 0);
-    }
-}
-
-/// Returns the fraction of a file in the page cache, from 0 to 1, or `None` if unknown.
-fn cached_share(path: &Path) -> Option<f64> {
-    let file = files::open(path, Access { read: true, ..Access::default() }).ok()?;
-    let resident = files::resident_bytes(&file).ok()?;
-    (file.bytes() > 0).then(|| (resident as f64 / file.bytes() as f64).min(1.0))
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-use engine::files::{FallocateMode, FileLayout, Laid, LayoutContent, LayoutProgress, check_room, lay_out};
+use engine::files::{FallocateMode, FileLayout, Laid, LayoutContent, LayoutProgress, lay_out};
 use engine::gate::WriteGate;
 use job::{Engine, Job, NameAction, NameCall, Plan};
 use runner::{Seeds, WorkerPlan};
@@ -162,11 +162,6 @@ pub fn of_each(plan: &Plan, workers: &[WorkerPlan]) -> Vec<(usize, usize, u64)> 
         }
     }
     made
-}
-
-/// Returns the error if there is not enough free space for the files and their writes.
-pub fn space_refusal(layouts: &[FileLayout]) -> Option<String> {
-    check_room(layouts).err().map(|error| error.to_string())
 }
 
 fn fallocate(job: &Job) -> FallocateMode {

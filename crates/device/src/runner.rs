@@ -154,8 +154,9 @@ impl DeviceRunner {
         refusals.extend(traces::overwritten(plan, &workers));
         refusals.extend(zones::refusals(plan, &workers, &HostEnvironment::new(self.dialect())));
         let layouts = layout::planned(plan, &workers, seeds);
-        let growths = growth::of(&layouts);
-        DeviceRun { runner: self, plan: plan.clone(), seeds, workers, layouts, growths, refusals, gate }
+        let (growths, lack_of_space) = growth::of(&layouts);
+        let (plan, workers, layouts) = (Arc::new(plan.clone()), workers.into(), layouts.into());
+        DeviceRun { runner: self, plan, seeds, workers, layouts, growths, lack_of_space, refusals, gate }
     }
 }
 
@@ -177,14 +178,16 @@ impl Runner for DeviceRunner {
     }
 }
 
-/// A plan that is ready to run on this host.
+/// A plan that is ready to run on this host. Its threads share it: a job may have very many files.
 struct DeviceRun<'a> {
     runner: &'a DeviceRunner,
-    plan: Plan,
+    plan: Arc<Plan>,
     seeds: Seeds,
-    workers: Vec<WorkerPlan>,
-    layouts: Vec<FileLayout>,
+    workers: Arc<[WorkerPlan]>,
+    layouts: Arc<[FileLayout]>,
     growths: Vec<FileGrowth>,
+    /// The error if there is not enough free space for the files and their writes.
+    lack_of_space: Option<String>,
     refusals: Vec<String>,
     gate: Arc<WriteGate>,
 }
@@ -270,14 +273,14 @@ impl PreparedRun for DeviceRun<'_> {
 impl DeviceRun<'_> {
     /// Adds the refusal for too little free space, and removes duplicates.
     fn checked_for_space(mut self) -> Self {
-        self.refusals.extend(layout::space_refusal(&self.layouts));
+        self.refusals.extend(self.lack_of_space.take());
         let mut known = BTreeSet::new();
         self.refusals.retain(|refusal| known.insert(refusal.clone()));
         self
     }
 
     fn context<'a>(&'a self, options: &'a RunOptions, started_unix_ms: u64, facts: &'a HostStats) -> RunContext<'a> {
-        let (plan, workers, seeds) = (&self.plan, self.workers.as_slice(), self.seeds);
+        let (plan, workers, seeds) = (&*self.plan, &*self.workers, self.seeds);
         RunContext { plan, workers, seeds, command_line: &options.command_line, started_unix_ms, facts }
     }
 
@@ -309,13 +312,13 @@ impl DeviceRun<'_> {
             aux_path: self.runner.aux_path.clone(),
             control_groups: ControlGroups::default(),
         };
-        let (plan, plans) = (self.plan.clone(), self.workers.clone());
+        let (plan, plans) = (Arc::clone(&self.plan), Arc::clone(&self.workers));
         Workers { plan, plans, shared, grace: control.grace(), devices: stats.devices(&self.workers) }
     }
 
     /// Lays out the files together with the other ranks of the run, and returns those that could not be created.
     fn lay_out_all(&self, control: &dyn RunControl, observer: &mut dyn Observer) -> Result<FailedFiles, RunError> {
-        let mut laid = self.lay_out(self.layouts.clone(), control, observer)?;
+        let mut laid = self.lay_out(Arc::clone(&self.layouts), control, observer)?;
         let start = loop {
             match control.layout_end() {
                 StageStart::Wait if !control.gives_up() => std::thread::sleep(LAYOUT_POLL),
@@ -329,7 +332,7 @@ impl DeviceRun<'_> {
         // Ranks that need other sizes of a file, or wait for one that fails, compete for it again.
         while !laid.elsewhere.is_empty() {
             let elsewhere = std::mem::take(&mut laid.elsewhere);
-            laid.add(self.lay_out(elsewhere, control, observer)?);
+            laid.add(self.lay_out(elsewhere.into(), control, observer)?);
             if control.end().is_some() || control.gives_up() {
                 break;
             }
@@ -342,7 +345,7 @@ impl DeviceRun<'_> {
 
     fn lay_out(
         &self,
-        layouts: Vec<FileLayout>,
+        layouts: Arc<[FileLayout]>,
         control: &dyn RunControl,
         observer: &mut dyn Observer,
     ) -> Result<LaidFiles, RunError> {
@@ -378,7 +381,7 @@ impl DeviceRun<'_> {
         if !self.reaches_targets() {
             return Ok(HostStats::before(&self.plan, &self.workers));
         }
-        let (plan, workers) = (self.plan.clone(), self.workers.clone());
+        let (plan, workers) = (Arc::clone(&self.plan), Arc::clone(&self.workers));
         let seen = run_detached(control, &mut || {}, move || HostStats::before(&plan, &workers));
         seen.map_err(|why| run_error(&detached_error("look at", None, &why)))
     }
@@ -388,7 +391,7 @@ impl DeviceRun<'_> {
         if self.plan.jobs.iter().all(|job| job.pattern.zoned.is_none()) {
             return Ok(SharedZones::default());
         }
-        let (plan, workers, dialect) = (self.plan.clone(), self.workers.clone(), self.runner.dialect());
+        let (plan, workers, dialect) = (Arc::clone(&self.plan), Arc::clone(&self.workers), self.runner.dialect());
         let read = move || SharedZones::of(&plan, &workers, &HostEnvironment::new(dialect));
         run_detached(control, &mut || {}, read)
             .map_err(|why| run_error(&detached_error("read the zones of", None, &why)))?
@@ -405,12 +408,15 @@ impl DeviceRun<'_> {
         if stuck::is_stuck() || control.is_urgent() || !self.reaches_targets() {
             return before;
         }
-        let mut stats = before.clone();
-        let inspect = move || {
-            stats.after();
-            stats
-        };
-        run_detached_for(control, inspection_timeout(control), inspect).unwrap_or(before)
+        let before = Arc::new(before);
+        let watched = Arc::clone(&before);
+        let inspected = run_detached_for(control, inspection_timeout(control), move || watched.inspect_again());
+        // An inspection that hangs keeps its share.
+        let mut stats = Arc::try_unwrap(before).unwrap_or_else(|before| HostStats::clone(&before));
+        if let Ok(inspected) = inspected {
+            stats.finish(inspected);
+        }
+        stats
     }
 
     /// Makes the gate record what the run left behind, so that the next run recognizes it.

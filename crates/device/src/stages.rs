@@ -66,8 +66,8 @@ pub(crate) trait Supervise {
 
 /// State shared by the threads of all stages.
 pub(crate) struct Workers {
-    pub(crate) plan: Plan,
-    pub(crate) plans: Vec<WorkerPlan>,
+    pub(crate) plan: Arc<Plan>,
+    pub(crate) plans: Arc<[WorkerPlan]>,
     pub(crate) shared: SharedRun,
     /// Maximum wait for operations in flight after the runtime.
     pub(crate) grace: Duration,

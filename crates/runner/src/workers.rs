@@ -1,6 +1,7 @@
 //! Expands a plan into workers: one per clone of each job, with its files and its place in the order of execution.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::sync::Arc;
 
 use job::limits::{self, Capacity, Excess};
@@ -228,9 +229,14 @@ impl Planned {
     /// Records the files of a worker, and restores their current state from `now`.
     fn add(&mut self, mut files: FilePlan, now: &dyn Fn(&str) -> Option<FileFact>) -> FilePlan {
         for file in &mut files.files {
-            file.existing = now(&file.path);
-            let size = self.sizes.entry(file.path.clone()).or_default();
-            *size = file.needed.max(*size);
+            match self.sizes.entry(file.path.clone()) {
+                Entry::Vacant(entry) => drop(entry.insert(file.needed)),
+                Entry::Occupied(mut entry) => {
+                    file.existing = now(&file.path);
+                    let size = entry.get_mut();
+                    *size = file.needed.max(*size);
+                }
+            }
         }
         files
     }

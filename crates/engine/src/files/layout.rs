@@ -11,9 +11,9 @@ use rustix::io::Errno;
 use units::random::Random;
 
 use crate::error::{Error, ErrorKind};
-use crate::file_facts::{FileKind, look};
+use crate::file_facts::{FileKind, Seen, look};
 use crate::gate::{OpenMode, WriteGate, remove_same};
-use crate::space::check_space;
+use crate::space::{SpaceNeed, check_space};
 
 /// Bytes written between two checks of the cancel flag.
 const CHUNK_BYTES: usize = 1 << 20;
@@ -109,13 +109,12 @@ pub fn lay_out(
     cancel: &AtomicBool,
     progress: &mut dyn FnMut(LayoutProgress<'_>),
 ) -> Result<Vec<Result<Laid, Error>>, Error> {
-    check_room(layouts)?;
-    let growths: Vec<_> = layouts.iter().map(growth).collect();
-    let known = || layouts.iter().zip(&growths).filter_map(|(layout, growth)| Some((layout, growth.as_ref().ok()?)));
-    let total = known().map(|(_, growth)| growth.fill).fold(0, u64::saturating_add);
+    let growths = growths(layouts);
+    check_room(layouts, &growths)?;
+    let total = growths.iter().flatten().map(|growth| growth.fill).fold(0, u64::saturating_add);
     // A file may be far larger than what a run writes to it. Reserving more than the free space would fail, or use all
     // of it.
-    let reserves = check_space(known().map(|(layout, growth)| (layout.path.as_path(), growth.reserved))).is_ok();
+    let reserves = check_space(needs(layouts, &growths, |growth| growth.reserved)).is_ok();
     let mut writer = LayoutWriter { gate, cancel, progress, written: 0, total, reserves };
     let lay = |(layout, growth): (&FileLayout, Result<Growth, Error>)| {
         let laid = growth.and_then(|growth| writer.lay(layout, &growth));
@@ -132,15 +131,27 @@ pub fn lay_out(
 ///
 /// # Errors
 /// [`ErrorKind::NoSpace`], with the figures.
-pub fn check_room(layouts: &[FileLayout]) -> Result<(), Error> {
-    let needs = layouts.iter().filter_map(|layout| Some((layout.path.as_path(), growth(layout).ok()?.space)));
-    check_space(needs)
+pub fn check_room(layouts: &[FileLayout], growths: &[Result<Growth, Error>]) -> Result<(), Error> {
+    check_space(needs(layouts, growths, |growth| growth.space))
+}
+
+fn needs<'a>(
+    layouts: &'a [FileLayout],
+    growths: &'a [Result<Growth, Error>],
+    bytes: impl Fn(&Growth) -> u64 + 'a,
+) -> impl Iterator<Item = SpaceNeed<'a>> {
+    layouts.iter().zip(growths).filter_map(move |(layout, growth)| {
+        let growth = growth.as_ref().ok()?;
+        Some(SpaceNeed { path: &layout.path, filesystem: growth.filesystem, bytes: bytes(growth) })
+    })
 }
 
 /// Expected growth of a file, before it is opened.
-struct Growth {
+pub struct Growth {
     /// Current size in bytes; `None` if the file does not exist.
-    from: Option<u64>,
+    pub from: Option<u64>,
+    /// Number of its filesystem (`st_dev`); `None` if the file does not exist.
+    filesystem: Option<u64>,
     /// Free bytes needed for the layout and the run.
     space: u64,
     /// Free bytes needed if space is reserved, too.
@@ -150,25 +161,31 @@ struct Growth {
     device: bool,
 }
 
+/// Returns the expected growth of each file, or why it cannot be looked at.
+#[must_use]
+pub fn growths(layouts: &[FileLayout]) -> Vec<Result<Growth, Error>> {
+    layouts.iter().map(growth).collect()
+}
+
 fn growth(layout: &FileLayout) -> Result<Growth, Error> {
+    let none = Growth { from: None, filesystem: None, space: 0, reserved: 0, fill: 0, device: false };
     if layout.content == LayoutContent::Directory {
-        return Ok(Growth { from: None, space: 0, reserved: 0, fill: 0, device: false });
+        return Ok(none);
     }
-    let Some(seen) = look(&layout.path)? else {
-        return Ok(Growth::of(layout, None, 0));
-    };
-    if seen.kind != FileKind::Regular {
-        return Ok(Growth { from: Some(seen.bytes), space: 0, reserved: 0, fill: 0, device: true });
+    match look(&layout.path)? {
+        Some(seen) if seen.kind != FileKind::Regular => Ok(Growth { from: Some(seen.bytes), device: true, ..none }),
+        seen => Ok(Growth::of(layout, seen)),
     }
-    Ok(Growth::of(layout, Some(seen.bytes), seen.allocated))
 }
 
 impl Growth {
-    fn of(layout: &FileLayout, from: Option<u64>, allocated: u64) -> Self {
+    fn of(layout: &FileLayout, seen: Option<Seen>) -> Self {
+        let (from, allocated) = (seen.map(|seen| seen.bytes), seen.map_or(0, |seen| seen.allocated));
         let missing = layout.bytes.saturating_sub(from.unwrap_or(0));
         let fill = if layout.content == LayoutContent::Filled { missing } else { 0 };
         let space = fill.max(layout.bytes.saturating_sub(allocated).min(layout.writes));
-        Self { from, space, reserved: space.max(missing), fill, device: false }
+        let filesystem = seen.map(|seen| seen.filesystem);
+        Self { from, filesystem, space, reserved: space.max(missing), fill, device: false }
     }
 }
 

@@ -226,6 +226,11 @@ impl File {
 pub fn open(path: &Path, access: Access) -> Result<File, Error> {
     // Opening a pipe would wait for its other end, so this rejects it first.
     look(path)?;
+    open_seen(path, access)
+}
+
+/// Opens a file or device for reading that has just been looked at.
+pub(super) fn open_seen(path: &Path, access: Access) -> Result<File, Error> {
     open_checked(path, Access { read: true, write: false, ..access }, None)
 }
 

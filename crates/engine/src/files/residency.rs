@@ -2,16 +2,36 @@
 
 use std::io;
 use std::os::fd::RawFd;
+use std::path::Path;
 
 use probe::page_bytes;
 
-use super::open::File;
+use super::cache::invalidate;
+use super::open::{Access, File, open_seen};
 use crate::error::Error;
+use crate::file_facts::{Seen, look};
 
 /// `cachestat`, which some C libraries do not define yet (Linux 6.5).
 const SYS_CACHESTAT: libc::c_long = 451;
 /// Bytes mapped at a time if `cachestat` is missing.
 const WINDOW_BYTES: u64 = 1 << 30;
+
+/// Returns the facts about the file at `path`, or `None` if there is none that can be looked at, and the fraction of it in
+/// the page cache, from 0 to 1, or `None` if unknown. It is dropped from the cache before if `invalidates` says so; what
+/// remains shows if that was refused.
+#[must_use]
+pub fn inspect(path: &Path, invalidates: bool) -> Option<(Seen, Option<f64>)> {
+    let seen = look(path).ok().flatten()?;
+    let cached = || {
+        let file = open_seen(path, Access { read: true, ..Access::default() }).ok()?;
+        if invalidates {
+            let _ = invalidate(&file, 0, 0);
+        }
+        let resident = resident_bytes(&file).ok()?;
+        (file.bytes() > 0).then(|| (resident as f64 / file.bytes() as f64).min(1.0))
+    };
+    Some((seen, cached()))
+}
 
 /// Returns how many bytes of the file are in the page cache, in whole pages.
 ///
