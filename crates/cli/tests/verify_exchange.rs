@@ -2,10 +2,12 @@
 
 mod common;
 
+use std::fs::File;
+use std::io::Read;
 use std::process::Command;
 use std::time::Duration;
 
-use common::{Outcome, Running, Scratch, fathom, fio, require, run, words};
+use common::{Outcome, Running, Scratch, fathom, fio, require, run, wait_for, words};
 
 /// The methods of fio 3.33 that write a header.
 const METHODS: [&str; 16] = [
@@ -321,27 +323,38 @@ fn stale_blocks_are_found_by_the_saved_state() {
     }
 }
 
-/// What was written before SIGKILL is checked by each program.
+/// Reports whether the file has as many verified blocks of 4 KiB.
+fn has_blocks(scratch: &Scratch, count: usize) -> bool {
+    let mut bytes = vec![0; count * 4096];
+    let read = File::open(scratch.path("x")).and_then(|mut file| file.read_exact(&mut bytes));
+    read.is_ok() && bytes.chunks(4096).all(|block| block[..2] == [0xca, 0xac])
+}
+
+/// What was written before SIGKILL is checked by each program, whatever the checksum.
 #[test]
 fn data_of_a_killed_program_are_checked_by_the_other() {
     require!(Fio);
     for writer in [Program::Fio, Program::Fathom] {
-        let scratch = Scratch::new();
-        let line = "--bs=4k --verify=sha3-256 --size=64m";
-        let mut command = command_of(writer, &format!("--thread --rw=write --do_verify=0 --rate_iops=500 {line}"));
-        let running = Running::start(command.current_dir(&scratch));
-        std::thread::sleep(Duration::from_millis(900));
-        // `thread`, because fio's jobs are processes of their own otherwise.
-        running.signal("KILL");
-        drop(running);
-        std::thread::sleep(Duration::from_millis(100));
-        let bytes = std::fs::read(scratch.path("x")).expect("it was written");
-        let written = bytes.chunks(4096).take_while(|block| block[..2] == [0xca, 0xac]).count();
-        assert!(written > 20, "{written}");
-        for reader in [Program::Fio, Program::Fathom] {
-            let outcome = start(&scratch, reader, &format!("--rw=read {line} --number_ios={}", written.min(20)));
-            assert_eq!(reads(&outcome.expect_code(0)), written.min(20) as u64);
+        let of_method = METHODS.map(|method| (format!("--bs=4k --verify={method} --size=64m"), Scratch::new()));
+        let running = of_method.each_ref().map(|(line, scratch)| {
+            // `thread`, because fio's jobs are processes of their own otherwise.
+            let mut command = command_of(writer, &format!("--thread --rw=write --do_verify=0 --rate_iops=200 {line}"));
+            Running::start(command.current_dir(scratch))
+        });
+        for (_, scratch) in &of_method {
+            wait_for("20 blocks", || has_blocks(scratch, 20));
         }
-        assert!(!scratch.path(STATE).exists(), "a killed program saves no state");
+        for program in running {
+            program.signal("KILL");
+        }
+        std::thread::sleep(Duration::from_millis(100));
+        for (line, scratch) in &of_method {
+            assert!(!has_blocks(scratch, 16_384), "{writer:?}, {line}: it had ended");
+            for reader in [Program::Fio, Program::Fathom] {
+                let outcome = start(scratch, reader, &format!("--rw=read {line} --number_ios=20")).expect_code(0);
+                assert_eq!(reads(&outcome), 20, "{writer:?}, {reader:?}, {line}");
+            }
+            assert!(!scratch.path(STATE).exists(), "a killed program saves no state");
+        }
     }
 }
