@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::thread;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use engine::files::{self, FileKind, Seen};
@@ -13,6 +14,9 @@ use workload::FilePlan;
 
 use crate::root;
 use crate::stall::Devices;
+
+/// Fewest targets for which another thread is worth its start.
+const FEWEST_PER_THREAD: usize = 256;
 
 /// Host statistics, collected before, during and after a run.
 #[derive(Clone)]
@@ -30,8 +34,35 @@ struct WatchedTarget {
     device: Option<Number>,
 }
 
-/// What an inspection at the end has found of a target.
+/// What an inspection has found of a target.
 pub(crate) type Inspected = Option<(Seen, Option<f64>)>;
+
+/// A target to be inspected.
+struct Look<'a> {
+    path: &'a str,
+    invalidates: bool,
+    disk_util: bool,
+}
+
+/// The targets to be inspected, each once.
+#[derive(Default)]
+struct Looks<'a> {
+    in_order: Vec<Look<'a>>,
+    places: BTreeMap<&'a str, usize>,
+}
+
+impl<'a> Looks<'a> {
+    fn add(&mut self, path: &'a str, invalidates: bool, disk_util: bool) {
+        let place = *self.places.entry(path).or_insert(self.in_order.len());
+        match self.in_order.get_mut(place) {
+            Some(known) => {
+                known.invalidates |= invalidates;
+                known.disk_util |= disk_util;
+            }
+            None => self.in_order.push(Look { path, invalidates, disk_util }),
+        }
+    }
+}
 
 /// What is below a filesystem.
 #[derive(Clone)]
@@ -59,6 +90,7 @@ impl HostStats {
     /// Inspects all files and devices of a run before it begins.
     pub(crate) fn before(plan: &Plan, workers: &[WorkerPlan]) -> Self {
         let mut stats = Self { targets: BTreeMap::new(), disks: Vec::new(), environments: BTreeMap::new() };
+        let mut looks = Looks::default();
         for worker in workers {
             let job = &plan.jobs[worker.job];
             match job.engine.engine {
@@ -75,8 +107,15 @@ impl HostStats {
             }
             for file in &worker.files.files {
                 // The cached fraction is then the one that the run starts with. Workers invalidate again when they start.
-                stats.add(&file.path, job.files.invalidate && call.is_none(), job.stats.disk_util);
+                looks.add(&file.path, job.files.invalidate && call.is_none(), job.stats.disk_util);
             }
+        }
+        let inspected =
+            on_all_processors(&looks.in_order, |look| files::inspect(Path::new(look.path), look.invalidates));
+        for (look, (seen, cached)) in
+            looks.in_order.iter().zip(inspected).filter_map(|(look, found)| Some((look, found?)))
+        {
+            stats.add(look, &seen, cached);
         }
         stats
     }
@@ -91,15 +130,8 @@ impl HostStats {
         }
     }
 
-    fn add(&mut self, path: &str, invalidates: bool, disk_util: bool) {
-        let place = Path::new(path);
-        if let Some(known) = self.targets.get_mut(path) {
-            if invalidates && let Some((_, cached)) = files::inspect(place, true) {
-                known.facts.cached_before = cached;
-            }
-            return;
-        }
-        let Some((seen, cached_before)) = files::inspect(place, invalidates) else { return };
+    fn add(&mut self, look: &Look<'_>, seen: &Seen, cached_before: Option<f64>) {
+        let place = Path::new(look.path);
         let environment = match seen.kind {
             FileKind::Regular => {
                 self.environments.entry(seen.filesystem).or_insert_with(|| FileEnvironment::of(place)).clone()
@@ -107,7 +139,7 @@ impl HostStats {
             FileKind::Block | FileKind::Character => FileEnvironment::of(place),
         };
         let facts = TargetFacts {
-            path: path.to_owned(),
+            path: look.path.to_owned(),
             kind: target_kind(seen.kind, environment.in_memory),
             size: seen.bytes,
             allocated: Some(seen.allocated),
@@ -115,9 +147,9 @@ impl HostStats {
             cached_after: None,
         };
         let device = environment.disk.as_ref().map(|disk| disk.number);
-        self.targets.insert(path.to_owned(), WatchedTarget { facts, device });
+        self.targets.insert(look.path.to_owned(), WatchedTarget { facts, device });
         let Some(disk) = environment.disk else { return };
-        if disk_util
+        if look.disk_util
             && self.disks.iter().all(|known| known.number != disk.number)
             && let Some(before) = probe::counters(root(), disk.number)
         {
@@ -136,11 +168,11 @@ impl HostStats {
 
     /// Inspects the targets at the end, for [`HostStats::finish`].
     pub(crate) fn inspect_again(&self) -> Vec<Inspected> {
-        let inspect = |target: &WatchedTarget| {
+        let targets: Vec<&WatchedTarget> = self.targets.values().collect();
+        on_all_processors(&targets, |target| {
             let is_other = target.facts.kind == TargetKind::Other;
             if is_other { None } else { files::inspect(Path::new(&target.facts.path), false) }
-        };
-        self.targets.values().map(inspect).collect()
+        })
     }
 
     /// Takes what [`HostStats::inspect_again`] has found.
@@ -217,4 +249,31 @@ impl WatchedDisk {
             util_percent: (used.busy_time.secs_f64() / elapsed * 100.0).min(100.0),
         })
     }
+}
+
+/// Applies `inspect` to all items and returns the results in their order. With many items, all processors take part.
+fn on_all_processors<T: Sync>(items: &[T], inspect: impl Fn(&T) -> Inspected + Sync) -> Vec<Inspected> {
+    let processors = thread::available_parallelism().map_or(1, usize::from);
+    let share = items.len().div_ceil(processors).max(FEWEST_PER_THREAD);
+    thread::scope(|scope| {
+        let inspect = &inspect;
+        let (own, others) = items.split_at(share.min(items.len()));
+        let others: Vec<_> = others
+            .chunks(share)
+            .map(|chunk| {
+                let work = move || chunk.iter().map(inspect).collect::<Vec<_>>();
+                // Without threads to spare, this one does the work.
+                thread::Builder::new().spawn_scoped(scope, work).map_err(|_| chunk)
+            })
+            .collect();
+        let mut found: Vec<Inspected> = own.iter().map(inspect).collect();
+        for other in others {
+            match other.map(thread::ScopedJoinHandle::join) {
+                Ok(Ok(more)) => found.extend(more),
+                Ok(Err(panic)) => std::panic::resume_unwind(panic),
+                Err(chunk) => found.extend(chunk.iter().map(inspect)),
+            }
+        }
+        found
+    })
 }
