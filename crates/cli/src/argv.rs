@@ -41,7 +41,7 @@ pub(crate) fn name_of(word: &OsStr) -> Option<(&str, bool)> {
 
 /// Returns the command line for results.
 pub(crate) fn command_line(words: &[String]) -> Vec<String> {
-    std::iter::once("fathom".to_owned()).chain(words.iter().cloned()).collect()
+    std::iter::once("fathom".to_owned()).chain(job::redacted_words(words)).collect()
 }
 
 #[cfg(test)]

@@ -107,7 +107,7 @@ fn run_and_print(host: &HostOptions, plan: &Plan, words: &[String]) -> Exit {
         Err(problem) => return refuse([problem]),
     };
     let options = RunOptions {
-        command_line: std::iter::once("fio".to_owned()).chain(words.iter().cloned()).collect(),
+        command_line: std::iter::once("fio".to_owned()).chain(job::redacted_words(words)).collect(),
         status_every: host.status_interval.map(|interval| Duration::from_nanos(interval.get())),
         ..RunOptions::default()
     };

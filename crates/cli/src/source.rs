@@ -27,7 +27,7 @@ impl LocalSource {
             }
             written.push_str(&words.imposed_on(&String::from_utf8_lossy(text)));
         }
-        written
+        job::redacted_text(&written)
     }
 }
 

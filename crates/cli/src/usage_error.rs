@@ -44,6 +44,7 @@ fn command(error: &clap::Error, words: &[String]) -> String {
 
 /// Returns the place of the word that is wrong, if the user wrote one.
 fn place(error: &clap::Error, words: &[String]) -> Option<Place> {
+    let words = &job::redacted_words(words);
     let context = |kind| match error.get(kind) {
         Some(ContextValue::String(text)) => Some(text.as_str()),
         _ => None,

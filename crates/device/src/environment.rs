@@ -30,7 +30,7 @@ impl HostEnvironment {
 impl Environment for HostEnvironment {
     fn fact(&self, job: &Job, path: &str) -> Option<FileFact> {
         match job.engine.engine {
-            engine if engine.has_no_storage() => return None,
+            engine if engine.has_no_storage() || engine.is_of_objects() => return None,
             // What exists under the name has no size that matters.
             engine if engine.name_call().is_some_and(|call| call.directory || call.action == NameAction::Create) => {
                 return None;
@@ -64,7 +64,7 @@ impl Environment for HostEnvironment {
     /// Rejects paths that are neither files nor devices.
     fn check_files(&self, job: &Job, files: &FilePlan) -> Result<(), WorkloadError> {
         let engine = job.engine.engine;
-        if engine.has_no_storage() || engine == Engine::Nbd || engine.name_call().is_some_and(|call| call.directory) {
+        if engine.has_no_storage() || engine.is_remote() || engine.name_call().is_some_and(|call| call.directory) {
             return Ok(());
         }
         // What exists has been looked at.

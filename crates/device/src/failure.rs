@@ -12,6 +12,9 @@ use crate::device_state;
 /// Describes a failed operation.
 #[must_use]
 pub fn failure(failure: &OperationFailure, worker: &WorkerPlan, engine: Engine) -> String {
+    if let Some(detail) = &failure.detail {
+        return detail.clone();
+    }
     let decision = &failure.decision;
     let path = worker.files.files.get(decision.file as usize).map_or("the target", |file| file.path.as_str());
     let place = place(decision, path, engine);
@@ -21,6 +24,7 @@ pub fn failure(failure: &OperationFailure, worker: &WorkerPlan, engine: Engine) 
             let errno = Errno::from_raw_os_error(*errno);
             let known = match engine {
                 Engine::Nbd => remedy_of_export(errno),
+                Engine::Http => None,
                 _ if let Some(call) = engine.name_call() => remedy_of_name(call, errno),
                 _ if engine.is_of_network() => remedy_of_connection(errno),
                 _ => device_state::remedy(path, decision.kind).or_else(|| remedy(decision.kind, errno)),
@@ -29,7 +33,7 @@ pub fn failure(failure: &OperationFailure, worker: &WorkerPlan, engine: Engine) 
             format!("{place} failed: {reason}{}", remedy.unwrap_or_default())
         }
         FailureCause::EndOfFile => {
-            let state = if engine == Engine::Nbd { None } else { device_state::remedy(path, decision.kind) };
+            let state = if engine.is_remote() { None } else { device_state::remedy(path, decision.kind) };
             let remedy = state.unwrap_or("use a smaller size or offset");
             format!("{place} failed: it lies at or beyond the end\nhelp: {remedy}")
         }

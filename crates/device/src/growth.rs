@@ -27,7 +27,8 @@ pub fn readonly_refusals(growths: &[FileGrowth]) -> Vec<String> {
 pub fn creation_refusals(plan: &Plan, workers: &[WorkerPlan]) -> Vec<String> {
     let forbids = |worker: &&WorkerPlan| {
         let job = &plan.jobs[worker.job];
-        !job.files.allow_file_create && !job.engine.engine.has_no_storage()
+        let engine = job.engine.engine;
+        !job.files.allow_file_create && !engine.has_no_storage() && !engine.is_of_objects()
     };
     let missing = |worker: &WorkerPlan| {
         let name = plan.jobs[worker.job].name.clone();

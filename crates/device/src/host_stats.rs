@@ -6,7 +6,7 @@ use std::thread;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use engine::files::{self, FileKind, Seen};
-use job::{Engine, NameAction, Plan};
+use job::{NameAction, Plan};
 use probe::{Counters, Number, ProbedDisk};
 use record::{DiskUse, HostRecord, TargetFacts, TargetKind};
 use runner::{RunFacts, WorkerPlan};
@@ -95,7 +95,7 @@ impl HostStats {
             let job = &plan.jobs[worker.job];
             match job.engine.engine {
                 engine if engine.has_no_storage() => continue,
-                Engine::Nbd => {
+                engine if engine.is_remote() => {
                     stats.add_export(&worker.files);
                     continue;
                 }
@@ -120,7 +120,7 @@ impl HostStats {
         stats
     }
 
-    /// Adds an export, which has neither a cache nor a device on this host.
+    /// Adds an export or objects, which have neither a cache nor a device on this host.
     fn add_export(&mut self, plan: &FilePlan) {
         for file in &plan.files {
             let (path, size) = (file.path.clone(), file.needed);

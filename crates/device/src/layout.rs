@@ -21,7 +21,7 @@ pub fn planned(plan: &Plan, workers: &[WorkerPlan], seeds: Seeds) -> Vec<FileLay
     let mut layouts: Vec<FileLayout> = Vec::new();
     for worker in workers {
         let job = &plan.jobs[worker.job];
-        if job.engine.engine.has_no_storage() || leaves_names_alone(job) {
+        if has_no_files(job) || leaves_names_alone(job) {
             continue;
         }
         let directory = job.engine.engine.name_call().is_some_and(|call| call.directory);
@@ -54,6 +54,11 @@ pub fn planned(plan: &Plan, workers: &[WorkerPlan], seeds: Seeds) -> Vec<FileLay
         }
     }
     layouts
+}
+
+/// Reports whether a job has no files that could be laid out. An object is made by its first write.
+fn has_no_files(job: &Job) -> bool {
+    job.engine.engine.has_no_storage() || job.engine.engine.is_of_objects()
 }
 
 /// Reports whether a job works on names that need not exist: it creates them, or fails where they are missing.
@@ -145,7 +150,7 @@ pub fn of_each(plan: &Plan, workers: &[WorkerPlan]) -> Vec<(usize, usize, u64)> 
     let mut made = Vec::new();
     for worker in workers {
         let job = &plan.jobs[worker.job];
-        if job.engine.engine.has_no_storage() || job.files.create_on_open || leaves_names_alone(job) {
+        if has_no_files(job) || job.files.create_on_open || leaves_names_alone(job) {
             continue;
         }
         let (mut files, mut bytes) = (0, 0);

@@ -25,6 +25,7 @@ pub mod input_file;
 mod iolog;
 pub mod layout;
 mod network;
+mod objects;
 mod opendir;
 mod opening;
 mod pattern_files;

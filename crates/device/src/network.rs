@@ -16,7 +16,7 @@ pub fn link_of_targets(run: &Run) -> Option<u64> {
 }
 
 fn is_remote(job: &JobResult, target: &TargetFacts) -> bool {
-    if job.declared.engine == "nbd" {
+    if matches!(job.declared.engine.as_str(), "nbd" | "http") {
         return is_remote_export(&target.path);
     }
     probe::filesystem_of(root(), Path::new(&target.path))
@@ -26,7 +26,10 @@ fn is_remote(job: &JobResult, target: &TargetFacts) -> bool {
 /// Reports whether an export is on another host: `nbd://host:port/name`, not `nbd+unix:///name?socket=path`.
 fn is_remote_export(uri: &str) -> bool {
     let Some((scheme, rest)) = uri.split_once("://") else { return false };
-    matches!(scheme, "nbd" | "nbds") && !rest.starts_with(['/', '?']) && !rest.is_empty() && !is_this_host(rest)
+    matches!(scheme, "nbd" | "nbds" | "http" | "https")
+        && !rest.starts_with(['/', '?'])
+        && !rest.is_empty()
+        && !is_this_host(rest)
 }
 
 /// Reports whether an address begins with a name of the host itself.
@@ -44,7 +47,8 @@ mod tests {
 
     #[test]
     fn exports_of_other_hosts_are_told_from_local_ones() {
-        let remote = ["nbd://storage/volume", "nbd://storage:10809", "nbds://[fe80::1]:10809/a", "nbd://10.0.0.1/x?y"];
+        let remote =
+            ["nbd://storage/volume", "https://store/bucket/a", "nbds://[fe80::1]:10809/a", "nbd://10.0.0.1/x?y"];
         assert_eq!(remote.map(is_remote_export), [true; 4]);
         let local = [
             "nbd+unix:///a?socket=/run/s",

@@ -27,8 +27,8 @@ pub(crate) fn open(
     shared: &SharedRun,
     stop: &Stop,
 ) -> Result<Vec<files::File>, WorkerError> {
-    if job.engine.engine.has_no_storage() || job.engine.engine == Engine::Nbd || job.engine.engine.name_call().is_some()
-    {
+    let engine = job.engine.engine;
+    if engine.has_no_storage() || engine.is_remote() || engine.name_call().is_some() {
         return Ok(Vec::new());
     }
     let direction = job.pattern.direction;
@@ -184,6 +184,7 @@ fn kind(options: &EngineOptions) -> EngineKind {
         Engine::Ftruncate => EngineKind::Ftruncate,
         Engine::Falloc => EngineKind::Falloc,
         Engine::Net | Engine::Netsplice => EngineKind::Network,
+        Engine::Http => EngineKind::Objects,
         Engine::Cpuio => EngineKind::Processor,
         // Jobs on models do not reach this crate.
         Engine::Null | Engine::Model => EngineKind::Null,

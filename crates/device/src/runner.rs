@@ -23,6 +23,7 @@ use crate::control_groups::ControlGroups;
 use crate::environment::HostEnvironment;
 use crate::host_stats::{HostStats, unix_ms};
 use crate::layout::{self, FailedFiles, LaidFiles};
+use crate::objects::RequestJournals;
 use crate::opendir;
 use crate::shared_run::SharedRun;
 use crate::stages::{self, Continuation, Supervise, Workers};
@@ -236,6 +237,7 @@ impl PreparedRun for DeviceRun<'_> {
         let zones = self.zones(control)?;
         let counters = Arc::new(RunCounters::new(self.workers.len()));
         observer.begin(&self.plan, &self.workers, &counters);
+        let journals = RequestJournals::of(&self.workers);
         let workers = {
             let context = self.context(options, started_unix_ms, &stats);
             let (tracker, started) = (ProgressTracker::new(&self.plan, &self.workers), Instant::now());
@@ -252,12 +254,14 @@ impl PreparedRun for DeviceRun<'_> {
                 requested: false,
                 reported: 0,
                 steady: SteadyStates::of(&self.plan, &self.workers),
+                journals: journals.clone(),
             };
-            let workers = self.threads(options, control, &counters, (failed_files, zones), &stats);
+            let workers = self.threads(options, control, &counters, (failed_files, zones, journals.clone()), &stats);
             let mut finished = stages::run(&Arc::new(workers), &mut supervisor);
             finished.iter_mut().for_each(|one| one.steady = supervisor.steady.record(one.number));
             finished
         };
+        journals.report(observer);
         let stats = self.inspect_again(stats, control);
         if let Err(problem) = self.record_in_gate(control) {
             observer.note(&problem);
@@ -289,7 +293,7 @@ impl DeviceRun<'_> {
         options: &RunOptions,
         control: &dyn RunControl,
         counters: &Arc<RunCounters>,
-        (failed_files, zones): (FailedFiles, SharedZones),
+        (failed_files, zones, journals): (FailedFiles, SharedZones, RequestJournals),
         stats: &HostStats,
     ) -> Workers {
         let dialect = self.runner.dialect();
@@ -309,6 +313,7 @@ impl DeviceRun<'_> {
             gate: Arc::clone(&self.gate),
             logs: Arc::clone(&self.runner.logs),
             checkpoint: self.runner.checkpoint,
+            journals,
             aux_path: self.runner.aux_path.clone(),
             control_groups: ControlGroups::default(),
         };
@@ -500,6 +505,7 @@ struct Supervisor<'a> {
     /// Number of finished workers that were reported.
     reported: usize,
     steady: SteadyStates,
+    journals: RequestJournals,
 }
 
 impl Supervisor<'_> {
@@ -531,6 +537,7 @@ impl Supervise for Supervisor<'_> {
         for one in finished.iter().skip(std::mem::replace(&mut self.reported, finished.len())) {
             self.report_failure(one);
         }
+        self.journals.report(self.observer);
         let elapsed = stages::nanos(now.duration_since(self.started));
         if elapsed.since(self.tracker.updated_at()) >= PROGRESS_EVERY {
             (self.checkpoint)("overseer");

@@ -41,6 +41,7 @@ pub fn check(plan: &Plan, workers: &[WorkerPlan], gate: &WriteGate) -> Vec<Strin
     for (path, engine) in written(plan, workers) {
         let admitted = match engine {
             Engine::Nbd => gate.admit_export(path),
+            Engine::Http => gate.admit_objects(path).map(drop),
             _ if let Some(call) = engine.name_call() => check_name(gate, Path::new(path), call),
             _ => admit(gate, Path::new(path)),
         };

@@ -14,6 +14,7 @@ use units::Nanos;
 
 use crate::control_groups::ControlGroups;
 use crate::layout::FailedFiles;
+use crate::objects::RequestJournals;
 use crate::zones::SharedZones;
 
 /// State shared by all workers.
@@ -29,6 +30,8 @@ pub(crate) struct SharedRun {
     pub(crate) flows: Flows,
     /// Ramps by size.
     pub(crate) ramps: SizedRamps,
+    /// What the requests to object stores report.
+    pub(crate) journals: RequestJournals,
     /// The current system call of each worker.
     pub(crate) calls: Vec<Arc<InCall>>,
     /// Time after which workers yield, see [`crate::stages::yield_after`].

@@ -16,6 +16,7 @@ use units::{CpuUse, Nanos, OpKind};
 use crate::attributes::{self, CommandTime};
 use crate::host_stats::unix_ms;
 use crate::iolog::OperationLog;
+use crate::objects;
 use crate::opening;
 use crate::peers;
 use crate::shared_run::{SharedRun, worker_error};
@@ -99,7 +100,9 @@ fn attempt(
     let in_call = &shared.calls[worker_plan.number];
     let in_call_of_setup = Some(Arc::clone(in_call));
     let network = peers::network(worker_plan, job);
-    let setup = Setup { in_call: in_call_of_setup, names, network, ..opening::setup(job, &issuer, shared.clock) };
+    let objects = objects::setup(worker_plan, job, shared)?;
+    let setup =
+        Setup { in_call: in_call_of_setup, names, network, objects, ..opening::setup(job, &issuer, shared.clock) };
     let meter = Meter::new(policy::meter_options(job, shared.intervals, shared.counters.worker_count()));
     let meter = meter.logging_to(log);
     let strict = shared.dialect == Dialect::Strict;
@@ -134,13 +137,19 @@ fn attempt(
         }
         visited => visited.map_err(|error| worker_error(&error))?,
     };
-    if job.files.unlink && !job.engine.engine.has_no_storage() && finished.pending.is_empty() {
+    shared.journals.explain(worker_plan.number, &mut finished.failures);
+    if job.files.unlink && keeps_files(job) && finished.pending.is_empty() {
         for file in &worker_plan.files.files {
             shared.gate.remove(Path::new(&file.path)).map_err(|error| worker_error(&error))?;
         }
     }
     attributes::run_command(worker_plan, job, CommandTime::After)?;
     logged.map_err(|text| WorkerError { text, errno: 0 })
+}
+
+/// Reports whether a job has files of this host.
+fn keeps_files(job: &Job) -> bool {
+    !job.engine.engine.has_no_storage() && !job.engine.engine.is_of_objects()
 }
 
 /// Creates the log files of a worker, if its job has any.

@@ -26,6 +26,8 @@ pub enum Ending {
 /// An operation that failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OperationFailure {
+    /// What the target says about it, with a remedy, if it says more than the cause.
+    pub detail: Option<String>,
     /// The issuer's decision.
     pub decision: Decision,
     /// Cause of the failure.

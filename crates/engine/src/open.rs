@@ -12,6 +12,7 @@ use crate::mmap::Mmap;
 use crate::names::Names;
 use crate::network::Network;
 use crate::null::Null;
+use crate::objects::Objects;
 use crate::processor::Processor;
 use crate::setup::{EngineKind, Setup};
 use crate::splice::Splice;
@@ -28,7 +29,7 @@ pub trait Visitor {
 }
 
 /// Creates the target that `setup` describes over `files` and passes it to `visitor`. Operations refer to files by
-/// index. `mmap` needs files open for reading even if it only writes. `null`, `net` and engines of names use no files, and file
+/// index. `mmap` needs files open for reading even if it only writes. `null`, `net`, `http` and engines of names use no files, and file
 /// 0 of `nbd` is the export.
 ///
 /// The target belongs to the calling thread, so each worker calls this on its own thread.
@@ -48,6 +49,7 @@ pub fn with_target<V: Visitor>(setup: &Setup, files: Vec<File>, visitor: V) -> R
         EngineKind::Splice => blocking(Splice::new()?, setup, files, visitor),
         EngineKind::Nbd => Nbd::new(setup).map(|target| visitor.visit(target)),
         EngineKind::Network => SyncTarget::new(setup, Network::new(setup)?).map(|target| visitor.visit(target)),
+        EngineKind::Objects => SyncTarget::new(setup, Objects::new(setup)?).map(|target| visitor.visit(target)),
         EngineKind::Processor => SyncTarget::new(setup, Processor::new(setup)).map(|target| visitor.visit(target)),
         EngineKind::Null => Null::new(setup).map(|target| visitor.visit(target)),
         EngineKind::Names(call) => Ok(visitor.visit(Names::new(call, setup))),

@@ -8,6 +8,7 @@ use crate::clock::MonotonicClock;
 use crate::in_call::InCall;
 use crate::named_target::{NamedTarget, PathCall};
 use crate::network_setup::NetworkSetup;
+use crate::object_store::ObjectStoreSetup;
 
 /// Engine, queue and buffers of a target.
 #[derive(Clone, Debug)]
@@ -55,6 +56,8 @@ pub struct Setup {
     pub names: Vec<NamedTarget>,
     /// Connection (`net`, `netsplice`).
     pub network: Option<NetworkSetup>,
+    /// Store and objects (`http`).
+    pub objects: Option<ObjectStoreSetup>,
     /// Bursts of work (`cpuio`).
     pub burst: Option<BurstSetup>,
     /// The clock shared by all workers of a run.
@@ -89,6 +92,7 @@ impl Setup {
             durable: false,
             names: Vec::new(),
             network: None,
+            objects: None,
             burst: None,
             clock,
             in_call: None,
@@ -170,6 +174,8 @@ pub enum EngineKind {
     Nbd,
     /// Blocks over a socket.
     Network,
+    /// Objects of a store, over HTTP.
+    Objects,
     /// Bursts of work for the processor.
     Processor,
     /// No device: every operation completes immediately.
@@ -212,6 +218,7 @@ impl EngineKind {
             Self::Mmap => "mmap",
             Self::Nbd => "nbd",
             Self::Network => "net",
+            Self::Objects => "http",
             Self::Processor => "cpuio",
             Self::Null => "null",
             Self::Names(PathCall::CreateFile) => "filecreate",

@@ -6,6 +6,7 @@ use crate::diagnostic::{Diagnostic, Place};
 use crate::host::{Arity, Effect, HOST_OPTIONS, HostOptions, HostSpec, OutputFormat};
 use crate::raw::{RawFile, RawJob, RawOption};
 use crate::read::Findings;
+use crate::redact::redacted_words;
 use crate::table::{self, OPTIONS, OptionKind, OptionSpec};
 use crate::{Dialect, limits};
 use units::{Nanos, closest};
@@ -28,15 +29,17 @@ pub(crate) struct Arguments {
 
 /// Splits `args` into its parts. Without `with_host`, host options are unknown options.
 pub(crate) fn read(args: &[String], dialect: Dialect, with_host: bool) -> Arguments {
-    let text: Arc<str> = Arc::from(args.join(" "));
+    // What diagnostics show.
+    let shown = redacted_words(args);
+    let text: Arc<str> = Arc::from(shown.join(" "));
     let mut column = 1;
     let source: Arc<str> = Arc::from("command line");
-    let words = args.iter().map(|arg| {
+    let words = args.iter().zip(&shown).map(|(arg, shown)| {
         let place = Place {
             source: Arc::clone(&source),
             line: 1,
             column,
-            length: arg.chars().count(),
+            length: shown.chars().count(),
             text: Arc::clone(&text),
         };
         column += place.length + 1;

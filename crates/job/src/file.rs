@@ -7,6 +7,7 @@ use units::Bytes;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::expand::{self, Expanded};
 use crate::raw::{RawFile, RawJob, RawOption};
+use crate::redact::redacted_line;
 use crate::source::HostSource;
 use crate::{Dialect, limits};
 
@@ -256,31 +257,35 @@ fn written_value(place: &Place) -> Place {
 
 /// A line of a job file.
 struct JobLine {
+    /// The line without credentials.
     place: Place,
+    text: String,
 }
 
 impl JobLine {
     fn new(source: &Arc<str>, number: usize, text: &str) -> Self {
         let text = text.trim_end_matches(['\r', '\n']);
-        let length = text.chars().count();
-        Self { place: Place { source: Arc::clone(source), line: number, column: 1, length, text: Arc::from(text) } }
+        let shown = redacted_line(text);
+        let (length, shown) = (shown.chars().count(), Arc::from(shown));
+        let place = Place { source: Arc::clone(source), line: number, column: 1, length, text: shown };
+        Self { place, text: text.to_owned() }
     }
 
     /// Returns the line without comment and surrounding blanks.
     fn body(&self) -> &str {
-        let text = self.place.text.trim();
+        let text = self.text.trim();
         text[..text.find([';', '#']).unwrap_or(text.len())].trim()
     }
 
     /// Returns the place of the comment.
     fn cut(&self) -> Option<Place> {
-        let at = self.place.text.find([';', '#'])?;
-        Some(self.place.part(self.place.text[..at].chars().count(), usize::MAX))
+        let at = self.text.find([';', '#'])?;
+        Some(self.place.part(self.text[..at].chars().count(), usize::MAX))
     }
 
     /// Returns the place of `body`.
     fn place_of(&self, body: &str) -> Place {
-        let start = self.place.text.chars().take_while(|c| c.is_whitespace()).count();
+        let start = self.text.chars().take_while(|c| c.is_whitespace()).count();
         self.place.part(start, body.chars().count())
     }
 }

@@ -26,11 +26,13 @@ pub mod limits;
 mod model;
 mod names;
 mod network;
+mod object_store;
 mod parse;
 mod processor;
 mod raw;
 mod read;
 mod reconcile;
+mod redact;
 mod replay;
 mod resolve;
 mod showcmd;
@@ -49,6 +51,7 @@ pub use parse::{
     Invocation, NO_JOBS, parse_command_line, parse_file_text, parse_files, parse_job_arguments, parse_raw,
 };
 pub use raw::{InjectedOptions, RawFile, RawJob, RawOption};
+pub use redact::{redacted_text, redacted_value, redacted_words};
 pub use showcmd::showcmd;
 pub use source::{EmptySource, HostSource};
 pub use written::JobWords;

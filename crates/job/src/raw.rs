@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::diagnostic::Place;
+use crate::redact::redacted_value;
 use crate::table;
 
 /// An option as written.
@@ -35,12 +36,12 @@ impl RawOption {
 
     /// Returns an option as if given on the command line.
     pub(crate) fn of_words(key: &str, value: &str) -> Self {
-        let text: Arc<str> = Arc::from(format!("--{key}={value}"));
+        let text: Arc<str> = Arc::from(format!("--{key}={}", redacted_value(key, value)));
         let place = |column, length| {
             let (source, text) = (Arc::from("command line"), Arc::clone(&text));
             Place { source, line: 1, column, length, text }
         };
-        let (key_length, value_length) = (key.chars().count(), value.chars().count());
+        let (key_length, value_length) = (key.chars().count(), redacted_value(key, value).chars().count());
         Self {
             key: key.to_owned(),
             value: Some(value.to_owned()),

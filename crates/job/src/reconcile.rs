@@ -6,7 +6,7 @@ use crate::diagnostic::Diagnostic;
 use crate::draft::JobDraft;
 use crate::model::*;
 use crate::strict::StrictContext;
-use crate::{network, processor, replay, zones};
+use crate::{network, object_store, processor, replay, zones};
 
 /// Turns a draft into a job, with errors for impossible combinations.
 pub(crate) fn reconcile(draft: JobDraft, context: &StrictContext<'_>) -> (Job, Vec<Diagnostic>) {
@@ -33,7 +33,8 @@ pub(crate) fn reconcile(draft: JobDraft, context: &StrictContext<'_>) -> (Job, V
     }
     reconcile_engine(&mut job.engine);
     network::complete(&mut job);
-    problems.extend(network::check(&job, context).or_else(|| processor::check(&job, context)));
+    let impossible = network::check(&job, context).or_else(|| object_store::check(&job, context));
+    problems.extend(impossible.or_else(|| processor::check(&job, context)));
     if job.engine.engine.is_of_metadata() {
         // No data are transferred that could be verified.
         job.verify.method = None;
@@ -154,7 +155,7 @@ fn reconcile_engine(options: &mut EngineOptions) {
     let ring = options.engine == Engine::IoUring;
     // Neither an export nor a modelled volume has a page cache of this host in front of it. Other engines on a modelled
     // volume have one, as on a device.
-    options.direct |= matches!(options.engine, Engine::Model | Engine::Nbd);
+    options.direct |= matches!(options.engine, Engine::Model | Engine::Nbd | Engine::Http);
     options.direct &= !options.engine.is_of_network();
     options.direct &= !options.engine.is_of_metadata();
     options.uri = options.uri.take().filter(|_| options.engine == Engine::Nbd);
@@ -172,6 +173,9 @@ fn reconcile_engine(options: &mut EngineOptions) {
     options.thp &= options.engine == Engine::Mmap;
     if !options.engine.is_of_network() {
         options.network = NetworkOptions::default();
+    }
+    if !options.engine.is_of_objects() {
+        options.objects = ObjectStoreOptions::default();
     }
     options.force_async = if ring { options.force_async } else { 0 };
     options.fixedbufs &= ring;

@@ -9,6 +9,7 @@ use crate::model::{Job, JobOrigin, Plan, VerifyFormat, VerifyMethod, VerifyOptio
 use crate::raw::{InjectedOptions, RawFile, RawJob, RawOption};
 use crate::read::{Findings, ReadProblem};
 use crate::reconcile::reconcile;
+use crate::redact::{redacted_line, redacted_value};
 use crate::table::{self, OptionSpec, Status};
 use crate::{Dialect, goals, limits, replay, strict, warn};
 
@@ -220,8 +221,8 @@ impl<'a> Resolver<'a> {
         option: &RawOption,
         echo: &mut Vec<(String, String)>,
     ) {
-        let text = option.value.clone().unwrap_or_default();
-        echo.push((spec.name.to_owned(), text));
+        let text = redacted_value(spec.name, option.value.as_deref().unwrap_or_default());
+        echo.push((spec.name.to_owned(), text.to_owned()));
         if self.dialect == Dialect::Strict {
             let found = strict::check_writing(spec, option);
             if !found.is_empty() {
@@ -280,6 +281,7 @@ fn replaced_by(option: &RawOption, base: &DraftState) -> Option<Diagnostic> {
     let is_the_same = latest.value == option.value || place.source == option.key_place.source;
     let message = || {
         let (new, old) = (option.line(), latest.line());
+        let (new, old) = (redacted_line(&new), redacted_line(&old));
         format!("`--{new}` replaces `{old}` of {}:{}", place.source, place.line)
     };
     (!is_the_same).then(|| Diagnostic::note_of("replaced", message()))
@@ -351,7 +353,7 @@ fn diagnose(spec: &OptionSpec, option: &RawOption, finding: &ReadProblem) -> Dia
 fn remedy(option: &RawOption, finding: &ReadProblem) -> Option<String> {
     let value = option.value.as_deref().unwrap_or("");
     if value.starts_with(char::is_whitespace) && !value.trim().is_empty() {
-        return Some(format!("write `{}={}`", option.key, value.trim()));
+        return Some(format!("write `{}={}`", option.key, redacted_value(&option.key, value.trim())));
     }
     (!finding.remedy.is_empty()).then(|| finding.remedy.clone())
 }

@@ -3,13 +3,14 @@
 use std::fmt::Write;
 
 use crate::raw::{RawFile, RawJob, RawOption};
+use crate::redact::redacted_value;
 use crate::table;
 
 /// Returns the command line that is equivalent to `file`, as fio's `--showcmd` prints it.
 ///
 /// `before` holds the options given on the command line before the file. Each global section repeats all global options
 /// so far, those of `before` first. If `sections` is not empty, only its jobs are shown. A description is quoted;
-/// nothing else is escaped for the shell. Returns an empty string for a file without sections.
+/// nothing else is escaped for the shell. Credentials are left out. Returns an empty string for a file without sections.
 #[must_use]
 pub fn showcmd(before: &RawFile, file: &RawFile, sections: &[String]) -> String {
     if file.jobs.is_empty() {
@@ -37,6 +38,6 @@ fn write_option(line: &mut String, option: &RawOption) {
     let _ = match &option.value {
         None => write!(line, "--{name} "),
         Some(text) if name == "description" => write!(line, "--{name}=\"{text}\" "),
-        Some(text) => write!(line, "--{name}={text} "),
+        Some(text) => write!(line, "--{name}={} ", redacted_value(name, text)),
     };
 }

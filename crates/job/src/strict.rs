@@ -6,7 +6,9 @@ use units::Nanos;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::draft::JobDraft;
 use crate::model::Engine;
+use crate::object_store;
 use crate::raw::RawOption;
+use crate::redact::redacted_value;
 use crate::table::OptionSpec;
 
 /// The options of a job and the place of its title.
@@ -47,7 +49,7 @@ pub(crate) fn check_writing(spec: &OptionSpec, option: &RawOption) -> Vec<Diagno
                 .at(cut.clone())
                 .note(format!(
                     "fio reads `{}`: `;` and `#` start a comment anywhere",
-                    option.value.as_deref().unwrap_or("")
+                    redacted_value(spec.name, option.value.as_deref().unwrap_or(""))
                 ))
                 .remedy("put a space before the comment, or choose a value without `;` and `#`"),
         );
@@ -78,6 +80,7 @@ pub(crate) fn check(draft: &JobDraft, context: &StrictContext<'_>) -> Vec<Diagno
         atomic_engine,
         huge_pages,
         unused_priority,
+        object_store::check_strictly,
     ];
     checks.iter().filter_map(|check| check(draft, context)).collect()
 }

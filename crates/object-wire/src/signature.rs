@@ -184,11 +184,7 @@ mod tests {
         let headers = [("host", "example.amazonaws.com"), ("x-amz-date", "20150830T123600Z")];
         for (method, query, expected) in [
             ("GET", "", "5fa00fa31553b73ebf1942676e86291e8372ff2a2260956d9b8aae1d763fbf31"),
-            (
-                "GET",
-                "Param1=value1&Param2=value2",
-                "b97d918cfa904a5beff61c982a1b6f458b799221646efd99d3219ec94cdf2500",
-            ),
+            ("GET", "Param1=value1&Param2=value2", "b97d918cfa904a5beff61c982a1b6f458b799221646efd99d3219ec94cdf2500"),
             ("POST", "", "5da7c1a2acd57cee7505fc6676e4e544621c30862966e37dddb68e92efbe5d6b"),
         ] {
             let request = CanonicalRequest { method, path: "/", query, headers: &headers, body_hash: EMPTY_HASH };

@@ -116,6 +116,7 @@ fn endless_heads_are_refused_early() {
         "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n".to_owned() + &"Name: value\r\n".repeat(10_000);
     assert_eq!(read(trailers.as_bytes(), 1000).err(), Some(ResponseError::TooLong));
     // Many small chunks are a body of any length.
-    let chunks = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n".to_owned() + &"1\r\nx\r\n".repeat(50_000) + "0\r\n\r\n";
+    let chunks =
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n".to_owned() + &"1\r\nx\r\n".repeat(50_000) + "0\r\n\r\n";
     assert_eq!(read(chunks.as_bytes(), 1000).unwrap().1.len(), 50_000);
 }

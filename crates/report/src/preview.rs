@@ -165,6 +165,7 @@ fn on_device(plan: &Plan, workers: &[WorkerPlan], growths: &[FileGrowth], refusa
             let state = match file.existing {
                 Some(_) if job.engine.engine == Engine::Nbd => "NBD export",
                 None if job.engine.engine.is_of_network() => "connection",
+                None if job.engine.engine.is_of_objects() => "objects",
                 Some(fact) if fact.block_device => "block device",
                 Some(_) => "file",
                 None => "new file",

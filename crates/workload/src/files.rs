@@ -106,7 +106,10 @@ pub fn plan_files(
     seed: u64,
     existing: &dyn Fn(&str) -> Option<FileFact>,
 ) -> Result<FilePlan, WorkloadError> {
-    let paths = paths(job, worker.clone, existing);
+    let mut paths = paths(job, worker.clone, existing);
+    if job.engine.engine.is_of_objects() {
+        paths.iter_mut().for_each(|path| *path = job.engine.objects.url(path));
+    }
     let facts: Vec<_> = paths.iter().map(|path| existing(path)).collect();
     let mut planner = Planner {
         job,

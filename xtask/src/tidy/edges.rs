@@ -18,13 +18,14 @@ const EDGES: &[(&str, &str)] = &[
     ("drive", "units workload meter target"),
     ("volume", "units"),
     ("nbd-wire", "units"),
+    ("object-wire", "units"),
     ("nbd", "units meter volume nbd-wire"),
     ("probe", "units record"),
-    ("engine", "units target nbd probe"),
+    ("engine", "units target nbd object-wire probe"),
     ("record", "units job meter"),
     ("runner", "units job workload meter target drive volume record"),
     ("sim", "units job workload meter target drive volume record runner"),
-    ("device", "units job workload meter target trace drive probe engine record runner analyse"),
+    ("device", "units job workload meter target trace drive probe object-wire engine record runner analyse"),
     ("store", "record"),
     ("analyse", "units record"),
     ("plan", "units volume"),
@@ -45,7 +46,7 @@ const EDGES: &[(&str, &str)] = &[
 ];
 
 /// Crates without clocks, threads, files, sockets, environment or output, as enforced by their `clippy.toml`.
-const PURE: &str = "units job workload meter target trace drive volume runner sim record analyse plan report nbd-wire procedure manual";
+const PURE: &str = "units job workload meter target trace drive volume runner sim record analyse plan report nbd-wire object-wire procedure manual";
 
 /// Dependencies that would give a pure crate access to the outside.
 const IMPURE_CRATES: &[&str] = &["libc", "nix", "io-uring", "tokio", "rand", "getrandom", "signal-hook", "indicatif"];

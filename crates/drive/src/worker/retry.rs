@@ -145,7 +145,7 @@ impl DriveWorker {
             self.ending = Some(Ending::Failed);
         }
         if self.failures.len() < FAILURES_MAX {
-            self.failures.push(OperationFailure { decision, cause, damaged });
+            self.failures.push(OperationFailure { detail: None, decision, cause, damaged });
         }
     }
 

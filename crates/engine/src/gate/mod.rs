@@ -7,7 +7,7 @@
 //! Anything that cannot be determined counts against the write.
 //!
 //! Out of scope: which operations a job can issue (see `workload::Operations`), and exports of NBD servers except for
-//! their content ([`WriteGate::admit_export`]).
+//! their content ([`WriteGate::admit_export`]), and what objects of a store hold ([`WriteGate::admit_objects`]).
 
 mod candidate;
 mod filesystem;
@@ -18,6 +18,7 @@ mod locks;
 mod loops;
 mod mark;
 mod objection;
+mod objects;
 mod open;
 mod output;
 mod permit;
@@ -36,6 +37,7 @@ pub use inputs::note_input;
 pub use locks::Sharing;
 pub(crate) use locks::lock_for_reading;
 pub use objection::{DataOrigin, Denied, Objection, Permission, WriteRefusal};
+pub use objects::ObjectPermit;
 pub(crate) use open::{OpenMode, remove_same};
 pub use output::{Existing, create_output};
 pub use permit::Permit;

@@ -43,6 +43,8 @@ pub enum Objection {
     DeviceDirectory,
     /// It is a result file that this command also reads or measures.
     Input,
+    /// They are objects of a store, whose content is not examined.
+    Objects,
     /// It is something that the engine neither creates nor deletes.
     Kind(&'static str),
 }
@@ -101,6 +103,7 @@ impl fmt::Display for Objection {
             Self::Locked => f.write_str("another program, or another part of this run, holds a lock on it"),
             Self::Unknown(reason) => f.write_str(reason),
             Self::Kind(kind) => write!(f, "it is {kind}"),
+            Self::Objects => f.write_str("whether the store has objects of these names is not examined"),
             Self::Character => f.write_str("it is a character device"),
             Self::Device => f.write_str("it is a block device, and results go into files"),
             Self::Kernel(filesystem) => write!(f, "it is a file of the kernel's {filesystem}"),

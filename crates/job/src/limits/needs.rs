@@ -87,7 +87,7 @@ impl Needs {
         let opens_none = job.engine.engine.name_call().is_some();
         let on_files = !opens_none
             && !job.engine.engine.has_no_storage()
-            && !matches!(job.engine.engine, Engine::Nbd | Engine::Model);
+            && !(job.engine.engine.is_remote() || job.engine.engine == Engine::Model);
         let open = if on_files { u64::from(job.files.openfiles.unwrap_or(u32::MAX)).min(nrfiles) } else { 0 };
         let logs = &job.stats;
         let log_files =
@@ -97,7 +97,8 @@ impl Needs {
         let log_bytes = if logs_operations { LOG_BYTES } else { 0 };
         let has_ring = matches!(job.engine.engine, Engine::IoUring | Engine::Posixaio | Engine::Nbd);
         let (ring_mappings, ring_descriptors) = if has_ring { (RING_MAPPINGS, RING_DESCRIPTORS) } else { (0, 0) };
-        let pipe_descriptors = if job.engine.engine == Engine::Splice { PIPE_DESCRIPTORS } else { 0 };
+        let connections = u64::from(job.engine.engine.is_of_objects());
+        let pipe_descriptors = connections + if job.engine.engine == Engine::Splice { PIPE_DESCRIPTORS } else { 0 };
         let mapped = if job.engine.engine == Engine::Mmap { nrfiles } else { 0 };
         let buffers = if capacity.buffers { depth.saturating_mul(buffer_bytes(job)) } else { 0 };
         let locked = if capacity.buffers { job.host.lockmem.get() } else { 0 };
@@ -143,7 +144,8 @@ fn files(job: &Job) -> u64 {
 fn held_files(plan: &Plan) -> u64 {
     let of = |job: &Job| {
         let engine = job.engine.engine;
-        let (direction, on_files) = (job.pattern.direction, !engine.has_no_storage() && engine != Engine::Model);
+        let (direction, on_files) =
+            (job.pattern.direction, !engine.has_no_storage() && !engine.is_of_objects() && engine != Engine::Model);
         let writes = on_files && (direction.writes() || direction.trims()) && !job.verify.only;
         match job.files.filenames.len() as u64 {
             _ if !writes => 0,

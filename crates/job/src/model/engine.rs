@@ -1,6 +1,6 @@
 //! Engines and their options.
 
-use super::{CommandPriorities, NetworkOptions, ProcessorLoad};
+use super::{CommandPriorities, NetworkOptions, ObjectStoreOptions, ProcessorLoad};
 
 /// Engines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -32,6 +32,8 @@ pub enum Engine {
     Net,
     /// The same, through a pipe (`splice`).
     Netsplice,
+    /// Objects of a store, over HTTP.
+    Http,
     /// Bursts of work for the processor instead of I/O.
     Cpuio,
     /// No device: every operation completes at once.
@@ -106,6 +108,7 @@ impl Engine {
             Self::Nbd => "nbd",
             Self::Net => "net",
             Self::Netsplice => "netsplice",
+            Self::Http => "http",
             Self::Cpuio => "cpuio",
             Self::Null => "null",
             Self::Model => "model",
@@ -139,6 +142,18 @@ impl Engine {
     #[must_use]
     pub const fn is_of_network(self) -> bool {
         matches!(self, Self::Net | Self::Netsplice)
+    }
+
+    /// Reports whether operations read, write or delete objects of a store.
+    #[must_use]
+    pub const fn is_of_objects(self) -> bool {
+        matches!(self, Self::Http)
+    }
+
+    /// Reports whether a server has what the engine uses, so that there are no files on this host.
+    #[must_use]
+    pub const fn is_remote(self) -> bool {
+        matches!(self, Self::Nbd) || self.is_of_objects()
     }
 
     /// Reports whether the engine uses neither files nor devices.
@@ -207,6 +222,8 @@ pub struct EngineOptions {
     pub stat_call: StatCall,
     /// Connection of `net` and `netsplice`.
     pub network: NetworkOptions,
+    /// Store of `http`.
+    pub objects: ObjectStoreOptions,
     /// Load of `cpuio`.
     pub processor: ProcessorLoad,
 }

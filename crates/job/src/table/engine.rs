@@ -95,14 +95,14 @@ fn memory(word: &str) -> BufferMemory {
 }
 
 /// All engines that Fathom supports.
-pub(crate) const ENGINES: [Engine; 24] = {
+pub(crate) const ENGINES: [Engine; 25] = {
     use Engine::{
-        Cpuio, Dircreate, Dirdelete, Dirstat, Falloc, Filecreate, Filedelete, Filestat, Ftruncate, IoUring, Libaio,
-        Mmap, Model, Nbd, Net, Netsplice, Null, Posixaio, Psync, Pvsync, Pvsync2, Splice, Sync, Vsync,
+        Cpuio, Dircreate, Dirdelete, Dirstat, Falloc, Filecreate, Filedelete, Filestat, Ftruncate, Http, IoUring,
+        Libaio, Mmap, Model, Nbd, Net, Netsplice, Null, Posixaio, Psync, Pvsync, Pvsync2, Splice, Sync, Vsync,
     };
     [
         IoUring, Libaio, Psync, Sync, Vsync, Pvsync, Pvsync2, Posixaio, Mmap, Splice, Filecreate, Filestat, Filedelete,
-        Dircreate, Dirstat, Dirdelete, Ftruncate, Falloc, Nbd, Net, Netsplice, Cpuio, Null, Model,
+        Dircreate, Dirstat, Dirdelete, Ftruncate, Falloc, Nbd, Net, Netsplice, Http, Cpuio, Null, Model,
     ]
 };
 

@@ -71,11 +71,6 @@ static FOREIGN: &[ForeignEngines] = &[
         "use its mounted filesystem and write `ioengine=psync` with a `directory` of it",
     ),
     foreign(
-        "http",
-        "it measures object stores, and Fathom measures files and block devices",
-        "run this job with fio, or use a benchmark of object stores",
-    ),
-    foreign(
         "libpmem pmemblk dev-dax",
         "it needs the libraries of the persistent memory development kit",
         "write `ioengine=mmap` with a file on a filesystem that is mounted with `-o dax`",

@@ -9,6 +9,7 @@ mod extent;
 mod files;
 mod foreign;
 mod io;
+mod objects;
 mod pace;
 mod private;
 mod process;
@@ -27,7 +28,7 @@ pub use spec::{Category, OptionKind, OptionSpec, Status};
 use units::closest;
 
 /// The options of each category, with its title in the reference.
-pub(crate) static TABLES: [(Category, &str, &[OptionSpec]); 11] = [
+pub(crate) static TABLES: [(Category, &str, &[OptionSpec]); 12] = [
     (Category::Jobs, "Jobs", process::OPTIONS),
     (Category::Files, "Files", files::OPTIONS),
     (Category::Extent, "Extent and duration", extent::OPTIONS),
@@ -39,6 +40,7 @@ pub(crate) static TABLES: [(Category, &str, &[OptionSpec]); 11] = [
     (Category::Statistics, "Statistics and logs", stats::OPTIONS),
     (Category::Other, "Errors, zones and others", errors::OPTIONS),
     (Category::Private, "Options of one engine", private::OPTIONS),
+    (Category::Private, "Options of the engine http", objects::OPTIONS),
 ];
 
 /// All options by category, within each in the order of the documentation.

@@ -246,25 +246,6 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
     )
     .engines(&["nbd"]),
     later("nfs_url", Text, "Address of the share.").engines(&["nfs"]),
-    later("https", Word(&["off", "on", "insecure"]), "Encrypt the connection.").default("off").engines(&["http"]),
-    later("http_host", Text, "Host to connect to.").default("localhost").engines(&["http"]),
-    later("http_user", Text, "User name.").engines(&["http"]),
-    later("http_pass", Text, "Password.").engines(&["http"]),
-    later("http_mode", Word(&["webdav", "s3", "swift"]), "Kind of object store.").default("webdav").engines(&["http"]),
-    later("http_s3_key", Text, "Secret key.").engines(&["http"]),
-    later("http_s3_keyid", Text, "Access key ID.").engines(&["http"]),
-    later("http_s3_security_token", Text, "Session token.").engines(&["http"]),
-    later("http_s3_region", Text, "Region of the store.").default("us-east-1").engines(&["http"]),
-    later("http_s3_sse_customer_key", Text, "Key of the customer's encryption.").engines(&["http"]),
-    later("http_s3_sse_customer_algorithm", Text, "Algorithm of the customer's encryption.")
-        .default("AES256")
-        .engines(&["http"]),
-    later("http_s3_storage_class", Text, "Storage class of objects.").default("STANDARD").engines(&["http"]),
-    later("http_swift_auth_token", Text, "Token of the Swift store.").engines(&["http"]),
-    later("http_object_mode", Word(&["block", "range"]), "An object for each block, or ranges of one.")
-        .default("block")
-        .engines(&["http"]),
-    later("http_verbose", Int(0, ANY), "Verbosity per request.").default("0").engines(&["http"]),
     later("gpu_dev_ids", Text, "GPUs to use.").engines(&["libcufile", "libhipfile"]),
     later("cuda_io", Word(&["cufile", "posix"]), "Method of transferring data to the GPU.")
         .default("cufile")

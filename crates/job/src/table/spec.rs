@@ -135,6 +135,8 @@ pub struct OptionSpec {
     pub engines: &'static [&'static str],
     /// Support in Fathom.
     pub status: Status,
+    /// Whether the value is a credential, which nothing repeats.
+    pub is_secret: bool,
     pub(crate) setter: Setter,
     /// Reason for the bounds, for errors; empty if obvious.
     pub(crate) bounded_by: &'static str,
@@ -170,6 +172,7 @@ impl OptionSpec {
             category: Category::Other,
             engines: &[],
             status: Status::Supported,
+            is_secret: false,
             setter,
             bounded_by: "",
         }
@@ -185,6 +188,10 @@ impl OptionSpec {
 
     pub(super) const fn status(self, status: Status) -> Self {
         Self { status, ..self }
+    }
+
+    pub(super) const fn secret(self) -> Self {
+        Self { is_secret: true, ..self }
     }
 
     pub(super) const fn bounded_by(self, bounded_by: &'static str) -> Self {

@@ -81,7 +81,7 @@ fn run(document: FioDocument) -> Run {
         jobs,
         disks: document.disk_util.iter().map(|one| disk(one, &servers)).collect(),
         notes,
-        globals,
+        globals: redacted(globals),
         ..Run::default()
     }
 }
@@ -150,9 +150,18 @@ fn result(number: u32, entry: JobEntry, globals: &TypedGlobals<'_>, servers: &Fi
         workers,
         declared,
         result: measured(&entry, workers),
-        echo: entry.options.0,
+        echo: redacted(entry.options.0),
         ..JobResult::default()
     }
+}
+
+/// Returns options without credentials, which fio repeats.
+fn redacted(options: Vec<(String, String)>) -> Vec<(String, String)> {
+    let value = |(name, value): (String, String)| {
+        let shown = job::redacted_value(&name, &value).to_owned();
+        (name, shown)
+    };
+    options.into_iter().map(value).collect()
 }
 
 /// Options as printed; a job's own precede the global ones.

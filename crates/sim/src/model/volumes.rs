@@ -124,6 +124,11 @@ impl Environment for Volumes {
             );
             return Err(WorkloadError { option: "ioengine", message });
         }
+        if engine.is_of_objects() {
+            let message = "the engine http uses an object store, and a model is of a volume\nhelp: run the job without a \
+                           model, or choose an engine of storage, such as io_uring";
+            return Err(WorkloadError { option: "ioengine", message: message.to_owned() });
+        }
         if engine == Engine::Cpuio {
             let message =
                 "the engine cpuio loads a processor, and a model is of a volume\nhelp: run the job without a model";

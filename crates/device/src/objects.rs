@@ -1,0 +1,92 @@
+//! Objects of a store: settings of the engine `http`, and what its requests report.
+
+use std::sync::Arc;
+
+use drive::OperationFailure;
+use engine::{ObjectStoreSetup, RequestJournal, StoreTls, StoredObjects};
+use job::{Job, ObjectStoreOptions, StoreEncryption, StoreMode};
+use object_wire::{CustomerKey, S3Access, StoreAccess, StoreProtocol};
+use runner::{Observer, WorkerError, WorkerPlan};
+
+use crate::safety;
+use crate::shared_run::{SharedRun, worker_error};
+
+/// Failures and reports of the requests of each worker.
+#[derive(Clone)]
+pub(crate) struct RequestJournals(Vec<Arc<RequestJournal>>);
+
+impl RequestJournals {
+    pub(crate) fn of(workers: &[WorkerPlan]) -> Self {
+        Self(workers.iter().map(|_| Arc::default()).collect())
+    }
+
+    /// Passes on what was reported since the last call (`http_verbose`).
+    pub(crate) fn report(&self, observer: &mut dyn Observer) {
+        self.0.iter().flat_map(|journal| journal.take_lines()).for_each(|line| observer.note(&line));
+    }
+
+    /// Adds to failed operations why their requests failed.
+    pub(crate) fn explain(&self, worker: usize, failures: &mut [OperationFailure]) {
+        let mut known = self.0[worker].take_failures().into_iter();
+        for failure in failures {
+            let decision = &failure.decision;
+            failure.detail = known
+                .find(|one| (one.kind, one.file, one.offset) == (decision.kind, decision.file, decision.offset))
+                .map(|one| one.text);
+        }
+    }
+}
+
+/// Returns the store of a worker; none for other engines.
+pub(crate) fn setup(
+    worker_plan: &WorkerPlan,
+    job: &Job,
+    shared: &SharedRun,
+) -> Result<Option<ObjectStoreSetup>, WorkerError> {
+    if !job.engine.engine.is_of_objects() {
+        return Ok(None);
+    }
+    let options = &job.engine.objects;
+    let (host, port) = options.address().ok_or_else(|| WorkerError::new("http_host is not a host".to_owned()))?;
+    let objects = worker_plan.files.files.iter().map(|file| {
+        let url = file.path.clone();
+        let permit = safety::changes_targets(job).then(|| shared.gate.admit_objects(&url)).transpose();
+        let permit = permit.map_err(|denied| worker_error(&denied.into()))?;
+        Ok(StoredObjects { path: options.path(&url).to_owned(), url, permit })
+    });
+    Ok(Some(ObjectStoreSetup {
+        access: access(options),
+        host: host.to_owned(),
+        port,
+        tls: match options.encryption {
+            StoreEncryption::Off => StoreTls::Off,
+            StoreEncryption::On => StoreTls::Verified,
+            StoreEncryption::Insecure => StoreTls::Unverified,
+        },
+        objects: objects.collect::<Result<_, WorkerError>>()?,
+        ranged: options.ranged,
+        verbosity: options.verbosity,
+        journal: Arc::clone(&shared.journals.0[worker_plan.number]),
+    }))
+}
+
+fn access(options: &ObjectStoreOptions) -> StoreAccess {
+    let given = |text: &String| (!text.is_empty()).then(|| text.clone());
+    let protocol = match options.mode {
+        StoreMode::WebDav => {
+            let user = given(&options.user).or_else(|| given(&options.password.0).map(|_| String::new()));
+            StoreProtocol::WebDav { user: user.map(|user| (user, options.password.0.clone())) }
+        }
+        StoreMode::Swift => StoreProtocol::Swift { token: options.swift_token.0.clone() },
+        StoreMode::S3 => StoreProtocol::S3(S3Access {
+            key_id: options.s3_key_id.0.clone(),
+            secret: options.s3_key.0.clone(),
+            security_token: given(&options.s3_token.0),
+            region: options.s3_region.clone(),
+            storage_class: options.s3_storage_class.clone(),
+            customer_key: given(&options.s3_customer_key.0)
+                .map(|key| CustomerKey { key, algorithm: options.s3_customer_algorithm.clone() }),
+        }),
+    };
+    StoreAccess { host: options.host.clone(), protocol }
+}

@@ -1,0 +1,130 @@
+//! The engine `http`: objects of a store, one request at a time over a connection that is kept.
+
+mod connection;
+mod exchange;
+mod failure;
+mod tls;
+
+use target::{Completion, Op, WriteBackSource};
+use units::OpKind;
+
+use crate::buffers::Buffers;
+use crate::clock::MonotonicClock;
+use crate::error::{Error, ErrorKind};
+use crate::object_store::{FailedRequest, ObjectStoreSetup};
+use crate::setup::Setup;
+use crate::sync_target::Perform;
+use exchange::{Exchange, Transfer};
+use failure::RequestFailure;
+use object_wire::ObjectMethod;
+
+/// Objects of a store.
+pub(crate) struct Objects {
+    store: ObjectStoreSetup,
+    exchange: Exchange,
+    clock: MonotonicClock,
+    /// Path of the current object.
+    path: String,
+}
+
+impl Objects {
+    /// Prepares requests. The connection is opened by the first one.
+    ///
+    /// # Errors
+    /// Fails if credentials cannot stand in a request, or certificates cannot be read.
+    pub(crate) fn new(setup: &Setup) -> Result<Self, Error> {
+        let Some(store) = &setup.objects else {
+            return Err(Error::found(ErrorKind::Engine, "set up", "the engine http", "it has no store"));
+        };
+        let in_call = setup.in_call.clone().unwrap_or_default();
+        let exchange = Exchange::new(store, in_call, setup.clock)?;
+        Ok(Self { store: store.clone(), exchange, clock: setup.clock, path: String::new() })
+    }
+
+    /// Executes an operation on an object. Returns the result as in a completion.
+    fn execute(&mut self, op: &Op, transfer: Transfer<'_>) -> i32 {
+        let Some(objects) = self.store.objects.get(op.file as usize) else { return -libc::EBADF };
+        if transfer.method() != ObjectMethod::Get && !objects.is_writable() {
+            return -libc::EPERM;
+        }
+        self.path.clear();
+        self.path.push_str(&objects.path);
+        if !self.store.ranged {
+            use std::fmt::Write;
+            // Writing to a string cannot fail.
+            let _ = write!(self.path, "_{}_{}", op.offset, op.length);
+        }
+        let range = (self.store.ranged && transfer.method() == ObjectMethod::Get).then_some((op.offset, op.length));
+        let (method, begun) = (transfer.method(), self.clock.now());
+        let outcome = self.exchange.execute(&self.path, transfer, range);
+        if self.store.verbosity > 0 {
+            self.report(method, op, &outcome, self.clock.now().since(begun));
+        }
+        match outcome {
+            Ok(_) => op.length as i32,
+            // The run ends; the request does not count.
+            Err(RequestFailure::Cancelled) => Completion::IDLE,
+            Err(failure) => {
+                self.note(method, op, &failure);
+                -failure.errno(method)
+            }
+        }
+    }
+
+    fn url(&self, op: &Op) -> String {
+        let Some(objects) = self.store.objects.get(op.file as usize) else { return String::new() };
+        let rest = self.path.strip_prefix(&objects.path).unwrap_or_default();
+        format!("{}{rest}", objects.url)
+    }
+
+    #[cold]
+    fn note(&self, method: ObjectMethod, op: &Op, failure: &RequestFailure) {
+        let access = &self.store.access;
+        let what = access.redacted(&failure.describe(method, access, self.store.ranged));
+        let text = format!("{} {} failed: {what}", method.name(), self.url(op));
+        let (kind, file, offset) = (op.kind, op.file, op.offset);
+        self.store.journal.add_failure(FailedRequest { kind, file, offset, text });
+    }
+
+    #[cold]
+    fn report(&self, method: ObjectMethod, op: &Op, outcome: &Result<u16, RequestFailure>, took: units::Nanos) {
+        let answer = match outcome {
+            Ok(status) => format!("status {status}"),
+            Err(failure) => failure.cause(),
+        };
+        let more = if self.store.verbosity > 1 {
+            let connections = self.exchange.connections();
+            format!(", {} bytes in {took} over connection {connections}", op.length)
+        } else {
+            String::new()
+        };
+        let line = format!("{} {}: {answer}{more}", method.name(), self.url(op));
+        self.store.journal.add_line(self.store.access.redacted(&line));
+    }
+}
+
+impl Perform for Objects {
+    fn perform(&mut self, op: &Op, buffers: &Buffers) -> i32 {
+        let length = op.length as usize;
+        match op.kind {
+            OpKind::Trim => self.execute(op, Transfer::Delete),
+            OpKind::Read | OpKind::Write => {
+                let Some(start) = buffers.span(op.tag, op.skip, op.length) else { return -libc::EFAULT };
+                // SAFETY: the span has `length` initialized bytes, and only this thread uses them until the operation has
+                // completed.
+                let block = unsafe { std::slice::from_raw_parts_mut(start, length) };
+                let transfer = if op.kind == OpKind::Read { Transfer::Get(block) } else { Transfer::Put(block) };
+                self.execute(op, transfer)
+            }
+            OpKind::Sync | OpKind::DataSync | OpKind::SyncRange | OpKind::SyncFilesystem => -libc::EOPNOTSUPP,
+        }
+    }
+
+    fn invalidate(&self, _: u32, _: u64, _: u64) {}
+
+    fn settle(&self, _: u32, _: u64, _: u64) -> Result<WriteBackSource, i32> {
+        Ok(WriteBackSource::Stored)
+    }
+
+    fn close(&mut self, _: u32) {}
+}

@@ -1,0 +1,121 @@
+//! Checks of jobs on an object store.
+
+use crate::diagnostic::Diagnostic;
+use crate::draft::JobDraft;
+use crate::model::{Job, Size, StoreMode};
+use crate::strict::StrictContext;
+
+/// Returns what makes a job on an object store impossible.
+pub(crate) fn check(job: &Job, context: &StrictContext<'_>) -> Option<Diagnostic> {
+    if !job.engine.engine.is_of_objects() {
+        return None;
+    }
+    access(job, context).or_else(|| names(job, context)).or_else(|| operations(job, context))
+}
+
+fn access(job: &Job, context: &StrictContext<'_>) -> Option<Diagnostic> {
+    let store = &job.engine.objects;
+    let problem =
+        |name: &str, message: &str, remedy: &str| Some(context.error("object-store", name, message).remedy(remedy));
+    if store.address().is_none() {
+        return problem(
+            "http_host",
+            "`http_host` is not the name or address of a host",
+            "write `http_host=HOST` or `http_host=HOST:PORT`, without a protocol or a path",
+        );
+    }
+    let credentials = [
+        ("http_s3_keyid", store.mode == StoreMode::S3 && store.s3_key_id.0.is_empty()),
+        ("http_s3_key", store.mode == StoreMode::S3 && store.s3_key.0.is_empty()),
+        ("http_swift_auth_token", store.mode == StoreMode::Swift && store.swift_token.0.is_empty()),
+    ];
+    if let Some((name, _)) = credentials.into_iter().find(|(_, is_missing)| *is_missing) {
+        let message = format!("this store needs `{name}`");
+        return problem(
+            "http_mode",
+            &message,
+            &format!("write `{name}=${{VARIABLE}}`, which keeps it out of the file"),
+        );
+    }
+    let customer_key = store.s3_customer_key.0.len();
+    if store.mode == StoreMode::S3 && customer_key != 0 && customer_key != 32 {
+        let message = format!("a key of AES256 has 32 bytes, and this one has {customer_key}");
+        return problem("http_s3_sse_customer_key", &message, "write a key of 32 characters");
+    }
+    None
+}
+
+fn names(job: &Job, context: &StrictContext<'_>) -> Option<Diagnostic> {
+    let problem =
+        |name: &str, message: &str, remedy: &str| Some(context.error("object-name", name, message).remedy(remedy));
+    let files = &job.files;
+    let remedy = "write `filename=/BUCKET/OBJECT`, or `filename_format` with a slash at its start";
+    if files.directories.iter().any(|directory| !directory.is_empty()) {
+        return problem("directory", "objects have no directory", remedy);
+    }
+    let is_wrong = |name: &&String| !name.starts_with('/') || name.chars().any(char::is_control);
+    match files.filenames.iter().find(is_wrong) {
+        Some(name) => {
+            let message =
+                format!("the name of an object begins with a slash, and `{}` does not", units::printable(name));
+            problem("filename", &message, remedy)
+        }
+        None if files.filenames.is_empty() && !files.filename_format.starts_with('/') => {
+            problem("ioengine", "the engine `http` needs the names of objects", remedy)
+        }
+        None => None,
+    }
+}
+
+fn operations(job: &Job, context: &StrictContext<'_>) -> Option<Diagnostic> {
+    let sync = &job.sync;
+    let syncs = [
+        ("fsync", sync.fsync > 0),
+        ("fdatasync", sync.fdatasync > 0),
+        ("sync_file_range", sync.range.writes > 0),
+        ("end_fsync", sync.end_fsync),
+        ("end_syncfs", sync.end_syncfs),
+        ("fsync_on_close", sync.fsync_on_close),
+    ];
+    if let Some((name, _)) = syncs.into_iter().find(|(_, is_given)| *is_given) {
+        let message = "an object is stored when its request is answered: it cannot be synced";
+        let problem = context.error("object-store", name, message).note("fio fails at the first sync");
+        return Some(problem.remedy(format!("leave `{name}` out")));
+    }
+    None
+}
+
+/// Returns an option without effect, or writes that would replace each other. fio accepts both.
+pub(crate) fn check_strictly(draft: &JobDraft, context: &StrictContext<'_>) -> Option<Diagnostic> {
+    let engine = &draft.job.engine;
+    if !engine.engine.is_of_objects() {
+        return None;
+    }
+    let store = &engine.objects;
+    let belongs_elsewhere = |name: &str| match name {
+        "http_user" | "http_pass" => store.mode != StoreMode::WebDav,
+        "http_swift_auth_token" => store.mode != StoreMode::Swift,
+        name => name.starts_with("http_s3_") && store.mode != StoreMode::S3,
+    };
+    if let Some((spec, option)) = context.given.iter().find(|(spec, _)| belongs_elsewhere(spec.name)) {
+        let message = format!("`{}` has no effect with this `http_mode`", spec.name);
+        let problem = Diagnostic::error("object-store", message).at(option.key_place.clone());
+        return Some(
+            problem.note("fio ignores it").remedy("leave it out, or write the `http_mode` that it belongs to"),
+        );
+    }
+    let ignored = ["unlink", "pre_read", "overwrite", "create_only", "file_append", "fill_device"];
+    let is_set = |name: &&&str| context.last(name).is_some_and(|option| option.value.as_deref() != Some("0"));
+    if let Some(name) = ignored.iter().find(is_set) {
+        let problem = context.error("object-store", name, &format!("`{name}` has no effect on objects"));
+        return Some(problem.remedy("leave it out"));
+    }
+    let size = draft.job.extent.size;
+    let writes_whole =
+        matches!(size, Some(Size::Bytes(bytes)) if bytes.get() == draft.bs[1]) && draft.ranges[1].is_none();
+    (store.ranged && draft.job.pattern.direction.writes() && !writes_whole).then(|| {
+        let message = "in the mode `range` each write replaces the whole object";
+        let problem = context.error("object-store", "http_object_mode", message).note("fio writes them all");
+        problem.remedy("write `bs` equal to `size`, or `http_object_mode=block`")
+    })
+}
