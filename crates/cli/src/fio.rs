@@ -61,6 +61,9 @@ pub(crate) fn command(words: &[OsString]) -> Exit {
     if host.parse_only {
         return Exit::Good;
     }
+    if host.merge_blktrace_only {
+        return device::merge_only(&plan).map_or_else(|problem| refuse([problem]), |()| Exit::Good);
+    }
     run_and_print(&host, &plan, words)
 }
 

@@ -131,3 +131,44 @@ fn a_grid_of_replays_counts_the_wait_for_a_slot() {
         ("1", &["401", "ms"][..], "64", &["1.00", "ms"][..])
     );
 }
+
+/// fio 3.33 merges nothing (`iolog short read`), but replays what Fathom has merged.
+#[test]
+fn merged_traces_are_written_and_replayed_by_both_programs() {
+    require!(Fio);
+    let scratch = Scratch::new();
+    scratch.write("a.iolog", iolog(300, true));
+    scratch.write("b.iolog", iolog(500, false));
+    scratch.write("data", vec![0; 5_000_000]);
+    let inside = |words: Vec<String>| {
+        let mut command = fathom(["fio"]);
+        command.args(words).current_dir(scratch.path(""));
+        run(&mut command)
+    };
+    let merge = "--name=a --read_iolog=a.iolog:b.iolog --merge_blktrace_file=m.bin --replay_redirect=data";
+    inside(words(&format!("{merge} --merge-blktrace-only --merge_blktrace_iters=2:1"))).expect_code(0);
+    let counts = |found: &Json| ["read", "write"].map(|kind| found.whole(&format!("jobs/0/{kind}/total_ios")));
+    let replay = words("--name=a --read_iolog=m.bin --replay_redirect=data --replay_no_stall=1 --output-format=json");
+    let by_fio = run(fio([""; 0]).args(&replay).current_dir(scratch.path(""))).expect_code(0);
+    let by_fathom = inside(replay.clone()).expect_code(0);
+    let (theirs, ours) = (Json::read_after_notes(&by_fio.stdout), Json::read_after_notes(&by_fathom.stdout));
+    assert_eq!(counts(&theirs), counts(&ours));
+    let data = iolog(300, true).lines().filter(|line| line.contains(" read ") || line.contains(" write ")).count();
+    assert_eq!(counts(&ours).iter().sum::<u64>(), 2 * data as u64 + 500);
+
+    // Merged and replayed at once.
+    let at_once = inside(words(&format!("{merge} --replay_no_stall=1 --output-format=json"))).expect_code(0);
+    assert_eq!(counts(&Json::read_after_notes(&at_once.stdout)).iter().sum::<u64>(), data as u64 + 500);
+
+    for (options, message) in [
+        ("--merge_blktrace_scalars=50", "1 values for 2 traces"),
+        ("--merge_blktrace_iters=1:2:3", "3 values for 2 traces"),
+        ("--merge_blktrace_iters=1.5:1", "not a whole number of iterations"),
+        ("--merge_blktrace_iters=0:1", "not within 1"),
+        ("--merge_blktrace_file=a.iolog", "a.iolog"),
+    ] {
+        let refused = inside(words(&format!("{merge} {options}"))).expect_code(1);
+        assert!(refused.stderr.contains(message), "{options}: {}", refused.stderr);
+    }
+    assert_eq!(scratch.read("a.iolog"), iolog(300, true), "an input is never written to");
+}

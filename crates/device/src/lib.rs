@@ -53,7 +53,7 @@ pub use host_stats::{host, unix_ms};
 pub use network::link_of_targets;
 pub use runner::DeviceRunner;
 pub use trace_file_error::TraceFileError;
-pub use traces::HostTraces;
+pub use traces::{HostTraces, merge_only};
 
 /// Asks users to report a panic, below its message.
 pub const BUG_REPORT: &str = "this is a bug in fathom: please report it with the message above";

@@ -230,6 +230,7 @@ impl PreparedRun for DeviceRun<'_> {
         observer: &mut dyn Observer,
     ) -> Result<CompletedRun, RunError> {
         let started_unix_ms = unix_ms();
+        runner::write_merged_traces(&self.plan, &HostTraces).map_err(RunError)?;
         engine::thread::raise_file_limit();
         self.gate.begin();
         let failed_files = self.lay_out_all(control, observer)?;

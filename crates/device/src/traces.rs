@@ -1,10 +1,12 @@
 //! Traces in files of this host.
 
 use std::fs::{File, Metadata};
-use std::io::Read;
+use std::io::{Read, Seek, Write};
 use std::os::unix::fs::MetadataExt;
+use std::path::Path;
 
-use job::Plan;
+use engine::gate::ResultFile;
+use job::{Plan, ReplayOptions, TraceMerge};
 use runner::{TraceFiles, WorkerPlan};
 use workload::{Operations, TraceBytes};
 
@@ -33,6 +35,36 @@ impl TraceFiles for HostTraces {
         engine::gate::note_input(&file.metadata().map_err(cannot)?);
         Ok(Box::new(HostTrace { path: path.to_owned(), file }))
     }
+
+    fn write(&self, path: &str, trace: &mut dyn TraceBytes) -> Result<(), String> {
+        let file = ResultFile::open(Path::new(path)).map_err(|denied| denied.to_string())?;
+        let cannot = |error: std::io::Error| {
+            format!(
+                "{path} cannot be written: {}\nhelp: free space there, or name another file",
+                engine::describe(&error)
+            )
+        };
+        let mut stream = file.stream().map_err(cannot)?;
+        let mut buffer = vec![0; PIECE_BYTES];
+        loop {
+            match trace.read(&mut buffer)? {
+                0 => return stream.finish().map_err(cannot),
+                count => stream.write_all(&buffer[..count]).map_err(cannot)?,
+            }
+        }
+    }
+}
+
+/// Size of the pieces in which a trace is written, in bytes.
+const PIECE_BYTES: usize = 256 << 10;
+
+/// Writes the merged traces of a plan to their files, and does nothing else (`--merge-blktrace-only`).
+///
+/// # Errors
+///
+/// Returns why one of them cannot be read or written.
+pub fn merge_only(plan: &Plan) -> Result<(), String> {
+    runner::write_merged_traces(plan, &HostTraces)
 }
 
 impl TraceBytes for HostTrace {
@@ -46,21 +78,29 @@ impl TraceBytes for HostTrace {
             }
         }
     }
+
+    fn rewind(&mut self) -> Result<(), String> {
+        let rewound = self.file.rewind();
+        rewound.map_err(|error| format!("{} cannot be read again: {}", self.path, engine::describe(&error)))
+    }
 }
 
 /// Returns a refusal for each trace that the run would overwrite.
 pub(crate) fn overwritten(plan: &Plan, workers: &[WorkerPlan]) -> Vec<String> {
     let identity = |found: Metadata| (found.dev(), found.ino());
     let identity = |path: &str| std::fs::metadata(path).ok().map(identity);
-    let traces: Vec<_> = plan.jobs.iter().filter_map(|job| Some(&job.replay.as_ref()?.trace)).collect();
+    let replays = plan.jobs.iter().filter_map(|job| job.replay.as_ref());
+    let inputs = |merge: &TraceMerge| merge.inputs.iter().map(|input| input.trace.clone()).collect::<Vec<_>>();
+    let inputs_of = |replay: &ReplayOptions| replay.merge.as_ref().map(inputs).unwrap_or_default();
+    let traces: Vec<_> = replays.flat_map(|replay| [vec![replay.trace.clone()], inputs_of(replay)].concat()).collect();
     if traces.is_empty() {
         return Vec::new();
     }
     let writing = workers.iter().filter(|worker| Operations::of(&plan.jobs[worker.job]).changes_data());
     let written: Vec<_> =
         writing.flat_map(|worker| &worker.files.files).filter_map(|file| identity(&file.path)).collect();
-    let is_written = |trace: &&&String| identity(trace).is_some_and(|trace| written.contains(&trace));
-    let refusal = |trace: &&String| {
+    let is_written = |trace: &&String| identity(trace).is_some_and(|trace| written.contains(&trace));
+    let refusal = |trace: &String| {
         format!("{trace}: the run would overwrite the trace that it replays\nhelp: replay it on another file")
     };
     traces.iter().filter(is_written).map(refusal).collect()

@@ -22,6 +22,8 @@ pub(crate) struct JobDraft {
     pub(crate) align: [Option<u64>; 3],
     /// Options of a replay, which apply if there is a trace.
     pub(crate) replay: ReplayOptions,
+    /// `merge_blktrace_file` and its lists.
+    pub(crate) merge: MergeDraft,
     /// `steadystate` and its times, which apply if there is a duration.
     pub(crate) steady: SteadyState,
     /// `random_sequence_stride`.
@@ -36,6 +38,17 @@ pub(crate) struct JobDraft {
     pub(crate) name: Option<String>,
     /// Whether `ioengine` named an engine that Fathom supports.
     pub(crate) engine_known: bool,
+}
+
+/// Options of merged traces.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct MergeDraft {
+    /// `merge_blktrace_file`; empty if traces are not merged.
+    pub(crate) file: String,
+    /// `merge_blktrace_scalars`, one percentage for each trace; empty for the times of the traces.
+    pub(crate) percentages: Vec<f64>,
+    /// `merge_blktrace_iters`, one number for each trace; empty for one iteration of each.
+    pub(crate) iterations: Vec<f64>,
 }
 
 /// Values of `zonemode`.
@@ -90,6 +103,7 @@ impl Default for JobDraft {
             splits: [None, None, None],
             align: [None; 3],
             replay: ReplayOptions::default(),
+            merge: MergeDraft::default(),
             steady: SteadyState::default(),
             sequence_stride: false,
             zones: ZoneDraft::default(),

@@ -65,6 +65,8 @@ pub struct HostOptions {
     pub cmdhelp: Option<String>,
     /// `--enghelp`: engine to describe, or `engine,option`; empty to list the engines.
     pub enghelp: Option<String>,
+    /// `--merge-blktrace-only`: write the merged traces, and run nothing.
+    pub merge_blktrace_only: bool,
     /// `--warnings-fatal`.
     pub warnings_fatal: bool,
     /// `--version`.
@@ -174,7 +176,7 @@ pub(crate) static HOST_OPTIONS: &[HostSpec] = &[
     idle("alloc-size", "KB", "No effect: memory is allocated as needed.", Arity::Required),
     idle("debug", "LIST", "No effect.", Arity::Required),
     later("latency-log", Arity::Required),
-    later("merge-blktrace-only", Arity::None),
+    flag("merge-blktrace-only", "Write merged traces, and run nothing.", |h, _, _| h.merge_blktrace_only = true),
     later("cpuclock-test", Arity::None),
     later("crctest", Arity::Optional),
     later("server", Arity::Optional),

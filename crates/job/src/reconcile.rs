@@ -27,7 +27,15 @@ pub(crate) fn reconcile(draft: JobDraft, context: &StrictContext<'_>) -> (Job, V
     reconcile_map(&mut job.pattern, draft.sequence_stride);
     if !draft.replay.trace.is_empty() {
         let ReplayOptions { speed_ppm, .. } = draft.replay;
-        job.replay = Some(ReplayOptions { speed_ppm: speed_ppm.filter(|_| !draft.no_stall), ..draft.replay });
+        let merge = replay::merge(&draft.merge, &draft.replay.trace, context).unwrap_or_else(|problem| {
+            problems.push(*problem);
+            None
+        });
+        let mut options = ReplayOptions { speed_ppm: speed_ppm.filter(|_| !draft.no_stall), ..draft.replay };
+        if let Some(merge) = &merge {
+            options.trace.clone_from(&merge.file);
+        }
+        job.replay = Some(ReplayOptions { merge, ..options });
         reconcile_replay(&mut job, draft.redirect);
         problems.extend(replay::check(&job, context));
     }

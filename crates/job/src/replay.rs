@@ -1,8 +1,9 @@
 //! Checks and defaults of jobs that replay a trace.
 
 use crate::diagnostic::Diagnostic;
-use crate::draft::JobDraft;
-use crate::model::{Engine, Job};
+use crate::draft::{JobDraft, MergeDraft};
+use crate::model::{Engine, Job, MergedInput, ReplayOptions, TraceMerge};
+use crate::names;
 use crate::strict::StrictContext;
 
 /// Options that describe what a trace contains already.
@@ -31,7 +32,11 @@ const REPLACED_BY_TRACE: [&str; 21] = [
 ];
 
 /// Options of a replay, which need a trace.
-const NEEDS_TRACE: [&str; 5] = ["replay_speed", "replay_loop", "replay_start", "replay_for", "replay_fit"];
+const NEEDS_TRACE: [&str; 6] =
+    ["replay_speed", "replay_loop", "replay_start", "replay_for", "replay_fit", "merge_blktrace_file"];
+
+/// Options of merged traces, which need `merge_blktrace_file`.
+const NEEDS_MERGE: [&str; 2] = ["merge_blktrace_scalars", "merge_blktrace_iters"];
 
 /// Chooses what a job of the strict dialect leaves open: an engine that has many requests in flight, without the page
 /// cache, which was above the device of the trace too.
@@ -46,6 +51,47 @@ pub(crate) fn choose_defaults(draft: &mut JobDraft, context: &StrictContext<'_>)
         engine.direct |= !is_given("direct") && !is_given("buffered");
     }
     draft.replay.chooses_depth = engine.engine.is_async() && !is_given("iodepth");
+}
+
+/// Returns the traces that a job merges, if any.
+///
+/// # Errors
+///
+/// Fails if a list has not one value for each trace, or if a number of iterations is not whole.
+pub(crate) fn merge(
+    draft: &MergeDraft,
+    traces: &str,
+    context: &StrictContext<'_>,
+) -> Result<Option<TraceMerge>, Box<Diagnostic>> {
+    if draft.file.is_empty() {
+        return Ok(None);
+    }
+    let traces = names::split(traces);
+    let values = |name: &'static str, values: &[f64], default: f64| {
+        if values.is_empty() {
+            return Ok(vec![default; traces.len()]);
+        }
+        if values.len() == traces.len() {
+            return Ok(values.to_vec());
+        }
+        let message = format!("{} values for {} traces", values.len(), traces.len());
+        let problem = context.error("merge-list", name, &message);
+        Err(Box::new(problem.remedy("write one value for each trace of `read_iolog`, separated by `:`")))
+    };
+    let percentages = values("merge_blktrace_scalars", &draft.percentages, 100.0)?;
+    let iterations = values("merge_blktrace_iters", &draft.iterations, 1.0)?;
+    if let Some(broken) = iterations.iter().find(|value| value.fract() != 0.0) {
+        let message = format!("`{broken}` is not a whole number of iterations");
+        let problem = context.error("merge-iterations", "merge_blktrace_iters", &message);
+        return Err(Box::new(problem.remedy("write, for example, `merge_blktrace_iters=2:1`")));
+    }
+    let of_trace = traces.into_iter().zip(percentages.into_iter().zip(iterations));
+    let inputs = of_trace.map(|(trace, (percentage, iterations))| MergedInput {
+        trace,
+        scale_ppm: (percentage * (ReplayOptions::ORIGINAL_SPEED / 100) as f64).round() as u64,
+        iterations: iterations as u32,
+    });
+    Ok(Some(TraceMerge { file: draft.file.clone(), inputs: inputs.collect() }))
 }
 
 /// Returns combinations that are impossible in both dialects.
@@ -70,6 +116,10 @@ pub(crate) fn check_strictly(draft: &JobDraft, context: &StrictContext<'_>) -> V
 /// Returns an option that a trace replaces, or that has no effect without one.
 fn ignored(draft: &JobDraft, context: &StrictContext<'_>) -> Option<Diagnostic> {
     let is_given = |name: &&&str| context.last(name).is_some();
+    if let Some(name) = NEEDS_MERGE.iter().find(is_given).filter(|_| draft.merge.file.is_empty()) {
+        let message = format!("`{name}` has no effect without `merge_blktrace_file`");
+        return Some(context.error("no-merge", name, &message).remedy("name a file for the merged trace"));
+    }
     if draft.replay.trace.is_empty() {
         let name = *NEEDS_TRACE.iter().find(is_given)?;
         let message = format!("`{name}` has no effect without a trace");

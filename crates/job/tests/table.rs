@@ -80,6 +80,7 @@ fn other_value(spec: &OptionSpec) -> String {
         "bssplit" => "8k/50:64k/50",
         "prioclass" => "1",
         "ignore_error" => "EIO",
+        "merge_blktrace_scalars" | "merge_blktrace_iters" => "2\nmerge_blktrace_file=m",
         "steadystate" => "iops:5%",
         "zonemode" => "strided\nzonesize=4k",
         "zonesize" => "8k\nzonemode=strided",
@@ -152,7 +153,8 @@ fn every_supported_option_changes_the_job() {
             continue;
         }
         let duration = if spec.name.starts_with("steadystate") { "\nsteadystate_duration=9" } else { "" };
-        let trace = if spec.name.starts_with("replay_") { "\nread_iolog=t" } else { "" };
+        let trace =
+            if ["replay_", "merge_"].iter().any(|start| spec.name.starts_with(start)) { "\nread_iolog=t" } else { "" };
         let logs = if spec.name == "log_issue_time" { "\nwrite_lat_log=l\nlog_offset=1" } else { "" };
         let zones = if OF_ZONES.contains(&spec.name) { "\nzonemode=zbd\nzonesize=8k" } else { "" };
         let base =

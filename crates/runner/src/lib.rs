@@ -33,7 +33,7 @@ pub use meter::WorkerLog;
 pub use progress::{ProgressTracker, RunProgress};
 pub use ramps::SizedRamps;
 pub use refusal::Refusal;
-pub use replays::{NoTraces, TraceFiles, issuer, resolve_replays};
+pub use replays::{NoTraces, TraceFiles, issuer, resolve_replays, write_merged_traces};
 pub use result::{PendingOperation, WorkerError, WorkerFailure, WorkerResult};
 pub use seam::{
     AttachedVolume, CompletedRun, CreditPolicy, FileGrowth, NullObserver, Observer, PageCacheUse, PreparedRun, Preview,

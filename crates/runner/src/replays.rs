@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use job::{BlockSizes, Diagnostic, Dialect, Engine, Job, Plan, ReplayFacts, ReplayOptions};
+use job::{BlockSizes, Diagnostic, Dialect, Engine, Job, Plan, ReplayFacts, ReplayOptions, TraceMerge};
 use units::PerKind;
-use workload::{Issuer, JobLayout, TraceBytes, WorkerIndex, scan_trace};
+use workload::{Issuer, JobLayout, MergedTrace, TraceBytes, WorkerIndex, scan_trace};
 
 use crate::WorkerError;
 
@@ -17,6 +17,16 @@ pub trait TraceFiles: fmt::Debug + Send + Sync {
     ///
     /// Returns why it cannot be opened.
     fn open(&self, path: &str) -> Result<Box<dyn TraceBytes>, String>;
+
+    /// Writes a trace to a file.
+    ///
+    /// # Errors
+    ///
+    /// Returns why it cannot be read or written.
+    fn write(&self, path: &str, trace: &mut dyn TraceBytes) -> Result<(), String> {
+        let _ = trace;
+        Err(format!("{path}: this command writes no traces\nhelp: use `fathom run` or `fathom sim`"))
+    }
 }
 
 /// Opens no trace, for runners of jobs that replay none.
@@ -49,7 +59,7 @@ pub fn resolve_replays(plan: &mut Plan, dialect: Dialect, traces: &dyn TraceFile
     for job in &mut plan.jobs {
         let Some(replay) = &mut job.replay else { continue };
         if replay.facts.is_none() {
-            let scan = || traces.open(&replay.trace).and_then(|bytes| scan_trace(replay, bytes));
+            let scan = || open(replay, traces).and_then(|bytes| scan_trace(replay, bytes));
             match known.entry(identity(replay)).or_insert_with(scan) {
                 Ok(facts) => replay.facts = Some(facts.clone()),
                 Err(error) => {
@@ -65,8 +75,39 @@ pub fn resolve_replays(plan: &mut Plan, dialect: Dialect, traces: &dyn TraceFile
 
 /// Returns what determines the facts of a trace.
 fn identity(replay: &ReplayOptions) -> String {
-    let ReplayOptions { trace, start, length, scale, align, skip, .. } = replay;
-    format!("{:?}", (trace, start, length, scale, align, skip))
+    let ReplayOptions { trace, merge, start, length, scale, align, skip, .. } = replay;
+    format!("{:?}", (trace, merge, start, length, scale, align, skip))
+}
+
+/// Opens the trace of a job. Traces that are merged are merged anew, so that the merged file need not exist yet.
+fn open(replay: &ReplayOptions, traces: &dyn TraceFiles) -> Result<Box<dyn TraceBytes>, String> {
+    match &replay.merge {
+        None => traces.open(&replay.trace),
+        Some(merge) => Ok(Box::new(merged(merge, traces)?)),
+    }
+}
+
+fn merged(merge: &TraceMerge, traces: &dyn TraceFiles) -> Result<MergedTrace, String> {
+    let bytes = merge.inputs.iter().map(|input| traces.open(&input.trace)).collect::<Result<_, _>>()?;
+    MergedTrace::new(merge, bytes)
+}
+
+/// Writes the merged traces of a plan to their files (`merge_blktrace_file`).
+///
+/// # Errors
+///
+/// Returns why one of them cannot be written.
+pub fn write_merged_traces(plan: &Plan, traces: &dyn TraceFiles) -> Result<(), String> {
+    let merges: BTreeMap<_, _> = plan
+        .jobs
+        .iter()
+        .filter_map(|job| job.replay.as_ref()?.merge.as_ref())
+        .map(|merge| (&merge.file, merge))
+        .collect();
+    merges.into_values().try_for_each(|merge| {
+        let written = traces.write(&merge.file, &mut merged(merge, traces)?);
+        written.map_err(|problem| format!("merge_blktrace_file: {problem}"))
+    })
 }
 
 fn problem(job: &Job, error: &str) -> Diagnostic {
@@ -129,7 +170,7 @@ pub fn issuer(
     let issuer = match &job.replay {
         None => Issuer::new(job, worker, layout, seed),
         Some(replay) => {
-            let bytes = traces.open(&replay.trace).map_err(WorkerError::new)?;
+            let bytes = open(replay, traces).map_err(WorkerError::new)?;
             Issuer::replaying(job, worker, layout, seed, bytes)
         }
     };

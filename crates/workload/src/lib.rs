@@ -36,7 +36,7 @@ pub use error::WorkloadError;
 pub use files::{FileFact, FilePlan, JobLayout, PlannedFile, plan_files};
 pub use issuer::{Issuer, map_bytes};
 pub use operations::Operations;
-pub use replay::{ReplayOutcome, StreamStep, TraceBytes, TraceStream, scan_trace};
+pub use replay::{MergedTrace, ReplayOutcome, StreamStep, TraceBytes, TraceStream, scan_trace};
 pub use verify::{Checked, HEADER_BYTES, Mismatch, VerifyState, WriteOrigin, WrongData};
 pub use writers::{Writers, file_identity};
 pub use zones::{ZoneGeometry, ZoneTable};

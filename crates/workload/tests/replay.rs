@@ -3,13 +3,13 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use job::{Job, ReplayFacts, ReplayFit, ReplayLoop, ReplayOptions};
+use job::{Job, MergedInput, ReplayFacts, ReplayFit, ReplayLoop, ReplayOptions, TraceMerge};
 use trace::{TraceInfo, TraceOperation, TraceRequest, TraceWriter, TraceWriterOptions};
 use units::random::Random;
 use units::{Nanos, OpKind, PerKind};
 use workload::{
-    Decision, FileExtent, Issuer, JobLayout, Next, Operations, ReplayOutcome, TraceBytes, WorkerIndex, WorkloadError,
-    scan_trace,
+    Decision, FileExtent, Issuer, JobLayout, MergedTrace, Next, Operations, ReplayOutcome, StreamStep, TraceBytes,
+    TraceStream, WorkerIndex, WorkloadError, scan_trace,
 };
 
 /// Bytes in memory, given out in pieces.
@@ -26,6 +26,11 @@ impl TraceBytes for Memory {
         buffer[..count].copy_from_slice(&self.bytes[self.at..self.at + count]);
         self.at += count;
         Ok(count)
+    }
+
+    fn rewind(&mut self) -> Result<(), String> {
+        self.at = 0;
+        Ok(())
     }
 }
 
@@ -487,4 +492,72 @@ fn hostile(random: &mut Random) -> Vec<TraceRequest> {
             }
         })
         .collect()
+}
+
+/// Returns the requests of a merged trace: instant, service time, offset, device and process.
+fn merged(inputs: &[(Vec<u8>, u64, u32)]) -> Vec<(u64, Option<u64>, u64, String, String)> {
+    let inputs_of = inputs.iter().enumerate().map(|(index, (_, scale_ppm, iterations))| MergedInput {
+        trace: index.to_string(),
+        scale_ppm: *scale_ppm,
+        iterations: *iterations,
+    });
+    let merge = TraceMerge { file: "m".to_owned(), inputs: inputs_of.collect() };
+    let bytes = inputs.iter().map(|(bytes, ..)| memory(bytes)).collect();
+    let merged = MergedTrace::new(&merge, bytes).expect("traces");
+    let mut stream = TraceStream::open("m", Box::new(merged)).expect("a trace");
+    let mut requests = Vec::new();
+    while stream.next(&mut requests).expect("requests") == StreamStep::Requests {}
+    let info = stream.input().expect("a format").info();
+    let mut found: Vec<_> = requests
+        .iter()
+        .map(|one| {
+            let (device, process) =
+                (&info.devices[usize::from(one.device)].0, &info.processes[usize::from(one.process)]);
+            (one.issued_ns, one.service_ns, one.offset, device.clone(), process.clone())
+        })
+        .collect();
+    found.sort();
+    found
+}
+
+#[test]
+fn merged_traces_keep_every_request_at_its_scaled_instant() {
+    let on =
+        |device: &str| TraceInfo { devices: vec![(device.to_owned(), None)], processes: vec!["p/7".into()], ..info(1) };
+    let a = written(&[read_at(0, 0), read_at(4_000_000, 4096)], on("8,0"));
+    let b = written(&[read_at(0, 8192), read_at(1_000_000, 16384), read_at(9_000_000, 32768)], on("8,16"));
+    let at = |ns: u64, service: u64, offset: u64, device: &str| {
+        (ns, Some(service), offset, device.to_owned(), "p/7".to_owned())
+    };
+    let plain = merged(&[(a.clone(), 1_000_000, 1), (b.clone(), 1_000_000, 1)]);
+    let expected = [
+        at(0, 1_000, 0, "8,0"),
+        at(0, 1_000, 8192, "8,16"),
+        at(1_000_000, 1_000, 16384, "8,16"),
+        at(4_000_000, 1_000, 4096, "8,0"),
+        at(9_000_000, 1_000, 32768, "8,16"),
+    ];
+    assert_eq!(plain, expected);
+    // The first twice in half its time. It is 4.001 ms long, because its last request takes 1 us.
+    let scaled = merged(&[(a, 500_000, 2), (b, 1_000_000, 1)]);
+    let expected = [
+        at(0, 500, 0, "8,0"),
+        at(0, 1_000, 8192, "8,16"),
+        at(1_000_000, 1_000, 16384, "8,16"),
+        at(2_000_000, 500, 4096, "8,0"),
+        at(2_000_500, 500, 0, "8,0"),
+        at(4_000_500, 500, 4096, "8,0"),
+        at(9_000_000, 1_000, 32768, "8,16"),
+    ];
+    assert_eq!(scaled, expected);
+}
+
+/// More requests than fit into a piece, and times at the end of what a trace can hold.
+#[test]
+fn long_traces_are_merged_completely() {
+    let one = |start: u64| trace(&(0..40_000).map(|n| read_at(start + n * 1_000, n * 4096)).collect::<Vec<_>>());
+    let found = merged(&[(one(0), 1_000_000, 2), (one(7), 3_000_000, 1)]);
+    assert_eq!(found.len(), 120_000);
+    let far = merged(&[(trace(&[read_at(0, 0), read_at(1 << 62, 4096)]), u64::MAX / 2, 3)]);
+    assert_eq!(far.len(), 6);
 }

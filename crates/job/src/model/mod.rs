@@ -27,7 +27,7 @@ pub use pattern::{BlockSizes, Direction, Distribution, Generator, Pattern, Strid
 pub use priority::{CommandPriorities, IoPriority, PriorityRule, PriorityShare};
 pub use processor::{ProcessorLoad, ProcessorWork};
 pub use ranks::{JobRanks, RankPart, RankRanges, RankShare, RankTable, SplitKind};
-pub use replay::{ReplayFacts, ReplayFit, ReplayLoop, ReplayOptions, ReplaySkip};
+pub use replay::{MergedInput, ReplayFacts, ReplayFit, ReplayLoop, ReplayOptions, ReplaySkip, TraceMerge};
 pub use verify::*;
 
 use std::collections::BTreeSet;

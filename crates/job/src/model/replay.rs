@@ -9,6 +9,8 @@ use super::{Direction, Paced};
 pub struct ReplayOptions {
     /// Path of the trace.
     pub trace: String,
+    /// The traces that are merged into this one, if it is a merged trace.
+    pub merge: Option<TraceMerge>,
     /// Speed in millionths of the original; `None` to ignore the instants of the trace.
     pub speed_ppm: Option<u64>,
     /// What decides when a request is issued.
@@ -35,6 +37,7 @@ impl Default for ReplayOptions {
     fn default() -> Self {
         Self {
             trace: String::new(),
+            merge: None,
             speed_ppm: Some(Self::ORIGINAL_SPEED),
             dependence: ReplayLoop::Open,
             start: Nanos::ZERO,
@@ -91,6 +94,26 @@ impl ReplayOptions {
     pub fn end(&self) -> Nanos {
         if self.length == Nanos::ZERO { Nanos::MAX } else { self.start + self.length }
     }
+}
+
+/// Traces that are merged into one (`merge_blktrace_file`), which the job replays.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TraceMerge {
+    /// Path of the file for the merged trace.
+    pub file: String,
+    /// The traces.
+    pub inputs: Vec<MergedInput>,
+}
+
+/// One of the traces that are merged.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MergedInput {
+    /// Path of the trace.
+    pub trace: String,
+    /// Factor of all its times, in millionths.
+    pub scale_ppm: u64,
+    /// How often it is repeated, at least 1.
+    pub iterations: u32,
 }
 
 /// What decides when a request of a trace is issued.

@@ -2,7 +2,7 @@
 
 use super::Status;
 use super::spec::OptionKind::{Bool, Floats, Int, Seconds, Text};
-use super::spec::{ANY, OptionSpec, Setter, accepted, int, later, special, switch, text, word};
+use super::spec::{ANY, OptionSpec, Setter, accepted, int, special, switch, text, word};
 use crate::draft::JobDraft;
 use crate::model::{ReplayFit, ReplayLoop, ReplayOptions, ReplaySkip};
 use crate::read::Findings;
@@ -73,10 +73,31 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
     text("write_iolog", "Write a log of all operations to this file, which `read_iolog` replays.", |d, path| {
         d.job.stats.write_iolog = (!path.is_empty()).then(|| path.to_owned());
     }),
-    later("merge_blktrace_file", Text, "Where merged traces go."),
-    later("merge_blktrace_scalars", Floats(f64::MIN, f64::MAX), "Replay speed of each merged trace as a percentage."),
-    later("merge_blktrace_iters", Floats(f64::MIN, f64::MAX), "How often each trace is merged."),
+    text(
+        "merge_blktrace_file",
+        "Merge the traces of `read_iolog`, separated by `:`, into this binary file of blktrace, and replay that.",
+        |d, path| path.clone_into(&mut d.merge.file),
+    ),
+    OptionSpec::new(
+        "merge_blktrace_scalars",
+        Floats(MERGE_PERCENT_MIN, MERGE_PERCENT_MAX),
+        Setter::Floats(|d, values| d.merge.percentages = values),
+        "Percentages by which the times of the merged traces are multiplied, one for each, separated by `:`.",
+    ),
+    OptionSpec::new(
+        "merge_blktrace_iters",
+        Floats(1.0, MERGE_ITERATIONS_MAX),
+        Setter::Floats(|d, values| d.merge.iterations = values),
+        "How often the merged traces are repeated, one whole number for each, separated by `:`.",
+    ),
 ];
+
+/// Bounds of the percentages of merged traces: a millionth of the time, and a million times as long.
+const MERGE_PERCENT_MIN: f64 = 0.0001;
+const MERGE_PERCENT_MAX: f64 = 100_000_000.0;
+
+/// Maximum number of iterations of a merged trace.
+const MERGE_ITERATIONS_MAX: f64 = 1_000_000.0;
 
 fn set_trace(draft: &mut JobDraft, path: &str) {
     path.clone_into(&mut draft.replay.trace);

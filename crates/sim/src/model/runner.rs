@@ -138,6 +138,7 @@ impl<C: Clock + 'static> PreparedRun for ModelRun<'_, C> {
         control: &dyn RunControl,
         observer: &mut dyn Observer,
     ) -> Result<CompletedRun, RunError> {
+        runner::write_merged_traces(&self.plan, &*self.runner.traces).map_err(RunError)?;
         let placement = self.placement.with_credits(&options.credits);
         let mut system = System::new(&placement.attachments, self.seeds.printed(&self.plan));
         let open = assumptions::open_routes((&self.plan, &self.workers.plans), &placement);

@@ -7,12 +7,14 @@
 mod closed;
 mod feed;
 mod map;
+mod merge;
 mod open;
 mod scan;
 mod speed;
 mod stream;
 
 pub(crate) use map::needed_bytes;
+pub use merge::MergedTrace;
 pub use scan::scan_trace;
 pub use stream::{StreamStep, TraceBytes, TraceStream};
 

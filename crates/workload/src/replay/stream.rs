@@ -12,6 +12,15 @@ pub trait TraceBytes: fmt::Debug + Send {
     ///
     /// Returns why they cannot be read.
     fn read(&mut self, buffer: &mut [u8]) -> Result<usize, String>;
+
+    /// Returns to the start.
+    ///
+    /// # Errors
+    ///
+    /// Returns why the bytes cannot be read again.
+    fn rewind(&mut self) -> Result<(), String> {
+        Err("this trace cannot be read twice".to_owned())
+    }
 }
 
 /// Bytes that are read at a time.
@@ -78,6 +87,13 @@ impl TraceStream {
     /// Returns how many requests have lost their time.
     pub(super) fn early(&self) -> u64 {
         self.input.as_ref().map_or(0, TraceInput::early)
+    }
+
+    /// Returns to the start of the trace.
+    pub(super) fn restart(&mut self) -> Result<(), String> {
+        self.bytes.rewind()?;
+        (self.input, self.has_ended) = (None, false);
+        Ok(())
     }
 
     /// Appends the next requests of the trace.
