@@ -11,6 +11,7 @@ use workload::{FileFact, FilePlan, WorkloadError};
 use crate::attributes;
 use crate::capacity;
 use crate::exports::Exports;
+use crate::namespaces;
 use crate::zones;
 
 /// The files and devices of this host, and the NBD exports that it can reach.
@@ -39,6 +40,7 @@ impl Environment for HostEnvironment {
             Engine::Nbd => {
                 return self.exports.of(path).ok().map(|export| FileFact { size: export.bytes, block_device: true });
             }
+            Engine::IoUringCmd => return namespaces::fact(job, path),
             _ => {}
         }
         let seen = engine::files::look(Path::new(path)).ok().flatten()?;
@@ -53,7 +55,11 @@ impl Environment for HostEnvironment {
     fn check(&self, job: &Job) -> Result<(), WorkloadError> {
         let missing = job.files.directories.iter().find(|path| !path.is_empty() && !Path::new(path).is_dir());
         missing.map_or_else(
-            || attributes::check(job).and_then(|()| self.exports.check(job, self.dialect)),
+            || {
+                attributes::check(job)
+                    .and_then(|()| self.exports.check(job, self.dialect))
+                    .and_then(|()| namespaces::check(job))
+            },
             |path| {
                 let message = format!("{path} is not a directory\nhelp: create or mount it first, or correct the path");
                 Err(WorkloadError { option: "directory", message })
@@ -67,8 +73,12 @@ impl Environment for HostEnvironment {
         if engine.has_no_storage() || engine.is_remote() || engine.name_call().is_some_and(|call| call.directory) {
             return Ok(());
         }
-        // What exists has been looked at.
-        let unknown = files.files.iter().filter(|file| file.existing.is_none());
+        // What exists has been looked at, except which kind of character device it is.
+        let of_no_size = files.files.iter().filter(|file| file.existing.is_none_or(|fact| fact.size == 0));
+        if engine != Engine::IoUringCmd {
+            of_no_size.clone().try_for_each(|file| namespaces::check_other(&file.path))?;
+        }
+        let unknown = of_no_size.filter(|file| file.existing.is_none());
         let refused = unknown.filter_map(|file| engine::files::look(Path::new(&file.path)).err()).next();
         match refused.filter(|error| error.errno.is_none()) {
             Some(error) => Err(WorkloadError { option: "filename", message: error.to_string() }),

@@ -26,6 +26,7 @@ pub fn failure(failure: &OperationFailure, worker: &WorkerPlan, engine: Engine) 
                 Engine::Nbd => remedy_of_export(errno),
                 Engine::Http => None,
                 _ if let Some(call) = engine.name_call() => remedy_of_name(call, errno),
+                Engine::IoUringCmd => remedy_of_command(errno).or_else(|| remedy(decision.kind, errno)),
                 _ if engine.is_of_network() => remedy_of_connection(errno),
                 _ => device_state::remedy(path, decision.kind).or_else(|| remedy(decision.kind, errno)),
             };
@@ -53,6 +54,20 @@ pub fn failure(failure: &OperationFailure, worker: &WorkerPlan, engine: Engine) 
             format!("{kind} fell to {measured} {unit}, and {option} is {floor} {unit}")
         }
     }
+}
+
+/// Returns the remedy for an NVMe command that failed.
+fn remedy_of_command(errno: Errno) -> Option<&'static str> {
+    Some(match errno {
+        Errno::OPNOTSUPP => "the device has no such command: see the field oncs of `nvme id-ctrl`",
+        Errno::ILSEQ => "the data or their protection information are not what was written: see pi_chk and apptag",
+        Errno::NODATA => {
+            "the device cannot read these blocks, which may be unwritten, or written with write_mode=uncor"
+        }
+        Errno::ACCESS => "run as root: the kernel permits this command to no other user",
+        Errno::INVAL => "see the kernel's log (dmesg) and `nvme id-ns`: the device or the kernel takes no such command",
+        _ => return None,
+    })
 }
 
 /// Returns what failed, and where.

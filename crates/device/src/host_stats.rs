@@ -6,7 +6,7 @@ use std::thread;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use engine::files::{self, FileKind, Seen};
-use job::{NameAction, Plan};
+use job::{Engine, NameAction, Plan};
 use probe::{Counters, Number, ProbedDisk};
 use record::{DiskUse, HostRecord, TargetFacts, TargetKind};
 use runner::{RunFacts, WorkerPlan};
@@ -117,6 +117,12 @@ impl HostStats {
         {
             stats.add(look, &seen, cached);
         }
+        let of_commands = workers.iter().filter(|worker| plan.jobs[worker.job].engine.engine == Engine::IoUringCmd);
+        for file in of_commands.flat_map(|worker| &worker.files.files) {
+            if let Some(target) = stats.targets.get_mut(&file.path) {
+                target.facts.size = file.needed;
+            }
+        }
         stats
     }
 
@@ -180,7 +186,9 @@ impl HostStats {
         for (target, inspected) in self.targets.values_mut().zip(inspected) {
             if let Some((seen, cached)) = inspected {
                 let facts = &mut target.facts;
-                (facts.size, facts.allocated, facts.cached_after) = (seen.bytes, Some(seen.allocated), cached);
+                (facts.allocated, facts.cached_after) = (Some(seen.allocated), cached);
+                // Only commands tell the size of a namespace.
+                facts.size = if seen.kind == FileKind::Character { facts.size } else { seen.bytes };
             }
         }
     }

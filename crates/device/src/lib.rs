@@ -24,6 +24,7 @@ pub mod input;
 pub mod input_file;
 mod iolog;
 pub mod layout;
+mod namespaces;
 mod network;
 mod objects;
 mod opendir;

@@ -36,7 +36,7 @@ pub(crate) fn open(
     let access = Access {
         read: direction.reads() || job.verify.method.is_some() || job.engine.engine == Engine::Mmap,
         write: writes,
-        direct: job.engine.direct && job.engine.engine != Engine::Mmap,
+        direct: job.engine.direct && !matches!(job.engine.engine, Engine::Mmap | Engine::IoUringCmd),
         sync: match job.files.open_sync {
             job::OpenSync::None => files::SyncFlags::None,
             job::OpenSync::Sync => files::SyncFlags::Sync,
@@ -59,7 +59,11 @@ pub(crate) fn open(
             shares_filesystem: job.sync.end_syncfs && filesystems.include(path),
             ..access
         };
-        let file = if writes { shared.gate.open(path, access) } else { files::open(path, access) };
+        let file = match job.engine.engine {
+            Engine::IoUringCmd if writes => shared.gate.open_namespace(path, access),
+            _ if writes => shared.gate.open(path, access),
+            _ => files::open(path, access),
+        };
         in_call.leave();
         let file = file.map_err(|error| worker_error(&error))?;
         if access.direct {
@@ -167,6 +171,7 @@ fn unaligned(job: &Job, error: engine::Error) -> WorkerError {
 fn kind(options: &EngineOptions) -> EngineKind {
     match options.engine {
         Engine::IoUring | Engine::Posixaio => EngineKind::IoUring,
+        Engine::IoUringCmd => EngineKind::IoUringCmd,
         Engine::Libaio => EngineKind::Libaio,
         Engine::Psync => EngineKind::Psync,
         Engine::Sync => EngineKind::Sync,

@@ -9,6 +9,8 @@ use job::{Engine, Job, NameAction, NameCall, Plan};
 use runner::WorkerPlan;
 use workload::Operations;
 
+use crate::namespaces;
+
 /// Creates the write gate of `run`, `sweep` and `suite`, which write all the data themselves, so their files are marked
 /// as Fathom's.
 pub fn gate(destroy: &[PathBuf], overwrite: &[PathBuf], sharing: Sharing, ledger: Option<&Path>) -> Arc<WriteGate> {
@@ -42,6 +44,7 @@ pub fn check(plan: &Plan, workers: &[WorkerPlan], gate: &WriteGate) -> Vec<Strin
         let admitted = match engine {
             Engine::Nbd => gate.admit_export(path),
             Engine::Http => gate.admit_objects(path).map(drop),
+            Engine::IoUringCmd => gate.admit_namespace(Path::new(path)).map(drop),
             _ if let Some(call) = engine.name_call() => check_name(gate, Path::new(path), call),
             _ => admit(gate, Path::new(path)),
         };
@@ -76,13 +79,15 @@ fn check_name(gate: &WriteGate, path: &Path, call: NameCall) -> Result<(), Denie
 /// Reports whether a job opens its files for writing.
 pub(crate) fn opens_for_writing(job: &Job) -> bool {
     // The kernel allocates space through descriptors for writing only, whatever the direction.
-    job.engine.engine == Engine::Falloc || Operations::of(job).writes()
+    let operations = Operations::of(job);
+    job.engine.engine == Engine::Falloc || operations.trim || operations.write && namespaces::changes(job)
 }
 
 /// Reports whether a job can change files or devices.
 pub(crate) fn changes_targets(job: &Job) -> bool {
     match job.engine.engine.name_call() {
         Some(call) => call.action != NameAction::Stat,
+        None if job.engine.engine == Engine::IoUringCmd => opens_for_writing(job),
         None => !job.engine.engine.has_no_storage() && (opens_for_writing(job) || Operations::of(job).remove),
     }
 }

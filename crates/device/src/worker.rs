@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use drive::{DriveObserver, Ending, Stop};
 use engine::{BlockedCall, CallKind, ErrorKind, InCall, Setup, Visitor};
-use job::{Dialect, Job};
+use job::{Dialect, Engine, Job};
 use meter::{Meter, Summary, WorkerLog};
 use record::StuckKind;
 use runner::policy::{self, Storage};
@@ -16,6 +16,7 @@ use units::{CpuUse, Nanos, OpKind};
 use crate::attributes::{self, CommandTime};
 use crate::host_stats::unix_ms;
 use crate::iolog::OperationLog;
+use crate::namespaces;
 use crate::objects;
 use crate::opening;
 use crate::peers;
@@ -101,8 +102,14 @@ fn attempt(
     let in_call_of_setup = Some(Arc::clone(in_call));
     let network = peers::network(worker_plan, job);
     let objects = objects::setup(worker_plan, job, shared)?;
-    let setup =
-        Setup { in_call: in_call_of_setup, names, network, objects, ..opening::setup(job, &issuer, shared.clock) };
+    let setup = Setup {
+        in_call: in_call_of_setup,
+        names,
+        network,
+        objects,
+        nvme: namespaces::setup(job, seed),
+        ..opening::setup(job, &issuer, shared.clock)
+    };
     let meter = Meter::new(policy::meter_options(job, shared.intervals, shared.counters.worker_count()));
     let meter = meter.logging_to(log);
     let strict = shared.dialect == Dialect::Strict;
@@ -149,7 +156,8 @@ fn attempt(
 
 /// Reports whether a job has files of this host.
 fn keeps_files(job: &Job) -> bool {
-    !job.engine.engine.has_no_storage() && !job.engine.engine.is_of_objects()
+    let engine = job.engine.engine;
+    !engine.has_no_storage() && !engine.is_of_objects() && engine != Engine::IoUringCmd
 }
 
 /// Creates the log files of a worker, if its job has any.

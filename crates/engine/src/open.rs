@@ -12,6 +12,7 @@ use crate::mmap::Mmap;
 use crate::names::Names;
 use crate::network::Network;
 use crate::null::Null;
+use crate::nvme::Passthrough;
 use crate::objects::Objects;
 use crate::processor::Processor;
 use crate::setup::{EngineKind, Setup};
@@ -39,6 +40,7 @@ pub trait Visitor {
 pub fn with_target<V: Visitor>(setup: &Setup, files: Vec<File>, visitor: V) -> Result<V::Output, Error> {
     match setup.engine {
         EngineKind::IoUring => Uring::new(setup, files).map(|target| visitor.visit(target)),
+        EngineKind::IoUringCmd => Passthrough::new(setup, files).map(|target| visitor.visit(target)),
         EngineKind::Libaio => Aio::new(setup, files).map(|target| visitor.visit(target)),
         EngineKind::Mmap => SyncTarget::new(setup, Mmap::new(files, setup.thp)?).map(|target| visitor.visit(target)),
         EngineKind::Psync => blocking(Pread, setup, files, visitor),

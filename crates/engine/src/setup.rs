@@ -8,6 +8,7 @@ use crate::clock::MonotonicClock;
 use crate::in_call::InCall;
 use crate::named_target::{NamedTarget, PathCall};
 use crate::network_setup::NetworkSetup;
+use crate::nvme::NvmeSetup;
 use crate::object_store::ObjectStoreSetup;
 
 /// Engine, queue and buffers of a target.
@@ -60,6 +61,8 @@ pub struct Setup {
     pub objects: Option<ObjectStoreSetup>,
     /// Bursts of work (`cpuio`).
     pub burst: Option<BurstSetup>,
+    /// NVMe commands (`io_uring_cmd`).
+    pub nvme: Option<NvmeSetup>,
     /// The clock shared by all workers of a run.
     pub clock: MonotonicClock,
     /// Where the worker records calls that may block; `None` if no other thread reads it.
@@ -94,6 +97,7 @@ impl Setup {
             network: None,
             objects: None,
             burst: None,
+            nvme: None,
             clock,
             in_call: None,
         }
@@ -154,6 +158,8 @@ pub struct BurstSetup {
 pub enum EngineKind {
     /// Linux `io_uring`.
     IoUring,
+    /// NVMe commands through `io_uring`, on the character devices of namespaces.
+    IoUringCmd,
     /// Linux native asynchronous I/O.
     Libaio,
     /// `pread` and `pwrite`.
@@ -208,6 +214,7 @@ impl EngineKind {
     pub const fn name(self) -> &'static str {
         match self {
             Self::IoUring => "io_uring",
+            Self::IoUringCmd => "io_uring_cmd",
             Self::Libaio => "libaio",
             Self::Psync => "psync",
             Self::Sync => "sync",

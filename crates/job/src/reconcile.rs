@@ -160,21 +160,26 @@ fn reconcile_map(pattern: &mut Pattern, advances: bool) {
 
 /// Resets options that the job's engine does not use.
 fn reconcile_engine(options: &mut EngineOptions) {
-    let ring = options.engine == Engine::IoUring;
+    let commands = options.engine == Engine::IoUringCmd;
+    let ring = options.engine == Engine::IoUring || commands;
     // Neither an export nor a modelled volume has a page cache of this host in front of it. Other engines on a modelled
     // volume have one, as on a device.
-    options.direct |= matches!(options.engine, Engine::Model | Engine::Nbd | Engine::Http);
+    options.direct |= matches!(options.engine, Engine::Model | Engine::Nbd | Engine::Http | Engine::IoUringCmd);
     options.direct &= !options.engine.is_of_network();
     options.direct &= !options.engine.is_of_metadata();
     options.uri = options.uri.take().filter(|_| options.engine == Engine::Nbd);
     options.hipri &= ring || options.engine == Engine::Pvsync2;
     let libaio = options.engine == Engine::Libaio;
-    let per_call = ring || options.engine == Engine::Pvsync2;
+    let per_call = ring && !commands || options.engine == Engine::Pvsync2;
     options.vectored &= ring || libaio;
     options.nowait &= per_call || libaio;
     options.uncached &= per_call;
     options.atomic &= per_call || libaio;
     options.direct |= options.atomic;
+    if !commands {
+        options.nvme = NvmeOptions::default();
+        (options.read_fua, options.write_fua) = (false, false);
+    }
     if !(ring || libaio) {
         options.priorities = CommandPriorities::default();
     }

@@ -4,7 +4,7 @@ use std::fs::Metadata;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-use super::{Number, mounts, number_in, reading, split};
+use super::{Number, mounts, namespace::namespace_at, number_in, reading, split};
 use crate::filesystem::existing_ancestor;
 
 /// A block device: a disk, a partition, or a device stacked on others.
@@ -41,13 +41,17 @@ pub struct Relations {
     pub slaves: Vec<String>,
 }
 
-/// Returns the number of the block device at `path`, or of the device below the file at `path`, which may be missing;
-/// `None` for files without a device, as in memory or on the network.
+/// Returns the number of the block device at `path`, of that of an NVMe namespace whose character device is there, or of
+/// the device below the file at `path`, which may be missing; `None` for files without a device, as in memory or on the
+/// network.
 #[must_use]
 pub fn number_of(root: &Path, path: &Path) -> Option<Number> {
     let metadata = std::fs::metadata(existing_ancestor(path)).ok()?;
     if let Some(number) = block_number(&metadata) {
         return Some(number);
+    }
+    if let Some(node) = namespace_at(root, path) {
+        return node.block;
     }
     match split(metadata.dev()) {
         // Filesystems over several devices have their own numbers; their mounts name one of the devices.

@@ -164,6 +164,7 @@ fn on_device(plan: &Plan, workers: &[WorkerPlan], growths: &[FileGrowth], refusa
             let extent = file.extent;
             let state = match file.existing {
                 Some(_) if job.engine.engine == Engine::Nbd => "NBD export",
+                Some(_) if job.engine.engine == Engine::IoUringCmd => "NVMe namespace",
                 None if job.engine.engine.is_of_network() => "connection",
                 None if job.engine.engine.is_of_objects() => "objects",
                 Some(fact) if fact.block_device => "block device",

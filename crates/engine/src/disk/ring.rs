@@ -7,7 +7,7 @@ use io_uring::squeue::{Entry, Flags};
 use io_uring::{IoUring, opcode, types};
 
 use super::call::DiskCall;
-use crate::uring::{ENTER_GETEVENTS, build_plain};
+use crate::ring::{ENTER_GETEVENTS, build_plain};
 
 /// Maximum number of calls submitted together. More may be in flight.
 const ENTRIES: u32 = 256;

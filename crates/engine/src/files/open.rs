@@ -339,6 +339,15 @@ impl WriteGate {
         gate::remove_same(path, &file).map_err(failed)
     }
 
+    /// Opens the character device of an NVMe namespace for commands that change it, after admitting it.
+    ///
+    /// # Errors
+    /// As for [`WriteGate::admit_namespace`], and if the system refuses.
+    pub fn open_namespace(&self, path: &Path, access: Access) -> Result<File, Error> {
+        let permit = self.admit_namespace(path)?;
+        open_permitted(&permit, Access { write: true, ..access })
+    }
+
     /// Opens a file or device for writing, after admitting or creating it.
     ///
     /// # Errors

@@ -44,7 +44,7 @@ impl WriteCandidate<'_> {
     }
 
     /// Admits the candidate if there are no objections or it may be destroyed.
-    fn admit_unless(&self, objections: Vec<Objection>) -> Result<(), Denied> {
+    pub(super) fn admit_unless(&self, objections: Vec<Objection>) -> Result<(), Denied> {
         let is_permitted = |one: &Objection| one.permission() <= Permission::Destroy;
         if objections.is_empty() || self.gate.may_destroy(self.identity) && objections.iter().all(is_permitted) {
             return Ok(());

@@ -17,6 +17,7 @@ mod ledger;
 mod locks;
 mod loops;
 mod mark;
+mod namespace;
 mod objection;
 mod objects;
 mod open;
@@ -88,6 +89,8 @@ pub struct WriteGate {
 #[derive(Debug, Default)]
 struct GateState {
     admitted: BTreeMap<FileIdentity, Permit>,
+    /// Admitted character devices of NVMe namespaces, whose block devices are among `admitted`.
+    commanded: BTreeMap<FileIdentity, Permit>,
     /// Admitted exports, and whether all their data were Fathom's.
     exports: BTreeMap<String, bool>,
     /// Permits by requested name: a name keeps its first meaning even if it comes to refer to another file.
@@ -260,7 +263,7 @@ impl WriteGate {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         let state = self.state();
-        state.admitted.is_empty() && state.exports.is_empty()
+        state.admitted.is_empty() && state.exports.is_empty() && state.commanded.is_empty()
     }
 
     fn keep(&self, mut held: HeldFile) -> Permit {
@@ -285,7 +288,8 @@ impl WriteGate {
     }
 
     fn may_destroy(&self, identity: FileIdentity) -> bool {
-        self.permissions.destroy.iter().any(|path| FileIdentity::at(path) == Some(identity))
+        let is_named = |one: FileIdentity| one == identity || Self::is_namespace_of(one, identity);
+        self.permissions.destroy.iter().any(|path| FileIdentity::at(path).is_some_and(is_named))
     }
 
     fn may_overwrite(&self, identity: FileIdentity) -> bool {
@@ -384,6 +388,10 @@ impl WriteGate {
     }
 
     fn record_device(&self, device: &File) {
+        // Commands to the character device of a namespace leave older data in the page cache.
+        if !self.state().commanded.is_empty() {
+            namespace::drop_cache_of(device);
+        }
         let examined = file_facts::device_bytes(device).and_then(|bytes| probe::examine(&mut &*device, bytes));
         self.record(examined.ok());
     }

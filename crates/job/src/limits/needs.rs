@@ -95,7 +95,8 @@ impl Needs {
         let log_files: u64 = log_files.iter().filter(|(log, _)| log.is_some()).map(|(_, files)| files).sum();
         let logs_operations = log_files > 0 && logs.log_avg == Nanos::ZERO;
         let log_bytes = if logs_operations { LOG_BYTES } else { 0 };
-        let has_ring = matches!(job.engine.engine, Engine::IoUring | Engine::Posixaio | Engine::Nbd);
+        let has_ring =
+            matches!(job.engine.engine, Engine::IoUring | Engine::IoUringCmd | Engine::Posixaio | Engine::Nbd);
         let (ring_mappings, ring_descriptors) = if has_ring { (RING_MAPPINGS, RING_DESCRIPTORS) } else { (0, 0) };
         let connections = u64::from(job.engine.engine.is_of_objects());
         let pipe_descriptors = connections + if job.engine.engine == Engine::Splice { PIPE_DESCRIPTORS } else { 0 };
@@ -338,7 +339,7 @@ fn check_each(plan: &Plan, capacity: &Capacity) -> Vec<Excess> {
         found.push(Excess { job: index, option, diagnostic });
     };
     for (index, job) in plan.jobs.iter().enumerate() {
-        let ring = matches!(job.engine.engine, Engine::IoUring | Engine::Posixaio);
+        let ring = matches!(job.engine.engine, Engine::IoUring | Engine::IoUringCmd | Engine::Posixaio);
         if let Some(limit) = capacity.ring_entries.as_ref().filter(|limit| ring && depth(job) > limit.most) {
             let message = format!(
                 "job `{}` keeps {} operations in flight, but a ring takes {}: {}",

@@ -1,12 +1,14 @@
 //! Engines and their options.
 
-use super::{CommandPriorities, NetworkOptions, ObjectStoreOptions, ProcessorLoad};
+use super::{CommandPriorities, NetworkOptions, NvmeOptions, ObjectStoreOptions, ProcessorLoad};
 
 /// Engines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Engine {
     /// Linux `io_uring`.
     IoUring,
+    /// NVMe commands through `io_uring`, past the block layer.
+    IoUringCmd,
     /// Linux native asynchronous I/O.
     Libaio,
     /// `pread` and `pwrite`.
@@ -96,6 +98,7 @@ impl Engine {
     pub const fn name(self) -> &'static str {
         match self {
             Self::IoUring => "io_uring",
+            Self::IoUringCmd => "io_uring_cmd",
             Self::Libaio => "libaio",
             Self::Psync => "psync",
             Self::Sync => "sync",
@@ -171,7 +174,10 @@ impl Engine {
     /// Reports whether more than one operation can be in flight, as also with fio's `null`.
     #[must_use]
     pub const fn is_async(self) -> bool {
-        matches!(self, Self::IoUring | Self::Libaio | Self::Posixaio | Self::Nbd | Self::Null | Self::Model)
+        matches!(
+            self,
+            Self::IoUring | Self::IoUringCmd | Self::Libaio | Self::Posixaio | Self::Nbd | Self::Null | Self::Model
+        )
     }
 }
 
@@ -224,6 +230,12 @@ pub struct EngineOptions {
     pub network: NetworkOptions,
     /// Store of `http`.
     pub objects: ObjectStoreOptions,
+    /// Reads come from the medium (`readfua`).
+    pub read_fua: bool,
+    /// Writes are on the medium when they complete (`writefua`).
+    pub write_fua: bool,
+    /// Commands of `io_uring_cmd`.
+    pub nvme: NvmeOptions,
     /// Load of `cpuio`.
     pub processor: ProcessorLoad,
 }

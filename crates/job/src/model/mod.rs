@@ -8,6 +8,7 @@ mod goals;
 mod host_attributes;
 mod hosts;
 mod network;
+mod nvme;
 mod object_store;
 mod pattern;
 mod priority;
@@ -22,6 +23,7 @@ pub use goals::{FlowOptions, LatencyTarget, RateFloors, SteadyMeasure, SteadySta
 pub use host_attributes::{ControlGroupOptions, HostAttributes, NumaMemory, NumaNodes};
 pub use hosts::PlanHosts;
 pub use network::{NetworkOptions, NetworkProtocol};
+pub use nvme::{NvmeOptions, NvmeWrite, ProtectionFields};
 pub use object_store::{ObjectStoreOptions, Secret, StoreEncryption, StoreMode};
 pub use pattern::{BlockSizes, Direction, Distribution, Generator, Pattern, StridedZones, ZonedOptions};
 pub use priority::{CommandPriorities, IoPriority, PriorityRule, PriorityShare};

@@ -7,6 +7,7 @@ pub(crate) mod distribution;
 pub(crate) mod error_numbers;
 pub(crate) mod lists;
 pub(crate) mod number;
+pub(crate) mod nvme;
 pub(crate) mod pattern;
 pub(crate) mod priorities;
 pub(crate) mod word;

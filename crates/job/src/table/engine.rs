@@ -95,14 +95,15 @@ fn memory(word: &str) -> BufferMemory {
 }
 
 /// All engines that Fathom supports.
-pub(crate) const ENGINES: [Engine; 25] = {
+pub(crate) const ENGINES: [Engine; 26] = {
     use Engine::{
         Cpuio, Dircreate, Dirdelete, Dirstat, Falloc, Filecreate, Filedelete, Filestat, Ftruncate, Http, IoUring,
-        Libaio, Mmap, Model, Nbd, Net, Netsplice, Null, Posixaio, Psync, Pvsync, Pvsync2, Splice, Sync, Vsync,
+        IoUringCmd, Libaio, Mmap, Model, Nbd, Net, Netsplice, Null, Posixaio, Psync, Pvsync, Pvsync2, Splice, Sync,
+        Vsync,
     };
     [
-        IoUring, Libaio, Psync, Sync, Vsync, Pvsync, Pvsync2, Posixaio, Mmap, Splice, Filecreate, Filestat, Filedelete,
-        Dircreate, Dirstat, Dirdelete, Ftruncate, Falloc, Nbd, Net, Netsplice, Http, Cpuio, Null, Model,
+        IoUring, IoUringCmd, Libaio, Psync, Sync, Vsync, Pvsync, Pvsync2, Posixaio, Mmap, Splice, Filecreate, Filestat,
+        Filedelete, Dircreate, Dirstat, Dirdelete, Ftruncate, Falloc, Nbd, Net, Netsplice, Http, Cpuio, Null, Model,
     ]
 };
 

@@ -21,11 +21,6 @@ const fn foreign(names: &'static str, reason: &'static str, remedy: &'static str
 
 static FOREIGN: &[ForeignEngines] = &[
     foreign(
-        "io_uring_cmd",
-        "it sends NVMe commands to a character device (/dev/ngXnY), past the block layer",
-        "write `ioengine=io_uring` and the block device of the namespace (/dev/nvmeXnY) as `filename`",
-    ),
-    foreign(
         "xnvme libblkio",
         "it needs a library that drives devices from user space",
         "write `ioengine=io_uring` and the block device as `filename`",

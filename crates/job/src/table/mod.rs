@@ -9,6 +9,7 @@ mod extent;
 mod files;
 mod foreign;
 mod io;
+mod nvme;
 mod objects;
 mod pace;
 mod private;
@@ -28,7 +29,7 @@ pub use spec::{Category, OptionKind, OptionSpec, Status};
 use units::closest;
 
 /// The options of each category, with its title in the reference.
-pub(crate) static TABLES: [(Category, &str, &[OptionSpec]); 12] = [
+pub(crate) static TABLES: [(Category, &str, &[OptionSpec]); 13] = [
     (Category::Jobs, "Jobs", process::OPTIONS),
     (Category::Files, "Files", files::OPTIONS),
     (Category::Extent, "Extent and duration", extent::OPTIONS),
@@ -41,6 +42,7 @@ pub(crate) static TABLES: [(Category, &str, &[OptionSpec]); 12] = [
     (Category::Other, "Errors, zones and others", errors::OPTIONS),
     (Category::Private, "Options of one engine", private::OPTIONS),
     (Category::Private, "Options of the engine http", objects::OPTIONS),
+    (Category::Nvme, "Commands to NVMe devices", nvme::OPTIONS),
 ];
 
 /// All options by category, within each in the order of the documentation.

@@ -90,22 +90,16 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
         "Percentages with a priority for each block size: `4k/50:64k/10/1/0`, with class and level.",
     )
     .engines(PRIORITY),
-    later("readfua", Bool, "Set FUA for reads.").default("0").engines(&["sg", "io_uring", "io_uring_cmd"]),
-    later("writefua", Bool, "Set FUA for writes.").default("0").engines(&["sg", "io_uring", "io_uring_cmd"]),
-    later("write_mode", Text, "Write commands, with a percentage each.").default("write").engines(RINGS),
-    later("verify_mode", Word(&["read", "compare"]), "Command for verification.").default("read").engines(RINGS),
-    later("cmd_type", Word(&["nvme", "bsg"]), "Kind of passthrough command.").default("nvme").engines(RINGS),
-    later("cdb_len", Word(&["0", "10", "16", "32"]), "Length of SCSI commands in bytes.").default("0").engines(RINGS),
-    later("verify_bytchk", Word(&["0", "1", "3"]), "BYTCHK field of SCSI VERIFY.").default("0").engines(RINGS),
-    later("read_mode", Word(&["read", "prefetch"]), "Command for reads.").default("read").engines(RINGS),
-    later("md_per_io_size", Int(0, ANY), "Size of the separate metadata buffer per operation, in bytes.")
-        .default("0")
-        .engines(NVME),
-    later("pi_act", Bool, "Let the device insert and strip protection information (PRACT).").default("1").engines(NVME),
-    later("pi_chk", Text, "Fields of protection information to check.").engines(NVME),
-    later("apptag", Int(0, ANY), "Application tag of protection information.").default("0x1234").engines(NVME),
-    later("apptag_mask", Int(0, ANY), "Mask of the application tag.").default("0xffff").engines(NVME),
-    later("deac", Bool, "Set DEAC for write zeroes.").default("0").engines(RINGS),
+    switch("readfua", "0", "Set FUA for reads: they come from the medium.", |d, on| d.job.engine.read_fua = on)
+        .engines(&["io_uring_cmd"]),
+    later("readfua", Bool, "Set FUA for reads.").default("0").engines(&["sg"]),
+    accepted("readfua", Bool, "Set FUA for reads.", ONLY_COMMANDS).default("0").engines(&["io_uring"]),
+    switch("writefua", "0", "Set FUA for writes: they are on the medium when they complete.", |d, on| {
+        d.job.engine.write_fua = on;
+    })
+    .engines(&["io_uring_cmd"]),
+    later("writefua", Bool, "Set FUA for writes.").default("0").engines(&["sg"]),
+    accepted("writefua", Bool, "Set FUA for writes.", ONLY_COMMANDS).default("0").engines(&["io_uring"]),
     OptionSpec::new(
         "thp",
         Int(i64::MIN, ANY),
@@ -273,8 +267,8 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
     later("no_completion_thread", Flag, "Collect completions in the worker.").engines(&["windowsaio"]),
 ];
 
+const ONLY_COMMANDS: &str = "it concerns commands, which `io_uring_cmd` sends";
 const PRIORITY: &[&str] = &["io_uring", "io_uring_cmd", "libaio"];
-const NVME: &[&str] = &["io_uring", "io_uring_cmd", "xnvme"];
 const NETWORK: &[&str] = &["net", "netsplice"];
 const CEPH: &[&str] = &["rbd", "rados"];
 

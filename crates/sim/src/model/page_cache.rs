@@ -10,7 +10,7 @@ pub(super) fn buffered(job: &Job) -> Option<Buffered> {
     let engine = job.engine.engine;
     let past = matches!(engine, Engine::Model | Engine::Null) || job.engine.direct && engine != Engine::Mmap;
     (!past).then(|| Buffered {
-        blocking: !matches!(engine, Engine::IoUring | Engine::Posixaio),
+        blocking: !matches!(engine, Engine::IoUring | Engine::IoUringCmd | Engine::Posixaio),
         durable: job.files.open_sync != OpenSync::None,
         advice: if job.pattern.random { AccessAdvice::Random } else { AccessAdvice::Sequential },
     })

@@ -1,0 +1,131 @@
+//! Permission to change an NVMe namespace by commands to its character device.
+//!
+//! Commands pass the block device of the namespace, with all that protects its users. So the character device is an
+//! alias of it: it is admitted only together with the block device, which stays claimed.
+
+use std::fs::File;
+use std::os::fd::AsRawFd;
+use std::path::{Path, PathBuf};
+
+use probe::{NamespaceNode, Number};
+
+use super::candidate::WriteCandidate;
+use super::identity::FileIdentity;
+use super::objection::{Denied, Objection};
+use super::open::{self, OpenMode};
+use super::permit::{HeldFile, Permit};
+use super::{ROOT, WriteGate};
+use crate::error::Error;
+use crate::file_facts::device_bytes;
+use crate::namespace::{self, Namespace};
+
+impl WriteGate {
+    /// Requests permission to change the NVMe namespace of the character device at `path`. What stands against writing to
+    /// its block device stands against this.
+    ///
+    /// # Errors
+    /// As for [`WriteGate::admit`]. Without a permission to destroy it, a namespace is refused whose block device is
+    /// missing or unknown.
+    pub fn admit_namespace(&self, path: &Path) -> Result<Permit, Denied> {
+        let failed = |operation| move |error: std::io::Error| Denied::from(Error::file(operation, path, &error));
+        let path_fd = open::lookup(path).map_err(failed("look at"))?;
+        let identity = FileIdentity::of(&path_fd.metadata().map_err(failed("look at"))?);
+        let FileIdentity::Character(number) = identity else { return Err(namespace::not_a_namespace(path).into()) };
+        let _admission = self.admission();
+        if let Some(permit) = self.state().commanded.get(&identity).cloned() {
+            return Ok(permit);
+        }
+        let file = open::reopen(&path_fd, path, OpenMode::READ_WRITE).map_err(failed("open"))?;
+        let namespace = namespace::of_fd(file.as_raw_fd(), path)?;
+        let objections = self.namespace_objections(path, number, &namespace)?;
+        WriteCandidate { gate: self, path, path_fd, identity }.admit_unless(objections)?;
+        let path = path.to_owned();
+        let held = HeldFile { path, identity, file: Some(file), claims: Vec::new(), own: false, exclusive: true };
+        let permit = Permit::from(held);
+        self.state().commanded.insert(identity, permit.clone());
+        Ok(permit)
+    }
+
+    /// Admits the block device of a namespace. Returns the reasons why it cannot be known what the namespace holds, and
+    /// who uses it.
+    fn namespace_objections(
+        &self,
+        path: &Path,
+        number: Number,
+        namespace: &Namespace,
+    ) -> Result<Vec<Objection>, Denied> {
+        let (node, block) = match block_device(number, namespace) {
+            Ok(found) => found,
+            Err(reason) => return Ok(vec![Objection::Unknown(reason)]),
+        };
+        // Data of earlier commands are not in the page cache of the block device, which may hold older ones.
+        drop_cache(&node);
+        match self.admit_next(&node) {
+            Ok(Some(_)) => {}
+            Ok(None) => return Ok(vec![Objection::Unknown(format!("{} has gone", node.display()))]),
+            Err(Denied::Refused(mut refusal)) => {
+                refusal.path = path.to_owned();
+                return Err(Denied::Refused(refusal));
+            }
+            Err(failed) => return Err(failed),
+        }
+        let (shown, held) = (size_of(&node, block), namespace.data_capacity());
+        Ok(match shown {
+            Some(shown) if shown >= held => Vec::new(),
+            shown => vec![Objection::Unknown(format!(
+                "its block device {} shows {} of its {held} bytes of data, so what it holds is unknown",
+                node.display(),
+                shown.unwrap_or(0)
+            ))],
+        })
+    }
+
+    /// Reports whether `one` is the character device of the NVMe namespace whose block device is `other`.
+    pub(super) fn is_namespace_of(one: FileIdentity, other: FileIdentity) -> bool {
+        let (FileIdentity::Character(character), FileIdentity::Block(block)) = (one, other) else { return false };
+        probe::namespace(Path::new(ROOT), character).and_then(|node| node.block) == Some(block)
+    }
+}
+
+/// Returns the path and the number of the block device of a namespace, or why it is unknown.
+fn block_device((major, minor): Number, namespace: &Namespace) -> Result<(PathBuf, Number), String> {
+    let node = probe::namespace(Path::new(ROOT), (major, minor)).ok_or_else(|| {
+        format!("/sys/dev/char/{major}:{minor} does not say which block device it has, so its users are unknown")
+    })?;
+    let NamespaceNode { name, block_name, block, nsid } = node;
+    let Some(block) = block else {
+        return Err(format!("the kernel has no block device {block_name} for {name}, so its users are unknown"));
+    };
+    if nsid.is_some_and(|nsid| nsid != namespace.nsid) {
+        return Err(format!("{name} and {block_name} are different namespaces, so its users are unknown"));
+    }
+    let path = Path::new("/dev").join(&block_name);
+    if FileIdentity::at(&path) != Some(FileIdentity::Block(block)) {
+        return Err(format!(
+            "{} is not its block device, which is {}:{}, so nothing can claim it (mknod makes the node)",
+            path.display(),
+            block.0,
+            block.1
+        ));
+    }
+    Ok((path, block))
+}
+
+fn size_of(node: &Path, block: Number) -> Option<u64> {
+    let mode = OpenMode { read: true, write: false, flags: 0 };
+    let file = open::reopen_identical(node, FileIdentity::Block(block), mode).ok()?;
+    device_bytes(&file).ok()
+}
+
+/// Drops what the page cache holds of a device and need not write back.
+pub(super) fn drop_cache(node: &Path) {
+    if let Ok(file) = File::open(node) {
+        drop_cache_of(&file);
+    }
+}
+
+/// Drops what the page cache holds of an open device and need not write back.
+pub(super) fn drop_cache_of(file: &File) {
+    // SAFETY: the call takes no memory.
+    unsafe { libc::posix_fadvise64(file.as_raw_fd(), 0, 0, libc::POSIX_FADV_DONTNEED) };
+}

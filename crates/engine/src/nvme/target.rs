@@ -1,0 +1,470 @@
+//! The target that sends NVMe commands.
+
+use std::os::fd::RawFd;
+use std::path::Path;
+
+use io_uring::squeue::{Entry128, Flags};
+use io_uring::{cqueue, opcode, types};
+use target::{Completion, Op, Tag, Target, WriteBackSource};
+use units::random::Random;
+use units::{Nanos, OpKind};
+
+use super::command::{self, COMPARE, MAX_BLOCKS, RANGE_BYTES, READ, WRITE};
+use super::protection::ProtectedBlocks;
+use super::setup::{NvmeSetup, WriteCommand};
+use crate::buffers::Buffers;
+use crate::clock::MonotonicClock;
+use crate::error::{Error, ErrorKind};
+use crate::files::File;
+use crate::namespace::{self, GuardFormat, Namespace, NvmeCommand};
+use crate::queue::{self, SubmissionQueue};
+use crate::ring::{self, Ring};
+use crate::setup::Setup;
+
+/// `NVME_URING_CMD_IO`: `_IOWR('N', 0x80, struct nvme_uring_cmd)`.
+const NVME_URING_CMD_IO: u32 = 0xc048_4e80;
+/// `NVME_URING_CMD_IO_VEC`: `_IOWR('N', 0x81, struct nvme_uring_cmd)`.
+const NVME_URING_CMD_IO_VEC: u32 = 0xc048_4e81;
+const EMPTY_VECTOR: libc::iovec = libc::iovec { iov_base: std::ptr::null_mut(), iov_len: 0 };
+
+/// What is in flight under a tag.
+#[derive(Clone, Copy)]
+struct InFlight {
+    /// Result of a success.
+    length: i32,
+    /// File and first block, if the protection information of what is read must be checked.
+    checked: Option<(u32, u64)>,
+}
+
+/// A target on the character devices of NVMe namespaces.
+pub(crate) struct Passthrough {
+    ring: Ring<Entry128, cqueue::Entry32>,
+    files: Vec<File>,
+    namespaces: Vec<Namespace>,
+    setup: NvmeSetup,
+    /// Whether the kernel knows the files by their indexes.
+    registered_files: bool,
+    registered_buffers: bool,
+    /// A vector per tag, if reads and writes are vectored.
+    vectors: Option<Vec<libc::iovec>>,
+    /// Ranges to deallocate, per tag.
+    ranges: Vec<[u8; RANGE_BYTES]>,
+    /// Separate metadata, per tag.
+    metadata: Option<Buffers>,
+    in_flight: Vec<InFlight>,
+    /// Number of operations of which one is executed asynchronously; 0 for none.
+    force_async: u32,
+    /// Operations since the last of these.
+    since_async: u32,
+    random: Random,
+    /// Completions of operations that the ring did not execute.
+    ready: Vec<Completion>,
+    buffers: Buffers,
+    clock: MonotonicClock,
+}
+
+impl Passthrough {
+    pub(crate) fn new(setup: &Setup, files: Vec<File>) -> Result<Self, Error> {
+        let nvme = setup.nvme.clone().unwrap_or_default();
+        if setup.hipri {
+            files.iter().try_for_each(ring::check_polled)?;
+        }
+        let namespaces = files.iter().map(identify).collect::<Result<Vec<_>, _>>()?;
+        for (file, namespace) in files.iter().zip(&namespaces) {
+            check(file.path(), namespace, &nvme, setup.buffer_bytes)?;
+        }
+        let ring = Ring::new(setup).map_err(|error| match error.errno {
+            Some(libc::EINVAL) => error.with_remedy("use Linux 5.19 or later, which has commands in rings"),
+            _ => error,
+        })?;
+        let buffers = Buffers::new(setup)?;
+        let has_metadata = namespaces.iter().any(|namespace| namespace.separate_bytes(nvme.device_protects) > 0);
+        let metadata =
+            Setup { buffer_bytes: nvme.metadata_bytes, ..Setup::new(setup.engine, setup.depth, 0, setup.clock) };
+        let metadata = if has_metadata { Some(Buffers::new(&metadata)?) } else { None };
+        let depth = setup.depth as usize;
+        Ok(Self {
+            registered_files: ring.register_files(setup, &files)?,
+            registered_buffers: ring.register_buffers_if_possible(setup, &buffers)?,
+            ring,
+            files,
+            namespaces,
+            random: Random::new(nvme.seed, 0),
+            setup: nvme,
+            vectors: (setup.vectored && !setup.fixedbufs).then(|| vec![EMPTY_VECTOR; depth]),
+            ranges: vec![[0; RANGE_BYTES]; depth],
+            metadata,
+            in_flight: vec![InFlight { length: 0, checked: None }; depth],
+            force_async: setup.force_async,
+            since_async: 0,
+            ready: Vec::with_capacity(depth),
+            buffers,
+            clock: setup.clock,
+        })
+    }
+
+    /// Returns the entry of an operation, or the negated error number with which it fails.
+    #[inline]
+    fn entry(&mut self, op: &Op) -> Result<Entry128, i32> {
+        let file = self.files.get(op.file as usize).ok_or(-libc::EINVAL)?;
+        let namespace = self.namespaces[op.file as usize];
+        if self.in_flight.len() <= op.tag.index() {
+            return Err(-libc::EINVAL);
+        }
+        let fd = if self.registered_files { op.file as RawFd } else { file.live_fd()? };
+        let may_write = file.access().write;
+        let (command, data) = match op.kind {
+            OpKind::Read => self.transfer(READ, namespace, op)?,
+            OpKind::Write => {
+                let write = self.next_write();
+                if write.changes() && !may_write {
+                    return Err(-libc::EBADF);
+                }
+                self.transfer(write.opcode(), namespace, op)?
+            }
+            OpKind::Trim if !may_write => return Err(-libc::EBADF),
+            OpKind::Trim => (self.deallocation(namespace, op)?, Data::Own),
+            _ => (NvmeCommand::flush(namespace.nsid), Data::None),
+        };
+        self.in_flight[op.tag.index()].length = op.length as i32;
+        Ok(self.finish(types::Fd(fd), op, command, data))
+    }
+
+    /// Returns the submission entry of a command.
+    #[inline]
+    fn finish(&mut self, fd: types::Fd, op: &Op, mut command: NvmeCommand, data: Data) -> Entry128 {
+        let mut call = NVME_URING_CMD_IO;
+        let mut buffer = None;
+        if let Data::Buffer(start) = data {
+            match &mut self.vectors {
+                Some(vectors) => {
+                    let vector = &mut vectors[op.tag.index()];
+                    *vector = libc::iovec { iov_base: start.cast(), iov_len: op.length as usize };
+                    (call, command.addr, command.data_len) =
+                        (NVME_URING_CMD_IO_VEC, std::ptr::from_ref(vector) as u64, 1);
+                }
+                None => {
+                    (command.addr, command.data_len) = (start as u64, op.length);
+                    buffer = self.registered_buffers.then_some(op.tag.0 as u16);
+                }
+            }
+        }
+        let mut flags = if self.registered_files { Flags::FIXED_FILE } else { Flags::empty() };
+        if self.force_async > 0 {
+            self.since_async += 1;
+            if self.since_async >= self.force_async {
+                self.since_async = 0;
+                flags |= Flags::ASYNC;
+            }
+        }
+        let entry = opcode::UringCmd80::new(fd, call).cmd(command.bytes()).buf_index(buffer).build();
+        entry.flags(flags).user_data(u64::from(op.tag.0))
+    }
+
+    /// Returns the command of the next write.
+    #[inline]
+    fn next_write(&mut self) -> WriteCommand {
+        match self.setup.writes.as_slice() {
+            [(only, _)] => *only,
+            several => {
+                let mut drawn = self.random.below(100);
+                let chosen = several.iter().find(|(_, percentage)| {
+                    let is_it = drawn < u64::from(*percentage);
+                    drawn = drawn.saturating_sub(u64::from(*percentage));
+                    is_it
+                });
+                chosen.or(several.last()).map_or(WriteCommand::Write, |(command, _)| *command)
+            }
+        }
+    }
+
+    /// Returns the command for the blocks of a read or write, and the data it transfers.
+    #[inline]
+    fn transfer(&mut self, opcode: u8, namespace: Namespace, op: &Op) -> Result<(NvmeCommand, Data), i32> {
+        let start = self.buffers.span(op.tag, op.skip, op.length).ok_or(-libc::EINVAL)?;
+        let (first, blocks) = blocks_of(namespace, self.setup.device_protects, op)?;
+        let mut command = NvmeCommand::on_blocks(opcode, namespace.nsid, first, blocks).with_flags(&self.setup);
+        self.in_flight[op.tag.index()].checked = None;
+        let has_data = matches!(opcode, READ | WRITE | COMPARE);
+        if let Some(protection) = namespace.protection
+            && opcode != command::WRITE_UNCORRECTABLE
+        {
+            let wide = protection.guard == GuardFormat::Crc64;
+            command = command.with_protection(&self.setup, protection.counts, wide);
+        }
+        if has_data {
+            self.add_metadata(&mut command, namespace, op, first, blocks)?;
+        }
+        Ok((command, if has_data { Data::Buffer(start) } else { Data::None }))
+    }
+
+    /// Adds separate metadata, and generates the protection information of a write.
+    #[inline]
+    fn add_metadata(
+        &mut self,
+        command: &mut NvmeCommand,
+        namespace: Namespace,
+        op: &Op,
+        first: u64,
+        blocks: u64,
+    ) -> Result<(), i32> {
+        let separate = blocks * u64::from(namespace.separate_bytes(self.setup.device_protects));
+        if separate > 0 {
+            let metadata = self.metadata.as_ref().ok_or(-libc::EINVAL)?;
+            let start = metadata.span(op.tag, 0, separate as u32).ok_or(-libc::EINVAL)?;
+            (command.metadata, command.metadata_len) = (start as u64, separate as u32);
+        }
+        let Some(protection) = namespace.protection.filter(|_| !self.setup.device_protects) else { return Ok(()) };
+        if command.opcode == READ {
+            self.in_flight[op.tag.index()].checked = Some((op.file, first));
+            return Ok(());
+        }
+        let blocks = ProtectedBlocks { namespace: &namespace, setup: &self.setup, protection, start: first };
+        let range = op.skip as usize..op.skip as usize + op.length as usize;
+        let data = self.buffers.slice(op.tag).and_then(|buffer| buffer.get_mut(range)).ok_or(-libc::EINVAL)?;
+        let separate = match &mut self.metadata {
+            Some(metadata) if separate > 0 => metadata.slice(op.tag),
+            _ => None,
+        };
+        blocks.generate(data, separate);
+        Ok(())
+    }
+
+    fn deallocation(&mut self, namespace: Namespace, op: &Op) -> Result<NvmeCommand, i32> {
+        let unit = u64::from(namespace.block_bytes(self.setup.device_protects));
+        if !op.offset.is_multiple_of(unit) || !u64::from(op.length).is_multiple_of(unit) || op.length == 0 {
+            return Err(-libc::EINVAL);
+        }
+        let range = &mut self.ranges[op.tag.index()];
+        *range = command::range(op.offset / unit, (u64::from(op.length) / unit) as u32);
+        Ok(NvmeCommand::deallocate(namespace.nsid, range.as_ptr() as u64, 1))
+    }
+
+    fn drain(&mut self) {
+        while self.ring.in_flight() > 0 {
+            self.ring.enter(self.ring.in_flight(), None);
+            let mut done = std::mem::take(&mut self.ready);
+            self.collect(&mut done);
+            self.ready = done;
+        }
+    }
+}
+
+/// What a command transfers.
+enum Data {
+    None,
+    /// From or to the buffer of the tag.
+    Buffer(*mut u8),
+    /// From memory that the command names already.
+    Own,
+}
+
+/// Returns the first block of an operation and their number.
+#[inline]
+fn blocks_of(namespace: Namespace, device_protects: bool, op: &Op) -> Result<(u64, u64), i32> {
+    let unit = u64::from(namespace.block_bytes(device_protects));
+    let blocks = u64::from(op.length) / unit;
+    if !op.offset.is_multiple_of(unit) || !u64::from(op.length).is_multiple_of(unit) {
+        return Err(-libc::EINVAL);
+    }
+    if !(1..=MAX_BLOCKS).contains(&blocks) {
+        return Err(-libc::EINVAL);
+    }
+    Ok((op.offset / unit, blocks))
+}
+
+fn identify(file: &File) -> Result<Namespace, Error> {
+    let was_closed = file.is_closed();
+    let failed = |errno: i32| Error::file("open", file.path(), &std::io::Error::from_raw_os_error(-errno));
+    let fd = file.live_fd().map_err(failed)?;
+    let identified = namespace::of_fd(fd, file.path());
+    if was_closed {
+        file.close();
+    }
+    identified
+}
+
+/// Checks that the blocks of a job fit those of a namespace.
+fn check(path: &Path, namespace: &Namespace, setup: &NvmeSetup, buffer_bytes: u32) -> Result<(), Error> {
+    let refused = |reason: String, remedy: String| {
+        Err(Error::found(ErrorKind::Direct, "use", path.display().to_string(), reason).with_remedy(remedy))
+    };
+    let unit = namespace.block_bytes(setup.device_protects);
+    if !setup.block_unit.is_multiple_of(unit) {
+        let with = if unit > namespace.data_bytes {
+            format!(" ({} of data and {} of metadata)", namespace.data_bytes, namespace.metadata_bytes)
+        } else {
+            String::new()
+        };
+        return refused(
+            format!("commands need multiples of its blocks of {unit} bytes{with}, and {} is not", setup.block_unit),
+            format!("use bs={unit} or a multiple of it"),
+        );
+    }
+    if u64::from(buffer_bytes / unit) > MAX_BLOCKS {
+        let most = u64::from(unit) * MAX_BLOCKS;
+        return refused(
+            format!("a command has {MAX_BLOCKS} blocks at most, which are {most} bytes"),
+            "use a smaller bs".to_owned(),
+        );
+    }
+    if let Some(most) = largest_transfer(path).filter(|most| buffer_bytes > *most) {
+        return refused(
+            format!("its device takes {most} bytes in a command, and commands are not divided"),
+            format!("use bs={most} or less, or ioengine=io_uring and its block device"),
+        );
+    }
+    let separate = buffer_bytes / unit * namespace.separate_bytes(setup.device_protects);
+    if separate > setup.metadata_bytes {
+        return refused(
+            format!(
+                "each operation has {separate} bytes of metadata in a buffer of their own, and {} are given",
+                setup.metadata_bytes
+            ),
+            format!("write md_per_io_size={separate}"),
+        );
+    }
+    if !setup.device_protects && namespace.protection.is_some_and(|protection| protection.guard == GuardFormat::Crc32c)
+    {
+        return refused(
+            "its protection information has checksums of 32 bits, which Fathom does not generate".to_owned(),
+            "write pi_act=1, so that the device generates and checks them".to_owned(),
+        );
+    }
+    Ok(())
+}
+
+/// Returns the most bytes that the device takes in a command, if the kernel says so.
+fn largest_transfer(path: &Path) -> Option<u32> {
+    let root = Path::new("/");
+    let name = probe::relations(root, probe::number_of(root, path)?)?.name;
+    let kib = std::fs::read_to_string(format!("/sys/block/{name}/queue/max_hw_sectors_kb")).ok()?;
+    kib.trim().parse::<u32>().ok()?.checked_mul(1024)
+}
+
+impl SubmissionQueue for Passthrough {
+    #[inline]
+    fn in_flight(&self) -> u32 {
+        self.ring.in_flight()
+    }
+
+    #[inline]
+    fn collect(&mut self, done: &mut Vec<Completion>) {
+        done.append(&mut self.ready);
+        let Self { ring, in_flight, namespaces, setup, buffers, metadata, .. } = self;
+        ring.collect(done, |user_data, reported| {
+            let tag = ring::tag_of(user_data);
+            let InFlight { length, checked } = in_flight[tag.index()];
+            match reported {
+                0 => {}
+                errno if errno < 0 => return errno,
+                status => return -command::errno_of_status(status),
+            }
+            match checked {
+                Some((file, first))
+                    if !is_sound(tag, length, (file, first), namespaces, setup, (buffers, metadata)) =>
+                {
+                    -libc::EILSEQ
+                }
+                _ => length,
+            }
+        });
+    }
+
+    #[inline]
+    fn poll(&mut self) {
+        self.ring.poll();
+    }
+
+    #[inline]
+    fn flush(&mut self) {
+        self.ring.flush();
+    }
+
+    #[inline]
+    fn block(&mut self, want: u32, limit: Option<Nanos>) -> bool {
+        self.ring.block(want, limit)
+    }
+}
+
+/// Reports whether the protection information of what was read agrees with it.
+#[cold]
+fn is_sound(
+    tag: Tag,
+    length: i32,
+    (file, first): (u32, u64),
+    namespaces: &[Namespace],
+    setup: &NvmeSetup,
+    (buffers, metadata): (&Buffers, &Option<Buffers>),
+) -> bool {
+    let namespace = &namespaces[file as usize];
+    let Some(protection) = namespace.protection else { return true };
+    let blocks = ProtectedBlocks { namespace, setup, protection, start: first };
+    let Some(data) = buffers.peek(tag).and_then(|buffer| buffer.get(..length as usize)) else { return false };
+    let has_separate = namespace.separate_bytes(setup.device_protects) > 0;
+    let separate = metadata.as_ref().filter(|_| has_separate).and_then(|metadata| metadata.peek(tag));
+    blocks.check(data, separate).is_ok()
+}
+
+impl Target for Passthrough {
+    #[inline]
+    fn now(&mut self) -> Nanos {
+        self.clock.now()
+    }
+
+    #[inline]
+    fn submit(&mut self, op: Op) {
+        match self.entry(&op) {
+            // SAFETY: an entry points into `buffers`, `metadata`, `vectors` or `ranges` at the place of its tag. They
+            // stay until nothing is in flight (see `drop`), and `entry` has checked that each range lies within them.
+            Ok(entry) => unsafe { self.ring.queue(op.tag, entry) },
+            Err(result) => {
+                let now = self.clock.now();
+                self.ready.push(Completion { tag: op.tag, submitted: now, completed: now, result });
+            }
+        }
+    }
+
+    #[inline]
+    fn wait(&mut self, min: u32, until: Nanos, done: &mut Vec<Completion>) {
+        let clock = self.clock;
+        queue::wait(self, &clock, min, until, done);
+    }
+
+    /// Does nothing: commands use no page cache.
+    fn invalidate(&mut self, _: u32, _: u64, _: u64) {}
+
+    /// Writes the device's cache back.
+    fn settle(&mut self, file: u32, _: u64, _: u64) -> Result<WriteBackSource, i32> {
+        if let (Some(file), Some(namespace)) = (self.files.get(file as usize), self.namespaces.get(file as usize)) {
+            let fd = file.live_fd().map_err(|errno| -errno)?;
+            let flushed = namespace::execute(fd, NvmeCommand::flush(namespace.nsid));
+            flushed.map_err(|error| error.raw_os_error().unwrap_or(libc::EIO))?;
+        }
+        Ok(WriteBackSource::Stored)
+    }
+
+    fn close(&mut self, file: u32) {
+        if self.registered_files {
+            return;
+        }
+        self.ring.hand_over();
+        if self.force_async > 0 {
+            self.drain();
+        }
+        if let Some(file) = self.files.get(file as usize) {
+            file.close();
+        }
+    }
+
+    fn buffer(&mut self, tag: Tag) -> Option<&mut [u8]> {
+        self.buffers.slice(tag).filter(|_| !self.ring.is_taken(tag))
+    }
+}
+
+impl Drop for Passthrough {
+    /// Waits for all operations in flight, because the kernel uses the buffers until then.
+    fn drop(&mut self) {
+        self.drain();
+    }
+}

@@ -1,0 +1,383 @@
+//! A ring of Linux `io_uring` with the operations in flight on it, for entries of any size.
+//!
+//! Each wait makes one system call, which submits the queued operations and waits with a deadline. Only the thread that
+//! created a ring uses it, so the kernel can deliver completions when the thread asks for them instead of interrupting
+//! it.
+
+use std::io;
+use std::os::fd::RawFd;
+use std::path::Path;
+
+use io_uring::{Builder, IoUring, cqueue, squeue};
+use target::{Completion, Tag};
+use units::Nanos;
+
+use crate::buffers::Buffers;
+use crate::clock::{MonotonicClock, timespec};
+use crate::error::{Error, ErrorKind};
+use crate::files::File;
+use crate::setup::Setup;
+use crate::slots::EngineSlots;
+
+pub(crate) const ENTER_GETEVENTS: u32 = 1 << 0;
+const ENTER_SQ_WAKEUP: u32 = 1 << 1;
+const ENTER_EXT_ARG: u32 = 1 << 3;
+/// Maximum total size of buffers that are registered without a request, in bytes: registration pins them in memory.
+const MAX_REGISTERED_BYTES: u64 = 16 << 20;
+/// Time for which the kernel's submission thread polls before it sleeps, in milliseconds.
+const SQPOLL_IDLE_MS: u32 = 1_000;
+
+/// `struct io_uring_getevents_arg`: extended arguments of `io_uring_enter`.
+#[repr(C)]
+struct WaitArgument {
+    signal_mask: u64,
+    signal_mask_bytes: u32,
+    min_wait_micros: u32,
+    time: u64,
+}
+
+/// A completion as the kernel reports it.
+pub(crate) trait RingCompletion: cqueue::EntryMarker {
+    /// Returns the result of the operation.
+    fn reported(&self) -> i32;
+}
+
+impl RingCompletion for cqueue::Entry {
+    #[inline]
+    fn reported(&self) -> i32 {
+        self.result()
+    }
+}
+
+impl RingCompletion for cqueue::Entry32 {
+    #[inline]
+    fn reported(&self) -> i32 {
+        self.result()
+    }
+}
+
+/// A ring whose entries hold the tag of their operation in the lower half of their user data.
+pub(crate) struct Ring<S: squeue::EntryMarker, C: RingCompletion> {
+    ring: IoUring<S, C>,
+    sqpoll: bool,
+    iopoll: bool,
+    /// Operations queued for submission.
+    queued: Vec<S>,
+    slots: EngineSlots,
+    clock: MonotonicClock,
+}
+
+/// Returns the tag of an operation from its user data.
+#[inline]
+pub(crate) fn tag_of(user_data: u64) -> Tag {
+    Tag(user_data as u32)
+}
+
+impl<S: squeue::EntryMarker, C: RingCompletion> Ring<S, C> {
+    /// Creates a ring with the best mode that the kernel supports.
+    pub(crate) fn new(setup: &Setup) -> Result<Self, Error> {
+        let ring = build(setup).map_err(|error| refused(&error))?;
+        if !ring.params().is_feature_ext_arg() {
+            return Err(Error::found(
+                ErrorKind::Engine,
+                "set up",
+                "io_uring",
+                "this kernel does not support timed waits",
+            )
+            .with_remedy("use Linux 5.11 or later, or ioengine=libaio"));
+        }
+        Ok(Self::of(ring, setup))
+    }
+
+    pub(crate) fn of(ring: IoUring<S, C>, setup: &Setup) -> Self {
+        Self {
+            ring,
+            sqpoll: setup.sqpoll,
+            iopoll: setup.hipri,
+            queued: Vec::with_capacity(setup.depth as usize),
+            slots: EngineSlots::new(setup.depth),
+            clock: setup.clock,
+        }
+    }
+
+    /// Reports whether the ring polls for completions.
+    #[inline]
+    pub(crate) fn is_polled(&self) -> bool {
+        self.iopoll
+    }
+
+    /// Returns the number of operations in flight.
+    #[inline]
+    pub(crate) fn in_flight(&self) -> u32 {
+        self.slots.in_flight()
+    }
+
+    /// Reports whether the kernel may be using the tag's buffer.
+    pub(crate) fn is_taken(&self, tag: Tag) -> bool {
+        self.slots.is_taken(tag)
+    }
+
+    /// Queues an operation.
+    ///
+    /// # Safety
+    /// The memory that the entry refers to must stay valid, and unused elsewhere, until the operation completes.
+    #[inline]
+    pub(crate) unsafe fn queue(&mut self, tag: Tag, entry: S) {
+        self.slots.take(tag);
+        self.queued.push(entry);
+    }
+
+    /// Moves the queued operations into the ring, stamped with one reading of the clock.
+    #[inline]
+    fn push_queued(&mut self) {
+        if self.queued.is_empty() {
+            return;
+        }
+        let now = self.clock.now();
+        for entry in &self.queued {
+            self.slots.stamp(tag_of(entry.get_user_data()), now);
+        }
+        // SAFETY: the caller of `queue` guarantees the memory of each entry.
+        while unsafe { self.ring.submission().push_multiple(&self.queued) }.is_err() {
+            // There is an entry for each tag, but the kernel's thread may complete operations before it reports that it
+            // has taken their entries. It reports that soon, so an error here only means to try again.
+            let _ = self.ring.submitter().squeue_wait();
+        }
+        self.queued.clear();
+    }
+
+    /// Makes one system call, which submits the queued operations and waits for `want` completions, at most for
+    /// `limit`. Returns whether a signal interrupted it.
+    #[inline]
+    pub(crate) fn enter(&mut self, want: u32, limit: Option<Nanos>) -> bool {
+        self.push_queued();
+        let (to_submit, wakeup) = {
+            let queue = self.ring.submission();
+            if self.sqpoll { (0, queue.need_wakeup()) } else { (queue.len() as u32, false) }
+        };
+        if self.sqpoll && want == 0 && !wakeup {
+            return false;
+        }
+        let time = limit.map(timespec);
+        let argument = WaitArgument {
+            signal_mask: 0,
+            signal_mask_bytes: 0,
+            min_wait_micros: 0,
+            time: time.as_ref().map_or(0, |time| std::ptr::from_ref(time) as u64),
+        };
+        let flags = ENTER_GETEVENTS | ENTER_EXT_ARG | if wakeup { ENTER_SQ_WAKEUP } else { 0 };
+        // SAFETY: `argument` and the time it points to outlive the call and have the layout that the kernel expects
+        // with `ENTER_EXT_ARG`.
+        let entered = unsafe { self.ring.submitter().enter(to_submit, want, flags, Some(&argument)) };
+        // After a timeout or with a full completion queue, the caller only reads the queue again.
+        matches!(entered, Err(error) if !matches!(error.raw_os_error(), Some(libc::ETIME | libc::EAGAIN | libc::EBUSY)))
+    }
+
+    /// Appends the known completions to `done`, with the result that `convert` makes of an operation's user data and of
+    /// what the kernel reports.
+    #[inline]
+    pub(crate) fn collect(&mut self, done: &mut Vec<Completion>, mut convert: impl FnMut(u64, i32) -> i32) {
+        let queue = self.ring.completion();
+        if queue.is_empty() {
+            return;
+        }
+        let completed = self.clock.now();
+        for entry in queue {
+            let user_data = entry.user_data();
+            let tag = tag_of(user_data);
+            let submitted = self.slots.release(tag);
+            let result = convert(user_data, entry.reported());
+            done.push(Completion { tag, submitted, completed, result });
+        }
+    }
+
+    /// Submits all queued operations and lets the kernel report completions, without waiting.
+    #[inline]
+    pub(crate) fn poll(&mut self) {
+        let pending = !self.queued.is_empty() || self.iopoll || {
+            let queue = self.ring.submission();
+            queue.taskrun() || queue.cq_overflow() || !queue.is_empty()
+        };
+        if pending {
+            self.enter(0, None);
+        }
+    }
+
+    /// Submits all queued operations.
+    #[inline]
+    pub(crate) fn flush(&mut self) {
+        if !self.queued.is_empty() {
+            self.enter(0, None);
+        }
+    }
+
+    /// Submits all queued operations, then waits as [`Ring::enter`] does.
+    #[inline]
+    pub(crate) fn block(&mut self, want: u32, limit: Option<Nanos>) -> bool {
+        if self.iopoll && limit.is_some() {
+            // A polled ring polls the device for as long as it waits and supports no deadline.
+            return self.enter(0, None);
+        }
+        self.enter(want, limit)
+    }
+
+    /// Submits all queued operations and waits until the kernel, or its thread, has taken them.
+    pub(crate) fn hand_over(&mut self) {
+        self.flush();
+        while !self.ring.submission().is_empty() {
+            self.enter(0, None);
+        }
+    }
+
+    /// Registers the files if that is possible. Returns whether they are registered.
+    pub(crate) fn register_files(&self, setup: &Setup, files: &[File]) -> Result<bool, Error> {
+        if files.iter().any(File::is_closed) {
+            return if setup.registerfiles { Err(not_all_open()) } else { Ok(false) };
+        }
+        let fds: Vec<RawFd> = files.iter().map(File::fd).collect();
+        match self.ring.submitter().register_files(&fds) {
+            Ok(()) => Ok(true),
+            Err(error) if setup.registerfiles => {
+                Err(Error::system(ErrorKind::Engine, "register files with", "io_uring", &error)
+                    .with_remedy("leave out registerfiles=1, or raise the limit of open files (ulimit -n)"))
+            }
+            Err(_) => Ok(false),
+        }
+    }
+
+    /// Registers the buffers if requested, or if that is cheap and permitted: the kernel then need not look up their
+    /// pages for every operation. Returns whether they are registered.
+    pub(crate) fn register_buffers_if_possible(&self, setup: &Setup, buffers: &Buffers) -> Result<bool, Error> {
+        if setup.fixedbufs {
+            return self.register_buffers(buffers).map(|()| true);
+        }
+        if setup.vectored {
+            return Ok(false);
+        }
+        let bytes = u64::from(setup.depth) * u64::from(setup.buffer_bytes);
+        Ok(bytes <= MAX_REGISTERED_BYTES && self.register_buffers(buffers).is_ok())
+    }
+
+    fn register_buffers(&self, buffers: &Buffers) -> Result<(), Error> {
+        // SAFETY: the buffers outlive the ring's use of them: one target owns both and waits for all operations in flight
+        // before it drops either, and the kernel itself pins the pages of registered buffers.
+        unsafe { self.ring.submitter().register_buffers(&buffers.vectors()) }.map_err(|error| {
+            Error::system(ErrorKind::Memory, "register buffers with", "io_uring", &error)
+                .with_remedy("leave out fixedbufs=1, or raise the limit of locked memory (ulimit -l)")
+        })
+    }
+}
+
+/// Sets the mode of a ring under construction.
+pub(crate) type RingMode<S, C> = fn(&mut Builder<S, C>);
+
+/// Returns cheaper completion modes of newer kernels, best first; the last one is plain.
+pub(crate) fn modes<S: squeue::EntryMarker, C: RingCompletion>() -> [RingMode<S, C>; 3] {
+    [
+        |builder| {
+            builder.setup_single_issuer().setup_defer_taskrun().setup_taskrun_flag().setup_submit_all();
+        },
+        |builder| {
+            builder.setup_coop_taskrun().setup_taskrun_flag();
+        },
+        |_| {},
+    ]
+}
+
+/// Creates the ring with the best mode that the kernel supports.
+fn build<S: squeue::EntryMarker, C: RingCompletion>(setup: &Setup) -> io::Result<IoUring<S, C>> {
+    let modes = modes();
+    // With a submission thread no task is interrupted, and the kernel refuses the flags about it.
+    let wanted = if setup.sqpoll { &modes[2..] } else { &modes[..] };
+    first_supported(wanted, |mode| build_with(setup, mode))
+}
+
+/// Creates a ring of `entries` operations with the best mode that the kernel supports.
+pub(crate) fn build_plain(entries: u32) -> io::Result<IoUring> {
+    first_supported(&modes(), |mode| {
+        let mut builder = IoUring::builder();
+        mode(&mut builder);
+        builder.dontfork().build(entries)
+    })
+}
+
+fn first_supported<S: squeue::EntryMarker, C: RingCompletion>(
+    wanted: &[RingMode<S, C>],
+    make: impl Fn(RingMode<S, C>) -> io::Result<IoUring<S, C>>,
+) -> io::Result<IoUring<S, C>> {
+    let mut refusal = io::Error::from_raw_os_error(libc::EINVAL);
+    for mode in wanted {
+        match make(*mode) {
+            Err(error) if error.raw_os_error() == Some(libc::EINVAL) => refusal = error,
+            outcome => return outcome,
+        }
+    }
+    Err(refusal)
+}
+
+pub(crate) fn build_with<S: squeue::EntryMarker, C: RingCompletion>(
+    setup: &Setup,
+    mode: RingMode<S, C>,
+) -> io::Result<IoUring<S, C>> {
+    let mut builder = IoUring::<S, C>::builder();
+    mode(&mut builder);
+    if setup.hipri {
+        builder.setup_iopoll();
+    }
+    if setup.sqpoll {
+        builder.setup_sqpoll(SQPOLL_IDLE_MS);
+        setup.sqpoll_cpu.map(|cpu| builder.setup_sqpoll_cpu(cpu));
+    }
+    builder.dontfork().build(setup.depth)
+}
+
+/// Checks that completions of a file can be polled for, since a polled ring executes nothing else.
+pub(crate) fn check_polled(file: &File) -> Result<(), Error> {
+    let root = Path::new("/");
+    let device = probe::number_of(root, file.path()).and_then(|number| probe::device(root, number));
+    match device {
+        Some(device) if !device.polls => Err(unpolled(
+            file,
+            "its device has no queues for polling",
+            "give the driver some (as nvme.poll_queues=2 on the kernel's command line) or remove hipri=1",
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// Returns the error for a file that cannot be polled, with the error number with which its first operation would fail.
+pub(crate) fn unpolled(file: &File, reason: &str, remedy: &str) -> Error {
+    let refused = Error::found(ErrorKind::Engine, "poll", file.path().display().to_string(), reason);
+    Error { errno: Some(libc::EOPNOTSUPP), ..refused.with_remedy(remedy) }
+}
+
+fn not_all_open() -> Error {
+    let reason = "not all of them are open at the same time";
+    Error::found(ErrorKind::Engine, "register files with", "io_uring", reason)
+        .with_remedy("leave out registerfiles=1, or openfiles")
+}
+
+fn refused(error: &io::Error) -> Error {
+    let remedy = match error.raw_os_error() {
+        Some(libc::EPERM | libc::EACCES) => {
+            "see sysctl kernel.io_uring_disabled (0 permits it) and the container's seccomp \
+             profile, or use ioengine=libaio"
+        }
+        Some(libc::ENOSYS) => "use Linux 5.11 or later, or ioengine=libaio: this kernel has no io_uring",
+        Some(libc::ENOMEM) => "raise the limit of locked memory (ulimit -l) or use a smaller iodepth",
+        _ => "use a smaller iodepth, leave out sqthread_poll and hipri, or use ioengine=libaio",
+    };
+    Error::system(ErrorKind::Engine, "set up", "io_uring", error).with_remedy(remedy)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_forbidden_ring_is_explained() {
+        let error = refused(&io::Error::from_raw_os_error(libc::EPERM));
+        assert!(error.to_string().contains("kernel.io_uring_disabled"), "{error}");
+        assert_eq!(error.errno, Some(libc::EPERM));
+    }
+}
