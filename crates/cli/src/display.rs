@@ -135,6 +135,11 @@ impl Observer for Display {
         self.view().into_iter().for_each(|view| view.note(first));
     }
 
+    fn request(&mut self, line: &str) {
+        self.clear();
+        write_stderr(&format!("{line}\n"));
+    }
+
     fn layout(&mut self, path: &Path, written: u64, total: u64) {
         self.view().into_iter().for_each(|view| view.layout(path, written, total));
         if self.shown.is_none_or(|shown| shown.elapsed() > Duration::from_millis(200)) {

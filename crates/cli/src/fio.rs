@@ -234,6 +234,10 @@ impl<'a> FioDisplay<'a> {
 }
 
 impl Observer for FioDisplay<'_> {
+    fn request(&mut self, line: &str) {
+        write_stderr(&format!("{line}\n"));
+    }
+
     fn progress(&mut self, now: &RunProgress) {
         if let Some(log) = &mut self.out.bandwidth {
             log.see(now.elapsed.into(), now.totals.bytes);

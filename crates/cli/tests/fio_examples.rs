@@ -28,11 +28,6 @@ const REFUSED: &[(&str, &str)] = &[
     ("gfapi.fio", "library of Gluster"),
     ("gpudirect-rdmaio-client.fio", "RDMA adapter"),
     ("gpudirect-rdmaio-server.fio", "RDMA adapter"),
-    ("http-s3-crypto.fio", "engine `http` is not supported"),
-    ("http-s3-storage-class.fio", "engine `http` is not supported"),
-    ("http-s3.fio", "engine `http` is not supported"),
-    ("http-swift.fio", "engine `http` is not supported"),
-    ("http-webdav.fio", "engine `http` is not supported"),
     ("ime.fio", "Infinite Memory Engine"),
     ("libblkio-io_uring.fio", "library that drives devices from user space"),
     ("libblkio-virtio-blk-vfio-pci.fio", "library that drives devices from user space"),
@@ -84,6 +79,11 @@ const REFUSED: &[(&str, &str)] = &[
 const NOT_RUN: &[(&str, &str)] = &[
     ("atomic-verify.fio", "the filesystem has no atomic writes"),
     ("enospc-pressure.fio", "it trims a regular file: fio 3.33 fails too"),
+    ("http-s3-crypto.fio", "it needs a store: `cli/tests/object_stores.rs` has some"),
+    ("http-s3-storage-class.fio", "it needs a store: `cli/tests/object_stores.rs` has some"),
+    ("http-s3.fio", "it needs a store: `cli/tests/object_stores.rs` has some"),
+    ("http-swift.fio", "it needs a store: `cli/tests/object_stores.rs` has some"),
+    ("http-webdav.fio", "it needs a store: `cli/tests/object_stores.rs` has some"),
     ("nbd.fio", "it needs a server: `cli/tests/nbd` has one"),
     ("numa.fio", "it needs two NUMA nodes"),
     ("xnvme-compare.fio", "its device must exist"),
@@ -91,8 +91,17 @@ const NOT_RUN: &[(&str, &str)] = &[
 ];
 
 /// What examples read from the environment.
-const VARIABLES: [(&str, &str); 4] =
-    [("FIO_BS", "4k"), ("FIO_RW", "read"), ("FIO_IODEPTH", "4"), ("uri", "nbd+unix:///?socket=/run/nbd")];
+const VARIABLES: [(&str, &str); 9] = [
+    ("FIO_BS", "4k"),
+    ("FIO_RW", "read"),
+    ("FIO_IODEPTH", "4"),
+    ("uri", "nbd+unix:///?socket=/run/nbd"),
+    ("S3_KEY", "secret"),
+    ("S3_ID", "id"),
+    ("SSE_KEY", "01234567890123456789012345678901"),
+    ("STORAGE_CLASS", "STANDARD"),
+    ("SWIFT_id", "token"),
+];
 
 fn examples() -> Vec<PathBuf> {
     let directory = std::env::var_os("FATHOM_TEST_EXAMPLES").map_or_else(|| PathBuf::from(INSTALLED), PathBuf::from);

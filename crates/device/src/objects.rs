@@ -22,7 +22,7 @@ impl RequestJournals {
 
     /// Passes on what was reported since the last call (`http_verbose`).
     pub(crate) fn report(&self, observer: &mut dyn Observer) {
-        self.0.iter().flat_map(|journal| journal.take_lines()).for_each(|line| observer.note(&line));
+        self.0.iter().flat_map(|journal| journal.take_lines()).for_each(|line| observer.request(&line));
     }
 
     /// Adds to failed operations why their requests failed.

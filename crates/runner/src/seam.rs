@@ -284,6 +284,9 @@ pub trait Observer {
     /// Called when a worker fails or something else needs attention.
     fn note(&mut self, _text: &str) {}
 
+    /// Called with a line about a request to an object store, for jobs that ask for it (`http_verbose`).
+    fn request(&mut self, _line: &str) {}
+
     /// Called while a file is written before the run, with bytes so far and in total.
     fn layout(&mut self, _path: &Path, _written: u64, _total: u64) {}
 

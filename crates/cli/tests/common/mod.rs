@@ -308,6 +308,8 @@ pub(crate) enum Need {
     Python,
     /// The system's Python has libnbd.
     NbdPython,
+    /// The system's Python has servers of S3 (moto) and `WebDAV` (wsgidav).
+    ObjectStores,
     /// The system's Python has the official Prometheus client.
     PrometheusClient,
     /// nbdkit is installed, with its filters.
@@ -365,6 +367,9 @@ pub(crate) fn met(need: Need) -> bool {
         Need::NbdPython if !runs("/usr/bin/python3", "-cimport nbd") => "python3-libnbd is not installed",
         Need::PrometheusClient if !runs("/usr/bin/python3", "-cimport prometheus_client") => {
             "python3-prometheus-client is not installed"
+        }
+        Need::ObjectStores if !runs("/usr/bin/python3", "-cimport moto.server, boto3, wsgidav, cheroot") => {
+            "the Python packages moto[server] and wsgidav are not installed"
         }
         Need::Man if !runs("man", "--version") => "man-db is not installed",
         // mandoc has no --version.

@@ -81,7 +81,7 @@ impl Objects {
     fn note(&self, method: ObjectMethod, op: &Op, failure: &RequestFailure) {
         let access = &self.store.access;
         let what = access.redacted(&failure.describe(method, access, self.store.ranged));
-        let text = format!("{} {} failed: {what}", method.name(), self.url(op));
+        let text = format!("{} {} failed: {what}", method.name(), units::printable(&self.url(op)));
         let (kind, file, offset) = (op.kind, op.file, op.offset);
         self.store.journal.add_failure(FailedRequest { kind, file, offset, text });
     }
@@ -99,7 +99,7 @@ impl Objects {
             String::new()
         };
         let line = format!("{} {}: {answer}{more}", method.name(), self.url(op));
-        self.store.journal.add_line(self.store.access.redacted(&line));
+        self.store.journal.add_line(units::printable(&self.store.access.redacted(&line)).into_owned());
     }
 }
 
