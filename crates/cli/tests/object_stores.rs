@@ -4,192 +4,12 @@
 
 mod common;
 
-use std::collections::BTreeMap;
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{TcpListener, TcpStream};
 use std::process::Command;
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use common::json::Json;
+use common::object_store::{MemoryStore, StoreFault};
 use common::{Outcome, Running, Scratch, fathom, require, run, wait_for, words};
-
-/// A request as a store sees it.
-#[derive(Clone, Debug, Default)]
-struct SeenRequest {
-    /// Method and path.
-    line: String,
-    /// Names in lower case, and values.
-    headers: BTreeMap<String, String>,
-    body_bytes: usize,
-    /// Number of its connection.
-    connection: usize,
-}
-
-/// Faults of a store.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum StoreFault {
-    None,
-    /// Answers with this status and body.
-    Status(u16, &'static str),
-    /// Answers with these bytes, then closes.
-    Sends(&'static [u8]),
-    /// Answers with these bytes without end.
-    Repeats(&'static [u8]),
-    /// Answers with one byte of a valid answer per second.
-    Drips,
-    /// Never answers.
-    Mute,
-    /// Closes the connection after each answer, without saying so.
-    Closes,
-    /// Answers in chunks, after `100 Continue`.
-    Chunks,
-    /// Repeats the credentials in its error.
-    Echo,
-}
-
-/// A store in memory.
-struct Store {
-    port: u16,
-    seen: Arc<Mutex<Vec<SeenRequest>>>,
-    objects: Arc<Mutex<BTreeMap<String, Vec<u8>>>>,
-}
-
-impl Store {
-    fn start(fault: StoreFault) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let port = listener.local_addr().unwrap().port();
-        let store = Self { port, seen: Arc::default(), objects: Arc::default() };
-        let (seen, objects) = (Arc::clone(&store.seen), Arc::clone(&store.objects));
-        std::thread::spawn(move || {
-            for (connection, stream) in listener.incoming().flatten().enumerate() {
-                let (seen, objects) = (Arc::clone(&seen), Arc::clone(&objects));
-                // A client may leave at any time.
-                std::thread::spawn(move || drop(serve(stream, fault, connection, &seen, &objects)));
-            }
-        });
-        store
-    }
-
-    fn seen(&self) -> Vec<SeenRequest> {
-        self.seen.lock().unwrap().clone()
-    }
-
-    fn lines(&self) -> Vec<String> {
-        self.seen().into_iter().map(|seen| seen.line).collect()
-    }
-
-    fn names(&self) -> Vec<String> {
-        self.objects.lock().unwrap().keys().cloned().collect()
-    }
-
-    /// Runs a job of fio's dialect on the store.
-    fn fio(&self, line: &str) -> Outcome {
-        let host = format!("--name=job --ioengine=http --http_host=127.0.0.1:{} {line}", self.port);
-        run(&mut fathom(["fio".to_owned()].into_iter().chain(words(&host))))
-    }
-
-    /// Runs a job on the store.
-    fn run(&self, line: &str) -> Outcome {
-        let host = format!("run --name=job --ioengine=http --http_host=127.0.0.1:{} {line}", self.port);
-        run(&mut fathom(words(&host)))
-    }
-}
-
-fn serve(
-    stream: TcpStream,
-    fault: StoreFault,
-    connection: usize,
-    seen: &Mutex<Vec<SeenRequest>>,
-    objects: &Mutex<BTreeMap<String, Vec<u8>>>,
-) -> std::io::Result<()> {
-    let mut input = BufReader::new(stream.try_clone()?);
-    let mut output = stream;
-    loop {
-        let mut line = String::new();
-        if input.read_line(&mut line)? == 0 {
-            return Ok(());
-        }
-        let mut request = SeenRequest { connection, ..SeenRequest::default() };
-        request.line = line.trim_end().strip_suffix(" HTTP/1.1").expect("it is HTTP/1.1").to_owned();
-        loop {
-            let mut header = String::new();
-            input.read_line(&mut header)?;
-            let Some((name, value)) = header.trim_end().split_once(": ") else { break };
-            request.headers.insert(name.to_lowercase(), value.to_owned());
-        }
-        let length = request.headers.get("content-length").map_or(0, |length| length.parse().unwrap());
-        let mut body = vec![0; length];
-        input.read_exact(&mut body)?;
-        request.body_bytes = length;
-        seen.lock().unwrap().push(request.clone());
-        answer(&mut output, fault, &request, body, objects)?;
-        if fault == StoreFault::Closes {
-            return Ok(());
-        }
-    }
-}
-
-fn answer(
-    output: &mut TcpStream,
-    fault: StoreFault,
-    request: &SeenRequest,
-    body: Vec<u8>,
-    objects: &Mutex<BTreeMap<String, Vec<u8>>>,
-) -> std::io::Result<()> {
-    let (method, path) = request.line.split_once(' ').expect("a path follows the method");
-    let mut objects = objects.lock().unwrap();
-    let (status, found) = match method {
-        "PUT" => (201, objects.insert(path.to_owned(), body).map(|_| Vec::new())),
-        "DELETE" => (objects.remove(path).map_or(404, |_| 204), None),
-        _ => (objects.get(path).map_or(404, |_| 200), objects.get(path).cloned()),
-    };
-    drop(objects);
-    let mut content = found.unwrap_or_default();
-    let mut status = status;
-    if let Some(range) = request.headers.get("range").and_then(|range| range.strip_prefix("bytes=")) {
-        let (first, last) = range.split_once('-').unwrap();
-        content = content[first.parse().unwrap()..=last.parse().unwrap()].to_vec();
-        status = 206;
-    }
-    match fault {
-        StoreFault::Status(code, text) => (status, content) = (code, text.as_bytes().to_vec()),
-        StoreFault::Sends(bytes) => {
-            output.write_all(bytes)?;
-            return output.shutdown(std::net::Shutdown::Both);
-        }
-        StoreFault::Repeats(bytes) => loop {
-            output.write_all(&bytes.repeat(100))?;
-        },
-        StoreFault::Mute => return Ok(()),
-        StoreFault::Drips => {
-            for byte in b"HTTP/1.1 200 OK\r\nName: ".iter().chain(&[b'x'; 1000]) {
-                output.write_all(&[*byte])?;
-                std::thread::sleep(Duration::from_secs(1));
-            }
-        }
-        StoreFault::Echo => {
-            status = 403;
-            content = request.headers.values().cloned().collect::<Vec<_>>().join(" ").into_bytes();
-        }
-        StoreFault::Chunks => {
-            let mut text =
-                format!("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 {status} Text\r\nTransfer-Encoding: chunked\r\n\r\n")
-                    .into_bytes();
-            for chunk in content.chunks(1000) {
-                text.extend(format!("{:x}\r\n", chunk.len()).bytes());
-                text.extend_from_slice(chunk);
-                text.extend(b"\r\n");
-            }
-            text.extend(b"0\r\n\r\n");
-            return output.write_all(&text);
-        }
-        StoreFault::None | StoreFault::Closes => {}
-    }
-    let head = if status == 204 { String::new() } else { format!("Content-Length: {}\r\n", content.len()) };
-    output.write_all(format!("HTTP/1.1 {status} Text\r\n{head}\r\n").as_bytes())?;
-    output.write_all(&content)
-}
 
 const S3: &str = "--http_mode=s3 --http_s3_keyid=KEYID-in-clear --http_s3_key=SECRET-in-clear";
 
@@ -216,11 +36,11 @@ fn requests_are_those_of_fio() {
             "PUT /dav/o%2Bj~e%40%3D%C3%A9_0_4096".to_owned(),
         ),
     ] {
-        let store = Store::start(StoreFault::None);
+        let store = MemoryStore::start(StoreFault::None);
         store.fio(&line).expect_code(0);
         assert_eq!(store.lines().join(", "), expected, "{line}");
     }
-    let store = Store::start(StoreFault::None);
+    let store = MemoryStore::start(StoreFault::None);
     store.fio(&format!("{block} --rw=write")).expect_code(0);
     assert_eq!(store.names().len(), 4);
     store.fio(&format!("{block} --rw=trim")).expect_code(0);
@@ -232,7 +52,7 @@ fn requests_are_those_of_fio() {
 
 #[test]
 fn counts_and_contents_are_those_of_the_job() {
-    let store = Store::start(StoreFault::None);
+    let store = MemoryStore::start(StoreFault::None);
     let job = "--size=1m --bs=4k --filename=/b/o --verify=crc32c --output-format=json";
     let outcome = store.fio(&format!("{job} --rw=randwrite")).expect_code(0);
     let json = Json::read_after_notes(&outcome.stdout);
@@ -244,12 +64,12 @@ fn counts_and_contents_are_those_of_the_job() {
     store.fio(&format!("{job} --rw=randread")).expect_code(0);
     store.objects.lock().unwrap().get_mut("/b/o_8192_4096").unwrap()[100] ^= 1;
     let outcome = store.fio(&format!("{job} --rw=read")).expect_code(1);
-    assert!(outcome.stderr.contains("/b/o at offset 8"), "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("/b/o failed: wrong data at offset 8"), "{}", outcome.stderr);
 }
 
 #[test]
 fn ranges_of_one_object_are_read() {
-    let store = Store::start(StoreFault::None);
+    let store = MemoryStore::start(StoreFault::None);
     let object: Vec<u8> = (0..65_536_u32).map(|index| (index / 256) as u8).collect();
     store.objects.lock().unwrap().insert("/b/whole".to_owned(), object);
     store.run("--rw=read --http_object_mode=range --filename=/b/whole --size=64k --bs=16k").expect_one_of(&[0, 4]);
@@ -263,7 +83,7 @@ fn ranges_of_one_object_are_read() {
 #[test]
 fn headers_have_what_the_options_say() {
     let header = |line: &str, name: &str| {
-        let store = Store::start(StoreFault::None);
+        let store = MemoryStore::start(StoreFault::None);
         store.fio(&format!("--size=4k --bs=4k --rw=write --filename=/b/o {line}")).expect_code(0);
         store.seen()[0].headers.get(name).cloned().unwrap_or_default()
     };
@@ -286,16 +106,16 @@ fn headers_have_what_the_options_say() {
 #[test]
 fn closed_connections_and_chunks_are_no_failure() {
     let job = "--size=64k --bs=4k --filename=/b/o --rw=write --verify=crc32c";
-    let store = Store::start(StoreFault::Closes);
+    let store = MemoryStore::start(StoreFault::Closes);
     store.fio(job).expect_code(0);
     assert!(store.seen().last().unwrap().connection >= 31, "{:?}", store.seen().last());
-    Store::start(StoreFault::Chunks).fio(job).expect_code(0);
+    MemoryStore::start(StoreFault::Chunks).fio(job).expect_code(0);
 }
 
 /// What a run says fails, where, and what to do.
 #[track_caller]
 fn fails(fault: StoreFault, line: &str, parts: &[&str]) -> Outcome {
-    let store = Store::start(fault);
+    let store = MemoryStore::start(fault);
     let outcome = store.run(&format!("--size=16k --bs=4k --filename=/b/o {line}")).expect_code(3);
     let url = format!("http://127.0.0.1:{}/b/o_0_4096 failed: ", store.port);
     for part in parts.iter().chain([&url.as_str(), &"help: "]) {
@@ -340,7 +160,7 @@ fn malformed_answers_end_the_job() {
     let endless = b"HTTP/1.1 200 OK\r\n\r\nHTTP/1.1 200 OK\r\n\r\n";
     fails(StoreFault::Repeats(endless), "--rw=read", &["more than the 4096 bytes of the block"]);
     // An error without end is not read to its end.
-    let store = Store::start(StoreFault::Repeats(b"HTTP/1.1 404 No\r\n\r\nText"));
+    let store = MemoryStore::start(StoreFault::Repeats(b"HTTP/1.1 404 No\r\n\r\nText"));
     store.fio("--size=16k --bs=4k --filename=/b/o --rw=trim").expect_code(0);
 }
 
@@ -355,7 +175,7 @@ fn silent_and_slow_stores_end_the_job() {
 
 #[test]
 fn a_signal_ends_a_request() {
-    let store = Store::start(StoreFault::Mute);
+    let store = MemoryStore::start(StoreFault::Mute);
     let line = format!(
         "run --name=job --ioengine=http --http_host=127.0.0.1:{} --size=16k --bs=4k --filename=/b/o --rw=read",
         store.port
@@ -369,7 +189,7 @@ fn a_signal_ends_a_request() {
 
 #[test]
 fn objects_are_written_only_with_permission() {
-    let store = Store::start(StoreFault::None);
+    let store = MemoryStore::start(StoreFault::None);
     let url = format!("http://127.0.0.1:{}/b/o", store.port);
     for direction in ["write", "randtrim", "randrw"] {
         let line = format!("--rw={direction} --size=16k --bs=4k --filename=/b/o");
@@ -389,7 +209,7 @@ fn objects_are_written_only_with_permission() {
 
 #[test]
 fn impossible_jobs_are_refused_before_any_request() {
-    let store = Store::start(StoreFault::None);
+    let store = MemoryStore::start(StoreFault::None);
     for (line, part) in [
         ("--filename=b/o", "begins with a slash"),
         ("", "needs the names of objects"),
@@ -415,13 +235,13 @@ fn impossible_jobs_are_refused_before_any_request() {
 #[test]
 fn credentials_are_neither_printed_nor_kept() {
     let scratch = Scratch::new();
-    let key = "key-in-clear-3456789012345678901";
+    let key = "key-in-clear-345678901234567890";
     let s3 = format!("{S3} --http_s3_security_token=TOKEN-in-clear --http_s3_sse_customer_key={key}x");
     let dav = "--http_user=user --http_pass=PASSWORD-in-clear";
     let swift = "--http_mode=swift --http_swift_auth_token=TOKEN-in-clear";
     for fault in [StoreFault::None, StoreFault::Echo] {
         for access in [s3.as_str(), dav, swift] {
-            let store = Store::start(fault);
+            let store = MemoryStore::start(fault);
             let job = format!("--size=8k --bs=4k --filename=/b/o --rw=write --http_verbose=2 {access}");
             for line in [
                 format!(
@@ -576,19 +396,49 @@ server.serve_forever()
 fn encrypted_connections_check_certificates_unless_told_not_to() {
     require!(Python, Openssl);
     let scratch = Scratch::new();
-    let (key, certificate) = (scratch.text("key"), scratch.text("certificate"));
-    let make = format!("req -x509 -newkey rsa:2048 -nodes -subj /CN=store -days 2 -keyout {key} -out {certificate}");
-    run(Command::new("openssl").args(words(&make))).expect_code(0);
-    let (_server, port) = python(TLS, &[&certificate, &key]);
+    let (_server, _, port) = tls_store(&scratch);
     let job = format!("fio --name=job --ioengine=http --http_host=127.0.0.1:{port} --bs=64k --filename=/o");
     let of = |more: &str| run(&mut fathom(words(&format!("{job} {more}"))));
     of("--https=insecure --rw=write --size=1m --verify=crc32c").expect_code(0);
     of("--https=insecure --rw=randread --size=1m").expect_code(0);
     let outcome = of("--https=on --rw=read --size=1m");
     assert!(outcome.stderr.contains("certificate") && outcome.stderr.contains("`https=insecure`"), "{outcome:#?}");
-    let outcome = of("--rw=read --size=1m");
-    assert!(outcome.stderr.contains("`https`") || outcome.stderr.contains("ended within"), "{outcome:#?}");
-    let store = Store::start(StoreFault::None);
+    let outcome = of("--rw=read --size=1m").expect_code(1);
+    assert!(outcome.stderr.contains("check `https`"), "{outcome:#?}");
+    let store = MemoryStore::start(StoreFault::None);
     let outcome = store.fio("--https=insecure --rw=read --size=4k --bs=4k --filename=/o");
-    assert!(outcome.code() != Some(0), "{outcome:#?}");
+    assert!(outcome.code() == Some(1) && outcome.stderr.contains("`https`"), "{outcome:#?}");
+}
+
+/// Only a namespace of the test trusts the certificate.
+#[test]
+fn certificates_of_trusted_authorities_are_accepted() {
+    require!(Python, Openssl, Root);
+    let scratch = Scratch::new();
+    let (_server, certificate, port) = tls_store(&scratch);
+    let job = format!(
+        "fio --name=job --ioengine=http --https=on --bs=64k --size=1m --filename=/o --rw=write --verify=crc32c"
+    );
+    let of = |host: &str| {
+        let inner = fathom(words(&format!("{job} --http_host={host}:{port}")));
+        let script = "mount --bind \"$0\" /etc/ssl/certs/ca-certificates.crt && exec \"$@\"";
+        let mut outer = Command::new("unshare");
+        outer.args(["-m", "sh", "-c", script, &certificate]).arg(inner.get_program()).args(inner.get_args());
+        run(outer.env("FATHOM_NO_RECORD", "1").env("NO_COLOR", "1"))
+    };
+    of("127.0.0.1").expect_code(0);
+    let outcome = of("localhost").expect_code(1);
+    assert!(outcome.stderr.contains("certificate") && outcome.stderr.contains("name the host as"), "{outcome:#?}");
+}
+
+/// Starts a store with TLS. Returns it with its certificate and its port.
+fn tls_store(scratch: &Scratch) -> (Running, String, String) {
+    let (key, certificate) = (scratch.text("key"), scratch.text("certificate"));
+    let make = format!(
+        "req -x509 -newkey rsa:2048 -nodes -subj /CN=store -addext subjectAltName=IP:127.0.0.1 \
+         -addext basicConstraints=critical,CA:FALSE -days 2 -keyout {key} -out {certificate}"
+    );
+    run(Command::new("openssl").args(words(&make))).expect_code(0);
+    let (server, port) = python(TLS, &[&certificate, &key]);
+    (server, certificate, port)
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use drive::OperationFailure;
 use engine::{ObjectStoreSetup, RequestJournal, StoreTls, StoredObjects};
-use job::{Job, ObjectStoreOptions, StoreEncryption, StoreMode};
+use job::{Job, ObjectStoreMode, ObjectStoreOptions, StoreEncryption};
 use object_wire::{CustomerKey, S3Access, StoreAccess, StoreProtocol};
 use runner::{Observer, WorkerError, WorkerPlan};
 
@@ -73,12 +73,12 @@ pub(crate) fn setup(
 fn access(options: &ObjectStoreOptions) -> StoreAccess {
     let given = |text: &String| (!text.is_empty()).then(|| text.clone());
     let protocol = match options.mode {
-        StoreMode::WebDav => {
+        ObjectStoreMode::WebDav => {
             let user = given(&options.user).or_else(|| given(&options.password.0).map(|_| String::new()));
             StoreProtocol::WebDav { user: user.map(|user| (user, options.password.0.clone())) }
         }
-        StoreMode::Swift => StoreProtocol::Swift { token: options.swift_token.0.clone() },
-        StoreMode::S3 => StoreProtocol::S3(S3Access {
+        ObjectStoreMode::Swift => StoreProtocol::Swift { token: options.swift_token.0.clone() },
+        ObjectStoreMode::S3 => StoreProtocol::S3(S3Access {
             key_id: options.s3_key_id.0.clone(),
             secret: options.s3_key.0.clone(),
             security_token: given(&options.s3_token.0),

@@ -2,7 +2,7 @@
 
 use crate::diagnostic::Diagnostic;
 use crate::draft::JobDraft;
-use crate::model::{Job, Size, StoreMode};
+use crate::model::{Job, ObjectStoreMode, Size};
 use crate::strict::StrictContext;
 
 /// Returns what makes a job on an object store impossible.
@@ -25,9 +25,9 @@ fn access(job: &Job, context: &StrictContext<'_>) -> Option<Diagnostic> {
         );
     }
     let credentials = [
-        ("http_s3_keyid", store.mode == StoreMode::S3 && store.s3_key_id.0.is_empty()),
-        ("http_s3_key", store.mode == StoreMode::S3 && store.s3_key.0.is_empty()),
-        ("http_swift_auth_token", store.mode == StoreMode::Swift && store.swift_token.0.is_empty()),
+        ("http_s3_keyid", store.mode == ObjectStoreMode::S3 && store.s3_key_id.0.is_empty()),
+        ("http_s3_key", store.mode == ObjectStoreMode::S3 && store.s3_key.0.is_empty()),
+        ("http_swift_auth_token", store.mode == ObjectStoreMode::Swift && store.swift_token.0.is_empty()),
     ];
     if let Some((name, _)) = credentials.into_iter().find(|(_, is_missing)| *is_missing) {
         let message = format!("this store needs `{name}`");
@@ -38,7 +38,7 @@ fn access(job: &Job, context: &StrictContext<'_>) -> Option<Diagnostic> {
         );
     }
     let customer_key = store.s3_customer_key.0.len();
-    if store.mode == StoreMode::S3 && customer_key != 0 && customer_key != 32 {
+    if store.mode == ObjectStoreMode::S3 && customer_key != 0 && customer_key != 32 {
         let message = format!("a key of AES256 has 32 bytes, and this one has {customer_key}");
         return problem("http_s3_sse_customer_key", &message, "write a key of 32 characters");
     }
@@ -93,9 +93,9 @@ pub(crate) fn check_strictly(draft: &JobDraft, context: &StrictContext<'_>) -> O
     }
     let store = &engine.objects;
     let belongs_elsewhere = |name: &str| match name {
-        "http_user" | "http_pass" => store.mode != StoreMode::WebDav,
-        "http_swift_auth_token" => store.mode != StoreMode::Swift,
-        name => name.starts_with("http_s3_") && store.mode != StoreMode::S3,
+        "http_user" | "http_pass" => store.mode != ObjectStoreMode::WebDav,
+        "http_swift_auth_token" => store.mode != ObjectStoreMode::Swift,
+        name => name.starts_with("http_s3_") && store.mode != ObjectStoreMode::S3,
     };
     if let Some((spec, option)) = context.given.iter().find(|(spec, _)| belongs_elsewhere(spec.name)) {
         let message = format!("`{}` has no effect with this `http_mode`", spec.name);

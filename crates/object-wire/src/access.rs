@@ -69,7 +69,7 @@ impl StoreAccess {
     ///
     /// # Errors
     /// The first value that cannot.
-    pub fn check(&self) -> Result<(), AccessError> {
+    pub(crate) fn check(&self) -> Result<(), AccessError> {
         let mut values = vec![("the host", &self.host)];
         match &self.protocol {
             StoreProtocol::WebDav { .. } => {}

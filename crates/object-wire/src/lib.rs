@@ -19,5 +19,3 @@ pub use date::RequestDate;
 pub use message::short_message;
 pub use request::{ObjectMethod, ObjectRequest, RequestEncoder};
 pub use response::{ResponseError, ResponseHead, ResponseReader, ResponseStep};
-pub use signature::{CanonicalRequest, SigningKey};
-pub use text::percent_encoded;

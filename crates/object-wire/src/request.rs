@@ -77,12 +77,6 @@ impl RequestEncoder {
         Ok(Self { access, fixed, signer, path: String::new(), range: String::new() })
     }
 
-    /// Returns the store.
-    #[must_use]
-    pub const fn access(&self) -> &StoreAccess {
-        &self.access
-    }
-
     /// Appends the head of a request to `out`. `date` is that of its signature.
     pub fn encode(&mut self, request: &ObjectRequest<'_>, date: RequestDate, out: &mut Vec<u8>) {
         self.path.clear();

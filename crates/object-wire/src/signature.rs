@@ -10,21 +10,21 @@ use crate::text::push_hex;
 
 /// What is signed of a request.
 #[derive(Clone, Copy, Debug)]
-pub struct CanonicalRequest<'a> {
+pub(crate) struct CanonicalRequest<'a> {
     /// Method.
-    pub method: &'a str,
+    pub(crate) method: &'a str,
     /// Path, percent-encoded.
-    pub path: &'a str,
+    pub(crate) path: &'a str,
     /// Query, percent-encoded and sorted; empty for none.
-    pub query: &'a str,
+    pub(crate) query: &'a str,
     /// Names in lower case and values of the headers, sorted by name.
-    pub headers: &'a [(&'a str, &'a str)],
+    pub(crate) headers: &'a [(&'a str, &'a str)],
     /// SHA-256 of the body, in hexadecimal.
-    pub body_hash: &'a str,
+    pub(crate) body_hash: &'a str,
 }
 
 /// The key of a day, region and service, derived from a secret key.
-pub struct SigningKey {
+pub(crate) struct SigningKey {
     key: [u8; 32],
     date: RequestDate,
     /// `/REGION/SERVICE/aws4_request`.
@@ -37,8 +37,7 @@ const ALGORITHM: &str = "AWS4-HMAC-SHA256";
 
 impl SigningKey {
     /// Derives the key of the day of `date`.
-    #[must_use]
-    pub fn new(key_id: &str, secret: &str, date: RequestDate, region: &str, service: &str) -> Self {
+    pub(crate) fn new(key_id: &str, secret: &str, date: RequestDate, region: &str, service: &str) -> Self {
         let mut day = String::with_capacity(8);
         date.push_day(&mut day);
         let mut key = authenticated(format!("AWS4{secret}").as_bytes(), day.as_bytes());
@@ -49,13 +48,18 @@ impl SigningKey {
     }
 
     /// Reports whether the key signs requests of this date.
-    #[must_use]
-    pub const fn is_for(&self, date: RequestDate) -> bool {
+    pub(crate) const fn is_for(&self, date: RequestDate) -> bool {
         self.date.is_on_day_of(date)
     }
 
     /// Appends the value of the header `Authorization`. `scratch` is overwritten.
-    pub fn sign(&self, request: &CanonicalRequest<'_>, date: RequestDate, scratch: &mut String, out: &mut String) {
+    pub(crate) fn sign(
+        &self,
+        request: &CanonicalRequest<'_>,
+        date: RequestDate,
+        scratch: &mut String,
+        out: &mut String,
+    ) {
         scratch.clear();
         request.push(scratch);
         let hash = Sha256::digest(scratch.as_bytes());

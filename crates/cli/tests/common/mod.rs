@@ -7,6 +7,7 @@ pub(crate) mod devices;
 pub(crate) mod host;
 pub(crate) mod json;
 pub(crate) mod model;
+pub(crate) mod object_store;
 pub(crate) mod openmetrics;
 pub(crate) mod pair;
 pub(crate) mod runs;

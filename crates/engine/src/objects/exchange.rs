@@ -54,7 +54,7 @@ impl Transfer<'_> {
 }
 
 /// Requests over one connection after another.
-pub(super) struct Exchange {
+pub(super) struct StoreExchange {
     encoder: RequestEncoder,
     reader: ResponseReader,
     tls: Option<Arc<ClientConfig>>,
@@ -87,7 +87,7 @@ struct FailedAttempt {
     is_untouched: bool,
 }
 
-impl Exchange {
+impl StoreExchange {
     pub(super) fn new(store: &ObjectStoreSetup, in_call: Arc<InCall>, clock: MonotonicClock) -> Result<Self, Error> {
         let encoder = RequestEncoder::new(store.access.clone()).map_err(|error| {
             let failed = Error::found(ErrorKind::Engine, "use", "the object store", error.to_string());

@@ -99,7 +99,10 @@ impl RequestFailure {
                  `https=insecure`"
             }
             Self::Tls(_) => "check that the server speaks TLS at this port, or write `https=off`",
-            Self::Lost(_) | Self::Silent => "see the server's log",
+            Self::Lost(_) | Self::Response(ResponseError::Truncated) => {
+                "see the server's log, and check `https`: the server may expect TLS, or not"
+            }
+            Self::Silent => "see the server's log",
             Self::Response(ResponseError::NotHttp) => "check `http_host`, and `https`: the server may expect TLS",
             Self::Response(_) => "see the server's log: it sends answers that cannot be read",
             Self::Length { .. } if ranged => "write a `size` of at most that of the object",

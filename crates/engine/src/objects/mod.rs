@@ -14,14 +14,14 @@ use crate::error::{Error, ErrorKind};
 use crate::object_store::{FailedRequest, ObjectStoreSetup};
 use crate::setup::Setup;
 use crate::sync_target::Perform;
-use exchange::{Exchange, Transfer};
+use exchange::{StoreExchange, Transfer};
 use failure::RequestFailure;
 use object_wire::ObjectMethod;
 
 /// Objects of a store.
 pub(crate) struct Objects {
     store: ObjectStoreSetup,
-    exchange: Exchange,
+    exchange: StoreExchange,
     clock: MonotonicClock,
     /// Path of the current object.
     path: String,
@@ -37,7 +37,7 @@ impl Objects {
             return Err(Error::found(ErrorKind::Engine, "set up", "the engine http", "it has no store"));
         };
         let in_call = setup.in_call.clone().unwrap_or_default();
-        let exchange = Exchange::new(store, in_call, setup.clock)?;
+        let exchange = StoreExchange::new(store, in_call, setup.clock)?;
         Ok(Self { store: store.clone(), exchange, clock: setup.clock, path: String::new() })
     }
 

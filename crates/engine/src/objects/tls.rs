@@ -42,9 +42,9 @@ fn trusting(roots: RootCertStore) -> Result<Arc<ClientConfig>, Error> {
     Ok(finished(builder(Arc::new(ring::default_provider()))?.with_root_certificates(roots).with_no_client_auth()))
 }
 
-type Builder = rustls::ConfigBuilder<ClientConfig, rustls::WantsVerifier>;
+type TlsBuilder = rustls::ConfigBuilder<ClientConfig, rustls::WantsVerifier>;
 
-fn builder(provider: Arc<CryptoProvider>) -> Result<Builder, Error> {
+fn builder(provider: Arc<CryptoProvider>) -> Result<TlsBuilder, Error> {
     let builder = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
     builder.map_err(|error| Error::found(ErrorKind::Engine, "set up", "TLS", error.to_string()))
 }

@@ -24,7 +24,7 @@ pub use host_attributes::{ControlGroupOptions, HostAttributes, NumaMemory, NumaN
 pub use hosts::PlanHosts;
 pub use network::{NetworkOptions, NetworkProtocol};
 pub use nvme::{NvmeOptions, NvmeWrite, ProtectionFields};
-pub use object_store::{ObjectStoreOptions, Secret, StoreEncryption, StoreMode};
+pub use object_store::{ObjectStoreMode, ObjectStoreOptions, Secret, StoreEncryption};
 pub use pattern::{BlockSizes, Direction, Distribution, Generator, Pattern, StridedZones, ZonedOptions};
 pub use priority::{CommandPriorities, IoPriority, PriorityRule, PriorityShare};
 pub use processor::{ProcessorLoad, ProcessorWork};

@@ -10,7 +10,7 @@ pub struct ObjectStoreOptions {
     /// Encryption of the connection (`https`).
     pub encryption: StoreEncryption,
     /// Protocol of the store (`http_mode`).
-    pub mode: StoreMode,
+    pub mode: ObjectStoreMode,
     /// User of the basic authentication (`http_user`).
     pub user: String,
     /// Password of the basic authentication (`http_pass`).
@@ -74,7 +74,7 @@ impl Default for ObjectStoreOptions {
         Self {
             host: "localhost".to_owned(),
             encryption: StoreEncryption::default(),
-            mode: StoreMode::default(),
+            mode: ObjectStoreMode::default(),
             user: String::new(),
             password: Secret::default(),
             s3_key: Secret::default(),
@@ -105,7 +105,7 @@ pub enum StoreEncryption {
 
 /// Protocols of object stores.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum StoreMode {
+pub enum ObjectStoreMode {
     /// Plain HTTP methods.
     #[default]
     WebDav,

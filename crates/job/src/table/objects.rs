@@ -1,7 +1,7 @@
 //! Options of the engine `http`.
 
 use super::spec::{OptionSpec, int, text, word};
-use crate::model::{StoreEncryption, StoreMode};
+use crate::model::{ObjectStoreMode, StoreEncryption};
 
 const HTTP: &[&str] = &["http"];
 
@@ -36,9 +36,9 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
     .engines(HTTP),
     word("http_mode", &["webdav", "s3", "swift"], "Protocol of the object store.", |d, w, _, _| {
         d.job.engine.objects.mode = match w {
-            "s3" => StoreMode::S3,
-            "swift" => StoreMode::Swift,
-            _ => StoreMode::WebDav,
+            "s3" => ObjectStoreMode::S3,
+            "swift" => ObjectStoreMode::Swift,
+            _ => ObjectStoreMode::WebDav,
         };
     })
     .default("webdav")
