@@ -180,7 +180,7 @@ fn models_and_traces_refuse_engines_of_metadata() {
 fn engines_that_fathom_lacks_are_explained() {
     for (engine, reason, remedy) in [
         ("rbd", "needs the libraries of Ceph", "rbd map"),
-        ("io_uring_cmd", "sends NVMe commands", "/dev/nvmeXnY"),
+        ("rdma", "needs an RDMA adapter", "its block device"),
         ("windowsaio", "of another operating system", "ioengine=io_uring"),
     ] {
         let outcome = run(&mut fathom(["run", "--name=j", "--size=4k", &format!("--ioengine={engine}")]));

@@ -2,9 +2,12 @@
 
 use std::path::Path;
 
-use engine::{NvmeSetup, ProtectionChecks, WriteCommand, identify_namespace};
-use job::{Engine, Job, NvmeOptions, NvmeWrite};
-use runner::policy;
+use engine::{
+    NvmeSetup, PlacementDirective, PlacementOrder, PlacementRange, PlacementSetup, ProtectionChecks, WriteCommand,
+    identify_namespace, parse_placement_scheme,
+};
+use job::{Engine, Job, NvmeOptions, NvmeWrite, PlacementKind, PlacementOptions, PlacementSelect};
+use runner::{WorkerError, policy};
 use workload::{FileFact, WorkloadError};
 
 /// Returns the state of the namespace at a path; `None` if there is none.
@@ -51,12 +54,13 @@ pub(crate) fn changes(job: &Job) -> bool {
 }
 
 /// Returns the settings of the commands of a job; `None` for other engines.
-pub(crate) fn setup(job: &Job, seed: u64) -> Option<NvmeSetup> {
+pub(crate) fn setup(job: &Job, seed: u64) -> Result<Option<NvmeSetup>, WorkerError> {
     if job.engine.engine != Engine::IoUringCmd {
-        return None;
+        return Ok(None);
     }
-    let NvmeOptions { writes, deac, metadata_bytes, pi_act, pi_chk, apptag, apptag_mask } = &job.engine.nvme;
-    Some(NvmeSetup {
+    let NvmeOptions { writes, deac, metadata_bytes, pi_act, pi_chk, apptag, apptag_mask, placement, .. } =
+        &job.engine.nvme;
+    Ok(Some(NvmeSetup {
         writes: writes.iter().map(|(write, percentage)| (command(*write), *percentage)).collect(),
         read_fua: job.engine.read_fua,
         write_fua: job.engine.write_fua,
@@ -67,7 +71,35 @@ pub(crate) fn setup(job: &Job, seed: u64) -> Option<NvmeSetup> {
         application_tag_mask: *apptag_mask,
         metadata_bytes: *metadata_bytes,
         block_unit: policy::block_unit(job),
+        placement: self::placement(placement)?,
         seed,
+    }))
+}
+
+/// Returns where written data are placed, after reading the file of a scheme.
+fn placement(options: &PlacementOptions) -> Result<Option<PlacementSetup>, WorkerError> {
+    let directive = match options.effective() {
+        PlacementKind::None => return Ok(None),
+        PlacementKind::Fdp => PlacementDirective::Fdp,
+        PlacementKind::Streams => PlacementDirective::Streams,
+    };
+    let order = match (options.select, &options.scheme) {
+        (PlacementSelect::Random, _) => PlacementOrder::Random,
+        (PlacementSelect::Scheme, Some(path)) => PlacementOrder::Scheme(scheme(path).map_err(WorkerError::new)?),
+        _ => PlacementOrder::RoundRobin,
+    };
+    Ok(Some(PlacementSetup { directive, order, ids: options.ids.clone() }))
+}
+
+fn scheme(path: &str) -> Result<Vec<PlacementRange>, String> {
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| format!("dp_scheme={path}: cannot read it: {}", engine::describe(&error)))?;
+    parse_placement_scheme(&text).map_err(|line| {
+        let shown = text.lines().nth(line - 1).unwrap_or_default();
+        format!(
+            "dp_scheme={path}: line {line} is no range of offsets: `{shown}`\nhelp: write start, end and index, as in \
+             `0, 1048576, 2`"
+        )
     })
 }
 

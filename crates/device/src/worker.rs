@@ -102,12 +102,13 @@ fn attempt(
     let in_call_of_setup = Some(Arc::clone(in_call));
     let network = peers::network(worker_plan, job);
     let objects = objects::setup(worker_plan, job, shared)?;
+    let nvme = namespaces::setup(job, seed)?;
     let setup = Setup {
         in_call: in_call_of_setup,
         names,
         network,
         objects,
-        nvme: namespaces::setup(job, seed),
+        nvme,
         ..opening::setup(job, &issuer, shared.clock)
     };
     let meter = Meter::new(policy::meter_options(job, shared.intervals, shared.counters.worker_count()));

@@ -74,6 +74,8 @@ pub struct Policy {
     pub on_error: OnError,
     /// I/O priorities by index in decisions, as the kernel encodes them; empty if operations have none.
     pub priorities: Vec<u16>,
+    /// Whether the device compares what is verified, instead of returning it.
+    pub compares: bool,
     /// Whether operations that would block fail (`EAGAIN`) instead of being submitted again.
     pub fails_when_blocked: bool,
     /// Whether to read back written data after the runtime, however long that takes. Without it, as in fio, data that
@@ -117,6 +119,7 @@ impl Default for Policy {
             runtime: Nanos::MAX,
             on_error: OnError::default(),
             priorities: Vec::new(),
+            compares: false,
             fails_when_blocked: false,
             verify_after_runtime: false,
             settle_before_verify: false,

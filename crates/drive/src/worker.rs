@@ -367,6 +367,9 @@ impl DriveWorker {
         if decision.kind == OpKind::Write {
             self.make_payload(target, tag, &decision);
         }
+        if self.policy.compares {
+            self.compare(target, tag, &decision);
+        }
         if self.policy.scheduled {
             self.meter.record_lateness(now.since(decision.intended.max(free_since)));
         }
@@ -380,6 +383,15 @@ impl DriveWorker {
     fn prioritize<T: Target>(&self, target: &mut T, decision: &Decision) {
         if let Some(priority) = self.policy.priorities.get(usize::from(decision.priority)) {
             target.prioritize(*priority);
+        }
+    }
+
+    /// Makes a read that is verified a comparison with what is expected.
+    #[cold]
+    pub(crate) fn compare<T: Target>(&mut self, target: &mut T, tag: Tag, decision: &Decision) {
+        if decision.kind == OpKind::Read && decision.checked {
+            self.make_payload(target, tag, decision);
+            target.compare();
         }
     }
 

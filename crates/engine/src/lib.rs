@@ -62,7 +62,10 @@ pub use in_call::{BlockedCall, CallKind, InCall};
 pub use named_target::{NamedTarget, PathCall};
 pub use namespace::{Namespace, identify_namespace};
 pub use network_setup::{NetworkRole, NetworkSetup, Transport};
-pub use nvme::{NvmeSetup, ProtectionChecks, WriteCommand};
+pub use nvme::{
+    NvmeSetup, PlacementDirective, PlacementOrder, PlacementRange, PlacementSetup, ProtectionChecks, WriteCommand,
+    parse_placement_scheme,
+};
 pub use object_store::{FailedRequest, ObjectStoreSetup, RequestJournal, StoreTls, StoredObjects};
 pub use open::{Visitor, with_target};
 pub use setup::{BurstSetup, EngineKind, MemoryKind, Setup, TransferFlags};

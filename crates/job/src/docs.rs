@@ -26,7 +26,7 @@ pub fn options_markdown() -> String {
 
 /// Returns the title and the options of each category.
 pub fn chapters() -> impl Iterator<Item = (&'static str, impl Iterator<Item = &'static OptionSpec>)> {
-    TABLES.iter().map(|(category, title, _)| (*title, OPTIONS.iter().filter(|spec| spec.category == *category)))
+    TABLES.iter().map(|(_, title, options)| (*title, options.iter()))
 }
 
 fn row(text: &mut String, spec: &OptionSpec) {

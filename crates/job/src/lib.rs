@@ -26,6 +26,7 @@ pub mod limits;
 mod model;
 mod names;
 mod network;
+mod nvme;
 mod object_store;
 mod parse;
 mod processor;

@@ -6,7 +6,7 @@ use crate::diagnostic::Diagnostic;
 use crate::draft::JobDraft;
 use crate::model::*;
 use crate::strict::StrictContext;
-use crate::{network, object_store, processor, replay, zones};
+use crate::{network, nvme, object_store, processor, replay, zones};
 
 /// Turns a draft into a job, with errors for impossible combinations.
 pub(crate) fn reconcile(draft: JobDraft, context: &StrictContext<'_>) -> (Job, Vec<Diagnostic>) {
@@ -39,6 +39,7 @@ pub(crate) fn reconcile(draft: JobDraft, context: &StrictContext<'_>) -> (Job, V
         reconcile_replay(&mut job, draft.redirect);
         problems.extend(replay::check(&job, context));
     }
+    problems.extend(nvme::check(&job, context));
     reconcile_engine(&mut job.engine);
     network::complete(&mut job);
     let impossible = network::check(&job, context).or_else(|| object_store::check(&job, context));

@@ -107,6 +107,12 @@ fn other_value(spec: &OptionSpec) -> String {
         "random_sequence_stride" => "1\nrandom_distribution=sequence:1,0",
         "sync_file_range" => "write,wait_after:8",
         "cgroup_weight" => "500",
+        "write_mode" => "write/60:zeroes/30:uncor/10",
+        "verify_mode" => "compare\nverify=pattern\nverify_pattern=0xff",
+        "pi_chk" => "GUARD,APPTAG",
+        "dataplacement" => "fdp",
+        "plids" => "0,2-4",
+        "plid_select" => "random",
         _ => "",
     };
     if !named.is_empty() {
@@ -135,12 +141,16 @@ const OF_ZONES: [&str; 9] = [
     "write_zone_remainder",
 ];
 
+/// Options of commands that are not of `io_uring_cmd` alone.
+const OF_COMMANDS: [&str; 7] = ["readfua", "writefua", "fdp", "dataplacement", "plid_select", "plids", "dp_scheme"];
+
 /// Every supported option has an effect: another value yields another job.
 #[test]
 fn every_supported_option_changes_the_job() {
     for spec in OPTIONS.iter().filter(|spec| spec.status == Status::Supported) {
         let engine = match spec.name {
             "ioengine" => "psync",
+            _ if OF_COMMANDS.contains(&spec.name) || spec.engines == ["io_uring_cmd"] => "io_uring_cmd",
             _ if spec.engines == ["model"] => "model",
             _ if spec.name == "hostname" => "net\nport=1\nprotocol=udp",
             _ if spec.engines.contains(&"net") => "net\nhostname=239.1.1.1\nport=1",
@@ -150,8 +160,8 @@ fn every_supported_option_changes_the_job() {
             _ if spec.engines.is_empty() || spec.engines.contains(&"io_uring") => "io_uring",
             _ => spec.engines[0],
         };
-        // It names a job before its own.
-        if spec.name == "wait_for" {
+        // It names a job before its own; and other values of these are of SCSI commands.
+        if matches!(spec.name, "wait_for" | "cmd_type" | "read_mode") {
             continue;
         }
         let duration = if spec.name.starts_with("steadystate") { "\nsteadystate_duration=9" } else { "" };
@@ -222,4 +232,46 @@ fn lookup_is_exact_and_suggestions_are_close() {
     assert_eq!(suggest("iodeph"), Some("iodepth"));
     let found = parse_command_line(&["--name=a".into(), "--runtme=5".into()], Dialect::Strict, &World::default());
     assert_eq!(found.diagnostics[0].remedy.as_deref(), Some("write `--runtime`"));
+}
+
+#[test]
+fn commands_need_their_engine_and_what_they_depend_on() {
+    let refused = |options: &str| {
+        let found = parse(&format!("[a]\nsize=1m\nrw=write\n{options}"), Dialect::Fio);
+        assert!(found.has_errors(), "{options}");
+        lines(&found.diagnostics).join("\n")
+    };
+    for (options, reason) in [
+        ("ioengine=io_uring_cmd\ncmd_type=bsg", "it sends SCSI commands"),
+        ("ioengine=io_uring_cmd\nread_mode=prefetch", "is a SCSI command"),
+        ("ioengine=io_uring_cmd\nwrite_mode=zone_append", "zone_append is not supported"),
+        ("ioengine=io_uring_cmd\nwrite_mode=write/50", "add up to 50"),
+        ("ioengine=io_uring_cmd\nwrite_mode=zeroes\nverify=crc32c", "only `write_mode=write` stores data"),
+        ("ioengine=io_uring_cmd\nverify_mode=compare\nverify=crc32c", "needs a pattern"),
+        ("ioengine=io_uring_cmd\napptag=65536", "apptag"),
+        ("ioengine=io_uring_cmd\nfdp=1\nplid_select=scheme", "needs the file of a scheme"),
+        ("ioengine=io_uring_cmd\ndataplacement=streams", "streams need stream identifiers"),
+        ("ioengine=io_uring\nfdp=1", "tells devices no placements"),
+        ("ioengine=libaio\ndata_placement=streams\nplids=1", "tells devices no placements"),
+        ("ioengine=io_uring\nmd_per_io_size=64", "md_per_io_size"),
+    ] {
+        let text = refused(options);
+        assert!(text.contains(reason), "{options}: {text}");
+    }
+}
+
+/// fio's engine `io_uring` takes these and sends no commands.
+#[test]
+fn options_of_commands_have_no_effect_on_a_ring() {
+    let base = settings("ioengine=io_uring");
+    for option in ["write_mode=zeroes", "verify_mode=compare", "readfua=1", "writefua=1", "deac=1", "cmd_type=bsg"] {
+        let text = format!("ioengine=io_uring\n{option}");
+        assert_eq!(settings(&text), base, "{option}");
+    }
+    let commands = settings("ioengine=io_uring_cmd");
+    for option in
+        ["cdb_len=16", "verify_bytchk=1", "cmd_type=nvme", "read_mode=read", "fdp=0", "plid_select=roundrobin"]
+    {
+        assert_eq!(settings(&format!("ioengine=io_uring_cmd\n{option}")), commands, "{option}");
+    }
 }

@@ -40,6 +40,7 @@ pub fn policy(worker: &WorkerPlan, job: &Job, seed: u64) -> drive::Policy {
             ignored: job.on_error.ignored.clone(),
         },
         priorities: raw_priorities(job),
+        compares: job.engine.nvme.compares,
         fails_when_blocked: job.engine.nowait,
         // As in fio; the strict dialect sets both.
         verify_after_runtime: false,

@@ -101,6 +101,10 @@ pub trait Target {
         let _ = priority;
     }
 
+    /// Makes the read that is submitted next a comparison: it fails with `EILSEQ` unless the device holds what is in the
+    /// tag's buffer. Targets without comparisons read.
+    fn compare(&mut self) {}
+
     /// Takes an operation whose tag is free. Errors are reported by its completion.
     fn submit(&mut self, op: Op);
 

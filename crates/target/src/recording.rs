@@ -55,6 +55,10 @@ impl<T: Target> Target for RecordingTarget<'_, T> {
         self.target.prioritize(priority);
     }
 
+    fn compare(&mut self) {
+        self.target.compare();
+    }
+
     fn submit(&mut self, op: Op) {
         let at = self.target.now();
         if let Some(slot) = self.in_flight.get_mut(op.tag.index()) {

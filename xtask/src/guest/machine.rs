@@ -119,6 +119,16 @@ const DISKS: &[(&str, &[&str])] = &[
              zoned.max_active=8",
         ],
     ),
+    // Protection information: beside the data, behind the data of each block, and with checksums of 64 bits.
+    ("separate", &["nvme,serial=separate,id=separate", "nvme-ns,drive=separate,bus=separate,ms=8,pi=1"]),
+    ("extended", &["nvme,serial=extended,id=extended", "nvme-ns,drive=extended,bus=extended,ms=8,mset=1,pi=1"]),
+    (
+        "wide",
+        &[
+            "nvme,serial=wide,id=wide",
+            "nvme-ns,drive=wide,bus=wide,ms=16,pi=1,pif=2,logical_block_size=4096,physical_block_size=4096",
+        ],
+    ),
     // One namespace behind two controllers of a subsystem.
     (
         "shared",

@@ -161,6 +161,9 @@ impl DriveWorker {
         while let Some(tag) = self.retries.pop() {
             if let Some(flight) = self.slots.get(tag).copied() {
                 self.prioritize(target, &flight.decision);
+                if self.policy.compares {
+                    self.compare(target, tag, &flight.decision);
+                }
                 target.submit(op(tag, &flight.decision, flight.moved));
             }
         }

@@ -58,6 +58,12 @@ pub(crate) fn execute(fd: RawFd, command: NvmeCommand) -> io::Result<()> {
     submit(fd, NVME_IOCTL_IO_CMD, command)
 }
 
+/// Executes an I/O command that reads into `answer`.
+pub(crate) fn receive(fd: RawFd, command: NvmeCommand, answer: &mut [u8]) -> io::Result<()> {
+    let command = NvmeCommand { addr: answer.as_mut_ptr() as u64, data_len: answer.len() as u32, ..command };
+    submit(fd, NVME_IOCTL_IO_CMD, command)
+}
+
 /// Executes a command whose memory the caller keeps until it returns.
 fn submit(fd: RawFd, call: libc::Ioctl, mut command: NvmeCommand) -> io::Result<()> {
     // SAFETY: `command` has the layout of `struct nvme_passthru_cmd`, and it and its buffer outlive the call.

@@ -8,7 +8,7 @@ use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::Path;
 
-pub(crate) use call::{NvmeCommand, execute};
+pub(crate) use call::{NvmeCommand, execute, receive};
 
 use crate::error::{Error, ErrorKind};
 

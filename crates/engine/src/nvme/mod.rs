@@ -2,9 +2,11 @@
 //! namespaces (`/dev/ngXnY`).
 
 mod command;
+mod placement;
 mod protection;
 mod setup;
 mod target;
 
+pub use placement::{PlacementDirective, PlacementOrder, PlacementRange, PlacementSetup, parse_placement_scheme};
 pub use setup::{NvmeSetup, ProtectionChecks, WriteCommand};
 pub(crate) use target::Passthrough;

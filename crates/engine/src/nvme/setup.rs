@@ -1,5 +1,7 @@
 //! Settings of NVMe commands.
 
+use super::placement::PlacementSetup;
+
 /// Commands for the operations of one worker on NVMe namespaces.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NvmeSetup {
@@ -21,6 +23,8 @@ pub struct NvmeSetup {
     pub application_tag_mask: u16,
     /// Size of the buffer for separate metadata of each operation, in bytes.
     pub metadata_bytes: u32,
+    /// Where the device places written data; `None` for its choice.
+    pub placement: Option<PlacementSetup>,
     /// Unit of all offsets and lengths, in bytes.
     pub block_unit: u32,
     /// Seed of random choices.
@@ -39,6 +43,7 @@ impl Default for NvmeSetup {
             application_tag: 0x1234,
             application_tag_mask: 0xffff,
             metadata_bytes: 0,
+            placement: None,
             block_unit: 512,
             seed: 0,
         }

@@ -10,6 +10,7 @@ use units::random::Random;
 use units::{Nanos, OpKind};
 
 use super::command::{self, COMPARE, MAX_BLOCKS, RANGE_BYTES, READ, WRITE};
+use super::placement::Placement;
 use super::protection::ProtectedBlocks;
 use super::setup::{NvmeSetup, WriteCommand};
 use crate::buffers::Buffers;
@@ -41,6 +42,10 @@ pub(crate) struct Passthrough {
     ring: Ring<Entry128, cqueue::Entry32>,
     files: Vec<File>,
     namespaces: Vec<Namespace>,
+    /// Whether the next read compares.
+    compares: bool,
+    /// Placements per file, if data are placed.
+    placements: Vec<Placement>,
     setup: NvmeSetup,
     /// Whether the kernel knows the files by their indexes.
     registered_files: bool,
@@ -69,10 +74,14 @@ impl Passthrough {
         if setup.hipri {
             files.iter().try_for_each(ring::check_polled)?;
         }
-        let namespaces = files.iter().map(identify).collect::<Result<Vec<_>, _>>()?;
+        let namespaces = files
+            .iter()
+            .map(|file| with_descriptor(file, |fd| namespace::of_fd(fd, file.path())))
+            .collect::<Result<Vec<_>, _>>()?;
         for (file, namespace) in files.iter().zip(&namespaces) {
             check(file.path(), namespace, &nvme, setup.buffer_bytes)?;
         }
+        let placements = placements(&files, &namespaces, &nvme)?;
         let ring = Ring::new(setup).map_err(|error| match error.errno {
             Some(libc::EINVAL) => error.with_remedy("use Linux 5.19 or later, which has commands in rings"),
             _ => error,
@@ -89,6 +98,8 @@ impl Passthrough {
             ring,
             files,
             namespaces,
+            placements,
+            compares: false,
             random: Random::new(nvme.seed, 0),
             setup: nvme,
             vectors: (setup.vectored && !setup.fixedbufs).then(|| vec![EMPTY_VECTOR; depth]),
@@ -114,6 +125,7 @@ impl Passthrough {
         let fd = if self.registered_files { op.file as RawFd } else { file.live_fd()? };
         let may_write = file.access().write;
         let (command, data) = match op.kind {
+            OpKind::Read if std::mem::take(&mut self.compares) => self.transfer(COMPARE, namespace, op)?,
             OpKind::Read => self.transfer(READ, namespace, op)?,
             OpKind::Write => {
                 let write = self.next_write();
@@ -191,6 +203,12 @@ impl Passthrough {
         {
             let wide = protection.guard == GuardFormat::Crc64;
             command = command.with_protection(&self.setup, protection.counts, wide);
+        }
+        if opcode == WRITE
+            && let Some(placement) = self.placements.get_mut(op.file as usize)
+        {
+            let (kind, specific) = placement.next(op.offset, &mut self.random);
+            command = command.with_directive(kind, specific);
         }
         if has_data {
             self.add_metadata(&mut command, namespace, op, first, blocks)?;
@@ -273,15 +291,24 @@ fn blocks_of(namespace: Namespace, device_protects: bool, op: &Op) -> Result<(u6
     Ok((op.offset / unit, blocks))
 }
 
-fn identify(file: &File) -> Result<Namespace, Error> {
+/// Returns the placements of each file; none if the device chooses.
+fn placements(files: &[File], namespaces: &[Namespace], setup: &NvmeSetup) -> Result<Vec<Placement>, Error> {
+    let Some(wanted) = &setup.placement else { return Ok(Vec::new()) };
+    let place = |(file, namespace): (&File, &Namespace)| {
+        with_descriptor(file, |fd| Placement::new(wanted, fd, namespace.nsid, file.path()))
+    };
+    files.iter().zip(namespaces).map(place).collect()
+}
+
+/// Calls `ask` with the descriptor of a file, and closes it again if it was closed.
+fn with_descriptor<T>(file: &File, ask: impl FnOnce(RawFd) -> Result<T, Error>) -> Result<T, Error> {
     let was_closed = file.is_closed();
     let failed = |errno: i32| Error::file("open", file.path(), &std::io::Error::from_raw_os_error(-errno));
-    let fd = file.live_fd().map_err(failed)?;
-    let identified = namespace::of_fd(fd, file.path());
+    let answer = file.live_fd().map_err(failed).and_then(ask);
     if was_closed {
         file.close();
     }
-    identified
+    answer
 }
 
 /// Checks that the blocks of a job fit those of a namespace.
@@ -410,6 +437,10 @@ impl Target for Passthrough {
     #[inline]
     fn now(&mut self) -> Nanos {
         self.clock.now()
+    }
+
+    fn compare(&mut self) {
+        self.compares = true;
     }
 
     #[inline]

@@ -23,7 +23,7 @@ pub use goals::{FlowOptions, LatencyTarget, RateFloors, SteadyMeasure, SteadySta
 pub use host_attributes::{ControlGroupOptions, HostAttributes, NumaMemory, NumaNodes};
 pub use hosts::PlanHosts;
 pub use network::{NetworkOptions, NetworkProtocol};
-pub use nvme::{NvmeOptions, NvmeWrite, ProtectionFields};
+pub use nvme::{NvmeOptions, NvmeWrite, PlacementKind, PlacementOptions, PlacementSelect, ProtectionFields};
 pub use object_store::{ObjectStoreMode, ObjectStoreOptions, Secret, StoreEncryption};
 pub use pattern::{BlockSizes, Direction, Distribution, Generator, Pattern, StridedZones, ZonedOptions};
 pub use priority::{CommandPriorities, IoPriority, PriorityRule, PriorityShare};

@@ -5,6 +5,8 @@
 pub struct NvmeOptions {
     /// Commands for writes and their percentages, which add up to 100 (`write_mode`).
     pub writes: Vec<(NvmeWrite, u32)>,
+    /// The device compares what is verified (`verify_mode`).
+    pub compares: bool,
     /// Write Zeroes deallocates (`deac`).
     pub deac: bool,
     /// Size of the buffer for separate metadata of each operation, in bytes (`md_per_io_size`).
@@ -17,18 +19,22 @@ pub struct NvmeOptions {
     pub apptag: u16,
     /// Bits of the application tag that are checked.
     pub apptag_mask: u16,
+    /// Where the device places written data.
+    pub placement: PlacementOptions,
 }
 
 impl Default for NvmeOptions {
     fn default() -> Self {
         Self {
             writes: vec![(NvmeWrite::Write, 100)],
+            compares: false,
             deac: false,
             metadata_bytes: 0,
             pi_act: true,
             pi_chk: ProtectionFields::default(),
             apptag: 0x1234,
             apptag_mask: 0xffff,
+            placement: PlacementOptions::default(),
         }
     }
 }
@@ -39,6 +45,53 @@ impl NvmeOptions {
     pub fn changes(&self) -> bool {
         self.writes.iter().any(|(write, percentage)| *write != NvmeWrite::Verify && *percentage > 0)
     }
+}
+
+/// Placement of written data.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PlacementOptions {
+    /// Flexible Data Placement, unless another kind is given (`fdp`).
+    pub fdp: bool,
+    /// Kind of directive (`dataplacement`).
+    pub kind: PlacementKind,
+    /// Order of placements (`plid_select`).
+    pub select: PlacementSelect,
+    /// Indexes of placement identifiers or stream identifiers (`plids`); all if empty.
+    pub ids: Vec<u16>,
+    /// File that maps offsets to placements (`dp_scheme`).
+    pub scheme: Option<String>,
+}
+
+impl PlacementOptions {
+    /// Returns the kind of directive that the options together choose.
+    #[must_use]
+    pub fn effective(&self) -> PlacementKind {
+        if self.fdp && self.kind == PlacementKind::None { PlacementKind::Fdp } else { self.kind }
+    }
+}
+
+/// Kinds of placement.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PlacementKind {
+    /// That of the device.
+    #[default]
+    None,
+    /// Flexible Data Placement.
+    Fdp,
+    /// Streams.
+    Streams,
+}
+
+/// Orders of placements.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PlacementSelect {
+    /// At random.
+    Random,
+    /// One after the other.
+    #[default]
+    RoundRobin,
+    /// By offset.
+    Scheme,
 }
 
 /// Commands for writes.

@@ -67,6 +67,24 @@ fn shared(text: &str, modes: &[(NvmeWrite, Option<u32>)], findings: &mut Finding
     Some(modes.iter().map(|(write, percent)| (*write, share(*percent))).collect())
 }
 
+/// Parses `plids`: numbers and ranges `low-high`, separated by commas.
+pub(crate) fn placement_ids(text: &str, findings: &mut Findings) -> Option<Vec<u16>> {
+    let mut ids = Vec::new();
+    for (start, entry) in lists::split(text, ',') {
+        let (low, high) = entry.split_once('-').unwrap_or((entry, entry));
+        match (low.trim().parse::<u16>(), high.trim().parse::<u16>()) {
+            (Ok(low), Ok(high)) if low <= high => ids.extend(low..=high),
+            _ => {
+                findings
+                    .fault(start..start + entry.len(), "placement", format!("`{entry}` names no placements"))
+                    .remedy("write numbers up to 65535 and ranges, as in `0,2-4`");
+                return None;
+            }
+        }
+    }
+    Some(ids)
+}
+
 /// Parses `pi_chk`: a list of fields.
 pub(crate) fn protection_fields(text: &str, findings: &mut Findings) -> Option<ProtectionFields> {
     let mut fields = ProtectionFields::default();
@@ -112,6 +130,16 @@ mod tests {
             let mut findings = Findings::default();
             assert_eq!(write_modes(text, &mut findings), None, "{text}");
             assert!(findings.items.iter().all(|item| !item.remedy.is_empty()) && findings.items.len() == 1, "{text}");
+        }
+    }
+
+    #[test]
+    fn placements_are_numbers_and_ranges() {
+        let read = |text| placement_ids(text, &mut Findings::default());
+        assert_eq!(read("1,2-4,5,6-8"), Some(vec![1, 2, 3, 4, 5, 6, 7, 8]));
+        assert_eq!(read("0-65535").map(|ids| ids.len()), Some(65_536));
+        for text in ["", "1,", "4-2", "x", "65536", "1-2-3", "-1"] {
+            assert_eq!(read(text), None, "{text}");
         }
     }
 

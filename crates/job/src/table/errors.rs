@@ -1,8 +1,8 @@
 //! Options of error handling and zones.
 
 use super::Status;
-use super::spec::OptionKind::{Bool, Floats, Int, Long, Size, Text, Word};
-use super::spec::{ANY, OptionSpec, Setter, int, later, special, switch, word};
+use super::spec::OptionKind::{Floats, Int, Long, Size, Text};
+use super::spec::{ANY, OptionSpec, Setter, int, special, switch, word};
 use units::Bytes;
 
 use crate::draft::{JobDraft, ZoneMode};
@@ -95,15 +95,6 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
     switch("write_zone_remainder", "0", "Write the short ends of zones instead of finishing the zones.", |d, on| {
         d.zones.zoned.writes_remainder = on;
     }),
-    later("fdp", Bool, "Tell the device where data belongs (FDP).").default("0"),
-    later("dataplacement", Word(&["none", "fdp", "streams"]), "Placement hints for the device.")
-        .alias(&["data_placement"])
-        .default("none"),
-    later("plid_select", Word(&["random", "roundrobin", "scheme"]), "Order in which placement IDs are used.")
-        .alias(&["fdp_pli_select"])
-        .default("roundrobin"),
-    later("plids", Text, "Placement IDs to use.").alias(&["fdp_pli"]),
-    later("dp_scheme", Text, "File that maps offsets to placements."),
     profile("threads", "Workers of `profile=tiobench`."),
     profile("block", "Block size of `profile=tiobench`."),
     profile("numruns", "Runs of `profile=tiobench`."),

@@ -29,7 +29,7 @@ pub use spec::{Category, OptionKind, OptionSpec, Status};
 use units::closest;
 
 /// The options of each category, with its title in the reference.
-pub(crate) static TABLES: [(Category, &str, &[OptionSpec]); 13] = [
+pub(crate) static TABLES: [(Category, &str, &[OptionSpec]); 14] = [
     (Category::Jobs, "Jobs", process::OPTIONS),
     (Category::Files, "Files", files::OPTIONS),
     (Category::Extent, "Extent and duration", extent::OPTIONS),
@@ -40,9 +40,10 @@ pub(crate) static TABLES: [(Category, &str, &[OptionSpec]); 13] = [
     (Category::Verify, "Verification", verify::OPTIONS),
     (Category::Statistics, "Statistics and logs", stats::OPTIONS),
     (Category::Other, "Errors, zones and others", errors::OPTIONS),
+    (Category::Other, "Placement of data", nvme::PLACEMENT),
     (Category::Private, "Options of one engine", private::OPTIONS),
     (Category::Private, "Options of the engine http", objects::OPTIONS),
-    (Category::Nvme, "Commands to NVMe devices", nvme::OPTIONS),
+    (Category::Private, "Options of NVMe commands", nvme::OPTIONS),
 ];
 
 /// All options by category, within each in the order of the documentation.

@@ -1,8 +1,9 @@
 //! Options of commands to NVMe devices.
 
 use super::spec::OptionKind::{Bool, Int, Text, Word};
-use super::spec::{ANY, OptionSpec, accepted, int, later, special, switch, word};
+use super::spec::{ANY, OptionSpec, accepted, int, later, special, switch, text, word};
 use crate::draft::JobDraft;
+use crate::model::{PlacementKind, PlacementSelect};
 use crate::read::{Findings, nvme};
 
 const COMMANDS: &[&str] = &["io_uring_cmd"];
@@ -48,7 +49,16 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
     accepted("read_mode", Word(&["read", "prefetch"]), "Command for reads.", ONLY_COMMANDS)
         .default("read")
         .engines(RING),
-    later("verify_mode", Word(&["read", "compare"]), "Command for verification.").default("read").engines(COMMANDS),
+    word(
+        "verify_mode",
+        &["read", "compare"],
+        "Command for verification: Read, or Compare with `verify=pattern`.",
+        |d, w, _, _| {
+            d.job.engine.nvme.compares = w == "compare";
+        },
+    )
+    .default("read")
+    .engines(COMMANDS),
     accepted("verify_mode", Word(&["read", "compare"]), "Command for verification.", ONLY_COMMANDS)
         .default("read")
         .engines(RING),
@@ -97,9 +107,54 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
     later("apptag_mask", Int(0, ANY), "Bits of the application tag to check.").default("0xffff").engines(OTHERS),
 ];
 
+pub(super) static PLACEMENT: &[OptionSpec] = &[
+    switch("fdp", "0", "Tell the device where data belong, by Flexible Data Placement (io_uring_cmd).", |d, on| {
+        d.job.engine.nvme.placement.fdp = on;
+    }),
+    word(
+        "dataplacement",
+        &["none", "fdp", "streams"],
+        "Directives that tell the device where data belong.",
+        |d, w, _, _| {
+            d.job.engine.nvme.placement.kind = match w {
+                "fdp" => PlacementKind::Fdp,
+                "streams" => PlacementKind::Streams,
+                _ => PlacementKind::None,
+            };
+        },
+    )
+    .alias(&["data_placement"])
+    .default("none"),
+    word("plid_select", &["random", "roundrobin", "scheme"], "Order in which placements are used.", |d, w, _, _| {
+        d.job.engine.nvme.placement.select = match w {
+            "random" => PlacementSelect::Random,
+            "scheme" => PlacementSelect::Scheme,
+            _ => PlacementSelect::RoundRobin,
+        };
+    })
+    .alias(&["fdp_pli_select"])
+    .default("roundrobin"),
+    special(
+        "plids",
+        Text,
+        plids,
+        "Placements to use: indexes of placement identifiers (fdp) or stream identifiers, as in `0,2-4`.",
+    )
+    .alias(&["fdp_pli"]),
+    text("dp_scheme", "File that maps offsets to placements: lines of start, end and index.", |d, text| {
+        d.job.engine.nvme.placement.scheme = (!text.is_empty()).then(|| text.to_owned());
+    }),
+];
+
 fn write_mode(draft: &mut JobDraft, text: &str, findings: &mut Findings) {
     if let Some(modes) = nvme::write_modes(text, findings) {
         draft.job.engine.nvme.writes = modes;
+    }
+}
+
+fn plids(draft: &mut JobDraft, text: &str, findings: &mut Findings) {
+    if let Some(ids) = nvme::placement_ids(text, findings) {
+        draft.job.engine.nvme.placement.ids = ids;
     }
 }
 

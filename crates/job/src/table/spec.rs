@@ -31,8 +31,6 @@ pub enum Category {
     Other,
     /// Options of single engines.
     Private,
-    /// Commands to NVMe devices.
-    Nvme,
 }
 
 /// Syntax of an option's value.

@@ -136,6 +136,10 @@ impl<T: Target> Target for FaultyTarget<T> {
         self.inner.prioritize(priority);
     }
 
+    fn compare(&mut self) {
+        self.inner.compare();
+    }
+
     fn submit(&mut self, op: Op) {
         if self.occurs(self.faults.eio) {
             self.injected.eio += 1;

@@ -1,0 +1,262 @@
+//! Where a device places written data: directives of Flexible Data Placement and of streams.
+
+use std::io;
+use std::os::fd::RawFd;
+use std::path::Path;
+
+use units::random::Random;
+
+use super::command::IO_MANAGEMENT_RECEIVE;
+use crate::error::{Error, ErrorKind};
+use crate::namespace::{self, NvmeCommand};
+
+/// Management operation: the status of reclaim unit handles.
+const RECLAIM_UNIT_HANDLE_STATUS: u32 = 1;
+const STATUS_HEADER_BYTES: usize = 16;
+const STATUS_ENTRY_BYTES: usize = 32;
+/// Most placement identifiers of a namespace.
+const MAX_IDENTIFIERS: usize = 128;
+
+/// Placement of written data.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlacementSetup {
+    /// Kind of directive.
+    pub directive: PlacementDirective,
+    /// Order in which placements are used.
+    pub order: PlacementOrder,
+    /// Indexes of placement identifiers (Flexible Data Placement; all if empty), or stream identifiers.
+    pub ids: Vec<u16>,
+}
+
+/// Kinds of directives for written data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PlacementDirective {
+    /// Flexible Data Placement.
+    Fdp,
+    /// Streams.
+    Streams,
+}
+
+impl PlacementDirective {
+    /// Returns the directive type.
+    pub(super) const fn number(self) -> u8 {
+        match self {
+            Self::Streams => 1,
+            Self::Fdp => 2,
+        }
+    }
+}
+
+/// Orders of placements.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PlacementOrder {
+    /// One after the other.
+    RoundRobin,
+    /// At random, all with the same probability.
+    Random,
+    /// By the offset of the write.
+    Scheme(Vec<PlacementRange>),
+}
+
+/// Placement of the writes that begin in a range of offsets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PlacementRange {
+    /// First offset in bytes.
+    pub start: u64,
+    /// Offset after the last one.
+    pub end: u64,
+    /// Index of the placement identifier, or stream identifier.
+    pub id: u16,
+}
+
+/// The placements of one namespace.
+#[derive(Clone, Debug)]
+pub(super) struct Placement {
+    directive: PlacementDirective,
+    order: PlacementOrder,
+    /// Values of the directive that are used.
+    used: Vec<u16>,
+    /// All values, by index; empty for streams, whose identifiers are values.
+    known: Vec<u16>,
+    next: usize,
+}
+
+impl Placement {
+    /// Asks the device for its placement identifiers.
+    pub(super) fn new(setup: &PlacementSetup, fd: RawFd, nsid: u32, path: &Path) -> Result<Self, Error> {
+        let known = match setup.directive {
+            PlacementDirective::Streams => Vec::new(),
+            PlacementDirective::Fdp => identifiers(fd, nsid).map_err(|error| unsupported(path, &error))?,
+        };
+        Self::of(setup, known).map_err(|index| {
+            let reason = format!("there is no placement identifier with the index {index}");
+            Error::found(ErrorKind::Engine, "place data on", path.display().to_string(), reason)
+                .with_remedy("write indexes that `nvme fdp status` lists, from 0 on")
+        })
+    }
+
+    /// Fails with the first index that is not known.
+    fn of(setup: &PlacementSetup, known: Vec<u16>) -> Result<Self, u16> {
+        let value = |id: u16| match setup.directive {
+            PlacementDirective::Streams => Ok(id),
+            PlacementDirective::Fdp => known.get(usize::from(id)).copied().ok_or(id),
+        };
+        if let PlacementOrder::Scheme(ranges) = &setup.order {
+            ranges.iter().try_for_each(|range| value(range.id).map(drop))?;
+        }
+        let used = setup.ids.iter().map(|id| value(*id)).collect::<Result<Vec<_>, _>>()?;
+        let used = if used.is_empty() { known.clone() } else { used };
+        Ok(Self { directive: setup.directive, order: setup.order.clone(), used, known, next: 0 })
+    }
+
+    /// Returns type and value of the directive for a write at `offset`.
+    #[inline]
+    pub(super) fn next(&mut self, offset: u64, random: &mut Random) -> (u8, u16) {
+        let count = self.used.len();
+        let value = match &self.order {
+            PlacementOrder::Scheme(ranges) => {
+                let range = ranges.iter().find(|range| range.start <= offset && offset < range.end);
+                match (range, self.directive) {
+                    (Some(range), PlacementDirective::Streams) => range.id,
+                    (Some(range), PlacementDirective::Fdp) => {
+                        self.known.get(usize::from(range.id)).copied().unwrap_or(0)
+                    }
+                    (None, _) => 0,
+                }
+            }
+            _ if count == 0 => 0,
+            PlacementOrder::Random => self.used[random.below(count as u64) as usize],
+            PlacementOrder::RoundRobin => {
+                let value = self.used[self.next];
+                self.next = (self.next + 1) % count;
+                value
+            }
+        };
+        (self.directive.number(), value)
+    }
+}
+
+fn unsupported(path: &Path, error: &io::Error) -> Error {
+    let reason = format!("its device does not report placement identifiers ({error})");
+    Error::found(ErrorKind::Engine, "place data on", path.display().to_string(), reason)
+        .with_remedy("enable Flexible Data Placement (`nvme fdp feature`), or leave out fdp and dataplacement")
+}
+
+/// Returns the placement identifiers of a namespace, by index.
+fn identifiers(fd: RawFd, nsid: u32) -> io::Result<Vec<u16>> {
+    let mut answer = vec![0; STATUS_HEADER_BYTES + MAX_IDENTIFIERS * STATUS_ENTRY_BYTES];
+    namespace::receive(fd, status_command(nsid, answer.len()), &mut answer)?;
+    parse_status(&answer).ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "it has none"))
+}
+
+fn status_command(nsid: u32, bytes: usize) -> NvmeCommand {
+    NvmeCommand {
+        opcode: IO_MANAGEMENT_RECEIVE,
+        nsid,
+        cdw10: RECLAIM_UNIT_HANDLE_STATUS,
+        cdw11: (bytes / 4) as u32 - 1,
+        ..NvmeCommand::default()
+    }
+}
+
+fn parse_status(answer: &[u8]) -> Option<Vec<u16>> {
+    let header = answer.first_chunk::<STATUS_HEADER_BYTES>()?;
+    let count = usize::from(u16::from_le_bytes([header[14], header[15]]));
+    let entries = answer[STATUS_HEADER_BYTES..].chunks_exact(STATUS_ENTRY_BYTES);
+    let identifiers: Vec<u16> = entries.take(count).map(|entry| u16::from_le_bytes([entry[0], entry[1]])).collect();
+    (!identifiers.is_empty()).then_some(identifiers)
+}
+
+/// Parses a file of `dp_scheme`: lines of start offset, end offset and placement, separated by commas.
+///
+/// # Errors
+/// Returns the number of the first line that is none.
+pub fn parse_placement_scheme(text: &str) -> Result<Vec<PlacementRange>, usize> {
+    let lines = (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty());
+    lines.map(|(number, line)| parse_range(line).ok_or(number)).collect()
+}
+
+fn parse_range(line: &str) -> Option<PlacementRange> {
+    let mut fields = line.split(',').map(str::trim);
+    let (start, end, id) = (fields.next()?, fields.next()?, fields.next()?);
+    let range = PlacementRange { start: start.parse().ok()?, end: end.parse().ok()?, id: id.parse().ok()? };
+    (fields.next().is_none() && range.start < range.end).then_some(range)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn setup(directive: PlacementDirective, order: PlacementOrder, ids: &[u16]) -> PlacementSetup {
+        PlacementSetup { directive, order, ids: ids.to_vec() }
+    }
+
+    fn values(setup: &PlacementSetup, known: &[u16], offsets: &[u64]) -> Vec<(u8, u16)> {
+        let mut placement = Placement::of(setup, known.to_vec()).unwrap();
+        let mut random = Random::new(1, 1);
+        offsets.iter().map(|offset| placement.next(*offset, &mut random)).collect()
+    }
+
+    #[test]
+    fn indexes_of_identifiers_are_used_in_turn() {
+        let known = [0, 0x100, 0x200, 0x8001];
+        let all = setup(PlacementDirective::Fdp, PlacementOrder::RoundRobin, &[]);
+        let expected = [(2, 0), (2, 0x100), (2, 0x200), (2, 0x8001), (2, 0)];
+        assert_eq!(values(&all, &known, &[0; 5]), expected);
+        let some = setup(PlacementDirective::Fdp, PlacementOrder::RoundRobin, &[3, 1]);
+        assert_eq!(values(&some, &known, &[0; 3]), [(2, 0x8001), (2, 0x100), (2, 0x8001)]);
+        let streams = setup(PlacementDirective::Streams, PlacementOrder::RoundRobin, &[7, 9]);
+        assert_eq!(values(&streams, &[], &[0; 3]), [(1, 7), (1, 9), (1, 7)]);
+    }
+
+    #[test]
+    fn random_placements_are_of_those_that_are_used() {
+        let some = setup(PlacementDirective::Fdp, PlacementOrder::Random, &[0, 2]);
+        let drawn = values(&some, &[5, 6, 7], &[0; 200]);
+        let of = |value| drawn.iter().filter(|one| **one == (2, value)).count();
+        assert!(of(5) + of(7) == 200 && of(5) > 60 && of(7) > 60, "{drawn:?}");
+    }
+
+    #[test]
+    fn a_scheme_places_by_offset() {
+        let scheme = parse_placement_scheme("0, 4096, 1\n\n4096,8192,0\n0, 8192, 2\n").unwrap();
+        let by_offset = setup(PlacementDirective::Fdp, PlacementOrder::Scheme(scheme.clone()), &[0]);
+        let placed = values(&by_offset, &[10, 11, 12], &[0, 4095, 4096, 8191, 8192]);
+        assert_eq!(placed, [(2, 11), (2, 11), (2, 10), (2, 10), (2, 0)], "the first range holds; beyond them, 0");
+        let streams = setup(PlacementDirective::Streams, PlacementOrder::Scheme(scheme), &[]);
+        assert_eq!(values(&streams, &[], &[0, 4096]), [(1, 1), (1, 0)]);
+    }
+
+    #[test]
+    fn unknown_indexes_are_refused() {
+        let beyond = setup(PlacementDirective::Fdp, PlacementOrder::RoundRobin, &[0, 4]);
+        assert_eq!(Placement::of(&beyond, vec![1, 2, 3, 4]).err(), Some(4));
+        let range = PlacementRange { start: 0, end: 1, id: 9 };
+        let scheme = setup(PlacementDirective::Fdp, PlacementOrder::Scheme(vec![range]), &[]);
+        assert_eq!(Placement::of(&scheme, vec![1]).err(), Some(9));
+    }
+
+    #[test]
+    fn lines_of_a_scheme_that_are_none_are_named() {
+        for (text, line) in
+            [("0,1", 1), ("0,1,2\n\n5,5,1", 3), ("0,1,2,3", 1), ("0,x,1", 1), ("-1,2,1", 1), ("0,1,65536", 1)]
+        {
+            assert_eq!(parse_placement_scheme(text), Err(line), "{text}");
+        }
+        assert_eq!(parse_placement_scheme(""), Ok(Vec::new()));
+    }
+
+    #[test]
+    fn the_status_of_handles_lists_identifiers() {
+        let mut answer = vec![0; 16 + 3 * 32];
+        answer[14] = 2;
+        answer[16] = 1;
+        answer[48..50].copy_from_slice(&0x8002_u16.to_le_bytes());
+        assert_eq!(parse_status(&answer), Some(vec![1, 0x8002]));
+        answer[14] = 200;
+        assert_eq!(parse_status(&answer).map(|ids| ids.len()), Some(3), "no more than the answer holds");
+        assert_eq!((parse_status(&[0; 16]), parse_status(&[0; 3])), (None, None));
+        let command = status_command(3, 4112);
+        assert_eq!((command.opcode, command.nsid, command.cdw10, command.cdw11), (0x12, 3, 1, 1027));
+    }
+}
