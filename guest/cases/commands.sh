@@ -196,7 +196,7 @@ test_other_files_take_no_commands() {
         expect 2 "$path" $commands --rw=read --filename="$path"
     done
     expect 2 "ngXnY" fathom run --progress off --name=t --rw=read --bs=4k --size=1m --ioengine=io_uring_cmd
-    expect 2 "blocks of 512" $commands --bs=1000 --rw=read --filename="$character" || true
+    expect "2 3" "blocks of 512" $commands --bs=1000 --rw=read --filename="$character"
     expect 2 "takes commands only" fathom run --progress off --name=t --rw=read --bs=4k --size=1m --ioengine=io_uring --filename="$character"
 }
 
@@ -246,4 +246,41 @@ test_wide_protection_information() {
     expect "0 4" write $own --rw=randwrite --iodepth=8 --verify=crc32c --allow-destroy="$character"
     expect "0 4" read $own --rw=read
     expect 3 "apptag" $own --rw=read --apptag=0x4321
+}
+
+test_trims_of_several_ranges() {
+    commanded plain
+    head -c 4194304 /dev/urandom | dd of="$block" bs=1M oflag=direct 2> /dev/null
+    expect "0 4" '"total_ios": 32,' fathom fio --name=t --rw=randtrim --bs=4k --size=1m --num_range=8 --iodepth=4 \
+        --ioengine=io_uring_cmd --filename="$character" --output-format=json
+    grep -q '"io_bytes": 1048576,' /tmp/out || fail "not all bytes: $(cat /tmp/out)"
+    dd if="$block" bs=1M count=1 iflag=direct 2> /dev/null | cmp -n 1048576 - /dev/zero || fail "trimmed blocks have data"
+    dd if="$block" bs=4k skip=256 count=1 iflag=direct 2> /dev/null | cmp -s -n 4096 - /dev/zero && fail "more was trimmed"
+    # Fewer ranges than the others at the end.
+    expect "0 4" '"total_ios": 4,' fathom fio --name=t --rw=trim --bs=4k --size=40k --num_range=3 --offset=2m \
+        --ioengine=io_uring_cmd --filename="$character" --output-format=json
+    dd if="$block" bs=4k skip=512 count=10 iflag=direct 2> /dev/null | cmp -n 40960 - /dev/zero || fail "trimmed blocks have data"
+    dd if="$block" bs=4k skip=522 count=1 iflag=direct 2> /dev/null | cmp -s -n 4096 - /dev/zero && fail "more was trimmed"
+    return 0
+}
+
+test_the_device_compares() {
+    commanded plain
+    compared="$commands --filename=$character --verify=pattern --verify_pattern=0xdeadbeef --verify_mode=compare --iodepth=4"
+    expect "0 4" write $compared --rw=randwrite
+    expect "0 4" read $compared --rw=read
+    dd if=/dev/urandom of="$block" bs=512 seek=100 count=1 oflag=direct 2> /dev/null
+    expect 3 "not what was written" $compared --rw=read
+}
+
+# The devices of this QEMU place no data.
+test_placement_needs_a_device_that_has_it() {
+    commanded plain
+    for options in --fdp=1 "--dataplacement=fdp --plids=0,2-4"; do
+        expect "2 3" "does not report placement identifiers" $commands --rw=write --filename="$character" $options
+    done
+    printf '0, 4096, 0\n1, x, 2\n' > /tmp/scheme
+    expect "2 3" "line 2 is no range of offsets" $commands --rw=write --filename="$character" --fdp=1 --plid_select=scheme \
+        --dp_scheme=/tmp/scheme
+    rm /tmp/scheme
 }

@@ -6,7 +6,7 @@ use engine::{
     NvmeSetup, PlacementDirective, PlacementOrder, PlacementRange, PlacementSetup, ProtectionChecks, WriteCommand,
     identify_namespace, parse_placement_scheme,
 };
-use job::{Engine, Job, NvmeOptions, NvmeWrite, PlacementKind, PlacementOptions, PlacementSelect};
+use job::{Direction, Engine, Job, NvmeOptions, NvmeWrite, PlacementKind, PlacementOptions, PlacementSelect};
 use runner::{WorkerError, policy};
 use workload::{FileFact, WorkloadError};
 
@@ -54,22 +54,25 @@ pub(crate) fn changes(job: &Job) -> bool {
 }
 
 /// Returns the settings of the commands of a job; `None` for other engines.
-pub(crate) fn setup(job: &Job, seed: u64) -> Result<Option<NvmeSetup>, WorkerError> {
+pub(crate) fn setup(job: &Job, most_bytes: u32, seed: u64) -> Result<Option<NvmeSetup>, WorkerError> {
     if job.engine.engine != Engine::IoUringCmd {
         return Ok(None);
     }
-    let NvmeOptions { writes, deac, metadata_bytes, pi_act, pi_chk, apptag, apptag_mask, placement, .. } =
+    let NvmeOptions { writes, deac, metadata_bytes, pi_act, pi_chk, apptag, apptag_mask, placement, ranges, .. } =
         &job.engine.nvme;
     Ok(Some(NvmeSetup {
         writes: writes.iter().map(|(write, percentage)| (command(*write), *percentage)).collect(),
         read_fua: job.engine.read_fua,
         write_fua: job.engine.write_fua,
+        ranges: *ranges,
         deallocates: *deac,
         device_protects: *pi_act,
         checks: ProtectionChecks { guard: pi_chk.guard, reference_tag: pi_chk.reftag, application_tag: pi_chk.apptag },
         application_tag: *apptag,
         application_tag_mask: *apptag_mask,
         metadata_bytes: *metadata_bytes,
+        transfer_bytes: if job.pattern.direction == Direction::Trim { 0 } else { most_bytes },
+        verifies: job.verify.method.is_some(),
         block_unit: policy::block_unit(job),
         placement: self::placement(placement)?,
         seed,

@@ -102,7 +102,7 @@ fn attempt(
     let in_call_of_setup = Some(Arc::clone(in_call));
     let network = peers::network(worker_plan, job);
     let objects = objects::setup(worker_plan, job, shared)?;
-    let nvme = namespaces::setup(job, seed)?;
+    let nvme = namespaces::setup(job, issuer.most_bytes(), seed)?;
     let setup = Setup {
         in_call: in_call_of_setup,
         names,

@@ -370,6 +370,9 @@ impl DriveWorker {
         if self.policy.compares {
             self.compare(target, tag, &decision);
         }
+        if decision.kind == OpKind::Trim {
+            target.divide(tag, self.issuer.trim_ranges());
+        }
         if self.policy.scheduled {
             self.meter.record_lateness(now.since(decision.intended.max(free_since)));
         }

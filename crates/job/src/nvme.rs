@@ -1,12 +1,46 @@
 //! Checks of jobs that send commands to NVMe namespaces.
 
 use crate::diagnostic::Diagnostic;
-use crate::model::{Engine, Job, NvmeWrite, PlacementKind, PlacementSelect, VerifyMethod};
+use crate::model::{Direction, Engine, Job, NvmeWrite, PlacementKind, PlacementSelect, VerifyMethod};
 use crate::strict::StrictContext;
 
 /// Returns what makes the commands of a job impossible. fio refuses the same combinations when the job starts.
 pub(crate) fn check(job: &Job, context: &StrictContext<'_>) -> Option<Diagnostic> {
-    placement(job, context).or_else(|| comparison(job, context)).or_else(|| verified_commands(job, context))
+    zones(job, context)
+        .or_else(|| placement(job, context))
+        .or_else(|| ranges(job, context))
+        .or_else(|| comparison(job, context))
+        .or_else(|| verified_commands(job, context))
+}
+
+/// Most bytes of all ranges of a trim, whose result is a number of 31 bits.
+const RANGES_MAX_BYTES: u64 = 1 << 30;
+
+fn ranges(job: &Job, context: &StrictContext<'_>) -> Option<Diagnostic> {
+    let ranges = job.engine.nvme.ranges;
+    let problem = |message: String, remedy: &str| {
+        Some(context.error("ranges", "num_range", &message).note("fio refuses the job").remedy(remedy))
+    };
+    if ranges <= 1 {
+        return None;
+    }
+    if job.engine.engine != Engine::IoUringCmd {
+        let message = format!("the engine `{}` trims one range at a time", job.engine.engine.name());
+        return problem(message, "write `ioengine=io_uring_cmd`, or leave `num_range` out");
+    }
+    if job.pattern.direction != Direction::Trim {
+        let message = "`num_range` is for jobs that only trim".to_owned();
+        return problem(message, "write `rw=trim` or `rw=randtrim`, or leave `num_range` out");
+    }
+    let bytes = u64::from(ranges) * u64::from(job.pattern.block_sizes.trim.max());
+    (bytes > RANGES_MAX_BYTES)
+        .then(|| {
+            problem(
+                format!("{ranges} ranges have {bytes} bytes, and a trim at most {RANGES_MAX_BYTES}"),
+                "write a smaller `bs` or `num_range`",
+            )
+        })
+        .flatten()
 }
 
 /// A device can compare data that are known before they are read.
@@ -32,6 +66,14 @@ fn verified_commands(job: &Job, context: &StrictContext<'_>) -> Option<Diagnosti
     })
 }
 
+fn zones(job: &Job, context: &StrictContext<'_>) -> Option<Diagnostic> {
+    (job.engine.engine == Engine::IoUringCmd && job.pattern.zoned.is_some()).then(|| {
+        context
+            .error("not-supported", "zonemode", "`zonemode=zbd` is not supported with `ioengine=io_uring_cmd`")
+            .remedy("write `ioengine=io_uring` and the block device (/dev/nvmeXnY) as `filename`")
+    })
+}
+
 fn placement(job: &Job, context: &StrictContext<'_>) -> Option<Diagnostic> {
     let placement = &job.engine.nvme.placement;
     let given = if placement.kind == PlacementKind::None { "fdp" } else { "dataplacement" };
@@ -43,7 +85,7 @@ fn placement(job: &Job, context: &StrictContext<'_>) -> Option<Diagnostic> {
         return None;
     }
     if job.engine.engine != Engine::IoUringCmd {
-        let message = format!("the engine `{}` tells devices no placements", job.engine.engine.name());
+        let message = format!("`{given}`: the engine `{}` tells devices no placements", job.engine.engine.name());
         return problem(given, message, "write `ioengine=io_uring_cmd`, or leave it out");
     }
     let by_scheme = placement.select == PlacementSelect::Scheme;

@@ -111,6 +111,7 @@ fn other_value(spec: &OptionSpec) -> String {
         "verify_mode" => "compare\nverify=pattern\nverify_pattern=0xff",
         "pi_chk" => "GUARD,APPTAG",
         "dataplacement" => "fdp",
+        "num_range" => "8\nrw=randtrim",
         "plids" => "0,2-4",
         "plid_select" => "random",
         _ => "",
@@ -142,7 +143,8 @@ const OF_ZONES: [&str; 9] = [
 ];
 
 /// Options of commands that are not of `io_uring_cmd` alone.
-const OF_COMMANDS: [&str; 7] = ["readfua", "writefua", "fdp", "dataplacement", "plid_select", "plids", "dp_scheme"];
+const OF_COMMANDS: [&str; 8] =
+    ["readfua", "writefua", "fdp", "dataplacement", "plid_select", "plids", "dp_scheme", "num_range"];
 
 /// Every supported option has an effect: another value yields another job.
 #[test]
@@ -254,6 +256,11 @@ fn commands_need_their_engine_and_what_they_depend_on() {
         ("ioengine=io_uring\nfdp=1", "tells devices no placements"),
         ("ioengine=libaio\ndata_placement=streams\nplids=1", "tells devices no placements"),
         ("ioengine=io_uring\nmd_per_io_size=64", "md_per_io_size"),
+        ("ioengine=io_uring_cmd\nnum_range=8", "only trim"),
+        ("ioengine=io_uring_cmd\nzonemode=zbd\nzonesize=1m", "is not supported with"),
+        ("ioengine=io_uring_cmd\nnum_range=257", "num_range"),
+        ("ioengine=io_uring_cmd\nrw=trim\nnum_range=256\nbs=8m", "a trim at most"),
+        ("ioengine=libaio\nrw=trim\nnum_range=8", "one range at a time"),
     ] {
         let text = refused(options);
         assert!(text.contains(reason), "{options}: {text}");

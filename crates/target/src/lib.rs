@@ -105,6 +105,12 @@ pub trait Target {
     /// tag's buffer. Targets without comparisons read.
     fn compare(&mut self) {}
 
+    /// Divides the trim that is submitted next under this tag into ranges of offset and length. Its own length is that of
+    /// all ranges, and it has them still if it is submitted again. Targets without trims of several ranges ignore it.
+    fn divide(&mut self, tag: Tag, ranges: &[(u64, u32)]) {
+        let _ = (tag, ranges);
+    }
+
     /// Takes an operation whose tag is free. Errors are reported by its completion.
     fn submit(&mut self, op: Op);
 

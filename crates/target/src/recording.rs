@@ -59,6 +59,10 @@ impl<T: Target> Target for RecordingTarget<'_, T> {
         self.target.compare();
     }
 
+    fn divide(&mut self, tag: Tag, ranges: &[(u64, u32)]) {
+        self.target.divide(tag, ranges);
+    }
+
     fn submit(&mut self, op: Op) {
         let at = self.target.now();
         if let Some(slot) = self.in_flight.get_mut(op.tag.index()) {

@@ -207,3 +207,27 @@ fn jobs_whose_trims_could_not_be_verified_are_refused() {
     layout.writers = Some(Arc::new(writers));
     assert!(refusal(&trimming("write", 100, 8), &layout).contains("other workers"));
 }
+
+/// `num_range`: each trim has several ranges, and all of them together are the region.
+#[test]
+fn trims_of_several_ranges_cover_the_region_once() {
+    for word in ["trim", "randtrim"] {
+        let mut job = rw(word);
+        job.engine.nvme.ranges = 8;
+        let mut issuer = issuer(&job, &one_file(100 * 4096), 7);
+        let (mut trims, mut blocks) = (0, Vec::new());
+        while let Next::Issue(op) = issuer.next(Nanos::ZERO) {
+            let ranges = issuer.trim_ranges();
+            assert_eq!(op.offset, ranges[0].0);
+            assert_eq!(op.length, ranges.iter().map(|(_, length)| length).sum::<u32>());
+            blocks.extend(ranges.iter().map(|(offset, _)| offset / 4096));
+            trims += 1;
+            issuer.complete(&op, Nanos::ZERO);
+        }
+        assert_eq!(trims, 13, "twelve of eight ranges and one of four");
+        let in_order = blocks.windows(2).all(|pair| pair[0] < pair[1]);
+        assert_eq!(in_order, word == "trim");
+        blocks.sort_unstable();
+        assert_eq!(blocks, (0..100).collect::<Vec<u64>>());
+    }
+}

@@ -2,8 +2,10 @@
 //! namespaces (`/dev/ngXnY`).
 
 mod command;
+mod fit;
 mod placement;
 mod protection;
+mod ranges;
 mod setup;
 mod target;
 

@@ -11,6 +11,8 @@ pub struct NvmeSetup {
     pub read_fua: bool,
     /// Whether writes are forced to the medium.
     pub write_fua: bool,
+    /// Maximum number of ranges of a trim, from 1 to 256.
+    pub ranges: u32,
     /// Whether Write Zeroes deallocates.
     pub deallocates: bool,
     /// Whether the device inserts and strips protection information. Otherwise this program generates and checks it.
@@ -25,6 +27,10 @@ pub struct NvmeSetup {
     pub metadata_bytes: u32,
     /// Where the device places written data; `None` for its choice.
     pub placement: Option<PlacementSetup>,
+    /// Whether what is written is verified byte by byte.
+    pub verifies: bool,
+    /// Bytes of the largest read or write; zero for jobs that only trim.
+    pub transfer_bytes: u32,
     /// Unit of all offsets and lengths, in bytes.
     pub block_unit: u32,
     /// Seed of random choices.
@@ -37,6 +43,7 @@ impl Default for NvmeSetup {
             writes: vec![(WriteCommand::Write, 100)],
             read_fua: false,
             write_fua: false,
+            ranges: 1,
             deallocates: false,
             device_protects: true,
             checks: ProtectionChecks::default(),
@@ -44,6 +51,8 @@ impl Default for NvmeSetup {
             application_tag_mask: 0xffff,
             metadata_bytes: 0,
             placement: None,
+            verifies: false,
+            transfer_bytes: 0,
             block_unit: 512,
             seed: 0,
         }

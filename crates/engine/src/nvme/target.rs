@@ -1,7 +1,6 @@
 //! The target that sends NVMe commands.
 
 use std::os::fd::RawFd;
-use std::path::Path;
 
 use io_uring::squeue::{Entry128, Flags};
 use io_uring::{cqueue, opcode, types};
@@ -9,13 +8,15 @@ use target::{Completion, Op, Tag, Target, WriteBackSource};
 use units::random::Random;
 use units::{Nanos, OpKind};
 
-use super::command::{self, COMPARE, MAX_BLOCKS, RANGE_BYTES, READ, WRITE};
+use super::command::{self, COMPARE, MAX_BLOCKS, READ, WRITE};
+use super::fit;
 use super::placement::Placement;
 use super::protection::ProtectedBlocks;
+use super::ranges::TrimRanges;
 use super::setup::{NvmeSetup, WriteCommand};
 use crate::buffers::Buffers;
 use crate::clock::MonotonicClock;
-use crate::error::{Error, ErrorKind};
+use crate::error::Error;
 use crate::files::File;
 use crate::namespace::{self, GuardFormat, Namespace, NvmeCommand};
 use crate::queue::{self, SubmissionQueue};
@@ -53,7 +54,7 @@ pub(crate) struct Passthrough {
     /// A vector per tag, if reads and writes are vectored.
     vectors: Option<Vec<libc::iovec>>,
     /// Ranges to deallocate, per tag.
-    ranges: Vec<[u8; RANGE_BYTES]>,
+    ranges: TrimRanges,
     /// Separate metadata, per tag.
     metadata: Option<Buffers>,
     in_flight: Vec<InFlight>,
@@ -79,7 +80,7 @@ impl Passthrough {
             .map(|file| with_descriptor(file, |fd| namespace::of_fd(fd, file.path())))
             .collect::<Result<Vec<_>, _>>()?;
         for (file, namespace) in files.iter().zip(&namespaces) {
-            check(file.path(), namespace, &nvme, setup.buffer_bytes)?;
+            fit::check(file.path(), namespace, &nvme)?;
         }
         let placements = placements(&files, &namespaces, &nvme)?;
         let ring = Ring::new(setup).map_err(|error| match error.errno {
@@ -101,9 +102,9 @@ impl Passthrough {
             placements,
             compares: false,
             random: Random::new(nvme.seed, 0),
-            setup: nvme,
             vectors: (setup.vectored && !setup.fixedbufs).then(|| vec![EMPTY_VECTOR; depth]),
-            ranges: vec![[0; RANGE_BYTES]; depth],
+            ranges: TrimRanges::new(depth, nvme.ranges as usize),
+            setup: nvme,
             metadata,
             in_flight: vec![InFlight { length: 0, checked: None }; depth],
             force_async: setup.force_async,
@@ -249,13 +250,9 @@ impl Passthrough {
     }
 
     fn deallocation(&mut self, namespace: Namespace, op: &Op) -> Result<NvmeCommand, i32> {
-        let unit = u64::from(namespace.block_bytes(self.setup.device_protects));
-        if !op.offset.is_multiple_of(unit) || !u64::from(op.length).is_multiple_of(unit) || op.length == 0 {
-            return Err(-libc::EINVAL);
-        }
-        let range = &mut self.ranges[op.tag.index()];
-        *range = command::range(op.offset / unit, (u64::from(op.length) / unit) as u32);
-        Ok(NvmeCommand::deallocate(namespace.nsid, range.as_ptr() as u64, 1))
+        let unit = namespace.block_bytes(self.setup.device_protects);
+        let (addr, count) = self.ranges.command(op, unit).ok_or(-libc::EINVAL)?;
+        Ok(NvmeCommand::deallocate(namespace.nsid, addr, count))
     }
 
     fn drain(&mut self) {
@@ -309,64 +306,6 @@ fn with_descriptor<T>(file: &File, ask: impl FnOnce(RawFd) -> Result<T, Error>) 
         file.close();
     }
     answer
-}
-
-/// Checks that the blocks of a job fit those of a namespace.
-fn check(path: &Path, namespace: &Namespace, setup: &NvmeSetup, buffer_bytes: u32) -> Result<(), Error> {
-    let refused = |reason: String, remedy: String| {
-        Err(Error::found(ErrorKind::Direct, "use", path.display().to_string(), reason).with_remedy(remedy))
-    };
-    let unit = namespace.block_bytes(setup.device_protects);
-    if !setup.block_unit.is_multiple_of(unit) {
-        let with = if unit > namespace.data_bytes {
-            format!(" ({} of data and {} of metadata)", namespace.data_bytes, namespace.metadata_bytes)
-        } else {
-            String::new()
-        };
-        return refused(
-            format!("commands need multiples of its blocks of {unit} bytes{with}, and {} is not", setup.block_unit),
-            format!("use bs={unit} or a multiple of it"),
-        );
-    }
-    if u64::from(buffer_bytes / unit) > MAX_BLOCKS {
-        let most = u64::from(unit) * MAX_BLOCKS;
-        return refused(
-            format!("a command has {MAX_BLOCKS} blocks at most, which are {most} bytes"),
-            "use a smaller bs".to_owned(),
-        );
-    }
-    if let Some(most) = largest_transfer(path).filter(|most| buffer_bytes > *most) {
-        return refused(
-            format!("its device takes {most} bytes in a command, and commands are not divided"),
-            format!("use bs={most} or less, or ioengine=io_uring and its block device"),
-        );
-    }
-    let separate = buffer_bytes / unit * namespace.separate_bytes(setup.device_protects);
-    if separate > setup.metadata_bytes {
-        return refused(
-            format!(
-                "each operation has {separate} bytes of metadata in a buffer of their own, and {} are given",
-                setup.metadata_bytes
-            ),
-            format!("write md_per_io_size={separate}"),
-        );
-    }
-    if !setup.device_protects && namespace.protection.is_some_and(|protection| protection.guard == GuardFormat::Crc32c)
-    {
-        return refused(
-            "its protection information has checksums of 32 bits, which Fathom does not generate".to_owned(),
-            "write pi_act=1, so that the device generates and checks them".to_owned(),
-        );
-    }
-    Ok(())
-}
-
-/// Returns the most bytes that the device takes in a command, if the kernel says so.
-fn largest_transfer(path: &Path) -> Option<u32> {
-    let root = Path::new("/");
-    let name = probe::relations(root, probe::number_of(root, path)?)?.name;
-    let kib = std::fs::read_to_string(format!("/sys/block/{name}/queue/max_hw_sectors_kb")).ok()?;
-    kib.trim().parse::<u32>().ok()?.checked_mul(1024)
 }
 
 impl SubmissionQueue for Passthrough {
@@ -441,6 +380,10 @@ impl Target for Passthrough {
 
     fn compare(&mut self) {
         self.compares = true;
+    }
+
+    fn divide(&mut self, tag: Tag, ranges: &[(u64, u32)]) {
+        self.ranges.divide(tag, ranges);
     }
 
     #[inline]

@@ -7,6 +7,8 @@ pub struct NvmeOptions {
     pub writes: Vec<(NvmeWrite, u32)>,
     /// The device compares what is verified (`verify_mode`).
     pub compares: bool,
+    /// Ranges of each trim (`num_range`).
+    pub ranges: u32,
     /// Write Zeroes deallocates (`deac`).
     pub deac: bool,
     /// Size of the buffer for separate metadata of each operation, in bytes (`md_per_io_size`).
@@ -28,6 +30,7 @@ impl Default for NvmeOptions {
         Self {
             writes: vec![(NvmeWrite::Write, 100)],
             compares: false,
+            ranges: 1,
             deac: false,
             metadata_bytes: 0,
             pi_act: true,

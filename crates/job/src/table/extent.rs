@@ -2,8 +2,8 @@
 
 use units::{Bytes, Nanos};
 
-use super::spec::OptionKind::{Int, Long, Seconds};
-use super::spec::{OptionKind, OptionSpec, Setter, flag, later, special};
+use super::spec::OptionKind::{Long, Seconds};
+use super::spec::{OptionKind, OptionSpec, Setter, flag, int, special};
 use crate::draft::JobDraft;
 use crate::model::{Size, SteadyMeasure, SteadyState};
 use crate::read::number::{NumberUnit, micros};
@@ -72,7 +72,10 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
     })
     .alias(&["ss_interval"])
     .default("1"),
-    later("num_range", Int(0, 256), "Number of ranges per trim command.").default("1"),
+    int("num_range", (0, 256), "Number of ranges per trim command (io_uring_cmd).", |d, n| {
+        d.job.engine.nvme.ranges = (n as u32).max(1);
+    })
+    .default("1"),
 ];
 
 const fn size(name: &'static str, doc: &'static str, set: fn(&mut JobDraft, Size)) -> OptionSpec {

@@ -140,6 +140,10 @@ impl<T: Target> Target for FaultyTarget<T> {
         self.inner.compare();
     }
 
+    fn divide(&mut self, tag: Tag, ranges: &[(u64, u32)]) {
+        self.inner.divide(tag, ranges);
+    }
+
     fn submit(&mut self, op: Op) {
         if self.occurs(self.faults.eio) {
             self.injected.eio += 1;

@@ -48,7 +48,8 @@ impl Issuer {
         let priorities = Priorities::new(job, own).map(Box::new);
         let trims = backlog_trims(job, &rules, verifier.as_ref(), own)?;
         let simple = priorities.is_none() && pairs.is_none() && think.is_none() && syncs.is_none() && files.len() == 1;
-        let simple = simple && trims.is_none();
+        let most_ranges = job.engine.nvme.ranges as usize;
+        let simple = simple && trims.is_none() && most_ranges <= 1;
         Ok(Self {
             fast_path: FastPath::new(mix, &pace, &rules, simple),
             invalidates: job.files.invalidate && !job.engine.direct && rules.has_passes(),
@@ -78,6 +79,8 @@ impl Issuer {
             think,
             pairs,
             trims,
+            most_ranges,
+            ranges: Vec::new(),
             replay: None,
             zoned: None,
             trace: AttachedTrace::default(),

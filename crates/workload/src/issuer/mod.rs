@@ -5,6 +5,7 @@ mod data;
 mod fast_path;
 mod overlap;
 mod pairs;
+mod ranges;
 mod replay;
 mod trims;
 mod written;
@@ -91,6 +92,10 @@ pub struct Issuer {
     zoned: Option<Box<ZonedFiles>>,
     /// Decides instead of the pattern, if the job replays a trace.
     trace: AttachedTrace,
+    /// Maximum number of ranges of a trim.
+    most_ranges: usize,
+    /// Ranges of the last trim, if trims have several.
+    ranges: Vec<(u64, u32)>,
     /// Draws priorities, if operations have some.
     priorities: Option<Box<Priorities>>,
     payload: Payload,
@@ -231,7 +236,10 @@ impl Issuer {
             Ok(turn) => turn,
             Err(until) => return Some(Next::Until(until)),
         };
-        let (file, offset, length) = self.place(kind)?;
+        let (file, offset, mut length) = self.place(kind)?;
+        if self.most_ranges > 1 && kind == OpKind::Trim {
+            length = self.add_ranges(file, offset, length);
+        }
         Some(Next::Issue(self.issue(kind, intended, file, offset, length)))
     }
 
