@@ -43,7 +43,8 @@ fn a_missing_namespace_is_not_created() {
 /// A model takes the place of the device, as with other engines.
 #[test]
 fn a_model_answers_instead_of_a_namespace() {
-    let line = "sim --on aws/gp3 --name=j --rw=randread --bs=4k --iodepth=8 --runtime=2 --ioengine=io_uring_cmd --format=json";
+    let line =
+        "sim --on aws/gp3 --name=j --rw=randread --bs=4k --iodepth=8 --runtime=2 --ioengine=io_uring_cmd --format=json";
     let outcome = run(&mut fathom(words(line))).expect_code(0);
     let direct = run(&mut fathom(words(&line.replace("io_uring_cmd", "io_uring --direct=1")))).expect_code(0);
     let operations = |text: &str| Json::read_after_notes(text).items("jobs").len();

@@ -41,6 +41,10 @@ impl Environment for HostEnvironment {
                 return self.exports.of(path).ok().map(|export| FileFact { size: export.bytes, block_device: true });
             }
             Engine::IoUringCmd => return namespaces::fact(job, path),
+            Engine::Sg => {
+                let bytes = engine::scsi::disk_bytes(Path::new(path))?;
+                return Some(FileFact { size: bytes, block_device: true });
+            }
             _ => {}
         }
         let seen = engine::files::look(Path::new(path)).ok().flatten()?;
@@ -70,6 +74,10 @@ impl Environment for HostEnvironment {
     /// Rejects paths that are neither files nor devices.
     fn check_files(&self, job: &Job, files: &FilePlan) -> Result<(), WorkloadError> {
         let engine = job.engine.engine;
+        if engine == Engine::Sg {
+            let wrong = files.files.iter().find_map(|file| engine::scsi::check(Path::new(&file.path)).err());
+            return wrong.map_or(Ok(()), |error| Err(WorkloadError { option: "filename", message: error.to_string() }));
+        }
         if engine.has_no_storage() || engine.is_remote() || engine.name_call().is_some_and(|call| call.directory) {
             return Ok(());
         }

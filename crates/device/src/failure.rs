@@ -28,10 +28,16 @@ pub fn failure(failure: &OperationFailure, worker: &WorkerPlan, engine: Engine) 
                 _ if let Some(call) = engine.name_call() => remedy_of_name(call, errno),
                 Engine::IoUringCmd => remedy_of_command(errno).or_else(|| remedy(decision.kind, errno)),
                 _ if engine.is_of_network() => remedy_of_connection(errno),
+                Engine::E4defrag => remedy_of_exchange(errno),
                 _ => device_state::remedy(path, decision.kind).or_else(|| remedy(decision.kind, errno)),
             };
             let remedy = known.map(|remedy| format!("\nhelp: {remedy}"));
             format!("{place} failed: {reason}{}", remedy.unwrap_or_default())
+        }
+        FailureCause::Device { reason, .. } => {
+            format!(
+                "{place} failed: {reason}\nhelp: see the kernel's log (dmesg) and the state of the device (sg_logs)"
+            )
         }
         FailureCause::EndOfFile => {
             let state = if engine.is_remote() { None } else { device_state::remedy(path, decision.kind) };
@@ -87,6 +93,7 @@ fn place(decision: &Decision, path: &str, engine: Engine) -> String {
         OpKind::SyncFilesystem => "syncfs",
         _ if engine == Engine::Ftruncate => "ftruncate",
         _ if engine == Engine::Falloc => "fallocate",
+        _ if engine == Engine::E4defrag => "exchange of extents",
         OpKind::Read => "read",
         OpKind::Write => "write",
         OpKind::Trim => "trim",
@@ -124,6 +131,18 @@ fn remedy_of_export(errno: Errno) -> Option<&'static str> {
         Errno::PERM => "check how the server was started: the export is read-only, or the server forbids the operation",
         Errno::OPNOTSUPP => "the server has not offered to do that",
         Errno::INVAL => "use a bs that is a multiple of the export's least block size (see nbdinfo)",
+        _ => return None,
+    })
+}
+
+/// Remedy of a failed exchange of extents, by error number.
+fn remedy_of_exchange(errno: Errno) -> Option<&'static str> {
+    Some(match errno {
+        Errno::NODATA => "write the whole file and its donor first: a part of one of them has no allocated blocks",
+        Errno::OPNOTSUPP | Errno::NOTTY => "use an ext4 filesystem with extents, and without data=journal or bigalloc",
+        Errno::INVAL => "name another donor: this one is also a file of the job, or is not on its filesystem",
+        Errno::BUSY | Errno::TXTBSY => "end the program that uses the file or the donor (see fuser)",
+        Errno::NOSPC => "use a smaller size, or a filesystem with more room: the donor needs as much space as the file",
         _ => return None,
     })
 }

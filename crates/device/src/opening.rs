@@ -11,8 +11,8 @@ use engine::{
     TransferFlags,
 };
 use job::{
-    BlockSizes, BufferMemory, CacheHint, Dialect, Engine, EngineOptions, Job, ProcessorWork, StatCall,
-    SyncRangeOptions, WriteHint,
+    BlockSizes, BufferMemory, CacheHint, DefragmentOptions, Dialect, Engine, EngineOptions, Job, ProcessorWork,
+    StatCall, SyncRangeOptions, WriteHint,
 };
 use runner::{WorkerError, WorkerPlan, policy};
 use workload::{FileExtent, Issuer, Operations, PlannedFile};
@@ -28,13 +28,15 @@ pub(crate) fn open(
     stop: &Stop,
 ) -> Result<Vec<files::File>, WorkerError> {
     let engine = job.engine.engine;
-    if engine.has_no_storage() || engine.is_remote() || engine.name_call().is_some() {
+    if engine.has_no_storage() || engine.is_remote() || engine == Engine::Sg || engine.name_call().is_some() {
         return Ok(Vec::new());
     }
     let direction = job.pattern.direction;
     let writes = safety::opens_for_writing(job);
     let access = Access {
-        read: direction.reads() || job.verify.method.is_some() || job.engine.engine == Engine::Mmap,
+        read: direction.reads()
+            || job.verify.method.is_some()
+            || matches!(job.engine.engine, Engine::Mmap | Engine::E4defrag),
         write: writes,
         direct: job.engine.direct && !matches!(job.engine.engine, Engine::Mmap | Engine::IoUringCmd),
         sync: match job.files.open_sync {
@@ -74,6 +76,10 @@ pub(crate) fn open(
             file.close();
         }
         opened.push(file);
+    }
+    if let Some(donor) = DefragmentOptions::donor_path(job, worker_plan.clone) {
+        let access = Access { read: true, ..Access::default() };
+        opened.push(shared.gate.open(Path::new(&donor), access).map_err(|error| worker_error(&error))?);
     }
     Ok(opened)
 }
@@ -180,6 +186,7 @@ fn kind(options: &EngineOptions) -> EngineKind {
         Engine::Pvsync2 => EngineKind::Pvsync2,
         Engine::Splice => EngineKind::Splice,
         Engine::Mmap => EngineKind::Mmap,
+        Engine::Sg => EngineKind::Scsi,
         Engine::Nbd => EngineKind::Nbd,
         Engine::Filecreate => EngineKind::Names(PathCall::CreateFile),
         Engine::Dircreate => EngineKind::Names(PathCall::CreateDirectory),
@@ -188,9 +195,11 @@ fn kind(options: &EngineOptions) -> EngineKind {
         Engine::Dirdelete => EngineKind::Names(PathCall::DeleteDirectory),
         Engine::Ftruncate => EngineKind::Ftruncate,
         Engine::Falloc => EngineKind::Falloc,
+        Engine::E4defrag => EngineKind::Defragment { in_place: options.defragment.in_place },
         Engine::Net | Engine::Netsplice => EngineKind::Network,
         Engine::Http => EngineKind::Objects,
         Engine::Cpuio => EngineKind::Processor,
+        Engine::Exec => EngineKind::Program,
         // Jobs on models do not reach this crate.
         Engine::Null | Engine::Model => EngineKind::Null,
     }

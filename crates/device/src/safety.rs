@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use engine::gate::{Denied, FileIdentity, Permissions, Sharing, WriteGate, note_input};
-use job::{Engine, Job, NameAction, NameCall, Plan};
+use job::{DefragmentOptions, Engine, Job, NameAction, NameCall, Plan};
 use runner::WorkerPlan;
 use workload::Operations;
 
@@ -39,18 +39,28 @@ fn open(permissions: Permissions, ledger: Option<&Path>) -> Arc<WriteGate> {
 /// Returns the reasons against a run, one line each; none if it may begin. The gate holds what it admits.
 pub fn check(plan: &Plan, workers: &[WorkerPlan], gate: &WriteGate) -> Vec<String> {
     note_targets(workers);
+    note_inputs(donors(plan, workers));
     let mut refusals = Vec::new();
     for (path, engine) in written(plan, workers) {
         let admitted = match engine {
             Engine::Nbd => gate.admit_export(path),
             Engine::Http => gate.admit_objects(path).map(drop),
             Engine::IoUringCmd => gate.admit_namespace(Path::new(path)).map(drop),
+            Engine::Sg => gate.admit_scsi(Path::new(path)).map(drop),
             _ if let Some(call) = engine.name_call() => check_name(gate, Path::new(path), call),
             _ => admit(gate, Path::new(path)),
         };
         refusals.extend(admitted.err().map(|denied| denied.to_string()));
     }
+    for donor in donors(plan, workers) {
+        refusals.extend(admit(gate, Path::new(&donor)).err().map(|denied| denied.to_string()));
+    }
     refusals
+}
+
+/// Returns the donor files of jobs that exchange extents: their data are lost.
+fn donors(plan: &Plan, workers: &[WorkerPlan]) -> BTreeSet<String> {
+    workers.iter().filter_map(|worker| DefragmentOptions::donor_path(&plan.jobs[worker.job], worker.clone)).collect()
 }
 
 /// Registers the files of all jobs, read or written, as ones that results must not replace.
@@ -78,9 +88,11 @@ fn check_name(gate: &WriteGate, path: &Path, call: NameCall) -> Result<(), Denie
 
 /// Reports whether a job opens its files for writing.
 pub(crate) fn opens_for_writing(job: &Job) -> bool {
-    // The kernel allocates space through descriptors for writing only, whatever the direction.
+    // The kernel allocates space and exchanges extents through descriptors for writing only, whatever the direction.
     let operations = Operations::of(job);
-    job.engine.engine == Engine::Falloc || operations.trim || operations.write && namespaces::changes(job)
+    matches!(job.engine.engine, Engine::Falloc | Engine::E4defrag)
+        || operations.trim
+        || operations.write && namespaces::changes(job)
 }
 
 /// Reports whether a job can change files or devices.

@@ -529,7 +529,9 @@ struct RunningWorker {
 impl RunningWorker {
     fn new(stage: &RunStage, index: usize) -> Self {
         let worker = &stage.workers()[index];
-        let most = policy::longest(stage.job(worker)).map(|most| Duration::from_nanos(most.get()));
+        let job = stage.job(worker);
+        let grace = if job.engine.engine == Engine::Exec { job.engine.program.grace } else { Nanos::ZERO };
+        let most = policy::longest(job).map(|most| Duration::from_nanos((most + grace).get()));
         Self { number: worker.number, index, most, started: None, done: 0, progressed: stage.began, stopped: None }
     }
 

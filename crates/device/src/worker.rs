@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use drive::{DriveObserver, Ending, Stop};
+use drive::{DriveObserver, Ending, FailureCause, Stop};
 use engine::{BlockedCall, CallKind, ErrorKind, InCall, Setup, Visitor};
 use job::{Dialect, Engine, Job};
 use meter::{Meter, Summary, WorkerLog};
@@ -12,6 +12,7 @@ use runner::policy::{self, Storage};
 use runner::{LogPlan, PendingOperation, RunCounters, WorkerCounters, WorkerError, WorkerPlan, WorkerResult};
 use target::Target;
 use units::{CpuUse, Nanos, OpKind};
+use workload::Issuer;
 
 use crate::attributes::{self, CommandTime};
 use crate::host_stats::unix_ms;
@@ -20,6 +21,8 @@ use crate::namespaces;
 use crate::objects;
 use crate::opening;
 use crate::peers;
+use crate::program;
+use crate::scsi;
 use crate::shared_run::{SharedRun, worker_error};
 use crate::traces::HostTraces;
 use crate::verify_files;
@@ -96,21 +99,9 @@ fn attempt(
     attributes::set_user(job)?;
     attributes::run_command(worker_plan, job, CommandTime::Before)?;
     let files = opening::open(worker_plan, job, shared, stop)?;
-    let names = opening::names(worker_plan, job, &shared.gate)?;
+    let setup = target_setup(worker_plan, job, shared, &issuer, seed)?;
     let counters = shared.counters.worker(worker_plan.number);
     let in_call = &shared.calls[worker_plan.number];
-    let in_call_of_setup = Some(Arc::clone(in_call));
-    let network = peers::network(worker_plan, job);
-    let objects = objects::setup(worker_plan, job, shared)?;
-    let nvme = namespaces::setup(job, issuer.most_bytes(), seed)?;
-    let setup = Setup {
-        in_call: in_call_of_setup,
-        names,
-        network,
-        objects,
-        nvme,
-        ..opening::setup(job, &issuer, shared.clock)
-    };
     let meter = Meter::new(policy::meter_options(job, shared.intervals, shared.counters.worker_count()));
     let meter = meter.logging_to(log);
     let strict = shared.dialect == Dialect::Strict;
@@ -145,6 +136,7 @@ fn attempt(
         }
         visited => visited.map_err(|error| worker_error(&error))?,
     };
+    report_reasons(&setup, finished)?;
     shared.journals.explain(worker_plan.number, &mut finished.failures);
     if job.files.unlink && keeps_files(job) && finished.pending.is_empty() {
         for file in &worker_plan.files.files {
@@ -158,7 +150,41 @@ fn attempt(
 /// Reports whether a job has files of this host.
 fn keeps_files(job: &Job) -> bool {
     let engine = job.engine.engine;
-    !engine.has_no_storage() && !engine.is_of_objects() && engine != Engine::IoUringCmd
+    !engine.has_no_storage() && !engine.is_of_objects() && !matches!(engine, Engine::IoUringCmd | Engine::Sg)
+}
+
+/// Returns the settings of a worker's target, with what it works on other than open files.
+fn target_setup(
+    worker_plan: &WorkerPlan,
+    job: &Job,
+    shared: &SharedRun,
+    issuer: &Issuer,
+    seed: u64,
+) -> Result<Setup, WorkerError> {
+    Ok(Setup {
+        in_call: Some(Arc::clone(&shared.calls[worker_plan.number])),
+        names: opening::names(worker_plan, job, &shared.gate)?,
+        network: peers::network(worker_plan, job),
+        objects: objects::setup(worker_plan, job, shared)?,
+        nvme: namespaces::setup(job, issuer.most_bytes(), seed)?,
+        program: program::setup(worker_plan, job, shared.dialect)?,
+        scsi: scsi::setup(worker_plan, job, shared)?,
+        ..opening::setup(job, issuer, shared.clock)
+    })
+}
+
+/// Adds what a target knows beyond error numbers: the sense data of a SCSI disk, and why a program did not run or failed.
+fn report_reasons(setup: &Setup, finished: &mut WorkerResult) -> Result<(), WorkerError> {
+    let sense = setup.scsi.as_ref().and_then(|scsi| scsi.failure.get());
+    if let (Some(reason), Some(first)) = (sense, finished.failures.first_mut())
+        && let FailureCause::Errno(errno) = first.cause
+    {
+        first.cause = FailureCause::Device { errno, reason: reason.clone() };
+    }
+    match setup.program.as_ref().and_then(|program| program.failure.get()) {
+        Some(error) => Err(worker_error(error)),
+        None => Ok(()),
+    }
 }
 
 /// Creates the log files of a worker, if its job has any.

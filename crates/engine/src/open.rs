@@ -5,6 +5,7 @@ use target::Target;
 use crate::aio::Aio;
 use crate::allocation::{Allocation, AllocationCall};
 use crate::blocking::{Blocking, Call, Pread, Preadv, Preadv2, SeekIo, SeekVector};
+use crate::defragment::Defragment;
 use crate::error::Error;
 use crate::exports::Nbd;
 use crate::files::File;
@@ -15,6 +16,8 @@ use crate::null::Null;
 use crate::nvme::Passthrough;
 use crate::objects::Objects;
 use crate::processor::Processor;
+use crate::program::Program;
+use crate::scsi::Scsi;
 use crate::setup::{EngineKind, Setup};
 use crate::splice::Splice;
 use crate::sync_target::SyncTarget;
@@ -49,13 +52,18 @@ pub fn with_target<V: Visitor>(setup: &Setup, files: Vec<File>, visitor: V) -> R
         EngineKind::Pvsync => blocking(Preadv, setup, files, visitor),
         EngineKind::Pvsync2 => blocking(Preadv2::new(setup), setup, files, visitor),
         EngineKind::Splice => blocking(Splice::new()?, setup, files, visitor),
+        EngineKind::Scsi => Scsi::new(setup).map(|target| visitor.visit(target)),
         EngineKind::Nbd => Nbd::new(setup).map(|target| visitor.visit(target)),
         EngineKind::Network => SyncTarget::new(setup, Network::new(setup)?).map(|target| visitor.visit(target)),
         EngineKind::Objects => SyncTarget::new(setup, Objects::new(setup)?).map(|target| visitor.visit(target)),
         EngineKind::Processor => SyncTarget::new(setup, Processor::new(setup)).map(|target| visitor.visit(target)),
+        EngineKind::Program => SyncTarget::new(setup, Program::new(setup)).map(|target| visitor.visit(target)),
         EngineKind::Null => Null::new(setup).map(|target| visitor.visit(target)),
         EngineKind::Names(call) => Ok(visitor.visit(Names::new(call, setup))),
         EngineKind::Ftruncate => allocation(AllocationCall::Truncate, setup, files, visitor),
+        EngineKind::Defragment { in_place } => {
+            SyncTarget::new(setup, Defragment::new(files, in_place)?).map(|target| visitor.visit(target))
+        }
         EngineKind::Falloc => allocation(AllocationCall::Allocate, setup, files, visitor),
     }
 }

@@ -10,6 +10,8 @@ use crate::named_target::{NamedTarget, PathCall};
 use crate::network_setup::NetworkSetup;
 use crate::nvme::NvmeSetup;
 use crate::object_store::ObjectStoreSetup;
+use crate::program::ProgramSetup;
+use crate::scsi::ScsiSetup;
 
 /// Engine, queue and buffers of a target.
 #[derive(Clone, Debug)]
@@ -63,6 +65,10 @@ pub struct Setup {
     pub burst: Option<BurstSetup>,
     /// NVMe commands (`io_uring_cmd`).
     pub nvme: Option<NvmeSetup>,
+    /// Disks and commands (`sg`).
+    pub scsi: Option<ScsiSetup>,
+    /// Program (`exec`).
+    pub program: Option<ProgramSetup>,
     /// The clock shared by all workers of a run.
     pub clock: MonotonicClock,
     /// Where the worker records calls that may block; `None` if no other thread reads it.
@@ -98,6 +104,8 @@ impl Setup {
             objects: None,
             burst: None,
             nvme: None,
+            scsi: None,
+            program: None,
             clock,
             in_call: None,
         }
@@ -176,6 +184,8 @@ pub enum EngineKind {
     Splice,
     /// Memory mapping.
     Mmap,
+    /// SCSI commands.
+    Scsi,
     /// An export of an NBD server, over a socket.
     Nbd,
     /// Blocks over a socket.
@@ -184,6 +194,8 @@ pub enum EngineKind {
     Objects,
     /// Bursts of work for the processor.
     Processor,
+    /// A program.
+    Program,
     /// No device: every operation completes immediately.
     Null,
     /// A call on names.
@@ -192,6 +204,11 @@ pub enum EngineKind {
     Ftruncate,
     /// `fallocate`.
     Falloc,
+    /// Exchange of extents with the donor, which is the last of the files (`EXT4_IOC_MOVE_EXT`).
+    Defragment {
+        /// Whether each operation allocates and frees the donor's space.
+        in_place: bool,
+    },
 }
 
 impl EngineKind {
@@ -223,10 +240,12 @@ impl EngineKind {
             Self::Pvsync2 => "pvsync2",
             Self::Splice => "splice",
             Self::Mmap => "mmap",
+            Self::Scsi => "sg",
             Self::Nbd => "nbd",
             Self::Network => "net",
             Self::Objects => "http",
             Self::Processor => "cpuio",
+            Self::Program => "exec",
             Self::Null => "null",
             Self::Names(PathCall::CreateFile) => "filecreate",
             Self::Names(PathCall::CreateDirectory) => "dircreate",
@@ -235,6 +254,7 @@ impl EngineKind {
             Self::Names(PathCall::DeleteDirectory) => "dirdelete",
             Self::Ftruncate => "ftruncate",
             Self::Falloc => "falloc",
+            Self::Defragment { .. } => "e4defrag",
         }
     }
 }

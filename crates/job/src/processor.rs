@@ -1,21 +1,23 @@
-//! Jobs that load the processor (`cpuio`).
+//! Jobs that transfer nothing: `cpuio` loads the processor, and `exec` runs a program.
 
-use units::{Bytes, PerKind};
+use units::{Bytes, Nanos, PerKind};
 
 use crate::diagnostic::Diagnostic;
 use crate::draft::JobDraft;
 use crate::model::{BlockSizes, Engine, Job, JobExtent, Pattern, Size, ThinktimeBlocks};
 use crate::strict::StrictContext;
 
-/// Size of the operation that stands for a burst, in bytes. It moves no data.
+/// Size of the operation that stands for a burst, or for a slice of the program's time, in bytes. It moves no data.
 const BURST_BYTES: u32 = 4096;
 
-/// Makes each burst a read of the same block, followed by the idle time. As in fio, the directions, sizes and rates of
-/// the job have no effect.
+/// Makes each burst or slice a read of the same block, followed by the idle time of a load. As in fio, the directions,
+/// sizes and rates of the job have no effect.
 pub(crate) fn complete(job: &mut Job) {
-    if job.engine.engine != Engine::Cpuio {
+    let engine = job.engine.engine;
+    if !engine.moves_nothing() {
         return;
     }
+    job.engine.program.outlasts_program = job.extent.time_based;
     let defaults = JobDraft::default().job;
     job.pattern = Pattern {
         block_sizes: PerKind::from_slots(|_| BlockSizes::Fixed(BURST_BYTES)),
@@ -39,7 +41,7 @@ pub(crate) fn complete(job: &mut Job) {
     job.verify = defaults.verify;
     let pace = &mut job.pace;
     pace.rate = PerKind::default();
-    pace.thinktime = job.engine.processor.pause();
+    pace.thinktime = if engine == Engine::Cpuio { job.engine.processor.pause() } else { Nanos::ZERO };
     pace.thinktime_blocks = 1;
     pace.thinktime_blocks_type = ThinktimeBlocks::Complete;
     pace.thinktime_iotime = defaults.pace.thinktime_iotime;
@@ -47,14 +49,23 @@ pub(crate) fn complete(job: &mut Job) {
 
 /// Returns what makes such a job impossible.
 pub(crate) fn check(job: &Job, context: &StrictContext<'_>) -> Option<Diagnostic> {
-    if job.engine.engine != Engine::Cpuio {
+    let engine = job.engine.engine;
+    if !engine.moves_nothing() {
         return None;
     }
     if job.replay.is_some() {
-        let message = "`cpuio` transfers no data that a trace could have";
+        let message = format!("`{}` transfers no data that a trace could have", engine.name());
         return Some(
-            context.error("processor", "ioengine", message).remedy("choose an engine of storage, such as io_uring"),
+            context.error("processor", "ioengine", &message).remedy("choose an engine of storage, such as io_uring"),
         );
+    }
+    if engine == Engine::Exec {
+        return job.engine.program.path.is_empty().then(|| {
+            context
+                .error("program", "ioengine", "`exec` needs a program")
+                .note("fio refuses the job")
+                .remedy("write for example `program=/usr/bin/iostat`, and `arguments=-x 1`")
+        });
     }
     (job.engine.processor.percent == 0).then(|| {
         context

@@ -48,6 +48,14 @@ pub(crate) fn reconcile(draft: JobDraft, context: &StrictContext<'_>) -> (Job, V
         // No data are transferred that could be verified.
         job.verify.method = None;
     }
+    if job.engine.engine == Engine::E4defrag && job.engine.defragment.donor.is_empty() {
+        problems.push(
+            context
+                .error("donor", "ioengine", "`e4defrag` needs a donor file")
+                .note("fio refuses the job")
+                .remedy("write `donorname=FILE`, with a file that does not exist or whose data may be lost"),
+        );
+    }
     // Without a `runtime`, a job ends with its data.
     job.extent.time_based &= job.extent.runtime > Nanos::ZERO;
     processor::complete(&mut job);
@@ -163,13 +171,13 @@ fn reconcile_map(pattern: &mut Pattern, advances: bool) {
 fn reconcile_engine(options: &mut EngineOptions) {
     let commands = options.engine == Engine::IoUringCmd;
     let ring = options.engine == Engine::IoUring || commands;
-    // Neither an export nor a modelled volume has a page cache of this host in front of it. Other engines on a modelled
-    // volume have one, as on a device.
-    options.direct |= matches!(options.engine, Engine::Model | Engine::Nbd | Engine::Http | Engine::IoUringCmd);
+    // Neither an export nor a modelled volume has a page cache of this host in front of it, and commands bypass it. Other
+    // engines on a modelled volume have one, as on a device.
+    options.direct |= matches!(options.engine, Engine::Model | Engine::Sg) || options.engine.is_remote() || commands;
     options.direct &= !options.engine.is_of_network();
     options.direct &= !options.engine.is_of_metadata();
     options.uri = options.uri.take().filter(|_| options.engine == Engine::Nbd);
-    options.hipri &= ring || options.engine == Engine::Pvsync2;
+    options.hipri &= ring || matches!(options.engine, Engine::Pvsync2 | Engine::Sg);
     let libaio = options.engine == Engine::Libaio;
     let per_call = ring && !commands || options.engine == Engine::Pvsync2;
     options.vectored &= ring || libaio;
@@ -179,8 +187,10 @@ fn reconcile_engine(options: &mut EngineOptions) {
     options.direct |= options.atomic;
     if !commands {
         options.nvme = NvmeOptions::default();
-        (options.read_fua, options.write_fua) = (false, false);
     }
+    let has_fua = commands || options.engine == Engine::Sg;
+    options.read_fua &= has_fua;
+    options.write_fua &= has_fua;
     if !(ring || libaio) {
         options.priorities = CommandPriorities::default();
     }

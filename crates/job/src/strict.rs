@@ -81,6 +81,8 @@ pub(crate) fn check(draft: &JobDraft, context: &StrictContext<'_>) -> Vec<Diagno
         huge_pages,
         unused_priority,
         object_store::check_strictly,
+        quoted_arguments,
+        unstored_data,
     ];
     checks.iter().filter_map(|check| check(draft, context)).collect()
 }
@@ -216,11 +218,37 @@ fn unused_priority(draft: &JobDraft, context: &StrictContext<'_>) -> Option<Diag
     })
 }
 
+/// Some SCSI commands store other data than those of the blocks, or none.
+fn unstored_data(draft: &JobDraft, context: &StrictContext<'_>) -> Option<Diagnostic> {
+    let job = &draft.job;
+    let stores = job.engine.scsi.write_command.stores_data() || !job.pattern.direction.writes();
+    (job.engine.engine == Engine::Sg && job.verify.method.is_some() && !stores).then(|| {
+        context
+            .error("unstored-data", "sg_write_mode", "the command does not store the blocks that `verify` looks for")
+            .note("fio reports every block as damaged")
+            .remedy("leave `verify` out, or write `sg_write_mode=write`")
+    })
+}
+
+/// Quotes would be parts of the arguments.
+fn quoted_arguments(draft: &JobDraft, context: &StrictContext<'_>) -> Option<Diagnostic> {
+    let arguments = &draft.job.engine.program.arguments;
+    (draft.job.engine.engine == Engine::Exec && arguments.contains(['"', '\''])).then(|| {
+        context
+            .error("quoted-arguments", "arguments", "`arguments` has quotes, and is split at blanks only")
+            .note("fio passes quotes to the program")
+            .remedy("put the command into a script, and write its path as `program`")
+    })
+}
+
 fn truncating_reads(draft: &JobDraft, context: &StrictContext<'_>) -> Option<Diagnostic> {
     let direction = draft.job.pattern.direction;
-    (draft.job.engine.engine == Engine::Ftruncate && (direction.reads() || direction.trims())).then(|| {
+    let engine = draft.job.engine.engine;
+    let writes_only = matches!(engine, Engine::Ftruncate | Engine::E4defrag);
+    (writes_only && (direction.reads() || direction.trims())).then(|| {
+        let message = format!("the engine `{}` carries out writes only", engine.name());
         context
-            .error("truncating-reads", "rw", "the engine `ftruncate` carries out writes only")
+            .error("truncating-reads", "rw", &message)
             .note("fio fails with EINVAL at the first other operation")
             .remedy("write `rw=write` or `rw=randwrite`")
     })

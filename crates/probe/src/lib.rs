@@ -20,6 +20,7 @@ mod occupants;
 mod permissions;
 mod queue;
 pub mod reading;
+mod scsi;
 mod signature;
 mod stack;
 
@@ -41,6 +42,7 @@ pub use queue::{
     DeviceIdentity, driver, first_sector, identity, interrupts, loop_direct, loop_offset_bytes, mapping, node, queue,
     raid, read_ahead_kb,
 };
+pub use scsi::{block_of_scsi_generic, is_scsi_generic, scsi_type};
 pub use signature::{Examination, KIND_BYTES, Signature, SignatureClass, examine, file_kind};
 pub use stack::{DeviceStack, LayerKind, StackLayer, UnknownNameError, device_names, stack};
 

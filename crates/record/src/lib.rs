@@ -81,7 +81,9 @@ pub use printable::printable;
 pub use quote::{Quote, Quoted};
 pub use rank_jobs::{RANK_JOBS_MAX, RankJob};
 pub use replay::ReplayRecord;
-pub use run::{DiskUse, GroupTotals, HostRecord, Note, Repeat, RequestedLoad, RequestedRun, Run, Tool};
+pub use run::{
+    DiskUse, GroupTotals, HostRecord, Note, Repeat, RequestedLoad, RequestedProgram, RequestedRun, Run, Tool,
+};
 pub use shard::{MissingItems, Shard, ShardRecord};
 pub use shares::{LatencyShares, Shares};
 pub use steady::SteadyRecord;

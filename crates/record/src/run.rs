@@ -157,6 +157,22 @@ pub struct RequestedRun {
     /// Load of the processor; `None` for a job with I/O.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub processor: Option<RequestedLoad>,
+    /// Program; `None` for a job that runs none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub program: Option<RequestedProgram>,
+}
+
+/// Program that a job runs.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RequestedProgram {
+    /// The program.
+    pub path: String,
+    /// Its arguments, as the job has them.
+    pub arguments: String,
+    /// Its arguments, as the program gets them.
+    pub words: Vec<String>,
+    /// Whether its output goes to files.
+    pub redirects: bool,
 }
 
 /// Load of the processor by a job without I/O.
@@ -180,7 +196,13 @@ impl RequestedRun {
             burst_us: load.burst.get() / 1000,
             work: load.work.name().to_owned(),
         });
-        Self { name: job.name.clone(), group, declared: Declared::of(job), processor }
+        let program = (job.engine.engine == job::Engine::Exec).then(|| RequestedProgram {
+            path: job.engine.program.path.clone(),
+            arguments: job.engine.program.arguments.clone(),
+            words: job.engine.program.words(&job.name, job.extent.runtime),
+            redirects: job.engine.program.redirects,
+        });
+        Self { name: job.name.clone(), group, declared: Declared::of(job), processor, program }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use job::{BlockSizes, Direction, Engine, Job, NameAction, Plan, PlanHosts, ReplayOptions, Size};
+use job::{BlockSizes, DefragmentOptions, Direction, Engine, Job, NameAction, Plan, PlanHosts, ReplayOptions, Size};
 use runner::policy::{depth, longest};
 use runner::{AttachedVolume, FileGrowth, PageCacheUse, PreparedRun, Preview, WorkerPlan};
 use units::{Bytes, Nanos, grouped};
@@ -141,11 +141,19 @@ fn verb(job: &Job) -> &'static str {
         Some(NameAction::Stat) => "looks up",
         Some(NameAction::Delete) => "DELETES",
         None if job.engine.engine == Engine::Falloc => "ALLOCATES",
+        None if job.engine.engine == Engine::E4defrag => "EXCHANGES EXTENTS of",
         None if job.engine.engine.is_of_network() && job.pattern.direction.writes() => "sends",
         None if job.engine.engine.is_of_network() => "receives",
         None if Operations::of(job).changes_data() => "WRITES",
         None => "reads",
     }
+}
+
+/// Returns the command line of a job that runs a program.
+fn program(job: &Job) -> String {
+    let program = &job.engine.program;
+    let words = program.words(&job.name, job.extent.runtime);
+    std::iter::once(program.path.clone()).chain(words).collect::<Vec<_>>().join(" ")
 }
 
 /// Describes what a run would write, where, how much and how long it would take, and the reasons for a refusal.
@@ -156,8 +164,11 @@ fn on_device(plan: &Plan, workers: &[WorkerPlan], growths: &[FileGrowth], refusa
     }
     for worker in workers {
         let job = &plan.jobs[worker.job];
-        if job.engine.engine == Engine::Cpuio {
-            let _ = writeln!(text, "{}.{}: loads the processor", job.name, worker.clone);
+        if job.engine.engine.moves_nothing() {
+            let _ = match job.engine.engine {
+                Engine::Exec => writeln!(text, "{}.{}: runs {}", job.name, worker.clone, program(job)),
+                _ => writeln!(text, "{}.{}: loads the processor", job.name, worker.clone),
+            };
             continue;
         }
         for file in &worker.files.files {
@@ -173,6 +184,9 @@ fn on_device(plan: &Plan, workers: &[WorkerPlan], growths: &[FileGrowth], refusa
             };
             let (what, end) = (verb(job), extent.start.saturating_add(extent.length));
             let _ = write!(text, "{}.{}: {what} {}", job.name, worker.clone, file.path);
+            if let Some(donor) = DefragmentOptions::donor_path(job, worker.clone) {
+                let _ = write!(text, " with {donor}, whose data are lost");
+            }
             let _ = match job.engine.engine.name_call() {
                 Some(_) => writeln!(text),
                 None => writeln!(text, " ({state}), bytes {} to {}", grouped(extent.start), grouped(end)),

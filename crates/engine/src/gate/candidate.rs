@@ -188,6 +188,11 @@ impl WriteCandidate<'_> {
     }
 
     pub(super) fn character(&self, number: probe::Number) -> Result<HeldFile, Denied> {
+        // Bytes that are written to it are SCSI commands.
+        if probe::is_scsi_generic(number) {
+            let reason = "it is a character device of SCSI, which takes commands (ioengine=sg)";
+            return Err(self.refused(vec![Objection::NotScsi(reason.to_owned())]));
+        }
         let harmless = output::discards_everything(number);
         self.admit_unless(if harmless { Vec::new() } else { vec![Objection::Character] })?;
         let path = self.path.to_owned();

@@ -25,6 +25,7 @@ mod output;
 mod permit;
 mod removal;
 mod result_file;
+mod scsi;
 mod users;
 
 use std::collections::BTreeMap;
@@ -289,7 +290,7 @@ impl WriteGate {
 
     fn may_destroy(&self, identity: FileIdentity) -> bool {
         let is_named = |one: FileIdentity| one == identity || Self::is_namespace_of(one, identity);
-        self.permissions.destroy.iter().any(|path| FileIdentity::at(path).is_some_and(is_named))
+        self.permissions.destroy.iter().any(|path| scsi::permitted(path).is_some_and(is_named))
     }
 
     fn may_overwrite(&self, identity: FileIdentity) -> bool {

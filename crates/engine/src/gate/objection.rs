@@ -45,6 +45,8 @@ pub enum Objection {
     Input,
     /// They are objects of a store, whose content is not examined.
     Objects,
+    /// SCSI commands are not sent to it, for this reason.
+    NotScsi(String),
     /// It is something that the engine neither creates nor deletes.
     Kind(&'static str),
 }
@@ -77,7 +79,9 @@ impl Objection {
     pub const fn permission(&self) -> Permission {
         match self {
             Self::Foreign { .. } => Permission::Overwrite,
-            Self::Device | Self::Kernel(_) | Self::DeviceDirectory | Self::Input | Self::Kind(_) => Permission::Never,
+            Self::Device | Self::Kernel(_) | Self::DeviceDirectory | Self::Input | Self::NotScsi(_) | Self::Kind(_) => {
+                Permission::Never
+            }
             _ => Permission::Destroy,
         }
     }
@@ -101,7 +105,7 @@ impl fmt::Display for Objection {
             }
             Self::Exclusive => f.write_str("another program has it open exclusively (O_EXCL)"),
             Self::Locked => f.write_str("another program, or another part of this run, holds a lock on it"),
-            Self::Unknown(reason) => f.write_str(reason),
+            Self::Unknown(reason) | Self::NotScsi(reason) => f.write_str(reason),
             Self::Kind(kind) => write!(f, "it is {kind}"),
             Self::Objects => f.write_str("whether the store has objects of these names is not examined"),
             Self::Character => f.write_str("it is a character device"),

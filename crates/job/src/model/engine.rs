@@ -1,6 +1,9 @@
 //! Engines and their options.
 
-use super::{CommandPriorities, NetworkOptions, NvmeOptions, ObjectStoreOptions, ProcessorLoad};
+use super::{
+    CommandPriorities, DefragmentOptions, NetworkOptions, NvmeOptions, ObjectStoreOptions, ProcessorLoad,
+    ProgramOptions, ScsiOptions,
+};
 
 /// Engines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -28,6 +31,8 @@ pub enum Engine {
     Splice,
     /// Memory mapping.
     Mmap,
+    /// SCSI commands, past the block layer.
+    Sg,
     /// An export of an NBD server, over a socket.
     Nbd,
     /// Blocks over a network connection.
@@ -38,6 +43,8 @@ pub enum Engine {
     Http,
     /// Bursts of work for the processor instead of I/O.
     Cpuio,
+    /// A program that runs as long as the job.
+    Exec,
     /// No device: every operation completes at once.
     Null,
     /// A modelled volume instead of a device.
@@ -58,6 +65,8 @@ pub enum Engine {
     Ftruncate,
     /// `fallocate` of the range of each operation.
     Falloc,
+    /// Exchange of extents with a donor file of ext4.
+    E4defrag,
 }
 
 /// The call of an engine whose operations work on the names of files or directories.
@@ -108,11 +117,13 @@ impl Engine {
             Self::Posixaio => "posixaio",
             Self::Splice => "splice",
             Self::Mmap => "mmap",
+            Self::Sg => "sg",
             Self::Nbd => "nbd",
             Self::Net => "net",
             Self::Netsplice => "netsplice",
             Self::Http => "http",
             Self::Cpuio => "cpuio",
+            Self::Exec => "exec",
             Self::Null => "null",
             Self::Model => "model",
             Self::Filecreate => "filecreate",
@@ -123,6 +134,7 @@ impl Engine {
             Self::Dirdelete => "dirdelete",
             Self::Ftruncate => "ftruncate",
             Self::Falloc => "falloc",
+            Self::E4defrag => "e4defrag",
         }
     }
 
@@ -159,16 +171,22 @@ impl Engine {
         matches!(self, Self::Nbd) || self.is_of_objects()
     }
 
+    /// Reports whether operations only take time: they transfer nothing.
+    #[must_use]
+    pub const fn moves_nothing(self) -> bool {
+        matches!(self, Self::Cpuio | Self::Exec)
+    }
+
     /// Reports whether the engine uses neither files nor devices.
     #[must_use]
     pub const fn has_no_storage(self) -> bool {
-        matches!(self, Self::Null | Self::Cpuio) || self.is_of_network()
+        matches!(self, Self::Null) || self.moves_nothing() || self.is_of_network()
     }
 
     /// Reports whether operations change metadata only: of names, or the size or allocation of files.
     #[must_use]
     pub const fn is_of_metadata(self) -> bool {
-        self.name_call().is_some() || matches!(self, Self::Ftruncate | Self::Falloc)
+        self.name_call().is_some() || matches!(self, Self::Ftruncate | Self::Falloc | Self::E4defrag)
     }
 
     /// Reports whether more than one operation can be in flight, as also with fio's `null`.
@@ -176,7 +194,14 @@ impl Engine {
     pub const fn is_async(self) -> bool {
         matches!(
             self,
-            Self::IoUring | Self::IoUringCmd | Self::Libaio | Self::Posixaio | Self::Nbd | Self::Null | Self::Model
+            Self::IoUring
+                | Self::IoUringCmd
+                | Self::Libaio
+                | Self::Posixaio
+                | Self::Sg
+                | Self::Nbd
+                | Self::Null
+                | Self::Model
         )
     }
 }
@@ -238,6 +263,12 @@ pub struct EngineOptions {
     pub nvme: NvmeOptions,
     /// Load of `cpuio`.
     pub processor: ProcessorLoad,
+    /// Donor file of `e4defrag`.
+    pub defragment: DefragmentOptions,
+    /// Commands of `sg`.
+    pub scsi: ScsiOptions,
+    /// Program of `exec`.
+    pub program: ProgramOptions,
 }
 
 /// Memory types of buffers (`mem`).

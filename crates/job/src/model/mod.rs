@@ -2,6 +2,7 @@
 //!
 //! Sizes are in bytes, times in nanoseconds, percentages whole numbers. Names are fio's where fio has one.
 
+mod defragment;
 mod engine;
 mod files;
 mod goals;
@@ -13,10 +14,13 @@ mod object_store;
 mod pattern;
 mod priority;
 mod processor;
+mod program;
 mod ranks;
 mod replay;
+mod scsi;
 mod verify;
 
+pub use defragment::DefragmentOptions;
 pub use engine::{BufferMemory, Engine, EngineOptions, NameAction, NameCall, StatCall};
 pub use files::{CacheHint, Fallocate, FileOptions, FileOrder, FileService, OpenSync, WriteHint};
 pub use goals::{FlowOptions, LatencyTarget, RateFloors, SteadyMeasure, SteadyState};
@@ -28,8 +32,10 @@ pub use object_store::{ObjectStoreMode, ObjectStoreOptions, Secret, StoreEncrypt
 pub use pattern::{BlockSizes, Direction, Distribution, Generator, Pattern, StridedZones, ZonedOptions};
 pub use priority::{CommandPriorities, IoPriority, PriorityRule, PriorityShare};
 pub use processor::{ProcessorLoad, ProcessorWork};
+pub use program::ProgramOptions;
 pub use ranks::{JobRanks, RankPart, RankRanges, RankShare, RankTable, SplitKind};
 pub use replay::{MergedInput, ReplayFacts, ReplayFit, ReplayLoop, ReplayOptions, ReplaySkip, TraceMerge};
+pub use scsi::{ScsiOptions, ScsiWriteCommand};
 pub use verify::*;
 
 use std::collections::BTreeSet;

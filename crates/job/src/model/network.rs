@@ -69,7 +69,7 @@ pub enum NetworkProtocol {
 }
 
 impl NetworkProtocol {
-    /// Reports whether connections are of TCP.
+    /// Reports whether the job with `listen` waits for a connection of the other.
     #[must_use]
     pub const fn is_tcp(self) -> bool {
         matches!(self, Self::Tcp | Self::TcpV6)

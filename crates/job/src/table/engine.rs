@@ -95,15 +95,16 @@ fn memory(word: &str) -> BufferMemory {
 }
 
 /// All engines that Fathom supports.
-pub(crate) const ENGINES: [Engine; 26] = {
+pub(crate) const ENGINES: [Engine; 29] = {
     use Engine::{
-        Cpuio, Dircreate, Dirdelete, Dirstat, Falloc, Filecreate, Filedelete, Filestat, Ftruncate, Http, IoUring,
-        IoUringCmd, Libaio, Mmap, Model, Nbd, Net, Netsplice, Null, Posixaio, Psync, Pvsync, Pvsync2, Splice, Sync,
-        Vsync,
+        Cpuio, Dircreate, Dirdelete, Dirstat, E4defrag, Exec, Falloc, Filecreate, Filedelete, Filestat, Ftruncate,
+        Http, IoUring, IoUringCmd, Libaio, Mmap, Model, Nbd, Net, Netsplice, Null, Posixaio, Psync, Pvsync, Pvsync2,
+        Sg, Splice, Sync, Vsync,
     };
     [
         IoUring, IoUringCmd, Libaio, Psync, Sync, Vsync, Pvsync, Pvsync2, Posixaio, Mmap, Splice, Filecreate, Filestat,
-        Filedelete, Dircreate, Dirstat, Dirdelete, Ftruncate, Falloc, Nbd, Net, Netsplice, Http, Cpuio, Null, Model,
+        Filedelete, Dircreate, Dirstat, Dirdelete, Ftruncate, Falloc, E4defrag, Sg, Nbd, Net, Netsplice, Http, Cpuio,
+        Exec, Null, Model,
     ]
 };
 

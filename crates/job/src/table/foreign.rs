@@ -26,11 +26,6 @@ static FOREIGN: &[ForeignEngines] = &[
         "write `ioengine=io_uring` and the block device as `filename`",
     ),
     foreign(
-        "sg",
-        "it sends SCSI commands past the block layer",
-        "write `ioengine=io_uring` and `direct=1`, and the block device (/dev/sdX) as `filename`",
-    ),
-    foreign(
         "rbd rados",
         "it needs the libraries of Ceph",
         "map the image (`rbd map`) and write `ioengine=io_uring` with /dev/rbdN as `filename`",
@@ -100,13 +95,7 @@ static FOREIGN: &[ForeignEngines] = &[
         "it needs an RDMA adapter and its library",
         "measure the network with a benchmark of its own (`ib_write_bw`), and storage behind it by its block device",
     ),
-    foreign(
-        "e4defrag",
-        "it exchanges extents of ext4 files (EXT4_IOC_MOVE_EXT) and transfers no data",
-        "run this job with fio; `ioengine=falloc` measures the allocation of extents",
-    ),
     foreign("page_fault", "it loads the memory, not storage", "start `stress-ng --vm` beside the run"),
-    foreign("exec", "it runs another program, and a job of Fathom runs none", "start the program beside the run"),
     foreign(
         "external",
         "it loads a library that was built against the sources of fio",

@@ -5,12 +5,17 @@ use units::Nanos;
 use super::spec::OptionKind::{Bool, Flag, Int, Long, Text, Word};
 use super::spec::{ANY, OptionSpec, Setter, accepted, flag, int, later, special, switch, text, word};
 use crate::draft::JobDraft;
-use crate::model::{NetworkProtocol, ProcessorWork, StatCall};
+use crate::model::{NetworkProtocol, ProcessorWork, ScsiWriteCommand, StatCall};
 use crate::read::{Findings, lists, priorities};
 
 const PROCESSOR: &[&str] = &["cpuio"];
 /// Maximum length of a burst: a worker notices its end only after one.
 const BURST_MAX_US: i64 = 10_000_000;
+const SCSI: &[&str] = &["sg"];
+const COMMANDS: &[&str] = &["sg", "io_uring_cmd"];
+const PROGRAM: &[&str] = &["exec"];
+/// Maximum time for a program to end.
+const GRACE_MAX_S: i64 = 86_400;
 const RINGS: &[&str] = &["io_uring", "io_uring_cmd"];
 
 pub(super) static OPTIONS: &[OptionSpec] = &[
@@ -91,14 +96,12 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
     )
     .engines(PRIORITY),
     switch("readfua", "0", "Set FUA for reads: they come from the medium.", |d, on| d.job.engine.read_fua = on)
-        .engines(&["io_uring_cmd"]),
-    later("readfua", Bool, "Set FUA for reads.").default("0").engines(&["sg"]),
+        .engines(COMMANDS),
     accepted("readfua", Bool, "Set FUA for reads.", ONLY_COMMANDS).default("0").engines(&["io_uring"]),
     switch("writefua", "0", "Set FUA for writes: they are on the medium when they complete.", |d, on| {
         d.job.engine.write_fua = on;
     })
-    .engines(&["io_uring_cmd"]),
-    later("writefua", Bool, "Set FUA for writes.").default("0").engines(&["sg"]),
+    .engines(COMMANDS),
     accepted("writefua", Bool, "Set FUA for writes.", ONLY_COMMANDS).default("0").engines(&["io_uring"]),
     OptionSpec::new(
         "thp",
@@ -181,18 +184,47 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
     })
     .default("stat")
     .engines(&["filestat", "dirstat"]),
-    later("program", Text, "Program to run.").engines(&["exec"]),
-    later("arguments", Text, "Arguments of the program.").engines(&["exec"]),
-    later("grace_time", Int(i64::MIN, ANY), "Time for the program to end by itself, in seconds.")
-        .default("1")
-        .engines(&["exec"]),
-    later("std_redirect", Bool, "Redirect the output of the program to files.").default("1").engines(&["exec"]),
-    later("donorname", Text, "Donor file for blocks.").engines(&["e4defrag"]),
-    later("inplace", Int(0, 1), "Time of block reallocation: after the donor or in place.").engines(&["e4defrag"]),
+    text("program", "Program to run, until it ends or the job does.", |d, text| {
+        d.job.engine.program.path = text.to_owned();
+    })
+    .engines(PROGRAM),
+    text(
+        "arguments",
+        "Arguments of the program, separated by blanks; %r is the runtime in seconds, %n the name of the job.",
+        |d, text| d.job.engine.program.arguments = text.to_owned(),
+    )
+    .engines(PROGRAM),
+    int(
+        "grace_time",
+        (0, GRACE_MAX_S),
+        "Time between SIGTERM and SIGKILL at the end of the job, in seconds.",
+        |d, n| {
+            d.job.engine.program.grace = Nanos::from_secs(n);
+        },
+    )
+    .default("1")
+    .engines(PROGRAM),
+    switch("std_redirect", "1", "Write the output of the program to NAME.stdout and NAME.stderr.", |d, on| {
+        d.job.engine.program.redirects = on;
+    })
+    .engines(PROGRAM),
+    text("donorname", "File with which the files exchange extents; its data are lost.", |d, text| {
+        d.job.engine.defragment.donor = text.to_owned();
+    })
+    .engines(&["e4defrag"]),
+    int(
+        "inplace",
+        (0, 1),
+        "Allocate and free the donor's space in each operation, not once before the run.",
+        |d, n| {
+            d.job.engine.defragment.in_place = n == 1;
+        },
+    )
+    .engines(&["e4defrag"]),
     later("skip_bad", Bool, "Skip known bad blocks.").default("0").engines(&["mtd"]),
-    later(
+    word(
         "sg_write_mode",
-        Word(&[
+        &[
             "write",
             "write_and_verify",
             "verify",
@@ -203,12 +235,17 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
             "verify_bytchk_01",
             "verify_bytchk_11",
             "write_stream",
-        ]),
+        ],
         "SCSI command for writes.",
+        |d, w, _, _| d.job.engine.scsi.write_command = ScsiWriteCommand::of_name(w),
     )
     .default("write")
-    .engines(&["sg"]),
-    later("stream_id", Int(i64::MIN, ANY), "Stream ID of SCSI stream writes.").default("0").engines(&["sg"]),
+    .engines(SCSI),
+    int("stream_id", (0, u16::MAX as i64), "Stream of SCSI stream writes; 0 opens one for the run.", |d, n| {
+        d.job.engine.scsi.stream = n as u16;
+    })
+    .default("0")
+    .engines(SCSI),
     later("clustername", Text, "Name of the Ceph cluster.").engines(CEPH),
     later("rbdname", Text, "Name of the RADOS block device.").engines(&["rbd"]),
     later("pool", Text, "Pool of the cluster, or label of the DAOS pool.").engines(&["rbd", "rados", "dfs"]),

@@ -107,6 +107,7 @@ fn asked(jobs: &[JobResult]) -> Vec<RequestedRun> {
         group: job.group,
         declared: job.declared.clone(),
         processor: None,
+        program: None,
     };
     clones.map(|clones| asked(&clones[0])).collect()
 }

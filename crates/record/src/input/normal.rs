@@ -269,6 +269,7 @@ impl NormalReader {
             group: header.group,
             declared: header.declared.clone(),
             processor: None,
+            program: None,
         };
         let failed = jobs.iter().any(|job| job.error != 0);
         Ok(Run {

@@ -95,6 +95,7 @@ pub(super) fn read(text: &InputText, lines: Range<usize>) -> Result<Run, InputEr
             group: job.group,
             declared: job.declared.clone(),
             processor: None,
+            program: None,
         });
         run.notes.push(Note { job: Some(job.name.clone()), text: NOTE.to_owned() });
         if job.error != 0 {

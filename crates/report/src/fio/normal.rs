@@ -2,8 +2,8 @@
 
 use job::IoPriority;
 use record::{
-    DataKind, DirectionResult, DiskUse, FioRow, JobResult, LatencyShares, LatencyStats, PriorityLatency, RequestedRun,
-    Run, SampleRecord, SteadyRecord,
+    DataKind, DirectionResult, DiskUse, FioRow, JobResult, LatencyShares, LatencyStats, PriorityLatency,
+    RequestedProgram, RequestedRun, Run, SampleRecord, SteadyRecord,
 };
 
 use super::json::{BATCHES, DEPTHS, note_text};
@@ -14,7 +14,7 @@ use crate::civil;
 /// Appends fio's output before a run: jobs, version, and number of workers.
 pub(super) fn banner(out: &mut String, jobs: &[RequestedRun], options: FioOptions) {
     for asked in jobs {
-        if asked.processor.is_none() {
+        if asked.processor.is_none() && asked.program.is_none() {
             job_line(out, asked);
         }
         if asked.declared.numjobs > 1 {
@@ -23,11 +23,29 @@ pub(super) fn banner(out: &mut String, jobs: &[RequestedRun], options: FioOption
     }
     out.push_str(&format!("{}\n{}\n", options.version.name(), starting(jobs)));
     for asked in jobs {
+        if let Some(program) = &asked.program {
+            program_lines(out, asked, program);
+        }
         let Some(load) = &asked.processor else { continue };
         for _ in 0..asked.declared.numjobs.max(1) {
             out.push_str(&format!(
                 "{} ({}): ioengine=cpuio, cpuload={}, cpucycle={}\n",
                 asked.name, load.work, load.percent, load.burst_us
+            ));
+        }
+    }
+}
+
+/// Appends the lines that fio prints when it starts a program.
+fn program_lines(out: &mut String, asked: &RequestedRun, program: &RequestedProgram) {
+    let (name, path) = (&asked.name, &program.path);
+    let or_null = |text: String| if text.is_empty() { "(null)".to_owned() } else { text };
+    for _ in 0..asked.declared.numjobs.max(1) {
+        out.push_str(&format!("{name} : program={path}, arguments={}\n", or_null(program.arguments.clone())));
+        if program.redirects {
+            let words = or_null(program.words.join(" "));
+            out.push_str(&format!(
+                "{name} : Saving output of {path} {words} : stdout={name}.stdout stderr={name}.stderr\n"
             ));
         }
     }

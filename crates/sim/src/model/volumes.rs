@@ -129,10 +129,13 @@ impl Environment for Volumes {
                            model, or choose an engine of storage, such as io_uring";
             return Err(WorkloadError { option: "ioengine", message: message.to_owned() });
         }
-        if engine == Engine::Cpuio {
-            let message =
-                "the engine cpuio loads a processor, and a model is of a volume\nhelp: run the job without a model";
-            return Err(WorkloadError { option: "ioengine", message: message.to_owned() });
+        if engine.moves_nothing() {
+            let what = if engine == Engine::Cpuio { "loads a processor" } else { "runs a program" };
+            let message = format!(
+                "the engine {} {what}, and a model is of a volume\nhelp: run the job without a model",
+                engine.name()
+            );
+            return Err(WorkloadError { option: "ioengine", message });
         }
         if !engine.is_of_metadata() {
             return Ok(());

@@ -1,0 +1,171 @@
+//! The engine `exec` runs programs as fio does, and none of them outlives its run.
+
+mod common;
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use common::json::Json;
+use common::pair::{PairedRun, pair_in};
+use common::{Scratch, fathom, require, run, words};
+
+/// Writes an executable script.
+fn script(scratch: &Scratch, text: &str) {
+    let path = scratch.path("program");
+    std::fs::write(&path, format!("#!/bin/sh\n{text}\n")).unwrap();
+    let made = Command::new("chmod").arg("755").arg(&path).status().unwrap();
+    assert!(made.success());
+}
+
+fn both(line: &str, text: &str) -> [PairedRun; 2] {
+    pair_in(&format!("--name=a --ioengine=exec {line}"), |scratch| script(scratch, text))
+}
+
+/// fio prints lines before its JSON.
+fn result(run: &PairedRun) -> Json {
+    let begin = run.outcome.stdout.find('{').unwrap_or_else(|| panic!("{}", run.outcome.stderr));
+    Json::read_after_notes(&run.outcome.stdout[begin..]).items("jobs")[0].clone()
+}
+
+fn content(run: &PairedRun, name: &str) -> String {
+    std::fs::read_to_string(run.scratch.path(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+}
+
+#[test]
+fn output_and_arguments_are_those_of_fio() {
+    require!(Fio);
+    let arguments = "--arguments=%n-%r  <%r> %x 'b' %%n --program=./program --runtime=2500ms --time_based=1";
+    let mut line: Vec<String> = words("--output-format=json --name=a --ioengine=exec");
+    line.extend(["--arguments=%n-%r  <%r> %x 'b c' %%n".to_owned()]);
+    line.extend(words("--program=./program --runtime=2500ms --time_based=1"));
+    let text = "for word in \"$@\"; do echo \"$word\"; done; echo error >&2";
+    let runs = [fathom(["fio".to_owned()].into_iter().chain(line.clone())), common::fio(&line)].map(|mut command| {
+        let scratch = Scratch::new();
+        script(&scratch, text);
+        let outcome = run(command.current_dir(&scratch));
+        PairedRun { scratch, outcome }
+    });
+    let [ours, theirs] = &runs;
+    assert_eq!(content(ours, "a.stdout"), "a-2\n<2>\n%x\n'b\nc'\n%a\n", "{arguments}");
+    for name in ["a.stdout", "a.stderr"] {
+        assert_eq!(content(ours, name), content(theirs, name), "{name}");
+    }
+    for run in &runs {
+        let job = result(run);
+        // Slices of 50 ms.
+        assert!((20..=50).contains(&job.whole("read/total_ios")), "{}", job.whole("read/total_ios"));
+        let nothing = ["read/io_bytes", "write/total_ios", "error"];
+        assert_eq!(nothing.map(|path| job.whole(path)), [0; 3]);
+        assert!(job.whole("job_runtime") >= 2400, "{}", job.whole("job_runtime"));
+    }
+}
+
+#[test]
+fn a_program_gets_sigterm_at_the_end_of_its_job() {
+    require!(Fio);
+    let text = "trap 'echo term; exit' TERM; for i in 1 2 3 4 5 6 7 8 9; do sleep 1; done";
+    for run in both("--program=./program --runtime=1 --time_based --grace_time=3", text) {
+        assert!(content(&run, "a.stdout").starts_with("term\n"), "{}", content(&run, "a.stdout"));
+        assert_eq!(result(&run).whole("error"), 0);
+    }
+}
+
+#[test]
+fn an_exit_code_matters_to_run_only() {
+    require!(Fio);
+    for run in both("--program=./program --runtime=1 --time_based", "exit 3") {
+        assert_eq!((run.outcome.code(), result(&run).whole("error")), (Some(0), 0));
+    }
+    let scratch = Scratch::new();
+    let line = words("run --name=a --ioengine=exec --program=false --runtime=9");
+    let outcome = run(fathom(line).current_dir(&scratch));
+    assert_ne!(outcome.code(), Some(0));
+    assert!(outcome.stderr.contains("cannot complete false: it ended with exit code 1"), "{}", outcome.stderr);
+}
+
+#[test]
+fn a_missing_program_is_an_error_at_once() {
+    for command in ["fio", "run"] {
+        let scratch = Scratch::new();
+        let begin = Instant::now();
+        let line = words(&format!("{command} --name=a --ioengine=exec --program=./missing --runtime=60 --time_based"));
+        let outcome = run(fathom(line).current_dir(&scratch));
+        assert_ne!(outcome.code(), Some(0));
+        assert!(outcome.stderr.contains("cannot run ./missing: No such file"), "{}", outcome.stderr);
+        assert!(begin.elapsed() < Duration::from_secs(30));
+    }
+    let outcome = run(&mut fathom(words("run --name=a --ioengine=exec --runtime=1")));
+    assert!(outcome.stderr.contains("`exec` needs a program"), "{}", outcome.stderr);
+    let quoted = ["run", "--name=a", "--ioengine=exec", "--program=sh", "--arguments=-c 'sleep 1'", "--runtime=1"];
+    let outcome = run(&mut fathom(quoted));
+    assert!(outcome.stderr.contains("split at blanks only"), "{}", outcome.stderr);
+}
+
+#[test]
+fn a_job_ends_with_its_program_unless_it_is_time_based() {
+    let scratch = Scratch::new();
+    for (options, least, most) in
+        [("", 0, 5_000), ("--runtime=60", 0, 5_000), ("--runtime=2 --time_based", 1900, 9_000)]
+    {
+        let line = format!("run --format=json --name=a --ioengine=exec --program=true {options}");
+        let begin = Instant::now();
+        let outcome = run(fathom(words(&line)).current_dir(&scratch));
+        assert_eq!(outcome.code(), Some(0), "{line}\n{}", outcome.stderr);
+        let took = begin.elapsed().as_millis();
+        assert!((least..most).contains(&took), "{line}: {took} ms");
+    }
+}
+
+#[test]
+fn clones_write_files_of_their_own_and_a_dry_run_runs_nothing() {
+    let scratch = Scratch::new();
+    let line = "run --name=a --ioengine=exec --program=pwd --numjobs=2";
+    let outcome = run(fathom(words(&format!("{line} --dry-run"))).current_dir(&scratch));
+    assert!(outcome.stdout.contains("a.1: runs pwd\n"), "{}", outcome.stdout);
+    assert_eq!(scratch.names(), [""; 0]);
+    let outcome = run(fathom(words(line)).current_dir(&scratch));
+    assert_eq!(outcome.code(), Some(0), "{}", outcome.stderr);
+    assert_eq!(scratch.names(), ["a.1.stderr", "a.1.stdout", "a.stderr", "a.stdout"]);
+    let names = ["a.1.stdout", "a.stdout"].map(|name| std::fs::read_to_string(scratch.path(name)).unwrap());
+    assert!(names.iter().all(|text| text.trim().len() > 1), "{names:?}");
+}
+
+fn is_alive(pid: &str) -> bool {
+    let state = std::fs::read_to_string(format!("/proc/{}/stat", pid.trim())).unwrap_or_default();
+    state.rsplit(") ").next().is_some_and(|rest| !rest.is_empty() && !rest.starts_with('Z'))
+}
+
+fn await_file(path: &Path) -> String {
+    for _ in 0..400 {
+        match std::fs::read_to_string(path) {
+            Ok(text) if text.ends_with('\n') => return text,
+            _ => std::thread::sleep(Duration::from_millis(25)),
+        }
+    }
+    panic!("{} was not written", path.display());
+}
+
+/// The program ignores SIGTERM and has a child; both are gone after the run ends, however it ends. If Fathom is killed,
+/// only the kernel is left to kill the program, and it knows nothing of the child.
+#[test]
+fn no_program_outlives_its_run() {
+    for (signal, ends_child) in [("INT", true), ("TERM", true), ("KILL", false)] {
+        let scratch = Scratch::new();
+        script(&scratch, "trap '' TERM INT HUP; sleep 300 & echo $! > child; echo $$ > pid; wait; sleep 300");
+        let line = words("run --name=a --ioengine=exec --program=./program --runtime=300 --time_based --grace_time=1");
+        let mut fathom =
+            fathom(line).current_dir(&scratch).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let (pid, child) = (await_file(&scratch.path("pid")), await_file(&scratch.path("child")));
+        assert!(is_alive(&pid) && is_alive(&child), "{signal}");
+        let sent = Command::new("kill").args([format!("-{signal}"), fathom.id().to_string()]).status().unwrap();
+        assert!(sent.success());
+        fathom.wait().unwrap();
+        std::thread::sleep(Duration::from_millis(200));
+        assert!(!is_alive(&pid), "{signal}");
+        assert_eq!(is_alive(&child), !ends_child, "{signal}");
+        if !ends_child {
+            Command::new("kill").arg("-KILL").arg(child.trim()).status().unwrap();
+        }
+    }
+}

@@ -1,0 +1,339 @@
+//! The engine `exec`: a program that runs beside the other jobs and never outlives its own.
+//!
+//! The program leads a process group of its own, so that it and all it starts are ended together. The kernel kills it if
+//! its worker's thread ends, whatever the reason. What it starts in another session is out of reach.
+
+use std::fs::File;
+use std::io;
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Duration;
+
+use target::{Completion, Op, WriteBackSource};
+use units::Nanos;
+
+use crate::buffers::Buffers;
+use crate::cleanup::{self, CleanUp};
+use crate::clock::MonotonicClock;
+use crate::error::{Error, ErrorKind};
+use crate::in_call::InCall;
+use crate::setup::Setup;
+use crate::sync_target::Perform;
+use crate::thread;
+
+/// Time that counts as one operation, as in fio.
+const SLICE: Nanos = Nanos::from_millis(50);
+/// Interval at which the end of the program is looked for.
+const LOOK_EVERY: Duration = Duration::from_millis(5);
+/// Maximum wait for the kernel to end a killed program, which may hang in a device.
+const DEATH_TIME: Nanos = Nanos::from_secs(1);
+
+/// A program, and how it ends.
+#[derive(Clone, Debug)]
+pub struct ProgramSetup {
+    /// Path, or name to look for in `PATH`.
+    pub path: String,
+    /// Arguments.
+    pub arguments: Vec<String>,
+    /// Files of its standard output and standard error; `None` for those of this process.
+    pub output: Option<Arc<(File, File)>>,
+    /// Time between SIGTERM and SIGKILL.
+    pub grace: Nanos,
+    /// Whether operations continue after the program has ended.
+    pub is_outlasted: bool,
+    /// Whether an exit code other than zero is a failure.
+    pub checks_exit: bool,
+    /// Receives the reason why the program did not run, or failed.
+    pub failure: Arc<OnceLock<Error>>,
+}
+
+/// Lets time pass while the program runs.
+pub(crate) struct Program {
+    setup: Option<ProgramSetup>,
+    running: Option<RunningProgram>,
+    has_begun: bool,
+    in_call: Arc<InCall>,
+    clock: MonotonicClock,
+}
+
+impl Program {
+    pub(crate) fn new(setup: &Setup) -> Self {
+        Self {
+            setup: setup.program.clone(),
+            running: None,
+            has_begun: false,
+            in_call: setup.in_call.clone().unwrap_or_default(),
+            clock: setup.clock,
+        }
+    }
+
+    fn begin(&mut self) {
+        self.has_begun = true;
+        let Some(setup) = &self.setup else { return };
+        match RunningProgram::start(setup) {
+            Ok(running) => self.running = Some(running),
+            Err(error) => fail(setup, cannot_run(setup, &error)),
+        }
+    }
+
+    /// Takes the exit status if the program has ended. Processes that it left in its group are killed.
+    fn look(&mut self) {
+        let Some(running) = self.running.take_if(|running| running.has_ended()) else { return };
+        let (Some(setup), Some(status)) = (&self.setup, running.end(Nanos::ZERO, self.clock)) else { return };
+        if setup.checks_exit && !status.success() {
+            let reason = match status.code() {
+                Some(code) => format!("it ended with exit code {code}"),
+                None => format!("it ended by {status}"),
+            };
+            let remedy = match &setup.output {
+                Some(_) => "see what it wrote to its standard error, in the file NAME.stderr of the job",
+                None => "see what it wrote to standard error",
+            };
+            fail(setup, Error::found(ErrorKind::Engine, "complete", setup.path.as_str(), reason).with_remedy(remedy));
+        }
+    }
+
+    fn is_over(&self) -> bool {
+        self.in_call.is_cancelled() || thread::is_abandoned()
+    }
+}
+
+/// Records the first failure.
+fn fail(setup: &ProgramSetup, error: Error) {
+    let _ = setup.failure.set(error);
+}
+
+fn cannot_run(setup: &ProgramSetup, error: &io::Error) -> Error {
+    let remedy = match error.raw_os_error() {
+        Some(libc::ENOENT) => "correct `program`: there is none of this name here, or its interpreter is missing",
+        Some(libc::EACCES) => "name an executable file (see ls -l and chmod +x)",
+        Some(libc::ENOEXEC) => "name a program of this host's architecture, or begin the script with #!/bin/sh",
+        Some(libc::EAGAIN | libc::ENOMEM) => "raise the limits of processes and memory (ulimit -u, -v)",
+        _ => "run it in a shell to see what it lacks",
+    };
+    Error::system(ErrorKind::Engine, "run", setup.path.as_str(), error).with_remedy(remedy)
+}
+
+impl Perform for Program {
+    fn perform(&mut self, _: &Op, _: &Buffers) -> i32 {
+        if !self.has_begun {
+            self.begin();
+        }
+        let has_failed = self.setup.as_ref().is_some_and(|setup| setup.failure.get().is_some());
+        let is_outlasted = self.setup.as_ref().is_some_and(|setup| setup.is_outlasted);
+        if has_failed || self.running.is_none() && !is_outlasted {
+            return Completion::ENDED;
+        }
+        let end = self.clock.now() + SLICE;
+        while self.clock.now() < end && !self.is_over() {
+            let was_running = self.running.is_some();
+            self.look();
+            if was_running && self.running.is_none() && !is_outlasted {
+                break;
+            }
+            std::thread::sleep(LOOK_EVERY);
+        }
+        Completion::WITHOUT_DATA
+    }
+
+    fn invalidate(&self, _: u32, _: u64, _: u64) {}
+
+    fn settle(&self, _: u32, _: u64, _: u64) -> Result<WriteBackSource, i32> {
+        Ok(WriteBackSource::Stored)
+    }
+
+    fn close(&mut self, _: u32) {}
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        self.look();
+        let grace = self.setup.as_ref().map_or(Nanos::ZERO, |setup| setup.grace);
+        if let Some(running) = self.running.take() {
+            let _ = running.end(grace, self.clock);
+        }
+    }
+}
+
+/// A program that was started and not yet waited for, so that the number of its group stays its own.
+struct RunningProgram {
+    child: Child,
+    group: Arc<Mutex<Option<libc::pid_t>>>,
+    cleanup: CleanUp,
+}
+
+impl RunningProgram {
+    fn start(setup: &ProgramSetup) -> io::Result<Self> {
+        let mut command = Command::new(&setup.path);
+        command.args(&setup.arguments).stdin(Stdio::null()).process_group(0);
+        if let Some(output) = &setup.output {
+            command.stdout(output.0.try_clone()?).stderr(output.1.try_clone()?);
+        }
+        let parent = std::process::id();
+        // SAFETY: between fork and exec, the closure makes two system calls and uses a copied number.
+        unsafe { command.pre_exec(move || die_with_parent(parent)) };
+        let child = command.spawn()?;
+        let group = Arc::new(Mutex::new(libc::pid_t::try_from(child.id()).ok()));
+        let ended_at_exit = Arc::clone(&group);
+        let cleanup = cleanup::on_exit(move || signal_group(&ended_at_exit, libc::SIGKILL));
+        Ok(Self { child, group, cleanup })
+    }
+
+    /// Reports whether the program has ended, without waiting for it.
+    fn has_ended(&self) -> bool {
+        // SAFETY: all zeroes is a valid `siginfo_t`.
+        let mut info: libc::siginfo_t = unsafe { std::mem::zeroed() };
+        let flags = libc::WEXITED | libc::WNOWAIT | libc::WNOHANG;
+        // SAFETY: the kernel writes into `info`, which outlives the call.
+        let result = unsafe { libc::waitid(libc::P_PID, self.child.id(), &raw mut info, flags) };
+        // SAFETY: after success the field is that of a child, or zero.
+        result != 0 || unsafe { info.si_pid() } != 0
+    }
+
+    /// Waits until the program has ended or `until` has come. Returns at once if the process no longer waits.
+    fn wait(&self, until: Nanos, clock: MonotonicClock, is_final: bool) {
+        while !self.has_ended() && clock.now() < until && (is_final || !thread::is_abandoned()) {
+            std::thread::sleep(LOOK_EVERY);
+        }
+    }
+
+    /// Ends the program and its group: with SIGTERM, and `grace` later with SIGKILL. Returns its exit status, unless it
+    /// hangs in the kernel.
+    fn end(mut self, grace: Nanos, clock: MonotonicClock) -> Option<std::process::ExitStatus> {
+        if !self.has_ended() {
+            signal_group(&self.group, libc::SIGTERM);
+            self.wait(clock.now() + grace, clock, false);
+        }
+        signal_group(&self.group, libc::SIGKILL);
+        self.wait(clock.now() + DEATH_TIME, clock, true);
+        // From here on the number may be that of another group.
+        lock(&self.group).take();
+        let status = self.child.try_wait().ok().flatten();
+        self.cleanup.disarm();
+        status
+    }
+}
+
+/// Makes the kernel kill the calling process when the thread that started it ends.
+fn die_with_parent(parent: u32) -> io::Result<()> {
+    // SAFETY: the call takes only numbers.
+    if unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) } != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: the call has no requirements.
+    if unsafe { libc::getppid() }.cast_unsigned() == parent {
+        return Ok(());
+    }
+    Err(io::Error::from_raw_os_error(libc::ESRCH))
+}
+
+fn lock(group: &Mutex<Option<libc::pid_t>>) -> MutexGuard<'_, Option<libc::pid_t>> {
+    group.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Sends a signal to a process group whose leader was not waited for.
+fn signal_group(group: &Mutex<Option<libc::pid_t>>, signal: i32) {
+    let group = lock(group);
+    if let Some(number) = group.filter(|number| *number > 1) {
+        // SAFETY: the call takes only numbers.
+        unsafe { libc::kill(-number, signal) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::setup::EngineKind;
+
+    fn program(path: &str, arguments: &[&str], setup: impl FnOnce(&mut ProgramSetup)) -> (Program, Buffers) {
+        let clock = MonotonicClock::start();
+        let mut program = ProgramSetup {
+            path: path.to_owned(),
+            arguments: arguments.iter().map(|word| (*word).to_owned()).collect(),
+            output: None,
+            grace: Nanos::ZERO,
+            is_outlasted: false,
+            checks_exit: true,
+            failure: Arc::default(),
+        };
+        setup(&mut program);
+        let setup = Setup { program: Some(program), ..Setup::new(EngineKind::Program, 1, 4096, clock) };
+        (Program::new(&setup), Buffers::new(&setup).unwrap())
+    }
+
+    fn step(program: &mut Program, buffers: &Buffers) -> i32 {
+        let op = Op { tag: target::Tag(0), kind: units::OpKind::Read, file: 0, offset: 0, length: 4096, skip: 0 };
+        program.perform(&op, buffers)
+    }
+
+    fn failure(program: &Program) -> String {
+        program.setup.as_ref().unwrap().failure.get().map_or_else(String::new, Error::to_string)
+    }
+
+    #[test]
+    fn a_program_that_ends_or_cannot_run_ends_the_job() {
+        for (path, arguments, expected) in [
+            ("true", &[][..], ""),
+            ("/bin/sh", &["-c", "exit 3"], "cannot complete /bin/sh: it ended with exit code 3"),
+            ("/bin/sh", &["-c", "kill -9 $$"], "cannot complete /bin/sh: it ended by signal: 9"),
+            ("/nonexistent/program", &[], "cannot run /nonexistent/program: No such file"),
+            ("/etc", &[], "cannot run /etc: Permission denied"),
+        ] {
+            let (mut program, buffers) = program(path, arguments, |_| {});
+            let results: Vec<i32> = (0..100).map(|_| step(&mut program, &buffers)).collect();
+            assert!(results.contains(&Completion::ENDED), "{path}");
+            let found = failure(&program);
+            assert!(found.starts_with(expected) && found.is_empty() == expected.is_empty(), "{path}: {found}");
+        }
+    }
+
+    #[test]
+    fn an_outlasted_program_ends_nothing_and_its_exit_code_may_not_matter() {
+        let (mut program, buffers) = program("false", &[], |setup| {
+            setup.is_outlasted = true;
+            setup.checks_exit = false;
+        });
+        let results: Vec<i32> = (0..10).map(|_| step(&mut program, &buffers)).collect();
+        assert_eq!(results, [Completion::WITHOUT_DATA; 10]);
+        assert!(program.running.is_none());
+        assert_eq!(failure(&program), "");
+    }
+
+    /// Reads the processes of a group.
+    fn members(group: u32) -> usize {
+        let is_member = |entry: &std::fs::DirEntry| {
+            let stat = std::fs::read_to_string(entry.path().join("stat")).unwrap_or_default();
+            let fields: Vec<&str> = stat.rsplit(") ").next().unwrap_or("").split(' ').collect();
+            fields.get(2) == Some(&group.to_string().as_str()) && fields[0] != "Z"
+        };
+        std::fs::read_dir("/proc").unwrap().flatten().filter(is_member).count()
+    }
+
+    #[test]
+    fn nothing_of_the_group_is_left_although_it_ignores_sigterm() {
+        let script = "trap '' TERM; sleep 60 & sleep 60";
+        let (mut program, buffers) = program("/bin/sh", &["-c", script], |setup| setup.grace = Nanos::from_millis(200));
+        for _ in 0..4 {
+            assert_eq!(step(&mut program, &buffers), Completion::WITHOUT_DATA);
+        }
+        let (group, clock) = (program.running.as_ref().unwrap().child.id(), program.clock);
+        assert_eq!(members(group), 3);
+        let before = clock.now();
+        drop(program);
+        let took = clock.now().since(before);
+        assert!(took >= Nanos::from_millis(200) && took < Nanos::from_secs(2), "{took}");
+        std::thread::sleep(Duration::from_millis(50));
+        assert_eq!(members(group), 0);
+    }
+
+    #[test]
+    fn what_a_program_leaves_behind_ends_with_it() {
+        let (mut program, buffers) = program("/bin/sh", &["-c", "sleep 60 & exec sleep 0.2"], |_| {});
+        step(&mut program, &buffers);
+        let group = program.running.as_ref().unwrap().child.id();
+        while step(&mut program, &buffers) != Completion::ENDED {}
+        std::thread::sleep(Duration::from_millis(50));
+        assert_eq!((members(group), failure(&program)), (0, String::new()));
+    }
+}

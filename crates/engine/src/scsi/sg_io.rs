@@ -1,0 +1,268 @@
+//! The kernel's interface for SCSI commands, version 3 (`scsi/sg.h`).
+
+use std::io;
+use std::os::fd::RawFd;
+use std::ptr;
+
+use super::command::Cdb;
+use super::sense::{MISCOMPARE, SENSE_BYTES, Sense};
+use crate::inline::{repeated, retried};
+
+/// `SG_IO` of `scsi/sg.h`.
+const SG_IO: libc::Ioctl = 0x2285;
+/// Time after which the kernel aborts a command, in milliseconds: longer than a device takes to unmap a large range.
+const TIMEOUT_MS: u32 = 120_000;
+/// `SGV4_FLAG_HIPRI` of newer drivers; others ignore it.
+const HIPRI: u32 = 0x800;
+
+/// Direction of a transfer, with its `SG_DXFER_*` number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(i32)]
+pub(super) enum Transfer {
+    Nothing = -1,
+    ToDevice = -2,
+    FromDevice = -3,
+}
+
+/// `struct sg_io_hdr`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(super) struct Header {
+    interface: i32,
+    direction: i32,
+    command_bytes: u8,
+    sense_room: u8,
+    vectors: u16,
+    data_bytes: u32,
+    data: *mut u8,
+    command: *const u8,
+    sense: *mut u8,
+    timeout_ms: u32,
+    flags: u32,
+    /// Number by which a completion is recognized.
+    pub(super) number: i32,
+    user: *mut u8,
+    status: u8,
+    masked_status: u8,
+    message_status: u8,
+    sense_bytes: u8,
+    host_status: u16,
+    driver_status: u16,
+    rest_bytes: i32,
+    duration: u32,
+    info: u32,
+}
+
+#[cfg(target_pointer_width = "64")]
+const _: () = assert!(size_of::<Header>() == 88);
+
+/// `S` of version 3.
+const INTERFACE: i32 = b'S' as i32;
+/// SAM status: the device has reported sense data.
+const CHECK_CONDITION: u8 = 0x02;
+/// SAM status: the device can take the command later.
+const BUSY: [u8; 2] = [0x08, 0x28];
+/// SAM status: another host has reserved the device.
+const RESERVED: u8 = 0x18;
+
+impl Header {
+    /// A header that completions are read into.
+    pub(super) const EMPTY: Self = Self {
+        interface: INTERFACE,
+        direction: Transfer::Nothing as i32,
+        command_bytes: 0,
+        sense_room: 0,
+        vectors: 0,
+        data_bytes: 0,
+        data: ptr::null_mut(),
+        command: ptr::null(),
+        sense: ptr::null_mut(),
+        timeout_ms: TIMEOUT_MS,
+        flags: 0,
+        number: -1,
+        user: ptr::null_mut(),
+        status: 0,
+        masked_status: 0,
+        message_status: 0,
+        sense_bytes: 0,
+        host_status: 0,
+        driver_status: 0,
+        rest_bytes: 0,
+        duration: 0,
+        info: 0,
+    };
+
+    /// Returns what the device made of the command.
+    pub(super) fn outcome(&self, sense: &[u8; SENSE_BYTES]) -> Outcome {
+        // Bit 3 only says that there are sense data.
+        if self.status == 0 && self.host_status == 0 && self.driver_status & 0x7 == 0 {
+            return Outcome::Done { rest_bytes: u32::try_from(self.rest_bytes).unwrap_or(0) };
+        }
+        if BUSY.contains(&self.status) {
+            return Outcome::Busy;
+        }
+        let length = usize::from(self.sense_bytes).min(SENSE_BYTES);
+        let decoded = Sense::decode(&sense[..length]);
+        let text = match decoded {
+            // A recovered error is none: the command was carried out.
+            Some(sense) if sense.key == 1 => {
+                return Outcome::Done { rest_bytes: u32::try_from(self.rest_bytes).unwrap_or(0) };
+            }
+            Some(sense) => sense.to_string(),
+            None if self.status == RESERVED => "reservation conflict: another host has reserved the device".to_owned(),
+            None => format!(
+                "the command was not carried out (status {:02X}h, host {:02X}h, driver {:02X}h)",
+                self.status, self.host_status, self.driver_status
+            ),
+        };
+        let is_miscompare = decoded.is_some_and(|sense| sense.key == MISCOMPARE);
+        let errno = match self.status {
+            RESERVED => libc::EBADE,
+            CHECK_CONDITION if is_miscompare => libc::EILSEQ,
+            _ => libc::EIO,
+        };
+        Outcome::Failed { errno, text }
+    }
+}
+
+/// What a device made of a command.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Outcome {
+    /// It was carried out; so many bytes were not transferred.
+    Done { rest_bytes: u32 },
+    /// The device can take it later.
+    Busy,
+    /// It was not carried out.
+    Failed { errno: i32, text: String },
+}
+
+/// A command with the memory that the kernel uses while it is carried out.
+pub(super) struct Request {
+    header: Header,
+    command: Cdb,
+    pub(super) sense: [u8; SENSE_BYTES],
+    /// Parameters that are not in a buffer.
+    parameters: [u8; 32],
+}
+
+impl Request {
+    pub(super) const fn new() -> Self {
+        let command = Cdb::EMPTY;
+        Self { header: Header::EMPTY, command, sense: [0; SENSE_BYTES], parameters: [0; 32] }
+    }
+
+    /// Prepares a command without a transfer.
+    pub(super) fn prepare(&mut self, command: Cdb) {
+        self.command = command;
+        self.sense = [0; SENSE_BYTES];
+        self.header = Header { command_bytes: command.as_slice().len() as u8, ..Header::EMPTY };
+    }
+
+    /// Adds the transfer of a buffer.
+    ///
+    /// # Safety
+    /// `length` bytes from `start` on must be valid for reads and writes, and not used elsewhere until the command has
+    /// completed.
+    pub(super) unsafe fn transfer(&mut self, direction: Transfer, start: *mut u8, length: u32) {
+        if length > 0 {
+            (self.header.direction, self.header.data, self.header.data_bytes) = (direction as i32, start, length);
+        }
+    }
+
+    /// Adds parameters of at most 32 bytes, or room for an answer of that size.
+    pub(super) fn exchange(&mut self, direction: Transfer, parameters: &[u8]) {
+        let length = parameters.len().min(self.parameters.len());
+        self.parameters[..length].copy_from_slice(&parameters[..length]);
+        (self.header.direction, self.header.data_bytes) = (direction as i32, length as u32);
+        self.header.data = ptr::null_mut();
+    }
+
+    /// Returns the answer of the device.
+    pub(super) fn answer(&self) -> &[u8; 32] {
+        &self.parameters
+    }
+
+    pub(super) fn poll_for(&mut self) {
+        self.header.flags |= HIPRI;
+    }
+
+    /// Sets the addresses of what is in this request, which must not move until the command has completed.
+    fn connect(&mut self, number: i32) {
+        self.header.number = number;
+        self.header.command = self.command.as_slice().as_ptr();
+        (self.header.sense, self.header.sense_room) = (self.sense.as_mut_ptr(), SENSE_BYTES as u8);
+        if self.header.data.is_null() && self.header.data_bytes > 0 {
+            self.header.data = self.parameters.as_mut_ptr();
+        }
+    }
+
+    /// Carries the command out. The error is a negated error number of the system call.
+    pub(super) fn execute(&mut self, fd: RawFd) -> Result<Outcome, i32> {
+        self.connect(0);
+        let header = &raw mut self.header;
+        // SAFETY: the header and what it refers to outlive the call; `transfer` required it of the buffer.
+        let result = retried(0, || unsafe { libc::ioctl(fd, SG_IO, header) });
+        if result < 0 { Err(result) } else { Ok(self.header.outcome(&self.sense)) }
+    }
+
+    /// Hands the command to a generic device. The error is a negated error number of the system call.
+    pub(super) fn submit(&mut self, fd: RawFd, number: i32) -> Result<(), i32> {
+        self.connect(number);
+        let header = (&raw const self.header).cast();
+        // SAFETY: the kernel reads the header, which outlives the call. What it refers to outlives the command, because
+        // requests are not moved, and their buffers are not used, until it has completed.
+        let written = repeated(|| unsafe { libc::write(fd, header, size_of::<Header>()) });
+        if written < 0 { Err(written) } else { Ok(()) }
+    }
+}
+
+/// Takes a completion from a generic device. Returns `None` if none has arrived.
+///
+/// # Errors
+/// Returns the negated error number of the system call.
+pub(super) fn take_completion(fd: RawFd) -> Result<Option<Header>, i32> {
+    let mut header = Header::EMPTY;
+    let place = (&raw mut header).cast();
+    // SAFETY: the kernel reads and writes the header, which outlives the call.
+    match repeated(|| unsafe { libc::read(fd, place, size_of::<Header>()) }) {
+        errno if errno == -libc::EAGAIN => Ok(None),
+        errno if errno < 0 => Err(errno),
+        _ => Ok(Some(header)),
+    }
+}
+
+/// Returns a negated error number as an error.
+pub(super) fn system_error(negated: i32) -> io::Error {
+    io::Error::from_raw_os_error(-negated)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn header(status: u8, sense_bytes: u8) -> Header {
+        Header { status, sense_bytes, ..Header::EMPTY }
+    }
+
+    #[test]
+    fn outcomes_follow_status_and_sense() {
+        let mut sense = [0; SENSE_BYTES];
+        let done = |rest_bytes| Outcome::Done { rest_bytes };
+        assert_eq!(header(0, 0).outcome(&sense), done(0));
+        assert_eq!(Header { rest_bytes: 512, ..Header::EMPTY }.outcome(&sense), done(512));
+        assert_eq!(Header { rest_bytes: -512, ..Header::EMPTY }.outcome(&sense), done(0));
+        assert_eq!(Header { driver_status: 8, ..Header::EMPTY }.outcome(&sense), done(0));
+        assert_eq!(header(0x28, 0).outcome(&sense), Outcome::Busy);
+        assert!(matches!(header(0x18, 0).outcome(&sense), Outcome::Failed { errno: libc::EBADE, .. }));
+        let gone = Header { host_status: 1, ..Header::EMPTY }.outcome(&sense);
+        assert!(matches!(gone, Outcome::Failed { errno: libc::EIO, text } if text.contains("host 01h")));
+        (sense[0], sense[2]) = (0x70, 1);
+        assert_eq!(header(2, 18).outcome(&sense), done(0));
+        sense[2] = MISCOMPARE;
+        assert!(matches!(header(2, 18).outcome(&sense), Outcome::Failed { errno: libc::EILSEQ, .. }));
+        sense[2] = 3;
+        assert!(matches!(header(2, 18).outcome(&sense), Outcome::Failed { errno: libc::EIO, .. }));
+        // A length beyond the room is the kernel's mistake.
+        assert!(matches!(header(2, 255).outcome(&sense), Outcome::Failed { .. }));
+    }
+}

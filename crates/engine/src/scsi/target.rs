@@ -1,0 +1,308 @@
+//! Sends operations as SCSI commands.
+
+use std::collections::VecDeque;
+use std::os::fd::RawFd;
+use std::sync::Arc;
+
+use target::{Completion, Op, Tag, Target, WriteBackSource};
+use units::{Nanos, OpKind};
+
+use super::command::{Cdb, unmap_parameters};
+use super::sg_io::{Outcome, Request, Transfer, system_error, take_completion};
+use super::{ScsiDevice, ScsiSetup};
+use crate::buffers::Buffers;
+use crate::clock::MonotonicClock;
+use crate::error::{Error, ErrorKind};
+use crate::in_call::InCall;
+use crate::setup::Setup;
+use crate::slots::EngineSlots;
+use crate::thread;
+
+/// Commands that the kernel takes of a generic device at a time (`SG_MAX_QUEUE`); others wait here.
+const QUEUE: u32 = 16;
+
+/// The queue of one disk.
+struct DeviceQueue {
+    device: Arc<ScsiDevice>,
+    /// Operations that wait for a place in the kernel's queue.
+    waiting: VecDeque<Op>,
+    in_kernel: u32,
+}
+
+/// A target of SCSI disks.
+pub(crate) struct Scsi {
+    setup: ScsiSetup,
+    polls: bool,
+    queues: Vec<DeviceQueue>,
+    /// One for each tag. They do not move while the kernel uses them.
+    requests: Box<[Request]>,
+    operations: Vec<Option<Op>>,
+    slots: EngineSlots,
+    buffers: Buffers,
+    ready: Vec<Completion>,
+    events: Vec<libc::pollfd>,
+    in_call: Arc<InCall>,
+    clock: MonotonicClock,
+}
+
+impl Scsi {
+    /// Creates the target of a setup.
+    ///
+    /// # Errors
+    /// Fails if memory for the buffers cannot be allocated.
+    pub(crate) fn new(setup: &Setup) -> Result<Self, Error> {
+        let missing = || Error::found(ErrorKind::Engine, "set up", "sg", "there are no disks");
+        let scsi = setup.scsi.clone().ok_or_else(missing)?;
+        let depth = setup.depth as usize;
+        let queue = |device: &Arc<ScsiDevice>| DeviceQueue {
+            device: Arc::clone(device),
+            waiting: VecDeque::with_capacity(depth),
+            in_kernel: 0,
+        };
+        Ok(Self {
+            queues: scsi.devices.iter().map(queue).collect(),
+            events: Vec::with_capacity(scsi.devices.len()),
+            setup: scsi,
+            polls: setup.hipri,
+            requests: (0..depth).map(|_| Request::new()).collect(),
+            operations: vec![None; depth],
+            slots: EngineSlots::new(setup.depth),
+            buffers: Buffers::new(setup)?,
+            ready: Vec::with_capacity(depth),
+            in_call: setup.in_call.clone().unwrap_or_default(),
+            clock: setup.clock,
+        })
+    }
+
+    /// Prepares the command of an operation in the request of its tag. The error is a negated error number.
+    fn prepare(&mut self, op: &Op) -> Result<(), i32> {
+        let queue = self.queues.get(op.file as usize).ok_or(-libc::EBADF)?;
+        let device = &queue.device;
+        let request = self.requests.get_mut(op.tag.index()).ok_or(-libc::EBADF)?;
+        if !op.kind.moves_data() {
+            request.prepare(Cdb::synchronize());
+            return Ok(());
+        }
+        let unit = device.block_bytes;
+        if !op.offset.is_multiple_of(unit.into()) || !op.length.is_multiple_of(unit) || op.length == 0 {
+            return Err(-libc::EINVAL);
+        }
+        let (address, blocks) = (op.offset / u64::from(unit), op.length / unit);
+        let start = self.buffers.span(op.tag, op.skip, op.length).ok_or(-libc::EINVAL);
+        match op.kind {
+            OpKind::Read => {
+                request.prepare(Cdb::read(self.setup.read_fua, address, blocks));
+                // SAFETY: the buffer of the tag has these bytes, and is not used while the tag is in flight.
+                unsafe { request.transfer(Transfer::FromDevice, start?, op.length) };
+            }
+            // Without a permit nothing is sent that could change data.
+            _ if !device.writes() => return Err(-libc::EBADF),
+            OpKind::Trim => {
+                request.prepare(Cdb::unmap());
+                request.exchange(Transfer::ToDevice, &unmap_parameters(address, blocks));
+                return Ok(());
+            }
+            _ => {
+                let mode = self.setup.write_mode;
+                if blocks > mode.max_blocks() {
+                    return Err(-libc::EINVAL);
+                }
+                request.prepare(Cdb::write(mode, self.setup.write_fua, device.stream(), address, blocks));
+                let bytes = mode.transferred(op.length, unit);
+                // SAFETY: as above; no mode transfers more than the operation has.
+                unsafe { request.transfer(Transfer::ToDevice, start?, bytes) };
+            }
+        }
+        if self.polls {
+            request.poll_for();
+        }
+        Ok(())
+    }
+
+    /// Returns the result of an operation as in completions. Records the first failure.
+    fn result(&self, op: &Op, outcome: Result<Outcome, i32>) -> i32 {
+        let whole = i32::try_from(op.length).unwrap_or(i32::MAX);
+        match outcome {
+            Ok(Outcome::Done { rest_bytes }) if op.kind == OpKind::Read => {
+                i32::try_from(op.length.saturating_sub(rest_bytes)).unwrap_or(whole)
+            }
+            Ok(Outcome::Done { .. }) => {
+                if op.kind.moves_data() {
+                    whole
+                } else {
+                    0
+                }
+            }
+            Ok(Outcome::Busy) => -libc::EAGAIN,
+            Ok(Outcome::Failed { errno, text }) => {
+                self.record(text);
+                -errno
+            }
+            Err(errno) => {
+                self.record(system_error(errno).to_string());
+                errno
+            }
+        }
+    }
+
+    #[cold]
+    fn record(&self, reason: String) {
+        let _ = self.setup.failure.set(reason);
+    }
+
+    fn finish(&mut self, op: &Op, result: i32) {
+        if self.slots.is_taken(op.tag) {
+            let submitted = self.slots.release(op.tag);
+            self.ready.push(Completion { tag: op.tag, submitted, completed: self.clock.now(), result });
+        }
+    }
+
+    /// Carries out an operation on a block device.
+    fn execute(&mut self, op: &Op, fd: RawFd) {
+        let now = self.clock.now();
+        self.slots.stamp(op.tag, now);
+        self.in_call.operate(op, now);
+        let outcome = self.requests[op.tag.index()].execute(fd);
+        self.in_call.leave();
+        let result = self.result(op, outcome);
+        self.finish(op, result);
+    }
+
+    /// Hands waiting operations to the kernel, as many as it takes.
+    fn fill(&mut self, index: usize) {
+        while self.queues[index].in_kernel < QUEUE {
+            let Some(op) = self.queues[index].waiting.pop_front() else { return };
+            let now = self.clock.now();
+            self.slots.stamp(op.tag, now);
+            self.in_call.operate(&op, now);
+            let fd = self.queues[index].device.fd();
+            let submitted = self.requests[op.tag.index()].submit(fd, op.tag.0 as i32);
+            self.in_call.leave();
+            match submitted {
+                Ok(()) => self.queues[index].in_kernel += 1,
+                // The queue of the kernel is full, perhaps because of another limit.
+                Err(errno) if matches!(-errno, libc::EDOM | libc::EAGAIN) && self.queues[index].in_kernel > 0 => {
+                    self.queues[index].waiting.push_front(op);
+                    return;
+                }
+                Err(errno) => {
+                    let result = self.result(&op, Err(errno));
+                    self.finish(&op, result);
+                }
+            }
+        }
+    }
+
+    /// Takes all completions that have arrived.
+    fn reap(&mut self) {
+        for index in 0..self.queues.len() {
+            while self.queues[index].in_kernel > 0 {
+                match take_completion(self.queues[index].device.fd()) {
+                    Ok(Some(header)) => {
+                        self.queues[index].in_kernel -= 1;
+                        let tag = header.number.cast_unsigned();
+                        let place = tag as usize;
+                        let Some(op) = self.operations.get_mut(place).and_then(Option::take) else { continue };
+                        let outcome = header.outcome(&self.requests[place].sense);
+                        let result = self.result(&op, Ok(outcome));
+                        self.finish(&op, result);
+                    }
+                    Ok(None) => break,
+                    Err(errno) => self.lose(index, errno),
+                }
+            }
+            self.fill(index);
+        }
+    }
+
+    /// Ends all operations of a disk that does not tell their completions any more, as after its removal.
+    #[cold]
+    fn lose(&mut self, index: usize, errno: i32) {
+        self.queues[index].in_kernel = 0;
+        let mut lost: Vec<Op> = self.queues[index].waiting.drain(..).collect();
+        let is_lost = |op: &Option<Op>| op.is_some_and(|op| op.file as usize == index);
+        lost.extend(self.operations.iter_mut().filter(|op| is_lost(op)).filter_map(Option::take));
+        for op in lost {
+            let result = self.result(&op, Err(errno));
+            self.finish(&op, result);
+        }
+    }
+
+    /// Waits until a completion has arrived, a signal arrives, or `until`. Reports whether it was not a signal.
+    fn poll(&mut self, until: Nanos) -> bool {
+        let used = self.queues.iter().filter(|queue| queue.in_kernel > 0);
+        self.events.clear();
+        self.events.extend(used.map(|queue| libc::pollfd { fd: queue.device.fd(), events: libc::POLLIN, revents: 0 }));
+        let left = (until - self.clock.now()).get();
+        let time = libc::timespec {
+            tv_sec: i64::try_from(left / 1_000_000_000).unwrap_or(i64::MAX),
+            tv_nsec: (left % 1_000_000_000) as i64,
+        };
+        let time = if until == Nanos::MAX { std::ptr::null() } else { &raw const time };
+        let (start, count) = (self.events.as_mut_ptr(), self.events.len() as libc::nfds_t);
+        // SAFETY: the array and the time outlive the call, and no signal mask is given.
+        unsafe { libc::ppoll(start, count, time, std::ptr::null()) >= 0 }
+    }
+}
+
+impl Target for Scsi {
+    #[inline]
+    fn now(&mut self) -> Nanos {
+        self.clock.now()
+    }
+
+    fn submit(&mut self, op: Op) {
+        self.slots.take(op.tag);
+        self.slots.stamp(op.tag, self.clock.now());
+        if let Err(errno) = self.prepare(&op) {
+            return self.finish(&op, errno);
+        }
+        let index = op.file as usize;
+        if !self.queues[index].device.is_generic {
+            let fd = self.queues[index].device.fd();
+            return self.execute(&op, fd);
+        }
+        self.operations[op.tag.index()] = Some(op);
+        self.queues[index].waiting.push_back(op);
+        self.fill(index);
+    }
+
+    fn wait(&mut self, min: u32, until: Nanos, done: &mut Vec<Completion>) {
+        loop {
+            self.reap();
+            let is_enough = self.ready.len() >= min as usize;
+            if is_enough || self.slots.in_flight() == 0 || self.clock.now() >= until || thread::is_abandoned() {
+                let is_idle = !is_enough && self.slots.in_flight() == 0;
+                done.append(&mut self.ready);
+                if is_idle {
+                    self.clock.sleep_until(until);
+                }
+                return;
+            }
+            if !self.poll(until) {
+                self.reap();
+                done.append(&mut self.ready);
+                return;
+            }
+        }
+    }
+
+    /// Commands bypass the page cache.
+    fn invalidate(&mut self, _: u32, _: u64, _: u64) {}
+
+    /// Writes the cache of the device back.
+    fn settle(&mut self, file: u32, offset: u64, _: u64) -> Result<WriteBackSource, i32> {
+        let device = Arc::clone(&self.queues.get(file as usize).ok_or(libc::EBADF)?.device);
+        let mut request = Box::new(Request::new());
+        request.prepare(Cdb::synchronize());
+        match self.in_call.settle(file, offset, self.clock.now(), || request.execute(device.fd())) {
+            Ok(Outcome::Failed { errno, .. }) => Err(errno),
+            Ok(_) => Ok(WriteBackSource::Stored),
+            Err(errno) => Err(-errno),
+        }
+    }
+
+    fn buffer(&mut self, tag: Tag) -> Option<&mut [u8]> {
+        self.buffers.slice(tag)
+    }
+}
