@@ -14,6 +14,7 @@ pub(crate) fn network(worker_plan: &WorkerPlan, job: &Job) -> Option<NetworkSetu
             NetworkProtocol::Udp => Transport::Udp { v6: false },
             NetworkProtocol::UdpV6 => Transport::Udp { v6: true },
             NetworkProtocol::Unix => Transport::Unix,
+            NetworkProtocol::Vsock => Transport::Vsock,
         },
         role: if options.waits(job.pattern.direction) { NetworkRole::Wait } else { NetworkRole::Connect },
         host: options.hostname.clone().unwrap_or_default(),

@@ -7,7 +7,8 @@ pub struct NetworkSetup {
     pub transport: Transport,
     /// Who begins.
     pub role: NetworkRole,
-    /// Host to connect to, multicast group to receive from, or path of the Unix socket; empty if any peer may connect.
+    /// Host to connect to, multicast group to receive from, path of the Unix socket, or context ID (CID); empty
+    /// if any peer may connect.
     pub host: String,
     /// Port to connect to or to wait on; unused with Unix sockets.
     pub port: u16,
@@ -45,6 +46,8 @@ pub enum Transport {
     },
     /// A stream over a Unix socket.
     Unix,
+    /// A stream between a virtual machine and its host.
+    Vsock,
 }
 
 /// What a worker does to get its connection.

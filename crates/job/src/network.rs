@@ -49,7 +49,11 @@ pub(crate) fn check(job: &Job, context: &StrictContext<'_>) -> Option<Diagnostic
             return problem("rw", "a job sends datagrams or receives them, not both", "write `rw=read` or `rw=write`");
         }
         NetworkProtocol::Udp | NetworkProtocol::UdpV6 | NetworkProtocol::Unix if network.listen => {
-            return problem("listen", "`listen` is an option of TCP", "leave it out: a job that reads listens");
+            return problem(
+                "listen",
+                "`listen` is an option of TCP and vsock",
+                "leave it out: a job that reads listens",
+            );
         }
         NetworkProtocol::Unix if network.port.is_some() => {
             return problem("port", "a Unix socket has no port", "leave `port` out, and write `hostname=PATH`");
@@ -63,6 +67,16 @@ pub(crate) fn check(job: &Job, context: &StrictContext<'_>) -> Option<Diagnostic
             );
         }
         _ => {}
+    }
+    if network.protocol == NetworkProtocol::Vsock
+        && let Some(host) = network.hostname.as_ref().filter(|host| host.parse::<u32>().is_err())
+    {
+        let message = format!("`{host}` is no context ID (CID), which is a number");
+        return problem(
+            "hostname",
+            &message,
+            "write `hostname=1` for this machine, `hostname=2` for the host of a guest",
+        );
     }
     let is_group = |host: &String| host.parse().is_ok_and(|address: IpAddr| address.is_multicast());
     match &network.hostname {

@@ -14,7 +14,7 @@ const MODULES: &str = "\
     dm_crypt dm_delay dm_flakey dm_snapshot dm_bufio dm_zero dm_thin_pool dm_mirror dm_multipath \
     dm_service_time md_mod raid0 raid1 ext4 crc32c_generic crc32c_intel crct10dif_pclmul libcrc32c \
     crc64_rocksoft_generic aesni_intel aes_generic xts ecb cbc essiv sha256_generic sha256_ssse3 \
-    algif_skcipher algif_hash af_alg cryptd";
+    algif_skcipher algif_hash af_alg cryptd vsock vsock_loopback";
 
 /// An unpacked kernel package in the cache.
 pub(super) struct Kernel {

@@ -49,6 +49,17 @@ impl RawAddress {
         raw
     }
 
+    /// Returns the address of a port of a machine, by its context ID.
+    pub(super) fn of_context(cid: u32, port: u16) -> Self {
+        // SAFETY: all zeroes is a valid `sockaddr_vm`.
+        let mut inner: libc::sockaddr_vm = unsafe { MaybeUninit::zeroed().assume_init() };
+        inner.svm_family = libc::AF_VSOCK as libc::sa_family_t;
+        (inner.svm_cid, inner.svm_port) = (cid, port.into());
+        let mut raw = Self::empty();
+        raw.set(inner);
+        raw
+    }
+
     /// Returns the address of a Unix socket.
     ///
     /// # Errors

@@ -64,6 +64,11 @@ fn failed(network: &NetworkSetup, error: &io::Error) -> Error {
             failed.with_remedy("write another `port`, or another path: it is in use")
         }
         Some(libc::EACCES | libc::EPERM) => failed.with_remedy("use a port above 1023, or run as root"),
+        Some(libc::EAFNOSUPPORT | libc::ENODEV | libc::ETIMEDOUT | libc::ECONNRESET | libc::EADDRNOTAVAIL)
+            if network.transport == Transport::Vsock =>
+        {
+            failed.with_remedy("start the job that listens first; for CID 1 load the module vsock_loopback (modprobe)")
+        }
         Some(libc::EINVAL) if network.segment_bytes > 0 => failed.with_remedy("write an `mss` from 88 to 32767"),
         _ => failed.with_remedy("check `hostname`, `port` and `interface`"),
     }
@@ -72,6 +77,8 @@ fn failed(network: &NetworkSetup, error: &io::Error) -> Error {
 fn place(network: &NetworkSetup) -> String {
     match (network.transport, network.host.as_str()) {
         (Transport::Unix, path) => path.to_owned(),
+        (Transport::Vsock, "") => format!("vsock port {}", network.port),
+        (Transport::Vsock, cid) => format!("CID {cid}, vsock port {}", network.port),
         (_, "") => format!("port {}", network.port),
         (_, host) => format!("{host}, port {}", network.port),
     }
@@ -84,6 +91,7 @@ fn new_socket(network: &NetworkSetup) -> io::Result<OwnedFd> {
         Transport::Udp { v6: false } => (libc::AF_INET, libc::SOCK_DGRAM),
         Transport::Udp { v6: true } => (libc::AF_INET6, libc::SOCK_DGRAM),
         Transport::Unix => (libc::AF_UNIX, libc::SOCK_STREAM),
+        Transport::Vsock => (libc::AF_VSOCK, libc::SOCK_STREAM),
     };
     // SAFETY: the call takes only numbers.
     let fd = unsafe { libc::socket(family, kind | libc::SOCK_CLOEXEC, 0) };
@@ -143,6 +151,10 @@ fn bind(network: &NetworkSetup, fd: RawFd) -> io::Result<Option<BoundName>> {
             RawAddress::of_path(path)?.bind(fd)?;
             return Ok(Some(BoundName(path.to_owned())));
         }
+        Transport::Vsock => {
+            RawAddress::of_context(libc::VMADDR_CID_ANY, network.port).bind(fd)?;
+            return Ok(None);
+        }
         Transport::Tcp { v6 } | Transport::Udp { v6 } => v6,
     };
     set(fd, libc::SOL_SOCKET, libc::SO_REUSEADDR, &1_i32)?;
@@ -184,6 +196,11 @@ fn join(fd: RawFd, group: IpAddr, interface: Option<&str>) -> io::Result<()> {
     }
 }
 
+/// Returns the context ID of a machine.
+fn context_of(host: &str) -> io::Result<u32> {
+    host.parse().map_err(|_| io::Error::other(format!("{host} is no context ID (CID), which is a number")))
+}
+
 fn interface_v4(interface: Option<&str>) -> io::Result<Ipv4Addr> {
     interface.map_or(Ok(Ipv4Addr::UNSPECIFIED), |text| {
         text.parse().map_err(|_| io::Error::other(format!("the interface {text} is no IPv4 address")))
@@ -198,7 +215,7 @@ fn connect(network: &NetworkSetup, in_call: &InCall) -> io::Result<Connection> {
     let until = Instant::now() + PATIENCE;
     loop {
         match attempt(network, in_call) {
-            Err(error) if is_early(&error) && Instant::now() < until => std::thread::sleep(RETRY_EVERY),
+            Err(error) if is_early(network, &error) && Instant::now() < until => std::thread::sleep(RETRY_EVERY),
             done => return done,
         }
         if is_over(in_call) {
@@ -207,9 +224,10 @@ fn connect(network: &NetworkSetup, in_call: &InCall) -> io::Result<Connection> {
     }
 }
 
-/// Reports whether a peer does not listen yet.
-fn is_early(error: &io::Error) -> bool {
+/// Reports whether a peer does not listen yet. With vsock the kernel reports that as a reset.
+fn is_early(network: &NetworkSetup, error: &io::Error) -> bool {
     matches!(error.raw_os_error(), Some(libc::ECONNREFUSED | libc::ENOENT))
+        || network.transport == Transport::Vsock && error.raw_os_error() == Some(libc::ECONNRESET)
 }
 
 fn attempt(network: &NetworkSetup, in_call: &InCall) -> io::Result<Connection> {
@@ -217,6 +235,7 @@ fn attempt(network: &NetworkSetup, in_call: &InCall) -> io::Result<Connection> {
     let fd = socket.as_raw_fd();
     match network.transport {
         Transport::Unix => RawAddress::of_path(Path::new(&network.host))?.connect(fd)?,
+        Transport::Vsock => RawAddress::of_context(context_of(&network.host)?, network.port).connect(fd)?,
         Transport::Tcp { v6 } => RawAddress::of_ip(resolve(&network.host, network.port, v6)?).connect(fd)?,
         Transport::Udp { v6 } => {
             let address = resolve(&network.host, network.port, v6)?;

@@ -5,7 +5,7 @@ use super::Direction;
 /// Connection of a job that sends or receives blocks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NetworkOptions {
-    /// Host to connect to, or multicast group to receive from (`hostname`); a path with Unix sockets.
+    /// Host to connect to, or multicast group to receive from (`hostname`); a path with Unix sockets, a CID with vsock.
     pub hostname: Option<String>,
     /// Port to connect to or to listen on; each clone adds its number.
     pub port: Option<u16>,
@@ -31,7 +31,7 @@ impl NetworkOptions {
     /// Reports whether a job of this direction waits for its peer instead of connecting to it.
     #[must_use]
     pub const fn waits(&self, direction: Direction) -> bool {
-        if self.protocol.is_tcp() { self.listen } else { matches!(direction, Direction::Read) }
+        if self.protocol.is_of_connections() { self.listen } else { matches!(direction, Direction::Read) }
     }
 }
 
@@ -66,12 +66,14 @@ pub enum NetworkProtocol {
     UdpV6,
     /// A Unix socket.
     Unix,
+    /// A socket between a virtual machine and its host.
+    Vsock,
 }
 
 impl NetworkProtocol {
     /// Reports whether the job with `listen` waits for a connection of the other.
     #[must_use]
-    pub const fn is_tcp(self) -> bool {
-        matches!(self, Self::Tcp | Self::TcpV6)
+    pub const fn is_of_connections(self) -> bool {
+        matches!(self, Self::Tcp | Self::TcpV6 | Self::Vsock)
     }
 }

@@ -139,22 +139,30 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
     })
     .engines(NETWORK),
     later("port", Int(1, 65_535), "Port to connect to or listen on.").engines(&["rdma", "libhdfs"]),
-    word("protocol", &["tcp", "tcpv6", "udp", "udpv6", "unix"], "Protocol of the connection.", |d, w, _, _| {
-        d.job.engine.network.protocol = match w {
-            "tcpv6" => NetworkProtocol::TcpV6,
-            "udp" => NetworkProtocol::Udp,
-            "udpv6" => NetworkProtocol::UdpV6,
-            "unix" => NetworkProtocol::Unix,
-            _ => NetworkProtocol::Tcp,
-        };
-    })
+    word(
+        "protocol",
+        &["tcp", "tcpv6", "udp", "udpv6", "unix", "vsock"],
+        "Protocol of the connection.",
+        |d, w, _, _| {
+            d.job.engine.network.protocol = match w {
+                "tcpv6" => NetworkProtocol::TcpV6,
+                "udp" => NetworkProtocol::Udp,
+                "udpv6" => NetworkProtocol::UdpV6,
+                "unix" => NetworkProtocol::Unix,
+                "vsock" => NetworkProtocol::Vsock,
+                _ => NetworkProtocol::Tcp,
+            };
+        },
+    )
     .alias(&["proto"])
     .default("tcp")
     .engines(NETWORK),
     switch("nodelay", "0", "Send small packets at once (TCP_NODELAY).", |d, on| d.job.engine.network.nodelay = on)
         .engines(NETWORK),
-    flag("listen", "Accept a TCP connection instead of opening one.", |d, on| d.job.engine.network.listen = on)
-        .engines(NETWORK),
+    flag("listen", "Accept a connection of TCP or vsock instead of opening one.", |d, on| {
+        d.job.engine.network.listen = on
+    })
+    .engines(NETWORK),
     flag("pingpong", "Send each block back, in both jobs.", |d, on| d.job.engine.network.pingpong = on)
         .engines(NETWORK),
     text("interface", "IPv4 address of the local interface of multicasts.", |d, text| {
