@@ -11,6 +11,7 @@ use syn::visit::Visit;
 /// Test files that run fio and Fathom for the same jobs and compare what they do or print.
 const COMPARISONS: &[&str] = &[
     "crates/cli/tests/counts.rs",
+    "crates/cli/tests/defragment.rs",
     "crates/cli/tests/engine_options.rs",
     "crates/cli/tests/fio_face.rs",
     "crates/cli/tests/fio_options.rs",
@@ -22,6 +23,7 @@ const COMPARISONS: &[&str] = &[
     "crates/cli/tests/metadata.rs",
     "crates/cli/tests/network.rs",
     "crates/cli/tests/processor.rs",
+    "crates/cli/tests/programs.rs",
     "crates/cli/tests/verify_exchange.rs",
     "crates/cli/tests/verified.rs",
     "crates/job/tests/fio.rs",
@@ -29,6 +31,9 @@ const COMPARISONS: &[&str] = &[
     "crates/report/tests/fio/oracle.rs",
     "crates/workload/tests/fio.rs",
 ];
+
+/// Guest tests that run both programs, by the function `as_fio`.
+const GUEST_COMPARISONS: &[&str] = &["guest/cases/sg.sh"];
 
 /// How an option compares with fio's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -121,6 +126,16 @@ fn compared_options(root: &Path) -> Result<BTreeMap<&'static str, BTreeSet<&'sta
             for spec in table::find_all(&name) {
                 compared.entry(spec.name).or_default().insert(file);
             }
+        }
+    }
+    for &file in GUEST_COMPARISONS {
+        let text = std::fs::read_to_string(root.join(file)).with_context(|| format!("read {file}"))?;
+        let mut words = OptionWords::default();
+        text.lines().filter(|line| line.trim_start().starts_with("as_fio ")).for_each(|line| words.add(line));
+        // Options of other engines are compared elsewhere.
+        let of_guest = words.0.iter().flat_map(|name| table::find_all(name)).filter(|spec| spec.engines == ["sg"]);
+        for spec in of_guest {
+            compared.entry(spec.name).or_default().insert(file);
         }
     }
     Ok(compared)

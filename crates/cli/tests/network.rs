@@ -295,3 +295,20 @@ fn impossible_connections_are_refused_as_in_fio() {
         assert!(ours.stderr.contains("help: "), "{}", ours.stderr);
     }
 }
+
+/// Hosts have names, and contexts have numbers.
+#[test]
+fn the_host_of_vsock_is_a_number() {
+    for (host, is_refused) in [("localhost", true), ("-1", true), ("4294967296", true), ("2", false)] {
+        let line =
+            format!("fio --name=a --ioengine=net --protocol=vsock --port=9 --rw=write --hostname={host} --parse-only");
+        let outcome = run(&mut fathom(words(&line)));
+        assert_eq!(
+            outcome.stderr.contains("is no context ID (CID), which is a number"),
+            is_refused,
+            "{}",
+            outcome.stderr
+        );
+        assert_eq!(outcome.code() == Some(0), !is_refused, "{line}: {}", outcome.stderr);
+    }
+}

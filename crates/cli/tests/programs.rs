@@ -62,10 +62,20 @@ fn output_and_arguments_are_those_of_fio() {
 }
 
 #[test]
+fn output_without_files_is_that_of_the_run() {
+    require!(Fio);
+    for run in both("--program=./program --std_redirect=0 --runtime=1 --time_based", "echo said; echo warned >&2") {
+        assert!(run.outcome.stdout.lines().any(|line| line == "said"), "{}", run.outcome.stdout);
+        assert!(run.outcome.stderr.lines().any(|line| line == "warned"), "{}", run.outcome.stderr);
+        assert_eq!(run.scratch.names(), ["program"]);
+    }
+}
+
+#[test]
 fn a_program_gets_sigterm_at_the_end_of_its_job() {
     require!(Fio);
-    let text = "trap 'echo term; exit' TERM; for i in 1 2 3 4 5 6 7 8 9; do sleep 1; done";
-    for run in both("--program=./program --runtime=1 --time_based --grace_time=3", text) {
+    let text = "trap 'echo term; exit' TERM; while true; do sleep 0.1; done";
+    for run in both("--program=./program --runtime=1 --time_based --grace_time=4", text) {
         assert!(content(&run, "a.stdout").starts_with("term\n"), "{}", content(&run, "a.stdout"));
         assert_eq!(result(&run).whole("error"), 0);
     }

@@ -42,19 +42,14 @@ pub(crate) fn reconcile(draft: JobDraft, context: &StrictContext<'_>) -> (Job, V
     problems.extend(nvme::check(&job, context));
     reconcile_engine(&mut job.engine);
     network::complete(&mut job);
-    let impossible = network::check(&job, context).or_else(|| object_store::check(&job, context));
-    problems.extend(impossible.or_else(|| processor::check(&job, context)));
+    let impossible = network::check(&job, context)
+        .or_else(|| object_store::check(&job, context))
+        .or_else(|| processor::check(&job, context))
+        .or_else(|| missing_donor(&job, context));
+    problems.extend(impossible);
     if job.engine.engine.is_of_metadata() {
         // No data are transferred that could be verified.
         job.verify.method = None;
-    }
-    if job.engine.engine == Engine::E4defrag && job.engine.defragment.donor.is_empty() {
-        problems.push(
-            context
-                .error("donor", "ioengine", "`e4defrag` needs a donor file")
-                .note("fio refuses the job")
-                .remedy("write `donorname=FILE`, with a file that does not exist or whose data may be lost"),
-        );
     }
     // Without a `runtime`, a job ends with its data.
     job.extent.time_based &= job.extent.runtime > Nanos::ZERO;
@@ -102,6 +97,15 @@ pub(crate) fn reconcile(draft: JobDraft, context: &StrictContext<'_>) -> (Job, V
         job.files.nrfiles = job.files.filenames.len() as u32;
     }
     (job, problems)
+}
+
+fn missing_donor(job: &Job, context: &StrictContext<'_>) -> Option<Diagnostic> {
+    (job.engine.engine == Engine::E4defrag && job.engine.defragment.donor.is_empty()).then(|| {
+        context
+            .error("donor", "ioengine", "`e4defrag` needs a donor file")
+            .note("fio refuses the job")
+            .remedy("write `donorname=FILE`, with a file that does not exist or whose data may be lost")
+    })
 }
 
 /// Replaces the files by that of `replay_redirect`. A trace has its own offsets, so there is no map of blocks.

@@ -146,7 +146,7 @@ impl ScsiDevice {
             match request.execute(self.fd()) {
                 Ok(Outcome::Done { .. }) => return Ok(*request.answer()),
                 Ok(Outcome::Busy) => {}
-                Ok(Outcome::Failed { text, .. }) => reason = text,
+                Ok(Outcome::Failed { text }) => reason = text,
                 Err(errno) => {
                     let error = system_error(errno);
                     let failed = Error::file("send a SCSI command to", &self.path, &error);

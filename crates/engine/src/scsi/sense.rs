@@ -15,9 +15,6 @@ pub(super) struct Sense {
     block: Option<u64>,
 }
 
-/// Sense key of a comparison that found other data.
-pub(super) const MISCOMPARE: u8 = 0xe;
-
 impl Sense {
     /// Decodes sense data of fixed or descriptor format. Returns `None` for anything else.
     pub(super) fn decode(bytes: &[u8]) -> Option<Self> {
@@ -121,7 +118,7 @@ mod tests {
         let text = Sense::decode(&fixed).unwrap().to_string();
         assert_eq!(text, "medium error, the medium cannot be read (sense 3h, 11h/00h) at block 9");
         let mut with_descriptor = [0; 20];
-        (with_descriptor[0], with_descriptor[1], with_descriptor[2], with_descriptor[7]) = (0x72, MISCOMPARE, 0x1d, 12);
+        (with_descriptor[0], with_descriptor[1], with_descriptor[2], with_descriptor[7]) = (0x72, 0xe, 0x1d, 12);
         (with_descriptor[9], with_descriptor[10], with_descriptor[18]) = (10, 0x80, 1);
         let text = Sense::decode(&with_descriptor).unwrap().to_string();
         assert_eq!(text, "miscompare, the data on the device differ (sense Eh, 1Dh/00h) at block 256");

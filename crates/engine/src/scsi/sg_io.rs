@@ -5,7 +5,7 @@ use std::os::fd::RawFd;
 use std::ptr;
 
 use super::command::Cdb;
-use super::sense::{MISCOMPARE, SENSE_BYTES, Sense};
+use super::sense::{SENSE_BYTES, Sense};
 use crate::inline::{repeated, retried};
 
 /// `SG_IO` of `scsi/sg.h`.
@@ -58,8 +58,6 @@ const _: () = assert!(size_of::<Header>() == 88);
 
 /// `S` of version 3.
 const INTERFACE: i32 = b'S' as i32;
-/// SAM status: the device has reported sense data.
-const CHECK_CONDITION: u8 = 0x02;
 /// SAM status: the device can take the command later.
 const BUSY: [u8; 2] = [0x08, 0x28];
 /// SAM status: another host has reserved the device.
@@ -102,8 +100,7 @@ impl Header {
             return Outcome::Busy;
         }
         let length = usize::from(self.sense_bytes).min(SENSE_BYTES);
-        let decoded = Sense::decode(&sense[..length]);
-        let text = match decoded {
+        let text = match Sense::decode(&sense[..length]) {
             // A recovered error is none: the command was carried out.
             Some(sense) if sense.key == 1 => {
                 return Outcome::Done { rest_bytes: u32::try_from(self.rest_bytes).unwrap_or(0) };
@@ -115,13 +112,7 @@ impl Header {
                 self.status, self.host_status, self.driver_status
             ),
         };
-        let is_miscompare = decoded.is_some_and(|sense| sense.key == MISCOMPARE);
-        let errno = match self.status {
-            RESERVED => libc::EBADE,
-            CHECK_CONDITION if is_miscompare => libc::EILSEQ,
-            _ => libc::EIO,
-        };
-        Outcome::Failed { errno, text }
+        Outcome::Failed { text }
     }
 }
 
@@ -132,8 +123,8 @@ pub(super) enum Outcome {
     Done { rest_bytes: u32 },
     /// The device can take it later.
     Busy,
-    /// It was not carried out.
-    Failed { errno: i32, text: String },
+    /// It was not carried out, for this reason.
+    Failed { text: String },
 }
 
 /// A command with the memory that the kernel uses while it is carried out.
@@ -253,15 +244,16 @@ mod tests {
         assert_eq!(Header { rest_bytes: -512, ..Header::EMPTY }.outcome(&sense), done(0));
         assert_eq!(Header { driver_status: 8, ..Header::EMPTY }.outcome(&sense), done(0));
         assert_eq!(header(0x28, 0).outcome(&sense), Outcome::Busy);
-        assert!(matches!(header(0x18, 0).outcome(&sense), Outcome::Failed { errno: libc::EBADE, .. }));
-        let gone = Header { host_status: 1, ..Header::EMPTY }.outcome(&sense);
-        assert!(matches!(gone, Outcome::Failed { errno: libc::EIO, text } if text.contains("host 01h")));
+        let text = |header: Header, sense: &[u8; SENSE_BYTES]| match header.outcome(sense) {
+            Outcome::Failed { text } => text,
+            other => format!("{other:?}"),
+        };
+        assert!(text(header(0x18, 0), &sense).starts_with("reservation conflict"));
+        assert!(text(Header { host_status: 1, ..Header::EMPTY }, &sense).contains("host 01h"));
         (sense[0], sense[2]) = (0x70, 1);
         assert_eq!(header(2, 18).outcome(&sense), done(0));
-        sense[2] = MISCOMPARE;
-        assert!(matches!(header(2, 18).outcome(&sense), Outcome::Failed { errno: libc::EILSEQ, .. }));
-        sense[2] = 3;
-        assert!(matches!(header(2, 18).outcome(&sense), Outcome::Failed { errno: libc::EIO, .. }));
+        sense[2] = 0xe;
+        assert!(text(header(2, 18), &sense).starts_with("miscompare"));
         // A length beyond the room is the kernel's mistake.
         assert!(matches!(header(2, 255).outcome(&sense), Outcome::Failed { .. }));
     }

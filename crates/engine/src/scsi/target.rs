@@ -134,9 +134,9 @@ impl Scsi {
                 }
             }
             Ok(Outcome::Busy) => -libc::EAGAIN,
-            Ok(Outcome::Failed { errno, text }) => {
+            Ok(Outcome::Failed { text }) => {
                 self.record(text);
-                -errno
+                -libc::EIO
             }
             Err(errno) => {
                 self.record(system_error(errno).to_string());
@@ -296,7 +296,7 @@ impl Target for Scsi {
         let mut request = Box::new(Request::new());
         request.prepare(Cdb::synchronize());
         match self.in_call.settle(file, offset, self.clock.now(), || request.execute(device.fd())) {
-            Ok(Outcome::Failed { errno, .. }) => Err(errno),
+            Ok(Outcome::Failed { .. }) => Err(libc::EIO),
             Ok(_) => Ok(WriteBackSource::Stored),
             Err(errno) => Err(-errno),
         }
