@@ -61,6 +61,11 @@ fn counts_and_contents_are_those_of_the_job() {
     assert_eq!(counts, [256, 1 << 20, 256, 1 << 20, 0]);
     assert_eq!(store.names().len(), 256);
     assert!(store.seen().iter().all(|seen| seen.connection == 0), "the connection is kept");
+    let scratch = Scratch::new();
+    let log = scratch.text("log");
+    store.fio(&format!("{job} --rw=read --io_size=8k --write_iolog={log}")).expect_code(0);
+    assert!(scratch.read("log").contains("/b/o read 4096 4096"), "{}", scratch.read("log"));
+    assert!(!scratch.read("log").contains("127.0.0.1"), "{}", scratch.read("log"));
     store.fio(&format!("{job} --rw=randread")).expect_code(0);
     store.objects.lock().unwrap().get_mut("/b/o_8192_4096").unwrap()[100] ^= 1;
     let outcome = store.fio(&format!("{job} --rw=read")).expect_code(1);
@@ -416,9 +421,7 @@ fn certificates_of_trusted_authorities_are_accepted() {
     require!(Python, Openssl, Root);
     let scratch = Scratch::new();
     let (_server, certificate, port) = tls_store(&scratch);
-    let job = format!(
-        "fio --name=job --ioengine=http --https=on --bs=64k --size=1m --filename=/o --rw=write --verify=crc32c"
-    );
+    let job = "fio --name=job --ioengine=http --https=on --bs=64k --size=1m --filename=/o --rw=write --verify=crc32c";
     let of = |host: &str| {
         let inner = fathom(words(&format!("{job} --http_host={host}:{port}")));
         let script = "mount --bind \"$0\" /etc/ssl/certs/ca-certificates.crt && exec \"$@\"";

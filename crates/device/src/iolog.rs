@@ -37,6 +37,10 @@ impl OperationLog {
         let file =
             create_output(Path::new(&path), Existing::Replace).map_err(|denied| format!("write_iolog: {denied}"))?;
         let absolute = |path: &str| {
+            if job.engine.engine.is_of_objects() {
+                // As fio: without the host.
+                return job.engine.objects.path(path).to_owned();
+            }
             std::path::absolute(path).map_or_else(|_| path.to_owned(), |path| path.to_string_lossy().into_owned())
         };
         let files = worker_plan.files.files.iter();

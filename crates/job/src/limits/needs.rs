@@ -84,10 +84,9 @@ impl Needs {
         let workers = u64::from(job.grouping.numjobs);
         let depth = depth(job);
         let nrfiles = files(job);
-        let opens_none = job.engine.engine.name_call().is_some();
-        let on_files = !opens_none
-            && !job.engine.engine.has_no_storage()
-            && !(job.engine.engine.is_remote() || job.engine.engine == Engine::Model);
+        let engine = job.engine.engine;
+        let has_files = !engine.has_no_storage() && !engine.is_remote() && engine != Engine::Model;
+        let on_files = has_files && engine.name_call().is_none();
         let open = if on_files { u64::from(job.files.openfiles.unwrap_or(u32::MAX)).min(nrfiles) } else { 0 };
         let logs = &job.stats;
         let log_files =
