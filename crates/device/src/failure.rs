@@ -34,11 +34,6 @@ pub fn failure(failure: &OperationFailure, worker: &WorkerPlan, engine: Engine) 
             let remedy = known.map(|remedy| format!("\nhelp: {remedy}"));
             format!("{place} failed: {reason}{}", remedy.unwrap_or_default())
         }
-        FailureCause::Device { reason, .. } => {
-            format!(
-                "{place} failed: {reason}\nhelp: see the kernel's log (dmesg) and the state of the device (sg_logs)"
-            )
-        }
         FailureCause::EndOfFile => {
             let state = if engine.is_remote() { None } else { device_state::remedy(path, decision.kind) };
             let remedy = state.unwrap_or("use a smaller size or offset");
@@ -60,6 +55,14 @@ pub fn failure(failure: &OperationFailure, worker: &WorkerPlan, engine: Engine) 
             format!("{kind} fell to {measured} {unit}, and {option} is {floor} {unit}")
         }
     }
+}
+
+/// Describes an operation that failed for a reason that a SCSI disk gives.
+pub(crate) fn of_disk(failure: &OperationFailure, worker: &WorkerPlan, engine: Engine, reason: &str) -> String {
+    let decision = &failure.decision;
+    let path = worker.files.files.get(decision.file as usize).map_or("the target", |file| file.path.as_str());
+    let place = place(decision, path, engine);
+    format!("{place} failed: {reason}\nhelp: see the kernel's log (dmesg) and the state of the device (sg_logs)")
 }
 
 /// Returns the remedy for an NVMe command that failed.

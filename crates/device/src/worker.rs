@@ -15,6 +15,7 @@ use units::{CpuUse, Nanos, OpKind};
 use workload::Issuer;
 
 use crate::attributes::{self, CommandTime};
+use crate::failure;
 use crate::host_stats::unix_ms;
 use crate::iolog::OperationLog;
 use crate::namespaces;
@@ -136,7 +137,7 @@ fn attempt(
         }
         visited => visited.map_err(|error| worker_error(&error))?,
     };
-    report_reasons(&setup, finished)?;
+    report_reasons(&setup, worker_plan, job.engine.engine, finished)?;
     shared.journals.explain(worker_plan.number, &mut finished.failures);
     if job.files.unlink && keeps_files(job) && finished.pending.is_empty() {
         for file in &worker_plan.files.files {
@@ -174,12 +175,17 @@ fn target_setup(
 }
 
 /// Adds what a target knows beyond error numbers: the sense data of a SCSI disk, and why a program did not run or failed.
-fn report_reasons(setup: &Setup, finished: &mut WorkerResult) -> Result<(), WorkerError> {
+fn report_reasons(
+    setup: &Setup,
+    worker_plan: &WorkerPlan,
+    engine: Engine,
+    finished: &mut WorkerResult,
+) -> Result<(), WorkerError> {
     let sense = setup.scsi.as_ref().and_then(|scsi| scsi.failure.get());
     if let (Some(reason), Some(first)) = (sense, finished.failures.first_mut())
-        && let FailureCause::Errno(errno) = first.cause
+        && matches!(first.cause, FailureCause::Errno(_))
     {
-        first.cause = FailureCause::Device { errno, reason: reason.clone() };
+        first.detail = Some(failure::of_disk(first, worker_plan, engine, reason));
     }
     match setup.program.as_ref().and_then(|program| program.failure.get()) {
         Some(error) => Err(worker_error(error)),

@@ -59,13 +59,6 @@ pub struct Damaged {
 pub enum FailureCause {
     /// The device reported this error number.
     Errno(i32),
-    /// The device reported this error number, and why.
-    Device {
-        /// The error number.
-        errno: i32,
-        /// The reason, in words.
-        reason: String,
-    },
     /// The transfer reached the end of the file or device.
     EndOfFile,
     /// The data differ from what was written.
@@ -93,7 +86,7 @@ impl FailureCause {
     #[must_use]
     pub const fn errno(&self) -> i32 {
         match self {
-            Self::Errno(errno) | Self::Device { errno, .. } => *errno,
+            Self::Errno(errno) => *errno,
             Self::EndOfFile | Self::BelowRate { .. } => EIO,
             Self::TooSlow { .. } => ETIMEDOUT,
             Self::Mismatch(_) => EILSEQ,
