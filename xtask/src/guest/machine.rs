@@ -54,7 +54,7 @@ impl GuestMachine {
         for (name, devices) in DISKS {
             let path = folder.join(name);
             std::fs::File::create(&path)?.set_len(DISK_MIB << 20)?;
-            command.args(["-drive", &format!("file={},if=none,id={name},format=raw", path.display())]);
+            command.args(["-drive", &format!("file={},if=none,id={name},format=raw,discard=unmap", path.display())]);
             for device in *devices {
                 command.args(["-device", device]);
             }

@@ -14,6 +14,9 @@ impl Issuer {
         let mut total = length;
         while self.ranges.len() < self.most_ranges {
             let cursor = &mut self.files[file as usize];
+            if cursor.is_done() {
+                break;
+            }
             let Some((offset, length)) = cursor.next(&self.rules, OpKind::Trim, &mut self.streams.places) else {
                 break;
             };
