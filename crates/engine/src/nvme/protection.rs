@@ -39,8 +39,8 @@ impl ProtectedBlocks<'_> {
     pub(super) fn generate(&self, data: &mut [u8], separate: Option<&mut [u8]>) {
         let (block_bytes, metadata_bytes) = self.sizes();
         let data_bytes = self.namespace.data_bytes as usize;
-        let (mut separate, mut number) = (separate, self.start);
-        for (index, block) in data.chunks_exact_mut(block_bytes).enumerate() {
+        let mut separate = separate;
+        for (number, (index, block)) in (self.start..).zip(data.chunks_exact_mut(block_bytes).enumerate()) {
             let (content, attached) = block.split_at_mut(data_bytes);
             let metadata = match &mut separate {
                 Some(metadata) => &mut metadata[index * metadata_bytes..][..metadata_bytes],
@@ -49,7 +49,6 @@ impl ProtectedBlocks<'_> {
             let place = self.place(metadata_bytes);
             let guard = self.guard(content, &metadata[..place]);
             self.put(&mut metadata[place..], guard, number);
-            number += 1;
         }
     }
 
@@ -57,8 +56,7 @@ impl ProtectedBlocks<'_> {
     pub(super) fn check(&self, data: &[u8], separate: Option<&[u8]>) -> Result<(), (ProtectionFault, u64)> {
         let (block_bytes, metadata_bytes) = self.sizes();
         let data_bytes = self.namespace.data_bytes as usize;
-        let mut number = self.start;
-        for (index, block) in data.chunks_exact(block_bytes).enumerate() {
+        for (number, (index, block)) in (self.start..).zip(data.chunks_exact(block_bytes).enumerate()) {
             let (content, attached) = block.split_at(data_bytes);
             let metadata = match separate {
                 Some(metadata) => &metadata[index * metadata_bytes..][..metadata_bytes],
@@ -66,7 +64,6 @@ impl ProtectedBlocks<'_> {
             };
             let place = self.place(metadata_bytes);
             self.check_block(content, metadata, place, number).map_err(|fault| (fault, number))?;
-            number += 1;
         }
         Ok(())
     }

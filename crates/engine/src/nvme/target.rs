@@ -266,6 +266,7 @@ impl Passthrough {
 }
 
 /// What a command transfers.
+#[derive(Clone, Copy)]
 enum Data {
     None,
     /// From or to the buffer of the tag.

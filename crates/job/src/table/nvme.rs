@@ -71,7 +71,7 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
     switch("deac", "0", "Let Write Zeroes deallocate (DEAC).", |d, on| d.job.engine.nvme.deac = on).engines(COMMANDS),
     accepted("deac", Bool, "Let Write Zeroes deallocate (DEAC).", ONLY_COMMANDS).default("0").engines(RING),
     int("md_per_io_size", (0, 1 << 30), "Size of the separate metadata buffer per operation, in bytes.", |d, n| {
-        d.job.engine.nvme.metadata_bytes = n as u32
+        d.job.engine.nvme.metadata_bytes = n as u32;
     })
     .default("0")
     .engines(COMMANDS),
