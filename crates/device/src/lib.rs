@@ -23,6 +23,7 @@ mod host_stats;
 pub mod input;
 pub mod input_file;
 mod iolog;
+mod journals;
 pub mod layout;
 mod namespaces;
 mod network;

@@ -1,41 +1,12 @@
-//! Objects of a store: settings of the engine `http`, and what its requests report.
+//! Objects of a store: settings of the engine `http`.
 
-use std::sync::Arc;
-
-use drive::OperationFailure;
-use engine::{ObjectStoreSetup, RequestJournal, StoreTls, StoredObjects};
+use engine::{ObjectStoreSetup, StoreTls, StoredObjects};
 use job::{Job, ObjectStoreMode, ObjectStoreOptions, StoreEncryption};
 use object_wire::{CustomerKey, S3Access, StoreAccess, StoreProtocol};
-use runner::{Observer, WorkerError, WorkerPlan};
+use runner::{WorkerError, WorkerPlan};
 
 use crate::safety;
 use crate::shared_run::{SharedRun, worker_error};
-
-/// Failures and reports of the requests of each worker.
-#[derive(Clone)]
-pub(crate) struct RequestJournals(Vec<Arc<RequestJournal>>);
-
-impl RequestJournals {
-    pub(crate) fn of(workers: &[WorkerPlan]) -> Self {
-        Self(workers.iter().map(|_| Arc::default()).collect())
-    }
-
-    /// Passes on what was reported since the last call (`http_verbose`).
-    pub(crate) fn report(&self, observer: &mut dyn Observer) {
-        self.0.iter().flat_map(|journal| journal.take_lines()).for_each(|line| observer.request(&line));
-    }
-
-    /// Adds to failed operations why their requests failed.
-    pub(crate) fn explain(&self, worker: usize, failures: &mut [OperationFailure]) {
-        let mut known = self.0[worker].take_failures().into_iter();
-        for failure in failures {
-            let decision = &failure.decision;
-            failure.detail = known
-                .find(|one| (one.kind, one.file, one.offset) == (decision.kind, decision.file, decision.offset))
-                .map(|one| one.text);
-        }
-    }
-}
 
 /// Returns the store of a worker; none for other engines.
 pub(crate) fn setup(
@@ -66,7 +37,7 @@ pub(crate) fn setup(
         objects: objects.collect::<Result<_, WorkerError>>()?,
         ranged: options.ranged,
         verbosity: options.verbosity,
-        journal: Arc::clone(&shared.journals.0[worker_plan.number]),
+        journal: shared.journals.of_worker(worker_plan.number),
     }))
 }
 

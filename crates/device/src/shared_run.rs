@@ -13,8 +13,8 @@ use runner::{LogSink, RunCounters, Seeds, WorkerError};
 use units::Nanos;
 
 use crate::control_groups::ControlGroups;
+use crate::journals::RequestJournals;
 use crate::layout::FailedFiles;
-use crate::objects::RequestJournals;
 use crate::zones::SharedZones;
 
 /// State shared by all workers.

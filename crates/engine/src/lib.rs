@@ -40,6 +40,7 @@ mod network;
 mod network_setup;
 mod null;
 mod nvme;
+mod object_permit;
 mod object_store;
 mod objects;
 mod open;
@@ -69,6 +70,7 @@ pub use nvme::{
     NvmeSetup, PlacementDirective, PlacementOrder, PlacementRange, PlacementSetup, ProtectionChecks, WriteCommand,
     parse_placement_scheme,
 };
+pub use object_permit::ObjectPermit;
 pub use object_store::{FailedRequest, ObjectStoreSetup, RequestJournal, StoreTls, StoredObjects};
 pub use open::{Visitor, with_target};
 pub use program::ProgramSetup;

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use object_wire::StoreAccess;
 use units::OpKind;
 
-use crate::gate::ObjectPermit;
+use crate::object_permit::ObjectPermit;
 
 /// An object store and the objects of a worker.
 #[derive(Clone, Debug)]

@@ -11,7 +11,7 @@ use crate::read::{Findings, ReadProblem};
 use crate::reconcile::reconcile;
 use crate::redact::{redacted_line, redacted_value};
 use crate::table::{self, OptionSpec, Status};
-use crate::{Dialect, goals, limits, replay, strict, warn};
+use crate::{Dialect, goals, limits, object_store, replay, strict, warn};
 
 /// Turns sections into jobs, file by file.
 pub(crate) struct Resolver<'a> {
@@ -177,6 +177,7 @@ impl<'a> Resolver<'a> {
             replay::choose_defaults(&mut draft, &context);
             self.report_all(strict::check(&draft, &context));
             self.report_all(replay::check_strictly(&draft, &context));
+            self.report_all(object_store::check_strictly(&draft, &context));
         }
         let asked = warn::JobRequest::of(&draft);
         let (job, problems) = reconcile(draft, &context);

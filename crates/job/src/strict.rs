@@ -6,7 +6,6 @@ use units::Nanos;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::draft::JobDraft;
 use crate::model::Engine;
-use crate::object_store;
 use crate::raw::RawOption;
 use crate::redact::redacted_value;
 use crate::table::OptionSpec;
@@ -80,7 +79,6 @@ pub(crate) fn check(draft: &JobDraft, context: &StrictContext<'_>) -> Vec<Diagno
         atomic_engine,
         huge_pages,
         unused_priority,
-        object_store::check_strictly,
         quoted_arguments,
         unstored_data,
     ];

@@ -39,7 +39,6 @@ pub use inputs::note_input;
 pub use locks::Sharing;
 pub(crate) use locks::lock_for_reading;
 pub use objection::{DataOrigin, Denied, Objection, Permission, WriteRefusal};
-pub use objects::ObjectPermit;
 pub(crate) use open::{OpenMode, remove_same};
 pub use output::{Existing, create_output};
 pub use permit::Permit;

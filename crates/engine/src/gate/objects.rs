@@ -4,19 +4,7 @@ use std::path::Path;
 
 use super::WriteGate;
 use super::objection::{Denied, Objection, WriteRefusal};
-
-/// The permission to write and delete the objects whose names begin with a URL. Only the gate makes one.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ObjectPermit {
-    url: String,
-}
-
-impl ObjectPermit {
-    /// Reports whether it permits the objects of this URL.
-    pub(crate) fn covers(&self, url: &str) -> bool {
-        self.url == url
-    }
-}
+use crate::object_permit::ObjectPermit;
 
 impl WriteGate {
     /// Requests permission to write and delete the objects whose names begin with `url`. What they hold is not examined,
@@ -27,7 +15,7 @@ impl WriteGate {
     pub fn admit_objects(&self, url: &str) -> Result<ObjectPermit, Denied> {
         let permissions = &self.permissions;
         if permissions.any_content || permissions.destroy.iter().any(|path| path.as_os_str() == url) {
-            return Ok(ObjectPermit { url: url.to_owned() });
+            return Ok(ObjectPermit::new(url));
         }
         Err(Denied::Refused(WriteRefusal::new(Path::new(url), vec![Objection::Objects])))
     }
