@@ -22,6 +22,8 @@ pub(crate) struct JobDraft {
     pub(crate) align: [Option<u64>; 3],
     /// Options of a replay, which apply if there is a trace.
     pub(crate) replay: ReplayOptions,
+    /// Whether `sprandom` is on, and its options.
+    pub(crate) preconditioning: (bool, Preconditioning),
     /// `merge_blktrace_file` and its lists.
     pub(crate) merge: MergeDraft,
     /// `steadystate` and its times, which apply if there is a duration.
@@ -103,6 +105,7 @@ impl Default for JobDraft {
             splits: [None, None, None],
             align: [None; 3],
             replay: ReplayOptions::default(),
+            preconditioning: (false, Preconditioning::default()),
             merge: MergeDraft::default(),
             steady: SteadyState::default(),
             sequence_stride: false,
@@ -197,6 +200,7 @@ fn default_pattern() -> Pattern {
         repeats_offset: false,
         zones: None,
         zoned: None,
+        preconditioning: None,
         bs_unaligned: false,
         blockalign: None,
         norandommap: false,

@@ -6,7 +6,7 @@ use crate::diagnostic::Diagnostic;
 use crate::draft::JobDraft;
 use crate::model::*;
 use crate::strict::StrictContext;
-use crate::{network, nvme, object_store, processor, replay, zones};
+use crate::{network, nvme, object_store, preconditioning, processor, replay, zones};
 
 /// Turns a draft into a job, with errors for impossible combinations.
 pub(crate) fn reconcile(draft: JobDraft, context: &StrictContext<'_>) -> (Job, Vec<Diagnostic>) {
@@ -25,6 +25,10 @@ pub(crate) fn reconcile(draft: JobDraft, context: &StrictContext<'_>) -> (Job, V
     job.pattern.blockalign = block_align(draft.align, &block_sizes);
     job.pattern.block_sizes = block_sizes;
     reconcile_map(&mut job.pattern, draft.sequence_stride);
+    job.pattern.preconditioning = draft.preconditioning.0.then_some(draft.preconditioning.1);
+    if draft.preconditioning.0 {
+        problems.extend(preconditioning::check(&job.pattern, has_trace, context));
+    }
     if !draft.replay.trace.is_empty() {
         let ReplayOptions { speed_ppm, .. } = draft.replay;
         let merge = replay::merge(&draft.merge, &draft.replay.trace, context).unwrap_or_else(|problem| {
@@ -62,6 +66,7 @@ pub(crate) fn reconcile(draft: JobDraft, context: &StrictContext<'_>) -> (Job, V
                 .remedy("write `numjobs=1`, or leave the job out"),
         );
     }
+    problems.extend(unknown_latency(&job, context));
     if has_two_rates(&job.pace) {
         problems.push(
             context
@@ -115,6 +120,20 @@ fn reconcile_replay(job: &mut Job, redirect: Option<String>) {
         job.files.nrfiles = 1;
     }
     job.pattern.norandommap = true;
+}
+
+/// Returns an error for a job that ends with a steady latency but measures none.
+fn unknown_latency(job: &Job, context: &StrictContext<'_>) -> Option<Diagnostic> {
+    let needs = job.extent.steady.is_some_and(|steady| steady.measure == SteadyMeasure::Latency);
+    (needs && job.stats.disable_clat).then(|| {
+        context
+            .error(
+                "steady-latency",
+                "steadystate",
+                "a steady latency needs completion latencies, which are not measured",
+            )
+            .remedy("leave `disable_clat` and `gtod_reduce` out")
+    })
 }
 
 /// Reports whether a kind of operation has a rate or floor in bytes and one in operations.

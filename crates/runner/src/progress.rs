@@ -148,5 +148,7 @@ fn bytes_max(job: &Job, worker: &WorkerPlan) -> Option<u64> {
         return replay.facts.as_ref().map(|facts| facts.bytes);
     }
     let once = worker.files.transfer_bytes().saturating_mul(u64::from(job.extent.loops.max(1)));
+    let again = job.pattern.preconditioning.map_or(0.0, |options| options.overprovisioning);
+    let once = once.saturating_add((once as f64 * again) as u64);
     (!job.extent.time_based).then(|| once.saturating_mul(1 + u64::from(reads_back(job))))
 }

@@ -36,7 +36,9 @@ impl Limits {
         let limited = !counted && !extent.time_based;
         let by_pass = has_passes && (reads_back || (limited && (extent.loops > 1 || has_pairs)));
         // With `io_size`, fio's pairs pass over the whole file, of which `size` may be a part.
-        let size = layout.size.filter(|_| !(has_pairs && layout.io_size.is_some()));
+        // A pass of `sprandom` is longer than the region.
+        let is_longer = (has_pairs && layout.io_size.is_some()) || job.pattern.preconditioning.is_some();
+        let size = layout.size.filter(|_| !is_longer);
         let pass = size.map_or(usable, |size| size.min(usable));
         let bytes = layout.io_size.map_or(pass, |io_size| if by_pass { io_size.min(pass) } else { io_size });
         let bytes = i64::try_from(bytes).unwrap_or(i64::MAX).max(1);

@@ -1,6 +1,7 @@
 //! Block sizes of operations.
 
-use job::BlockSizes;
+use job::{BlockSizes, Pattern};
+use units::PerKind;
 use units::random::Random;
 
 /// Draws block sizes of one kind of operation.
@@ -84,6 +85,25 @@ impl Sizer {
                 totals.iter().find(|part| point < part.0).map_or(totals[0].1, |part| part.1)
             }
         }
+    }
+}
+
+/// Returns what `map` makes of the values of reads, writes and trims.
+pub(crate) fn three<T, U>(values: &PerKind<T>, map: impl Fn(&T) -> U) -> [U; 3] {
+    [map(&values.read), map(&values.write), map(&values.trim)]
+}
+
+/// Returns the block sizes of each kind, and whether they depend on the order of each operation: with `bs_is_seq_rand`
+/// they do unless all operations are sequential or all are random.
+pub(crate) fn sizes_by_order(pattern: &Pattern) -> (PerKind<BlockSizes>, bool) {
+    let sizes = &pattern.block_sizes;
+    let all = |sizes: &BlockSizes| (PerKind::from_slots(|_| sizes.clone()), false);
+    let is_always_random = pattern.modifier <= 1 && three(&pattern.percentage_random, |&share| share) == [100; 3];
+    match (pattern.sizes_by_order, pattern.random) {
+        (false, _) => (sizes.clone(), false),
+        (true, false) => all(&sizes.read),
+        (true, true) if is_always_random => all(&sizes.write),
+        (true, true) => (sizes.clone(), true),
     }
 }
 

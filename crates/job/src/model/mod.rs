@@ -29,7 +29,9 @@ pub use hosts::PlanHosts;
 pub use network::{NetworkOptions, NetworkProtocol};
 pub use nvme::{NvmeOptions, NvmeWrite, PlacementKind, PlacementOptions, PlacementSelect, ProtectionFields};
 pub use object_store::{ObjectStoreMode, ObjectStoreOptions, Secret, StoreEncryption};
-pub use pattern::{BlockSizes, Direction, Distribution, Generator, Pattern, StridedZones, ZonedOptions};
+pub use pattern::{
+    BlockSizes, Direction, Distribution, Generator, Pattern, Preconditioning, StridedZones, ZonedOptions,
+};
 pub use priority::{CommandPriorities, IoPriority, PriorityRule, PriorityShare};
 pub use processor::{ProcessorLoad, ProcessorWork};
 pub use program::ProgramOptions;

@@ -24,6 +24,8 @@ pub struct Pattern {
     pub zones: Option<StridedZones>,
     /// Zones of zoned block devices (`zonemode=zbd`).
     pub zoned: Option<ZonedOptions>,
+    /// The writes that precondition a flash device (`sprandom`).
+    pub preconditioning: Option<Preconditioning>,
     /// Allow block sizes that are not multiples of the minimum.
     pub bs_unaligned: bool,
     /// Alignment of offsets in bytes; `None` for the minimum block size.
@@ -68,6 +70,24 @@ impl Pattern {
     #[must_use]
     pub fn read_fraction(&self) -> f64 {
         f64::from(self.read_ppm) / f64::from(Self::PPM)
+    }
+}
+
+/// Preconditioning of a flash device in one pass (`sprandom`).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Preconditioning {
+    /// Overprovisioning of the device: bytes of flash beyond those of the device, as a fraction of these.
+    pub overprovisioning: f64,
+    /// Number of regions into which the pass is divided.
+    pub regions: u32,
+    /// Size of the cache of the device in bytes, which must not hold both writes of a block; 0 for none.
+    pub cache_bytes: u64,
+}
+
+/// Defaults of fio.
+impl Default for Preconditioning {
+    fn default() -> Self {
+        Self { overprovisioning: 0.15, regions: 100, cache_bytes: 0 }
     }
 }
 

@@ -3,11 +3,15 @@
 use units::PerKind;
 
 use super::spec::OptionKind::{Bool, Floats, Int, Long, Ranges, Text, Word};
-use super::spec::{ANY, OptionSpec, Setter, flag, int, later, share, special, switch, word};
+use super::spec::{ANY, OptionSpec, Setter, flag, int, share, special, switch, word};
 use crate::draft::JobDraft;
 use crate::model::{Direction, Generator};
 use crate::read::number::NumberUnit;
 use crate::read::{Findings, distribution, lists, number, pattern};
+
+/// Bounds of the overprovisioning of flash devices.
+const SPR_OP_MIN: f64 = 0.001;
+const SPR_OP_MAX: f64 = 16.0;
 
 pub(super) static OPTIONS: &[OptionSpec] = &[
     word("rw", DIRECTIONS, "I/O pattern: reads, writes or trims, sequential or random.", rw)
@@ -103,11 +107,30 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
         |d, w, _, _| d.job.pattern.repeats_offset = w == "identical",
     )
     .default("sequential"),
-    later("sprandom", Bool, "Precondition a flash device in one pass.").default("0"),
-    later("spr_num_regions", Int(0, ANY), "Number of regions of the `sprandom` pass.").default("100"),
-    later("spr_op", Floats(f64::MIN, f64::MAX), "Overprovisioning of the device as a fraction, for `sprandom`.")
-        .default("0.15"),
-    later("spr_cs", Long(0), "Cache size of the device in bytes, for `sprandom`.").default("0"),
+    switch(
+        "sprandom",
+        "0",
+        "Precondition a flash device in one pass: write each block once, and more of the older ones again.",
+        |d, on| d.preconditioning.0 = on,
+    ),
+    int("spr_num_regions", (2, 1_000_000), "Number of regions into which `sprandom` divides its pass.", |d, n| {
+        d.preconditioning.1.regions = n as u32;
+    })
+    .default("100"),
+    OptionSpec::new(
+        "spr_op",
+        Floats(SPR_OP_MIN, SPR_OP_MAX),
+        Setter::Floats(|d, list| d.preconditioning.1.overprovisioning = list.first().copied().unwrap_or(0.15)),
+        "Overprovisioning of the device for `sprandom`, as a fraction of its size.",
+    )
+    .default("0.15"),
+    OptionSpec::new(
+        "spr_cs",
+        Long(0),
+        Setter::Number(|d, n| d.preconditioning.1.cache_bytes = n),
+        "Cache size of the device in bytes: `sprandom` repeats writes after those of the next region, not before.",
+    )
+    .default("0"),
     flag("zero_buffers", "Write zeroes.", |d, on| d.job.payload.zero_buffers = on),
     flag("refill_buffers", "Fill the buffer with new random data before every write.", |d, on| {
         d.job.payload.refill_buffers = on;

@@ -160,6 +160,9 @@ pub fn map_bytes(job: &Job, layout: &JobLayout) -> Result<u64, WorkloadError> {
 }
 
 fn check_map(job: &Job, rules: &OffsetRules, index: usize, length: u64) -> Result<(), WorkloadError> {
+    if let Some(Err(message)) = rules.regions(length) {
+        return Err(WorkloadError::new("spr_num_regions", message));
+    }
     if rules.is_too_large(length) {
         let (name, number) = (&job.name, index + 1);
         let message = format!("file {number} of job {name} has too many blocks for a map\nhelp: set norandommap");

@@ -3,18 +3,20 @@
 mod coverage;
 mod distribution;
 mod permutation;
+mod preconditioning;
 mod strides;
 
 pub(crate) use distribution::Draw;
 pub(crate) use permutation::Permutation;
 
-use job::{BlockSizes, Distribution, Generator, Job, Pattern, StridedZones};
+use job::{Distribution, Generator, Job, Preconditioning, StridedZones};
+use units::OpKind;
 use units::random::{Random, mix};
-use units::{OpKind, PerKind};
 
 use crate::decision::FileExtent;
-use crate::sizes::Sizer;
+use crate::sizes::{Sizer, sizes_by_order, three};
 use coverage::Coverage;
+use preconditioning::{PreconditioningPass, RegionPlan};
 use strides::Strides;
 
 /// Maximum number of blocks in a map: 1 PiB of 4 KiB, which takes half a gigabyte before first use.
@@ -44,6 +46,7 @@ pub(crate) struct OffsetRules {
     /// Whether operations between two random offsets repeat the offset.
     repeats_offset: bool,
     zones: Option<StridedZones>,
+    preconditioning: Option<Preconditioning>,
     /// Whether reads and writes are each in a sequence of their own.
     has_two_sequences: bool,
     key: u64,
@@ -57,12 +60,10 @@ enum Method {
     PermutedStarts(u32),
     /// Each block of this size once, several per operation.
     Covered(u32),
+    /// The writes of `sprandom`, of blocks of this size.
+    Preconditioning(u32),
     /// Independent draws.
     Drawn,
-}
-
-fn three<T, U>(values: &PerKind<T>, map: impl Fn(&T) -> U) -> [U; 3] {
-    [map(&values.read), map(&values.write), map(&values.trim)]
 }
 
 impl OffsetRules {
@@ -86,6 +87,7 @@ impl OffsetRules {
             sizes_by_order,
             repeats_offset: pattern.repeats_offset && pattern.random,
             zones: pattern.zones,
+            preconditioning: pattern.preconditioning,
             has_two_sequences: !pattern.random && used[0] && used[1] && !pattern.sizes_by_order,
             sizes,
             align,
@@ -141,9 +143,23 @@ impl OffsetRules {
         self.mapped_blocks(bytes) > MAPPED_BLOCKS_MAX
     }
 
-    /// Returns the memory in bytes of the map of an unused region of `bytes`.
+    /// Returns the memory in bytes of the map of an unused region of `bytes`, or of the blocks that `sprandom`
+    /// remembers.
     pub(crate) fn map_bytes(&self, bytes: u64) -> u64 {
-        coverage::bytes_of(self.mapped_blocks(bytes))
+        match self.regions(bytes) {
+            Some(Ok(plan)) => plan.remembered().saturating_mul(size_of::<u64>() as u64),
+            _ => coverage::bytes_of(self.mapped_blocks(bytes)),
+        }
+    }
+
+    /// Returns how `sprandom` divides the pass over a region of `bytes`; `None` for other jobs.
+    ///
+    /// # Errors
+    ///
+    /// Returns why it cannot be divided.
+    pub(crate) fn regions(&self, bytes: u64) -> Option<Result<RegionPlan, String>> {
+        let (Method::Preconditioning(unit), Some(options)) = (self.method, &self.preconditioning) else { return None };
+        Some(RegionPlan::new(options, bytes / u64::from(unit), unit.into()))
     }
 
     fn mapped_blocks(&self, bytes: u64) -> u64 {
@@ -165,20 +181,6 @@ impl OffsetRules {
     }
 }
 
-/// Returns the block sizes of each kind, and whether they depend on the order of each operation: with `bs_is_seq_rand`
-/// they do unless all operations are sequential or all are random.
-fn sizes_by_order(pattern: &Pattern) -> (PerKind<BlockSizes>, bool) {
-    let sizes = &pattern.block_sizes;
-    let all = |sizes: &BlockSizes| (PerKind::from_slots(|_| sizes.clone()), false);
-    let is_always_random = pattern.modifier <= 1 && three(&pattern.percentage_random, |&share| share) == [100; 3];
-    match (pattern.sizes_by_order, pattern.random) {
-        (false, _) => (sizes.clone(), false),
-        (true, false) => all(&sizes.read),
-        (true, true) if is_always_random => all(&sizes.write),
-        (true, true) => (sizes.clone(), true),
-    }
-}
-
 /// Returns the minimum block size of the used kinds.
 pub(crate) fn min_size(sizes: &[Sizer; 3], used: [bool; 3]) -> u32 {
     sizes.iter().zip(used).filter(|(_, used)| *used).map(|(sizes, _)| sizes.min()).min().unwrap_or(1)
@@ -186,6 +188,9 @@ pub(crate) fn min_size(sizes: &[Sizer; 3], used: [bool; 3]) -> u32 {
 
 fn method(job: &Job, sizes: &[Sizer; 3], used: [bool; 3]) -> Method {
     let pattern = &job.pattern;
+    if pattern.preconditioning.is_some() {
+        return Method::Preconditioning(min_size(sizes, used));
+    }
     let uniform = three(&pattern.distribution, |shape| *shape == Distribution::Uniform);
     // `lfsr` needs no map to reach each offset once.
     let is_drawn = pattern.norandommap && pattern.generator != Generator::Lfsr;
@@ -244,6 +249,7 @@ enum OffsetSource {
     Permuted { order: Permutation, unit: u64 },
     Covered { map: Coverage, unit: u64 },
     Drawn(Box<[Draw; 3]>),
+    Preconditioning { pass: Box<PreconditioningPass>, unit: u64 },
     Strided(Box<Strides>),
 }
 
@@ -267,6 +273,9 @@ impl Cursor {
             key: mix(rules.key, index as u64),
             least,
         };
+        if let Some(Ok(plan)) = rules.regions(cursor.length) {
+            cursor.pass_bytes = plan.writes().saturating_mul(unit);
+        }
         if let Method::Drawn = rules.method
             && rules.random
             && rules.zones.is_none()
@@ -332,7 +341,7 @@ impl Cursor {
         } else if rules.ends_with_whole_block() {
             self.pass_bytes.next_multiple_of(self.least.into())
         } else {
-            self.length
+            self.pass_bytes
         };
         // Backwards, each pass continues where the previous one ended.
         if rules.skip >= 0 {
@@ -355,6 +364,12 @@ impl Cursor {
             Method::Covered(unit) => {
                 let unit = u64::from(unit);
                 self.source = OffsetSource::Covered { map: Coverage::new(self.length / unit), unit };
+            }
+            Method::Preconditioning(unit) => {
+                if let Some(Ok(plan)) = rules.regions(self.length) {
+                    let pass = Box::new(PreconditioningPass::new(&plan, key));
+                    self.source = OffsetSource::Preconditioning { pass, unit: unit.into() };
+                }
             }
             Method::Drawn => {}
         }
@@ -417,7 +432,7 @@ impl Cursor {
             OffsetSource::InOrder => self.left.min(self.length.saturating_sub(head)),
             OffsetSource::Permuted { .. } | OffsetSource::Covered { .. } | OffsetSource::Drawn(_) => self.left,
             // Never on the fast path.
-            OffsetSource::Strided(_) => 0,
+            OffsetSource::Strided(_) | OffsetSource::Preconditioning { .. } => 0,
         };
         room / u64::from(length.max(1))
     }
@@ -437,7 +452,7 @@ impl Cursor {
                 map.take(random.below(map.blocks), 1).map_or(0, |taken| taken.0 * *unit)
             }
             OffsetSource::Drawn(draws) => draws[kind].draw(random) * u64::from(rules.align[kind]),
-            OffsetSource::Strided(_) => 0,
+            OffsetSource::Strided(_) | OffsetSource::Preconditioning { .. } => 0,
         };
         self.start + at
     }
@@ -522,6 +537,7 @@ impl Cursor {
                 self.fit(rules, kind, at, length)
             }
             OffsetSource::InOrder => self.in_sequence(rules, kind, length),
+            OffsetSource::Preconditioning { pass, unit } => Some((pass.next()? * *unit, length)),
             OffsetSource::Strided(_) => None,
         }
     }
