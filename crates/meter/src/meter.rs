@@ -316,6 +316,18 @@ impl Meter {
         bytes
     }
 
+    /// Returns the sum of the times from submission to completion, in nanoseconds, modulo 2^64. Operations that are not
+    /// added yet count with it, as in [`Self::ios`].
+    #[must_use]
+    pub fn service_ns(&self) -> u64 {
+        let added = self.summary.directions.each_ref().map(|direction| direction.service.moments.sum_ns() as u64);
+        let run = self.run.as_ref().map_or(0, |run| {
+            let service = run.sample.completed.since(run.sample.submitted);
+            service.get().wrapping_mul(run.ios)
+        });
+        added.into_iter().fold(run, u64::wrapping_add)
+    }
+
     /// Hands over the log entries up to `now`.
     pub fn hand_over_log(&mut self, now: Nanos) {
         if self.logs.is_none() {

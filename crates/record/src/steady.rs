@@ -5,13 +5,13 @@ use serde::{Deserialize, Serialize};
 /// Whether and how a job reached a steady state (`steadystate`).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SteadyRecord {
-    /// `iops` or `bw`.
+    /// `iops`, `bw` or `lat`.
     pub measure: String,
     /// Whether the slope of the measure is judged instead of its largest deviation from the mean.
     pub is_slope: bool,
     /// Whether limit and criterion are percentages of the mean.
     pub is_percent: bool,
-    /// Value below which the state is steady: per second, or in per cent.
+    /// Value below which the state is steady: per second, in nanoseconds for `lat`, or in per cent.
     pub limit: f64,
     /// Length of the window in nanoseconds.
     pub duration_ns: u64,
@@ -19,14 +19,17 @@ pub struct SteadyRecord {
     pub is_attained: bool,
     /// The last value that was compared with the limit.
     pub criterion: f64,
-    /// Largest deviation from the mean in the last window, per second; zero if the slope is judged.
+    /// Largest deviation from the mean in the last window, in the unit of the limit that is no percentage; zero if the slope is judged.
     pub max_deviation: f64,
-    /// Slope in the last window, per second and sample; zero if the deviation is judged.
+    /// Slope in the last window, in that unit per sample; zero if the deviation is judged.
     pub slope: f64,
     /// Operations per second of each sample of the last window.
     pub iops: Vec<f64>,
     /// Bytes per second of each sample of the last window.
     pub bytes_per_second: Vec<f64>,
+    /// Mean completion latency of each sample of the last window in nanoseconds; empty unless it is the measure.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub latencies_ns: Vec<f64>,
 }
 
 impl SteadyRecord {
@@ -40,6 +43,12 @@ impl SteadyRecord {
     #[must_use]
     pub fn bytes_per_second_mean(&self) -> u64 {
         mean(&self.bytes_per_second)
+    }
+
+    /// Returns the mean of the latencies in the last window, in nanoseconds; `None` unless latency is the measure.
+    #[must_use]
+    pub fn latency_mean_ns(&self) -> Option<u64> {
+        (self.measure == "lat").then(|| mean(&self.latencies_ns))
     }
 }
 

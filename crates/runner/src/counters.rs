@@ -12,6 +12,8 @@ use volume::ServiceStage;
 pub struct WorkerCounters {
     ios: [AtomicU64; 3],
     bytes: [AtomicU64; 3],
+    /// Sum of the completion latencies in nanoseconds.
+    service_ns: AtomicU64,
     /// Time of these counts on the target's clock, in nanoseconds.
     counted_ns: AtomicU64,
     running: AtomicBool,
@@ -44,6 +46,19 @@ pub struct Totals {
     pub bytes: [u64; 3],
     /// Number of running workers.
     pub running: usize,
+}
+
+/// What a worker has done up to an instant.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct CountedWork {
+    /// Time of these counts on the target's clock.
+    pub(crate) at: Nanos,
+    /// Operations completed.
+    pub(crate) operations: u64,
+    /// Bytes transferred.
+    pub(crate) bytes: u64,
+    /// Sum of their completion latencies in nanoseconds, modulo 2^64.
+    pub(crate) service_ns: u64,
 }
 
 impl RunCounters {
@@ -177,9 +192,14 @@ impl WorkerCounters {
         self.ios.iter().map(|ios| ios.load(Ordering::Relaxed)).sum()
     }
 
-    /// Returns operations and bytes so far, and the time of these counts on the target's clock.
-    pub(crate) fn counted(&self) -> (Nanos, u64, u64) {
-        (Nanos::new(self.counted_ns.load(Ordering::Relaxed)), self.operations(), self.bytes())
+    /// Returns the counts so far.
+    pub(crate) fn counted(&self) -> CountedWork {
+        CountedWork {
+            at: Nanos::new(self.counted_ns.load(Ordering::Relaxed)),
+            operations: self.operations(),
+            bytes: self.bytes(),
+            service_ns: self.service_ns.load(Ordering::Relaxed),
+        }
     }
 
     /// Returns the thread ID; zero before the worker begins.
@@ -221,6 +241,7 @@ impl WorkerCounters {
         for (counter, value) in self.ios.iter().zip(meter.ios()).chain(self.bytes.iter().zip(meter.bytes())) {
             counter.store(value, Ordering::Relaxed);
         }
+        self.service_ns.store(meter.service_ns(), Ordering::Relaxed);
     }
 
     /// Returns the latest glance.

@@ -6,6 +6,7 @@ use job::{Plan, SteadyMeasure, SteadyState};
 use record::SteadyRecord;
 use units::Nanos;
 
+use crate::counters::CountedWork;
 use crate::{RunCounters, WorkerCounters, WorkerPlan};
 
 /// The jobs of a run that end in a steady state, each with the workers whose results merge.
@@ -19,13 +20,44 @@ pub struct SteadyStates {
 struct SteadyGroup {
     workers: Vec<usize>,
     options: SteadyState,
-    /// Operations and bytes per second of each interval, the latest last.
-    samples: VecDeque<(f64, f64)>,
-    /// Time, operations and bytes of each worker at the last sample.
-    last: Vec<(Nanos, u64, u64)>,
+    /// The intervals, the latest last.
+    samples: VecDeque<SteadySample>,
+    /// The counts of each worker at the last sample.
+    last: Vec<CountedWork>,
     /// Instant of the next sample; `None` before the workers run.
     next: Option<Nanos>,
     is_attained: bool,
+}
+
+/// Rates and latency in one interval.
+#[derive(Clone, Copy, Debug, Default)]
+struct SteadySample {
+    /// Operations per second.
+    iops: f64,
+    /// Bytes per second.
+    bytes_per_second: f64,
+    /// Mean completion latency in nanoseconds; zero if nothing completed.
+    latency_ns: f64,
+}
+
+impl SteadySample {
+    /// Returns the sample of workers that have counted this before and after an interval.
+    fn between(before: &[CountedWork], after: &[CountedWork]) -> Self {
+        let mut sample = Self::default();
+        let (mut service_ns, mut completed) = (0.0, 0);
+        for (before, after) in before.iter().zip(after) {
+            let seconds = after.at.since(before.at).secs_f64();
+            let operations = after.operations.saturating_sub(before.operations);
+            if seconds > 0.0 {
+                sample.iops += operations as f64 / seconds;
+                sample.bytes_per_second += after.bytes.saturating_sub(before.bytes) as f64 / seconds;
+                service_ns += after.service_ns.wrapping_sub(before.service_ns) as f64;
+                completed += operations;
+            }
+        }
+        sample.latency_ns = if completed > 0 { service_ns / completed as f64 } else { 0.0 };
+        sample
+    }
 }
 
 impl SteadyStates {
@@ -92,19 +124,14 @@ impl SteadyGroup {
         self.next = Some(next.max(now.since(self.options.interval)) + self.options.interval);
         let counted: Vec<_> = all.map(WorkerCounters::counted).collect();
         let before = std::mem::replace(&mut self.last, counted);
-        let mut sum = (0.0, 0.0);
-        for ((at, ios, bytes), (at_before, ios_before, bytes_before)) in self.last.iter().zip(before) {
-            let seconds = at.since(at_before).secs_f64();
-            if seconds > 0.0 {
-                sum.0 += ios.saturating_sub(ios_before) as f64 / seconds;
-                sum.1 += bytes.saturating_sub(bytes_before) as f64 / seconds;
-            }
-        }
-        self.samples.push_back(sum);
+        self.samples.push_back(SteadySample::between(&before, &self.last));
         while self.samples.len() > self.window() {
             self.samples.pop_front();
         }
-        self.is_attained = self.samples.len() == self.window() && self.criterion() < self.options.limit;
+        // Without completions there is no latency that could be steady.
+        let is_known = self.options.measure != SteadyMeasure::Latency || self.samples.iter().all(|one| one.iops > 0.0);
+        let is_full = self.samples.len() == self.window();
+        self.is_attained = is_full && is_known && self.criterion() < self.options.limit;
         self.is_attained
     }
 
@@ -115,8 +142,12 @@ impl SteadyGroup {
     }
 
     fn values(&self) -> impl Iterator<Item = f64> + Clone + '_ {
-        let is_bandwidth = self.options.measure == SteadyMeasure::Bandwidth;
-        self.samples.iter().map(move |(iops, bandwidth)| if is_bandwidth { *bandwidth } else { *iops })
+        let measure = self.options.measure;
+        self.samples.iter().map(move |sample| match measure {
+            SteadyMeasure::Iops => sample.iops,
+            SteadyMeasure::Bandwidth => sample.bytes_per_second,
+            SteadyMeasure::Latency => sample.latency_ns,
+        })
     }
 
     /// Returns what is compared with the limit: a deviation or a slope, absolute or in per cent of the mean.
@@ -134,7 +165,12 @@ impl SteadyGroup {
         let SteadyState { measure, is_slope, is_percent, limit, duration, .. } = self.options;
         let values = mean(self.values());
         SteadyRecord {
-            measure: if measure == SteadyMeasure::Bandwidth { "bw" } else { "iops" }.to_owned(),
+            measure: match measure {
+                SteadyMeasure::Iops => "iops",
+                SteadyMeasure::Bandwidth => "bw",
+                SteadyMeasure::Latency => "lat",
+            }
+            .to_owned(),
             is_slope,
             is_percent,
             limit,
@@ -143,8 +179,12 @@ impl SteadyGroup {
             criterion: self.criterion(),
             max_deviation: if is_slope { 0.0 } else { max_deviation(self.values(), values) },
             slope: if is_slope { slope(self.values()) } else { 0.0 },
-            iops: self.samples.iter().map(|sample| sample.0).collect(),
-            bytes_per_second: self.samples.iter().map(|sample| sample.1).collect(),
+            iops: self.samples.iter().map(|sample| sample.iops).collect(),
+            bytes_per_second: self.samples.iter().map(|sample| sample.bytes_per_second).collect(),
+            latencies_ns: match measure {
+                SteadyMeasure::Latency => self.samples.iter().map(|sample| sample.latency_ns).collect(),
+                _ => Vec::new(),
+            },
         }
     }
 }
@@ -177,7 +217,7 @@ mod tests {
 
     fn group(is_slope: bool, is_percent: bool, values: &[f64]) -> SteadyGroup {
         let options = SteadyState { is_slope, is_percent, ..SteadyState::default() };
-        let samples = values.iter().map(|value| (*value, 0.0)).collect();
+        let samples = values.iter().map(|value| SteadySample { iops: *value, ..SteadySample::default() }).collect();
         SteadyGroup { workers: vec![0], options, samples, last: Vec::new(), next: None, is_attained: false }
     }
 
@@ -190,5 +230,21 @@ mod tests {
         assert!((group(false, true, &values).criterion() - 1500.0 / 115.0).abs() < 1e-9);
         assert_eq!(group(true, false, &[130.0, 120.0, 110.0]).criterion(), 10.0, "a falling rate is not steady");
         assert_eq!(group(false, true, &[0.0, 0.0]).criterion(), 0.0);
+    }
+
+    #[test]
+    fn the_latency_of_an_interval_is_the_mean_over_all_workers() {
+        let counted = |ms: u64, operations: u64, service_ns: u64| CountedWork {
+            at: Nanos::from_millis(ms),
+            operations,
+            bytes: 0,
+            service_ns,
+        };
+        let before = [counted(0, 10, u64::MAX - 99), counted(0, 0, 0)];
+        let after = [counted(1_000, 13, 2_900), counted(500, 1, 5_000)];
+        let sample = SteadySample::between(&before, &after);
+        assert_eq!(sample.latency_ns, 2_000.0);
+        assert_eq!(sample.iops, 5.0);
+        assert_eq!(SteadySample::between(&after, &after).latency_ns, 0.0);
     }
 }

@@ -92,4 +92,6 @@ pub enum SteadyMeasure {
     Iops,
     /// Bytes per second.
     Bandwidth,
+    /// Mean completion latency in nanoseconds.
+    Latency,
 }

@@ -55,7 +55,7 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
         "steadystate",
         OptionKind::Text,
         steadystate,
-        "End when the deviation or slope of IOPS or bandwidth is below a limit: `iops:5%`, `bw_slope:0.3%`.",
+        "End when the deviation or slope of IOPS, bandwidth or latency is below a limit: `iops:5%`, `bw_slope:0.3%`, `lat:2%`.",
     )
     .alias(&["ss"])
     .default("iops_slope:0.01%"),
@@ -116,10 +116,12 @@ fn steadystate(draft: &mut JobDraft, text: &str, findings: &mut Findings) {
         "iops_slope" => (SteadyMeasure::Iops, true),
         "bw" => (SteadyMeasure::Bandwidth, false),
         "bw_slope" => (SteadyMeasure::Bandwidth, true),
+        "lat" => (SteadyMeasure::Latency, false),
+        "lat_slope" => (SteadyMeasure::Latency, true),
         _ => {
             findings
                 .fault(0..name.len(), "steady-measure", format!("`{name}` is no measure of a steady state"))
-                .remedy("write `iops`, `iops_slope`, `bw` or `bw_slope`, and a limit: `iops:5%`");
+                .remedy("write `iops`, `bw` or `lat`, with `_slope` if the slope is meant, and a limit: `iops:5%`");
             return;
         }
     };
