@@ -7,9 +7,10 @@ use std::io::Write;
 use std::path::Path;
 use std::time::Duration;
 
+use device::HostIdleness;
 use engine::describe;
 use engine::gate::{Existing, create_output};
-use job::{Dialect, Eta, HostOptions, Invocation, OutputFormat, Plan};
+use job::{Dialect, Eta, HostOptions, IdleProfile, Invocation, OutputFormat, Plan};
 use live::AggregateLog;
 use record::Run;
 use report::fio::{self, FioFormat, FioOptions, FioVersion, Terse};
@@ -84,6 +85,9 @@ fn informational_text(host: &HostOptions, showcmd: &[String]) -> Option<String> 
     if host.help {
         return Some(usage());
     }
+    if host.idle_prof == Some(IdleProfile::Calibrate) {
+        return Some(fio::calibration(&device::calibrated_idleness()));
+    }
     if let Some(name) = &host.cmdhelp {
         let unknown = || format!("there is no option `{name}`\n");
         return Some(job::docs::option_help(name).unwrap_or_else(unknown));
@@ -123,13 +127,18 @@ fn run_and_print(host: &HostOptions, plan: &Plan, words: &[String]) -> Exit {
     for (job, files, bytes) in device::layout::of_each(plan, workers) {
         out.write(&fio::laying_out(&plan.jobs[job].name, files, bytes, &out.formats));
     }
-    let completed = match prepared.run(&options, &signals, &mut FioDisplay::new(host, plan, workers, &mut out)) {
+    let idleness = match HostIdleness::begin(host.idle_prof) {
+        Ok(idleness) => idleness,
+        Err(problem) => return refuse([problem]),
+    };
+    let mut completed = match prepared.run(&options, &signals, &mut FioDisplay::new(host, plan, workers, &mut out)) {
         Ok(completed) => completed,
         Err(error) => {
             let exit = refuse([error.to_string()]);
             return signals.end().map_or(exit, |_| Exit::FIO_SIGNAL);
         }
     };
+    completed.run.idleness = idleness.finish();
     signals.conclude();
     out.write(&fio::results(&completed.run, &out.formats, out.options));
     if let Some(Err(problem)) = out.bandwidth.take().map(AggregateLog::finish) {

@@ -405,3 +405,56 @@ fn a_log_of_operations_is_replayed_by_the_other_program() {
         assert_eq!(Json::read_after_notes(&outcome.stdout).whole("jobs/0/write/total_ios"), 16);
     }
 }
+
+/// fio 3.33 has no steady states of latency; the names of the fields are those of later versions.
+#[test]
+fn a_steady_latency_ends_a_job() {
+    let line = |options: &str| {
+        format!(
+            "fio --name=a --ioengine=null --size=1g --rw=randread --time_based --runtime=20 --output-format=json {options}"
+        )
+    };
+    // Every limit holds for latencies below a second.
+    for options in ["--ss=lat:1000000000 --ss_dur=2", "--ss=lat_slope:900% --ss_dur=2 --rate_iops=2000"] {
+        let found = Json::read_after_notes(&run(&mut fathom(words(&line(options)))).expect_code(0).stdout);
+        let steady = found.at("jobs/0/steadystate");
+        assert_eq!((steady.whole("attained"), steady.items("data/lat_ns").len()), (1, 2), "{options}");
+        assert!(steady.whole("data/lat_mean") < 1_000_000_000, "{options}");
+        assert!(found.whole("jobs/0/read/runtime") < 10_000, "{options}");
+        assert!(options.contains(steady.text("ss").split(':').next().unwrap()), "{options}");
+    }
+    for (options, message) in [
+        ("--ss=lat:5% --ss_dur=2 --disable_clat=1", "needs completion latencies"),
+        ("--ss=latency:5% --ss_dur=2", "is no measure of a steady state"),
+        ("--ss=lat --ss_dur=2", "a limit is missing"),
+    ] {
+        let refused = run(&mut fathom(words(&line(options)))).expect_code(1);
+        assert!(refused.stderr.contains(message), "{options}: {}", refused.stderr);
+    }
+}
+
+#[test]
+fn idle_processors_are_listed_as_in_fio() {
+    require!(Fio);
+    let job = "--name=a --ioengine=null --size=1g --rw=read --rate_iops=1000 --time_based --runtime=1";
+    let lines = |text: &str| -> Vec<String> {
+        let from = text.lines().skip_while(|line| !line.starts_with("CPU idleness"));
+        // Numbers differ from run to run.
+        from.map(|line| line.chars().filter(|c| !c.is_ascii_digit()).collect()).collect()
+    };
+    for options in
+        ["--idle-prof=calibrate".to_owned(), format!("--idle-prof=system {job}"), format!("--idle-prof=percpu {job}")]
+    {
+        let ours = run(fathom(["fio"]).args(words(&options))).expect_code(0);
+        let theirs = run(&mut fio(words(&options))).expect_code(0);
+        assert_eq!(lines(&ours.stdout), lines(&theirs.stdout), "{options}");
+        assert!(!lines(&ours.stdout).is_empty());
+    }
+    let json = format!("--idle-prof=percpu --output-format=json {job}");
+    let found = [fathom(["fio".to_owned()].into_iter().chain(words(&json))), fio(words(&json))]
+        .map(|mut one| Json::read_after_notes(&run(&mut one).expect_code(0).stdout));
+    let idleness = found.each_ref().map(|found| found.at("cpu_idleness").clone());
+    assert_eq!(idleness[0].shape(), idleness[1].shape());
+    let refused = run(&mut fathom(words(&format!("fio --idle-prof=all {job}")))).expect_code(1);
+    assert!(refused.stderr.contains("one of system, percpu, calibrate"), "{}", refused.stderr);
+}

@@ -29,6 +29,7 @@ mod fault;
 mod file_facts;
 pub mod files;
 pub mod gate;
+mod idleness;
 mod in_call;
 mod inline;
 mod loop_info;
@@ -62,6 +63,7 @@ pub mod zones;
 
 pub use clock::{MonotonicClock, clock_ns};
 pub use error::{Error, ErrorKind, describe, remedy};
+pub use idleness::{IdleProfiler, Idleness, WorkUnit};
 pub use in_call::{BlockedCall, CallKind, InCall};
 pub use named_target::{NamedTarget, PathCall};
 pub use namespace::{Namespace, identify_namespace};

@@ -29,6 +29,7 @@ pub mod fio;
 mod fio_rows;
 mod fleet;
 pub mod host;
+mod idleness;
 mod input;
 mod job_result;
 mod kind;
@@ -62,6 +63,7 @@ pub use environment::{DeviceRecord, EnvironmentRecord, FilesystemRecord, TargetE
 pub use figure::{Figure, FigureQuantity};
 pub use fio_rows::FioRow;
 pub use fleet::{ClockRecord, FleetRecord, LostRank, MergeRecord, RANK_INTERVALS_MAX, RankFailure, RankRecord};
+pub use idleness::IdlenessRecord;
 pub use input::{
     CounterFormat, Input, InputError, InputResult, InputResults, Iostat, IostatCpu, IostatDevice, IostatKind,
     IostatReport, read_input, read_inputs,

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    DataKind, Declared, DirectionResult, FleetRecord, JobResult, ModelRecord, Quote, RunOutcome, SampleRecord,
-    StuckOperation,
+    DataKind, Declared, DirectionResult, FleetRecord, IdlenessRecord, JobResult, ModelRecord, Quote, RunOutcome,
+    SampleRecord, StuckOperation,
 };
 
 /// The record of a run.
@@ -34,6 +34,9 @@ pub struct Run {
     pub jobs: Vec<JobResult>,
     /// Counters of devices.
     pub disks: Vec<DiskUse>,
+    /// Idleness of the processors, if it was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub idleness: Option<IdlenessRecord>,
     /// Remarks for users that the numbers do not express.
     pub notes: Vec<Note>,
     /// Results of modelled volumes; `None` for real ones.

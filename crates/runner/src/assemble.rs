@@ -86,6 +86,7 @@ pub fn assemble(context: &RunContext<'_>, counters: &RunCounters, finished: &[Wo
         asked: requested(context.plan, context.workers),
         jobs: record::collect(&workers),
         disks: context.facts.disk_use(),
+        idleness: None,
         notes: notes(context.plan, context.workers, finished),
         model: context.facts.model().cloned(),
         outcome: match state {

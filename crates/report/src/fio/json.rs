@@ -2,8 +2,8 @@
 
 use job::IoPriority;
 use record::{
-    DirectionResult, DiskUse, FioRow, GroupTotals, JobResult, LatencyShares, LatencyStats, Measured, RankRecord, Run,
-    SteadyRecord, UnifiedKinds,
+    DirectionResult, DiskUse, FioRow, GroupTotals, IdlenessRecord, JobResult, LatencyShares, LatencyStats, Measured,
+    RankRecord, Run, SteadyRecord, UnifiedKinds,
 };
 
 use super::writer::FioWriter;
@@ -37,11 +37,23 @@ pub(super) fn document(out: &mut String, run: &Run, bins: bool, options: FioOpti
         if !run.disks.is_empty() {
             w.array("disk_util", |w| run.disks.iter().for_each(|disk| w.element(|w| disk_util(w, disk, context))));
         }
+        if let Some(idleness) = &run.idleness {
+            w.object("cpu_idleness", |w| idle_processors(w, idleness));
+        }
         let notes: Vec<String> = run.notes.iter().map(note_text).chain(missing_ranks(run)).collect();
         if !notes.is_empty() {
             w.array("fathom notes", |w| notes.iter().for_each(|note| w.text_element(note)));
         }
     });
+}
+
+fn idle_processors(w: &mut FioWriter<'_>, idleness: &IdlenessRecord) {
+    w.float("system", idleness.system_percent());
+    if idleness.lists_processors {
+        idleness.processors.iter().for_each(|(processor, percent)| w.float(&format!("cpu-{processor}"), *percent));
+    }
+    w.float("unit_mean", idleness.unit_mean_us);
+    w.float("unit_stddev", idleness.unit_stddev_us);
 }
 
 /// Writes the results of all ranks as fio's client writes those of its servers, then the totals. fio's total counts all
@@ -197,6 +209,10 @@ fn steady_state(w: &mut FioWriter<'_>, steady: &SteadyRecord) {
     w.object("data", |w| {
         w.int("bw_mean", steady.bytes_per_second_mean());
         w.int("iops_mean", steady.iops_mean());
+        if let Some(mean) = steady.latency_mean_ns() {
+            w.int("lat_mean", mean);
+            w.array("lat_ns", |w| steady.latencies_ns.iter().for_each(|value| w.int_element(*value as u64)));
+        }
         w.array("iops", |w| steady.iops.iter().for_each(|value| w.int_element(*value as u64)));
         w.array("bw", |w| steady.bytes_per_second.iter().for_each(|value| w.int_element(*value as u64)));
     });

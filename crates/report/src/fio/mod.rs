@@ -9,7 +9,7 @@ mod number;
 mod terse;
 mod writer;
 
-use record::{RequestedRun, Run};
+use record::{IdlenessRecord, RequestedRun, Run};
 
 use normal::banner;
 
@@ -116,4 +116,10 @@ pub fn results(run: &Run, formats: &[FioFormat], options: FioOptions) -> String 
         normal::results(&mut out, run, options);
     }
     out
+}
+
+/// Returns the lines of `--idle-prof=calibrate`.
+#[must_use]
+pub fn calibration(idleness: &IdlenessRecord) -> String {
+    normal::idle_processors(idleness)
 }

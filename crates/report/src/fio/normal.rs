@@ -2,8 +2,8 @@
 
 use job::IoPriority;
 use record::{
-    DataKind, DirectionResult, DiskUse, FioRow, JobResult, LatencyShares, LatencyStats, PriorityLatency,
-    RequestedProgram, RequestedRun, Run, SampleRecord, SteadyRecord,
+    DataKind, DirectionResult, DiskUse, FioRow, IdlenessRecord, JobResult, LatencyShares, LatencyStats,
+    PriorityLatency, RequestedProgram, RequestedRun, Run, SampleRecord, SteadyRecord,
 };
 
 use super::json::{BATCHES, DEPTHS, note_text};
@@ -95,9 +95,27 @@ pub(super) fn results(out: &mut String, run: &Run, options: FioOptions) {
         out.push_str("\nDisk stats (read/write):\n");
         run.disks.iter().for_each(|disk| disk_line(out, disk, options));
     }
+    if let Some(idleness) = &run.idleness {
+        out.push_str(&idle_processors(idleness));
+    }
     for note in &run.notes {
         out.push_str(&format!("  note: {}\n", note_text(note)));
     }
+}
+
+/// Returns the lines of `--idle-prof`. Without processors there was no run, only a calibration.
+pub(super) fn idle_processors(idleness: &IdlenessRecord) -> String {
+    let mut out = String::from("CPU idleness:\n");
+    if !idleness.processors.is_empty() {
+        out.insert(0, '\n');
+        out.push_str(&format!("  system: {:.2}%\n", idleness.system_percent()));
+    }
+    if idleness.lists_processors {
+        let each: Vec<_> = idleness.processors.iter().map(|(_, percent)| format!("{percent:.2}%")).collect();
+        out.push_str(&format!("  percpu: {}\n", each.join(", ")));
+    }
+    out.push_str(&format!("  unit work: mean={:.2}us, stddev={:.2}\n", idleness.unit_mean_us, idleness.unit_stddev_us));
+    out
 }
 
 fn style_of(job: &JobResult) -> SizeStyle {
