@@ -172,3 +172,19 @@ fn merged_traces_are_written_and_replayed_by_both_programs() {
     }
     assert_eq!(scratch.read("a.iolog"), iolog(300, true), "an input is never written to");
 }
+
+/// A preview creates no merged file; a run does, on devices and on models.
+#[test]
+fn merged_traces_are_written_by_runs_only() {
+    let scratch = Scratch::new();
+    scratch.write("a.iolog", iolog(300, false));
+    scratch.write("b.iolog", iolog(200, false));
+    let inside = |line: &str| run(fathom(words(line)).current_dir(scratch.path(""))).expect_one_of(&[0, 4]);
+    let merge = "--name=a --read_iolog=a.iolog:b.iolog --replay_speed=max --no-record --merge_blktrace_file";
+    inside(&format!("run --filename=target --dry-run {merge}=dry.bin"));
+    assert!(!scratch.path("dry.bin").exists());
+    inside(&format!("run --filename=target {merge}=device.bin"));
+    inside(&format!("sim --on aws/gp3 {merge}=model.bin"));
+    let bytes = ["device.bin", "model.bin"].map(|name| std::fs::read(scratch.path(name)).expect("a merged trace"));
+    assert!(bytes[0] == bytes[1] && bytes[0].len() > 500 * 48);
+}

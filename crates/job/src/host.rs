@@ -30,6 +30,17 @@ pub enum Eta {
     Never,
 }
 
+/// What `--idle-prof` reports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IdleProfile {
+    /// The unit of work, without a run.
+    Calibrate,
+    /// All processors together.
+    System,
+    /// Each processor too.
+    Processors,
+}
+
 /// fio's options of the program.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HostOptions {
@@ -69,6 +80,10 @@ pub struct HostOptions {
     pub merge_blktrace_only: bool,
     /// `--warnings-fatal`.
     pub warnings_fatal: bool,
+    /// `--profile`: name of the profile whose jobs run.
+    pub profile: Option<String>,
+    /// `--idle-prof`.
+    pub idle_prof: Option<IdleProfile>,
     /// `--version`.
     pub version: bool,
     /// `--help`.
@@ -169,12 +184,15 @@ pub(crate) static HOST_OPTIONS: &[HostSpec] = &[
         h.enghelp = Some(text.to_owned());
     }),
     flag("warnings-fatal", "Treat warnings as errors.", |h, _, _| h.warnings_fatal = true),
-    later("idle-prof", Arity::Required),
+    value("idle-prof", "MODE", "Report how idle the processors are: system, percpu, calibrate.", idle_prof),
     flag("version", "Print the version.", |h, _, _| h.version = true),
     flag("help", "Print this help.", |h, _, _| h.help = true),
     idle("max-jobs", "N", "No effect: there is no limit.", Arity::Required),
     idle("alloc-size", "KB", "No effect: memory is allocated as needed.", Arity::Required),
     idle("debug", "LIST", "No effect.", Arity::Required),
+    value("profile", "NAME", "Run the jobs of a profile: tiobench, act.", |h, text, _| {
+        h.profile = Some(text.to_owned())
+    }),
     later("latency-log", Arity::Required),
     flag("merge-blktrace-only", "Write merged traces, and run nothing.", |h, _, _| h.merge_blktrace_only = true),
     later("cpuclock-test", Arity::None),
@@ -244,4 +262,18 @@ fn eta_interval(host: &mut HostOptions, text: &str, findings: &mut Findings) {
             .remedy("write for example `1s`");
     }
     host.eta_interval = interval;
+}
+
+fn idle_prof(host: &mut HostOptions, text: &str, findings: &mut Findings) {
+    host.idle_prof = match text {
+        "calibrate" => Some(IdleProfile::Calibrate),
+        "system" => Some(IdleProfile::System),
+        "percpu" => Some(IdleProfile::Processors),
+        _ => {
+            findings
+                .fault(0..text.len(), "unknown-value", format!("`{text}` is not a value of this option"))
+                .remedy("one of system, percpu, calibrate");
+            None
+        }
+    };
 }

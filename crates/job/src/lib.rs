@@ -29,7 +29,9 @@ mod network;
 mod nvme;
 mod object_store;
 mod parse;
+mod preconditioning;
 mod processor;
+mod profile;
 mod raw;
 mod read;
 mod reconcile;
@@ -45,7 +47,7 @@ mod written;
 mod zones;
 
 pub use diagnostic::{Diagnostic, DiagnosticLevel, Parsed, Place};
-pub use host::{Eta, HostOptions, OutputFormat};
+pub use host::{Eta, HostOptions, IdleProfile, OutputFormat};
 pub use hosts::{JobArguments, expand_rank_variables, parse_on_hosts};
 pub use model::*;
 pub use parse::{

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use crate::arguments::{self, Arguments};
 use crate::diagnostic::{Diagnostic, Parsed, Place};
 use crate::file::{FileReader, ParsedAmounts};
-use crate::host::HostOptions;
+use crate::host::{HostOptions, IdleProfile};
 use crate::model::Plan;
 use crate::raw::{InjectedOptions, RawFile};
 use crate::resolve::Resolver;
 use crate::showcmd::showcmd;
 use crate::source::HostSource;
-use crate::{Dialect, limits};
+use crate::{Dialect, limits, profile};
 
 /// A parsed command line.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -92,12 +92,19 @@ fn invocation(
 ) -> Parsed<Invocation> {
     let Arguments { host, jobs, files, mut diagnostics, .. } = arguments;
     let paths: Vec<_> = files.iter().map(|(path, place)| (path.as_str(), Some(place))).collect();
-    let raw = read_files(&paths, dialect, source, &mut diagnostics);
+    let mut raw = read_files(&paths, dialect, source, &mut diagnostics);
+    if let Some(name) = &host.profile {
+        match profile::expand(name, &jobs, source) {
+            Ok(jobs) => raw.insert(0, jobs),
+            Err(problem) => diagnostics.push(*problem),
+        }
+    }
     let showcmd = if host.showcmd { show(&jobs, &raw, sections) } else { Vec::new() };
     let plan = resolve(&jobs, &raw, resolver, diagnostics);
     let asks_for_help =
         host.version || host.help || host.cmdhelp.is_some() || host.enghelp.is_some() || host.inflate_log.is_some();
-    let runs_nothing = asks_for_help || host.parse_only || host.showcmd;
+    let calibrates = host.idle_prof == Some(IdleProfile::Calibrate);
+    let runs_nothing = asks_for_help || calibrates || host.parse_only || host.showcmd;
     let diagnostics = plan.diagnostics.into_iter().filter(|d| !runs_nothing || d.code != NO_JOBS).collect();
     Parsed { value: Invocation { host, plan: plan.value, showcmd }, diagnostics }
 }
