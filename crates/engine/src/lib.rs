@@ -41,6 +41,7 @@ mod network;
 mod network_setup;
 mod null;
 mod nvme;
+mod nvme_setup;
 mod object_permit;
 mod object_store;
 mod objects;
@@ -68,9 +69,9 @@ pub use in_call::{BlockedCall, CallKind, InCall};
 pub use named_target::{NamedTarget, PathCall};
 pub use namespace::{Namespace, identify_namespace};
 pub use network_setup::{NetworkRole, NetworkSetup, Transport};
-pub use nvme::{
+pub use nvme::parse_placement_scheme;
+pub use nvme_setup::{
     NvmeSetup, PlacementDirective, PlacementOrder, PlacementRange, PlacementSetup, ProtectionChecks, WriteCommand,
-    parse_placement_scheme,
 };
 pub use object_permit::ObjectPermit;
 pub use object_store::{FailedRequest, ObjectStoreSetup, RequestJournal, StoreTls, StoredObjects};

@@ -57,7 +57,7 @@ impl RingCompletion for cqueue::Entry32 {
 }
 
 /// A ring whose entries hold the tag of their operation in the lower half of their user data.
-pub(crate) struct Ring<S: squeue::EntryMarker, C: RingCompletion> {
+pub(crate) struct KernelRing<S: squeue::EntryMarker, C: RingCompletion> {
     ring: IoUring<S, C>,
     sqpoll: bool,
     iopoll: bool,
@@ -73,7 +73,7 @@ pub(crate) fn tag_of(user_data: u64) -> Tag {
     Tag(user_data as u32)
 }
 
-impl<S: squeue::EntryMarker, C: RingCompletion> Ring<S, C> {
+impl<S: squeue::EntryMarker, C: RingCompletion> KernelRing<S, C> {
     /// Creates a ring with the best mode that the kernel supports.
     pub(crate) fn new(setup: &Setup) -> Result<Self, Error> {
         let ring = build(setup).map_err(|error| refused(&error))?;
@@ -211,7 +211,7 @@ impl<S: squeue::EntryMarker, C: RingCompletion> Ring<S, C> {
         }
     }
 
-    /// Submits all queued operations, then waits as [`Ring::enter`] does.
+    /// Submits all queued operations, then waits as [`KernelRing::enter`] does.
     #[inline]
     pub(crate) fn block(&mut self, want: u32, limit: Option<Nanos>) -> bool {
         if self.iopoll && limit.is_some() {

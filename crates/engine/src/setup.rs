@@ -8,7 +8,7 @@ use crate::clock::MonotonicClock;
 use crate::in_call::InCall;
 use crate::named_target::{NamedTarget, PathCall};
 use crate::network_setup::NetworkSetup;
-use crate::nvme::NvmeSetup;
+use crate::nvme_setup::NvmeSetup;
 use crate::object_store::ObjectStoreSetup;
 use crate::program::ProgramSetup;
 use crate::scsi::ScsiSetup;

@@ -15,7 +15,7 @@ use crate::files::File;
 use crate::in_call::InCall;
 use crate::inline::{self, PUNCH};
 use crate::queue::{self, SubmissionQueue};
-use crate::ring::{self, Ring};
+use crate::ring::{self, KernelRing};
 use crate::settle;
 use crate::setup::{PerTransfer, Setup};
 use crate::zones;
@@ -53,7 +53,7 @@ impl UserData {
 ///
 /// It must stay on its thread: the kernel accepts calls only from the thread that created the ring.
 pub(crate) struct Uring {
-    ring: Ring<Entry, cqueue::Entry>,
+    ring: KernelRing<Entry, cqueue::Entry>,
     files: Vec<File>,
     /// Whether the kernel knows the files by their indexes.
     registered_files: bool,
@@ -83,10 +83,10 @@ impl Uring {
         if setup.hipri {
             files.iter().try_for_each(check_polled)?;
         }
-        Self::with_ring(Ring::new(setup)?, setup, files)
+        Self::with_ring(KernelRing::new(setup)?, setup, files)
     }
 
-    fn with_ring(ring: Ring<Entry, cqueue::Entry>, setup: &Setup, files: Vec<File>) -> Result<Self, Error> {
+    fn with_ring(ring: KernelRing<Entry, cqueue::Entry>, setup: &Setup, files: Vec<File>) -> Result<Self, Error> {
         let buffers = Buffers::new(setup)?;
         let registered_files = ring.register_files(setup, &files)?;
         let registered_buffers = ring.register_buffers_if_possible(setup, &buffers)?;
@@ -349,7 +349,7 @@ mod tests {
             std::fs::remove_file(&path).unwrap();
             let setup = Setup::new(EngineKind::IoUring, 32, 4096, MonotonicClock::start());
             let mut ring =
-                Uring::with_ring(Ring::of(ring::build_with(&setup, mode).unwrap(), &setup), &setup, vec![file])
+                Uring::with_ring(KernelRing::of(ring::build_with(&setup, mode).unwrap(), &setup), &setup, vec![file])
                     .unwrap();
             check(&mut ring, &TestedTarget { lateness: Nanos::from_millis(900), ..TestedTarget::default() });
         }

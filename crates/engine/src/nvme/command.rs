@@ -2,7 +2,7 @@
 
 use crate::namespace::NvmeCommand;
 
-use super::setup::{NvmeSetup, ProtectionChecks, WriteCommand};
+use crate::nvme_setup::{NvmeSetup, ProtectionChecks, WriteCommand};
 
 /// Opcodes of the NVM command set.
 pub(super) const FLUSH: u8 = 0x00;

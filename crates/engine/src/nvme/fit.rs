@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use super::command::MAX_BLOCKS;
-use super::setup::NvmeSetup;
 use crate::error::{Error, ErrorKind};
 use crate::namespace::{GuardFormat, Namespace};
+use crate::nvme_setup::NvmeSetup;
 
 /// Checks that commands can have the sizes of a job.
 pub(super) fn check(path: &Path, namespace: &Namespace, setup: &NvmeSetup) -> Result<(), Error> {

@@ -6,9 +6,7 @@ mod fit;
 mod placement;
 mod protection;
 mod ranges;
-mod setup;
 mod target;
 
-pub use placement::{PlacementDirective, PlacementOrder, PlacementRange, PlacementSetup, parse_placement_scheme};
-pub use setup::{NvmeSetup, ProtectionChecks, WriteCommand};
+pub use placement::parse_placement_scheme;
 pub(crate) use target::Passthrough;

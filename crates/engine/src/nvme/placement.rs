@@ -1,4 +1,4 @@
-//! Where a device places written data: directives of Flexible Data Placement and of streams.
+//! Where a device places written data: directives of Flexible Data NamespacePlacement and of streams.
 
 use std::io;
 use std::os::fd::RawFd;
@@ -9,6 +9,7 @@ use units::random::Random;
 use super::command::IO_MANAGEMENT_RECEIVE;
 use crate::error::{Error, ErrorKind};
 use crate::namespace::{self, NvmeCommand};
+use crate::nvme_setup::{PlacementDirective, PlacementOrder, PlacementRange, PlacementSetup};
 
 /// Management operation: the status of reclaim unit handles.
 const RECLAIM_UNIT_HANDLE_STATUS: u32 = 1;
@@ -16,26 +17,6 @@ const STATUS_HEADER_BYTES: usize = 16;
 const STATUS_ENTRY_BYTES: usize = 32;
 /// Most placement identifiers of a namespace.
 const MAX_IDENTIFIERS: usize = 128;
-
-/// Placement of written data.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PlacementSetup {
-    /// Kind of directive.
-    pub directive: PlacementDirective,
-    /// Order in which placements are used.
-    pub order: PlacementOrder,
-    /// Indexes of placement identifiers (Flexible Data Placement; all if empty), or stream identifiers.
-    pub ids: Vec<u16>,
-}
-
-/// Kinds of directives for written data.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PlacementDirective {
-    /// Flexible Data Placement.
-    Fdp,
-    /// Streams.
-    Streams,
-}
 
 impl PlacementDirective {
     /// Returns the directive type.
@@ -47,31 +28,9 @@ impl PlacementDirective {
     }
 }
 
-/// Orders of placements.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum PlacementOrder {
-    /// One after the other.
-    RoundRobin,
-    /// At random, all with the same probability.
-    Random,
-    /// By the offset of the write.
-    Scheme(Vec<PlacementRange>),
-}
-
-/// Placement of the writes that begin in a range of offsets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PlacementRange {
-    /// First offset in bytes.
-    pub start: u64,
-    /// Offset after the last one.
-    pub end: u64,
-    /// Index of the placement identifier, or stream identifier.
-    pub id: u16,
-}
-
 /// The placements of one namespace.
 #[derive(Clone, Debug)]
-pub(super) struct Placement {
+pub(super) struct NamespacePlacement {
     directive: PlacementDirective,
     order: PlacementOrder,
     /// Values of the directive that are used.
@@ -81,7 +40,7 @@ pub(super) struct Placement {
     next: usize,
 }
 
-impl Placement {
+impl NamespacePlacement {
     /// Asks the device for its placement identifiers.
     pub(super) fn new(setup: &PlacementSetup, fd: RawFd, nsid: u32, path: &Path) -> Result<Self, Error> {
         let known = match setup.directive {
@@ -139,7 +98,7 @@ impl Placement {
 fn unsupported(path: &Path, error: &io::Error) -> Error {
     let reason = format!("its device does not report placement identifiers ({error})");
     Error::found(ErrorKind::Engine, "place data on", path.display().to_string(), reason)
-        .with_remedy("enable Flexible Data Placement (`nvme fdp feature`), or leave out fdp and dataplacement")
+        .with_remedy("enable Flexible Data NamespacePlacement (`nvme fdp feature`), or leave out fdp and dataplacement")
 }
 
 /// Returns the placement identifiers of a namespace, by index.
@@ -192,7 +151,7 @@ mod tests {
     }
 
     fn values(setup: &PlacementSetup, known: &[u16], offsets: &[u64]) -> Vec<(u8, u16)> {
-        let mut placement = Placement::of(setup, known.to_vec()).unwrap();
+        let mut placement = NamespacePlacement::of(setup, known.to_vec()).unwrap();
         let mut random = Random::new(1, 1);
         offsets.iter().map(|offset| placement.next(*offset, &mut random)).collect()
     }
@@ -230,10 +189,10 @@ mod tests {
     #[test]
     fn unknown_indexes_are_refused() {
         let beyond = setup(PlacementDirective::Fdp, PlacementOrder::RoundRobin, &[0, 4]);
-        assert_eq!(Placement::of(&beyond, vec![1, 2, 3, 4]).err(), Some(4));
+        assert_eq!(NamespacePlacement::of(&beyond, vec![1, 2, 3, 4]).err(), Some(4));
         let range = PlacementRange { start: 0, end: 1, id: 9 };
         let scheme = setup(PlacementDirective::Fdp, PlacementOrder::Scheme(vec![range]), &[]);
-        assert_eq!(Placement::of(&scheme, vec![1]).err(), Some(9));
+        assert_eq!(NamespacePlacement::of(&scheme, vec![1]).err(), Some(9));
     }
 
     #[test]

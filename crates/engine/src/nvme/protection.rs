@@ -2,7 +2,7 @@
 
 use crate::namespace::{GuardFormat, Namespace, Protection};
 
-use super::setup::NvmeSetup;
+use crate::nvme_setup::NvmeSetup;
 
 /// Application tag of blocks that are not checked.
 const UNCHECKED_TAG: u16 = 0xffff;
@@ -166,8 +166,8 @@ fn crc64(crc: u64, bytes: &[u8]) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::setup::ProtectionChecks;
     use super::*;
+    use crate::nvme_setup::ProtectionChecks;
 
     const ALL: ProtectionChecks = ProtectionChecks { guard: true, reference_tag: true, application_tag: true };
 

@@ -10,17 +10,17 @@ use units::{Nanos, OpKind};
 
 use super::command::{self, COMPARE, MAX_BLOCKS, READ, WRITE};
 use super::fit;
-use super::placement::Placement;
+use super::placement::NamespacePlacement;
 use super::protection::ProtectedBlocks;
 use super::ranges::TrimRanges;
-use super::setup::{NvmeSetup, WriteCommand};
 use crate::buffers::Buffers;
 use crate::clock::MonotonicClock;
 use crate::error::Error;
 use crate::files::File;
 use crate::namespace::{self, GuardFormat, Namespace, NvmeCommand};
+use crate::nvme_setup::{NvmeSetup, WriteCommand};
 use crate::queue::{self, SubmissionQueue};
-use crate::ring::{self, Ring};
+use crate::ring::{self, KernelRing};
 use crate::setup::Setup;
 
 /// `NVME_URING_CMD_IO`: `_IOWR('N', 0x80, struct nvme_uring_cmd)`.
@@ -31,7 +31,7 @@ const EMPTY_VECTOR: libc::iovec = libc::iovec { iov_base: std::ptr::null_mut(), 
 
 /// What is in flight under a tag.
 #[derive(Clone, Copy)]
-struct InFlight {
+struct CommandInFlight {
     /// Result of a success.
     length: i32,
     /// File and first block, if the protection information of what is read must be checked.
@@ -40,13 +40,13 @@ struct InFlight {
 
 /// A target on the character devices of NVMe namespaces.
 pub(crate) struct Passthrough {
-    ring: Ring<Entry128, cqueue::Entry32>,
+    ring: KernelRing<Entry128, cqueue::Entry32>,
     files: Vec<File>,
     namespaces: Vec<Namespace>,
     /// Whether the next read compares.
     compares: bool,
     /// Placements per file, if data are placed.
-    placements: Vec<Placement>,
+    placements: Vec<NamespacePlacement>,
     setup: NvmeSetup,
     /// Whether the kernel knows the files by their indexes.
     registered_files: bool,
@@ -57,7 +57,7 @@ pub(crate) struct Passthrough {
     ranges: TrimRanges,
     /// Separate metadata, per tag.
     metadata: Option<Buffers>,
-    in_flight: Vec<InFlight>,
+    in_flight: Vec<CommandInFlight>,
     /// Number of operations of which one is executed asynchronously; 0 for none.
     force_async: u32,
     /// Operations since the last of these.
@@ -83,7 +83,7 @@ impl Passthrough {
             fit::check(file.path(), namespace, &nvme)?;
         }
         let placements = placements(&files, &namespaces, &nvme)?;
-        let ring = Ring::new(setup).map_err(|error| match error.errno {
+        let ring = KernelRing::new(setup).map_err(|error| match error.errno {
             Some(libc::EINVAL) => error.with_remedy("use Linux 5.19 or later, which has commands in rings"),
             _ => error,
         })?;
@@ -106,7 +106,7 @@ impl Passthrough {
             ranges: TrimRanges::new(depth, nvme.ranges as usize),
             setup: nvme,
             metadata,
-            in_flight: vec![InFlight { length: 0, checked: None }; depth],
+            in_flight: vec![CommandInFlight { length: 0, checked: None }; depth],
             force_async: setup.force_async,
             since_async: 0,
             ready: Vec::with_capacity(depth),
@@ -290,10 +290,10 @@ fn blocks_of(namespace: Namespace, device_protects: bool, op: &Op) -> Result<(u6
 }
 
 /// Returns the placements of each file; none if the device chooses.
-fn placements(files: &[File], namespaces: &[Namespace], setup: &NvmeSetup) -> Result<Vec<Placement>, Error> {
+fn placements(files: &[File], namespaces: &[Namespace], setup: &NvmeSetup) -> Result<Vec<NamespacePlacement>, Error> {
     let Some(wanted) = &setup.placement else { return Ok(Vec::new()) };
     let place = |(file, namespace): (&File, &Namespace)| {
-        with_descriptor(file, |fd| Placement::new(wanted, fd, namespace.nsid, file.path()))
+        with_descriptor(file, |fd| NamespacePlacement::new(wanted, fd, namespace.nsid, file.path()))
     };
     files.iter().zip(namespaces).map(place).collect()
 }
@@ -321,7 +321,7 @@ impl SubmissionQueue for Passthrough {
         let Self { ring, in_flight, namespaces, setup, buffers, metadata, .. } = self;
         ring.collect(done, |user_data, reported| {
             let tag = ring::tag_of(user_data);
-            let InFlight { length, checked } = in_flight[tag.index()];
+            let CommandInFlight { length, checked } = in_flight[tag.index()];
             match reported {
                 0 => {}
                 errno if errno < 0 => return errno,

@@ -1,7 +1,5 @@
 //! Settings of NVMe commands.
 
-use super::placement::PlacementSetup;
-
 /// Commands for the operations of one worker on NVMe namespaces.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NvmeSetup {
@@ -96,4 +94,46 @@ pub struct ProtectionChecks {
     pub reference_tag: bool,
     /// The application tag.
     pub application_tag: bool,
+}
+
+/// Placement of written data.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlacementSetup {
+    /// Kind of directive.
+    pub directive: PlacementDirective,
+    /// Order in which placements are used.
+    pub order: PlacementOrder,
+    /// Indexes of placement identifiers (Flexible Data Placement; all if empty), or stream identifiers.
+    pub ids: Vec<u16>,
+}
+
+/// Kinds of directives for written data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PlacementDirective {
+    /// Flexible Data Placement.
+    Fdp,
+    /// Streams.
+    Streams,
+}
+
+/// Orders of placements.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PlacementOrder {
+    /// One after the other.
+    RoundRobin,
+    /// At random, all with the same probability.
+    Random,
+    /// By the offset of the write.
+    Scheme(Vec<PlacementRange>),
+}
+
+/// Placement of the writes that begin in a range of offsets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PlacementRange {
+    /// First offset in bytes.
+    pub start: u64,
+    /// Offset after the last one.
+    pub end: u64,
+    /// Index of the placement identifier, or stream identifier.
+    pub id: u16,
 }
