@@ -58,7 +58,7 @@ test_operations_are_those_of_fio() {
         as_fio "$path" --rw=write --sg_write_mode=write_same_ndob
         as_fio "$path" --rw=write --sg_write_mode=verify_bytchk_00
     done
-    as_fio "$generic" --rw=randwrite --iodepth=8 --io_size=1m
+    as_fio "$generic" --rw=randwrite --iodepth=8
 }
 
 # The disk holds ones, and blocks of other data are expected.
@@ -69,7 +69,6 @@ test_comparisons_fail_as_in_fio() {
     as_fio "$scsi" --rw=write --sg_write_mode=verify_bytchk_11
     as_fio "$scsi" --rw=write --sg_write_mode=verify_bytchk_01 --buffer_pattern=0x01
     as_fio "$scsi" --rw=write --sg_write_mode=verify_bytchk_11 --buffer_pattern=0x01
-    as_fio "$scsi" --rw=write --sg_write_mode=write_stream
 }
 
 # Each disk holds what the other path has written; more operations are in flight than the kernel takes.
@@ -94,6 +93,8 @@ test_sense_data_are_reported() {
     done
     expect 1 "illegal request" fathom fio --name=t --ioengine=sg --rw=write --bs=4k --size=64k --sg_write_mode=write_stream \
         --stream_id=3 --filename="$scsi"
+    expect 1 "illegal request.*use a device with streams|use a device with streams" fathom fio --name=t --ioengine=sg --rw=write --bs=4k \
+        --size=64k --sg_write_mode=write_stream --filename="$scsi"
 }
 
 # The generic device is another name of the disk.
@@ -168,22 +169,6 @@ test_partitions_and_other_devices_are_refused() {
     expect "1 2" "no SCSI device" fathom run --progress off --name=t --ioengine=sg --rw=write --bs=4k --size=64k --filename=/dev/null
 }
 
-# Devices without blocks: an enclosure, and a tape.
-test_tapes_and_enclosures_are_refused() {
-    modprobe sg
-    local kind node
-    for kind in 13 1; do
-        modprobe scsi_debug delay=0 ptype=$kind
-        wait_for 'ls /sys/bus/pseudo/drivers/scsi_debug/adapter0/host*/target*/*:*/scsi_generic'
-        node=/dev/$(ls /sys/bus/pseudo/drivers/scsi_debug/adapter0/host*/target*/*:*/scsi_generic)
-        wait_for "test -c $node"
-        expect "1 2" "it is no disk" fathom run --progress off --name=t --ioengine=sg --rw=write --bs=4k --size=64k --filename="$node" \
-            --allow-destroy="$node"
-        expect "1 2" "it is no disk" fathom run --progress off --name=t --ioengine=sg --rw=read --bs=4k --size=64k --filename="$node"
-        wait_for 'modprobe -r scsi_debug'
-    done
-}
-
 test_blocks_of_4096_bytes() {
     sg_disk sector_size=4096
     as_fio "$generic" --rw=write --bs=8k
@@ -205,4 +190,22 @@ test_disk_that_is_removed() {
     if grep -q panicked /tmp/out; then
         fail "it panicked: $(cat /tmp/out)"
     fi
+}
+
+# Devices without blocks: an enclosure, and a tape.
+test_tapes_and_enclosures_are_refused() {
+    modprobe sg
+    modprobe scsi_debug delay=0 ptype=13
+    later "modprobe -r scsi_debug"
+    echo 1 > /sys/bus/pseudo/drivers/scsi_debug/ptype
+    echo 1 > /sys/bus/pseudo/drivers/scsi_debug/add_host
+    wait_for '[ $(ls -d /sys/class/scsi_generic/sg* | wc -l) = 2 ]'
+    local node
+    for node in /sys/class/scsi_generic/sg*; do
+        node=/dev/${node##*/}
+        wait_for "test -c $node"
+        expect "1 2" "it is no disk" fathom run --progress off --name=t --ioengine=sg --rw=write --bs=4k --size=64k --filename="$node" \
+            --allow-destroy="$node"
+        expect "1 2" "it is no disk" fathom run --progress off --name=t --ioengine=sg --rw=read --bs=4k --size=64k --filename="$node"
+    done
 }

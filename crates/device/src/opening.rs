@@ -11,8 +11,8 @@ use engine::{
     TransferFlags,
 };
 use job::{
-    BlockSizes, BufferMemory, CacheHint, DefragmentOptions, Dialect, Engine, EngineOptions, Job, ProcessorWork,
-    StatCall, SyncRangeOptions, WriteHint,
+    BlockSizes, BufferMemory, CacheHint, Dialect, Engine, EngineOptions, Job, ProcessorWork, StatCall,
+    SyncRangeOptions, WriteHint,
 };
 use runner::{WorkerError, WorkerPlan, policy};
 use workload::{FileExtent, Issuer, Operations, PlannedFile};
@@ -77,7 +77,7 @@ pub(crate) fn open(
         }
         opened.push(file);
     }
-    if let Some(donor) = DefragmentOptions::donor_path(job, worker_plan.clone) {
+    if let Some(donor) = job.donor_path(worker_plan.clone) {
         let access = Access { read: true, ..Access::default() };
         opened.push(shared.gate.open(Path::new(&donor), access).map_err(|error| worker_error(&error))?);
     }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use engine::gate::{Denied, FileIdentity, Permissions, Sharing, WriteGate, note_input};
-use job::{DefragmentOptions, Engine, Job, NameAction, NameCall, Plan};
+use job::{Engine, Job, NameAction, NameCall, Plan};
 use runner::WorkerPlan;
 use workload::Operations;
 
@@ -60,7 +60,7 @@ pub fn check(plan: &Plan, workers: &[WorkerPlan], gate: &WriteGate) -> Vec<Strin
 
 /// Returns the donor files of jobs that exchange extents: their data are lost.
 fn donors(plan: &Plan, workers: &[WorkerPlan]) -> BTreeSet<String> {
-    workers.iter().filter_map(|worker| DefragmentOptions::donor_path(&plan.jobs[worker.job], worker.clone)).collect()
+    workers.iter().filter_map(|worker| plan.jobs[worker.job].donor_path(worker.clone)).collect()
 }
 
 /// Registers the files of all jobs, read or written, as ones that results must not replace.

@@ -11,10 +11,15 @@ use runner::{WorkerError, WorkerPlan, policy};
 use crate::safety;
 use crate::shared_run::{SharedRun, worker_error};
 
-/// Opens the disks of a worker; `None` for any other engine.
-pub(crate) fn setup(worker_plan: &WorkerPlan, job: &Job, shared: &SharedRun) -> Result<Option<ScsiSetup>, WorkerError> {
+/// Opens the disks of a worker and returns the settings of their target; none for any other engine. The disks stay open
+/// until the worker has ended.
+pub(crate) fn setup(
+    worker_plan: &WorkerPlan,
+    job: &Job,
+    shared: &SharedRun,
+) -> Result<(Vec<ScsiDevice>, Option<ScsiSetup>), WorkerError> {
     if job.engine.engine != Engine::Sg {
-        return Ok(None);
+        return Ok((Vec::new(), None));
     }
     let options = &job.engine.scsi;
     let writes = safety::opens_for_writing(job);
@@ -42,10 +47,11 @@ pub(crate) fn setup(worker_plan: &WorkerPlan, job: &Job, shared: &SharedRun) -> 
                 "{path} has {bytes} bytes by READ CAPACITY, and the job uses {end}\nhelp: use a smaller size or offset"
             )));
         }
-        devices.push(Arc::new(device));
+        devices.push(device);
     }
     let (read_fua, write_fua) = (job.engine.read_fua, job.engine.write_fua);
-    Ok(Some(ScsiSetup { devices, write_mode, read_fua, write_fua, failure: Arc::default() }))
+    let disks = devices.iter().map(ScsiDevice::disk).collect();
+    Ok((devices, Some(ScsiSetup { disks, write_mode, read_fua, write_fua, failure: Arc::default() })))
 }
 
 fn write_mode(command: ScsiWriteCommand) -> ScsiWriteMode {

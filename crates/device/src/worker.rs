@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use drive::{DriveObserver, Ending, FailureCause, Stop};
+use engine::scsi::ScsiDevice;
 use engine::{BlockedCall, CallKind, ErrorKind, InCall, Setup, Visitor};
 use job::{Dialect, Engine, Job};
 use meter::{Meter, Summary, WorkerLog};
@@ -100,7 +101,7 @@ fn attempt(
     attributes::set_user(job)?;
     attributes::run_command(worker_plan, job, CommandTime::Before)?;
     let files = opening::open(worker_plan, job, shared, stop)?;
-    let setup = target_setup(worker_plan, job, shared, &issuer, seed)?;
+    let (_disks, setup) = target_setup(worker_plan, job, shared, &issuer, seed)?;
     let counters = shared.counters.worker(worker_plan.number);
     let in_call = &shared.calls[worker_plan.number];
     let meter = Meter::new(policy::meter_options(job, shared.intervals, shared.counters.worker_count()));
@@ -154,24 +155,26 @@ fn keeps_files(job: &Job) -> bool {
     !engine.has_no_storage() && !engine.is_of_objects() && !matches!(engine, Engine::IoUringCmd | Engine::Sg)
 }
 
-/// Returns the settings of a worker's target, with what it works on other than open files.
+/// Returns the settings of a worker's target, with what it works on other than open files: SCSI disks stay open with it.
 fn target_setup(
     worker_plan: &WorkerPlan,
     job: &Job,
     shared: &SharedRun,
     issuer: &Issuer,
     seed: u64,
-) -> Result<Setup, WorkerError> {
-    Ok(Setup {
+) -> Result<(Vec<ScsiDevice>, Setup), WorkerError> {
+    let (disks, scsi) = scsi::setup(worker_plan, job, shared)?;
+    let setup = Setup {
         in_call: Some(Arc::clone(&shared.calls[worker_plan.number])),
         names: opening::names(worker_plan, job, &shared.gate)?,
         network: peers::network(worker_plan, job),
         objects: objects::setup(worker_plan, job, shared)?,
         nvme: namespaces::setup(job, issuer.most_bytes(), seed)?,
         program: program::setup(worker_plan, job, shared.dialect)?,
-        scsi: scsi::setup(worker_plan, job, shared)?,
+        scsi,
         ..opening::setup(job, issuer, shared.clock)
-    })
+    };
+    Ok((disks, setup))
 }
 
 /// Adds what a target knows beyond error numbers: the sense data of a SCSI disk, and why a program did not run or failed.

@@ -3,11 +3,10 @@
 //! The program leads a process group of its own, so that it and all it starts are ended together. The kernel kills it if
 //! its worker's thread ends, whatever the reason. What it starts in another session is out of reach.
 
-use std::fs::File;
 use std::io;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use target::{Completion, Op, WriteBackSource};
@@ -18,6 +17,7 @@ use crate::cleanup::{self, CleanUp};
 use crate::clock::MonotonicClock;
 use crate::error::{Error, ErrorKind};
 use crate::in_call::InCall;
+use crate::program_setup::ProgramSetup;
 use crate::setup::Setup;
 use crate::sync_target::Perform;
 use crate::thread;
@@ -28,25 +28,6 @@ const SLICE: Nanos = Nanos::from_millis(50);
 const LOOK_EVERY: Duration = Duration::from_millis(5);
 /// Maximum wait for the kernel to end a killed program, which may hang in a device.
 const DEATH_TIME: Nanos = Nanos::from_secs(1);
-
-/// A program, and how it ends.
-#[derive(Clone, Debug)]
-pub struct ProgramSetup {
-    /// Path, or name to look for in `PATH`.
-    pub path: String,
-    /// Arguments.
-    pub arguments: Vec<String>,
-    /// Files of its standard output and standard error; `None` for those of this process.
-    pub output: Option<Arc<(File, File)>>,
-    /// Time between SIGTERM and SIGKILL.
-    pub grace: Nanos,
-    /// Whether operations continue after the program has ended.
-    pub is_outlasted: bool,
-    /// Whether an exit code other than zero is a failure.
-    pub checks_exit: bool,
-    /// Receives the reason why the program did not run, or failed.
-    pub failure: Arc<OnceLock<Error>>,
-}
 
 /// Lets time pass while the program runs.
 pub(crate) struct Program {

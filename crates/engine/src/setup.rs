@@ -10,8 +10,8 @@ use crate::named_target::{NamedTarget, PathCall};
 use crate::network_setup::NetworkSetup;
 use crate::nvme_setup::NvmeSetup;
 use crate::object_store::ObjectStoreSetup;
-use crate::program::ProgramSetup;
-use crate::scsi::ScsiSetup;
+use crate::program_setup::ProgramSetup;
+use crate::scsi_setup::ScsiSetup;
 
 /// Engine, queue and buffers of a target.
 #[derive(Clone, Debug)]

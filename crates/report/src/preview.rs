@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use job::{BlockSizes, DefragmentOptions, Direction, Engine, Job, NameAction, Plan, PlanHosts, ReplayOptions, Size};
+use job::{BlockSizes, Direction, Engine, Job, NameAction, Plan, PlanHosts, ReplayOptions, Size};
 use runner::policy::{depth, longest};
 use runner::{AttachedVolume, FileGrowth, PageCacheUse, PreparedRun, Preview, WorkerPlan};
 use units::{Bytes, Nanos, grouped};
@@ -184,7 +184,7 @@ fn on_device(plan: &Plan, workers: &[WorkerPlan], growths: &[FileGrowth], refusa
             };
             let (what, end) = (verb(job), extent.start.saturating_add(extent.length));
             let _ = write!(text, "{}.{}: {what} {}", job.name, worker.clone, file.path);
-            if let Some(donor) = DefragmentOptions::donor_path(job, worker.clone) {
+            if let Some(donor) = job.donor_path(worker.clone) {
                 let _ = write!(text, " with {donor}, whose data are lost");
             }
             let _ = match job.engine.engine.name_call() {

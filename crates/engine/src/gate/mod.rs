@@ -43,6 +43,7 @@ pub(crate) use open::{OpenMode, remove_same};
 pub use output::{Existing, create_output};
 pub use permit::Permit;
 pub use result_file::{ResultFile, ResultStream};
+pub(crate) use scsi::scsi_block_of;
 
 use crate::error::Error;
 use crate::{exports, file_facts};

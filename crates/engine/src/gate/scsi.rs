@@ -2,12 +2,16 @@
 
 use std::path::Path;
 
+use probe::Number;
+
 use super::identity::FileIdentity;
 use super::objection::{Denied, Objection, WriteRefusal};
 use super::permit::Permit;
 use super::{ROOT, WriteGate};
 use crate::error::Error;
-use crate::scsi;
+
+/// Peripheral device types with the commands of disks: disks, CD and DVD, optical memory, simplified and zoned disks.
+const DISKS: [u8; 5] = [0x00, 0x05, 0x07, 0x0e, 0x14];
 
 impl WriteGate {
     /// Requests permission to change a SCSI disk by commands. The permit is that of its block device, so that mounts, swap
@@ -20,7 +24,7 @@ impl WriteGate {
         let failed = |error: std::io::Error| Denied::from(Error::file("look at", path, &error));
         let identity = FileIdentity::of(&std::fs::metadata(path).map_err(failed)?);
         let refused = |reason: String| Denied::Refused(WriteRefusal::new(path, vec![Objection::NotScsi(reason)]));
-        let block = scsi::block_of(&identity).map_err(|reason| refused(reason.to_owned()))?;
+        let block = scsi_block_of(&identity).map_err(|reason| refused(reason.to_owned()))?;
         if identity == FileIdentity::Block(block) {
             return self.admit(path)?.ok_or_else(|| failed(std::io::ErrorKind::NotFound.into()));
         }
@@ -38,8 +42,24 @@ pub(super) fn permitted(path: &Path) -> Option<FileIdentity> {
     let identity = FileIdentity::at(path)?;
     match identity {
         FileIdentity::Character(number) if probe::is_scsi_generic(number) => {
-            scsi::block_of(&identity).ok().map(FileIdentity::Block)
+            scsi_block_of(&identity).ok().map(FileIdentity::Block)
         }
         identity => Some(identity),
+    }
+}
+
+/// Returns the block device of a whole SCSI disk or of its generic device, or why there is none.
+pub(crate) fn scsi_block_of(identity: &FileIdentity) -> Result<Number, &'static str> {
+    let root = Path::new(ROOT);
+    let block = match *identity {
+        FileIdentity::Block(number) => number,
+        FileIdentity::Character(number) if probe::is_scsi_generic(number) => probe::block_of_scsi_generic(root, number)
+            .ok_or("it is no disk: it has no block device, as tapes and enclosures, or /sys does not tell it")?,
+        _ => return Err("it is no SCSI device"),
+    };
+    match probe::scsi_type(root, block) {
+        Some(kind) if DISKS.contains(&kind) => Ok(block),
+        Some(_) => Err("it is no SCSI disk"),
+        None => Err("it is no whole SCSI disk: the commands address the blocks of a whole disk"),
     }
 }

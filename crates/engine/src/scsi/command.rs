@@ -1,5 +1,7 @@
 //! SCSI commands as the devices take them (SBC-4).
 
+use crate::scsi_setup::ScsiWriteMode;
+
 /// Largest address and length of commands of 10 bytes.
 const MAX_ADDRESS_10: u64 = u32::MAX as u64;
 const MAX_BLOCKS_10: u32 = u16::MAX as u32;
@@ -15,28 +17,6 @@ pub(super) const CAPACITY_10_BYTES: usize = 8;
 pub(super) const CAPACITY_16_BYTES: usize = 32;
 /// Length of the answer of STREAM CONTROL.
 pub(super) const STREAM_BYTES: usize = 8;
-
-/// Commands for writes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum ScsiWriteMode {
-    /// WRITE.
-    #[default]
-    Write,
-    /// WRITE AND VERIFY, without a comparison of data.
-    WriteAndVerify,
-    /// WRITE SAME: the first block of the buffer is stored in all blocks.
-    WriteSame,
-    /// WRITE SAME(16) without data: the device stores its own pattern.
-    WriteSameWithoutData,
-    /// VERIFY of the medium.
-    VerifyMedium,
-    /// VERIFY against the buffer.
-    VerifyData,
-    /// VERIFY of all blocks against the first block of the buffer.
-    VerifySame,
-    /// WRITE STREAM(16).
-    WriteStream,
-}
 
 /// The bytes of a command.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -124,22 +104,6 @@ impl Cdb {
         let mut command = Self::ranged_16(0x9e, 0x14 | action << 5, 0, STREAM_BYTES as u32);
         command.bytes[4..6].copy_from_slice(&closed.unwrap_or(0).to_be_bytes());
         command
-    }
-}
-
-impl ScsiWriteMode {
-    /// Returns the bytes that a write of `bytes` transfers to a device with blocks of `block_bytes`.
-    pub(super) const fn transferred(self, bytes: u32, block_bytes: u32) -> u32 {
-        match self {
-            Self::Write | Self::WriteAndVerify | Self::VerifyData | Self::WriteStream => bytes,
-            Self::WriteSame | Self::VerifySame => block_bytes,
-            Self::WriteSameWithoutData | Self::VerifyMedium => 0,
-        }
-    }
-
-    /// Returns the maximum number of blocks of one command.
-    pub(super) const fn max_blocks(self) -> u32 {
-        if matches!(self, Self::WriteStream) { MAX_BLOCKS_10 } else { u32::MAX }
     }
 }
 

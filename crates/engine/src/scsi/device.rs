@@ -4,22 +4,23 @@ use std::fs::{File, OpenOptions};
 use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::command::{CAPACITY_10_BYTES, CAPACITY_16_BYTES, Cdb, STREAM_BYTES, capacity_of_10, capacity_of_16};
-use super::sg_io::{Outcome, Request, Transfer, system_error};
+use super::sg_io::{CommandOutcome, DataDirection, ScsiRequest, system_error};
 use crate::error::{Error, ErrorKind};
-use crate::gate::{FileIdentity, OpenMode, Permit, WriteGate};
+use crate::gate::{FileIdentity, OpenMode, Permit, WriteGate, scsi_block_of};
+use crate::scsi_setup::ScsiDisk;
 
 /// An open SCSI disk.
 #[derive(Debug)]
 pub struct ScsiDevice {
-    file: File,
+    file: Arc<File>,
     path: PathBuf,
     /// Permission to change data.
     permit: Option<Permit>,
-    /// Whether it is a generic device, which takes several commands at a time.
-    pub(super) is_generic: bool,
-    pub(super) block_bytes: u32,
+    is_generic: bool,
+    block_bytes: u32,
     blocks: u64,
     /// Stream of WRITE STREAM, and whether this device opened it.
     stream: Option<(u16, bool)>,
@@ -61,7 +62,8 @@ impl ScsiDevice {
     fn new(file: File, path: &Path, place: &ScsiPlace, permit: Option<Permit>) -> Result<Self, Error> {
         let path = path.to_owned();
         let is_generic = place.is_generic;
-        let mut device = Self { file, path, permit, is_generic, block_bytes: 0, blocks: 0, stream: None };
+        let mut device =
+            Self { file: Arc::new(file), path, permit, is_generic, block_bytes: 0, blocks: 0, stream: None };
         (device.blocks, device.block_bytes) = device.capacity()?;
         if device.block_bytes == 0 || device.blocks == 0 {
             return Err(device.error("use", "it has no medium").with_remedy("insert a medium, or name another disk"));
@@ -111,16 +113,19 @@ impl ScsiDevice {
         Ok(())
     }
 
-    /// Reports whether commands may change data.
-    pub(super) fn writes(&self) -> bool {
-        self.permit.is_some()
+    /// Returns what commands need. It is used only while this device lives.
+    #[must_use]
+    pub fn disk(&self) -> ScsiDisk {
+        ScsiDisk {
+            file: Arc::clone(&self.file),
+            is_generic: self.is_generic,
+            writes: self.permit.is_some(),
+            block_bytes: self.block_bytes,
+            stream: self.stream.map_or(0, |(number, _)| number),
+        }
     }
 
-    pub(super) fn stream(&self) -> u16 {
-        self.stream.map_or(0, |(number, _)| number)
-    }
-
-    pub(super) fn fd(&self) -> RawFd {
+    fn fd(&self) -> RawFd {
         self.file.as_raw_fd()
     }
 
@@ -140,13 +145,13 @@ impl ScsiDevice {
         let room = [0; 32];
         let mut reason = "the device is busy".to_owned();
         for _ in 0..ATTEMPTS {
-            let mut request = Box::new(Request::new());
+            let mut request = Box::new(ScsiRequest::new());
             request.prepare(command);
-            request.exchange(Transfer::FromDevice, &room[..bytes.min(room.len())]);
+            request.exchange(DataDirection::FromDevice, &room[..bytes.min(room.len())]);
             match request.execute(self.fd()) {
-                Ok(Outcome::Done { .. }) => return Ok(*request.answer()),
-                Ok(Outcome::Busy) => {}
-                Ok(Outcome::Failed { text }) => reason = text,
+                Ok(CommandOutcome::Done { .. }) => return Ok(*request.answer()),
+                Ok(CommandOutcome::Busy) => {}
+                Ok(CommandOutcome::Failed { text }) => reason = text,
                 Err(errno) => {
                     let error = system_error(errno);
                     let failed = Error::file("send a SCSI command to", &self.path, &error);
@@ -200,7 +205,7 @@ struct ScsiPlace {
 impl ScsiPlace {
     fn of(path: &Path) -> Result<Self, Error> {
         let metadata = std::fs::metadata(path).map_err(|error| Error::file("look at", path, &error))?;
-        let block = super::block_of(&FileIdentity::of(&metadata)).map_err(|reason| unusable(path, reason))?;
+        let block = scsi_block_of(&FileIdentity::of(&metadata)).map_err(|reason| unusable(path, reason))?;
         let is_generic = matches!(FileIdentity::of(&metadata), FileIdentity::Character(_));
         Ok(Self { block, is_generic })
     }
@@ -212,7 +217,7 @@ impl ScsiPlace {
         options.read(true).write(self.is_generic || writes).custom_flags(libc::O_NONBLOCK);
         let file = options.open(path).map_err(failed)?;
         let identity = FileIdentity::of(&file.metadata().map_err(failed)?);
-        match super::block_of(&identity) {
+        match scsi_block_of(&identity) {
             Ok(block) if block == self.block => Ok(file),
             _ => Err(unusable(path, "it is another device by now")),
         }

@@ -18,7 +18,7 @@ const HIPRI: u32 = 0x800;
 /// Direction of a transfer, with its `SG_DXFER_*` number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(i32)]
-pub(super) enum Transfer {
+pub(super) enum DataDirection {
     Nothing = -1,
     ToDevice = -2,
     FromDevice = -3,
@@ -27,7 +27,7 @@ pub(super) enum Transfer {
 /// `struct sg_io_hdr`.
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub(super) struct Header {
+pub(super) struct ScsiHeader {
     interface: i32,
     direction: i32,
     command_bytes: u8,
@@ -54,7 +54,7 @@ pub(super) struct Header {
 }
 
 #[cfg(target_pointer_width = "64")]
-const _: () = assert!(size_of::<Header>() == 88);
+const _: () = assert!(size_of::<ScsiHeader>() == 88);
 
 /// `S` of version 3.
 const INTERFACE: i32 = b'S' as i32;
@@ -63,11 +63,11 @@ const BUSY: [u8; 2] = [0x08, 0x28];
 /// SAM status: another host has reserved the device.
 const RESERVED: u8 = 0x18;
 
-impl Header {
+impl ScsiHeader {
     /// A header that completions are read into.
     pub(super) const EMPTY: Self = Self {
         interface: INTERFACE,
-        direction: Transfer::Nothing as i32,
+        direction: DataDirection::Nothing as i32,
         command_bytes: 0,
         sense_room: 0,
         vectors: 0,
@@ -91,19 +91,19 @@ impl Header {
     };
 
     /// Returns what the device made of the command.
-    pub(super) fn outcome(&self, sense: &[u8; SENSE_BYTES]) -> Outcome {
+    pub(super) fn outcome(&self, sense: &[u8; SENSE_BYTES]) -> CommandOutcome {
         // Bit 3 only says that there are sense data.
         if self.status == 0 && self.host_status == 0 && self.driver_status & 0x7 == 0 {
-            return Outcome::Done { rest_bytes: u32::try_from(self.rest_bytes).unwrap_or(0) };
+            return CommandOutcome::Done { rest_bytes: u32::try_from(self.rest_bytes).unwrap_or(0) };
         }
         if BUSY.contains(&self.status) {
-            return Outcome::Busy;
+            return CommandOutcome::Busy;
         }
         let length = usize::from(self.sense_bytes).min(SENSE_BYTES);
         let text = match Sense::decode(&sense[..length]) {
             // A recovered error is none: the command was carried out.
             Some(sense) if sense.key == 1 => {
-                return Outcome::Done { rest_bytes: u32::try_from(self.rest_bytes).unwrap_or(0) };
+                return CommandOutcome::Done { rest_bytes: u32::try_from(self.rest_bytes).unwrap_or(0) };
             }
             Some(sense) => sense.to_string(),
             None if self.status == RESERVED => "reservation conflict: another host has reserved the device".to_owned(),
@@ -112,13 +112,13 @@ impl Header {
                 self.status, self.host_status, self.driver_status
             ),
         };
-        Outcome::Failed { text }
+        CommandOutcome::Failed { text }
     }
 }
 
 /// What a device made of a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Outcome {
+pub(super) enum CommandOutcome {
     /// It was carried out; so many bytes were not transferred.
     Done { rest_bytes: u32 },
     /// The device can take it later.
@@ -128,25 +128,25 @@ pub(super) enum Outcome {
 }
 
 /// A command with the memory that the kernel uses while it is carried out.
-pub(super) struct Request {
-    header: Header,
+pub(super) struct ScsiRequest {
+    header: ScsiHeader,
     command: Cdb,
     pub(super) sense: [u8; SENSE_BYTES],
     /// Parameters that are not in a buffer.
     parameters: [u8; 32],
 }
 
-impl Request {
+impl ScsiRequest {
     pub(super) const fn new() -> Self {
         let command = Cdb::EMPTY;
-        Self { header: Header::EMPTY, command, sense: [0; SENSE_BYTES], parameters: [0; 32] }
+        Self { header: ScsiHeader::EMPTY, command, sense: [0; SENSE_BYTES], parameters: [0; 32] }
     }
 
     /// Prepares a command without a transfer.
     pub(super) fn prepare(&mut self, command: Cdb) {
         self.command = command;
         self.sense = [0; SENSE_BYTES];
-        self.header = Header { command_bytes: command.as_slice().len() as u8, ..Header::EMPTY };
+        self.header = ScsiHeader { command_bytes: command.as_slice().len() as u8, ..ScsiHeader::EMPTY };
     }
 
     /// Adds the transfer of a buffer.
@@ -154,14 +154,14 @@ impl Request {
     /// # Safety
     /// `length` bytes from `start` on must be valid for reads and writes, and not used elsewhere until the command has
     /// completed.
-    pub(super) unsafe fn transfer(&mut self, direction: Transfer, start: *mut u8, length: u32) {
+    pub(super) unsafe fn transfer(&mut self, direction: DataDirection, start: *mut u8, length: u32) {
         if length > 0 {
             (self.header.direction, self.header.data, self.header.data_bytes) = (direction as i32, start, length);
         }
     }
 
     /// Adds parameters of at most 32 bytes, or room for an answer of that size.
-    pub(super) fn exchange(&mut self, direction: Transfer, parameters: &[u8]) {
+    pub(super) fn exchange(&mut self, direction: DataDirection, parameters: &[u8]) {
         let length = parameters.len().min(self.parameters.len());
         self.parameters[..length].copy_from_slice(&parameters[..length]);
         (self.header.direction, self.header.data_bytes) = (direction as i32, length as u32);
@@ -188,7 +188,7 @@ impl Request {
     }
 
     /// Carries the command out. The error is a negated error number of the system call.
-    pub(super) fn execute(&mut self, fd: RawFd) -> Result<Outcome, i32> {
+    pub(super) fn execute(&mut self, fd: RawFd) -> Result<CommandOutcome, i32> {
         self.connect(0);
         let header = &raw mut self.header;
         // SAFETY: the header and what it refers to outlive the call; `transfer` required it of the buffer.
@@ -202,7 +202,7 @@ impl Request {
         let header = (&raw const self.header).cast();
         // SAFETY: the kernel reads the header, which outlives the call. What it refers to outlives the command, because
         // requests are not moved, and their buffers are not used, until it has completed.
-        let written = repeated(|| unsafe { libc::write(fd, header, size_of::<Header>()) });
+        let written = repeated(|| unsafe { libc::write(fd, header, size_of::<ScsiHeader>()) });
         if written < 0 { Err(written) } else { Ok(()) }
     }
 }
@@ -211,11 +211,11 @@ impl Request {
 ///
 /// # Errors
 /// Returns the negated error number of the system call.
-pub(super) fn take_completion(fd: RawFd) -> Result<Option<Header>, i32> {
-    let mut header = Header::EMPTY;
+pub(super) fn take_completion(fd: RawFd) -> Result<Option<ScsiHeader>, i32> {
+    let mut header = ScsiHeader::EMPTY;
     let place = (&raw mut header).cast();
     // SAFETY: the kernel reads and writes the header, which outlives the call.
-    match repeated(|| unsafe { libc::read(fd, place, size_of::<Header>()) }) {
+    match repeated(|| unsafe { libc::read(fd, place, size_of::<ScsiHeader>()) }) {
         errno if errno == -libc::EAGAIN => Ok(None),
         errno if errno < 0 => Err(errno),
         _ => Ok(Some(header)),
@@ -231,30 +231,30 @@ pub(super) fn system_error(negated: i32) -> io::Error {
 mod tests {
     use super::*;
 
-    fn header(status: u8, sense_bytes: u8) -> Header {
-        Header { status, sense_bytes, ..Header::EMPTY }
+    fn header(status: u8, sense_bytes: u8) -> ScsiHeader {
+        ScsiHeader { status, sense_bytes, ..ScsiHeader::EMPTY }
     }
 
     #[test]
     fn outcomes_follow_status_and_sense() {
         let mut sense = [0; SENSE_BYTES];
-        let done = |rest_bytes| Outcome::Done { rest_bytes };
+        let done = |rest_bytes| CommandOutcome::Done { rest_bytes };
         assert_eq!(header(0, 0).outcome(&sense), done(0));
-        assert_eq!(Header { rest_bytes: 512, ..Header::EMPTY }.outcome(&sense), done(512));
-        assert_eq!(Header { rest_bytes: -512, ..Header::EMPTY }.outcome(&sense), done(0));
-        assert_eq!(Header { driver_status: 8, ..Header::EMPTY }.outcome(&sense), done(0));
-        assert_eq!(header(0x28, 0).outcome(&sense), Outcome::Busy);
-        let text = |header: Header, sense: &[u8; SENSE_BYTES]| match header.outcome(sense) {
-            Outcome::Failed { text } => text,
+        assert_eq!(ScsiHeader { rest_bytes: 512, ..ScsiHeader::EMPTY }.outcome(&sense), done(512));
+        assert_eq!(ScsiHeader { rest_bytes: -512, ..ScsiHeader::EMPTY }.outcome(&sense), done(0));
+        assert_eq!(ScsiHeader { driver_status: 8, ..ScsiHeader::EMPTY }.outcome(&sense), done(0));
+        assert_eq!(header(0x28, 0).outcome(&sense), CommandOutcome::Busy);
+        let text = |header: ScsiHeader, sense: &[u8; SENSE_BYTES]| match header.outcome(sense) {
+            CommandOutcome::Failed { text } => text,
             other => format!("{other:?}"),
         };
         assert!(text(header(0x18, 0), &sense).starts_with("reservation conflict"));
-        assert!(text(Header { host_status: 1, ..Header::EMPTY }, &sense).contains("host 01h"));
+        assert!(text(ScsiHeader { host_status: 1, ..ScsiHeader::EMPTY }, &sense).contains("host 01h"));
         (sense[0], sense[2]) = (0x70, 1);
         assert_eq!(header(2, 18).outcome(&sense), done(0));
         sense[2] = 0xe;
         assert!(text(header(2, 18), &sense).starts_with("miscompare"));
         // A length beyond the room is the kernel's mistake.
-        assert!(matches!(header(2, 255).outcome(&sense), Outcome::Failed { .. }));
+        assert!(matches!(header(2, 255).outcome(&sense), CommandOutcome::Failed { .. }));
     }
 }

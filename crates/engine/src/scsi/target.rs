@@ -1,19 +1,19 @@
 //! Sends operations as SCSI commands.
 
 use std::collections::VecDeque;
-use std::os::fd::RawFd;
+use std::os::fd::{AsRawFd, RawFd};
 use std::sync::Arc;
 
 use target::{Completion, Op, Tag, Target, WriteBackSource};
 use units::{Nanos, OpKind};
 
 use super::command::{Cdb, unmap_parameters};
-use super::sg_io::{Outcome, Request, Transfer, system_error, take_completion};
-use super::{ScsiDevice, ScsiSetup};
+use super::sg_io::{CommandOutcome, DataDirection, ScsiRequest, system_error, take_completion};
 use crate::buffers::Buffers;
 use crate::clock::MonotonicClock;
 use crate::error::{Error, ErrorKind};
 use crate::in_call::InCall;
+use crate::scsi_setup::{ScsiDisk, ScsiSetup};
 use crate::setup::Setup;
 use crate::slots::EngineSlots;
 use crate::thread;
@@ -23,7 +23,7 @@ const QUEUE: u32 = 16;
 
 /// The queue of one disk.
 struct DeviceQueue {
-    device: Arc<ScsiDevice>,
+    disk: ScsiDisk,
     /// Operations that wait for a place in the kernel's queue.
     waiting: VecDeque<Op>,
     in_kernel: u32,
@@ -35,7 +35,7 @@ pub(crate) struct Scsi {
     polls: bool,
     queues: Vec<DeviceQueue>,
     /// One for each tag. They do not move while the kernel uses them.
-    requests: Box<[Request]>,
+    requests: Box<[ScsiRequest]>,
     operations: Vec<Option<Op>>,
     slots: EngineSlots,
     buffers: Buffers,
@@ -54,17 +54,14 @@ impl Scsi {
         let missing = || Error::found(ErrorKind::Engine, "set up", "sg", "there are no disks");
         let scsi = setup.scsi.clone().ok_or_else(missing)?;
         let depth = setup.depth as usize;
-        let queue = |device: &Arc<ScsiDevice>| DeviceQueue {
-            device: Arc::clone(device),
-            waiting: VecDeque::with_capacity(depth),
-            in_kernel: 0,
-        };
+        let queue =
+            |disk: &ScsiDisk| DeviceQueue { disk: disk.clone(), waiting: VecDeque::with_capacity(depth), in_kernel: 0 };
         Ok(Self {
-            queues: scsi.devices.iter().map(queue).collect(),
-            events: Vec::with_capacity(scsi.devices.len()),
+            queues: scsi.disks.iter().map(queue).collect(),
+            events: Vec::with_capacity(scsi.disks.len()),
             setup: scsi,
             polls: setup.hipri,
-            requests: (0..depth).map(|_| Request::new()).collect(),
+            requests: (0..depth).map(|_| ScsiRequest::new()).collect(),
             operations: vec![None; depth],
             slots: EngineSlots::new(setup.depth),
             buffers: Buffers::new(setup)?,
@@ -77,13 +74,13 @@ impl Scsi {
     /// Prepares the command of an operation in the request of its tag. The error is a negated error number.
     fn prepare(&mut self, op: &Op) -> Result<(), i32> {
         let queue = self.queues.get(op.file as usize).ok_or(-libc::EBADF)?;
-        let device = &queue.device;
+        let disk = &queue.disk;
         let request = self.requests.get_mut(op.tag.index()).ok_or(-libc::EBADF)?;
         if !op.kind.moves_data() {
             request.prepare(Cdb::synchronize());
             return Ok(());
         }
-        let unit = device.block_bytes;
+        let unit = disk.block_bytes;
         if !op.offset.is_multiple_of(unit.into()) || !op.length.is_multiple_of(unit) || op.length == 0 {
             return Err(-libc::EINVAL);
         }
@@ -93,13 +90,13 @@ impl Scsi {
             OpKind::Read => {
                 request.prepare(Cdb::read(self.setup.read_fua, address, blocks));
                 // SAFETY: the buffer of the tag has these bytes, and is not used while the tag is in flight.
-                unsafe { request.transfer(Transfer::FromDevice, start?, op.length) };
+                unsafe { request.transfer(DataDirection::FromDevice, start?, op.length) };
             }
             // Without a permit nothing is sent that could change data.
-            _ if !device.writes() => return Err(-libc::EBADF),
+            _ if !disk.writes => return Err(-libc::EBADF),
             OpKind::Trim => {
                 request.prepare(Cdb::unmap());
-                request.exchange(Transfer::ToDevice, &unmap_parameters(address, blocks));
+                request.exchange(DataDirection::ToDevice, &unmap_parameters(address, blocks));
                 return Ok(());
             }
             _ => {
@@ -107,10 +104,10 @@ impl Scsi {
                 if blocks > mode.max_blocks() {
                     return Err(-libc::EINVAL);
                 }
-                request.prepare(Cdb::write(mode, self.setup.write_fua, device.stream(), address, blocks));
+                request.prepare(Cdb::write(mode, self.setup.write_fua, disk.stream, address, blocks));
                 let bytes = mode.transferred(op.length, unit);
                 // SAFETY: as above; no mode transfers more than the operation has.
-                unsafe { request.transfer(Transfer::ToDevice, start?, bytes) };
+                unsafe { request.transfer(DataDirection::ToDevice, start?, bytes) };
             }
         }
         if self.polls {
@@ -120,21 +117,21 @@ impl Scsi {
     }
 
     /// Returns the result of an operation as in completions. Records the first failure.
-    fn result(&self, op: &Op, outcome: Result<Outcome, i32>) -> i32 {
+    fn result(&self, op: &Op, outcome: Result<CommandOutcome, i32>) -> i32 {
         let whole = i32::try_from(op.length).unwrap_or(i32::MAX);
         match outcome {
-            Ok(Outcome::Done { rest_bytes }) if op.kind == OpKind::Read => {
+            Ok(CommandOutcome::Done { rest_bytes }) if op.kind == OpKind::Read => {
                 i32::try_from(op.length.saturating_sub(rest_bytes)).unwrap_or(whole)
             }
-            Ok(Outcome::Done { .. }) => {
+            Ok(CommandOutcome::Done { .. }) => {
                 if op.kind.moves_data() {
                     whole
                 } else {
                     0
                 }
             }
-            Ok(Outcome::Busy) => -libc::EAGAIN,
-            Ok(Outcome::Failed { text }) => {
+            Ok(CommandOutcome::Busy) => -libc::EAGAIN,
+            Ok(CommandOutcome::Failed { text }) => {
                 self.record(text);
                 -libc::EIO
             }
@@ -175,7 +172,7 @@ impl Scsi {
             let now = self.clock.now();
             self.slots.stamp(op.tag, now);
             self.in_call.operate(&op, now);
-            let fd = self.queues[index].device.fd();
+            let fd = self.queues[index].disk.file.as_raw_fd();
             let submitted = self.requests[op.tag.index()].submit(fd, op.tag.0 as i32);
             self.in_call.leave();
             match submitted {
@@ -197,7 +194,7 @@ impl Scsi {
     fn reap(&mut self) {
         for index in 0..self.queues.len() {
             while self.queues[index].in_kernel > 0 {
-                match take_completion(self.queues[index].device.fd()) {
+                match take_completion(self.queues[index].disk.file.as_raw_fd()) {
                     Ok(Some(header)) => {
                         self.queues[index].in_kernel -= 1;
                         let tag = header.number.cast_unsigned();
@@ -232,7 +229,11 @@ impl Scsi {
     fn poll(&mut self, until: Nanos) -> bool {
         let used = self.queues.iter().filter(|queue| queue.in_kernel > 0);
         self.events.clear();
-        self.events.extend(used.map(|queue| libc::pollfd { fd: queue.device.fd(), events: libc::POLLIN, revents: 0 }));
+        self.events.extend(used.map(|queue| libc::pollfd {
+            fd: queue.disk.file.as_raw_fd(),
+            events: libc::POLLIN,
+            revents: 0,
+        }));
         let left = (until - self.clock.now()).get();
         let time = libc::timespec {
             tv_sec: i64::try_from(left / 1_000_000_000).unwrap_or(i64::MAX),
@@ -258,8 +259,8 @@ impl Target for Scsi {
             return self.finish(&op, errno);
         }
         let index = op.file as usize;
-        if !self.queues[index].device.is_generic {
-            let fd = self.queues[index].device.fd();
+        if !self.queues[index].disk.is_generic {
+            let fd = self.queues[index].disk.file.as_raw_fd();
             return self.execute(&op, fd);
         }
         self.operations[op.tag.index()] = Some(op);
@@ -292,11 +293,11 @@ impl Target for Scsi {
 
     /// Writes the cache of the device back.
     fn settle(&mut self, file: u32, offset: u64, _: u64) -> Result<WriteBackSource, i32> {
-        let device = Arc::clone(&self.queues.get(file as usize).ok_or(libc::EBADF)?.device);
-        let mut request = Box::new(Request::new());
+        let fd = self.queues.get(file as usize).ok_or(libc::EBADF)?.disk.file.as_raw_fd();
+        let mut request = Box::new(ScsiRequest::new());
         request.prepare(Cdb::synchronize());
-        match self.in_call.settle(file, offset, self.clock.now(), || request.execute(device.fd())) {
-            Ok(Outcome::Failed { .. }) => Err(libc::EIO),
+        match self.in_call.settle(file, offset, self.clock.now(), || request.execute(fd)) {
+            Ok(CommandOutcome::Failed { .. }) => Err(libc::EIO),
             Ok(_) => Ok(WriteBackSource::Stored),
             Err(errno) => Err(-errno),
         }

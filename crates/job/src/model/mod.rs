@@ -275,6 +275,22 @@ impl Paced {
 }
 
 impl Job {
+    /// Returns the path of the donor of a clone of the job: in the `directory` of its files, unless it is absolute. `None`
+    /// for a job of another engine than `e4defrag`.
+    #[must_use]
+    pub fn donor_path(&self, clone: u32) -> Option<String> {
+        let donor = &self.engine.defragment.donor;
+        if self.engine.engine != Engine::E4defrag || donor.is_empty() {
+            return None;
+        }
+        let directories = &self.files.directories;
+        let directory = directories.get(clone as usize % directories.len().max(1)).filter(|path| !path.is_empty());
+        Some(match directory {
+            Some(directory) if !donor.starts_with('/') => format!("{}/{donor}", directory.trim_end_matches('/')),
+            _ => donor.clone(),
+        })
+    }
+
     /// Describes the target: a volume, an export or files.
     #[must_use]
     pub fn target(&self) -> String {
