@@ -1,7 +1,7 @@
 //! Options of error handling and zones.
 
 use super::Status;
-use super::spec::OptionKind::{Floats, Int, Long, Size, Text};
+use super::spec::OptionKind::{Flag, Floats, Int, Long, Size, Text};
 use super::spec::{ANY, OptionSpec, Setter, int, special, switch, word};
 use units::Bytes;
 
@@ -105,7 +105,7 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
     profile("threads-per-queue", "Workers for each device of `profile=act`."),
     profile("read-req-num-512-blocks", "Size of the reads of `profile=act`."),
     profile("large-block-op-kbytes", "Size of the large operations of `profile=act`."),
-    profile("prep", "Prepare the devices for `profile=act`."),
+    OptionSpec::new("prep", Flag, Setter::Nothing, "Prepare the devices for `profile=act`.").status(Status::Profile),
     OptionSpec::new("flow_watermark", Int(0, ANY), Setter::Nothing, "Maximum drift between the jobs of a flow.")
         .status(Status::Deprecated),
     OptionSpec::new("rwmixcycle", Int(0, ANY), Setter::Nothing, "Time that a mix stays with one direction.")

@@ -55,7 +55,7 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
         "steadystate",
         OptionKind::Text,
         steadystate,
-        "End when the deviation or slope of IOPS, bandwidth or latency is below a limit: `iops:5%`, `bw_slope:0.3%`, `lat:2%`.",
+        "End when the deviation or slope of IOPS, bandwidth or latency is below a limit: `iops:5%`, `bw_slope:0.3%`.",
     )
     .alias(&["ss"])
     .default("iops_slope:0.01%"),
