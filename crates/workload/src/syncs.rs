@@ -53,9 +53,14 @@ impl SyncSchedule {
             return None;
         }
         let written = self.written.get_mut(op.file as usize)?;
-        let (start, end) = std::mem::replace(written, (u64::MAX, 0));
+        let (start, end) = *written;
+        // A read can follow writes to other files.
+        if end <= start {
+            return None;
+        }
+        *written = (u64::MAX, 0);
         // A length of zero means the rest of the file, for ranges beyond 4 GiB.
-        let length = u32::try_from(end.checked_sub(start)?).unwrap_or(0);
+        let length = u32::try_from(end - start).unwrap_or(0);
         Some(Decision { offset: start, length, ..sync(OpKind::SyncRange) })
     }
 }
@@ -102,5 +107,9 @@ mod tests {
         let ranges = ops.map(|op| syncs.after(&op).map(|sync| (sync.kind, sync.offset, sync.length)));
         let range = |offset, length| Some((OpKind::SyncRange, offset, length));
         assert_eq!(ranges, [None, range(0, 12288), None, None, range(4096, 16384), None, range(0, 0)]);
+        let mut syncs = SyncSchedule { range: 1, written: vec![(0, 0); 2], ..SCHEDULE };
+        let ops = [write(0), Decision { file: 1, ..read }];
+        let lengths = ops.map(|op| syncs.after(&op).map(|sync| sync.length));
+        assert_eq!(lengths, [Some(4096), None], "nothing was written to the second file");
     }
 }
