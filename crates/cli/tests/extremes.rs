@@ -134,7 +134,7 @@ fn plan(plan: &Plan, dialect: Dialect, size: Option<u64>) -> bool {
     if !limits::check(plan, &capacity).is_empty() {
         return false;
     }
-    let existing = |_: &str| size.map(|size| FileFact { size, block_device: size % 2 == 0 });
+    let existing = |_: &str| size.map(|size| FileFact { size, block_device: size % 2 == 0, ..FileFact::default() });
     for job in &plan.jobs {
         for clone in 0..job.grouping.numjobs.min(3) {
             let worker = WorkerIndex { index: clone, clone };

@@ -54,8 +54,6 @@ const REFUSED: &[(&str, &str)] = &[
     ("uring-cmd-zoned.fio", "`zonemode=zbd` is not supported"),
     ("xnvme-fdp.fio", "`fdp`"),
     ("xnvme-pi.fio", "`md_per_io_size`"),
-    ("zbd-rand-write-trim-gc.fio", "sizes in zones"),
-    ("zbd-rand-write-zone-reset-gc.fio", "sizes in zones"),
 ];
 
 /// Job files that are read but cannot run here, and why.
@@ -86,6 +84,8 @@ const NOT_RUN: &[(&str, &str)] = &[
     ("uring-cmd-write-mode.fio", "its device must exist"),
     ("xnvme-compare.fio", "its device must exist"),
     ("xnvme-zoned.fio", "its device must be zoned: the guest has some"),
+    ("zbd-rand-write-trim-gc.fio", "its device must be zoned: the guest has some"),
+    ("zbd-rand-write-zone-reset-gc.fio", "its device must be zoned: the guest has some"),
 ];
 
 /// What examples read from the environment.

@@ -48,6 +48,10 @@ fn sequences_are_those_of_fio() {
     let lines = [
         "--rw=write",
         "--rw=write --io_size=8m",
+        "--rw=write --size=2z",
+        "--rw=write --size=2z --offset=3z",
+        "--rw=write --io_size=3z",
+        "--rw=read --read_beyond_wp=1 --size=1z --offset=2z --zonemode=strided --zonerange=2m",
         "--rw=write --zonecapacity=768k",
         "--rw=write --zonecapacity=768k --io_size=8m",
         "--rw=write --offset=100k --size=3m",
@@ -143,4 +147,22 @@ fn workers_that_share_verified_zones_are_refused() {
     assert_eq!(outcome.code(), Some(1), "{}", outcome.stdout);
     assert!(outcome.stderr.contains("job a verifies zones of"), "{}", outcome.stderr);
     assert!(!scratch.path("f").exists(), "a refused job has created its file");
+}
+
+#[test]
+fn sizes_in_zones_need_zones() {
+    for (options, reason) in [
+        ("--size=2z", "a size in zones needs a `zonemode`"),
+        ("--size=2z --zonemode=zbd", "f has no zones, so size cannot be a number of them"),
+        ("--size=1m --offset=1z --zonemode=zbd", "f has no zones, so offset cannot be a number of them"),
+        ("--size=1.5z --zonemode=zbd --zonesize=64k", "`1.5` is not a number of zones"),
+        ("--size=99999999999z --zonemode=zbd --zonesize=64k", "is not a number of zones"),
+    ] {
+        let scratch = Scratch::new();
+        scratch.write("f", vec![0; 1 << 20]);
+        let line = format!("run --name=a --filename=f --bs=4k --rw=read {options}");
+        let outcome = run(fathom(words(&line)).current_dir(&scratch));
+        assert_eq!(outcome.code(), Some(2), "{options}: {}", outcome.stderr);
+        assert!(common::flat(&outcome.stderr).contains(reason), "{options}: {}", outcome.stderr);
+    }
 }

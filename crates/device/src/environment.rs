@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use job::limits::Capacity;
-use job::{Dialect, Engine, Job, NameAction};
+use job::{Dialect, Engine, Job, NameAction, Size};
 use runner::Environment;
 use units::ZoneReport;
 use workload::{FileFact, FilePlan, WorkloadError};
@@ -38,7 +38,11 @@ impl Environment for HostEnvironment {
             }
             // Like a block device, an export has a fixed size.
             Engine::Nbd => {
-                return self.exports.of(path).ok().map(|export| FileFact { size: export.bytes, block_device: true });
+                return self.exports.of(path).ok().map(|export| FileFact {
+                    size: export.bytes,
+                    block_device: true,
+                    ..FileFact::default()
+                });
             }
             Engine::IoUringCmd => return namespaces::fact(job, path),
             Engine::Sg => {
@@ -48,7 +52,8 @@ impl Environment for HostEnvironment {
             _ => {}
         }
         let seen = engine::files::look(Path::new(path)).ok().flatten()?;
-        Some(FileFact { size: seen.bytes, block_device: seen.kind == engine::files::FileKind::Block })
+        let zone_bytes = if has_zones(job) { engine::zones::size(Path::new(path)) } else { None }.unwrap_or(0);
+        Some(FileFact { size: seen.bytes, block_device: seen.kind == engine::files::FileKind::Block, zone_bytes })
     }
 
     fn capacity(&self) -> Capacity {
@@ -107,4 +112,11 @@ impl Environment for HostEnvironment {
         let resolved = path.canonicalize().ok().or_else(in_directory);
         resolved.as_deref().unwrap_or(path).to_string_lossy().into_owned()
     }
+}
+
+/// Reports whether sizes of a job are numbers of zones.
+fn has_zones(job: &Job) -> bool {
+    let extent = &job.extent;
+    let sizes = [extent.size, extent.io_size, Some(extent.offset), Some(extent.offset_increment)];
+    sizes.iter().any(|size| matches!(size, Some(Size::Zones(_))))
 }

@@ -77,6 +77,16 @@ pub fn report(path: &Path) -> Result<Option<ZoneReport>, Error> {
     }))
 }
 
+/// Returns the size of the zones of a zoned block device in bytes; `None` for other devices and for files.
+#[must_use]
+pub fn size(path: &Path) -> Option<u64> {
+    let metadata = std::fs::metadata(path).ok().filter(|metadata| metadata.file_type().is_block_device())?;
+    let device = metadata.rdev();
+    queue_attribute(device, "zoned").filter(|model| model != "none")?;
+    let sectors: u64 = queue_attribute(device, "chunk_sectors")?.parse().ok()?;
+    sectors.checked_mul(SECTOR_BYTES).filter(|&bytes| bytes > 0)
+}
+
 /// Returns an attribute of a device's queue. That of a partition is in the directory of its disk.
 fn queue_attribute(device: u64, name: &str) -> Option<String> {
     let (major, minor) = (libc::major(device), libc::minor(device));

@@ -194,8 +194,14 @@ fn too_many(text: &str, slots: usize, kept: &str, findings: &mut Findings) {
 }
 
 fn size(draft: &mut JobDraft, spec: &OptionSpec, text: &str, findings: &mut Findings) {
-    if text.ends_with('z') {
-        findings.fault(0..text.len(), "not-supported", "sizes in zones are not supported yet").remedy("write bytes");
+    if let Some(count) = text.strip_suffix('z') {
+        match (count.parse(), spec.setter) {
+            (Ok(count), Setter::Size(set)) => set(draft, Size::Zones(count)),
+            _ => {
+                let message = format!("`{count}` is not a number of zones");
+                findings.fault(0..count.len(), "bad-number", message).remedy("write a whole number such as `2z`");
+            }
+        }
         return;
     }
     let unit = NumberUnit::Count { kb_base: draft.kb_base() };

@@ -16,6 +16,7 @@ pub(crate) fn reconcile(draft: JobDraft, context: &StrictContext<'_>) -> (Job, V
     let zoned = zones::zoned(&draft.zones, context, &mut problems);
     let has_trace = !draft.replay.trace.is_empty();
     let mut job = draft.job;
+    zones::resolve_sizes(&draft.zones, &mut job.extent, context, &mut problems);
     (job.pattern.zones, job.pattern.zoned) = (zones, zoned);
     if let Some(zoned) = zoned {
         zones::check(&job, &zoned, has_trace, context, &mut problems);

@@ -26,7 +26,7 @@ pub(crate) fn strided(
     let skip = match draft.skip {
         None => Bytes::ZERO,
         Some(Size::Bytes(bytes)) => bytes,
-        Some(Size::Percent(_)) => {
+        Some(Size::Percent(_) | Size::Zones(_)) => {
             let message = "zoneskip: a distance between zones is in bytes";
             problems.push(context.error("zones", "zoneskip", message).remedy("write bytes"));
             return None;
@@ -34,6 +34,33 @@ pub(crate) fn strided(
     };
     let range = if draft.range == 0 { draft.size } else { draft.range };
     is_strided.then(|| StridedZones { size: Bytes::new(draft.size), range: Bytes::new(range), skip })
+}
+
+/// Replaces sizes in zones by bytes, where the job says how large its zones are. The others follow from the device.
+pub(crate) fn resolve_sizes(
+    draft: &ZoneDraft,
+    extent: &mut JobExtent,
+    context: &StrictContext<'_>,
+    problems: &mut Vec<Diagnostic>,
+) {
+    let is_of_zones = |size: &Size| matches!(size, Size::Zones(_));
+    let given = [
+        ("size", extent.size.iter_mut().next()),
+        ("io_size", extent.io_size.iter_mut().next()),
+        ("offset", Some(&mut extent.offset)),
+        ("offset_increment", Some(&mut extent.offset_increment)),
+    ];
+    for (option, size) in given {
+        let Some(size) = size.filter(|size| is_of_zones(size)) else { continue };
+        if draft.mode == ZoneMode::None {
+            let message = format!("{option}: a size in zones needs a `zonemode`");
+            let remedy = "write bytes, or `zonemode=zbd` for a zoned device";
+            let note = "fio takes no notice of the size";
+            problems.push(context.error("zones", option, &message).note(note).remedy(remedy));
+        } else if draft.size > 0 {
+            *size = size.of_zones(draft.size);
+        }
+    }
 }
 
 /// Returns the options of a job with `zonemode=zbd`.

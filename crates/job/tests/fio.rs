@@ -61,6 +61,7 @@ fn size(size: Option<Size>) -> i128 {
         None => 0,
         Some(Size::Bytes(bytes)) => i128::from(bytes.get() as i64),
         Some(Size::Percent(share)) => -1 - i128::from(share),
+        Some(Size::Zones(_)) => panic!("no job has a size in zones"),
     }
 }
 

@@ -35,7 +35,7 @@ fn sizes(job: &Job) -> [u32; 3] {
 fn bytes(job: &Job) -> Option<u64> {
     match job.extent.size? {
         Size::Bytes(bytes) => Some(bytes.get()),
-        Size::Percent(_) => None,
+        Size::Percent(_) | Size::Zones(_) => None,
     }
 }
 
@@ -181,7 +181,8 @@ fn both_dialects_refuse_what_fio_refuses() {
         ("[a]\nnosuch=1", "unknown-option"),
         ("[a]\nbs=(4*1024)", "not-a-number"),
         ("[a]\nio_size=150%", "percent"),
-        ("[a]\nsize=10z", "not-supported"),
+        ("[a]\nsize=10z", "zones"),
+        ("[a]\nzonemode=zbd\nsize=1.5z", "bad-number"),
         ("[a]\nnumjobs=0", "numjobs"),
         ("[a]\ndirect", "missing-value"),
         ("[a]\ndirect=true", "not-a-switch"),

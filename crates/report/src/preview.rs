@@ -117,6 +117,7 @@ fn size(size: Size) -> String {
     match size {
         Size::Bytes(bytes) => bytes.to_string(),
         Size::Percent(share) => format!("{share}%"),
+        Size::Zones(count) => format!("{count} zones"),
     }
 }
 

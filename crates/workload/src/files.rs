@@ -12,12 +12,14 @@ use crate::replay::{check_replay, needed_bytes};
 use crate::writers::Writers;
 
 /// Facts about a file before the run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FileFact {
     /// Size in bytes, or capacity of a block device.
     pub size: u64,
     /// Whether it is a block device, which cannot grow.
     pub block_device: bool,
+    /// Size of the zones of a zoned device in bytes; zero for other files and devices.
+    pub zone_bytes: u64,
 }
 
 /// The files of an [`Issuer`](crate::Issuer).
@@ -111,6 +113,8 @@ pub fn plan_files(
         paths.iter_mut().for_each(|path| *path = job.engine.objects.url(path));
     }
     let facts: Vec<_> = paths.iter().map(|path| existing(path)).collect();
+    let in_bytes = zones_in_bytes(job, &paths, &facts)?;
+    let job = in_bytes.as_ref().unwrap_or(job);
     let mut planner = Planner {
         job,
         may_idle: dialect == Dialect::Fio,
@@ -131,7 +135,7 @@ pub fn plan_files(
     }
     let size = match job.extent.size {
         Some(Size::Bytes(size)) => Some(size.get()),
-        Some(Size::Percent(_)) | None => None,
+        Some(Size::Percent(_) | Size::Zones(_)) | None => None,
     };
     if let Some(first) = files.first() {
         let regions = files.iter().map(|file| file.extent.length).fold(0, u64::saturating_add);
@@ -141,6 +145,39 @@ pub fn plan_files(
     check_replay(job, &plan.layout().files)?;
     plan.io_size = io_size(job, &plan)?;
     Ok(plan)
+}
+
+/// Returns the job with bytes in place of sizes in zones, if it has some.
+fn zones_in_bytes(job: &Job, paths: &[String], facts: &[Option<FileFact>]) -> Result<Option<Job>, WorkloadError> {
+    let extent = &job.extent;
+    let sizes = [
+        ("size", extent.size),
+        ("io_size", extent.io_size),
+        ("offset", Some(extent.offset)),
+        ("offset_increment", Some(extent.offset_increment)),
+    ];
+    let Some((option, _)) = sizes.into_iter().find(|(_, size)| matches!(size, Some(Size::Zones(_)))) else {
+        return Ok(None);
+    };
+    let failed = |problem: String| WorkloadError::new(option, format!("{problem}\nhelp: write {option} in bytes"));
+    let mut zone_bytes = None;
+    for (path, fact) in paths.iter().zip(facts) {
+        let own = fact.map_or(0, |fact| fact.zone_bytes);
+        if own == 0 {
+            return Err(failed(format!("{path} has no zones, so {option} cannot be a number of them")));
+        }
+        if *zone_bytes.get_or_insert(own) != own {
+            return Err(failed(format!("the zones of {path} have another size than those of {}", paths[0])));
+        }
+    }
+    let Some(zone_bytes) = zone_bytes else { return Ok(None) };
+    let mut job = job.clone();
+    let extent = &mut job.extent;
+    extent.size = extent.size.map(|size| size.of_zones(zone_bytes));
+    extent.io_size = extent.io_size.map(|size| size.of_zones(zone_bytes));
+    extent.offset = extent.offset.of_zones(zone_bytes);
+    extent.offset_increment = extent.offset_increment.of_zones(zone_bytes);
+    Ok(Some(job))
 }
 
 /// Returns the bytes that the trace of a replay covers in each file, at least a block; nothing for other jobs.
@@ -153,7 +190,7 @@ fn replayed_bytes(job: &Job, files: usize) -> std::vec::IntoIter<u64> {
 
 fn io_size(job: &Job, plan: &FilePlan) -> Result<Option<u64>, WorkloadError> {
     match job.extent.io_size {
-        None => Ok(None),
+        None | Some(Size::Zones(_)) => Ok(None),
         Some(Size::Bytes(size)) if size.get() == 0 => Ok(None),
         Some(Size::Bytes(size)) => Ok(Some(size.get())),
         Some(Size::Percent(share)) if share > 100 => {
@@ -287,6 +324,8 @@ impl Planner<'_> {
     fn distance(&self, size: Size, times: u64, fact: Option<FileFact>) -> u64 {
         match size {
             Size::Bytes(bytes) => bytes.get().saturating_mul(times),
+            // They have been replaced.
+            Size::Zones(_) => 0,
             Size::Percent(share) => {
                 let share = u32::try_from(u64::from(share).saturating_mul(times)).unwrap_or(u32::MAX);
                 let bytes = percent_of(fact.map_or(0, |fact| fact.size), share);

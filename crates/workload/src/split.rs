@@ -126,7 +126,9 @@ mod tests {
         let text = format!("[a]\n{options}\n");
         let parsed = parse_file_text("a.fio", text.as_bytes(), Dialect::Strict, &EmptySource);
         let mut job = parsed.into_result().unwrap().0.jobs.remove(0);
-        let existing = |path: &str| path.starts_with("/dev/").then_some(FileFact { size: GIB, block_device: true });
+        let existing = |path: &str| {
+            path.starts_with("/dev/").then_some(FileFact { size: GIB, block_device: true, ..FileFact::default() })
+        };
         let part = |index| {
             job.ranks.share = Some(RankShare { kind, index, count });
             let worker = WorkerIndex { index: 0, clone: 0 };

@@ -5,18 +5,18 @@ mod common;
 use common::{KIB, job, rw};
 use job::{BlockSizes, Job, Size};
 use units::Bytes;
-use workload::{FileFact, FilePlan, WorkerIndex, WorkloadError, plan_files};
+use workload::{FileExtent, FileFact, FilePlan, WorkerIndex, WorkloadError, plan_files};
 
 fn nothing(_: &str) -> Option<FileFact> {
     None
 }
 
 fn regular(size: u64) -> impl Fn(&str) -> Option<FileFact> {
-    move |_| Some(FileFact { size, block_device: false })
+    move |_| Some(FileFact { size, block_device: false, ..FileFact::default() })
 }
 
 fn device(size: u64) -> impl Fn(&str) -> Option<FileFact> {
-    move |_| Some(FileFact { size, block_device: true })
+    move |_| Some(FileFact { size, block_device: true, ..FileFact::default() })
 }
 
 fn bytes(size: u64) -> Size {
@@ -182,7 +182,9 @@ fn errors_name_the_option() {
 fn a_job_name_can_name_a_device() {
     let mut job = job();
     job.name = "/dev/sdb".to_owned();
-    let is_device = |path: &str| (path == "/dev/sdb").then_some(FileFact { size: 1 << 20, block_device: true });
+    let is_device = |path: &str| {
+        (path == "/dev/sdb").then_some(FileFact { size: 1 << 20, block_device: true, ..FileFact::default() })
+    };
     let plan = plan(&job, &is_device);
     assert_eq!((plan.files[0].path.as_str(), regions(&plan)), ("/dev/sdb", vec![(0, 1 << 20, 1 << 20)]));
 }
@@ -196,4 +198,21 @@ fn sums_of_absurd_sizes_saturate() {
         workload::plan_files(&job, job::Dialect::Fio, WorkerIndex::default(), 1, &|_| None).expect("sizes are known");
     assert_eq!((plan.transfer_bytes(), plan.missing_bytes()), (u64::MAX, u64::MAX));
     assert!(workload::Issuer::new(&job, WorkerIndex::default(), &plan.layout(), 1).is_ok());
+}
+
+#[test]
+fn sizes_in_zones_are_those_of_the_device() {
+    let zoned = |zone_bytes: u64| move |_: &str| Some(FileFact { size: 1 << 30, block_device: true, zone_bytes });
+    let mut job = Job { name: "a".to_owned(), ..Job::default() };
+    (job.extent.size, job.extent.offset) = (Some(Size::Zones(3)), Size::Zones(2));
+    (job.extent.io_size, job.extent.offset_increment) = (Some(Size::Zones(9)), Size::Zones(4));
+    let plan = |job: &Job, zone_bytes: u64| {
+        let worker = WorkerIndex { index: 1, clone: 1 };
+        plan_files(job, job::Dialect::Strict, worker, 1, &zoned(zone_bytes))
+    };
+    let planned = plan(&job, 1 << 20).expect("the device has zones");
+    let extent = FileExtent { start: 6 << 20, length: 3 << 20 };
+    assert_eq!((planned.files[0].extent, planned.size, planned.io_size), (extent, Some(3 << 20), Some(9 << 20)));
+    let error = plan(&job, 0).expect_err("it has none").to_string();
+    assert!(error.contains("has no zones") && error.contains("write size in bytes"), "{error}");
 }

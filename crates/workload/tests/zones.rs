@@ -161,7 +161,7 @@ fn run(seed: u64, report: &ZoneReport, workers: &[(Job, JobLayout, usize)]) -> O
                 issuers[worker].zone_commanded(&task, Some(pointer));
             }
             Next::Until(_) | Next::Blocked => now += Nanos::from_micros(20),
-            Next::Close(_) => {}
+            Next::Close(_) | Next::Renew(_) | Next::Spin(_) => {}
             Next::Done => done[worker] = true,
         }
     }
@@ -314,7 +314,7 @@ fn a_failed_write_continues_at_the_write_pointer_of_the_device() {
 }
 
 fn plan_in_zones(job: &Job, size: u64, report: Option<&ZoneReport>) -> Result<FilePlan, String> {
-    let fact = |_: &str| Some(FileFact { size, block_device: true });
+    let fact = |_: &str| Some(FileFact { size, block_device: true, ..FileFact::default() });
     let files = workload::plan_files(job, Dialect::Fio, WorkerIndex::default(), 1, &fact);
     files.and_then(|files| files.in_zones(job, &|_| Ok(report.cloned()))).map_err(|error| error.to_string())
 }

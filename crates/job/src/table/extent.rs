@@ -90,7 +90,7 @@ const fn time(name: &'static str, doc: &'static str, set: fn(&mut JobDraft, Nano
 fn nonzero(size: Size) -> Option<Size> {
     match size {
         Size::Bytes(bytes) if bytes.get() == 0 => None,
-        Size::Percent(0) => None,
+        Size::Percent(0) | Size::Zones(0) => None,
         size => Some(size),
     }
 }

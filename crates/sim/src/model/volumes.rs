@@ -101,7 +101,7 @@ pub(super) fn is_device(path: &str) -> bool {
 impl Environment for Volumes {
     fn fact(&self, job: &Job, path: &str) -> Option<FileFact> {
         let spec = self.of(job).filter(|_| is_device(path))?;
-        Some(FileFact { size: spec.size.get(), block_device: true })
+        Some(FileFact { size: spec.size.get(), block_device: true, ..FileFact::default() })
     }
 
     fn capacity(&self) -> Capacity {

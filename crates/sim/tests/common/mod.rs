@@ -128,7 +128,7 @@ fn buffered(job: &Job) -> Option<Buffered> {
 }
 
 fn member(spec: &Spec, job: &Job, worker: workload::WorkerIndex, seed: u64) -> (DriveWorker, u32, usize) {
-    let fact = |_: &str| Some(FileFact { size: spec.size.get(), block_device: true });
+    let fact = |_: &str| Some(FileFact { size: spec.size.get(), block_device: true, ..FileFact::default() });
     let files = workload::plan_files(job, Dialect::Strict, worker, seed, &fact).expect("the files fit");
     let issuer = Issuer::new(job, worker, &files.layout(), seed).expect("the job can run");
     let depth = job.pace.iodepth;
