@@ -358,3 +358,67 @@ fn data_of_a_killed_program_are_checked_by_the_other() {
         }
     }
 }
+
+/// fio 3.33 has no such option: the documentation of a later version is the reference.
+#[test]
+fn writes_after_the_last_sync_are_checked_on_request_only() {
+    let read_lines = ["--rw=read", "--rw=write --verify_only=1 --verify_state_save=0"];
+    for (engine, program) in
+        [("psync", Program::Fathom), ("libaio --iodepth=4", Program::Fathom), ("io_uring --iodepth=4", Program::Strict)]
+    {
+        let scratch = Scratch::new();
+        let all = format!("--bs=4k --verify=crc32c --ioengine={engine}");
+        // The last sync follows 15 of 16 writes.
+        let write = format!("--rw=write --do_verify=0 --fsync=5 --verify_state_save=1 {all}");
+        start(&scratch, program, &write).expect_code(0);
+        let sound = std::fs::read(scratch.path("x")).expect("it was written");
+        for (damaged, policy, code) in [
+            (None, "fsynced", 0),
+            (None, "completed", 0),
+            (Some(15), "fsynced", 0),
+            (Some(15), "completed", 1),
+            (Some(2), "fsynced", 1),
+        ] {
+            let mut bytes = sound.clone();
+            if let Some(block) = damaged {
+                bytes[block * 4096 + 2000] ^= 1;
+            }
+            scratch.write("x", bytes);
+            for read in read_lines {
+                let line = format!("{all} {read} --verify_state_load=1 --verify_policy={policy}");
+                let outcome = start(&scratch, program, &line);
+                assert_eq!(outcome.code(), Some(code), "{damaged:?} {line}\n{}", outcome.stderr);
+                // Writes that were in flight when a sync began are not covered by it.
+                if program == Program::Fathom && code == 0 {
+                    let (found, most) = (reads(&outcome), if policy == "fsynced" { 15 } else { 16 });
+                    let least = if engine == "psync" || policy == "completed" { most } else { 11 };
+                    assert!((least..=most).contains(&found), "{found} reads of {line}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn without_a_sync_nothing_is_known_to_be_stored() {
+    require!(Fio);
+    let scratch = Scratch::new();
+    let read = "--rw=read --bs=4k --verify=crc32c --verify_state_load=1 --verify_policy=fsynced";
+    start(&scratch, Program::Fathom, "--rw=write --bs=4k --verify=crc32c --do_verify=0").expect_code(0);
+    assert_eq!(reads(&start(&scratch, Program::Fathom, read).expect_code(0)), 0);
+    start(&scratch, Program::Fio, "--rw=write --bs=4k --verify=crc32c --do_verify=0 --fsync=1").expect_code(0);
+    let outcome = start(&scratch, Program::Fathom, read).expect_code(1);
+    assert!(outcome.stderr.contains("does not say which writes were synced"), "{}", outcome.stderr);
+}
+
+/// A state with the writes that were in flight at a sync is longer, which fio 3.33 accepts.
+#[test]
+fn fio_reads_a_state_with_syncs() {
+    require!(Fio);
+    let scratch = Scratch::new();
+    let all = "--bs=4k --verify=crc32c --ioengine=libaio --iodepth=8";
+    start(&scratch, Program::Fathom, &format!("--rw=write --do_verify=0 --fsync=3 {all}")).expect_code(0);
+    let read = format!("--rw=read {all} --verify_state_load=1");
+    let counts = [Program::Fio, Program::Fathom].map(|reader| reads(&start(&scratch, reader, &read).expect_code(0)));
+    assert_eq!(counts, [16, 16]);
+}

@@ -57,6 +57,8 @@ fn save(directory: &Path, job: &Job, worker: &WorkerPlan, finished: &WorkerResul
         issued: progress.issued,
         completed: progress.completed.clone(),
         origin: Some(progress.origin),
+        synced: progress.synced.clone(),
+        synced_only: false,
     };
     let path = directory.join(VerifyState::file_name(&job.name, worker.number));
     replace(&path, &state.encode()).map_err(|problem| format!("verify_state_save: {problem}"))
@@ -75,6 +77,11 @@ pub(crate) fn load(directory: &Path, job: &Job, worker: &WorkerPlan) -> Result<V
     let file = std::fs::File::open(&path);
     let read = file.and_then(|file| file.take(STATE_MAX_BYTES).read_to_end(&mut bytes));
     let state = read.map_err(|error| error.to_string()).and_then(|_| VerifyState::decode(&bytes));
+    let synced_only = job.verify.synced_only;
+    let state = state.and_then(|state| match state.origin {
+        None if synced_only => Err("it does not say which writes were synced: fio 3.33 wrote it".to_owned()),
+        _ => Ok(VerifyState { synced_only, ..state }),
+    });
     state.map_err(|problem| {
         let path = path.display();
         format!(

@@ -37,6 +37,6 @@ pub use files::{FileFact, FilePlan, JobLayout, PlannedFile, plan_files};
 pub use issuer::{Issuer, map_bytes};
 pub use operations::Operations;
 pub use replay::{MergedTrace, ReplayOutcome, StreamStep, TraceBytes, TraceStream, scan_trace};
-pub use verify::{Checked, HEADER_BYTES, Mismatch, VerifyState, WriteOrigin, WrongData};
+pub use verify::{Checked, HEADER_BYTES, Mismatch, SyncedWrites, VerifyState, WriteOrigin, WrongData};
 pub use writers::{Writers, file_identity};
 pub use zones::{ZoneGeometry, ZoneTable};

@@ -64,7 +64,7 @@ impl Disk {
                 }
                 Next::Until(instant) => now = instant,
                 Next::Blocked => panic!("blocked with nothing in flight"),
-                Next::Close(_) | Next::Command(_) => {}
+                Next::Close(_) | Next::Renew(_) | Next::Spin(_) | Next::Command(_) => {}
                 Next::Done => break,
             }
         }

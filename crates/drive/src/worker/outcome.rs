@@ -62,9 +62,10 @@ impl DriveWorker {
     /// Returns how far the writes have come; `None` without [`crate::Policy::keep_progress`].
     #[must_use]
     pub fn write_progress(&self) -> Option<WriteProgress> {
-        let completed = self.recent.as_ref()?.all();
+        let recent = self.recent.as_ref()?;
+        let (completed, synced) = (recent.all(), recent.synced());
         let writer = self.writer.as_ref().unwrap_or(&self.issuer);
-        Some(WriteProgress { origin: writer.write_origin(), issued: writer.writes(), completed })
+        Some(WriteProgress { origin: writer.write_origin(), issued: writer.writes(), completed, synced })
     }
 
     /// Returns the depth to which a latency target has led; `None` if the job has none.

@@ -36,6 +36,8 @@ pub struct VerifyOptions {
     pub state_save: bool,
     /// Check only what an earlier run had written by its saved state.
     pub state_load: bool,
+    /// Of these, check only the writes that had completed before the last sync (`verify_policy=fsynced`).
+    pub synced_only: bool,
     /// Do not compare the seed in headers with that of this run.
     pub any_seed: bool,
     /// Do not check which write a block is of.

@@ -2,7 +2,7 @@
 
 use super::Status;
 use super::spec::OptionKind::{Bool, Int, Long, Text, Word};
-use super::spec::{ANY, OptionSpec, Setter, accepted, flag, int, later, share, special, switch};
+use super::spec::{ANY, OptionSpec, Setter, accepted, flag, int, share, special, switch, word};
 use crate::draft::JobDraft;
 use crate::model::{FIO_HEADER_BYTES, VerifyFormat, VerifyMethod, VerifyPattern};
 use crate::read::{Findings, pattern, word};
@@ -52,8 +52,13 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
         d.job.verify.offset = n as u32;
     })
     .bounded_by("the header is exchanged with the bytes there, which must not overlap it"),
-    later("verify_policy", Word(&["completed", "fsynced"]), "Writes that a later verification covers.")
-        .default("completed"),
+    word(
+        "verify_policy",
+        &["completed", "fsynced"],
+        "Writes that `verify_state_load` checks: all completed ones, or those before the last sync.",
+        |d, w, _, _| d.job.verify.synced_only = w == "fsynced",
+    )
+    .default("completed"),
     accepted("verify_async", Int(0, ANY), "Number of verification threads.", ASYNC).default("0"),
     accepted("verify_async_cpus", Text, "CPUs of the verification threads.", ASYNC),
     OptionSpec::new(

@@ -7,7 +7,7 @@ use units::Nanos;
 
 use super::replay::Replay;
 use super::{Issuer, IssuerPhase};
-use crate::decision::Next;
+use crate::decision::{Decision, Next};
 use crate::verify::{LatestWrites, Verifier, VerifyState, WriteOrigin};
 
 /// Maximum number of writes of an earlier run whose last one per block is determined, for its memory.
@@ -79,21 +79,28 @@ impl Issuer {
         loop {
             match writer.replayed(Nanos::ZERO) {
                 Next::Issue(op) | Next::IssueAnew(op) => {
-                    verifier.record(&mut latest, &op);
+                    match &state.synced {
+                        // A later write that no sync covers may have replaced the block or not.
+                        synced if state.synced_only && !synced.as_ref().is_some_and(|it| it.covers(issued, &op)) => {
+                            verifier.doubt(&mut latest, &op);
+                        }
+                        _ => drop(verifier.record(&mut latest, &op)),
+                    }
                     issued += 1;
                     if recent.len() == depth {
                         recent.pop_front();
                     }
                     recent.push_back(op);
                 }
-                Next::Close(_) | Next::Command(_) => {}
+                Next::Close(_) | Next::Renew(_) | Next::Spin(_) | Next::Command(_) => {}
                 Next::Until(_) | Next::Blocked | Next::Done => break,
             }
         }
         if issued < state.issued {
             return false;
         }
-        for op in recent.iter().filter(|op| !state.completed.contains(&(u64::from(op.file), op.offset))) {
+        let is_pending = |op: &&Decision| !state.completed.contains(&(u64::from(op.file), op.offset));
+        for op in recent.iter().filter(|_| !state.synced_only).filter(is_pending) {
             verifier.doubt(&mut latest, op);
         }
         verifier.expect_exactly(latest);

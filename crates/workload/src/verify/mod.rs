@@ -38,7 +38,7 @@ use header::{BadField, PLAIN_HEADER_BYTES, VerifyHeader, WriteIdentity};
 pub(crate) use latest::LatestWrites;
 use mismatch::QUOTED_BYTES_MAX;
 pub use mismatch::{Checked, Mismatch, WrongData};
-pub use state::{VerifyState, WriteOrigin};
+pub use state::{SyncedWrites, VerifyState, WriteOrigin};
 
 /// Maximum number of wrong bytes in a damaged header; with more it counts as missing.
 const DAMAGED_BYTES_MAX: usize = 8;

@@ -14,7 +14,9 @@
 //! | from 176 | file and offset of each completion, 8 bytes each |
 //!
 //! In place of the random numbers, Fathom writes `FATHOM` at 72, its nonce at 80 and its seed at 88. The last write to
-//! each block follows from them. Numbers are little-endian. Learned from files that fio 3.33 wrote.
+//! each block follows from them. At 96 is the number of writes issued before the last sync that succeeded, and at 104 one
+//! more than the number of those that were in flight then, whose files and offsets follow the completions; zero if no
+//! sync has succeeded. Numbers are little-endian. Learned from files that fio 3.33 wrote.
 
 use crate::decision::Decision;
 
@@ -24,6 +26,7 @@ const COMPLETIONS_AT: usize = 176;
 const NAME_AT: usize = 112;
 const NAME_BYTES: usize = COMPLETIONS_AT - NAME_AT;
 const ORIGIN_AT: usize = 72;
+const SYNCED_AT: usize = 96;
 const MARK: [u8; 8] = *b"FATHOM\0\x01";
 const COMPLETION_BYTES: usize = 16;
 
@@ -44,6 +47,26 @@ pub struct VerifyState {
     pub completed: Vec<(u64, u64)>,
     /// What the blocks depend on, if Fathom wrote them.
     pub origin: Option<WriteOrigin>,
+    /// What a sync has made durable, if Fathom wrote the state and one has succeeded.
+    pub synced: Option<SyncedWrites>,
+    /// Whether only those writes are checked (`verify_policy=fsynced`).
+    pub synced_only: bool,
+}
+
+/// The writes that a sync covers: those that had completed when it was issued.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SyncedWrites {
+    /// Number of writes issued before it.
+    pub issued: u64,
+    /// File and offset of those that were in flight, which it need not cover.
+    pub in_flight: Vec<(u64, u64)>,
+}
+
+impl SyncedWrites {
+    /// Reports whether the sync covers the write with this number, from zero.
+    pub(crate) fn covers(&self, number: u64, op: &Decision) -> bool {
+        number < self.issued && !self.in_flight.contains(&(u64::from(op.file), op.offset))
+    }
 }
 
 /// What the decisions and headers of a job depend on beside the job.
@@ -67,7 +90,8 @@ impl VerifyState {
     pub fn encode(&self) -> Vec<u8> {
         let mut bytes = vec![0; COMPLETIONS_AT];
         let mut put = |at: usize, field: &[u8]| bytes[at..at + field.len()].copy_from_slice(field);
-        let size = COMPLETIONS_AT - PREFIX_BYTES + self.completed.len() * COMPLETION_BYTES;
+        let in_flight = self.synced.as_ref().map_or(&[][..], |synced| &synced.in_flight);
+        let size = COMPLETIONS_AT - PREFIX_BYTES + (self.completed.len() + in_flight.len()) * COMPLETION_BYTES;
         put(0, &VERSION.to_le_bytes());
         put(8, &(size as u64).to_le_bytes());
         put(24, &(self.completed.len() as u64).to_le_bytes());
@@ -81,7 +105,11 @@ impl VerifyState {
             put(ORIGIN_AT + 8, &nonce.to_le_bytes());
             put(ORIGIN_AT + 16, &seed.to_le_bytes());
         }
-        for (file, offset) in &self.completed {
+        if let Some(synced) = &self.synced {
+            put(SYNCED_AT, &synced.issued.to_le_bytes());
+            put(SYNCED_AT + 8, &(synced.in_flight.len() as u64 + 1).to_le_bytes());
+        }
+        for (file, offset) in self.completed.iter().chain(in_flight) {
             bytes.extend_from_slice(&file.to_le_bytes());
             bytes.extend_from_slice(&offset.to_le_bytes());
         }
@@ -107,7 +135,10 @@ impl VerifyState {
         let content = bytes.get(PREFIX_BYTES..).filter(|content| content.len() >= COMPLETIONS_AT - PREFIX_BYTES);
         let content = content.ok_or_else(cut)?;
         let (size, count) = (whole(8).ok_or_else(cut)?, whole(24).ok_or_else(cut)?);
-        let expected = u128::from(count) * COMPLETION_BYTES as u128 + (COMPLETIONS_AT - PREFIX_BYTES) as u128;
+        let is_marked = bytes[ORIGIN_AT..ORIGIN_AT + 8] == MARK;
+        let in_flight = whole(SYNCED_AT + 8).filter(|_| is_marked).and_then(|number| number.checked_sub(1));
+        let pairs = u128::from(count) + u128::from(in_flight.unwrap_or(0));
+        let expected = pairs * COMPLETION_BYTES as u128 + (COMPLETIONS_AT - PREFIX_BYTES) as u128;
         // fio leaves room for a whole queue.
         if size != content.len() as u64 || (content.len() as u128) < expected {
             return Err(format!(
@@ -121,12 +152,15 @@ impl VerifyState {
         }
         let name = &bytes[NAME_AT..COMPLETIONS_AT];
         let name = &name[..name.iter().position(|&byte| byte == 0).unwrap_or(NAME_BYTES)];
-        let is_marked = bytes[ORIGIN_AT..ORIGIN_AT + 8] == MARK;
         let origin = half(ORIGIN_AT + 8).zip(whole(ORIGIN_AT + 16)).filter(|_| is_marked);
-        let pairs = &bytes[COMPLETIONS_AT..].as_chunks::<COMPLETION_BYTES>().0[..count as usize];
-        let completed = pairs.iter().map(|pair| {
+        let pairs = bytes[COMPLETIONS_AT..].as_chunks::<COMPLETION_BYTES>().0.iter().map(|pair| {
             let number = |at: usize| u64::from_le_bytes(pair[at..at + 8].try_into().unwrap_or([0; 8]));
             (number(0), number(8))
+        });
+        let completed = pairs.clone().take(count as usize);
+        let synced = in_flight.zip(whole(SYNCED_AT)).map(|(in_flight, issued)| SyncedWrites {
+            issued,
+            in_flight: pairs.skip(count as usize).take(in_flight as usize).collect(),
         });
         Ok(Self {
             name: String::from_utf8_lossy(name).into_owned(),
@@ -136,6 +170,8 @@ impl VerifyState {
             issued: whole(40).ok_or_else(cut)?,
             completed: completed.collect(),
             origin: origin.map(|(nonce, seed)| WriteOrigin { seed, nonce }),
+            synced,
+            synced_only: false,
         })
     }
 
@@ -144,6 +180,9 @@ impl VerifyState {
     /// As in fio: writes are assumed to have completed if more than a queue of later ones was issued; the others are
     /// looked up.
     pub(crate) fn had_written(&self, number: u64, op: &Decision) -> bool {
+        if self.synced_only {
+            return self.synced.as_ref().is_some_and(|synced| synced.covers(number, op));
+        }
         let depth = u64::from(self.depth);
         let is_long_ago = number < depth || self.issued.saturating_sub(number) > depth;
         if is_long_ago && self.issued > depth {
@@ -160,14 +199,23 @@ mod tests {
 
     fn state() -> VerifyState {
         let completed = vec![(0, 4096 * 18), (0, 4096 * 19), (1, 0)];
-        VerifyState { name: "x".to_owned(), worker: 2, depth: 4, files: 2, issued: 20, completed, origin: None }
+        VerifyState {
+            name: "x".to_owned(),
+            worker: 2,
+            depth: 4,
+            files: 2,
+            issued: 20,
+            completed,
+            ..VerifyState::default()
+        }
     }
 
     #[test]
     fn a_state_is_read_as_it_was_written_and_damage_is_refused() {
         let fios = state();
         assert_eq!(VerifyState::decode(&fios.encode()), Ok(fios));
-        let ours = VerifyState { origin: Some(WriteOrigin { seed: 77, nonce: 5 }), ..state() };
+        let synced = Some(SyncedWrites { issued: 12, in_flight: vec![(1, 4096 * 11), (0, 4096 * 9)] });
+        let ours = VerifyState { origin: Some(WriteOrigin { seed: 77, nonce: 5 }), synced, ..state() };
         let bytes = ours.encode();
         assert_eq!(VerifyState::decode(&bytes), Ok(ours));
         for at in 0..bytes.len() {
@@ -176,6 +224,20 @@ mod tests {
             assert!(VerifyState::decode(&damaged).is_err(), "byte {at}");
             assert!(VerifyState::decode(&bytes[..at]).is_err(), "{at} bytes");
         }
+    }
+
+    #[test]
+    fn a_sync_covers_what_had_completed_before_it() {
+        let op = |block: u64| Decision { offset: block * 4096, ..Decision::of(OpKind::Read, 4096) };
+        let checked = |synced: Option<SyncedWrites>| {
+            let state = VerifyState { synced, synced_only: true, ..state() };
+            (0..20).filter(|&block| state.had_written(block, &op(block))).collect::<Vec<_>>()
+        };
+        let synced = |issued, in_flight: &[(u64, u64)]| Some(SyncedWrites { issued, in_flight: in_flight.to_vec() });
+        assert_eq!(checked(None), [0; 0]);
+        assert_eq!(checked(synced(0, &[])), [0; 0]);
+        assert_eq!(checked(synced(3, &[])), [0, 1, 2]);
+        assert_eq!(checked(synced(5, &[(0, 4096 * 2), (1, 4096)])), [0, 1, 3, 4]);
     }
 
     /// What fio 3.33 does with such files.
