@@ -1,6 +1,6 @@
 //! Limits on the amount of work per loop of a job.
 
-use job::{Direction, Job};
+use job::{BlockSizes, Direction, Job};
 
 use crate::files::JobLayout;
 
@@ -22,24 +22,41 @@ pub(crate) struct Limits {
     has_pairs: bool,
     /// Bytes written, trimmed and read back in previous loops.
     moved: u64,
+    /// Whether each loop begins with new files.
+    renews_files: bool,
+    /// Whether a loop that has used up its bytes is followed by one from the start of the region.
+    restarts: bool,
+    /// Smallest block if loops repeat up to the goal and not beyond it, whatever their number; 0 otherwise.
+    cut_to: i64,
 }
 
 impl Limits {
     /// `usable` is the total of bytes in passes over all regions. If they have passes (`has_passes`), a loop is at most a
     /// pass in jobs that read back each pass (`reads_back`) and, as in fio, in jobs with several loops or with pairs of
-    /// trims and writes. `io_size` is
-    /// then the minimum of all loops together.
+    /// trims and writes. `io_size` is then the minimum of all loops together.
+    ///
+    /// If the regions are larger than `size`, fio's loops depend on the engine: with operations in a queue, each begins at
+    /// the start; otherwise they go on through the regions, and so does more than `size` of `io_size`.
     pub(crate) fn new(job: &Job, layout: &JobLayout, usable: u64, has_passes: bool, reads_back: bool) -> Self {
         let extent = &job.extent;
         let counted = extent.number_ios.is_some_and(|count| count > 0);
         let has_pairs = job.pattern.direction == Direction::TrimWrite;
         let limited = !counted && !extent.time_based;
-        let by_pass = has_passes && (reads_back || (limited && (extent.loops > 1 || has_pairs)));
-        // With `io_size`, fio's pairs pass over the whole file, of which `size` may be a part.
-        // A pass of `sprandom` is longer than the region.
-        let is_longer = (has_pairs && layout.io_size.is_some()) || job.pattern.preconditioning.is_some();
-        let size = layout.size.filter(|_| !is_longer);
-        let pass = size.map_or(usable, |size| size.min(usable));
+        let by_pass =
+            has_passes && (reads_back || (limited && (extent.loops > 1 || has_pairs || job.files.unlink_each_loop)));
+        let is_queued = job.is_queued();
+        // With `io_size`, fio's pairs pass over the whole file too. A pass of `sprandom` is longer than the region.
+        let goes_beyond =
+            layout.io_size.is_some() && (has_pairs || !is_queued) || job.pattern.preconditioning.is_some();
+        let pass = layout.size.filter(|_| !goes_beyond).map_or(usable, |size| size.min(usable));
+        let restarts = is_queued
+            && job.pattern.zoned.is_none()
+            && pass < usable
+            && !extent.time_based
+            && layout.io_size.is_none_or(|io_size| io_size >= pass);
+        let repeats = layout.io_size.is_some_and(|io_size| io_size > pass) && extent.loops <= 1;
+        let is_cut = restarts && has_passes && repeats && !by_pass;
+        let by_pass = by_pass || is_cut;
         let bytes = layout.io_size.map_or(pass, |io_size| if by_pass { io_size.min(pass) } else { io_size });
         let bytes = i64::try_from(bytes).unwrap_or(i64::MAX).max(1);
         let operations = extent.number_ios.filter(|&count| count > 0).unwrap_or(u64::MAX);
@@ -50,10 +67,23 @@ impl Limits {
             operations_each: operations,
             loops: (!extent.time_based).then_some(extent.loops.max(1)),
             wraps: (layout.io_size.is_some() || extent.time_based) && !by_pass,
-            goal: layout.io_size.filter(|_| by_pass && !counted).unwrap_or(0),
+            goal: layout.io_size.filter(|_| by_pass && (is_cut || !counted)).unwrap_or(0),
             moved: 0,
+            restarts,
+            cut_to: if is_cut {
+                job.pattern.used_sizes().map(BlockSizes::min).min().unwrap_or(1).max(1).into()
+            } else {
+                0
+            },
+            // As in fio, endless jobs have one loop.
+            renews_files: job.files.unlink_each_loop && !extent.time_based,
             has_pairs,
         }
+    }
+
+    /// Reports whether each loop begins with new files (`unlink_each_loop`).
+    pub(crate) const fn renews_files(&self) -> bool {
+        self.renews_files
     }
 
     /// Counts an operation. Returns true if it was the last of its loop.
@@ -78,6 +108,9 @@ impl Limits {
 
     /// Begins the next loop with work to do. Returns false if there is none.
     pub(crate) fn next_loop(&mut self) -> bool {
+        if self.cut_to > 0 {
+            return self.next_part();
+        }
         let written = self.bytes_each - self.bytes;
         self.moved = self.moved.saturating_add_signed(if self.has_pairs { written.saturating_mul(2) } else { written });
         self.bytes = self.bytes.min(0);
@@ -94,6 +127,24 @@ impl Limits {
         true
     }
 
+    /// Begins another loop if there is a block left up to the goal. The number of operations is that of all loops.
+    fn next_part(&mut self) -> bool {
+        let moved = self.bytes_each - self.bytes;
+        self.moved = self.moved.saturating_add_signed(moved);
+        let left = i64::try_from(self.goal.saturating_sub(self.moved)).unwrap_or(i64::MAX);
+        if left < self.cut_to || self.operations == 0 {
+            return false;
+        }
+        self.bytes_each = self.bytes_each.min(left);
+        self.bytes = self.bytes_each;
+        true
+    }
+
+    /// Reports whether the next loop begins at the start of the region instead of going on through it.
+    pub(crate) fn restarts(&self) -> bool {
+        self.restarts && self.bytes <= 0
+    }
+
     /// Counts bytes read back.
     pub(crate) fn read_back(&mut self, bytes: u64) {
         self.moved = self.moved.saturating_add(bytes);
@@ -106,7 +157,9 @@ impl Limits {
 
     /// Reports whether the current loop is the last.
     pub(crate) fn is_last_loop(&self) -> bool {
-        self.loops.is_some_and(|loops| loops <= 1)
+        let moved = self.moved.saturating_add_signed(self.bytes_each - self.bytes);
+        let has_part_left = self.cut_to > 0 && self.goal.saturating_sub(moved) >= self.cut_to.unsigned_abs();
+        self.loops.is_some_and(|loops| loops <= 1) && !has_part_left
     }
 
     /// Reports whether another pass begins in this loop. As in fio, there must be `least` bytes left for it, a block.
