@@ -108,3 +108,124 @@ fn workers_are_in_their_control_group_while_they_run_as_in_fio() {
     }
     std::fs::remove_dir(&group).expect("it was kept");
 }
+
+/// Each loop but the last ends with the removal of the files, so that reads of the next one find none.
+#[test]
+fn files_are_removed_after_each_loop_as_in_fio() {
+    require!(Fio);
+    for (line, code) in [
+        ("--filename=f --size=16k --rw=write --loops=3", 0),
+        ("--filename=f --size=16k --rw=write --loops=3 --unlink=1", 0),
+        ("--filename=f --size=16k --rw=write --loops=2 --verify=crc32c --verify_state_save=0", 0),
+        ("--filename=f --size=16k --rw=write --loops=3 --create_on_open=1", 0),
+        ("--filename=f --size=16k --rw=randwrite --loops=3 --ioengine=libaio --iodepth=4", 0),
+        ("--filename=f --size=16k --rw=write --io_size=64k", 0),
+        ("--filename=f --size=16k --rw=write --io_size=64k --ioengine=libaio --iodepth=4", 0),
+        ("--nrfiles=2 --size=16k --rw=write --loops=2", 0),
+        ("--nrfiles=4 --filesize=4k --ioengine=filecreate --rw=write --loops=3", 0),
+        ("--nrfiles=4 --filesize=4k --ioengine=filestat --rw=read --loops=3", 1),
+        ("--filename=f --size=16k --rw=read --loops=3", 1),
+    ] {
+        let line = format!("--name=a --bs=4k --unlink_each_loop=1 {line}");
+        expect_same(&pair(&line), code, &line);
+    }
+}
+
+/// A file of a later loop is another one: what the kernel calls a new inode.
+#[test]
+fn the_file_of_a_later_loop_is_new() {
+    let scratch = common::Scratch::new();
+    std::fs::write(scratch.path("f"), vec![1; 64 << 10]).expect("it is written");
+    let held = std::fs::File::open(scratch.path("f")).expect("it is there");
+    for (permission, is_refused) in [("", true), (" --allow-overwrite=f", false)] {
+        let line =
+            format!("run --name=a --filename=f --size=64k --rw=write --loops=2 --unlink_each_loop=1{permission}");
+        let outcome = run(fathom(words(&line)).current_dir(&scratch));
+        assert_eq!(outcome.code() == Some(2), is_refused, "{}", outcome.stderr);
+        let is_old = std::fs::read(scratch.path("f")).expect("it is there") == vec![1; 64 << 10];
+        assert_eq!(is_old, is_refused);
+    }
+    let inode = |facts: std::io::Result<std::fs::Metadata>| std::os::unix::fs::MetadataExt::ino(&facts.expect("facts"));
+    assert_ne!(inode(held.metadata()), inode(scratch.path("f").metadata()));
+    assert_eq!(scratch.path("f").metadata().expect("facts").len(), 64 << 10);
+}
+
+/// fio 3.33 has no such option: the documentation of a later version is the reference.
+#[test]
+fn cycles_are_spent_after_each_operation() {
+    let run_time_ms = |options: &str| {
+        let line = format!("fio --name=a --filename=f --size=64k --bs=4k --rw=write --output-format=json {options}");
+        let scratch = common::Scratch::new();
+        let outcome = run(fathom(words(&line)).current_dir(&scratch)).expect_code(0);
+        let json = Json::read_after_notes(&outcome.stdout);
+        assert_eq!(json.whole("jobs/0/write/total_ios"), 16);
+        (json.number("jobs/0/job_runtime"), json.number("jobs/0/usr_cpu"), json.number("jobs/0/write/clat_ns/max"))
+    };
+    // Fifteen times 20 million cycles, at 10 GHz at most.
+    for options in ["--thinkcycles=20m", "--thinkcycles=20m --ioengine=libaio --iodepth=4"] {
+        let (ms, user_percent, slowest_ns) = run_time_ms(options);
+        assert!(ms >= 15.0 * 2.0 && user_percent > 20.0, "{ms} ms, {user_percent} %");
+        assert!(slowest_ns < ms * 1e6 / 2.0, "cycles are not part of the latency");
+    }
+    // They precede the idle time instead of passing within it.
+    let alone = run_time_ms("--thinkcycles=20m").0;
+    let both = run_time_ms("--thinkcycles=20m --thinktime=20ms").0;
+    assert!(both >= 15.0 * 20.0 + alone / 2.0, "{both} and {alone}");
+    let outcome =
+        run(&mut fathom(words("sim --on gcp/hyperdisk-balanced,size=1TiB --name=a --size=1m --thinkcycles=1")));
+    assert!(outcome.code() == Some(2) && flat(&outcome.stderr).contains("thinktime=10us"), "{}", outcome.stderr);
+}
+
+/// Runs two jobs at once on a file under these names. Returns the sum of the times of their operations, as a share of the
+/// runtime: 1 at most if no two of them overlap, and almost 2 if nothing waits.
+fn overlap(options: &str, names: [&str; 2]) -> f64 {
+    let scratch = common::Scratch::new();
+    scratch.write("f", vec![0; 1 << 20]);
+    std::os::unix::fs::symlink("f", scratch.path("link")).expect("a new link");
+    let all = "--size=1m --bs=256k --time_based --runtime=500ms --ioengine=psync --output-format=json";
+    let [first, second] = names;
+    let line = format!("fio --name=a --filename={first} {all} {options} --name=b --filename={second} {all} {options}");
+    let outcome = run(fathom(words(&line)).current_dir(&scratch)).expect_code(0);
+    let json = Json::read_after_notes(&outcome.stdout);
+    let busy_ns = |job: usize, direction: &str| {
+        let of = |field: &str| json.number(&format!("jobs/{job}/{direction}/clat_ns/{field}"));
+        of("mean") * of("N")
+    };
+    let sum: f64 = [0, 1].iter().map(|&job| busy_ns(job, "read") + busy_ns(job, "write")).sum();
+    sum / 500e6
+}
+
+/// fio 3.33 locks nothing that jobs share: its documentation is the reference.
+#[test]
+fn operations_on_a_locked_file_exclude_each_other() {
+    let same = ["f", "f"];
+    for (options, names, is_exclusive) in [
+        ("--rw=randrw", same, false),
+        ("--rw=randrw --lockfile=exclusive", same, true),
+        ("--rw=randrw --lockfile=exclusive", ["f", "link"], true),
+        ("--rw=randread --lockfile=exclusive", same, true),
+        ("--rw=randread --lockfile=readwrite", same, false),
+        ("--rw=randwrite --lockfile=readwrite", same, true),
+    ] {
+        let share = overlap(options, names);
+        assert!(if is_exclusive { share < 1.1 } else { share > 1.3 }, "{options} on {names:?}: {share}");
+    }
+}
+
+#[test]
+fn workers_with_full_queues_take_turns() {
+    for locking in ["exclusive", "readwrite"] {
+        let line = format!(
+            "fio --filename=f --size=1m --bs=4k --rw=randwrite --time_based --runtime=500ms --ioengine=io_uring \
+             --iodepth=8 --lockfile={locking} --output-format=json --name=a --name=b"
+        );
+        let scratch = common::Scratch::new();
+        let outcome = run(fathom(words(&line)).current_dir(&scratch)).expect_code(0);
+        let json = Json::read_after_notes(&outcome.stdout);
+        let counts = [0, 1].map(|job| json.whole(&format!("jobs/{job}/write/total_ios")));
+        assert!(counts[0].min(counts[1]) * 10 > counts[0].max(counts[1]), "{counts:?}");
+    }
+    let outcome =
+        run(&mut fathom(words("sim --on gcp/hyperdisk-balanced,size=1TiB --name=a --size=1m --lockfile=exclusive")));
+    assert!(outcome.code() == Some(2) && flat(&outcome.stderr).contains("not files"), "{}", outcome.stderr);
+}

@@ -47,7 +47,7 @@ impl Environment for HostEnvironment {
             Engine::IoUringCmd => return namespaces::fact(job, path),
             Engine::Sg => {
                 let bytes = engine::scsi::disk_bytes(Path::new(path))?;
-                return Some(FileFact { size: bytes, block_device: true });
+                return Some(FileFact { size: bytes, block_device: true, zone_bytes: 0 });
             }
             _ => {}
         }

@@ -8,7 +8,7 @@ use engine::files::{FallocateMode, FileLayout, Laid, LayoutContent, LayoutProgre
 use engine::gate::WriteGate;
 use job::{Engine, Job, NameAction, NameCall, Plan};
 use runner::{Seeds, WorkerPlan};
-use workload::{FilePlan, PlannedFile};
+use workload::{FilePlan, Operations, PlannedFile};
 
 use crate::safety;
 
@@ -72,7 +72,7 @@ fn leaves_names_alone(job: &Job) -> bool {
 fn max_written(job: &Job, plan: &FilePlan, file: &PlannedFile) -> u64 {
     const PAGE_BYTES: u64 = 4096;
     let is_written = safety::opens_for_writing(job);
-    if !(is_written || job.files.unlink) || job.engine.engine.name_call().is_some() {
+    if !(is_written || Operations::of(job).remove) || job.engine.engine.name_call().is_some() {
         return 0;
     }
     // It uses all the space there is, or goes on without; and a job that only removes needs none.

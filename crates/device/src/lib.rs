@@ -18,6 +18,7 @@ mod environment;
 mod environment_record;
 mod exports;
 mod failure;
+mod file_locks;
 pub mod growth;
 mod host_stats;
 mod idleness;

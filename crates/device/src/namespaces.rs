@@ -14,7 +14,7 @@ use workload::{FileFact, WorkloadError};
 pub(crate) fn fact(job: &Job, path: &str) -> Option<FileFact> {
     let namespace = identify_namespace(Path::new(path)).ok()?;
     // Like a block device, a namespace has a fixed size.
-    Some(FileFact { size: namespace.capacity(job.engine.nvme.pi_act), block_device: true })
+    Some(FileFact { size: namespace.capacity(job.engine.nvme.pi_act), block_device: true, zone_bytes: 0 })
 }
 
 /// Checks that a job names namespaces and nothing else.

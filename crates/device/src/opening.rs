@@ -2,6 +2,7 @@
 
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
+use std::sync::Arc;
 
 use drive::Stop;
 use engine::files::{self, Access, CacheAdvice, SyncRangeFlags};
@@ -75,7 +76,8 @@ pub(crate) fn open(
         if limited {
             file.close();
         }
-        opened.push(file);
+        let renews = job.files.unlink_each_loop;
+        opened.push(if renews { file.renewed_by(Arc::clone(&shared.gate)) } else { file });
     }
     if let Some(donor) = job.donor_path(worker_plan.clone) {
         let access = Access { read: true, ..Access::default() };
@@ -138,7 +140,11 @@ fn prepare_cache(file: &files::File, extent: FileExtent, job: &Job, stop: &Stop)
 }
 
 /// Returns the names that a worker works on; none for an engine that opens files.
-pub(crate) fn names(worker_plan: &WorkerPlan, job: &Job, gate: &WriteGate) -> Result<Vec<NamedTarget>, WorkerError> {
+pub(crate) fn names(
+    worker_plan: &WorkerPlan,
+    job: &Job,
+    gate: &Arc<WriteGate>,
+) -> Result<Vec<NamedTarget>, WorkerError> {
     let engine = job.engine.engine;
     if engine.name_call().is_none() {
         return Ok(Vec::new());
@@ -147,7 +153,9 @@ pub(crate) fn names(worker_plan: &WorkerPlan, job: &Job, gate: &WriteGate) -> Re
     let least = job.pattern.used_sizes().map(BlockSizes::min).min().unwrap_or(1);
     let name = |planned: &PlannedFile| {
         let path = Path::new(&planned.path);
-        NamedTarget::new(call, path, planned.extent.length, least, gate).map_err(|error| worker_error(&error))
+        let named =
+            NamedTarget::new(call, path, planned.extent.length, least, gate).map_err(|error| worker_error(&error))?;
+        Ok(if job.files.unlink_each_loop { named.renewed_by(Arc::clone(gate)) } else { named })
     };
     worker_plan.files.files.iter().map(name).collect()
 }

@@ -21,6 +21,7 @@ use workload::Operations;
 
 use crate::control_groups::ControlGroups;
 use crate::environment::HostEnvironment;
+use crate::file_locks::SharedLocks;
 use crate::host_stats::{HostStats, unix_ms};
 use crate::journals::RequestJournals;
 use crate::layout::{self, FailedFiles, LaidFiles};
@@ -305,6 +306,7 @@ impl DeviceRun<'_> {
             nonce: if dialect == Dialect::Strict { nonce() } else { 0 },
             counters: Arc::clone(counters),
             flows: policy::Flows::of(&self.plan),
+            locks: SharedLocks::default(),
             ramps: runner::SizedRamps::of(&self.plan, &self.workers),
             calls: self.workers.iter().map(|_| Arc::new(InCall::default())).collect(),
             yield_after: stages::yield_after(&self.workers),

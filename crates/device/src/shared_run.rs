@@ -13,6 +13,7 @@ use runner::{LogSink, RunCounters, Seeds, WorkerError};
 use units::Nanos;
 
 use crate::control_groups::ControlGroups;
+use crate::file_locks::SharedLocks;
 use crate::journals::RequestJournals;
 use crate::layout::FailedFiles;
 use crate::zones::SharedZones;
@@ -28,6 +29,8 @@ pub(crate) struct SharedRun {
     pub(crate) counters: Arc<RunCounters>,
     /// Flows that workers share.
     pub(crate) flows: Flows,
+    /// Locks of files.
+    pub(crate) locks: SharedLocks,
     /// Ramps by size.
     pub(crate) ramps: SizedRamps,
     /// What the requests to object stores report.

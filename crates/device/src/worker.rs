@@ -113,6 +113,7 @@ fn attempt(
         ..policy::policy(worker_plan, job, seed)
     };
     policy.rules.flow = shared.flows.member(job);
+    policy.rules.locks = shared.locks.of_worker(worker_plan, job);
     policy.ramp_bytes = shared.ramps.ramp(worker_plan);
     // The thread was started when the other job had ended.
     policy.after = None;

@@ -11,6 +11,7 @@
 //! What is *not* here: a clock, a thread, a device, decisions about what to issue, and statistics.
 
 mod group;
+mod locks;
 mod outcome;
 mod policy;
 mod recent;
@@ -20,6 +21,7 @@ mod stop;
 mod watch;
 mod worker;
 
+pub use locks::{FileLock, FileLocks};
 pub use outcome::{Abandoned, Damaged, Ending, FailureCause, OperationFailure, Verification};
 pub use policy::{EndOthers, EndScope, OnError, Policy};
 pub use recent::WriteProgress;

@@ -5,6 +5,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use units::{Nanos, PerKind, Rate};
 
+use crate::locks::FileLocks;
+
 /// Rules of a worker beyond its depth and its end.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct WorkerRules {
@@ -16,6 +18,8 @@ pub struct WorkerRules {
     pub latency_target: Option<LatencyTarget>,
     /// Whether an operation waits for those in flight that it overlaps.
     pub serializes: bool,
+    /// Locks that operations hold.
+    pub locks: Option<FileLocks>,
     /// The worker's place in a flow.
     pub flow: Option<FlowMember>,
 }

@@ -4,6 +4,7 @@ mod depth_search;
 mod floor;
 mod outcome;
 mod ramp;
+mod renewal;
 mod restraint;
 mod retry;
 mod zones;
@@ -226,8 +227,11 @@ impl DriveWorker {
             self.ending = Some(Ending::Runtime);
             self.end_runtime();
         }
-        if self.restraint.is_some() && self.ending.is_none() && !self.ramping {
-            self.check_rules(target, now);
+        if self.restraint.is_some() {
+            self.release_locks();
+            if self.ending.is_none() && !self.ramping {
+                self.check_rules(target, now);
+            }
         }
         if self.exhausted || self.is_halted() {
             return self.drain(target, now);
@@ -305,13 +309,26 @@ impl DriveWorker {
                     self.issue(target, Decision { intended, ..decision }, now);
                     issued += 1;
                 }
+                // After the runtime, what is left to do is not cut short by its end.
+                Next::Until(instant) if now >= self.end => break self.wait_until(instant),
                 Next::Until(instant) => break self.wait_until(instant.min(self.end)),
                 Next::Close(file) => target.close(file),
+                Next::Renew(file) => {
+                    now = self.renew_file(target, file);
+                    if self.is_halted() {
+                        return self.drain(target, now);
+                    }
+                }
                 Next::Command(task) => {
                     now = self.command_zone(target, &task);
                     if self.is_halted() {
                         return self.drain(target, now);
                     }
+                }
+                // Also looks at completions and at the end of the run.
+                Next::Spin(cycles) => {
+                    target.spin(cycles);
+                    break Wake::Poll;
                 }
                 Next::Blocked => break Wake::Completions(1),
                 Next::Done => {
@@ -364,8 +381,10 @@ impl DriveWorker {
     fn issue<T: Target>(&mut self, target: &mut T, decision: Decision, now: Nanos) {
         let flight = Flight { decision, started: now, submitted: Nanos::MAX, moved: 0 };
         let Some((tag, free_since)) = self.slots.take(flight) else { return };
-        if decision.kind == OpKind::Write {
-            self.make_payload(target, tag, &decision);
+        match decision.kind {
+            OpKind::Read => {}
+            OpKind::Write => self.make_payload(target, tag, &decision),
+            kind => self.begin_sync(tag, kind),
         }
         if self.policy.compares {
             self.compare(target, tag, &decision);
@@ -380,6 +399,16 @@ impl DriveWorker {
             self.prioritize(target, &decision);
         }
         target.submit(op(tag, &decision, 0));
+    }
+
+    /// Records which writes a sync covers, if the state of the writes is saved.
+    #[cold]
+    fn begin_sync(&mut self, tag: Tag, kind: OpKind) {
+        // `sync_file_range` leaves data in the caches of the device.
+        let is_durable = matches!(kind, OpKind::Sync | OpKind::DataSync | OpKind::SyncFilesystem);
+        let Some(recent) = self.recent.as_mut().filter(|_| is_durable) else { return };
+        let writes = self.slots.flights().map(|flight| flight.decision).filter(|it| it.kind == OpKind::Write);
+        recent.begin_sync(tag, self.issuer.writes(), writes);
     }
 
     #[cold]
@@ -464,6 +493,9 @@ impl DriveWorker {
             }
             self.check_latency(&flight, completion);
         } else {
+            if let Some(recent) = &mut self.recent {
+                recent.end_sync(completion.tag, completion.result >= 0);
+            }
             if completion.result < 0 {
                 return self.finish_incomplete(completion);
             }

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use common::{LATENCY, job, memory, worker_of};
 use drive::{
-    DriveWorker, EndOthers, EndScope, Ending, FailureCause, Flow, FlowMember, NoObserver, Policy, RampBytes, RateFloor,
-    Stop, drive,
+    DriveWorker, EndOthers, EndScope, Ending, FailureCause, FileLock, FileLocks, Flow, FlowMember, NoObserver, Policy,
+    RampBytes, RateFloor, Stop, drive,
 };
 use job::Job;
 use target::Target;
@@ -186,4 +186,25 @@ fn members_of_a_flow_issue_by_their_weights() {
     let ios = workers.each_mut().map(|worker| worker.meter_mut().ios()[0]);
     let is_near = |ios: u64, expected: u64| ios.abs_diff(expected) * 100 <= expected;
     assert!(ios[0] > 19_000 && is_near(ios[0], 3 * ios[2]) && is_near(ios[1], 2 * ios[2]), "{ios:?}");
+}
+
+#[test]
+fn workers_with_a_lock_take_turns_unless_both_read() {
+    let locks = |shares_reads| FileLocks { files: vec![Arc::<FileLock>::default()], shares_reads };
+    // 256 blocks, four at a time, are 64 times the latency.
+    for (direction, shares_reads, turns) in [("write", true, 2), ("read", false, 2), ("read", true, 1)] {
+        let one = job(&format!("rw={direction} iodepth=4"));
+        let locks = locks(shares_reads);
+        let ran = ramped(&[one.clone(), one], |_, policy| policy.rules.locks = Some(locks.clone()));
+        assert!(ran.iter().all(|(ios, _)| *ios == 256), "{ran:?}");
+        let longest = ran.iter().map(|(_, runtime)| runtime.get()).max().expect("two workers");
+        let alone = LATENCY.get() * 64 * turns;
+        assert!((alone * 95 / 100..=alone * 125 / 100).contains(&longest), "{direction} {shares_reads}: {longest}");
+    }
+    // The end of the runtime finds one of them waiting.
+    let endless = job("rw=randwrite time_based runtime=1 iodepth=4");
+    let locks = locks(true);
+    let ran = ramped(&[endless.clone(), endless], |_, policy| policy.rules.locks = Some(locks.clone()));
+    let [(first, _), (second, _)] = ran[..] else { panic!("two workers") };
+    assert!(first.min(second) * 2 > first.max(second) && first + second <= 40_000, "{ran:?}");
 }

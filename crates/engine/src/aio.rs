@@ -11,7 +11,7 @@ use target::{Completion, Op, Tag, Target, WriteBackSource};
 use units::{Nanos, OpKind, ZoneCommand};
 
 use crate::buffers::Buffers;
-use crate::clock::{MonotonicClock, timespec};
+use crate::clock::{self, MonotonicClock, timespec};
 use crate::error::{Error, ErrorKind, last_errno};
 use crate::files::File;
 use crate::in_call::{BlockedCall, CallKind, InCall};
@@ -383,6 +383,15 @@ impl Target for Aio {
         if let Some(file) = self.files.get(file as usize) {
             file.close();
         }
+    }
+
+    fn spin(&mut self, cycles: u32) {
+        clock::spin(cycles);
+    }
+
+    fn renew(&mut self, file: u32) -> Result<(), i32> {
+        self.close(file);
+        self.files.get(file as usize).map_or(Ok(()), File::renew)
     }
 
     fn buffer(&mut self, tag: Tag) -> Option<&mut [u8]> {

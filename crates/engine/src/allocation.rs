@@ -57,6 +57,10 @@ impl Perform for Allocation {
         settle::settle(self.files.get(file as usize), offset, length)
     }
 
+    fn files(&self) -> &[File] {
+        &self.files
+    }
+
     fn close(&mut self, file: u32) {
         if let Some(file) = self.files.get(file as usize) {
             file.close();

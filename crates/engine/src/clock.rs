@@ -86,6 +86,17 @@ fn sleep(length: Nanos) -> bool {
     unsafe { libc::clock_nanosleep(libc::CLOCK_MONOTONIC, 0, &raw const time, std::ptr::null_mut()) == libc::EINTR }
 }
 
+/// Keeps the processor busy for this many cycles: of its time stamp counter, which runs at a constant rate, or where there
+/// is none, of a loop with one hint each.
+pub(crate) fn spin(cycles: u32) {
+    #[cfg(target_arch = "x86_64")]
+    counter::spin(cycles);
+    #[cfg(not(target_arch = "x86_64"))]
+    for _ in 0..cycles {
+        std::hint::spin_loop();
+    }
+}
+
 /// Converts a duration for system calls.
 pub(crate) fn timespec(length: Nanos) -> libc::timespec {
     let (secs, nanos) = (length.get() / 1_000_000_000, length.get() % 1_000_000_000);
@@ -135,6 +146,16 @@ mod counter {
     const COMPARED_NS: std::ops::Range<u64> = 1_000_000..1_000_000_000;
     /// Values of the counter and of the system's clock at program start.
     static PREPARED: OnceLock<(u64, u64)> = OnceLock::new();
+
+    /// Waits until the counter has advanced by this much, without giving up the processor.
+    pub(super) fn spin(cycles: u32) {
+        // SAFETY: reading the counter has no preconditions.
+        let read = || unsafe { _rdtsc() };
+        let start = read();
+        while read().wrapping_sub(start) < u64::from(cycles) {
+            std::hint::spin_loop();
+        }
+    }
 
     pub(super) fn prepare() {
         PREPARED.get_or_init(read_both);

@@ -199,6 +199,13 @@ impl Perform for Mmap {
         }
     }
 
+    /// As a mapping cannot grow, the new file gets the size of the old one.
+    fn renew(&mut self, file: u32) -> Result<(), i32> {
+        let Some(mapping) = self.mappings.get(file as usize) else { return Ok(()) };
+        mapping.file.renew()?;
+        if mapping.file.access().write { mapping.file.extend(mapping.bytes as u64) } else { Ok(()) }
+    }
+
     fn perform(&mut self, op: &Op, buffers: &Buffers) -> i32 {
         let Some(mapping) = self.mappings.get_mut(op.file as usize) else {
             return -libc::EBADF;

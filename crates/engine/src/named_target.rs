@@ -4,6 +4,13 @@ use std::ffi::CString;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
+use std::sync::Arc;
+
+/// Removes files by name.
+pub(crate) trait RemoveName: std::fmt::Debug + Send + Sync {
+    /// Removes the file of this name, if there is one. The error is an error number.
+    fn remove_name(&self, path: &Path) -> Result<(), i32>;
+}
 
 /// Calls on names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -34,6 +41,8 @@ pub struct NamedTarget {
     pub(crate) least_bytes: u64,
     /// What may be deleted under this name; `None` if the call does not delete, or nothing was there.
     pub(crate) deletable: Option<NodeIdentity>,
+    /// What removes the file whenever a loop begins; `None` if it stays.
+    pub(crate) renewed_by: Option<Arc<dyn RemoveName>>,
 }
 
 /// What a name refers to, without following a link.

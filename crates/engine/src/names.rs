@@ -10,7 +10,7 @@ use std::sync::Arc;
 use target::{Completion, Op, Tag, Target};
 use units::{Nanos, OpKind};
 
-use crate::clock::MonotonicClock;
+use crate::clock::{self, MonotonicClock};
 use crate::error::Error;
 use crate::file_facts::make_parents;
 use crate::gate::WriteGate;
@@ -38,12 +38,18 @@ impl NamedTarget {
         };
         let invalid = |_| Error::file("use", path, &io::Error::from_raw_os_error(libc::EINVAL));
         let path = CString::new(path.as_os_str().as_bytes()).map_err(invalid)?;
-        Ok(Self { path, bytes, least_bytes: u64::from(least_bytes.max(1)), deletable })
+        Ok(Self { path, bytes, least_bytes: u64::from(least_bytes.max(1)), deletable, renewed_by: None })
     }
 
-    fn to_path(&self) -> PathBuf {
-        PathBuf::from(std::ffi::OsStr::from_bytes(self.path.as_bytes()))
+    /// Lets the gate remove the file whenever a loop begins (`unlink_each_loop`).
+    #[must_use]
+    pub fn renewed_by(self, gate: Arc<WriteGate>) -> Self {
+        Self { renewed_by: Some(gate), ..self }
     }
+}
+
+fn to_path(name: &CString) -> PathBuf {
+    PathBuf::from(std::ffi::OsStr::from_bytes(name.as_bytes()))
 }
 
 /// A target that makes one call on a name per pass over its region, and counts the other operations without a call.
@@ -87,7 +93,8 @@ impl Names {
             return Ok(());
         }
         let target = self.targets.get(op.file as usize).ok_or(-libc::EBADF)?;
-        let there = NodeIdentity::at(&target.to_path()).map_err(|error| -error.raw_os_error().unwrap_or(libc::EIO))?;
+        let there =
+            NodeIdentity::at(&to_path(&target.path)).map_err(|error| -error.raw_os_error().unwrap_or(libc::EIO))?;
         // A name that was missing when the job began is not the job's.
         if target.deletable == Some(there) { Ok(()) } else { Err(-libc::ESTALE) }
     }
@@ -158,6 +165,21 @@ impl Target for Names {
 
     /// Looking a name up again is the measured operation, so that nothing is dropped.
     fn invalidate(&mut self, _: u32, _: u64, _: u64) {}
+
+    fn spin(&mut self, cycles: u32) {
+        clock::spin(cycles);
+    }
+
+    fn renew(&mut self, file: u32) -> Result<(), i32> {
+        let index = file as usize;
+        if let Some(left) = self.left.get_mut(index) {
+            *left = 0;
+        }
+        match self.targets.get(index) {
+            Some(NamedTarget { path, renewed_by: Some(gate), .. }) => gate.remove_name(&to_path(path)),
+            _ => Ok(()),
+        }
+    }
 
     fn buffer(&mut self, _: Tag) -> Option<&mut [u8]> {
         None

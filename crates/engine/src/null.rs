@@ -4,7 +4,7 @@ use target::{Completion, Op, Tag, Target};
 use units::{Nanos, OpKind};
 
 use crate::buffers::Buffers;
-use crate::clock::MonotonicClock;
+use crate::clock::{self, MonotonicClock};
 use crate::error::Error;
 use crate::setup::Setup;
 
@@ -55,6 +55,10 @@ impl Target for Null {
     }
 
     fn invalidate(&mut self, _: u32, _: u64, _: u64) {}
+
+    fn spin(&mut self, cycles: u32) {
+        clock::spin(cycles);
+    }
 
     fn buffer(&mut self, tag: Tag) -> Option<&mut [u8]> {
         self.buffers.slice(tag)

@@ -245,6 +245,12 @@ impl<S: squeue::EntryMarker, C: RingCompletion> KernelRing<S, C> {
         }
     }
 
+    /// Undoes [`Ring::register_files`]. Nothing is in flight.
+    pub(crate) fn unregister_files(&self) {
+        // It fails only if no files are registered.
+        let _ = self.ring.submitter().unregister_files();
+    }
+
     /// Registers the buffers if requested, or if that is cheap and permitted: the kernel then need not look up their
     /// pages for every operation. Returns whether they are registered.
     pub(crate) fn register_buffers_if_possible(&self, setup: &Setup, buffers: &Buffers) -> Result<bool, Error> {

@@ -6,7 +6,7 @@ use target::{Completion, Op, Tag, Target, WriteBackSource};
 use units::{Nanos, ZoneCommand};
 
 use crate::buffers::Buffers;
-use crate::clock::MonotonicClock;
+use crate::clock::{self, MonotonicClock};
 use crate::error::Error;
 use crate::files::File;
 use crate::in_call::InCall;
@@ -27,6 +27,11 @@ pub(crate) trait Perform {
     /// Returns the files on whose zones commands can be executed.
     fn files(&self) -> &[File] {
         &[]
+    }
+
+    /// Implements [`Target::renew`] for a closed file.
+    fn renew(&mut self, file: u32) -> Result<(), i32> {
+        self.files().get(file as usize).map_or(Ok(()), File::renew)
     }
 
     /// Releases the resources of a file until the next operation on it.
@@ -94,6 +99,15 @@ impl<P: Perform> Target for SyncTarget<P> {
 
     fn close(&mut self, file: u32) {
         self.performer.close(file);
+    }
+
+    fn spin(&mut self, cycles: u32) {
+        clock::spin(cycles);
+    }
+
+    fn renew(&mut self, file: u32) -> Result<(), i32> {
+        self.performer.close(file);
+        self.performer.renew(file)
     }
 
     fn buffer(&mut self, tag: Tag) -> Option<&mut [u8]> {

@@ -9,7 +9,7 @@ use target::{Completion, Op, Tag, Target, WriteBackSource};
 use units::{Nanos, OpKind, ZoneCommand};
 
 use crate::buffers::Buffers;
-use crate::clock::MonotonicClock;
+use crate::clock::{self, MonotonicClock};
 use crate::error::Error;
 use crate::files::File;
 use crate::in_call::InCall;
@@ -266,6 +266,18 @@ impl Target for Uring {
         if let Some(file) = self.files.get(file as usize) {
             file.close();
         }
+    }
+
+    fn spin(&mut self, cycles: u32) {
+        clock::spin(cycles);
+    }
+
+    fn renew(&mut self, file: u32) -> Result<(), i32> {
+        if std::mem::take(&mut self.registered_files) {
+            self.ring.unregister_files();
+        }
+        self.close(file);
+        self.files.get(file as usize).map_or(Ok(()), File::renew)
     }
 
     fn buffer(&mut self, tag: Tag) -> Option<&mut [u8]> {

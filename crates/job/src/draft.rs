@@ -163,6 +163,8 @@ fn default_files() -> FileOptions {
         fill_device: false,
         pre_read: false,
         unlink: false,
+        unlink_each_loop: false,
+        locking: FileLocking::None,
         advice: CacheHint::OfPattern,
         write_hint: None,
         opendir: None,

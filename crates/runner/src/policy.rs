@@ -98,6 +98,7 @@ fn rules(job: &Job) -> drive::WorkerRules {
             continues: target.continues,
         }),
         serializes: pace.serialize_overlap,
+        locks: None,
         flow: None,
     }
 }
@@ -227,8 +228,7 @@ pub fn verified_job(job: &Job, storage: Storage) -> Job {
 /// Returns whether fio 3.33 writes until the runtime ends and then reads nothing back: if one operation is in flight at
 /// a time, whatever the depth.
 fn never_verified_by_fio(job: &Job) -> bool {
-    let queues = job.engine.engine.is_async() && (job.engine.engine != Engine::Null || job.pace.iodepth > 1);
-    job.extent.time_based && job.pattern.direction.writes() && !queues
+    job.extent.time_based && job.pattern.direction.writes() && !job.is_queued()
 }
 
 /// Maximum memory of the blocks of all workers, in bytes.

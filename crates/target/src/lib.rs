@@ -172,6 +172,23 @@ pub trait Target {
         let _ = file;
     }
 
+    /// Keeps the processor busy for this many of its cycles. Operations in flight continue. Virtual targets, which have no
+    /// processor, do nothing.
+    fn spin(&mut self, cycles: u32) {
+        let _ = cycles;
+    }
+
+    /// Removes a file for whose name later operations create a new one, if they write. Nothing is in flight on it. Targets
+    /// without names do nothing.
+    ///
+    /// # Errors
+    ///
+    /// Returns the error number of the removal or of the creation.
+    fn renew(&mut self, file: u32) -> Result<(), i32> {
+        let _ = file;
+        Ok(())
+    }
+
     /// Returns the whole buffer of a tag that is not in flight; `None` if the target keeps no bytes.
     fn buffer(&mut self, tag: Tag) -> Option<&mut [u8]>;
 }

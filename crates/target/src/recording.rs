@@ -112,6 +112,14 @@ impl<T: Target> Target for RecordingTarget<'_, T> {
         self.target.close(file);
     }
 
+    fn spin(&mut self, cycles: u32) {
+        self.target.spin(cycles);
+    }
+
+    fn renew(&mut self, file: u32) -> Result<(), i32> {
+        self.target.renew(file)
+    }
+
     fn buffer(&mut self, tag: Tag) -> Option<&mut [u8]> {
         self.target.buffer(tag)
     }

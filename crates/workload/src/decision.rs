@@ -46,10 +46,14 @@ pub enum Next {
     IssueAnew(Decision),
     /// Issue nothing before this instant, whatever completes.
     Until(Nanos),
+    /// Spend this many processor cycles before anything else (`thinkcycles`).
+    Spin(u32),
     /// Issue nothing before an operation in flight has completed.
     Blocked,
     /// Send this command to a zone, then report its result by [`Issuer::zone_commanded`](crate::Issuer::zone_commanded).
     Command(ZoneTask),
+    /// Remove this file, and continue with a new one of its name: another loop begins (`unlink_each_loop`).
+    Renew(u32),
     /// Close this file, which is unused for now, before another one is opened (`openfiles`).
     Close(u32),
     /// The job, or its part before a read-back, has ended.

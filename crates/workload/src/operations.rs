@@ -16,7 +16,7 @@ pub struct Operations {
     pub write: bool,
     /// Trims.
     pub trim: bool,
-    /// Removal of the files at the end.
+    /// Removal of the files, at the end or after a loop.
     pub remove: bool,
 }
 
@@ -28,7 +28,7 @@ impl Operations {
     #[must_use]
     pub fn of(job: &Job) -> Self {
         if let Some(replay) = &job.replay {
-            return Self { remove: job.files.unlink, ..Self::of_replay(replay) };
+            return Self { remove: job.files.unlink || job.files.unlink_each_loop, ..Self::of_replay(replay) };
         }
         let mix = Mix::new(job);
         let pairs = job.pattern.direction == Direction::TrimWrite;
@@ -36,7 +36,7 @@ impl Operations {
             read: mix.includes(OpKind::Read),
             write: mix.includes(OpKind::Write) || pairs,
             trim: mix.includes(OpKind::Trim) || job.trims_written(),
-            remove: job.files.unlink,
+            remove: job.files.unlink || job.files.unlink_each_loop,
         };
         let verifies = job.verify.method.is_some();
         let reads_back = verifies && issued.write && (job.verify.do_verify || job.verify.only);

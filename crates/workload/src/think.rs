@@ -1,13 +1,17 @@
-//! Think time between operations.
+//! Think time and think cycles between operations.
 
 use job::{Job, ThinktimeBlocks};
 use units::Nanos;
 
-/// Decides when think time delays operations.
+/// Decides when think time delays operations, and when the processor works in between.
 ///
 /// `thinktime_spin` has no effect here: whether the caller spins or sleeps, nothing is issued.
 #[derive(Clone, Debug)]
 pub(crate) struct Think {
+    /// Processor cycles after each operation.
+    cycles: u32,
+    /// Completed operations after which the processor has not worked yet.
+    unspent: u64,
     pause: Nanos,
     /// Operations between pauses; zero if only time counts.
     blocks: u64,
@@ -29,22 +33,27 @@ pub(crate) enum Admission {
     Granted,
     /// Wait for this instant.
     Until(Nanos),
+    /// Spend this many processor cycles, then ask again.
+    AfterCycles(u32),
     /// Wait until all operations in flight have completed.
     AfterAll,
 }
 
 impl Think {
-    /// Returns `None` if the job has no think time.
+    /// Returns `None` if the job has neither think time nor think cycles.
     pub(crate) fn new(job: &Job) -> Option<Self> {
         let pace = &job.pace;
         let busy = pace.thinktime_iotime;
         // One operation between pauses is the default; together with `thinktime_iotime` it means that only time counts.
         let timed = busy > Nanos::ZERO && pace.thinktime_blocks <= 1;
-        (pace.thinktime > Nanos::ZERO).then(|| Self {
+        let idles = pace.thinktime > Nanos::ZERO;
+        (idles || pace.thinkcycles > 0).then(|| Self {
+            cycles: pace.thinkcycles,
+            unspent: 0,
             pause: pace.thinktime,
-            blocks: if timed { 0 } else { pace.thinktime_blocks.max(1) },
+            blocks: if timed || !idles { 0 } else { pace.thinktime_blocks.max(1) },
             counted_at: pace.thinktime_blocks_type,
-            busy,
+            busy: if idles { busy } else { Nanos::ZERO },
             issued: 0,
             busy_since: None,
             idle_until: None,
@@ -54,6 +63,10 @@ impl Think {
 
     /// Reports whether an operation may be issued at `now`.
     pub(crate) fn admit(&mut self, now: Nanos, in_flight: u64) -> Admission {
+        if self.unspent > 0 {
+            self.unspent -= 1;
+            return Admission::AfterCycles(self.cycles);
+        }
         if let Some(until) = self.idle_until {
             if now < until {
                 return Admission::Until(until);
@@ -93,9 +106,15 @@ impl Think {
         self.issued += 1;
     }
 
-    /// Starts the pause when the last operation in flight completes, not at the caller's next request.
+    /// Counts a completed operation.
+    pub(crate) fn completed(&mut self) {
+        self.unspent += u64::from(self.cycles > 0);
+    }
+
+    /// Starts the pause when the last operation in flight completes, not at the caller's next request. Think cycles precede
+    /// the pause.
     pub(crate) fn all_completed(&mut self, at: Nanos) {
-        let due = self.blocks > 0 && self.issued >= self.blocks;
+        let due = self.cycles == 0 && self.blocks > 0 && self.issued >= self.blocks;
         if due && self.counted_at == ThinktimeBlocks::Complete && self.idle_until.is_none() {
             self.idle_from(at);
         }

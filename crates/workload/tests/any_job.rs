@@ -61,10 +61,12 @@ fn any_job(random: &mut Random) -> Job {
     job.extent.time_based = random.below(4) == 0;
     let order = pick(random, &[FileOrder::RoundRobin, FileOrder::Sequential, FileOrder::Random, FileOrder::Zipf(1.1)]);
     job.files.service = FileService { order, switch_every: random.below(4) as u32 };
+    job.files.unlink_each_loop = random.below(4) == 0;
     job.pace.rate = any_rate(random);
     job.pace.rate_iops = any_rate(random);
     job.pace.process = pick(random, &[Arrivals::Linear, Arrivals::Poisson]);
     job.pace.thinktime = Nanos::from_micros(pick(random, &[0, 0, 0, 50]));
+    job.pace.thinkcycles = pick(random, &[0, 0, 0, 7]);
     job.pace.thinktime_blocks = random.below(5);
     job.pace.thinktime_blocks_type = pick(random, &[ThinktimeBlocks::Complete, ThinktimeBlocks::Issue]);
     job.pace.thinktime_iotime = Nanos::from_micros(pick(random, &[0, 0, 200]));
@@ -125,7 +127,7 @@ fn play(issuer: &mut Issuer, operations: Operations, layout: &JobLayout, random:
                 let op = in_flight.pop().unwrap_or_else(|| panic!("seed {seed}: blocked with nothing in flight"));
                 issuer.complete(&op, now);
             }
-            Next::Close(_) | Next::Command(_) => {}
+            Next::Close(_) | Next::Renew(_) | Next::Spin(_) | Next::Command(_) => {}
             Next::Done => return,
         }
         if issued == 3000 {

@@ -271,6 +271,7 @@ fn at_most_openfiles_are_open_in_fios_order() {
                     trace.push(op.file.to_string());
                 }
                 Next::Close(file) => trace.push(format!("-{file}")),
+                Next::Renew(_) | Next::Spin(_) => panic!("the job has neither new files nor think cycles"),
                 Next::Done => break,
                 other => panic!("{other:?}"),
             }

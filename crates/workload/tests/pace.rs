@@ -5,7 +5,7 @@ mod common;
 use common::*;
 use job::{Arrivals, BlockSizes, ThinktimeBlocks};
 use units::{Nanos, OpKind, PerKind, Rate};
-use workload::{Decision, Next};
+use workload::{Decision, JobLayout, Next};
 
 fn rated(iops: u64, process: Arrivals) -> job::Job {
     let mut job = rw("randread");
@@ -204,4 +204,76 @@ fn rate_iops_counts_the_smallest_block_where_sizes_vary() {
         let count = until(&job, 1, Nanos::from_secs(4)).len();
         assert!(count.abs_diff(4_000) <= 40, "{varied:?}: {count} operations");
     }
+}
+
+#[test]
+fn thinkcycles_precede_idle_time() {
+    let mut job = rw("read");
+    job.pace.thinkcycles = 7;
+    for pause in [Nanos::ZERO, Nanos::from_millis(1)] {
+        job.pace.thinktime = pause;
+        let mut issuer = issuer(&job, &one_file(MIB), 1);
+        let Next::Issue(first) = issuer.next(Nanos::ZERO) else { panic!("first") };
+        issuer.complete(&first, Nanos::from_micros(10));
+        assert_eq!(issuer.next(Nanos::from_micros(20)), Next::Spin(7));
+        // The cycles took 30 us.
+        let (now, resume) = (Nanos::from_micros(50), Nanos::from_micros(50) + pause);
+        if pause > Nanos::ZERO {
+            assert_eq!(issuer.next(now), Next::Until(resume));
+        }
+        assert!(matches!(issuer.next(resume), Next::Issue(_)));
+    }
+}
+
+/// The files of each loop are new, once nothing is in flight on those of the last one.
+#[test]
+fn files_are_renewed_between_loops() {
+    let mut job = rw("write");
+    job.files.unlink_each_loop = true;
+    job.extent.loops = 2;
+    let mut issuer = issuer(&job, &one_file(8 * KIB), 1);
+    let mut loops = 0;
+    for _ in 0..2 {
+        let Next::Issue(first) = issuer.next(Nanos::ZERO) else { panic!("first") };
+        let Next::Issue(second) = issuer.next(Nanos::ZERO) else { panic!("second") };
+        loops += 1;
+        let after = if loops == 1 { Next::Blocked } else { Next::Done };
+        assert_eq!(issuer.next(Nanos::ZERO), after, "two operations are in flight");
+        issuer.complete(&first, Nanos::ZERO);
+        issuer.complete(&second, Nanos::ZERO);
+        if loops == 1 {
+            assert_eq!(issuer.next(Nanos::ZERO), Next::Renew(0));
+        }
+    }
+}
+
+/// As in fio 3.33: a queue begins at the start of the region again, calls go on through the file.
+#[test]
+fn more_than_the_region_depends_on_the_engine() {
+    let offsets = |engine, amount: u64, loops| {
+        let mut job = rw("read");
+        (job.engine.engine, job.extent.loops) = (engine, loops);
+        let io_size = (amount > 0).then_some(amount);
+        let layout = JobLayout { size: Some(16 * KIB), io_size, ..one_file(64 * KIB) };
+        let mut issuer = issuer(&job, &layout, 1);
+        let mut found = Vec::new();
+        while let Next::Issue(op) | Next::IssueAnew(op) = issuer.next(Nanos::ZERO) {
+            issuer.complete(&op, Nanos::ZERO);
+            found.push(op.offset / (4 * KIB));
+        }
+        found
+    };
+    let (queue, calls) = (job::Engine::Libaio, job::Engine::Psync);
+    let parts = |counts: &[u64]| counts.iter().flat_map(|&count| 0..count).collect::<Vec<_>>();
+    assert_eq!(offsets(queue, 40 * KIB, 1), parts(&[4, 4, 2]));
+    assert_eq!(offsets(calls, 40 * KIB, 1), parts(&[10]));
+    assert_eq!(offsets(queue, 80 * KIB, 1), parts(&[4, 4, 4, 4, 4]));
+    assert_eq!(offsets(calls, 80 * KIB, 1), parts(&[16, 4]));
+    assert_eq!(offsets(queue, 0, 2), parts(&[4, 4]));
+    assert_eq!(offsets(calls, 0, 2), parts(&[8]));
+    assert_eq!(offsets(queue, 40 * KIB, 2), parts(&[4, 4, 4]));
+    assert_eq!(offsets(calls, 40 * KIB, 2), parts(&[16, 4]));
+    assert_eq!(offsets(queue, 8 * KIB, 2), parts(&[4]), "a part of the region goes on too");
+    // Less than a block is left.
+    assert_eq!(offsets(queue, 34 * KIB, 1), parts(&[4, 4]));
 }

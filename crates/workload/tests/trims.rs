@@ -52,7 +52,7 @@ impl Trimmed {
             let next = if flying.len() < self.depth { issuer.next(Nanos::ZERO) } else { Next::Blocked };
             match next {
                 Next::Issue(op) | Next::IssueAnew(op) => flying.push(op),
-                Next::Close(_) | Next::Command(_) => {}
+                Next::Close(_) | Next::Renew(_) | Next::Spin(_) | Next::Command(_) => {}
                 Next::Until(_) => panic!("the job has no rate"),
                 Next::Blocked | Next::Done => {
                     if let Some(op) = flying.pop() {

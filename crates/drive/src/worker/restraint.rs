@@ -8,9 +8,14 @@ use super::depth_search::{DepthSearch, SearchStep};
 use super::floor::{BelowFloor, FloorCheck};
 use super::{DriveWorker, Wake, placeholder};
 use crate::IssueRecorder;
+use crate::locks::{LockAnswer, LockHolder};
 use crate::outcome::{Ending, FailureCause};
 use crate::rules::{FlowMember, FoundDepth, WorkerRules};
 use crate::slots::Flight;
+
+/// Shortest and longest pause of a worker that waits for the lock of another one. The first ones are spent polling.
+const LOCK_PAUSE_MIN: Nanos = Nanos::from_micros(2);
+const LOCK_PAUSE_MAX: Nanos = Nanos::from_millis(1);
 
 /// The rules of a worker and what they have to remember.
 #[derive(Default)]
@@ -22,6 +27,12 @@ pub(super) struct Restraint {
     flow_issued: Option<u64>,
     /// An operation that waits for others that it overlaps.
     held: Option<Decision>,
+    /// Locks that operations hold.
+    locks: Option<LockHolder>,
+    /// Whether that operation begins another pass.
+    is_held_anew: bool,
+    /// Since when that operation has waited for the lock of another worker.
+    waits_since: Option<Nanos>,
     /// Receives what is issued.
     recorder: Option<Box<dyn IssueRecorder>>,
 }
@@ -41,6 +52,7 @@ impl Restraint {
         let mut restraint = Box::<Self>::default();
         restraint.floor = rules.floor.clone().map(FloorCheck::new);
         restraint.search = rules.latency_target.map(|target| DepthSearch::new(target, depth));
+        restraint.locks = rules.locks.clone().map(|locks| LockHolder::new(locks, depth));
         restraint.rules = rules.clone();
         Some(restraint)
     }
@@ -59,8 +71,11 @@ impl Restraint {
         self.search.as_ref().map(DepthSearch::found)
     }
 
-    /// Leaves the flow, so that the others do not wait for this worker.
+    /// Leaves the flow and gives back locks, so that the others do not wait for this worker.
     pub(super) fn end(&mut self) {
+        if let Some(locks) = &mut self.locks {
+            locks.end();
+        }
         if let (Some(member), Some(issued)) = (&self.rules.flow, self.flow_issued.take()) {
             member.leave(issued);
         }
@@ -79,6 +94,28 @@ impl Restraint {
             0
         });
         member.is_ahead(issued).then_some(member.pause)
+    }
+
+    /// Takes the lock of the next operation's file. Returns what to wait for if it cannot, and keeps the operation.
+    #[cold]
+    fn wait_of_locks(&mut self, next: &Next, now: Nanos) -> Option<Next> {
+        let (Next::Issue(decision) | Next::IssueAnew(decision)) = next else { return None };
+        let answer = self.locks.as_mut()?.ask(decision.file, decision.kind == OpKind::Read);
+        let wait = match answer {
+            LockAnswer::Held => {
+                self.waits_since = None;
+                return None;
+            }
+            LockAnswer::AfterOwn => Next::Blocked,
+            LockAnswer::Elsewhere => {
+                // Later by an eighth of the wait at most.
+                let waited = now.since(*self.waits_since.get_or_insert(now));
+                Next::Until(now + Nanos::new(waited.get() / 8).clamp(LOCK_PAUSE_MIN, LOCK_PAUSE_MAX))
+            }
+        };
+        self.held = Some(*decision);
+        self.is_held_anew = matches!(next, Next::IssueAnew(_));
+        Some(wait)
     }
 
     fn count_issued(&mut self) {
@@ -104,6 +141,15 @@ impl DriveWorker {
     /// Returns the recorder, for its end.
     pub fn take_recorder(&mut self) -> Option<Box<dyn IssueRecorder>> {
         self.restraint.as_mut()?.recorder.take()
+    }
+
+    /// Gives back the locks of files on which nothing is in flight.
+    #[cold]
+    pub(super) fn release_locks(&mut self) {
+        let slots = &self.slots;
+        if let Some(locks) = self.restraint.as_mut().and_then(|restraint| restraint.locks.as_mut()) {
+            locks.release_idle(|file| slots.flights().any(|flight| flight.decision.file == file));
+        }
     }
 
     /// Applies the rules that depend on time. Called before operations are issued.
@@ -149,6 +195,7 @@ impl DriveWorker {
     pub(super) fn next_by_rules(&mut self, now: Nanos) -> Next {
         let Some(restraint) = &mut self.restraint else { return self.issuer.next(now) };
         let next = match restraint.held.take() {
+            Some(held) if std::mem::take(&mut restraint.is_held_anew) => Next::IssueAnew(held),
             Some(held) => Next::Issue(held),
             None => self.issuer.next(now),
         };
@@ -158,6 +205,11 @@ impl DriveWorker {
         {
             restraint.held = Some(*decision);
             return Next::Blocked;
+        }
+        if restraint.locks.is_some()
+            && let Some(wait) = restraint.wait_of_locks(&next, now)
+        {
+            return wait;
         }
         if let Next::Issue(decision) | Next::IssueAnew(decision) = &next {
             restraint.count_issued();

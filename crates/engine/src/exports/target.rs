@@ -18,7 +18,7 @@ use super::send_queue::SendQueue;
 use super::socket::{ExportSocket, SocketWait, lost};
 use super::{HANDSHAKE_TIMEOUT, RemoteExport, dial, parse, refused};
 use crate::buffers::Buffers;
-use crate::clock::MonotonicClock;
+use crate::clock::{self, MonotonicClock};
 use crate::error::Error;
 use crate::queue::{self, SubmissionQueue};
 use crate::setup::Setup;
@@ -363,6 +363,10 @@ impl Target for Nbd {
 
     /// The client side has no cache.
     fn invalidate(&mut self, _: u32, _: u64, _: u64) {}
+
+    fn spin(&mut self, cycles: u32) {
+        clock::spin(cycles);
+    }
 
     fn buffer(&mut self, tag: Tag) -> Option<&mut [u8]> {
         self.buffers.slice(tag).filter(|_| !self.slots.is_taken(tag))

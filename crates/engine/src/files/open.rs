@@ -6,12 +6,14 @@ use std::io;
 use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use rustix::fs::{AtFlags, StatxFlags, ioctl_blksszget, statx};
 
 use crate::error::{Error, ErrorKind};
 use crate::file_facts::{FileKind, device_bytes, kind_of, look};
 use crate::gate::{self, Denied, FileIdentity, OpenMode, Permit, WriteGate, WriteRefusal};
+use crate::named_target::RemoveName;
 
 /// Order in which a file will be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -117,7 +119,9 @@ pub struct File {
     grain_bytes: u32,
     access: Access,
     /// Permission to write.
-    permit: Option<Permit>,
+    permit: RefCell<Option<Permit>>,
+    /// The gate that removes the file whenever a loop begins; `None` if it stays.
+    renewed_by: Option<Arc<WriteGate>>,
 }
 
 impl File {
@@ -178,6 +182,35 @@ impl File {
         drop(self.file.take());
     }
 
+    /// Lets the gate remove the file whenever a loop begins (`unlink_each_loop`).
+    #[must_use]
+    pub fn renewed_by(self, gate: Arc<WriteGate>) -> Self {
+        Self { renewed_by: Some(gate), ..self }
+    }
+
+    /// Removes the file, which is closed, and creates an empty one if operations write to it. Devices stay. The error is an
+    /// error number.
+    pub(crate) fn renew(&self) -> Result<(), i32> {
+        let Some(gate) = self.renewed_by.as_ref().filter(|_| self.kind == FileKind::Regular) else { return Ok(()) };
+        // The file is freed before the next one is written.
+        drop(self.permit.take());
+        gate.remove_name(&self.path)?;
+        if self.access.write {
+            let (permit, _) =
+                gate.create(&self.path).map_err(|denied| Error::from(denied).errno.unwrap_or(libc::EACCES))?;
+            self.permit.replace(Some(permit));
+        }
+        Ok(())
+    }
+
+    /// Extends the file to this size. The error is an error number.
+    pub(crate) fn extend(&self, bytes: u64) -> Result<(), i32> {
+        self.live_fd().map_err(|errno| -errno)?;
+        let file = self.file.borrow();
+        let extended = file.as_ref().map_or(Ok(()), |file| file.set_len(bytes));
+        extended.map_err(|error| error.raw_os_error().unwrap_or(libc::EIO))
+    }
+
     /// Reports whether the file is closed.
     pub(crate) fn is_closed(&self) -> bool {
         self.fd.get() < 0
@@ -193,7 +226,7 @@ impl File {
     /// claiming descriptor: through another one the kernel cannot claim the device to drop its page cache, and fails
     /// with `EBUSY`.
     pub(crate) fn range_fd(&self) -> Result<RawFd, i32> {
-        match self.permit.as_ref().and_then(Permit::claim) {
+        match self.permit.borrow().as_ref().and_then(Permit::claim) {
             Some(claim) if self.kind == FileKind::Block => Ok(claim),
             _ => self.live_fd(),
         }
@@ -208,7 +241,7 @@ impl File {
 
     #[cold]
     fn reopen(&self) -> Result<RawFd, i32> {
-        let file = open_raw(&self.path, self.access, self.permit.as_ref())
+        let file = open_raw(&self.path, self.access, self.permit.borrow().as_ref())
             .map_err(|error| -error.raw_os_error().unwrap_or(libc::EIO))?;
         self.fd.set(file.as_raw_fd());
         self.file.replace(Some(file));
@@ -254,8 +287,8 @@ fn open_checked(path: &Path, access: Access, permit: Option<&Permit>) -> Result<
     let multiple = |needed| if needed { unit_bytes(&file, kind) } else { 1 };
     let (unit_bytes, grain_bytes) = (multiple(access.direct), multiple(kind == FileKind::Block));
     let (fd, path) = (Cell::new(file.as_raw_fd()), path.to_owned());
-    let (file, advice) = (RefCell::new(Some(file)), Cell::new(None));
-    Ok(File { file, fd, advice, path, kind, bytes, unit_bytes, grain_bytes, access, permit: permit.cloned() })
+    let (file, advice, permit) = (RefCell::new(Some(file)), Cell::new(None), RefCell::new(permit.cloned()));
+    Ok(File { file, fd, advice, path, kind, bytes, unit_bytes, grain_bytes, access, permit, renewed_by: None })
 }
 
 fn open_raw(path: &Path, access: Access, permit: Option<&Permit>) -> io::Result<std::fs::File> {

@@ -5,9 +5,19 @@ use std::path::Path;
 
 use super::identity::FileIdentity;
 use super::objection::{Denied, Objection, WriteRefusal};
+use super::open::{OpenMode, remove_same};
 use super::{WriteGate, output};
 use crate::error::Error;
-use crate::named_target::NodeIdentity;
+use crate::named_target::{NodeIdentity, RemoveName};
+
+/// Removes an admitted regular file, if its name still refers to it, and holds it no longer, so that the kernel frees it.
+/// Devices stay.
+impl RemoveName for WriteGate {
+    fn remove_name(&self, path: &Path) -> Result<(), i32> {
+        let _admission = self.admission();
+        self.remove_admitted(path).map_err(|error| error.errno.unwrap_or(libc::EACCES))
+    }
+}
 
 impl WriteGate {
     /// Requests permission to create a file or directory, or to open a file that exists.
@@ -84,6 +94,25 @@ impl WriteGate {
     pub(crate) fn release_directory(&self, path: &Path) -> Result<Option<NodeIdentity>, Error> {
         self.check_directory_removal(path)?;
         Self::identity(path)
+    }
+
+    /// Implements [`RemoveName`] for a caller that holds the admission lock.
+    fn remove_admitted(&self, path: &Path) -> Result<(), Error> {
+        let Some(permit) = self.admit_next(path)? else { return Ok(()) };
+        let identity = permit.identity();
+        if !matches!(identity, FileIdentity::File { .. }) {
+            return Ok(());
+        }
+        let removed = permit.open(OpenMode::READ_WRITE).and_then(|file| remove_same(path, &file));
+        match removed {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(Error::file("remove", path, &error)),
+            _ => {}
+        }
+        // Another file may get the number of its inode.
+        let mut state = self.state();
+        state.held_files -= u64::from(state.admitted.remove(&identity).is_some());
+        state.names.retain(|_, permit| permit.identity() != identity);
+        Ok(())
     }
 
     fn identity(path: &Path) -> Result<Option<NodeIdentity>, Error> {

@@ -14,7 +14,7 @@ use super::placement::NamespacePlacement;
 use super::protection::ProtectedBlocks;
 use super::ranges::TrimRanges;
 use crate::buffers::Buffers;
-use crate::clock::MonotonicClock;
+use crate::clock::{self, MonotonicClock};
 use crate::error::Error;
 use crate::files::File;
 use crate::namespace::{self, GuardFormat, Namespace, NvmeCommand};
@@ -430,6 +430,10 @@ impl Target for Passthrough {
         if let Some(file) = self.files.get(file as usize) {
             file.close();
         }
+    }
+
+    fn spin(&mut self, cycles: u32) {
+        clock::spin(cycles);
     }
 
     fn buffer(&mut self, tag: Tag) -> Option<&mut [u8]> {

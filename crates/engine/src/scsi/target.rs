@@ -10,7 +10,7 @@ use units::{Nanos, OpKind};
 use super::command::{Cdb, unmap_parameters};
 use super::sg_io::{CommandOutcome, DataDirection, ScsiRequest, system_error, take_completion};
 use crate::buffers::Buffers;
-use crate::clock::MonotonicClock;
+use crate::clock::{self, MonotonicClock};
 use crate::error::{Error, ErrorKind};
 use crate::in_call::InCall;
 use crate::scsi_setup::{ScsiDisk, ScsiSetup};
@@ -301,6 +301,10 @@ impl Target for Scsi {
             Ok(_) => Ok(WriteBackSource::Stored),
             Err(errno) => Err(-errno),
         }
+    }
+
+    fn spin(&mut self, cycles: u32) {
+        clock::spin(cycles);
     }
 
     fn buffer(&mut self, tag: Tag) -> Option<&mut [u8]> {

@@ -41,6 +41,10 @@ pub struct FileOptions {
     pub pre_read: bool,
     /// Remove the files after the job.
     pub unlink: bool,
+    /// Remove the files after each loop but the last.
+    pub unlink_each_loop: bool,
+    /// Locks that operations hold, between the workers of a run.
+    pub locking: FileLocking,
     /// Advice to the page cache.
     pub advice: CacheHint,
     /// Expected lifetime of the data; `None` to set none.
@@ -154,4 +158,16 @@ pub enum WriteHint {
     Long,
     /// Longer than all others.
     Extreme,
+}
+
+/// Locks of files between workers (`lockfile`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FileLocking {
+    /// None.
+    #[default]
+    None,
+    /// One worker at a time uses a file.
+    Exclusive,
+    /// One worker at a time writes to a file, and nothing reads it meanwhile.
+    ReadWrite,
 }

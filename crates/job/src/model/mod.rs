@@ -22,7 +22,7 @@ mod verify;
 
 pub use defragment::DefragmentOptions;
 pub use engine::{BufferMemory, Engine, EngineOptions, NameAction, NameCall, StatCall};
-pub use files::{CacheHint, Fallocate, FileOptions, FileOrder, FileService, OpenSync, WriteHint};
+pub use files::{CacheHint, Fallocate, FileLocking, FileOptions, FileOrder, FileService, OpenSync, WriteHint};
 pub use goals::{FlowOptions, LatencyTarget, RateFloors, SteadyMeasure, SteadyState};
 pub use host_attributes::{ControlGroupOptions, HostAttributes, NumaMemory, NumaNodes};
 pub use hosts::PlanHosts;
@@ -171,6 +171,19 @@ pub enum Size {
     Bytes(Bytes),
     /// Per cent of the file or device.
     Percent(u32),
+    /// Zones of the device, where the job does not give their size.
+    Zones(u32),
+}
+
+impl Size {
+    /// Returns the size in bytes if it is one in zones of `zone_bytes`.
+    #[must_use]
+    pub fn of_zones(self, zone_bytes: u64) -> Self {
+        match self {
+            Self::Zones(count) => Self::Bytes(Bytes::new(u64::from(count).saturating_mul(zone_bytes))),
+            other => other,
+        }
+    }
 }
 
 /// The region of the files, the amount of data and the run time.
@@ -239,6 +252,8 @@ pub struct JobPace {
     pub thinktime: Nanos,
     /// The part of the idle time spent spinning.
     pub thinktime_spin: Nanos,
+    /// Processor cycles to spend after each operation, before the idle time.
+    pub thinkcycles: u32,
     /// Operations per block.
     pub thinktime_blocks: u64,
     /// Whether operations are counted at issue or at completion.
@@ -299,6 +314,12 @@ impl Job {
             (None, []) => "files of its own".to_owned(),
             (None, names) => names.join(":"),
         }
+    }
+
+    /// Reports whether operations go through a queue in fio, whatever their number.
+    #[must_use]
+    pub fn is_queued(&self) -> bool {
+        self.engine.engine.is_async() && (self.engine.engine != Engine::Null || self.pace.iodepth > 1)
     }
 
     /// Reports whether the job writes until the device or filesystem is full.

@@ -3,10 +3,10 @@
 use units::Bytes;
 
 use super::spec::OptionKind::{Bool, Long, Text, Word};
-use super::spec::{ANY, OptionSpec, accepted, int, later, special, switch, text, word};
+use super::spec::{ANY, OptionSpec, accepted, int, special, switch, text, word};
 use crate::draft::JobDraft;
 use crate::limits::FILENAMES_MAX;
-use crate::model::{CacheHint, Fallocate, FileOrder, FileService, OpenSync, WriteHint};
+use crate::model::{CacheHint, Fallocate, FileLocking, FileOrder, FileService, OpenSync, WriteHint};
 use crate::names;
 use crate::read::number::NumberUnit;
 use crate::read::{Findings, distribution, lists};
@@ -82,7 +82,14 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
         .alias(&["fill_fs"]),
     switch("pre_read", "0", "Read the files into the page cache before the run.", |d, on| d.job.files.pre_read = on),
     switch("unlink", "0", "Remove the files after the job.", |d, on| d.job.files.unlink = on),
-    later("unlink_each_loop", Bool, "Remove the files after each loop of the job.").default("0"),
+    switch(
+        "unlink_each_loop",
+        "0",
+        "Remove the files after each loop but the last; the next one begins with none.",
+        |d, on| {
+            d.job.files.unlink_each_loop = on;
+        },
+    ),
     word(
         "fadvise_hint",
         &["0", "1", "random", "sequential", "noreuse"],
@@ -113,7 +120,19 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
         },
     )
     .default("none"),
-    later("lockfile", Word(&["none", "exclusive", "readwrite"]), "Lock files while they are in use.").default("none"),
+    word(
+        "lockfile",
+        &["none", "exclusive", "readwrite"],
+        "Let one worker at a time use a file, or several if all of them read.",
+        |d, w, _, _| {
+            d.job.files.locking = match w {
+                "exclusive" => FileLocking::Exclusive,
+                "readwrite" => FileLocking::ReadWrite,
+                _ => FileLocking::None,
+            };
+        },
+    )
+    .default("none"),
     accepted(
         "filetype",
         Word(&["none", "file", "block", "char"]),

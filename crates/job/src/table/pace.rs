@@ -3,7 +3,7 @@
 use units::{Nanos, PerKind, Rate};
 
 use super::spec::OptionKind::{Floats, Int, Long, Micros, Word};
-use super::spec::{ANY, OptionSpec, Setter, accepted, int, later, special, switch, word};
+use super::spec::{ANY, OptionSpec, Setter, accepted, int, special, switch, word};
 use crate::draft::JobDraft;
 use crate::model::{Arrivals, SyncRangeOptions, ThinktimeBlocks};
 use crate::read::number::{NumberUnit, micros};
@@ -66,7 +66,10 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
         },
     )
     .default("complete"),
-    later("thinkcycles", Int(0, ANY), "CPU cycles to spin between operations.").default("0"),
+    int("thinkcycles", (0, ANY), "Processor cycles to spend after each operation, before the idle time.", |d, n| {
+        d.job.pace.thinkcycles = n as u32;
+    })
+    .default("0"),
     special(
         "max_latency",
         Micros,

@@ -1,6 +1,6 @@
 //! Checks of jobs that no simulation can run.
 
-use job::{Diagnostic, Job, Plan};
+use job::{Diagnostic, FileLocking, Job, Plan};
 use runner::{WorkerPlan, policy};
 use units::Nanos;
 use volume::closed::{Load, predict};
@@ -12,7 +12,33 @@ use super::volumes::Volumes;
 /// Reports problems of jobs and volumes that are each well formed.
 pub(super) fn check(plan: &Plan, workers: &[WorkerPlan], volumes: &Volumes) -> Vec<Diagnostic> {
     let endless = plan.jobs.iter().filter_map(|job| endless_loop(job, volumes.of(job)?));
-    endless.chain(too_deep(plan, workers)).collect()
+    plan.jobs
+        .iter()
+        .filter_map(spins)
+        .chain(plan.jobs.iter().filter_map(locks))
+        .chain(endless)
+        .chain(too_deep(plan, workers))
+        .collect()
+}
+
+/// Reports jobs that spend cycles of a processor, which models do not have.
+fn spins(job: &Job) -> Option<Diagnostic> {
+    (job.pace.thinkcycles > 0).then(|| {
+        let message = format!("job `{}`: a model has no processor whose cycles could be spent", job.name);
+        Diagnostic::error("thinkcycles", message)
+            .at(job.origin.of("thinkcycles").cloned())
+            .remedy("give the time instead, such as `thinktime=10us`")
+    })
+}
+
+/// Reports jobs that lock files between workers: those of models have none in common.
+fn locks(job: &Job) -> Option<Diagnostic> {
+    (job.files.locking != FileLocking::None).then(|| {
+        let message = format!("job `{}`: modelled workers share volumes, not files that they could lock", job.name);
+        Diagnostic::error("lockfile", message)
+            .at(job.origin.of("lockfile").cloned())
+            .remedy("leave `lockfile` out, or run the job on files")
+    })
 }
 
 /// Reports closed loops whose operations take no time and would never end.

@@ -76,6 +76,7 @@ impl Issuer {
             loop_start: 0,
             within_pass: false,
             due_sync: None,
+            next_renewed: None,
             think,
             pairs,
             trims,

@@ -3,6 +3,7 @@
 mod build;
 mod data;
 mod fast_path;
+mod loops;
 mod overlap;
 mod pairs;
 mod ranges;
@@ -81,6 +82,8 @@ pub struct Issuer {
     /// Whether the current loop began within a pass over the files, so that it may continue with the next pass.
     within_pass: bool,
     due_sync: Option<Decision>,
+    /// Next file to renew before the loop begins; `None` after the last.
+    next_renewed: Option<u32>,
     think: Option<Think>,
     pairs: Option<PendingTrims>,
     /// Trims of written blocks, if the job has some.
@@ -392,6 +395,9 @@ impl Issuer {
         if matches!(self.phase, IssuerPhase::Done | IssuerPhase::ReadBack | IssuerPhase::BacklogFull) {
             return Some(Next::Done);
         }
+        if let Some(next) = self.due_renewal() {
+            return Some(next);
+        }
         // A sync that was due at the end of a loop is issued if there is another loop, else dropped.
         if let Some(sync) = self.due_sync.take() {
             return Some(self.issue_sync(Decision { intended: now, ..sync }));
@@ -424,53 +430,9 @@ impl Issuer {
                 None
             }
             Admission::Until(until) => Some(Next::Until(until)),
+            Admission::AfterCycles(cycles) => Some(Next::Spin(cycles)),
             Admission::AfterAll => Some(Next::Blocked),
         }
-    }
-
-    /// Ends a loop and begins the next one, if any.
-    fn close(&mut self, next_file: u32, now: Nanos) -> Option<Next> {
-        if self.pairs.as_ref().is_some_and(|pairs| !pairs.waiting.is_empty()) {
-            return Some(Next::Blocked);
-        }
-        if self.syncs_at_end() && (next_file as usize) < self.files.len() {
-            if self.in_flight() > 0 {
-                return Some(Next::Blocked);
-            }
-            self.phase = IssuerPhase::Closing { next_file: next_file + 1 };
-            return Some(self.issue_closing_sync(next_file, now));
-        }
-        if self.read_back_is_due() {
-            self.phase = IssuerPhase::ReadBack;
-            return Some(Next::Done);
-        }
-        self.next_loop();
-        None
-    }
-
-    /// Begins the next loop. Returns false, and ends the job, if there is none.
-    fn next_loop(&mut self) -> bool {
-        // A loop in which there was no room for any operation is the last: the next one would have none either.
-        let was_empty = std::mem::replace(&mut self.loop_start, self.sequence) == self.sequence;
-        if was_empty || !self.limits.next_loop() {
-            self.phase = IssuerPhase::Done;
-            return false;
-        }
-        self.phase = IssuerPhase::Load;
-        self.within_pass = !self.files.iter().all(Cursor::is_done);
-        if !self.within_pass {
-            self.renew_files();
-        }
-        true
-    }
-
-    /// Reports whether the current loop ends with syncs.
-    fn syncs_at_end(&self) -> bool {
-        let (sync, job) = (&self.origin.job.sync, &self.origin.job);
-        let last = self.limits.is_last_loop();
-        let wanted =
-            ((sync.end_fsync || sync.end_syncfs) && !self.limits.is_endless()) || (sync.fsync_on_close && last);
-        wanted && job.pattern.direction.writes() && self.writes > 0
     }
 
     fn issue_sync(&mut self, sync: Decision) -> Next {
@@ -525,8 +487,11 @@ impl Issuer {
             trims.completed(op);
         }
         let last = self.in_flight() == 0;
-        if let Some(think) = self.think.as_mut().filter(|_| last) {
-            think.all_completed(at);
+        if let Some(think) = &mut self.think {
+            think.completed();
+            if last {
+                think.all_completed(at);
+            }
         }
     }
 

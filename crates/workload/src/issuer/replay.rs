@@ -71,7 +71,7 @@ impl Issuer {
         loop {
             match issuer.replayed(Nanos::ZERO) {
                 Next::Issue(op) | Next::IssueAnew(op) => reads += u64::from(verifier.record(&mut latest, &op)),
-                Next::Close(_) | Next::Command(_) => {}
+                Next::Close(_) | Next::Renew(_) | Next::Spin(_) | Next::Command(_) => {}
                 Next::Until(_) | Next::Blocked | Next::Done => return (latest, reads),
             }
         }
@@ -90,7 +90,9 @@ impl Issuer {
         let through = has_passes && self.files.iter().all(Cursor::is_done);
         let in_between = !has_passes && self.limits.is_endless();
         let is_full = self.writes >= self.backlog_full_at;
-        self.reads_back && (through || in_between || is_full || self.zoned.is_some() || self.limits.is_last_loop())
+        let is_removed = self.limits.renews_files();
+        self.reads_back
+            && (through || in_between || is_full || is_removed || self.zoned.is_some() || self.limits.is_last_loop())
     }
 
     /// Continues after `reader` has read back the last pass. Returns false if the job has ended.

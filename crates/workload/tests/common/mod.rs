@@ -59,7 +59,7 @@ pub(crate) fn drain(issuer: &mut Issuer, most: usize) -> Vec<Decision> {
                 now = instant;
             }
             Next::Blocked => panic!("blocked with nothing in flight"),
-            Next::Close(_) | Next::Command(_) => {}
+            Next::Close(_) | Next::Renew(_) | Next::Spin(_) | Next::Command(_) => {}
             Next::Done => break,
         }
     }
