@@ -51,6 +51,7 @@ impl Limits {
         let pass = layout.size.filter(|_| !goes_beyond).map_or(usable, |size| size.min(usable));
         let restarts = is_queued
             && job.pattern.zoned.is_none()
+            && !job.fills_device()
             && pass < usable
             && !extent.time_based
             && layout.io_size.is_none_or(|io_size| io_size >= pass);

@@ -234,7 +234,7 @@ fn files_are_renewed_between_loops() {
     let mut issuer = issuer(&job, &one_file(8 * KIB), 1);
     let mut loops = 0;
     for _ in 0..2 {
-        let Next::Issue(first) = issuer.next(Nanos::ZERO) else { panic!("first") };
+        let (Next::Issue(first) | Next::IssueAnew(first)) = issuer.next(Nanos::ZERO) else { panic!("first") };
         let Next::Issue(second) = issuer.next(Nanos::ZERO) else { panic!("second") };
         loops += 1;
         let after = if loops == 1 { Next::Blocked } else { Next::Done };
