@@ -191,7 +191,7 @@ pub(crate) static HOST_OPTIONS: &[HostSpec] = &[
     idle("alloc-size", "KB", "No effect: memory is allocated as needed.", Arity::Required),
     idle("debug", "LIST", "No effect.", Arity::Required),
     value("profile", "NAME", "Run the jobs of a profile: tiobench, act.", |h, text, _| {
-        h.profile = Some(text.to_owned())
+        h.profile = Some(text.to_owned());
     }),
     later("latency-log", Arity::Required),
     flag("merge-blktrace-only", "Write merged traces, and run nothing.", |h, _, _| h.merge_blktrace_only = true),

@@ -35,7 +35,12 @@ struct MergedPart {
     /// The latest event of the trace, from its start.
     length_ns: u64,
     has_ended: bool,
-    /// Numbers of devices and processes in the merged trace.
+    numbers: PartNumbers,
+}
+
+/// Numbers of the devices and processes of one trace in the merged trace.
+#[derive(Debug, Default)]
+struct PartNumbers {
     devices: Vec<u16>,
     processes: Vec<u16>,
 }
@@ -107,8 +112,7 @@ impl MergedPart {
             iteration: 0,
             length_ns: 0,
             has_ended: false,
-            devices: Vec::new(),
-            processes: Vec::new(),
+            numbers: PartNumbers::default(),
         })
     }
 
@@ -131,7 +135,7 @@ impl MergedPart {
                 StreamStep::End(_) => self.repeat()?,
             }
             if let Some(part) = self.stream.info() {
-                names.number(part, info, (&mut self.devices, &mut self.processes));
+                names.number(part, info, &mut self.numbers);
             }
             self.place();
         }
@@ -160,8 +164,8 @@ impl MergedPart {
             request.issued_ns = scaled(request.issued_ns.saturating_add(before));
             request.queued_ns = request.queued_ns.map(scaled);
             request.service_ns = request.service_ns.map(scaled);
-            request.device = number(&self.devices, request.device);
-            request.process = number(&self.processes, request.process);
+            request.device = number(&self.numbers.devices, request.device);
+            request.process = number(&self.numbers.processes, request.process);
         }
     }
 }
@@ -176,14 +180,14 @@ impl MergedNames {
     }
 
     /// Numbers the devices and processes of one trace that have no number yet.
-    fn number(&mut self, part: &TraceInfo, merged: &mut TraceInfo, known: (&mut Vec<u16>, &mut Vec<u16>)) {
-        for (name, size) in part.devices.iter().skip(known.0.len()) {
+    fn number(&mut self, part: &TraceInfo, merged: &mut TraceInfo, known: &mut PartNumbers) {
+        for (name, size) in part.devices.iter().skip(known.devices.len()) {
             let add = || merged.devices.push((name.clone(), *size));
-            known.0.push(number_of(&mut self.devices, name, add));
+            known.devices.push(number_of(&mut self.devices, name, add));
         }
-        for name in part.processes.iter().skip(known.1.len()) {
+        for name in part.processes.iter().skip(known.processes.len()) {
             let add = || merged.processes.push(name.clone());
-            known.1.push(number_of(&mut self.processes, name, add));
+            known.processes.push(number_of(&mut self.processes, name, add));
         }
     }
 }
