@@ -133,7 +133,7 @@ mod tests {
         for _ in 0..20_000 {
             let length = random.below(40) as usize;
             let mut bytes: Vec<u8> = (0..length).map(|_| random.below(256) as u8).collect();
-            if let Some(first) = bytes.first_mut().filter(|_| length % 4 != 0) {
+            if let Some(first) = bytes.first_mut().filter(|_| !length.is_multiple_of(4)) {
                 *first = 0x70 + *first % 4;
             }
             let text = Sense::decode(&bytes).map(|sense| sense.to_string());

@@ -160,7 +160,7 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
     switch("nodelay", "0", "Send small packets at once (TCP_NODELAY).", |d, on| d.job.engine.network.nodelay = on)
         .engines(NETWORK),
     flag("listen", "Accept a connection of TCP or vsock instead of opening one.", |d, on| {
-        d.job.engine.network.listen = on
+        d.job.engine.network.listen = on;
     })
     .engines(NETWORK),
     flag("pingpong", "Send each block back, in both jobs.", |d, on| d.job.engine.network.pingpong = on)
