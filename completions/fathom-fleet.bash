@@ -394,7 +394,7 @@ _fathom__fleet() {
             return 0
             ;;
         fathom__fleet__subcmd__run)
-            opts="-o -h --format --output --events --live --metrics --insecure --repeat --probe --section --show-jobs --dry-run --allow-destroy --allow-overwrite --seed --progress --grace --no-record --allow_file_create --allow_mounted_write --atomic --ba --bs --bs_is_seq_rand --bs_unaligned --bsrange --bssplit --buffer_compress_chunk --buffer_compress_percentage --buffer_pattern --buffered --bwavgtime --cgroup --cgroup_nodelete --cgroup_weight --clat_percentiles --cmdprio --cmdprio_bssplit --cmdprio_class --cmdprio_hint --cmdprio_percentage --continue_on_error --cpuchunks --cpuload --cpumask --cpumode --cpus_allowed --cpus_allowed_policy --create_on_open --create_only --dedupe_global --dedupe_mode --dedupe_percentage --dedupe_working_set_percentage --description --direct --directory --disable_bw_measurement --disable_clat --disable_lat --disable_slat --disk_util --do_verify --end_fsync --end_syncfs --error_dump --exec_postrun --exec_prerun --exit_on_io_done --exit_what --exitall --exitall_on_error --fadvise_hint --fallocate --fdatasync --file_append --file_service_type --filename --filename_format --filesize --fill_device --fixedbufs --flow --flow_id --flow_sleep --force_async --fsync --fsync_on_close --gid --group_reporting --gtod_reduce --hipri --hipri_percentage --hostname --hugepage-size --ignore_error --ignore_zone_limits --interface --invalidate --io_size --iodepth --iodepth_batch --iodepth_batch_complete_max --iodepth_batch_complete_min --iodepth_low --ioengine --iomem_align --iopsavgtime --ioscheduler --job_max_open_zones --job_start_clock_id --kb_base --lat_percentiles --latency_percentile --latency_run --latency_target --latency_window --libaio_vectored --listen --lockmem --log_alternate_epoch --log_alternate_epoch_clock_id --log_avg_msec --log_compression_cpus --log_hist_coarseness --log_hist_msec --log_issue_time --log_offset --log_prio --log_store_compressed --log_window_value --loops --max_latency --max_open_zones --mem --mss --name --new_group --nice --nodelay --nonvectored --norandommap --nowait --nrfiles --numa_cpu_nodes --numa_mem_policy --number_ios --numjobs --offset --offset_align --offset_increment --opendir --openfiles --overwrite --per_job_logs --percentage_random --percentile_list --pingpong --port --pre_read --prio --prioclass --priohint --protocol --ramp_size --ramp_time --random_distribution --random_generator --random_sequence_stride --randrepeat --randseed --rank_hosts --ranks --rate --rate_cycle --rate_ignore_thinktime --rate_iops --rate_iops_min --rate_min --rate_process --read_beyond_wp --read_iolog --recover_zbd_write_error --refill_buffers --registerfiles --replay --replay_align --replay_fit --replay_for --replay_loop --replay_no_stall --replay_redirect --replay_scale --replay_skip --replay_speed --replay_start --replay_time_scale --runtime --rw --rw_sequencer --rwmixread --rwmixwrite --scramble_buffers --serialize_overlap --significant_figures --size --slat_percentiles --sqthread_poll --sqthread_poll_cpu --startdelay --stat_type --stats --steadystate --steadystate_check_interval --steadystate_duration --steadystate_ramp_time --stonewall --sync --sync_file_range --thinktime --thinktime_blocks --thinktime_blocks_type --thinktime_iotime --thinktime_spin --thp --thread --time_based --trim_backlog --trim_percentage --trim_verify_zero --ttl --uid --uncached --unified_rw_reporting --unit_base --unlink --uri --verify --verify_backlog --verify_dump --verify_fatal --verify_format --verify_header_seed --verify_interval --verify_nonce --verify_offset --verify_only --verify_pattern --verify_pattern_interval --verify_state_load --verify_state_save --verify_write_sequence --wait_for --window_size --write_bw_log --write_hint --write_hist_log --write_iolog --write_iops_log --write_lat_log --write_zone_remainder --zero_buffers --zone_reset_frequency --zone_reset_threshold --zonecapacity --zonemode --zonerange --zonesize --zoneskip --on --volume --records --rank-timeout --split --help"
+            opts="-o -h --format --output --events --live --metrics --insecure --repeat --probe --section --show-jobs --dry-run --allow-destroy --allow-overwrite --seed --progress --grace --no-record --allow_file_create --allow_mounted_write --apptag --apptag_mask --arguments --atomic --ba --bs --bs_is_seq_rand --bs_unaligned --bsrange --bssplit --buffer_compress_chunk --buffer_compress_percentage --buffer_pattern --buffered --bwavgtime --cgroup --cgroup_nodelete --cgroup_weight --clat_percentiles --cmd_type --cmdprio --cmdprio_bssplit --cmdprio_class --cmdprio_hint --cmdprio_percentage --continue_on_error --cpuchunks --cpuload --cpumask --cpumode --cpus_allowed --cpus_allowed_policy --create_on_open --create_only --dataplacement --deac --dedupe_global --dedupe_mode --dedupe_percentage --dedupe_working_set_percentage --description --direct --directory --disable_bw_measurement --disable_clat --disable_lat --disable_slat --disk_util --do_verify --donorname --dp_scheme --end_fsync --end_syncfs --error_dump --exec_postrun --exec_prerun --exit_on_io_done --exit_what --exitall --exitall_on_error --fadvise_hint --fallocate --fdatasync --fdp --file_append --file_service_type --filename --filename_format --filesize --fill_device --fixedbufs --flow --flow_id --flow_sleep --force_async --fsync --fsync_on_close --gid --grace_time --group_reporting --gtod_reduce --hipri --hipri_percentage --hostname --http_host --http_mode --http_object_mode --http_pass --http_s3_key --http_s3_keyid --http_s3_region --http_s3_security_token --http_s3_sse_customer_algorithm --http_s3_sse_customer_key --http_s3_storage_class --http_swift_auth_token --http_user --http_verbose --https --hugepage-size --ignore_error --ignore_zone_limits --inplace --interface --invalidate --io_size --iodepth --iodepth_batch --iodepth_batch_complete_max --iodepth_batch_complete_min --iodepth_low --ioengine --iomem_align --iopsavgtime --ioscheduler --job_max_open_zones --job_start_clock_id --kb_base --lat_percentiles --latency_percentile --latency_run --latency_target --latency_window --libaio_vectored --listen --lockfile --lockmem --log_alternate_epoch --log_alternate_epoch_clock_id --log_avg_msec --log_compression_cpus --log_hist_coarseness --log_hist_msec --log_issue_time --log_offset --log_prio --log_store_compressed --log_window_value --loops --max_latency --max_open_zones --md_per_io_size --mem --merge_blktrace_file --merge_blktrace_iters --merge_blktrace_scalars --mss --name --new_group --nice --nodelay --nonvectored --norandommap --nowait --nrfiles --num_range --numa_cpu_nodes --numa_mem_policy --number_ios --numjobs --offset --offset_align --offset_increment --opendir --openfiles --overwrite --per_job_logs --percentage_random --percentile_list --pi_act --pi_chk --pingpong --plid_select --plids --port --pre_read --prio --prioclass --priohint --program --protocol --ramp_size --ramp_time --random_distribution --random_generator --random_sequence_stride --randrepeat --randseed --rank_hosts --ranks --rate --rate_cycle --rate_ignore_thinktime --rate_iops --rate_iops_min --rate_min --rate_process --read_beyond_wp --read_iolog --read_mode --readfua --recover_zbd_write_error --refill_buffers --registerfiles --replay --replay_align --replay_fit --replay_for --replay_loop --replay_no_stall --replay_redirect --replay_scale --replay_skip --replay_speed --replay_start --replay_time_scale --runtime --rw --rw_sequencer --rwmixread --rwmixwrite --scramble_buffers --serialize_overlap --sg_write_mode --significant_figures --size --slat_percentiles --spr_cs --spr_num_regions --spr_op --sprandom --sqthread_poll --sqthread_poll_cpu --startdelay --stat_type --stats --std_redirect --steadystate --steadystate_check_interval --steadystate_duration --steadystate_ramp_time --stonewall --stream_id --sync --sync_file_range --thinkcycles --thinktime --thinktime_blocks --thinktime_blocks_type --thinktime_iotime --thinktime_spin --thp --thread --time_based --trim_backlog --trim_percentage --trim_verify_zero --ttl --uid --uncached --unified_rw_reporting --unit_base --unlink --unlink_each_loop --uri --verify --verify_backlog --verify_dump --verify_fatal --verify_format --verify_header_seed --verify_interval --verify_mode --verify_nonce --verify_offset --verify_only --verify_pattern --verify_pattern_interval --verify_policy --verify_state_load --verify_state_save --verify_write_sequence --wait_for --window_size --write_bw_log --write_hint --write_hist_log --write_iolog --write_iops_log --write_lat_log --write_mode --write_zone_remainder --writefua --zero_buffers --zone_reset_frequency --zone_reset_threshold --zonecapacity --zonemode --zonerange --zonesize --zoneskip --on --volume --records --rank-timeout --split --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -454,6 +454,18 @@ _fathom__fleet() {
                     ;;
                 --allow_mounted_write)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --apptag)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --apptag_mask)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --arguments)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --atomic)
@@ -520,6 +532,10 @@ _fathom__fleet() {
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
+                --cmd_type)
+                    COMPREPLY=($(compgen -W "nvme bsg" -- "${cur}"))
+                    return 0
+                    ;;
                 --cmdprio)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -576,6 +592,14 @@ _fathom__fleet() {
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
+                --dataplacement)
+                    COMPREPLY=($(compgen -W "none fdp streams" -- "${cur}"))
+                    return 0
+                    ;;
+                --deac)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
                 --dedupe_global)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
@@ -628,6 +652,14 @@ _fathom__fleet() {
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
+                --donorname)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --dp_scheme)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --end_fsync)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
@@ -674,6 +706,10 @@ _fathom__fleet() {
                     ;;
                 --fdatasync)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --fdp)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
                 --file_append)
@@ -732,6 +768,10 @@ _fathom__fleet() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --grace_time)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --group_reporting)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
@@ -752,6 +792,66 @@ _fathom__fleet() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --http_host)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --http_mode)
+                    COMPREPLY=($(compgen -W "webdav s3 swift" -- "${cur}"))
+                    return 0
+                    ;;
+                --http_object_mode)
+                    COMPREPLY=($(compgen -W "block range" -- "${cur}"))
+                    return 0
+                    ;;
+                --http_pass)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --http_s3_key)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --http_s3_keyid)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --http_s3_region)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --http_s3_security_token)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --http_s3_sse_customer_algorithm)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --http_s3_sse_customer_key)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --http_s3_storage_class)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --http_swift_auth_token)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --http_user)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --http_verbose)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --https)
+                    COMPREPLY=($(compgen -W "off on insecure" -- "${cur}"))
+                    return 0
+                    ;;
                 --hugepage-size)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -762,6 +862,10 @@ _fathom__fleet() {
                     ;;
                 --ignore_zone_limits)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --inplace)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --interface)
@@ -797,7 +901,7 @@ _fathom__fleet() {
                     return 0
                     ;;
                 --ioengine)
-                    COMPREPLY=($(compgen -W "io_uring libaio psync sync vsync pvsync pvsync2 posixaio mmap splice filecreate filestat filedelete dircreate dirstat dirdelete ftruncate falloc nbd net netsplice cpuio null model" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "io_uring io_uring_cmd libaio psync sync vsync pvsync pvsync2 posixaio mmap splice filecreate filestat filedelete dircreate dirstat dirdelete ftruncate falloc e4defrag sg nbd net netsplice http cpuio exec null model" -- "${cur}"))
                     return 0
                     ;;
                 --iomem_align)
@@ -850,6 +954,10 @@ _fathom__fleet() {
                     ;;
                 --listen)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --lockfile)
+                    COMPREPLY=($(compgen -W "none exclusive readwrite" -- "${cur}"))
                     return 0
                     ;;
                 --lockmem)
@@ -912,8 +1020,24 @@ _fathom__fleet() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --md_per_io_size)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --mem)
                     COMPREPLY=($(compgen -W "malloc shm shmhuge mmap mmapshared mmaphuge" -- "${cur}"))
+                    return 0
+                    ;;
+                --merge_blktrace_file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --merge_blktrace_iters)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --merge_blktrace_scalars)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --mss)
@@ -949,6 +1073,10 @@ _fathom__fleet() {
                     return 0
                     ;;
                 --nrfiles)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --num_range)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -1004,8 +1132,24 @@ _fathom__fleet() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --pi_act)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --pi_chk)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --pingpong)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --plid_select)
+                    COMPREPLY=($(compgen -W "random roundrobin scheme" -- "${cur}"))
+                    return 0
+                    ;;
+                --plids)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --port)
@@ -1028,8 +1172,12 @@ _fathom__fleet() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --program)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --protocol)
-                    COMPREPLY=($(compgen -W "tcp tcpv6 udp udpv6 unix" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "tcp tcpv6 udp udpv6 unix vsock" -- "${cur}"))
                     return 0
                     ;;
                 --ramp_size)
@@ -1102,6 +1250,14 @@ _fathom__fleet() {
                     ;;
                 --read_iolog)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --read_mode)
+                    COMPREPLY=($(compgen -W "read prefetch" -- "${cur}"))
+                    return 0
+                    ;;
+                --readfua)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
                 --recover_zbd_write_error)
@@ -1192,6 +1348,10 @@ _fathom__fleet() {
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
+                --sg_write_mode)
+                    COMPREPLY=($(compgen -W "write write_and_verify verify write_same same write_same_ndob verify_bytchk_00 verify_bytchk_01 verify_bytchk_11 write_stream" -- "${cur}"))
+                    return 0
+                    ;;
                 --significant_figures)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1201,6 +1361,22 @@ _fathom__fleet() {
                     return 0
                     ;;
                 --slat_percentiles)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --spr_cs)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --spr_num_regions)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --spr_op)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --sprandom)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
@@ -1224,6 +1400,10 @@ _fathom__fleet() {
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
+                --std_redirect)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
                 --steadystate)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1244,12 +1424,20 @@ _fathom__fleet() {
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
+                --stream_id)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --sync)
                     COMPREPLY=($(compgen -W "none 0 sync 1 dsync" -- "${cur}"))
                     return 0
                     ;;
                 --sync_file_range)
                     COMPREPLY=($(compgen -W "wait_before write wait_after" -- "${cur}"))
+                    return 0
+                    ;;
+                --thinkcycles)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --thinktime)
@@ -1320,6 +1508,10 @@ _fathom__fleet() {
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
+                --unlink_each_loop)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
                 --uri)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1352,6 +1544,10 @@ _fathom__fleet() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --verify_mode)
+                    COMPREPLY=($(compgen -W "read compare" -- "${cur}"))
+                    return 0
+                    ;;
                 --verify_nonce)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1370,6 +1566,10 @@ _fathom__fleet() {
                     ;;
                 --verify_pattern_interval)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --verify_policy)
+                    COMPREPLY=($(compgen -W "completed fsynced" -- "${cur}"))
                     return 0
                     ;;
                 --verify_state_load)
@@ -1416,7 +1616,15 @@ _fathom__fleet() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --write_mode)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --write_zone_remainder)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --writefua)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
@@ -1480,7 +1688,7 @@ _fathom__fleet() {
             return 0
             ;;
         fathom__fleet__subcmd__sim)
-            opts="-o -h --format --output --events --live --metrics --insecure --repeat --probe --section --show-jobs --dry-run --allow-destroy --allow-overwrite --seed --progress --grace --no-record --hosts --split --vary --shard --allow_file_create --allow_mounted_write --atomic --ba --bs --bs_is_seq_rand --bs_unaligned --bsrange --bssplit --buffer_compress_chunk --buffer_compress_percentage --buffer_pattern --buffered --bwavgtime --cgroup --cgroup_nodelete --cgroup_weight --clat_percentiles --cmdprio --cmdprio_bssplit --cmdprio_class --cmdprio_hint --cmdprio_percentage --continue_on_error --cpuchunks --cpuload --cpumask --cpumode --cpus_allowed --cpus_allowed_policy --create_on_open --create_only --dedupe_global --dedupe_mode --dedupe_percentage --dedupe_working_set_percentage --description --direct --directory --disable_bw_measurement --disable_clat --disable_lat --disable_slat --disk_util --do_verify --end_fsync --end_syncfs --error_dump --exec_postrun --exec_prerun --exit_on_io_done --exit_what --exitall --exitall_on_error --fadvise_hint --fallocate --fdatasync --file_append --file_service_type --filename --filename_format --filesize --fill_device --fixedbufs --flow --flow_id --flow_sleep --force_async --fsync --fsync_on_close --gid --group_reporting --gtod_reduce --hipri --hipri_percentage --hostname --hugepage-size --ignore_error --ignore_zone_limits --interface --invalidate --io_size --iodepth --iodepth_batch --iodepth_batch_complete_max --iodepth_batch_complete_min --iodepth_low --ioengine --iomem_align --iopsavgtime --ioscheduler --job_max_open_zones --job_start_clock_id --kb_base --lat_percentiles --latency_percentile --latency_run --latency_target --latency_window --libaio_vectored --listen --lockmem --log_alternate_epoch --log_alternate_epoch_clock_id --log_avg_msec --log_compression_cpus --log_hist_coarseness --log_hist_msec --log_issue_time --log_offset --log_prio --log_store_compressed --log_window_value --loops --max_latency --max_open_zones --mem --mss --name --new_group --nice --nodelay --nonvectored --norandommap --nowait --nrfiles --numa_cpu_nodes --numa_mem_policy --number_ios --numjobs --offset --offset_align --offset_increment --opendir --openfiles --overwrite --per_job_logs --percentage_random --percentile_list --pingpong --port --pre_read --prio --prioclass --priohint --protocol --ramp_size --ramp_time --random_distribution --random_generator --random_sequence_stride --randrepeat --randseed --rank_hosts --ranks --rate --rate_cycle --rate_ignore_thinktime --rate_iops --rate_iops_min --rate_min --rate_process --read_beyond_wp --read_iolog --recover_zbd_write_error --refill_buffers --registerfiles --replay --replay_align --replay_fit --replay_for --replay_loop --replay_no_stall --replay_redirect --replay_scale --replay_skip --replay_speed --replay_start --replay_time_scale --runtime --rw --rw_sequencer --rwmixread --rwmixwrite --scramble_buffers --serialize_overlap --significant_figures --size --slat_percentiles --sqthread_poll --sqthread_poll_cpu --startdelay --stat_type --stats --steadystate --steadystate_check_interval --steadystate_duration --steadystate_ramp_time --stonewall --sync --sync_file_range --thinktime --thinktime_blocks --thinktime_blocks_type --thinktime_iotime --thinktime_spin --thp --thread --time_based --trim_backlog --trim_percentage --trim_verify_zero --ttl --uid --uncached --unified_rw_reporting --unit_base --unlink --uri --verify --verify_backlog --verify_dump --verify_fatal --verify_format --verify_header_seed --verify_interval --verify_nonce --verify_offset --verify_only --verify_pattern --verify_pattern_interval --verify_state_load --verify_state_save --verify_write_sequence --wait_for --window_size --write_bw_log --write_hint --write_hist_log --write_iolog --write_iops_log --write_lat_log --write_zone_remainder --zero_buffers --zone_reset_frequency --zone_reset_threshold --zonecapacity --zonemode --zonerange --zonesize --zoneskip --on --volume --records --rank-timeout --help"
+            opts="-o -h --format --output --events --live --metrics --insecure --repeat --probe --section --show-jobs --dry-run --allow-destroy --allow-overwrite --seed --progress --grace --no-record --hosts --split --vary --shard --allow_file_create --allow_mounted_write --apptag --apptag_mask --arguments --atomic --ba --bs --bs_is_seq_rand --bs_unaligned --bsrange --bssplit --buffer_compress_chunk --buffer_compress_percentage --buffer_pattern --buffered --bwavgtime --cgroup --cgroup_nodelete --cgroup_weight --clat_percentiles --cmd_type --cmdprio --cmdprio_bssplit --cmdprio_class --cmdprio_hint --cmdprio_percentage --continue_on_error --cpuchunks --cpuload --cpumask --cpumode --cpus_allowed --cpus_allowed_policy --create_on_open --create_only --dataplacement --deac --dedupe_global --dedupe_mode --dedupe_percentage --dedupe_working_set_percentage --description --direct --directory --disable_bw_measurement --disable_clat --disable_lat --disable_slat --disk_util --do_verify --donorname --dp_scheme --end_fsync --end_syncfs --error_dump --exec_postrun --exec_prerun --exit_on_io_done --exit_what --exitall --exitall_on_error --fadvise_hint --fallocate --fdatasync --fdp --file_append --file_service_type --filename --filename_format --filesize --fill_device --fixedbufs --flow --flow_id --flow_sleep --force_async --fsync --fsync_on_close --gid --grace_time --group_reporting --gtod_reduce --hipri --hipri_percentage --hostname --http_host --http_mode --http_object_mode --http_pass --http_s3_key --http_s3_keyid --http_s3_region --http_s3_security_token --http_s3_sse_customer_algorithm --http_s3_sse_customer_key --http_s3_storage_class --http_swift_auth_token --http_user --http_verbose --https --hugepage-size --ignore_error --ignore_zone_limits --inplace --interface --invalidate --io_size --iodepth --iodepth_batch --iodepth_batch_complete_max --iodepth_batch_complete_min --iodepth_low --ioengine --iomem_align --iopsavgtime --ioscheduler --job_max_open_zones --job_start_clock_id --kb_base --lat_percentiles --latency_percentile --latency_run --latency_target --latency_window --libaio_vectored --listen --lockfile --lockmem --log_alternate_epoch --log_alternate_epoch_clock_id --log_avg_msec --log_compression_cpus --log_hist_coarseness --log_hist_msec --log_issue_time --log_offset --log_prio --log_store_compressed --log_window_value --loops --max_latency --max_open_zones --md_per_io_size --mem --merge_blktrace_file --merge_blktrace_iters --merge_blktrace_scalars --mss --name --new_group --nice --nodelay --nonvectored --norandommap --nowait --nrfiles --num_range --numa_cpu_nodes --numa_mem_policy --number_ios --numjobs --offset --offset_align --offset_increment --opendir --openfiles --overwrite --per_job_logs --percentage_random --percentile_list --pi_act --pi_chk --pingpong --plid_select --plids --port --pre_read --prio --prioclass --priohint --program --protocol --ramp_size --ramp_time --random_distribution --random_generator --random_sequence_stride --randrepeat --randseed --rank_hosts --ranks --rate --rate_cycle --rate_ignore_thinktime --rate_iops --rate_iops_min --rate_min --rate_process --read_beyond_wp --read_iolog --read_mode --readfua --recover_zbd_write_error --refill_buffers --registerfiles --replay --replay_align --replay_fit --replay_for --replay_loop --replay_no_stall --replay_redirect --replay_scale --replay_skip --replay_speed --replay_start --replay_time_scale --runtime --rw --rw_sequencer --rwmixread --rwmixwrite --scramble_buffers --serialize_overlap --sg_write_mode --significant_figures --size --slat_percentiles --spr_cs --spr_num_regions --spr_op --sprandom --sqthread_poll --sqthread_poll_cpu --startdelay --stat_type --stats --std_redirect --steadystate --steadystate_check_interval --steadystate_duration --steadystate_ramp_time --stonewall --stream_id --sync --sync_file_range --thinkcycles --thinktime --thinktime_blocks --thinktime_blocks_type --thinktime_iotime --thinktime_spin --thp --thread --time_based --trim_backlog --trim_percentage --trim_verify_zero --ttl --uid --uncached --unified_rw_reporting --unit_base --unlink --unlink_each_loop --uri --verify --verify_backlog --verify_dump --verify_fatal --verify_format --verify_header_seed --verify_interval --verify_mode --verify_nonce --verify_offset --verify_only --verify_pattern --verify_pattern_interval --verify_policy --verify_state_load --verify_state_save --verify_write_sequence --wait_for --window_size --write_bw_log --write_hint --write_hist_log --write_iolog --write_iops_log --write_lat_log --write_mode --write_zone_remainder --writefua --zero_buffers --zone_reset_frequency --zone_reset_threshold --zonecapacity --zonemode --zonerange --zonesize --zoneskip --on --volume --records --rank-timeout --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1558,6 +1766,18 @@ _fathom__fleet() {
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
+                --apptag)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --apptag_mask)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --arguments)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --atomic)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
@@ -1622,6 +1842,10 @@ _fathom__fleet() {
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
+                --cmd_type)
+                    COMPREPLY=($(compgen -W "nvme bsg" -- "${cur}"))
+                    return 0
+                    ;;
                 --cmdprio)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1678,6 +1902,14 @@ _fathom__fleet() {
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
+                --dataplacement)
+                    COMPREPLY=($(compgen -W "none fdp streams" -- "${cur}"))
+                    return 0
+                    ;;
+                --deac)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
                 --dedupe_global)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
@@ -1730,6 +1962,14 @@ _fathom__fleet() {
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
+                --donorname)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --dp_scheme)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --end_fsync)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
@@ -1776,6 +2016,10 @@ _fathom__fleet() {
                     ;;
                 --fdatasync)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --fdp)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
                 --file_append)
@@ -1834,6 +2078,10 @@ _fathom__fleet() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --grace_time)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --group_reporting)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
@@ -1854,6 +2102,66 @@ _fathom__fleet() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --http_host)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --http_mode)
+                    COMPREPLY=($(compgen -W "webdav s3 swift" -- "${cur}"))
+                    return 0
+                    ;;
+                --http_object_mode)
+                    COMPREPLY=($(compgen -W "block range" -- "${cur}"))
+                    return 0
+                    ;;
+                --http_pass)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --http_s3_key)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --http_s3_keyid)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --http_s3_region)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --http_s3_security_token)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --http_s3_sse_customer_algorithm)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --http_s3_sse_customer_key)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --http_s3_storage_class)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --http_swift_auth_token)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --http_user)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --http_verbose)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --https)
+                    COMPREPLY=($(compgen -W "off on insecure" -- "${cur}"))
+                    return 0
+                    ;;
                 --hugepage-size)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -1864,6 +2172,10 @@ _fathom__fleet() {
                     ;;
                 --ignore_zone_limits)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --inplace)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --interface)
@@ -1899,7 +2211,7 @@ _fathom__fleet() {
                     return 0
                     ;;
                 --ioengine)
-                    COMPREPLY=($(compgen -W "io_uring libaio psync sync vsync pvsync pvsync2 posixaio mmap splice filecreate filestat filedelete dircreate dirstat dirdelete ftruncate falloc nbd net netsplice cpuio null model" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "io_uring io_uring_cmd libaio psync sync vsync pvsync pvsync2 posixaio mmap splice filecreate filestat filedelete dircreate dirstat dirdelete ftruncate falloc e4defrag sg nbd net netsplice http cpuio exec null model" -- "${cur}"))
                     return 0
                     ;;
                 --iomem_align)
@@ -1952,6 +2264,10 @@ _fathom__fleet() {
                     ;;
                 --listen)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --lockfile)
+                    COMPREPLY=($(compgen -W "none exclusive readwrite" -- "${cur}"))
                     return 0
                     ;;
                 --lockmem)
@@ -2014,8 +2330,24 @@ _fathom__fleet() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --md_per_io_size)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --mem)
                     COMPREPLY=($(compgen -W "malloc shm shmhuge mmap mmapshared mmaphuge" -- "${cur}"))
+                    return 0
+                    ;;
+                --merge_blktrace_file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --merge_blktrace_iters)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --merge_blktrace_scalars)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --mss)
@@ -2051,6 +2383,10 @@ _fathom__fleet() {
                     return 0
                     ;;
                 --nrfiles)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --num_range)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -2106,8 +2442,24 @@ _fathom__fleet() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --pi_act)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --pi_chk)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --pingpong)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --plid_select)
+                    COMPREPLY=($(compgen -W "random roundrobin scheme" -- "${cur}"))
+                    return 0
+                    ;;
+                --plids)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --port)
@@ -2130,8 +2482,12 @@ _fathom__fleet() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --program)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --protocol)
-                    COMPREPLY=($(compgen -W "tcp tcpv6 udp udpv6 unix" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "tcp tcpv6 udp udpv6 unix vsock" -- "${cur}"))
                     return 0
                     ;;
                 --ramp_size)
@@ -2204,6 +2560,14 @@ _fathom__fleet() {
                     ;;
                 --read_iolog)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --read_mode)
+                    COMPREPLY=($(compgen -W "read prefetch" -- "${cur}"))
+                    return 0
+                    ;;
+                --readfua)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
                 --recover_zbd_write_error)
@@ -2294,6 +2658,10 @@ _fathom__fleet() {
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
+                --sg_write_mode)
+                    COMPREPLY=($(compgen -W "write write_and_verify verify write_same same write_same_ndob verify_bytchk_00 verify_bytchk_01 verify_bytchk_11 write_stream" -- "${cur}"))
+                    return 0
+                    ;;
                 --significant_figures)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -2303,6 +2671,22 @@ _fathom__fleet() {
                     return 0
                     ;;
                 --slat_percentiles)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --spr_cs)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --spr_num_regions)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --spr_op)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --sprandom)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
@@ -2326,6 +2710,10 @@ _fathom__fleet() {
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
+                --std_redirect)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
                 --steadystate)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -2346,12 +2734,20 @@ _fathom__fleet() {
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
+                --stream_id)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --sync)
                     COMPREPLY=($(compgen -W "none 0 sync 1 dsync" -- "${cur}"))
                     return 0
                     ;;
                 --sync_file_range)
                     COMPREPLY=($(compgen -W "wait_before write wait_after" -- "${cur}"))
+                    return 0
+                    ;;
+                --thinkcycles)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --thinktime)
@@ -2422,6 +2818,10 @@ _fathom__fleet() {
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
+                --unlink_each_loop)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
                 --uri)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -2454,6 +2854,10 @@ _fathom__fleet() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --verify_mode)
+                    COMPREPLY=($(compgen -W "read compare" -- "${cur}"))
+                    return 0
+                    ;;
                 --verify_nonce)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -2472,6 +2876,10 @@ _fathom__fleet() {
                     ;;
                 --verify_pattern_interval)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --verify_policy)
+                    COMPREPLY=($(compgen -W "completed fsynced" -- "${cur}"))
                     return 0
                     ;;
                 --verify_state_load)
@@ -2518,7 +2926,15 @@ _fathom__fleet() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --write_mode)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --write_zone_remainder)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --writefua)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
@@ -2816,7 +3232,7 @@ _fathom__fleet() {
             return 0
             ;;
         fathom__fleet__subcmd__sweep)
-            opts="-o -h --depth-max --precision --time-limit --vary --shard --format --output --metrics --insecure --allow-destroy --allow-overwrite --seed --progress --grace --no-record --real-time --section --show-jobs --dry-run --allow_file_create --allow_mounted_write --atomic --ba --bs --bs_is_seq_rand --bs_unaligned --bsrange --bssplit --buffer_compress_chunk --buffer_compress_percentage --buffer_pattern --buffered --bwavgtime --cgroup --cgroup_nodelete --cgroup_weight --clat_percentiles --cmdprio --cmdprio_bssplit --cmdprio_class --cmdprio_hint --cmdprio_percentage --continue_on_error --cpuchunks --cpuload --cpumask --cpumode --cpus_allowed --cpus_allowed_policy --create_on_open --create_only --dedupe_global --dedupe_mode --dedupe_percentage --dedupe_working_set_percentage --description --direct --directory --disable_bw_measurement --disable_clat --disable_lat --disable_slat --disk_util --do_verify --end_fsync --end_syncfs --error_dump --exec_postrun --exec_prerun --exit_on_io_done --exit_what --exitall --exitall_on_error --fadvise_hint --fallocate --fdatasync --file_append --file_service_type --filename --filename_format --filesize --fill_device --fixedbufs --flow --flow_id --flow_sleep --force_async --fsync --fsync_on_close --gid --group_reporting --gtod_reduce --hipri --hipri_percentage --hostname --hugepage-size --ignore_error --ignore_zone_limits --interface --invalidate --io_size --iodepth --iodepth_batch --iodepth_batch_complete_max --iodepth_batch_complete_min --iodepth_low --ioengine --iomem_align --iopsavgtime --ioscheduler --job_max_open_zones --job_start_clock_id --kb_base --lat_percentiles --latency_percentile --latency_run --latency_target --latency_window --libaio_vectored --listen --lockmem --log_alternate_epoch --log_alternate_epoch_clock_id --log_avg_msec --log_compression_cpus --log_hist_coarseness --log_hist_msec --log_issue_time --log_offset --log_prio --log_store_compressed --log_window_value --loops --max_latency --max_open_zones --mem --mss --name --new_group --nice --nodelay --nonvectored --norandommap --nowait --nrfiles --numa_cpu_nodes --numa_mem_policy --number_ios --numjobs --offset --offset_align --offset_increment --opendir --openfiles --overwrite --per_job_logs --percentage_random --percentile_list --pingpong --port --pre_read --prio --prioclass --priohint --protocol --ramp_size --ramp_time --random_distribution --random_generator --random_sequence_stride --randrepeat --randseed --rank_hosts --ranks --rate --rate_cycle --rate_ignore_thinktime --rate_iops --rate_iops_min --rate_min --rate_process --read_beyond_wp --read_iolog --recover_zbd_write_error --refill_buffers --registerfiles --replay --replay_align --replay_fit --replay_for --replay_loop --replay_no_stall --replay_redirect --replay_scale --replay_skip --replay_speed --replay_start --replay_time_scale --runtime --rw --rw_sequencer --rwmixread --rwmixwrite --scramble_buffers --serialize_overlap --significant_figures --size --slat_percentiles --sqthread_poll --sqthread_poll_cpu --startdelay --stat_type --stats --steadystate --steadystate_check_interval --steadystate_duration --steadystate_ramp_time --stonewall --sync --sync_file_range --thinktime --thinktime_blocks --thinktime_blocks_type --thinktime_iotime --thinktime_spin --thp --thread --time_based --trim_backlog --trim_percentage --trim_verify_zero --ttl --uid --uncached --unified_rw_reporting --unit_base --unlink --uri --verify --verify_backlog --verify_dump --verify_fatal --verify_format --verify_header_seed --verify_interval --verify_nonce --verify_offset --verify_only --verify_pattern --verify_pattern_interval --verify_state_load --verify_state_save --verify_write_sequence --wait_for --window_size --write_bw_log --write_hint --write_hist_log --write_iolog --write_iops_log --write_lat_log --write_zone_remainder --zero_buffers --zone_reset_frequency --zone_reset_threshold --zonecapacity --zonemode --zonerange --zonesize --zoneskip --on --volume --records --rank-timeout --split --help"
+            opts="-o -h --depth-max --precision --time-limit --vary --shard --format --output --metrics --insecure --allow-destroy --allow-overwrite --seed --progress --grace --no-record --real-time --section --show-jobs --dry-run --allow_file_create --allow_mounted_write --apptag --apptag_mask --arguments --atomic --ba --bs --bs_is_seq_rand --bs_unaligned --bsrange --bssplit --buffer_compress_chunk --buffer_compress_percentage --buffer_pattern --buffered --bwavgtime --cgroup --cgroup_nodelete --cgroup_weight --clat_percentiles --cmd_type --cmdprio --cmdprio_bssplit --cmdprio_class --cmdprio_hint --cmdprio_percentage --continue_on_error --cpuchunks --cpuload --cpumask --cpumode --cpus_allowed --cpus_allowed_policy --create_on_open --create_only --dataplacement --deac --dedupe_global --dedupe_mode --dedupe_percentage --dedupe_working_set_percentage --description --direct --directory --disable_bw_measurement --disable_clat --disable_lat --disable_slat --disk_util --do_verify --donorname --dp_scheme --end_fsync --end_syncfs --error_dump --exec_postrun --exec_prerun --exit_on_io_done --exit_what --exitall --exitall_on_error --fadvise_hint --fallocate --fdatasync --fdp --file_append --file_service_type --filename --filename_format --filesize --fill_device --fixedbufs --flow --flow_id --flow_sleep --force_async --fsync --fsync_on_close --gid --grace_time --group_reporting --gtod_reduce --hipri --hipri_percentage --hostname --http_host --http_mode --http_object_mode --http_pass --http_s3_key --http_s3_keyid --http_s3_region --http_s3_security_token --http_s3_sse_customer_algorithm --http_s3_sse_customer_key --http_s3_storage_class --http_swift_auth_token --http_user --http_verbose --https --hugepage-size --ignore_error --ignore_zone_limits --inplace --interface --invalidate --io_size --iodepth --iodepth_batch --iodepth_batch_complete_max --iodepth_batch_complete_min --iodepth_low --ioengine --iomem_align --iopsavgtime --ioscheduler --job_max_open_zones --job_start_clock_id --kb_base --lat_percentiles --latency_percentile --latency_run --latency_target --latency_window --libaio_vectored --listen --lockfile --lockmem --log_alternate_epoch --log_alternate_epoch_clock_id --log_avg_msec --log_compression_cpus --log_hist_coarseness --log_hist_msec --log_issue_time --log_offset --log_prio --log_store_compressed --log_window_value --loops --max_latency --max_open_zones --md_per_io_size --mem --merge_blktrace_file --merge_blktrace_iters --merge_blktrace_scalars --mss --name --new_group --nice --nodelay --nonvectored --norandommap --nowait --nrfiles --num_range --numa_cpu_nodes --numa_mem_policy --number_ios --numjobs --offset --offset_align --offset_increment --opendir --openfiles --overwrite --per_job_logs --percentage_random --percentile_list --pi_act --pi_chk --pingpong --plid_select --plids --port --pre_read --prio --prioclass --priohint --program --protocol --ramp_size --ramp_time --random_distribution --random_generator --random_sequence_stride --randrepeat --randseed --rank_hosts --ranks --rate --rate_cycle --rate_ignore_thinktime --rate_iops --rate_iops_min --rate_min --rate_process --read_beyond_wp --read_iolog --read_mode --readfua --recover_zbd_write_error --refill_buffers --registerfiles --replay --replay_align --replay_fit --replay_for --replay_loop --replay_no_stall --replay_redirect --replay_scale --replay_skip --replay_speed --replay_start --replay_time_scale --runtime --rw --rw_sequencer --rwmixread --rwmixwrite --scramble_buffers --serialize_overlap --sg_write_mode --significant_figures --size --slat_percentiles --spr_cs --spr_num_regions --spr_op --sprandom --sqthread_poll --sqthread_poll_cpu --startdelay --stat_type --stats --std_redirect --steadystate --steadystate_check_interval --steadystate_duration --steadystate_ramp_time --stonewall --stream_id --sync --sync_file_range --thinkcycles --thinktime --thinktime_blocks --thinktime_blocks_type --thinktime_iotime --thinktime_spin --thp --thread --time_based --trim_backlog --trim_percentage --trim_verify_zero --ttl --uid --uncached --unified_rw_reporting --unit_base --unlink --unlink_each_loop --uri --verify --verify_backlog --verify_dump --verify_fatal --verify_format --verify_header_seed --verify_interval --verify_mode --verify_nonce --verify_offset --verify_only --verify_pattern --verify_pattern_interval --verify_policy --verify_state_load --verify_state_save --verify_write_sequence --wait_for --window_size --write_bw_log --write_hint --write_hist_log --write_iolog --write_iops_log --write_lat_log --write_mode --write_zone_remainder --writefua --zero_buffers --zone_reset_frequency --zone_reset_threshold --zonecapacity --zonemode --zonerange --zonesize --zoneskip --on --volume --records --rank-timeout --split --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -2890,6 +3306,18 @@ _fathom__fleet() {
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
+                --apptag)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --apptag_mask)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --arguments)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --atomic)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
@@ -2954,6 +3382,10 @@ _fathom__fleet() {
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
+                --cmd_type)
+                    COMPREPLY=($(compgen -W "nvme bsg" -- "${cur}"))
+                    return 0
+                    ;;
                 --cmdprio)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -3010,6 +3442,14 @@ _fathom__fleet() {
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
+                --dataplacement)
+                    COMPREPLY=($(compgen -W "none fdp streams" -- "${cur}"))
+                    return 0
+                    ;;
+                --deac)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
                 --dedupe_global)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
@@ -3062,6 +3502,14 @@ _fathom__fleet() {
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
+                --donorname)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --dp_scheme)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --end_fsync)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
@@ -3108,6 +3556,10 @@ _fathom__fleet() {
                     ;;
                 --fdatasync)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --fdp)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
                 --file_append)
@@ -3166,6 +3618,10 @@ _fathom__fleet() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --grace_time)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --group_reporting)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
@@ -3186,6 +3642,66 @@ _fathom__fleet() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --http_host)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --http_mode)
+                    COMPREPLY=($(compgen -W "webdav s3 swift" -- "${cur}"))
+                    return 0
+                    ;;
+                --http_object_mode)
+                    COMPREPLY=($(compgen -W "block range" -- "${cur}"))
+                    return 0
+                    ;;
+                --http_pass)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --http_s3_key)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --http_s3_keyid)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --http_s3_region)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --http_s3_security_token)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --http_s3_sse_customer_algorithm)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --http_s3_sse_customer_key)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --http_s3_storage_class)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --http_swift_auth_token)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --http_user)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --http_verbose)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --https)
+                    COMPREPLY=($(compgen -W "off on insecure" -- "${cur}"))
+                    return 0
+                    ;;
                 --hugepage-size)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -3196,6 +3712,10 @@ _fathom__fleet() {
                     ;;
                 --ignore_zone_limits)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --inplace)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --interface)
@@ -3231,7 +3751,7 @@ _fathom__fleet() {
                     return 0
                     ;;
                 --ioengine)
-                    COMPREPLY=($(compgen -W "io_uring libaio psync sync vsync pvsync pvsync2 posixaio mmap splice filecreate filestat filedelete dircreate dirstat dirdelete ftruncate falloc nbd net netsplice cpuio null model" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "io_uring io_uring_cmd libaio psync sync vsync pvsync pvsync2 posixaio mmap splice filecreate filestat filedelete dircreate dirstat dirdelete ftruncate falloc e4defrag sg nbd net netsplice http cpuio exec null model" -- "${cur}"))
                     return 0
                     ;;
                 --iomem_align)
@@ -3284,6 +3804,10 @@ _fathom__fleet() {
                     ;;
                 --listen)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --lockfile)
+                    COMPREPLY=($(compgen -W "none exclusive readwrite" -- "${cur}"))
                     return 0
                     ;;
                 --lockmem)
@@ -3346,8 +3870,24 @@ _fathom__fleet() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --md_per_io_size)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --mem)
                     COMPREPLY=($(compgen -W "malloc shm shmhuge mmap mmapshared mmaphuge" -- "${cur}"))
+                    return 0
+                    ;;
+                --merge_blktrace_file)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --merge_blktrace_iters)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --merge_blktrace_scalars)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --mss)
@@ -3383,6 +3923,10 @@ _fathom__fleet() {
                     return 0
                     ;;
                 --nrfiles)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --num_range)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -3438,8 +3982,24 @@ _fathom__fleet() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --pi_act)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --pi_chk)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --pingpong)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --plid_select)
+                    COMPREPLY=($(compgen -W "random roundrobin scheme" -- "${cur}"))
+                    return 0
+                    ;;
+                --plids)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --port)
@@ -3462,8 +4022,12 @@ _fathom__fleet() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --program)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --protocol)
-                    COMPREPLY=($(compgen -W "tcp tcpv6 udp udpv6 unix" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "tcp tcpv6 udp udpv6 unix vsock" -- "${cur}"))
                     return 0
                     ;;
                 --ramp_size)
@@ -3536,6 +4100,14 @@ _fathom__fleet() {
                     ;;
                 --read_iolog)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --read_mode)
+                    COMPREPLY=($(compgen -W "read prefetch" -- "${cur}"))
+                    return 0
+                    ;;
+                --readfua)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
                 --recover_zbd_write_error)
@@ -3626,6 +4198,10 @@ _fathom__fleet() {
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
+                --sg_write_mode)
+                    COMPREPLY=($(compgen -W "write write_and_verify verify write_same same write_same_ndob verify_bytchk_00 verify_bytchk_01 verify_bytchk_11 write_stream" -- "${cur}"))
+                    return 0
+                    ;;
                 --significant_figures)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -3635,6 +4211,22 @@ _fathom__fleet() {
                     return 0
                     ;;
                 --slat_percentiles)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --spr_cs)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --spr_num_regions)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --spr_op)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --sprandom)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
@@ -3658,6 +4250,10 @@ _fathom__fleet() {
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
+                --std_redirect)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
                 --steadystate)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -3678,12 +4274,20 @@ _fathom__fleet() {
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
+                --stream_id)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --sync)
                     COMPREPLY=($(compgen -W "none 0 sync 1 dsync" -- "${cur}"))
                     return 0
                     ;;
                 --sync_file_range)
                     COMPREPLY=($(compgen -W "wait_before write wait_after" -- "${cur}"))
+                    return 0
+                    ;;
+                --thinkcycles)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --thinktime)
@@ -3754,6 +4358,10 @@ _fathom__fleet() {
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;
+                --unlink_each_loop)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
                 --uri)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -3786,6 +4394,10 @@ _fathom__fleet() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --verify_mode)
+                    COMPREPLY=($(compgen -W "read compare" -- "${cur}"))
+                    return 0
+                    ;;
                 --verify_nonce)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
@@ -3804,6 +4416,10 @@ _fathom__fleet() {
                     ;;
                 --verify_pattern_interval)
                     COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --verify_policy)
+                    COMPREPLY=($(compgen -W "completed fsynced" -- "${cur}"))
                     return 0
                     ;;
                 --verify_state_load)
@@ -3850,7 +4466,15 @@ _fathom__fleet() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --write_mode)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --write_zone_remainder)
+                    COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
+                    return 0
+                    ;;
+                --writefua)
                     COMPREPLY=($(compgen -W "0 1" -- "${cur}"))
                     return 0
                     ;;

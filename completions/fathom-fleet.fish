@@ -59,6 +59,9 @@ complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l allow_
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l allow_mounted_write -d 'Permit writes to a mounted device.' -r -f -a "0\t''
 1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l apptag -d 'Application tag of protection information.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l apptag_mask -d 'Bits of the application tag to check.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l arguments -d 'Arguments of the program, separated by blanks; %r is the runtime in seconds, %n the name of the job.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l atomic -d 'Issue atomic writes (RWF_ATOMIC, Linux 6.11) with io_uring, libaio and pvsync2; implies `direct`.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l ba -d 'Alignment of offsets, by default the smallest block size.' -r
@@ -81,6 +84,8 @@ complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l cgroup
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l cgroup_weight -d 'Weight of that control group for block I/O.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l clat_percentiles -d 'Report percentiles of completion latency.' -r -f -a "0\t''
 1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l cmd_type -d 'Kind of passthrough command.' -r -f -a "nvme\t''
+bsg\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l cmdprio -d 'I/O priority level of those operations; 0 is the highest.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l cmdprio_bssplit -d 'Percentages with a priority for each block size: `4k/50:64k/10/1/0`, with class and level.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l cmdprio_class -d 'I/O priority class of those operations; 1, real time, by default.' -r
@@ -106,6 +111,11 @@ complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l create
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l create_only -d 'Create the files, and run nothing.' -r -f -a "0\t''
 1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l dataplacement -d 'Directives that tell the device where data belong.' -r -f -a "none\t''
+fdp\t''
+streams\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l deac -d 'Let Write Zeroes deallocate (DEAC).' -r -f -a "0\t''
+1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l dedupe_global -d 'Duplicate buffers across jobs too, from a working set.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l dedupe_mode -d 'Source of duplicate buffers: the buffer before, or a working set.' -r -f -a "repeat\t''
@@ -128,6 +138,8 @@ complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l disk_u
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l do_verify -d 'Read back and check written blocks after the writes.' -r -f -a "0\t''
 1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l donorname -d 'File with which the files exchange extents; its data are lost.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l dp_scheme -d 'File that maps offsets to placements: lines of start, end and index.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l end_fsync -d 'Call fsync once at the end of the job.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l end_syncfs -d 'Call syncfs once at the end of the job.' -r -f -a "0\t''
@@ -158,6 +170,8 @@ truncate\t''
 0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l fdatasync -d 'Number of writes between calls of fdatasync; 0 for none.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l fdp -d 'Tell the device where data belong, by Flexible Data Placement (io_uring_cmd).' -r -f -a "0\t''
+1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l file_append -d 'Start at the present end of each file.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l file_service_type -d 'Order in which files are used.' -r -f -a "random\t''
@@ -182,6 +196,7 @@ complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l fsync 
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l fsync_on_close -d 'Call fsync when a file is closed.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l gid -d 'Run the workers as this group.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l grace_time -d 'Time between SIGTERM and SIGKILL at the end of the job, in seconds.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l group_reporting -d 'Merge the results of adjacent jobs of one group.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l gtod_reduce -d 'Read the clock less often; latencies are not measured.' -r -f -a "0\t''
@@ -190,10 +205,31 @@ complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l hipri 
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l hipri_percentage -d 'Percentage of operations to poll.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l hostname -d 'Host to connect to, multicast group to receive from, or path of a Unix socket.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l http_host -d 'Host of the object store, with a port if it is neither 80 nor 443 (`https`).' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l http_mode -d 'Protocol of the object store.' -r -f -a "webdav\t''
+s3\t''
+swift\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l http_object_mode -d 'An object for each block, or ranges of one object.' -r -f -a "block\t''
+range\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l http_pass -d 'Password for the basic authentication of WebDAV.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l http_s3_key -d 'Secret key of S3.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l http_s3_keyid -d 'Access key ID of S3.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l http_s3_region -d 'Region of S3.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l http_s3_security_token -d 'Token of temporary credentials of S3.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l http_s3_sse_customer_algorithm -d 'Algorithm of that encryption.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l http_s3_sse_customer_key -d 'Key of 32 bytes with which S3 encrypts the objects (SSE-C).' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l http_s3_storage_class -d 'Storage class of objects that are written to S3.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l http_swift_auth_token -d 'Token of a session of Swift.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l http_user -d 'User name for the basic authentication of WebDAV.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l http_verbose -d 'Report each request and the status of its answer (1), and its size and duration (2).' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l https -d 'Encrypt the connection; `insecure` accepts any certificate.' -r -f -a "off\t''
+on\t''
+insecure\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l hugepage-size -d 'Size of the huge pages of `mem=mmaphuge` and `mem=shmhuge`, a power of two.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l ignore_error -d 'Errors to ignore, by name or number: lists separated by `:`, for reads, writes and verification.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l ignore_zone_limits -d 'Permit a `max_open_zones` above the device\'s limit.' -r -f -a "0\t''
 1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l inplace -d 'Allocate and free the donor\'s space in each operation, not once before the run.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l interface -d 'IPv4 address of the local interface of multicasts.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l invalidate -d 'Drop the page cache of each file before the run.' -r -f -a "0\t''
 1\t''"
@@ -204,6 +240,7 @@ complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l iodept
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l iodepth_batch_complete_min -d 'Minimum number of completions to collect at once; 0 to poll.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l iodepth_low -d 'Refill the queue only when this few operations are in flight.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l ioengine -d 'I/O engine.' -r -f -a "io_uring\t''
+io_uring_cmd\t''
 libaio\t''
 psync\t''
 sync\t''
@@ -221,10 +258,14 @@ dirstat\t''
 dirdelete\t''
 ftruncate\t''
 falloc\t''
+e4defrag\t''
+sg\t''
 nbd\t''
 net\t''
 netsplice\t''
+http\t''
 cpuio\t''
+exec\t''
 null\t''
 model\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l iomem_align -d 'Alignment of buffers in bytes; never below 4096 in Fathom.' -r
@@ -243,8 +284,11 @@ complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l latenc
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l latency_window -d 'Duration of each step of that search.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l libaio_vectored -d 'Use vectored reads and writes.' -r -f -a "0\t''
 1\t''"
-complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l listen -d 'Accept a TCP connection instead of opening one.' -r -f -a "0\t''
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l listen -d 'Accept a connection of TCP or vsock instead of opening one.' -r -f -a "0\t''
 1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l lockfile -d 'Let one worker at a time use a file, or several if all of them read.' -r -f -a "none\t''
+exclusive\t''
+readwrite\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l lockmem -d 'Memory that each worker locks while it runs, so that less is left for the page cache.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l log_alternate_epoch -d 'Write the time of a clock to log entries, instead of the time since the start. In virtual time both are equal.' -r -f -a "0\t''
 1\t''"
@@ -269,12 +313,16 @@ both\t''
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l loops -d 'Number of repetitions of the job.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l max_latency -d 'Fail if an operation takes longer than this; up to three values for reads, writes and trims.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l max_open_zones -d 'How many zones all jobs write at once; 0 for the device\'s limit.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l md_per_io_size -d 'Size of the separate metadata buffer per operation, in bytes.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l mem -d 'Type of memory for buffers.' -r -f -a "malloc\t''
 shm\t''
 shmhuge\t''
 mmap\t''
 mmapshared\t''
 mmaphuge\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l merge_blktrace_file -d 'Merge the traces of `read_iolog`, separated by `:`, into this binary file of blktrace, and replay that.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l merge_blktrace_iters -d 'How often the merged traces are repeated, one whole number for each, separated by `:`.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l merge_blktrace_scalars -d 'Percentages by which the times of the merged traces are multiplied, one for each, separated by `:`.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l mss -d 'Maximum segment size of TCP in bytes; 0 for the default.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l name -d 'Name of the job; on the command line, it starts a new job.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l new_group -d 'Start a new reporting group without waiting.' -r -f -a "0\t''
@@ -288,6 +336,7 @@ complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l norand
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l nowait -d 'Fail operations that would block, with EAGAIN (RWF_NOWAIT).' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l nrfiles -d 'Number of files of each worker; `size` is divided among them.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l num_range -d 'Number of ranges per trim command (io_uring_cmd).' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l numa_cpu_nodes -d 'NUMA nodes whose CPUs run the workers, such as `0-1` or `all`.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l numa_mem_policy -d 'Policy of the workers\' memory: `default`, `local`, `prefer:NODE`, `bind:NODES` or `interleave:NODES`.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l number_ios -d 'Maximum number of operations.' -r
@@ -303,19 +352,28 @@ complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l per_jo
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l percentage_random -d 'Percentage of random offsets in a random pattern.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l percentile_list -d 'Percentiles to report, at most 20.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l pi_act -d 'Let the device insert and strip protection information (PRACT).' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l pi_chk -d 'Fields of protection information to check: one or more of GUARD, REFTAG and APPTAG.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l pingpong -d 'Send each block back, in both jobs.' -r -f -a "0\t''
 1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l plid_select -d 'Order in which placements are used.' -r -f -a "random\t''
+roundrobin\t''
+scheme\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l plids -d 'Placements to use: indexes of placement identifiers (fdp) or stream identifiers, as in `0,2-4`.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l port -d 'Port to connect to or listen on; each clone adds its number.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l pre_read -d 'Read the files into the page cache before the run.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l prio -d 'I/O priority within its class, 0 the highest.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l prioclass -d 'I/O priority class: 1 real time, 2 best effort, 3 idle.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l priohint -d 'I/O priority hint.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l program -d 'Program to run, until it ends or the job does.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l protocol -d 'Protocol of the connection.' -r -f -a "tcp\t''
 tcpv6\t''
 udp\t''
 udpv6\t''
-unix\t''"
+unix\t''
+vsock\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l ramp_size -d 'Bytes to transfer before results count, by all workers of a group together with `group_reporting`.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l ramp_time -d 'Warm-up time before results count; `runtime` starts after it.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l random_distribution -d 'Distribution of random offsets; up to three values separated by commas for reads, writes and trims.' -r -f -a "random\t''
@@ -347,6 +405,10 @@ poisson\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l read_beyond_wp -d 'Permit reads behind a zone\'s write pointer.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l read_iolog -d 'Replay the requests of this trace, in any format that `fathom trace` reads.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l read_mode -d 'Command for reads.' -r -f -a "read\t''
+prefetch\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l readfua -d 'Set FUA for reads: they come from the medium.' -r -f -a "0\t''
+1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l recover_zbd_write_error -d 'Continue at the device\'s write pointer after a failed write.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l refill_buffers -d 'Fill the buffer with new random data before every write.' -r -f -a "0\t''
@@ -389,9 +451,24 @@ complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l scramb
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l serialize_overlap -d 'Delay operations that overlap one in flight.' -r -f -a "0\t''
 1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l sg_write_mode -d 'SCSI command for writes.' -r -f -a "write\t''
+write_and_verify\t''
+verify\t''
+write_same\t''
+same\t''
+write_same_ndob\t''
+verify_bytchk_00\t''
+verify_bytchk_01\t''
+verify_bytchk_11\t''
+write_stream\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l significant_figures -d 'Significant figures in fio\'s normal output.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l size -d 'Bytes of its files that the job covers, or a percentage of existing files.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l slat_percentiles -d 'Report percentiles of submission latency.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l spr_cs -d 'Cache size of the device in bytes: `sprandom` repeats writes after those of the next region, not before.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l spr_num_regions -d 'Number of regions into which `sprandom` divides its pass.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l spr_op -d 'Overprovisioning of the device for `sprandom`, as a fraction of its size.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l sprandom -d 'Precondition a flash device in one pass: write each block once, and more of the older ones again.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l sqthread_poll -d 'Submit operations by a kernel polling thread (SQPOLL).' -r -f -a "0\t''
 1\t''"
@@ -402,12 +479,15 @@ lstat\t''
 statx\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l stats -d 'Keep statistics.' -r -f -a "0\t''
 1\t''"
-complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l steadystate -d 'End when the deviation or slope of IOPS or bandwidth is below a limit: `iops:5%`, `bw_slope:0.3%`.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l std_redirect -d 'Write the output of the program to NAME.stdout and NAME.stderr.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l steadystate -d 'End when the deviation or slope of IOPS, bandwidth or latency is below a limit: `iops:5%`, `bw_slope:0.3%`.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l steadystate_check_interval -d 'Interval between samples.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l steadystate_duration -d 'Duration for which it must be steady; 0 for no steady state.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l steadystate_ramp_time -d 'Time to wait before the first sample.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l stonewall -d 'Start after all preceding jobs have finished.' -r -f -a "0\t''
 1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l stream_id -d 'Stream of SCSI stream writes; 0 opens one for the run.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l sync -d 'Open files with O_SYNC or O_DSYNC.' -r -f -a "none\t''
 0\t''
 sync\t''
@@ -416,6 +496,7 @@ dsync\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l sync_file_range -d 'Phases of sync_file_range, separated by commas, and after `:` the number of writes between two calls.' -r -f -a "wait_before\t''
 write\t''
 wait_after\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l thinkcycles -d 'Processor cycles to spend after each operation, before the idle time.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l thinktime -d 'Idle time after each `thinktime_blocks` operations.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l thinktime_blocks -d 'Number of operations between idle times.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l thinktime_blocks_type -d 'Count operations on completion or on issue.' -r -f -a "complete\t''
@@ -444,6 +525,8 @@ complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l unit_b
 8\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l unlink -d 'Remove the files after the job.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l unlink_each_loop -d 'Remove the files after each loop but the last; the next one begins with none.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l uri -d 'URI of the export: nbd://HOST[:PORT]/EXPORT or nbd+unix:///EXPORT?socket=PATH; `size` defaults to its size.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l verify -d 'Method of verification: the checksum or content of written blocks.' -r -f -a "0\t''
@@ -476,12 +559,16 @@ fio\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l verify_header_seed -d 'Check the seed in the header of each block.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l verify_interval -d 'Distance in bytes between block headers.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l verify_mode -d 'Command for verification: Read, or Compare with `verify=pattern`.' -r -f -a "read\t''
+compare\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l verify_nonce -d 'Number in block headers that identifies the run, drawn by default; 0 for the same bytes in all runs.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l verify_offset -d 'Offset of the header within a block.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l verify_only -d 'Verify the data of an earlier run of the job, without writing.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l verify_pattern -d 'Pattern to write and to expect; `%o` stands for the offset.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l verify_pattern_interval -d 'Restart the pattern after this many bytes, 0 for never.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l verify_policy -d 'Writes that `verify_state_load` checks: all completed ones, or those before the last sync.' -r -f -a "completed\t''
+fsynced\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l verify_state_load -d 'Verify only what an earlier run had written, by its saved state.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l verify_state_save -d 'Save the state of the writes; in `fathom run` only if given.' -r -f -a "0\t''
@@ -500,7 +587,10 @@ complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l write_
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l write_iolog -d 'Write a log of all operations to this file, which `read_iolog` replays.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l write_iops_log -d 'Write IOPS logs with this prefix.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l write_lat_log -d 'Write latency logs with this prefix.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l write_mode -d 'Commands for writes (write, uncor, zeroes, verify), with percentages: `write/60:zeroes/40`.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l write_zone_remainder -d 'Write the short ends of zones instead of finishing the zones.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l writefua -d 'Set FUA for writes: they are on the medium when they complete.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l zero_buffers -d 'Write zeroes.' -r -f -a "0\t''
 1\t''"
@@ -640,6 +730,9 @@ complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l allo
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l allow_mounted_write -d 'Permit writes to a mounted device.' -r -f -a "0\t''
 1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l apptag -d 'Application tag of protection information.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l apptag_mask -d 'Bits of the application tag to check.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l arguments -d 'Arguments of the program, separated by blanks; %r is the runtime in seconds, %n the name of the job.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l atomic -d 'Issue atomic writes (RWF_ATOMIC, Linux 6.11) with io_uring, libaio and pvsync2; implies `direct`.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l ba -d 'Alignment of offsets, by default the smallest block size.' -r
@@ -662,6 +755,8 @@ complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l cgro
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l cgroup_weight -d 'Weight of that control group for block I/O.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l clat_percentiles -d 'Report percentiles of completion latency.' -r -f -a "0\t''
 1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l cmd_type -d 'Kind of passthrough command.' -r -f -a "nvme\t''
+bsg\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l cmdprio -d 'I/O priority level of those operations; 0 is the highest.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l cmdprio_bssplit -d 'Percentages with a priority for each block size: `4k/50:64k/10/1/0`, with class and level.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l cmdprio_class -d 'I/O priority class of those operations; 1, real time, by default.' -r
@@ -687,6 +782,11 @@ complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l crea
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l create_only -d 'Create the files, and run nothing.' -r -f -a "0\t''
 1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l dataplacement -d 'Directives that tell the device where data belong.' -r -f -a "none\t''
+fdp\t''
+streams\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l deac -d 'Let Write Zeroes deallocate (DEAC).' -r -f -a "0\t''
+1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l dedupe_global -d 'Duplicate buffers across jobs too, from a working set.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l dedupe_mode -d 'Source of duplicate buffers: the buffer before, or a working set.' -r -f -a "repeat\t''
@@ -709,6 +809,8 @@ complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l disk
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l do_verify -d 'Read back and check written blocks after the writes.' -r -f -a "0\t''
 1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l donorname -d 'File with which the files exchange extents; its data are lost.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l dp_scheme -d 'File that maps offsets to placements: lines of start, end and index.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l end_fsync -d 'Call fsync once at the end of the job.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l end_syncfs -d 'Call syncfs once at the end of the job.' -r -f -a "0\t''
@@ -739,6 +841,8 @@ truncate\t''
 0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l fdatasync -d 'Number of writes between calls of fdatasync; 0 for none.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l fdp -d 'Tell the device where data belong, by Flexible Data Placement (io_uring_cmd).' -r -f -a "0\t''
+1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l file_append -d 'Start at the present end of each file.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l file_service_type -d 'Order in which files are used.' -r -f -a "random\t''
@@ -763,6 +867,7 @@ complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l fsyn
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l fsync_on_close -d 'Call fsync when a file is closed.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l gid -d 'Run the workers as this group.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l grace_time -d 'Time between SIGTERM and SIGKILL at the end of the job, in seconds.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l group_reporting -d 'Merge the results of adjacent jobs of one group.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l gtod_reduce -d 'Read the clock less often; latencies are not measured.' -r -f -a "0\t''
@@ -771,10 +876,31 @@ complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l hipr
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l hipri_percentage -d 'Percentage of operations to poll.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l hostname -d 'Host to connect to, multicast group to receive from, or path of a Unix socket.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l http_host -d 'Host of the object store, with a port if it is neither 80 nor 443 (`https`).' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l http_mode -d 'Protocol of the object store.' -r -f -a "webdav\t''
+s3\t''
+swift\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l http_object_mode -d 'An object for each block, or ranges of one object.' -r -f -a "block\t''
+range\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l http_pass -d 'Password for the basic authentication of WebDAV.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l http_s3_key -d 'Secret key of S3.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l http_s3_keyid -d 'Access key ID of S3.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l http_s3_region -d 'Region of S3.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l http_s3_security_token -d 'Token of temporary credentials of S3.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l http_s3_sse_customer_algorithm -d 'Algorithm of that encryption.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l http_s3_sse_customer_key -d 'Key of 32 bytes with which S3 encrypts the objects (SSE-C).' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l http_s3_storage_class -d 'Storage class of objects that are written to S3.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l http_swift_auth_token -d 'Token of a session of Swift.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l http_user -d 'User name for the basic authentication of WebDAV.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l http_verbose -d 'Report each request and the status of its answer (1), and its size and duration (2).' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l https -d 'Encrypt the connection; `insecure` accepts any certificate.' -r -f -a "off\t''
+on\t''
+insecure\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l hugepage-size -d 'Size of the huge pages of `mem=mmaphuge` and `mem=shmhuge`, a power of two.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l ignore_error -d 'Errors to ignore, by name or number: lists separated by `:`, for reads, writes and verification.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l ignore_zone_limits -d 'Permit a `max_open_zones` above the device\'s limit.' -r -f -a "0\t''
 1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l inplace -d 'Allocate and free the donor\'s space in each operation, not once before the run.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l interface -d 'IPv4 address of the local interface of multicasts.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l invalidate -d 'Drop the page cache of each file before the run.' -r -f -a "0\t''
 1\t''"
@@ -785,6 +911,7 @@ complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l iode
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l iodepth_batch_complete_min -d 'Minimum number of completions to collect at once; 0 to poll.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l iodepth_low -d 'Refill the queue only when this few operations are in flight.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l ioengine -d 'I/O engine.' -r -f -a "io_uring\t''
+io_uring_cmd\t''
 libaio\t''
 psync\t''
 sync\t''
@@ -802,10 +929,14 @@ dirstat\t''
 dirdelete\t''
 ftruncate\t''
 falloc\t''
+e4defrag\t''
+sg\t''
 nbd\t''
 net\t''
 netsplice\t''
+http\t''
 cpuio\t''
+exec\t''
 null\t''
 model\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l iomem_align -d 'Alignment of buffers in bytes; never below 4096 in Fathom.' -r
@@ -824,8 +955,11 @@ complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l late
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l latency_window -d 'Duration of each step of that search.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l libaio_vectored -d 'Use vectored reads and writes.' -r -f -a "0\t''
 1\t''"
-complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l listen -d 'Accept a TCP connection instead of opening one.' -r -f -a "0\t''
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l listen -d 'Accept a connection of TCP or vsock instead of opening one.' -r -f -a "0\t''
 1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l lockfile -d 'Let one worker at a time use a file, or several if all of them read.' -r -f -a "none\t''
+exclusive\t''
+readwrite\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l lockmem -d 'Memory that each worker locks while it runs, so that less is left for the page cache.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l log_alternate_epoch -d 'Write the time of a clock to log entries, instead of the time since the start. In virtual time both are equal.' -r -f -a "0\t''
 1\t''"
@@ -850,12 +984,16 @@ both\t''
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l loops -d 'Number of repetitions of the job.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l max_latency -d 'Fail if an operation takes longer than this; up to three values for reads, writes and trims.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l max_open_zones -d 'How many zones all jobs write at once; 0 for the device\'s limit.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l md_per_io_size -d 'Size of the separate metadata buffer per operation, in bytes.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l mem -d 'Type of memory for buffers.' -r -f -a "malloc\t''
 shm\t''
 shmhuge\t''
 mmap\t''
 mmapshared\t''
 mmaphuge\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l merge_blktrace_file -d 'Merge the traces of `read_iolog`, separated by `:`, into this binary file of blktrace, and replay that.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l merge_blktrace_iters -d 'How often the merged traces are repeated, one whole number for each, separated by `:`.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l merge_blktrace_scalars -d 'Percentages by which the times of the merged traces are multiplied, one for each, separated by `:`.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l mss -d 'Maximum segment size of TCP in bytes; 0 for the default.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l name -d 'Name of the job; on the command line, it starts a new job.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l new_group -d 'Start a new reporting group without waiting.' -r -f -a "0\t''
@@ -869,6 +1007,7 @@ complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l nora
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l nowait -d 'Fail operations that would block, with EAGAIN (RWF_NOWAIT).' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l nrfiles -d 'Number of files of each worker; `size` is divided among them.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l num_range -d 'Number of ranges per trim command (io_uring_cmd).' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l numa_cpu_nodes -d 'NUMA nodes whose CPUs run the workers, such as `0-1` or `all`.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l numa_mem_policy -d 'Policy of the workers\' memory: `default`, `local`, `prefer:NODE`, `bind:NODES` or `interleave:NODES`.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l number_ios -d 'Maximum number of operations.' -r
@@ -884,19 +1023,28 @@ complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l per_
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l percentage_random -d 'Percentage of random offsets in a random pattern.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l percentile_list -d 'Percentiles to report, at most 20.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l pi_act -d 'Let the device insert and strip protection information (PRACT).' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l pi_chk -d 'Fields of protection information to check: one or more of GUARD, REFTAG and APPTAG.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l pingpong -d 'Send each block back, in both jobs.' -r -f -a "0\t''
 1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l plid_select -d 'Order in which placements are used.' -r -f -a "random\t''
+roundrobin\t''
+scheme\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l plids -d 'Placements to use: indexes of placement identifiers (fdp) or stream identifiers, as in `0,2-4`.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l port -d 'Port to connect to or listen on; each clone adds its number.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l pre_read -d 'Read the files into the page cache before the run.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l prio -d 'I/O priority within its class, 0 the highest.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l prioclass -d 'I/O priority class: 1 real time, 2 best effort, 3 idle.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l priohint -d 'I/O priority hint.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l program -d 'Program to run, until it ends or the job does.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l protocol -d 'Protocol of the connection.' -r -f -a "tcp\t''
 tcpv6\t''
 udp\t''
 udpv6\t''
-unix\t''"
+unix\t''
+vsock\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l ramp_size -d 'Bytes to transfer before results count, by all workers of a group together with `group_reporting`.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l ramp_time -d 'Warm-up time before results count; `runtime` starts after it.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l random_distribution -d 'Distribution of random offsets; up to three values separated by commas for reads, writes and trims.' -r -f -a "random\t''
@@ -928,6 +1076,10 @@ poisson\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l read_beyond_wp -d 'Permit reads behind a zone\'s write pointer.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l read_iolog -d 'Replay the requests of this trace, in any format that `fathom trace` reads.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l read_mode -d 'Command for reads.' -r -f -a "read\t''
+prefetch\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l readfua -d 'Set FUA for reads: they come from the medium.' -r -f -a "0\t''
+1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l recover_zbd_write_error -d 'Continue at the device\'s write pointer after a failed write.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l refill_buffers -d 'Fill the buffer with new random data before every write.' -r -f -a "0\t''
@@ -970,9 +1122,24 @@ complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l scra
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l serialize_overlap -d 'Delay operations that overlap one in flight.' -r -f -a "0\t''
 1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l sg_write_mode -d 'SCSI command for writes.' -r -f -a "write\t''
+write_and_verify\t''
+verify\t''
+write_same\t''
+same\t''
+write_same_ndob\t''
+verify_bytchk_00\t''
+verify_bytchk_01\t''
+verify_bytchk_11\t''
+write_stream\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l significant_figures -d 'Significant figures in fio\'s normal output.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l size -d 'Bytes of its files that the job covers, or a percentage of existing files.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l slat_percentiles -d 'Report percentiles of submission latency.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l spr_cs -d 'Cache size of the device in bytes: `sprandom` repeats writes after those of the next region, not before.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l spr_num_regions -d 'Number of regions into which `sprandom` divides its pass.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l spr_op -d 'Overprovisioning of the device for `sprandom`, as a fraction of its size.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l sprandom -d 'Precondition a flash device in one pass: write each block once, and more of the older ones again.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l sqthread_poll -d 'Submit operations by a kernel polling thread (SQPOLL).' -r -f -a "0\t''
 1\t''"
@@ -983,12 +1150,15 @@ lstat\t''
 statx\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l stats -d 'Keep statistics.' -r -f -a "0\t''
 1\t''"
-complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l steadystate -d 'End when the deviation or slope of IOPS or bandwidth is below a limit: `iops:5%`, `bw_slope:0.3%`.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l std_redirect -d 'Write the output of the program to NAME.stdout and NAME.stderr.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l steadystate -d 'End when the deviation or slope of IOPS, bandwidth or latency is below a limit: `iops:5%`, `bw_slope:0.3%`.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l steadystate_check_interval -d 'Interval between samples.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l steadystate_duration -d 'Duration for which it must be steady; 0 for no steady state.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l steadystate_ramp_time -d 'Time to wait before the first sample.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l stonewall -d 'Start after all preceding jobs have finished.' -r -f -a "0\t''
 1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l stream_id -d 'Stream of SCSI stream writes; 0 opens one for the run.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l sync -d 'Open files with O_SYNC or O_DSYNC.' -r -f -a "none\t''
 0\t''
 sync\t''
@@ -997,6 +1167,7 @@ dsync\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l sync_file_range -d 'Phases of sync_file_range, separated by commas, and after `:` the number of writes between two calls.' -r -f -a "wait_before\t''
 write\t''
 wait_after\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l thinkcycles -d 'Processor cycles to spend after each operation, before the idle time.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l thinktime -d 'Idle time after each `thinktime_blocks` operations.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l thinktime_blocks -d 'Number of operations between idle times.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l thinktime_blocks_type -d 'Count operations on completion or on issue.' -r -f -a "complete\t''
@@ -1025,6 +1196,8 @@ complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l unit
 8\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l unlink -d 'Remove the files after the job.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l unlink_each_loop -d 'Remove the files after each loop but the last; the next one begins with none.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l uri -d 'URI of the export: nbd://HOST[:PORT]/EXPORT or nbd+unix:///EXPORT?socket=PATH; `size` defaults to its size.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l verify -d 'Method of verification: the checksum or content of written blocks.' -r -f -a "0\t''
@@ -1057,12 +1230,16 @@ fio\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l verify_header_seed -d 'Check the seed in the header of each block.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l verify_interval -d 'Distance in bytes between block headers.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l verify_mode -d 'Command for verification: Read, or Compare with `verify=pattern`.' -r -f -a "read\t''
+compare\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l verify_nonce -d 'Number in block headers that identifies the run, drawn by default; 0 for the same bytes in all runs.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l verify_offset -d 'Offset of the header within a block.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l verify_only -d 'Verify the data of an earlier run of the job, without writing.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l verify_pattern -d 'Pattern to write and to expect; `%o` stands for the offset.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l verify_pattern_interval -d 'Restart the pattern after this many bytes, 0 for never.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l verify_policy -d 'Writes that `verify_state_load` checks: all completed ones, or those before the last sync.' -r -f -a "completed\t''
+fsynced\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l verify_state_load -d 'Verify only what an earlier run had written, by its saved state.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l verify_state_save -d 'Save the state of the writes; in `fathom run` only if given.' -r -f -a "0\t''
@@ -1081,7 +1258,10 @@ complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l writ
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l write_iolog -d 'Write a log of all operations to this file, which `read_iolog` replays.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l write_iops_log -d 'Write IOPS logs with this prefix.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l write_lat_log -d 'Write latency logs with this prefix.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l write_mode -d 'Commands for writes (write, uncor, zeroes, verify), with percentages: `write/60:zeroes/40`.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l write_zone_remainder -d 'Write the short ends of zones instead of finishing the zones.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l writefua -d 'Set FUA for writes: they are on the medium when they complete.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l zero_buffers -d 'Write zeroes.' -r -f -a "0\t''
 1\t''"
@@ -1227,6 +1407,9 @@ complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l allow_
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l allow_mounted_write -d 'Permit writes to a mounted device.' -r -f -a "0\t''
 1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l apptag -d 'Application tag of protection information.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l apptag_mask -d 'Bits of the application tag to check.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l arguments -d 'Arguments of the program, separated by blanks; %r is the runtime in seconds, %n the name of the job.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l atomic -d 'Issue atomic writes (RWF_ATOMIC, Linux 6.11) with io_uring, libaio and pvsync2; implies `direct`.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l ba -d 'Alignment of offsets, by default the smallest block size.' -r
@@ -1249,6 +1432,8 @@ complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l cgroup
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l cgroup_weight -d 'Weight of that control group for block I/O.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l clat_percentiles -d 'Report percentiles of completion latency.' -r -f -a "0\t''
 1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l cmd_type -d 'Kind of passthrough command.' -r -f -a "nvme\t''
+bsg\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l cmdprio -d 'I/O priority level of those operations; 0 is the highest.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l cmdprio_bssplit -d 'Percentages with a priority for each block size: `4k/50:64k/10/1/0`, with class and level.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l cmdprio_class -d 'I/O priority class of those operations; 1, real time, by default.' -r
@@ -1274,6 +1459,11 @@ complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l create
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l create_only -d 'Create the files, and run nothing.' -r -f -a "0\t''
 1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l dataplacement -d 'Directives that tell the device where data belong.' -r -f -a "none\t''
+fdp\t''
+streams\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l deac -d 'Let Write Zeroes deallocate (DEAC).' -r -f -a "0\t''
+1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l dedupe_global -d 'Duplicate buffers across jobs too, from a working set.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l dedupe_mode -d 'Source of duplicate buffers: the buffer before, or a working set.' -r -f -a "repeat\t''
@@ -1296,6 +1486,8 @@ complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l disk_u
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l do_verify -d 'Read back and check written blocks after the writes.' -r -f -a "0\t''
 1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l donorname -d 'File with which the files exchange extents; its data are lost.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l dp_scheme -d 'File that maps offsets to placements: lines of start, end and index.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l end_fsync -d 'Call fsync once at the end of the job.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l end_syncfs -d 'Call syncfs once at the end of the job.' -r -f -a "0\t''
@@ -1326,6 +1518,8 @@ truncate\t''
 0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l fdatasync -d 'Number of writes between calls of fdatasync; 0 for none.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l fdp -d 'Tell the device where data belong, by Flexible Data Placement (io_uring_cmd).' -r -f -a "0\t''
+1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l file_append -d 'Start at the present end of each file.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l file_service_type -d 'Order in which files are used.' -r -f -a "random\t''
@@ -1350,6 +1544,7 @@ complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l fsync 
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l fsync_on_close -d 'Call fsync when a file is closed.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l gid -d 'Run the workers as this group.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l grace_time -d 'Time between SIGTERM and SIGKILL at the end of the job, in seconds.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l group_reporting -d 'Merge the results of adjacent jobs of one group.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l gtod_reduce -d 'Read the clock less often; latencies are not measured.' -r -f -a "0\t''
@@ -1358,10 +1553,31 @@ complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l hipri 
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l hipri_percentage -d 'Percentage of operations to poll.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l hostname -d 'Host to connect to, multicast group to receive from, or path of a Unix socket.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l http_host -d 'Host of the object store, with a port if it is neither 80 nor 443 (`https`).' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l http_mode -d 'Protocol of the object store.' -r -f -a "webdav\t''
+s3\t''
+swift\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l http_object_mode -d 'An object for each block, or ranges of one object.' -r -f -a "block\t''
+range\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l http_pass -d 'Password for the basic authentication of WebDAV.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l http_s3_key -d 'Secret key of S3.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l http_s3_keyid -d 'Access key ID of S3.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l http_s3_region -d 'Region of S3.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l http_s3_security_token -d 'Token of temporary credentials of S3.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l http_s3_sse_customer_algorithm -d 'Algorithm of that encryption.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l http_s3_sse_customer_key -d 'Key of 32 bytes with which S3 encrypts the objects (SSE-C).' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l http_s3_storage_class -d 'Storage class of objects that are written to S3.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l http_swift_auth_token -d 'Token of a session of Swift.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l http_user -d 'User name for the basic authentication of WebDAV.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l http_verbose -d 'Report each request and the status of its answer (1), and its size and duration (2).' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l https -d 'Encrypt the connection; `insecure` accepts any certificate.' -r -f -a "off\t''
+on\t''
+insecure\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l hugepage-size -d 'Size of the huge pages of `mem=mmaphuge` and `mem=shmhuge`, a power of two.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l ignore_error -d 'Errors to ignore, by name or number: lists separated by `:`, for reads, writes and verification.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l ignore_zone_limits -d 'Permit a `max_open_zones` above the device\'s limit.' -r -f -a "0\t''
 1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l inplace -d 'Allocate and free the donor\'s space in each operation, not once before the run.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l interface -d 'IPv4 address of the local interface of multicasts.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l invalidate -d 'Drop the page cache of each file before the run.' -r -f -a "0\t''
 1\t''"
@@ -1372,6 +1588,7 @@ complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l iodept
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l iodepth_batch_complete_min -d 'Minimum number of completions to collect at once; 0 to poll.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l iodepth_low -d 'Refill the queue only when this few operations are in flight.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l ioengine -d 'I/O engine.' -r -f -a "io_uring\t''
+io_uring_cmd\t''
 libaio\t''
 psync\t''
 sync\t''
@@ -1389,10 +1606,14 @@ dirstat\t''
 dirdelete\t''
 ftruncate\t''
 falloc\t''
+e4defrag\t''
+sg\t''
 nbd\t''
 net\t''
 netsplice\t''
+http\t''
 cpuio\t''
+exec\t''
 null\t''
 model\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l iomem_align -d 'Alignment of buffers in bytes; never below 4096 in Fathom.' -r
@@ -1411,8 +1632,11 @@ complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l latenc
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l latency_window -d 'Duration of each step of that search.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l libaio_vectored -d 'Use vectored reads and writes.' -r -f -a "0\t''
 1\t''"
-complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l listen -d 'Accept a TCP connection instead of opening one.' -r -f -a "0\t''
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l listen -d 'Accept a connection of TCP or vsock instead of opening one.' -r -f -a "0\t''
 1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l lockfile -d 'Let one worker at a time use a file, or several if all of them read.' -r -f -a "none\t''
+exclusive\t''
+readwrite\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l lockmem -d 'Memory that each worker locks while it runs, so that less is left for the page cache.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l log_alternate_epoch -d 'Write the time of a clock to log entries, instead of the time since the start. In virtual time both are equal.' -r -f -a "0\t''
 1\t''"
@@ -1437,12 +1661,16 @@ both\t''
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l loops -d 'Number of repetitions of the job.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l max_latency -d 'Fail if an operation takes longer than this; up to three values for reads, writes and trims.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l max_open_zones -d 'How many zones all jobs write at once; 0 for the device\'s limit.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l md_per_io_size -d 'Size of the separate metadata buffer per operation, in bytes.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l mem -d 'Type of memory for buffers.' -r -f -a "malloc\t''
 shm\t''
 shmhuge\t''
 mmap\t''
 mmapshared\t''
 mmaphuge\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l merge_blktrace_file -d 'Merge the traces of `read_iolog`, separated by `:`, into this binary file of blktrace, and replay that.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l merge_blktrace_iters -d 'How often the merged traces are repeated, one whole number for each, separated by `:`.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l merge_blktrace_scalars -d 'Percentages by which the times of the merged traces are multiplied, one for each, separated by `:`.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l mss -d 'Maximum segment size of TCP in bytes; 0 for the default.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l name -d 'Name of the job; on the command line, it starts a new job.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l new_group -d 'Start a new reporting group without waiting.' -r -f -a "0\t''
@@ -1456,6 +1684,7 @@ complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l norand
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l nowait -d 'Fail operations that would block, with EAGAIN (RWF_NOWAIT).' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l nrfiles -d 'Number of files of each worker; `size` is divided among them.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l num_range -d 'Number of ranges per trim command (io_uring_cmd).' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l numa_cpu_nodes -d 'NUMA nodes whose CPUs run the workers, such as `0-1` or `all`.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l numa_mem_policy -d 'Policy of the workers\' memory: `default`, `local`, `prefer:NODE`, `bind:NODES` or `interleave:NODES`.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l number_ios -d 'Maximum number of operations.' -r
@@ -1471,19 +1700,28 @@ complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l per_jo
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l percentage_random -d 'Percentage of random offsets in a random pattern.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l percentile_list -d 'Percentiles to report, at most 20.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l pi_act -d 'Let the device insert and strip protection information (PRACT).' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l pi_chk -d 'Fields of protection information to check: one or more of GUARD, REFTAG and APPTAG.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l pingpong -d 'Send each block back, in both jobs.' -r -f -a "0\t''
 1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l plid_select -d 'Order in which placements are used.' -r -f -a "random\t''
+roundrobin\t''
+scheme\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l plids -d 'Placements to use: indexes of placement identifiers (fdp) or stream identifiers, as in `0,2-4`.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l port -d 'Port to connect to or listen on; each clone adds its number.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l pre_read -d 'Read the files into the page cache before the run.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l prio -d 'I/O priority within its class, 0 the highest.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l prioclass -d 'I/O priority class: 1 real time, 2 best effort, 3 idle.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l priohint -d 'I/O priority hint.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l program -d 'Program to run, until it ends or the job does.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l protocol -d 'Protocol of the connection.' -r -f -a "tcp\t''
 tcpv6\t''
 udp\t''
 udpv6\t''
-unix\t''"
+unix\t''
+vsock\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l ramp_size -d 'Bytes to transfer before results count, by all workers of a group together with `group_reporting`.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l ramp_time -d 'Warm-up time before results count; `runtime` starts after it.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l random_distribution -d 'Distribution of random offsets; up to three values separated by commas for reads, writes and trims.' -r -f -a "random\t''
@@ -1515,6 +1753,10 @@ poisson\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l read_beyond_wp -d 'Permit reads behind a zone\'s write pointer.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l read_iolog -d 'Replay the requests of this trace, in any format that `fathom trace` reads.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l read_mode -d 'Command for reads.' -r -f -a "read\t''
+prefetch\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l readfua -d 'Set FUA for reads: they come from the medium.' -r -f -a "0\t''
+1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l recover_zbd_write_error -d 'Continue at the device\'s write pointer after a failed write.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l refill_buffers -d 'Fill the buffer with new random data before every write.' -r -f -a "0\t''
@@ -1557,9 +1799,24 @@ complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l scramb
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l serialize_overlap -d 'Delay operations that overlap one in flight.' -r -f -a "0\t''
 1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l sg_write_mode -d 'SCSI command for writes.' -r -f -a "write\t''
+write_and_verify\t''
+verify\t''
+write_same\t''
+same\t''
+write_same_ndob\t''
+verify_bytchk_00\t''
+verify_bytchk_01\t''
+verify_bytchk_11\t''
+write_stream\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l significant_figures -d 'Significant figures in fio\'s normal output.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l size -d 'Bytes of its files that the job covers, or a percentage of existing files.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l slat_percentiles -d 'Report percentiles of submission latency.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l spr_cs -d 'Cache size of the device in bytes: `sprandom` repeats writes after those of the next region, not before.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l spr_num_regions -d 'Number of regions into which `sprandom` divides its pass.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l spr_op -d 'Overprovisioning of the device for `sprandom`, as a fraction of its size.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l sprandom -d 'Precondition a flash device in one pass: write each block once, and more of the older ones again.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l sqthread_poll -d 'Submit operations by a kernel polling thread (SQPOLL).' -r -f -a "0\t''
 1\t''"
@@ -1570,12 +1827,15 @@ lstat\t''
 statx\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l stats -d 'Keep statistics.' -r -f -a "0\t''
 1\t''"
-complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l steadystate -d 'End when the deviation or slope of IOPS or bandwidth is below a limit: `iops:5%`, `bw_slope:0.3%`.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l std_redirect -d 'Write the output of the program to NAME.stdout and NAME.stderr.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l steadystate -d 'End when the deviation or slope of IOPS, bandwidth or latency is below a limit: `iops:5%`, `bw_slope:0.3%`.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l steadystate_check_interval -d 'Interval between samples.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l steadystate_duration -d 'Duration for which it must be steady; 0 for no steady state.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l steadystate_ramp_time -d 'Time to wait before the first sample.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l stonewall -d 'Start after all preceding jobs have finished.' -r -f -a "0\t''
 1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l stream_id -d 'Stream of SCSI stream writes; 0 opens one for the run.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l sync -d 'Open files with O_SYNC or O_DSYNC.' -r -f -a "none\t''
 0\t''
 sync\t''
@@ -1584,6 +1844,7 @@ dsync\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l sync_file_range -d 'Phases of sync_file_range, separated by commas, and after `:` the number of writes between two calls.' -r -f -a "wait_before\t''
 write\t''
 wait_after\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l thinkcycles -d 'Processor cycles to spend after each operation, before the idle time.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l thinktime -d 'Idle time after each `thinktime_blocks` operations.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l thinktime_blocks -d 'Number of operations between idle times.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l thinktime_blocks_type -d 'Count operations on completion or on issue.' -r -f -a "complete\t''
@@ -1612,6 +1873,8 @@ complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l unit_b
 8\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l unlink -d 'Remove the files after the job.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l unlink_each_loop -d 'Remove the files after each loop but the last; the next one begins with none.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l uri -d 'URI of the export: nbd://HOST[:PORT]/EXPORT or nbd+unix:///EXPORT?socket=PATH; `size` defaults to its size.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l verify -d 'Method of verification: the checksum or content of written blocks.' -r -f -a "0\t''
@@ -1644,12 +1907,16 @@ fio\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l verify_header_seed -d 'Check the seed in the header of each block.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l verify_interval -d 'Distance in bytes between block headers.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l verify_mode -d 'Command for verification: Read, or Compare with `verify=pattern`.' -r -f -a "read\t''
+compare\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l verify_nonce -d 'Number in block headers that identifies the run, drawn by default; 0 for the same bytes in all runs.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l verify_offset -d 'Offset of the header within a block.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l verify_only -d 'Verify the data of an earlier run of the job, without writing.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l verify_pattern -d 'Pattern to write and to expect; `%o` stands for the offset.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l verify_pattern_interval -d 'Restart the pattern after this many bytes, 0 for never.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l verify_policy -d 'Writes that `verify_state_load` checks: all completed ones, or those before the last sync.' -r -f -a "completed\t''
+fsynced\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l verify_state_load -d 'Verify only what an earlier run had written, by its saved state.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l verify_state_save -d 'Save the state of the writes; in `fathom run` only if given.' -r -f -a "0\t''
@@ -1668,7 +1935,10 @@ complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l write_
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l write_iolog -d 'Write a log of all operations to this file, which `read_iolog` replays.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l write_iops_log -d 'Write IOPS logs with this prefix.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l write_lat_log -d 'Write latency logs with this prefix.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l write_mode -d 'Commands for writes (write, uncor, zeroes, verify), with percentages: `write/60:zeroes/40`.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l write_zone_remainder -d 'Write the short ends of zones instead of finishing the zones.' -r -f -a "0\t''
+1\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l writefua -d 'Set FUA for writes: they are on the medium when they complete.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l zero_buffers -d 'Write zeroes.' -r -f -a "0\t''
 1\t''"

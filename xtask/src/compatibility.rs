@@ -59,14 +59,17 @@ impl Conformance {
 pub(crate) fn page(root: &Path) -> Result<String> {
     let compared = compared_options(root)?;
     let mut rows: BTreeMap<Conformance, Vec<String>> = BTreeMap::new();
+    // An option of several engines counts once, by the engine with which it does most.
+    let mut best: BTreeMap<&str, Conformance> = BTreeMap::new();
     for spec in table::OPTIONS.iter().filter(|spec| spec.status != Status::OfFathom) {
         let files = compared.get(spec.name);
         let (conformance, remark) = judge(spec, files);
+        best.entry(spec.name).and_modify(|known| *known = conformance.min(*known)).or_insert(conformance);
         let names = spec.names().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
         let engines = if spec.engines.is_empty() { "all".to_owned() } else { spec.engines.join(", ") };
         rows.entry(conformance).or_default().push(format!("| {names} | {engines} | {remark} |\n"));
     }
-    let total: usize = rows.values().map(Vec::len).sum();
+    let total = best.len();
     let mut text = format!(
         "# Compatibility with fio\n\nGenerated from the option table and the tests; do not edit. fio has {total} options. \
          *As fio* is written only where a test runs the installed fio (3.33) and Fathom for the same job and compares \
@@ -74,8 +77,9 @@ pub(crate) fn page(root: &Path) -> Result<String> {
          values that fio reads as something else (see [errors.md](errors.md)), options that have no effect, and \
          writes to data in use (see [safety.md](safety.md)).\n\n| | options |\n|---|---|\n"
     );
-    for (conformance, rows) in &rows {
-        let _ = writeln!(text, "| {} | {} |", conformance.title(), rows.len());
+    for conformance in rows.keys() {
+        let count = best.values().filter(|one| *one == conformance).count();
+        let _ = writeln!(text, "| {} | {count} |", conformance.title());
     }
     for (conformance, rows) in &rows {
         let remark = match conformance {
