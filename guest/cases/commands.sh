@@ -167,12 +167,13 @@ test_a_run_holds_the_block_device() {
 
 test_unknown_block_device_is_refused() {
     commanded plain
-    mv "$block" /tmp/moved
-    later "mv /tmp/moved $block"
+    # Within /dev, so that it stays the kernel's node, which goes with the device.
+    mv "$block" /dev/moved
+    later "mv /dev/moved $block"
     expect 2 "is not its block device.*allow-destroy|allow-destroy" $commands --rw=write --filename="$character"
     expect "1 2" "is not its block device" fathom fio --name=t --rw=write --bs=4k --size=1m --ioengine=io_uring_cmd --filename="$character"
-    mv /tmp/moved "$block"
-    later "mv $block /tmp/moved"
+    mv /dev/moved "$block"
+    later "mv $block /dev/moved"
     mount -t tmpfs none /sys
     later "umount /sys"
     expect 2 "does not say which block device" $commands --rw=write --filename="$character"

@@ -4,6 +4,7 @@ mod common;
 
 use std::path::Path;
 
+use common::host::timed;
 use common::json::Json;
 use common::pair::{PairedRun, expect_same, pair, pair_in};
 use common::{fathom, flat, require, run, words};
@@ -207,8 +208,16 @@ fn operations_on_a_locked_file_exclude_each_other() {
         ("--rw=randread --lockfile=readwrite", same, false),
         ("--rw=randwrite --lockfile=readwrite", same, true),
     ] {
-        let share = overlap(options, names);
-        assert!(if is_exclusive { share < 1.1 } else { share > 1.3 }, "{options} on {names:?}: {share}");
+        if is_exclusive {
+            let share = overlap(options, names);
+            assert!(share < 1.1, "{options} on {names:?}: {share}");
+            continue;
+        }
+        // Jobs that share a processor with others overlap less.
+        timed("fio_submission::operations_on_a_locked_file", || {
+            let share = overlap(options, names);
+            if share > 1.3 { Ok(()) } else { Err(format!("{options} on {names:?}: {share}")) }
+        });
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use drive::OperationFailure;
-use engine::RequestJournal;
+use engine::{FailedRequest, RequestJournal};
 use runner::{Observer, WorkerPlan};
 
 /// Failures and reports of the requests of each worker.
@@ -30,9 +30,12 @@ impl RequestJournals {
         let mut known = self.0[worker].take_failures().into_iter();
         for failure in failures {
             let decision = &failure.decision;
-            failure.detail = known
-                .find(|one| (one.kind, one.file, one.offset) == (decision.kind, decision.file, decision.offset))
-                .map(|one| one.text);
+            let is_it = |one: &FailedRequest| {
+                (one.kind, one.file, one.offset) == (decision.kind, decision.file, decision.offset)
+            };
+            if let Some(request) = known.find(is_it) {
+                failure.detail = Some(request.text);
+            }
         }
     }
 }
