@@ -23,7 +23,7 @@ use crate::names::ProcessNames;
 use crate::order::IssueOrder;
 use crate::pairing::PairingCounts;
 use crate::source::{RequestBatch, RequestSource};
-use crate::target::CaptureTarget;
+use crate::target::{CaptureTarget, SECTOR_BYTES};
 
 static OBJECT: &[u8] = aya::include_bytes_aligned!("../bpf/requests.bpf.o");
 
@@ -149,7 +149,7 @@ impl BpfSource {
     #[inline]
     fn add_completed(&mut self, record: &RequestRecord, request: TraceRequest, now_ns: u64, batch: &mut RequestBatch) {
         self.counts.issued += 1;
-        batch.count(record.key, request.operation);
+        batch.count(record.key, &request);
         self.order.add(record.number, Some(request), now_ns, &mut batch.requests);
     }
 
@@ -168,7 +168,8 @@ impl BpfSource {
         } else {
             self.counts.unmatched += 1;
         }
-        batch.count(record.key, operation);
+        let (offset, length) = (record.sector.saturating_mul(SECTOR_BYTES), record.length);
+        batch.count(record.key, &TraceRequest { operation, offset, length, ..TraceRequest::default() });
     }
 
     /// Reads some records. Returns whether there may be more.
@@ -218,7 +219,7 @@ impl RequestSource for BpfSource {
                 self.counts.issued += 1;
                 let request = record.request(&mut self.names);
                 // Its completion may have been missed, so the counters may have it.
-                batch.count(end_ns, request.operation);
+                batch.count(end_ns, &request);
                 self.order.add(record.number, Some(request), now_ns, &mut batch.requests);
             }
         }

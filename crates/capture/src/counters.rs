@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use probe::Number;
-use trace::{PerOperation, TraceOperation};
+use trace::{PerOperation, TraceOperation, TraceRequest};
 
 /// Completed requests since the host started. Flushes are zero on kernels that do not count them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -53,6 +53,8 @@ pub(crate) struct CompletionCounts {
     possible: PerOperation<u64>,
     /// Completions near the present, which may be after the second reading.
     recent: Vec<(u64, TraceOperation)>,
+    /// Writes to the start of the device that may have been flushed: each of these completes once more without data.
+    synced_at_start: u64,
 }
 
 /// Number of recent completions from which on old ones are counted.
@@ -68,9 +70,20 @@ impl CompletionCounts {
         }
     }
 
-    /// Adds a completion.
+    /// Adds a completion. The kernel counts a call that waited for a flush as a write at sector 0, but not the second
+    /// completion of data that it flushed itself, which looks the same if the data is at sector 0 (`block/blk-flush.c`).
     #[inline]
-    pub(crate) fn add(&mut self, time_ns: u64, operation: TraceOperation) {
+    pub(crate) fn add(&mut self, time_ns: u64, request: &TraceRequest) {
+        let operation = request.operation;
+        if request.offset == 0 && operation == TraceOperation::Write {
+            if request.length > 0 {
+                self.synced_at_start += u64::from(request.is_sync);
+            } else if let Some(left) = self.synced_at_start.checked_sub(1) {
+                self.synced_at_start = left;
+                self.possible.write += 1;
+                return;
+            }
+        }
         self.recent.push((time_ns, operation));
         if self.recent.len() >= RECENT && time_ns.saturating_sub(self.recent[0].0) > 2 * RECENT_NS {
             let before_ns = time_ns - RECENT_NS;
@@ -149,7 +162,7 @@ mod tests {
         let mut counts = CompletionCounts::new(&first);
         // Long before, just at the first reading, between, just at the second, long after.
         for (time, number) in [(9 * S, 7), (10 * S + 5, 2), (15 * S, 5_897), (20 * S - 5, 3), (21 * S, 9)] {
-            (0..number).for_each(|_| counts.add(time, TraceOperation::Read));
+            (0..number).for_each(|_| counts.add(time, &TraceRequest { length: 512, ..TraceRequest::default() }));
         }
         let compared = counts.compare(&first, &second, true);
         let reads = compared.iter().find(|compared| compared.name == "reads").unwrap();
@@ -157,5 +170,29 @@ mod tests {
         assert!(reads.agrees());
         let wrong = report::capture::CounterComparison { counted: 5_903, ..*reads };
         assert!(!wrong.agrees());
+    }
+
+    #[test]
+    fn data_that_was_flushed_at_sector_zero_is_counted_once() {
+        const S: u64 = 1_000_000_000;
+        let write = |length, is_sync| TraceRequest {
+            length,
+            is_sync,
+            operation: TraceOperation::Write,
+            ..TraceRequest::default()
+        };
+        let (data, written_back, flushed) = (write(4096, true), write(4096, false), write(0, true));
+        let captured = |requests: &[TraceRequest]| {
+            let first = CounterReading::default();
+            let second = CounterReading { from_ns: 20 * S, to_ns: 20 * S, ..first };
+            let mut counts = CompletionCounts::new(&first);
+            requests.iter().for_each(|request| counts.add(10 * S, request));
+            counts.compare(&first, &second, true)[1].captured
+        };
+        assert_eq!(captured(&[flushed, flushed]), [2, 2]);
+        assert_eq!(captured(&[data, flushed, flushed]), [2, 3]);
+        assert_eq!(captured(&[written_back, flushed]), [2, 2]);
+        let elsewhere = TraceRequest { offset: 4096, ..data };
+        assert_eq!(captured(&[elsewhere, flushed]), [2, 2]);
     }
 }

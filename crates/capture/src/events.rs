@@ -71,7 +71,7 @@ impl EventSource {
         let mut requests = std::mem::take(&mut batch.requests);
         merge(&mut self.reader.cpus, until_ns, |event| {
             if pairing.add(event, &mut requests) {
-                batch.count(event.time_ns, event.request.operation);
+                batch.count(event.time_ns, &event.request);
             }
         });
         batch.requests = requests;

@@ -1,7 +1,7 @@
 //! Where requests come from: programs in the kernel (BPF), or the events of tracefs.
 
 use report::capture::CaptureSource;
-use trace::{TraceOperation, TraceRequest};
+use trace::TraceRequest;
 
 use crate::counters::{CompletionCounts, CounterReading};
 use crate::error::CaptureError;
@@ -46,9 +46,9 @@ pub(crate) struct RequestBatch {
 impl RequestBatch {
     /// Counts a completion.
     #[inline]
-    pub(crate) fn count(&mut self, time_ns: u64, operation: TraceOperation) {
+    pub(crate) fn count(&mut self, time_ns: u64, request: &TraceRequest) {
         if let Some((counts, _)) = &mut self.completions {
-            counts.add(time_ns, operation);
+            counts.add(time_ns, request);
         }
     }
 }
