@@ -256,7 +256,8 @@ fn uptime_ms() -> u64 {
     (seconds * 1000.0) as u64
 }
 
-/// Runs a job that compresses its logs. fio 3.33 sometimes waits forever for its own threads then, and is run again.
+/// Runs a job that compresses its logs. fio 3.33 sometimes waits forever for its own threads then, and is run again. Its jobs
+/// have to be threads: processes would outlive it and keep its output open.
 fn logged(program: Program, line: &str) -> Scratch {
     for _ in 0..5 {
         let scratch = Scratch::new();
@@ -283,7 +284,7 @@ fn each_program_inflates_the_logs_of_the_other() {
     };
     for options in ["", "--log_offset=1", "--log_offset=1 --log_prio=1", "--log_compression=4k", "--log_avg_msec=1"] {
         let line = format!(
-            "--output=out --name=x --ioengine=null --size=20m --rw=read --iodepth=4 {ALL} {options} \
+            "--output=out --name=x --thread --ioengine=null --size=20m --rw=read --iodepth=4 {ALL} {options} \
                             --log_store_compressed=1 --log_compression_cpus=0"
         );
         for program in [ours as Program, theirs] {
