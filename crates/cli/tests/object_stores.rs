@@ -324,10 +324,11 @@ fn a_store_that_checks_signatures_accepts_them() {
         "fio --name=job --ioengine=http --http_mode=s3 --http_host=127.0.0.1:{port} --size=64k --bs=4k \
          --http_s3_keyid={id}"
     );
+    let scratch = Scratch::new();
     let job = |more: &str| {
         let mut words = words(&format!("{job} {more}"));
         words.push("--filename=/bucket/a b".to_owned());
-        run(&mut fathom(words))
+        run(fathom(words).current_dir(&scratch))
     };
     job(&format!("--rw=randwrite --verify=crc32c --http_s3_key={secret}")).expect_code(0);
     job(&format!("--rw=randread --http_s3_key={secret}")).expect_code(0);
@@ -359,17 +360,18 @@ server.serve()
 #[test]
 fn a_webdav_server_stores_what_is_written() {
     require!(Python, ObjectStores);
-    let scratch = Scratch::new();
+    let (scratch, state) = (Scratch::new(), Scratch::new());
     let (_server, port) = python(WEBDAV, &[scratch.path("").to_str().unwrap()]);
     let job = format!(
         "fio --name=job --ioengine=http --http_host=127.0.0.1:{port} --size=64k --bs=4k --filename=/dav/o --http_user=user"
     );
-    run(&mut fathom(words(&format!("{job} --rw=randwrite --verify=crc32c --http_pass=secret")))).expect_code(0);
+    let job = |more: &str| run(fathom(words(&format!("{job} {more}"))).current_dir(&state));
+    job("--rw=randwrite --verify=crc32c --http_pass=secret").expect_code(0);
     assert_eq!(scratch.names().len(), 16);
     assert_eq!(std::fs::metadata(scratch.path("o_8192_4096")).unwrap().len(), 4096);
-    let outcome = run(&mut fathom(words(&format!("{job} --rw=read --http_pass=wrong"))));
+    let outcome = job("--rw=read --http_pass=wrong");
     assert!(outcome.stderr.contains("status 401") && outcome.stderr.contains("`http_pass`"), "{outcome:#?}");
-    run(&mut fathom(words(&format!("{job} --rw=trim --http_pass=secret")))).expect_code(0);
+    job("--rw=trim --http_pass=secret").expect_code(0);
     assert_eq!(scratch.names().len(), 0);
 }
 
@@ -403,7 +405,7 @@ fn encrypted_connections_check_certificates_unless_told_not_to() {
     let scratch = Scratch::new();
     let (_server, _, port) = tls_store(&scratch);
     let job = format!("fio --name=job --ioengine=http --http_host=127.0.0.1:{port} --bs=64k --filename=/o");
-    let of = |more: &str| run(&mut fathom(words(&format!("{job} {more}"))));
+    let of = |more: &str| run(fathom(words(&format!("{job} {more}"))).current_dir(&scratch));
     of("--https=insecure --rw=write --size=1m --verify=crc32c").expect_code(0);
     of("--https=insecure --rw=randread --size=1m").expect_code(0);
     let outcome = of("--https=on --rw=read --size=1m");
@@ -427,7 +429,7 @@ fn certificates_of_trusted_authorities_are_accepted() {
         let script = "mount --bind \"$0\" /etc/ssl/certs/ca-certificates.crt && exec \"$@\"";
         let mut outer = Command::new("unshare");
         outer.args(["-m", "sh", "-c", script, &certificate]).arg(inner.get_program()).args(inner.get_args());
-        run(outer.env("FATHOM_NO_RECORD", "1").env("NO_COLOR", "1"))
+        run(outer.env("FATHOM_NO_RECORD", "1").env("NO_COLOR", "1").current_dir(&scratch))
     };
     of("127.0.0.1").expect_code(0);
     let outcome = of("localhost").expect_code(1);

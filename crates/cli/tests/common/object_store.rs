@@ -6,7 +6,7 @@ use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use super::{Outcome, fathom, run, words};
+use super::{Outcome, Scratch, fathom, run, words};
 
 /// A request as a store sees it.
 #[derive(Clone, Debug, Default)]
@@ -47,13 +47,15 @@ pub(crate) struct MemoryStore {
     pub(crate) port: u16,
     pub(crate) seen: Arc<Mutex<Vec<SeenRequest>>>,
     pub(crate) objects: Arc<Mutex<BTreeMap<String, Vec<u8>>>>,
+    /// Where jobs save the state of their verification.
+    scratch: Scratch,
 }
 
 impl MemoryStore {
     pub(crate) fn start(fault: StoreFault) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
-        let store = Self { port, seen: Arc::default(), objects: Arc::default() };
+        let store = Self { port, seen: Arc::default(), objects: Arc::default(), scratch: Scratch::new() };
         let (seen, objects) = (Arc::clone(&store.seen), Arc::clone(&store.objects));
         std::thread::spawn(move || {
             for (connection, stream) in listener.incoming().flatten().enumerate() {
@@ -80,7 +82,7 @@ impl MemoryStore {
     /// Runs a job of fio's dialect on the store.
     pub(crate) fn fio(&self, line: &str) -> Outcome {
         let host = format!("--name=job --ioengine=http --http_host=127.0.0.1:{} {line}", self.port);
-        run(&mut fathom(["fio".to_owned()].into_iter().chain(words(&host))))
+        run(fathom(["fio".to_owned()].into_iter().chain(words(&host))).current_dir(&self.scratch))
     }
 
     /// Runs a job on the store.
