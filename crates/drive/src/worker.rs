@@ -382,15 +382,10 @@ impl DriveWorker {
         let flight = Flight { decision, started: now, submitted: Nanos::MAX, moved: 0 };
         let Some((tag, free_since)) = self.slots.take(flight) else { return };
         match decision.kind {
-            OpKind::Read => {}
+            OpKind::Read => self.compare(target, tag, &decision),
             OpKind::Write => self.make_payload(target, tag, &decision),
+            OpKind::Trim => target.divide(tag, self.issuer.trim_ranges()),
             kind => self.begin_sync(tag, kind),
-        }
-        if self.policy.compares {
-            self.compare(target, tag, &decision);
-        }
-        if decision.kind == OpKind::Trim {
-            target.divide(tag, self.issuer.trim_ranges());
         }
         if self.policy.scheduled {
             self.meter.record_lateness(now.since(decision.intended.max(free_since)));
@@ -418,10 +413,10 @@ impl DriveWorker {
         }
     }
 
-    /// Makes a read that is verified a comparison with what is expected.
-    #[cold]
-    pub(crate) fn compare<T: Target>(&mut self, target: &mut T, tag: Tag, decision: &Decision) {
-        if decision.kind == OpKind::Read && decision.checked {
+    /// Makes a read that is verified a comparison with what is expected, if the policy wants that.
+    #[inline(always)]
+    fn compare<T: Target>(&mut self, target: &mut T, tag: Tag, decision: &Decision) {
+        if decision.checked && self.policy.compares {
             self.make_payload(target, tag, decision);
             target.compare();
         }

@@ -88,6 +88,7 @@ fn sleep(length: Nanos) -> bool {
 
 /// Keeps the processor busy for this many cycles: of its time stamp counter, which runs at a constant rate, or where there
 /// is none, of a loop with one hint each.
+#[cold]
 pub(crate) fn spin(cycles: u32) {
     #[cfg(target_arch = "x86_64")]
     counter::spin(cycles);

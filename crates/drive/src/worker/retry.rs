@@ -161,7 +161,7 @@ impl DriveWorker {
         while let Some(tag) = self.retries.pop() {
             if let Some(flight) = self.slots.get(tag).copied() {
                 self.prioritize(target, &flight.decision);
-                if self.policy.compares {
+                if flight.decision.kind == OpKind::Read {
                     self.compare(target, tag, &flight.decision);
                 }
                 target.submit(op(tag, &flight.decision, flight.moved));

@@ -240,7 +240,7 @@ impl Issuer {
             Err(until) => return Some(Next::Until(until)),
         };
         let (file, offset, mut length) = self.place(kind)?;
-        if self.most_ranges > 1 && kind == OpKind::Trim {
+        if kind == OpKind::Trim && self.most_ranges > 1 {
             length = self.add_ranges(file, offset, length);
         }
         Some(Next::Issue(self.issue(kind, intended, file, offset, length)))
