@@ -107,9 +107,9 @@ impl Ticks {
         self.start + self.interval.saturating_mul(self.taken.saturating_add(1))
     }
 
-    /// Notes that a sample is taken now, and counts the ticks that passed without one.
-    fn take(&mut self, now: Instant) {
-        let passed = now.saturating_duration_since(self.start).as_nanos() / self.interval.as_nanos().max(1);
+    /// Notes that a sample was taken, and counts the ticks that passed without one.
+    fn take(&mut self, at: Instant) {
+        let passed = at.saturating_duration_since(self.start).as_nanos() / self.interval.as_nanos().max(1);
         let passed = u32::try_from(passed).unwrap_or(u32::MAX);
         self.missed += u64::from(passed.saturating_sub(self.taken.saturating_add(1)));
         self.taken = self.taken.max(passed);
@@ -139,11 +139,11 @@ impl SampleSession<'_> {
             if let Some(ended) = ended.filter(|_| is_rest) {
                 return (ended, None);
             }
-            self.ticks.take(Instant::now());
             let sample = match self.source.read() {
                 Ok(sample) => sample,
                 Err(error) => return ("because the device vanished", Some(vanished(&self.source, &error))),
             };
+            self.ticks.take(sample.at);
             if let Err(error) = self.take(sample, host) {
                 return ("because the file could not be written", Some(error));
             }
