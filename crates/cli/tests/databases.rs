@@ -52,11 +52,18 @@ impl DatabaseDisk {
     }
 
     /// Captures a load and compares its requests with the counters. Returns the result as JSON.
-    fn captured(&self, scratch: &Scratch, load: impl FnOnce()) -> Value {
+    fn captured(&self, scratch: &Scratch, load: impl Fn()) -> Value {
+        self.captured_with("", scratch, &load)
+            .unwrap_or_else(|| self.captured_with("--source tracefs", scratch, &load).expect("all requests"))
+    }
+
+    /// Captures a load with options. Returns nothing if the capture says that the kernel left out calls of programs, as some
+    /// kernels do now and then.
+    fn captured_with(&self, options: &str, scratch: &Scratch, load: &impl Fn()) -> Option<Value> {
         self.settle();
         let before = self.counters();
         let file = scratch.text("database.trace");
-        let line = format!("capture {} -o {file} --format json --progress off", self.device.path);
+        let line = format!("capture {} {options} -o {file} --format json --progress off", self.device.path);
         let mut capture = Running::start(&mut fathom(words(&line)));
         wait_for("a capture", || {
             assert!(!capture.has_ended(), "the capture ended early: {}", capture.messages());
@@ -68,9 +75,15 @@ impl DatabaseDisk {
         self.settle();
         let after = self.counters();
         capture.signal("INT");
-        let outcome = capture.end().expect_code(130);
+        let outcome = capture.end();
         let at_end = self.counters();
         let result: Value = serde_json::from_str(&outcome.stdout).unwrap();
+        if result["source"] == "bpf" && outcome.code() == Some(4) {
+            assert_eq!(result["is_trustworthy"], false);
+            std::fs::remove_file(&file).unwrap();
+            return None;
+        }
+        outcome.expect_code(130);
         let trace = run(&mut fathom(words(&format!("trace {file} --format json")))).expect_code(0);
         let trace: Value = serde_json::from_str(&trace.stdout).unwrap();
         assert_eq!(result["lost_events"], 0, "{result:#}");
@@ -87,7 +100,7 @@ impl DatabaseDisk {
             }
             assert!(counted.contains(&captured), "{name}: {captured} for {counted:?}: {result:#}");
         }
-        result
+        Some(result)
     }
 }
 
@@ -180,7 +193,9 @@ fn a_capture_of_sqlite_has_every_request_that_the_kernel_counts() {
     }
     let (scratch, disk) = (Scratch::new(), DatabaseDisk::new());
     let database = disk.mount.at.join("test.db");
-    let mut script = String::from("pragma journal_mode=wal; pragma synchronous=full; create table t(a, b);\n");
+    let mut script = String::from(
+        "pragma journal_mode=wal; pragma synchronous=full; drop table if exists t; create table t(a, b);\n",
+    );
     for number in 0..2000 {
         script += &format!("insert into t values ({number}, hex(randomblob(500)));\n");
     }

@@ -53,8 +53,8 @@ fn output_and_arguments_are_those_of_fio() {
     }
     for run in &runs {
         let job = result(run);
-        // Slices of 50 ms.
-        assert!((20..=50).contains(&job.whole("read/total_ios")), "{}", job.whole("read/total_ios"));
+        // Slices of 50 ms, and more on a busy host.
+        assert!((5..=50).contains(&job.whole("read/total_ios")), "{}", job.whole("read/total_ios"));
         let nothing = ["read/io_bytes", "write/total_ios", "error"];
         assert_eq!(nothing.map(|path| job.whole(path)), [0; 3]);
         assert!(job.whole("job_runtime") >= 2400, "{}", job.whole("job_runtime"));

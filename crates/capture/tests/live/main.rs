@@ -136,7 +136,7 @@ fn the_queue_depth_is_that_of_the_load() {
 
 #[test]
 fn devices_without_requests_are_captured_by_their_bios() {
-    let Some((zram, _lock)) = host::Zram::new().zip(lock()) else { return };
+    let Some((_lock, zram)) = lock().zip(host::Zram::new()) else { return };
     let before = zram.counters();
     let report = Recorder::during(&options("zram0", None), || {
         host::fio_on("/dev/zram0", "--rw=randrw --bs=4k --size=8m --ioengine=psync");
@@ -283,7 +283,7 @@ fn requests_in_flight_at_the_end_have_no_service_time() {
 
 #[test]
 fn devices_without_requests_are_not_captured_by_programs() {
-    let Some((_zram, _lock)) = host::Zram::new().zip(lock()) else { return };
+    let Some((_lock, _zram)) = lock().zip(host::Zram::new()) else { return };
     let refused = capture(&by(CaptureSource::Bpf, options("zram0", None)), &mut Recorder::default()).unwrap_err();
     assert!(refused.to_string().contains("zram0 has no requests of its own\nhelp: "), "{refused}");
 }
