@@ -4,9 +4,7 @@ use trace::{TraceOperation, TraceRequest, set_letters};
 
 use crate::layout::{FieldLayout, FieldTable};
 use crate::names::{COMM_BYTES, ProcessNames};
-
-/// Bytes of a sector in events.
-const SECTOR_BYTES: u64 = 512;
+use crate::target::SECTOR_BYTES;
 
 /// What happens to a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
