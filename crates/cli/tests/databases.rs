@@ -80,6 +80,13 @@ impl DatabaseDisk {
         let result: Value = serde_json::from_str(&outcome.stdout).unwrap();
         if result["source"] == "bpf" && outcome.code() == Some(4) {
             assert_eq!(result["is_trustworthy"], false);
+            let number = |value: &Value| value.as_u64().unwrap();
+            let few = number(&result["requests"]) / 100;
+            assert!(number(&result["lost_events"]) < few, "{result:#}");
+            for counter in result["kernel_counters"].as_array().unwrap() {
+                let missed = number(&counter["counted"]).abs_diff(number(&counter["captured_max"]));
+                assert!(missed < few, "{result:#}");
+            }
             std::fs::remove_file(&file).unwrap();
             return None;
         }

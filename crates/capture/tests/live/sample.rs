@@ -75,8 +75,7 @@ fn samples_are_taken_at_multiples_of_the_interval() {
     let short = CaptureOptions { duration: Some(Duration::from_millis(1500)), ..options(disk.name(), Some(&path)) };
     let begun = Instant::now();
     let report = sample(&short, INTERVAL, &mut Recorder::default()).unwrap();
-    let took = begun.elapsed();
-    assert!(took >= Duration::from_millis(1500));
+    assert!(begun.elapsed() >= Duration::from_millis(1500));
     assert_eq!((report.ended, report.requests), ("after the requested time", 0));
     // Other work may delay the last but one sample so much that it is the last.
     assert_eq!(u128::from(report.intervals + report.missed), u128::from(report.duration_ns) / INTERVAL.as_nanos());
@@ -92,11 +91,7 @@ fn samples_are_taken_at_multiples_of_the_interval() {
     // Other work on the host may delay some; none is early, and delays do not add up.
     let in_time = late.iter().filter(|late| **late < 0.01).count();
     assert!(in_time * 2 > late.len(), "{late:?}");
-    assert!(
-        (1_490_000_000..=took.as_nanos() as u64).contains(&report.duration_ns),
-        "{} of {took:?}",
-        report.duration_ns
-    );
+    assert!((report.duration_ns as f64 / 1e9 - 1.5).abs() < 0.1, "{}", report.duration_ns);
 }
 
 #[test]
