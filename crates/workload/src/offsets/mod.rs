@@ -46,6 +46,8 @@ pub(crate) struct OffsetRules {
     /// Whether operations between two random offsets repeat the offset.
     repeats_offset: bool,
     zones: Option<StridedZones>,
+    /// Whether each pass begins in the first zone.
+    restarts_zones: bool,
     preconditioning: Option<Preconditioning>,
     /// Whether reads and writes are each in a sequence of their own.
     has_two_sequences: bool,
@@ -87,6 +89,7 @@ impl OffsetRules {
             sizes_by_order,
             repeats_offset: pattern.repeats_offset && pattern.random,
             zones: pattern.zones,
+            restarts_zones: job.is_queued(),
             preconditioning: pattern.preconditioning,
             has_two_sequences: !pattern.random && used[0] && used[1] && !pattern.sizes_by_order,
             sizes,
@@ -349,8 +352,13 @@ impl Cursor {
         }
         self.run_left = 0;
         let key = mix(self.key, u64::from(self.pass));
+        if let OffsetSource::Strided(strides) = &mut self.source {
+            strides.next_pass(rules.random, rules.restarts_zones, self.least, key);
+            return;
+        }
         if let Some(zones) = rules.zones {
-            self.source = OffsetSource::Strided(Box::new(Strides::new(zones, self.length, key)));
+            // The bytes of a last, partial block count: a zone that begins there ends the pass.
+            self.source = OffsetSource::Strided(Box::new(Strides::new(zones, self.pass_bytes, key)));
             return;
         }
         if !rules.random {

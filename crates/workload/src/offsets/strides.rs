@@ -27,18 +27,30 @@ impl Strides {
         Self { zones, length, start: 0, left: zones.size.get(), head: 0, order: None, key }
     }
 
+    /// Begins the next pass, in which all blocks are unused.
+    ///
+    /// As in fio, it continues where the previous one ended, unless that is the end of the region or the pass `restarts`.
+    pub(super) fn next_pass(&mut self, is_random: bool, restarts: bool, unit: u32, key: u64) {
+        let unit_bytes = u64::from(unit);
+        if restarts || (self.left >= unit_bytes && !self.has_room(is_random, unit_bytes)) {
+            *self = Self::new(self.zones, self.length, key);
+        }
+        (self.order, self.key) = (None, key);
+    }
+
     /// Returns offset and length of the next operation of at most `length` bytes; `unit` is the smallest block.
     ///
-    /// Returns `None` where a sequence reaches the end of the region within a zone, which ends the pass, as in fio.
+    /// Returns `None`, which ends the pass, in a zone without room for a block, and where a sequence reaches the end of
+    /// the region within a zone, as in fio.
     pub(super) fn next(&mut self, is_random: bool, length: u32, unit: u32, random: &mut Random) -> Option<(u64, u32)> {
         let unit_bytes = u64::from(unit);
-        if self.left < unit_bytes || self.extent() < unit_bytes {
-            self.next_zone(unit_bytes);
+        if self.left < unit_bytes {
+            self.next_zone();
         }
-        let extent = self.extent();
-        if !is_random && extent < self.zones.range.get() && self.head + unit_bytes > extent {
+        if !self.has_room(is_random, unit_bytes) {
             return None;
         }
+        let extent = self.extent();
         let at = if is_random {
             self.block(extent / unit_bytes, random) * unit_bytes
         } else {
@@ -51,15 +63,24 @@ impl Strides {
         Some((self.start + at, length))
     }
 
+    /// Reports whether the current zone has room for another block.
+    ///
+    /// Zones that the end of the region does not cut begin again, and so does the order of random blocks.
+    fn has_room(&self, is_random: bool, unit_bytes: u64) -> bool {
+        let extent = self.extent();
+        let begins_again = is_random || extent == self.zones.range.get();
+        extent >= unit_bytes && (begins_again || self.head + unit_bytes <= extent)
+    }
+
     /// Returns the usable bytes of the current zone.
     fn extent(&self) -> u64 {
         self.zones.range.get().min(self.length.saturating_sub(self.start))
     }
 
-    /// Goes to the next zone that has a block, beginning again at the end of the region.
-    fn next_zone(&mut self, unit_bytes: u64) {
+    /// Goes to the next zone, or the first one at the end of the region.
+    fn next_zone(&mut self) {
         self.start = self.start.saturating_add(self.zones.range.get()).saturating_add(self.zones.skip.get());
-        if self.extent() < unit_bytes {
+        if self.start >= self.length {
             self.start = 0;
         }
         (self.left, self.head, self.order) = (self.zones.size.get(), 0, None);
@@ -113,6 +134,38 @@ mod tests {
     fn a_sequence_ends_with_the_region_within_a_zone() {
         let all: Vec<u64> = (0..16).chain(32..43).collect();
         assert_eq!(blocks((64 << 10, 64 << 10, 64 << 10), 172 << 10, false, 99), all);
+    }
+
+    #[test]
+    fn a_zone_without_room_for_a_block_ends_the_pass() {
+        // As in fio 3.33; the seventh zone begins at 768 KiB.
+        let all: Vec<u64> = (0..6).flat_map(|zone| zone * 32..zone * 32 + 16).collect();
+        for is_random in [false, true] {
+            let mut found = blocks((64 << 10, 64 << 10, 64 << 10), 771 << 10, is_random, 999);
+            found.sort_unstable();
+            assert_eq!(found, all);
+        }
+    }
+
+    #[test]
+    fn a_pass_continues_in_the_zone_of_the_one_before_unless_that_ended_the_region() {
+        let zones = {
+            let bytes = Bytes::new(8 << 10);
+            StridedZones { size: bytes, range: bytes, skip: bytes }
+        };
+        let mut random = Random::new(1, 0);
+        let mut starts = |restarts, length, count| {
+            let mut strides = Strides::new(zones, length, 1);
+            let mut next = || strides.next(false, 4096, 4096, &mut random).map(|(at, _)| at / 4096);
+            let first: Vec<u64> = std::iter::from_fn(&mut next).take(count).collect();
+            strides.next_pass(false, restarts, 4096, 2);
+            (first, strides.next(false, 4096, 4096, &mut random).map(|(at, _)| at / 4096))
+        };
+        assert_eq!(starts(false, 64 << 10, 4), (vec![0, 1, 4, 5], Some(8)));
+        assert_eq!(starts(true, 64 << 10, 4), (vec![0, 1, 4, 5], Some(0)));
+        for count in [3, 4] {
+            assert_eq!(starts(false, 20 << 10, count), (vec![0, 1, 4], Some(0)));
+        }
     }
 
     #[test]
