@@ -234,6 +234,8 @@ complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l interf
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l invalidate -d 'Drop the page cache of each file before the run.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l io_size -d 'Bytes to transfer, if different from `size`.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l io_submit_mode -d 'Submit from the worker, or from a helper thread for each operation in flight.' -r -f -a "inline\t''
+offload\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l iodepth -d 'Queue depth: the number of operations kept in flight.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l iodepth_batch -d 'Number of operations to submit at once, 0 for all available; chosen automatically by default.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l iodepth_batch_complete_max -d 'Maximum number of completions to collect at once; all by default.' -r
@@ -905,6 +907,8 @@ complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l inte
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l invalidate -d 'Drop the page cache of each file before the run.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l io_size -d 'Bytes to transfer, if different from `size`.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l io_submit_mode -d 'Submit from the worker, or from a helper thread for each operation in flight.' -r -f -a "inline\t''
+offload\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l iodepth -d 'Queue depth: the number of operations kept in flight.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l iodepth_batch -d 'Number of operations to submit at once, 0 for all available; chosen automatically by default.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l iodepth_batch_complete_max -d 'Maximum number of completions to collect at once; all by default.' -r
@@ -1582,6 +1586,8 @@ complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l interf
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l invalidate -d 'Drop the page cache of each file before the run.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l io_size -d 'Bytes to transfer, if different from `size`.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l io_submit_mode -d 'Submit from the worker, or from a helper thread for each operation in flight.' -r -f -a "inline\t''
+offload\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l iodepth -d 'Queue depth: the number of operations kept in flight.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l iodepth_batch -d 'Number of operations to submit at once, 0 for all available; chosen automatically by default.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l iodepth_batch_complete_max -d 'Maximum number of completions to collect at once; all by default.' -r

@@ -6,8 +6,8 @@ use std::path::Path;
 
 use common::host::timed;
 use common::json::Json;
-use common::pair::{PairedRun, expect_same, pair, pair_in};
-use common::{fathom, flat, require, run, words};
+use common::pair::{PairedRun, expect_same, pair, pair_in, pair_with_patience};
+use common::{Scratch, fathom, flat, require, run, words};
 
 /// Returns the number of measured syncs of a run.
 fn measured_syncs(run: &PairedRun) -> u64 {
@@ -237,4 +237,78 @@ fn workers_with_full_queues_take_turns() {
     let outcome =
         run(&mut fathom(words("sim --on gcp/hyperdisk-balanced,size=1TiB --name=a --size=1m --lockfile=exclusive")));
     assert!(outcome.code() == Some(2) && flat(&outcome.stderr).contains("not files"), "{}", outcome.stderr);
+}
+
+#[test]
+fn helper_threads_verify_and_sync_files_that_close_and_change() {
+    let scratch = Scratch::new();
+    for line in [
+        "--ioengine=libaio --iodepth=16 --rw=randwrite --fsync=5 --direct=1 --verify=crc32c",
+        "--ioengine=sync --iodepth=8 --rw=write --nrfiles=8 --openfiles=2 --verify=md5 --loops=2",
+        "--ioengine=io_uring --iodepth=4 --rw=randwrite --unlink_each_loop=1 --loops=3 --verify=crc32c",
+        "--ioengine=pvsync2 --iodepth=8 --rw=write --verify=xxhash --verify_backlog=8",
+        "--ioengine=falloc --iodepth=4 --rw=randwrite",
+        "--ioengine=psync --iodepth=8 --rw=write --zonemode=zbd --zonesize=64k --max_open_zones=2 --verify=crc32c",
+    ] {
+        let line = format!("fio --name=a --size=256k --bs=4k --verify_state_save=0 --io_submit_mode=offload {line}");
+        let outcome = run(fathom(words(&line)).current_dir(&scratch));
+        assert_eq!(outcome.code(), Some(0), "{line}\n{}", outcome.stderr);
+    }
+}
+
+/// In this mode fio 3.33 may wait forever: as a thread now and then, with `sync`, with syncs or as a process nearly always.
+/// With several files or `io_uring` it fails.
+#[test]
+fn helper_threads_do_what_they_do_in_fio() {
+    require!(Fio);
+    for line in [
+        "--ioengine=psync --iodepth=8 --rw=randread",
+        "--ioengine=psync --iodepth=8 --rw=write --verify=crc32c --verify_state_save=0",
+        "--ioengine=pvsync2 --iodepth=4 --rw=randwrite --loops=2 --norandommap",
+        "--ioengine=libaio --iodepth=16 --rw=randwrite --direct=1",
+        "--ioengine=psync --iodepth=8 --rw=randread --rate_iops=500 --number_ios=100",
+        "--ioengine=null --iodepth=8 --rw=randtrim --numjobs=2",
+        "--ioengine=psync --rw=randread --norandommap",
+    ] {
+        let line = format!("--name=a --thread --size=256k --bs=4k --io_submit_mode=offload {line}");
+        let both = pair_with_patience(&line);
+        expect_same(&both, 0, &line);
+        // fio counts the sync before verification, if it is in this mode.
+        let is_counted = |key: &String| !key.contains("job options") && !key.contains("sync/lat_ns/percentile");
+        let [ours, theirs] = both.each_ref().map(|run| run.json().shape().into_iter().filter(is_counted));
+        assert_eq!(ours.collect::<Vec<_>>(), theirs.collect::<Vec<_>>(), "{line}");
+    }
+}
+
+#[test]
+fn helper_threads_keep_blocking_calls_in_flight() {
+    timed("fio_submission::helper_threads_keep_blocking_calls_in_flight", || {
+        let scratch = Scratch::new();
+        let line = "fio --name=a --filename=f --size=64m --bs=4k --direct=1 --rw=randread --ioengine=psync --iodepth=8 \
+                    --io_submit_mode=offload --time_based --runtime=1 --output-format=json";
+        let outcome = run(fathom(words(line)).current_dir(&scratch)).expect_code(0);
+        assert!(!outcome.stderr.contains("has no effect"), "{}", outcome.stderr);
+        let json = Json::read_after_notes(&outcome.stdout);
+        let job = &json.items("jobs")[0];
+        // Little's law: operations in flight are their rate times their latency.
+        let in_flight = job.number("read/iops") * job.number("read/lat_ns/mean") / 1e9;
+        if !(6.0..8.5).contains(&in_flight) {
+            return Err(format!("{in_flight} operations were in flight"));
+        }
+        // Each helper uses the processor for its share of the operations.
+        assert!(job.number("usr_cpu") + job.number("sys_cpu") > 5.0, "{}", outcome.stdout);
+        Ok(())
+    });
+}
+
+#[test]
+fn engines_that_helper_threads_cannot_use_are_refused() {
+    for dialect in ["fio", "run"] {
+        let line =
+            format!("{dialect} --name=a --filename=f --size=64k --rw=read --ioengine=mmap --io_submit_mode=offload");
+        let outcome = run(&mut fathom(words(&line)));
+        assert_ne!(outcome.code(), Some(0), "{line}");
+        let reason = "helper threads cannot carry out operations of the engine `mmap`";
+        assert!(flat(&outcome.stderr).contains(reason), "{}", outcome.stderr);
+    }
 }

@@ -226,6 +226,7 @@ pub(crate) fn setup(job: &Job, issuer: &Issuer, clock: MonotonicClock) -> Setup 
             BufferMemory::MmapHuge => MemoryKind::MmapHuge,
             BufferMemory::MmapShared => MemoryKind::MmapShared,
         },
+        offloads: options.offloads,
         hipri: options.hipri,
         fixedbufs: options.fixedbufs,
         registerfiles: options.registerfiles,
@@ -241,6 +242,6 @@ pub(crate) fn setup(job: &Job, issuer: &Issuer, clock: MonotonicClock) -> Setup 
         uri: options.uri.clone(),
         writes: Operations::of(job).writes(),
         durable: job.files.open_sync != job::OpenSync::None && job.pattern.direction.writes(),
-        ..Setup::new(kind(options), policy::depth(job), issuer.most_bytes(), clock)
+        ..Setup::new(kind(options), job.depth(), issuer.most_bytes(), clock)
     }
 }

@@ -8,7 +8,7 @@ use drive::FailureCause;
 use engine::describe;
 use engine::gate::{Existing, create_output};
 use job::{Job, Plan};
-use runner::{WorkerPlan, WorkerResult, policy};
+use runner::{WorkerPlan, WorkerResult};
 use workload::VerifyState;
 
 /// Maximum size of a state that is read: a queue of the greatest depth for each of 100,000 files fits.
@@ -52,7 +52,7 @@ fn save(directory: &Path, job: &Job, worker: &WorkerPlan, finished: &WorkerResul
     let state = VerifyState {
         name: job.name.clone(),
         worker: worker.number as u32,
-        depth: policy::depth(job),
+        depth: job.depth(),
         files: worker.files.files.len() as u32,
         issued: progress.issued,
         completed: progress.completed.clone(),

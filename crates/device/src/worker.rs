@@ -58,7 +58,8 @@ pub(crate) fn run(
     stop: &Stop,
     start: &dyn Fn() -> Option<Nanos>,
 ) -> WorkerResult {
-    let mut finished = WorkerResult { number: worker_plan.number, thread: thread_id(), ..WorkerResult::default() };
+    let mut finished =
+        WorkerResult { number: worker_plan.number, thread: engine::thread::id(), ..WorkerResult::default() };
     shared.counters.worker(worker_plan.number).set_thread(finished.thread);
     (shared.checkpoint)(&format!("worker {}", job.name));
     if let Err(error) = attempt(worker_plan, job, shared, stop, start, &mut finished) {
@@ -252,7 +253,7 @@ impl Visitor for WorkerDrive<'_> {
         finished.started_unix_ms = unix_ms();
         finished.started_clock_ms = start_clock.and_then(|clock| clock_ms(clock).ok().flatten());
         publisher.worker.set_started_unix_ms(finished.started_unix_ms);
-        publisher.used_before = engine::cpu_use_of_thread();
+        publisher.used_before = engine::cpu_use_of_worker();
         drive::drive(std::slice::from_mut(&mut worker), &mut target, stop, &mut publisher);
         let used = publisher.used();
         let now = target.now();
@@ -301,7 +302,7 @@ struct Publisher<'a> {
 impl Publisher<'_> {
     /// Returns the CPU time that the worker has used. Must be called on its thread.
     fn used(&self) -> CpuUse {
-        engine::cpu_use_of_thread().since(self.used_before)
+        engine::cpu_use_of_worker().since(self.used_before)
     }
 }
 
@@ -327,11 +328,4 @@ impl DriveObserver for Publisher<'_> {
         }
         meter.hand_over_log(now);
     }
-}
-
-/// Returns the ID of the calling thread, as shown by `ps` and `top`.
-fn thread_id() -> u32 {
-    let link = std::fs::read_link("/proc/thread-self").ok();
-    let number = link.as_deref().and_then(Path::file_name).and_then(|name| name.to_str()?.parse().ok());
-    number.unwrap_or_else(std::process::id)
 }

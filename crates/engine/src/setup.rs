@@ -18,6 +18,8 @@ use crate::scsi_setup::ScsiSetup;
 pub struct Setup {
     /// I/O engine.
     pub engine: EngineKind,
+    /// Whether each tag has a thread that submits its operations and waits for them (engines on files).
+    pub offloads: bool,
     /// Maximum queue depth, which is also the number of tags and of buffers; at least 1.
     pub depth: u32,
     /// Size of each buffer, in bytes: the largest block size.
@@ -81,6 +83,7 @@ impl Setup {
     pub const fn new(engine: EngineKind, depth: u32, buffer_bytes: u32, clock: MonotonicClock) -> Self {
         Self {
             engine,
+            offloads: false,
             depth,
             buffer_bytes,
             align: 4096,

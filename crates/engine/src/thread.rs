@@ -70,6 +70,13 @@ pub(crate) fn is_abandoned() -> bool {
     ABANDONED.load(Ordering::Acquire)
 }
 
+/// Returns the ID of the calling thread, as shown by `ps` and `top`.
+#[must_use]
+pub fn id() -> u32 {
+    // SAFETY: the call takes nothing and cannot fail.
+    unsafe { libc::gettid() }.unsigned_abs()
+}
+
 /// Interrupts the system call of a thread of this process, if the call can be interrupted. `thread` is the thread ID.
 pub fn interrupt(thread: u32) {
     // SAFETY: the call takes only numbers. The signal has a handler after `abandon` and is ignored before.

@@ -1,10 +1,57 @@
 //! CPU usage of threads and the highest processor number.
 
+use std::cell::RefCell;
+
 use units::{CpuUse, Nanos};
+
+thread_local! {
+    /// IDs of the threads that help this one.
+    static HELPERS: RefCell<Vec<u32>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Counts the CPU usage of a thread as that of the calling thread from now on.
+pub(crate) fn add_helper(thread: u32) {
+    HELPERS.with_borrow_mut(|helpers| helpers.push(thread));
+}
+
+/// Forgets the helpers of the calling thread, which have ended.
+pub(crate) fn forget_helpers() {
+    HELPERS.with_borrow_mut(Vec::clear);
+}
+
+/// Returns the CPU usage of the calling thread since it started, and of its helpers since they started. The kernel tells
+/// that of helpers in units of 10 ms.
+#[must_use]
+pub fn cpu_use_of_worker() -> CpuUse {
+    HELPERS.with_borrow(|helpers| {
+        let mut used = cpu_use_of_thread();
+        helpers.iter().filter_map(|&thread| of_other_thread(thread)).for_each(|helper| used.merge(&helper));
+        used
+    })
+}
+
+/// Returns the CPU usage of another thread of this process; `None` after its end. See `proc_pid_stat(5)`.
+fn of_other_thread(thread: u32) -> Option<CpuUse> {
+    let read = |name| std::fs::read_to_string(format!("/proc/self/task/{thread}/{name}")).ok();
+    let (stat, status) = (read("stat")?, read("status")?);
+    // The name of the thread is in brackets, and may have any characters.
+    let fields: Vec<u64> =
+        stat.rsplit_once(')')?.1.split_whitespace().skip(1).map(|field| field.parse().unwrap_or(0)).collect();
+    let field = |number: usize| fields.get(number - 4).copied().unwrap_or(0);
+    let ticks = |count: u64| Nanos::from_millis(count.saturating_mul(10));
+    let switches = status.lines().filter(|line| line.contains("voluntary_ctxt_switches:"));
+    Some(CpuUse {
+        user: ticks(field(14)),
+        system: ticks(field(15)),
+        context_switches: switches.filter_map(|line| line.rsplit('\t').next()?.parse::<u64>().ok()).sum(),
+        major_faults: field(12),
+        minor_faults: field(10),
+    })
+}
 
 /// Returns the CPU usage of the calling thread since it started.
 #[must_use]
-pub fn cpu_use_of_thread() -> CpuUse {
+pub(crate) fn cpu_use_of_thread() -> CpuUse {
     // SAFETY: all zeroes is a valid `rusage`; it is plain data.
     let mut used: libc::rusage = unsafe { std::mem::zeroed() };
     // SAFETY: `used` outlives the call, which cannot fail for the calling thread.

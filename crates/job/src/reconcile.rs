@@ -50,7 +50,8 @@ pub(crate) fn reconcile(draft: JobDraft, context: &StrictContext<'_>) -> (Job, V
     let impossible = network::check(&job, context)
         .or_else(|| object_store::check(&job, context))
         .or_else(|| processor::check(&job, context))
-        .or_else(|| missing_donor(&job, context));
+        .or_else(|| missing_donor(&job, context))
+        .or_else(|| misplaced_offload(&job, context));
     problems.extend(impossible);
     if job.engine.engine.is_of_metadata() {
         // No data are transferred that could be verified.
@@ -111,6 +112,20 @@ fn missing_donor(job: &Job, context: &StrictContext<'_>) -> Option<Diagnostic> {
             .error("donor", "ioengine", "`e4defrag` needs a donor file")
             .note("fio refuses the job")
             .remedy("write `donorname=FILE`, with a file that does not exist or whose data may be lost")
+    })
+}
+
+fn misplaced_offload(job: &Job, context: &StrictContext<'_>) -> Option<Diagnostic> {
+    let engine = job.engine.engine;
+    (job.engine.offloads && !engine.can_be_offloaded()).then(|| {
+        context
+            .error(
+                "offload",
+                "io_submit_mode",
+                &format!("helper threads cannot carry out operations of the engine `{}`", engine.name()),
+            )
+            .note("its operations share a connection, a mapping or a program")
+            .remedy("leave `io_submit_mode` out, or write for example `ioengine=psync`")
     })
 }
 

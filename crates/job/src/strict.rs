@@ -88,7 +88,7 @@ pub(crate) fn check(draft: &JobDraft, context: &StrictContext<'_>) -> Vec<Diagno
 fn depth(draft: &JobDraft, context: &StrictContext<'_>) -> Option<Diagnostic> {
     let engine = draft.job.engine.engine;
     let depth = draft.job.pace.iodepth;
-    (depth > 1 && !engine.is_async() && draft.engine_known).then(|| {
+    (depth > 1 && !draft.job.has_queue() && draft.engine_known).then(|| {
         context
             .error(
                 "depth-ignored",
@@ -96,7 +96,9 @@ fn depth(draft: &JobDraft, context: &StrictContext<'_>) -> Option<Diagnostic> {
                 &format!("the engine `{}` keeps one operation in flight, not {depth}", engine.name()),
             )
             .note("fio runs with a depth of 1 and says so only on its standard output")
-            .remedy("write `ioengine=io_uring` or `ioengine=libaio`, or use `numjobs` for more in flight")
+            .remedy(
+                "write `ioengine=io_uring` or `ioengine=libaio`, or `numjobs` or `io_submit_mode=offload` for more in flight",
+            )
     })
 }
 

@@ -121,7 +121,7 @@ pub(crate) fn check(
         let message = "a write that would block is submitted again, after later ones of its zone";
         refuse("nowait", message, "leave `nowait` out");
     }
-    if zoned.recovers && job.engine.engine.is_async() && job.verify.method.is_some() {
+    if zoned.recovers && job.has_queue() && job.verify.method.is_some() {
         let remedy = "leave `verify` or `recover_zbd_write_error` out, or write `ioengine=psync`";
         refuse("recover_zbd_write_error", "writes that have failed cannot be verified", remedy);
     }

@@ -61,7 +61,7 @@ impl WatchedRun {
                 });
                 jobs.len() - 1
             });
-            jobs[index].depth += policy::depth(job);
+            jobs[index].depth += job.depth();
             jobs[index].workers.push(worker.number);
         }
         Self { jobs, counters: Arc::clone(counters) }

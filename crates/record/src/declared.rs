@@ -236,12 +236,12 @@ impl Declared {
     pub fn of(job: &Job) -> Self {
         let engine = job.engine.engine;
         let iodepth = job.pace.iodepth;
-        let iodepth_effective = if engine.is_async() { iodepth } else { 1 };
+        let iodepth_effective = job.depth();
         Self {
             engine: engine.name().to_owned(),
             device: !engine.has_no_storage() && !engine.is_of_metadata(),
             metadata: engine.is_of_metadata(),
-            queues: engine.is_async(),
+            queues: job.has_queue(),
             iodepth,
             iodepth_effective,
             in_flight_asked: iodepth.into(),

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use job::{BlockSizes, Direction, Engine, Job, NameAction, Plan, PlanHosts, ReplayOptions, Size};
-use runner::policy::{depth, longest};
+use runner::policy::longest;
 use runner::{AttachedVolume, FileGrowth, PageCacheUse, PreparedRun, Preview, WorkerPlan};
 use units::{Bytes, Nanos, grouped};
 use workload::Operations;
@@ -122,7 +122,7 @@ fn size(size: Size) -> String {
 }
 
 fn in_flight(job: &Job) -> String {
-    let (asked, possible) = (job.pace.iodepth, depth(job));
+    let (asked, possible) = (job.pace.iodepth, job.depth());
     if asked == possible { asked.to_string() } else { format!("{possible} ({asked} requested)") }
 }
 

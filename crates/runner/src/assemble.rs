@@ -9,7 +9,7 @@ use record::{
 use units::Nanos;
 use workload::Operations;
 
-use crate::{PendingOperation, RunCounters, Seeds, WorkerPlan, WorkerResult, policy};
+use crate::{PendingOperation, RunCounters, Seeds, WorkerPlan, WorkerResult};
 
 /// Facts about a run that its record needs.
 #[derive(Clone, Copy)]
@@ -187,7 +187,7 @@ fn replayed(job: &Job, end: &WorkerResult) -> Option<ReplayRecord> {
         behind_max_ns: outcome.behind_max.get(),
         behind_last_ns: outcome.behind_last.get(),
         in_flight_max: outcome.in_flight_max,
-        depth: policy::depth(job),
+        depth: job.depth(),
         notes: facts.notes.clone(),
     })
 }
@@ -244,7 +244,7 @@ fn notes(plan: &Plan, workers: &[WorkerPlan], finished: &[WorkerResult]) -> Vec<
     for job in &plan.jobs {
         let mut note = |text: String| notes.push(Note { job: Some(job.name.clone()), text });
         let engine = job.engine.engine;
-        if !engine.is_async() && job.pace.iodepth > 1 {
+        if !job.has_queue() && job.pace.iodepth > 1 {
             note(format!(
                 "iodepth={} has no effect: {} carries out one operation at a time",
                 job.pace.iodepth,

@@ -139,7 +139,7 @@ pub(crate) fn measured_latencies(job: &Job) -> MeasuredLatencies {
     let latencies = stats.stats && !stats.gtod_reduce;
     MeasuredLatencies {
         // Synchronous engines never submit; fio has no such figure either.
-        submission: latencies && !stats.disable_slat && job.engine.engine.is_async(),
+        submission: latencies && !stats.disable_slat && job.has_queue(),
         service: latencies && !stats.disable_clat,
         // As in fio: an operation on names begins with its call.
         latency: latencies && !stats.disable_lat && job.engine.engine.name_call().is_none(),

@@ -10,12 +10,6 @@ use units::{Bytes, Nanos};
 use crate::logs::{self, MeasuredLatencies};
 use crate::{EndedJobs, WorkerPlan};
 
-/// Returns the queue depth of a job's workers.
-#[must_use]
-pub fn depth(job: &Job) -> u32 {
-    if job.engine.engine.is_async() { job.pace.iodepth.max(1) } else { 1 }
-}
-
 /// Returns the policy by which a worker keeps its queue filled.
 #[must_use]
 pub fn policy(worker: &WorkerPlan, job: &Job, seed: u64) -> drive::Policy {
@@ -23,7 +17,7 @@ pub fn policy(worker: &WorkerPlan, job: &Job, seed: u64) -> drive::Policy {
     // No batch is larger than the queue.
     let (most, complete_min) = (pace.iodepth, pace.batch_complete_min.min(pace.iodepth));
     drive::Policy {
-        depth: depth(job),
+        depth: job.depth(),
         batch: pace.batch.map(|batch| batch.min(most)),
         complete_min,
         complete_max: pace.batch_complete_max.map(|complete_max| complete_max.max(complete_min)),

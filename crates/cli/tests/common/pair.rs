@@ -60,6 +60,25 @@ pub(crate) fn pair(line: &str) -> [PairedRun; 2] {
     pair_in(line, |_| {})
 }
 
+/// Runs a job by Fathom, then by fio as often as it does not end within 5 seconds, which is killed.
+pub(crate) fn pair_with_patience(line: &str) -> [PairedRun; 2] {
+    let arguments = words(&format!("--output-format=json {line}"));
+    let ours = fathom(std::iter::once("fio".to_owned()).chain(arguments.clone()));
+    let theirs = || {
+        let mut command = std::process::Command::new("timeout");
+        command.args(["-s", "KILL", "5", "fio"]).args(&arguments);
+        command
+    };
+    let run_in = |mut command: std::process::Command| {
+        let scratch = Scratch::new();
+        let outcome = run(command.current_dir(&scratch));
+        PairedRun { scratch, outcome }
+    };
+    let is_done = |paired: &PairedRun| paired.outcome.code().is_some_and(|code| code != 137);
+    let theirs = (0..20).map(|_| run_in(theirs())).find(is_done).expect("fio ends in one of 20 runs");
+    [run_in(ours), theirs]
+}
+
 /// Fails the test unless both programs ended with this exit code, and counted and left the same.
 #[track_caller]
 pub(crate) fn expect_same([ours, theirs]: &[PairedRun; 2], code: i32, line: &str) {

@@ -6,7 +6,7 @@ use std::io;
 use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rustix::fs::{AtFlags, StatxFlags, ioctl_blksszget, statx};
 
@@ -118,8 +118,8 @@ pub struct File {
     /// Granularity of zeroing and deallocation, in bytes; 1 for files.
     grain_bytes: u32,
     access: Access,
-    /// Permission to write.
-    permit: RefCell<Option<Permit>>,
+    /// Permission to write, which copies of the file share.
+    permit: Arc<Mutex<Option<Permit>>>,
     /// The gate that removes the file whenever a loop begins; `None` if it stays.
     renewed_by: Option<Arc<WriteGate>>,
 }
@@ -193,12 +193,12 @@ impl File {
     pub(crate) fn renew(&self) -> Result<(), i32> {
         let Some(gate) = self.renewed_by.as_ref().filter(|_| self.kind == FileKind::Regular) else { return Ok(()) };
         // The file is freed before the next one is written.
-        drop(self.permit.take());
+        self.set_permit(None);
         gate.remove_name(&self.path)?;
         if self.access.write {
             let (permit, _) =
                 gate.create(&self.path).map_err(|denied| Error::from(denied).errno.unwrap_or(libc::EACCES))?;
-            self.permit.replace(Some(permit));
+            self.set_permit(Some(permit));
         }
         Ok(())
     }
@@ -209,6 +209,40 @@ impl File {
         let file = self.file.borrow();
         let extended = file.as_ref().map_or(Ok(()), |file| file.set_len(bytes));
         extended.map_err(|error| error.raw_os_error().unwrap_or(libc::EIO))
+    }
+
+    /// Opens the same file or device again, for another thread. The copy has the same permission, also after
+    /// [`Self::renew`] of the file.
+    ///
+    /// # Errors
+    /// Fails if the system refuses.
+    pub(crate) fn reopened(&self) -> Result<Self, Error> {
+        let copy = Self {
+            file: RefCell::new(None),
+            fd: Cell::new(-1),
+            advice: self.advice.clone(),
+            path: self.path.clone(),
+            kind: self.kind,
+            bytes: self.bytes,
+            unit_bytes: self.unit_bytes,
+            grain_bytes: self.grain_bytes,
+            access: self.access,
+            permit: Arc::clone(&self.permit),
+            renewed_by: None,
+        };
+        if !self.is_closed() {
+            let failed = |errno: i32| refused(&self.path, self.access, &io::Error::from_raw_os_error(-errno));
+            copy.live_fd().map_err(failed)?;
+        }
+        Ok(copy)
+    }
+
+    fn permit(&self) -> MutexGuard<'_, Option<Permit>> {
+        self.permit.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn set_permit(&self, permit: Option<Permit>) {
+        *self.permit() = permit;
     }
 
     /// Reports whether the file is closed.
@@ -226,7 +260,7 @@ impl File {
     /// claiming descriptor: through another one the kernel cannot claim the device to drop its page cache, and fails
     /// with `EBUSY`.
     pub(crate) fn range_fd(&self) -> Result<RawFd, i32> {
-        match self.permit.borrow().as_ref().and_then(Permit::claim) {
+        match self.permit().as_ref().and_then(Permit::claim) {
             Some(claim) if self.kind == FileKind::Block => Ok(claim),
             _ => self.live_fd(),
         }
@@ -241,7 +275,7 @@ impl File {
 
     #[cold]
     fn reopen(&self) -> Result<RawFd, i32> {
-        let file = open_raw(&self.path, self.access, self.permit.borrow().as_ref())
+        let file = open_raw(&self.path, self.access, self.permit().as_ref())
             .map_err(|error| -error.raw_os_error().unwrap_or(libc::EIO))?;
         self.fd.set(file.as_raw_fd());
         self.file.replace(Some(file));
@@ -287,7 +321,7 @@ fn open_checked(path: &Path, access: Access, permit: Option<&Permit>) -> Result<
     let multiple = |needed| if needed { unit_bytes(&file, kind) } else { 1 };
     let (unit_bytes, grain_bytes) = (multiple(access.direct), multiple(kind == FileKind::Block));
     let (fd, path) = (Cell::new(file.as_raw_fd()), path.to_owned());
-    let (file, advice, permit) = (RefCell::new(Some(file)), Cell::new(None), RefCell::new(permit.cloned()));
+    let (file, advice, permit) = (RefCell::new(Some(file)), Cell::new(None), Arc::new(Mutex::new(permit.cloned())));
     Ok(File { file, fd, advice, path, kind, bytes, unit_bytes, grain_bytes, access, permit, renewed_by: None })
 }
 

@@ -109,6 +109,21 @@ fn every_engine_conforms_with_injected_faults() {
     }
 }
 
+#[test]
+fn helper_threads_conform_with_every_engine() {
+    let scratch = Scratch::new("offload");
+    let path = scratch.file("data", FILE_BYTES);
+    // The helpers of `mmap` would not see that a mapping has ended.
+    for engine in EngineKind::ON_FILES.into_iter().filter(|&engine| engine != EngineKind::Mmap) {
+        for direct in [false, true] {
+            check_on(&path, direct, &Setup { offloads: true, ..setup(engine) });
+        }
+        let setup = Setup { offloads: true, ..setup(engine) };
+        let file = gate_of_any_content().open(&path, access(false)).unwrap();
+        with_target(&setup, vec![file], CheckWithFaults(subject(&setup))).unwrap();
+    }
+}
+
 /// Reads and writes a file once, and returns the results.
 struct Transfer;
 

@@ -82,7 +82,7 @@ struct Needs {
 impl Needs {
     fn of(job: &Job, capacity: &Capacity) -> Self {
         let workers = u64::from(job.grouping.numjobs);
-        let depth = depth(job);
+        let depth = u64::from(job.depth());
         let nrfiles = files(job);
         let engine = job.engine.engine;
         let has_files = !engine.has_no_storage() && !engine.is_remote() && engine != Engine::Model;
@@ -128,11 +128,6 @@ impl Needs {
     fn address_bytes(&self) -> u64 {
         self.memory_bytes().saturating_add(self.stack_bytes)
     }
-}
-
-/// Returns the queue depth of each worker of `job`.
-fn depth(job: &Job) -> u64 {
-    if job.engine.engine.is_async() { u64::from(job.pace.iodepth.max(1)) } else { 1 }
 }
 
 /// Returns the number of files of each worker.
@@ -245,7 +240,7 @@ static RULES: [NeedRule; 8] = [
         limit: |_| constant(IN_FLIGHT_MAX),
         needed: |needs| needs.in_flight,
         resource: "operations in flight",
-        option: |job, _| larger_factor(job, "iodepth", depth(job)),
+        option: |job, _| larger_factor(job, "iodepth", u64::from(job.depth())),
         remedy: "write a smaller `iodepth` or `numjobs`",
         ..STAGE_RULE
     },
@@ -322,7 +317,7 @@ fn memory_option(job: &Job, capacity: &Capacity) -> &'static str {
     let block = if capacity.buffers { buffer_bytes(job) / BUFFER_ALIGN_BYTES } else { 0 };
     let factors = [
         (u64::from(job.grouping.numjobs), "numjobs"),
-        (depth(job), "iodepth"),
+        (u64::from(job.depth()), "iodepth"),
         (files(job), name_of_files(job)),
         (block, if u64::from(job.engine.iomem_align) > (1 << 20) { "iomem_align" } else { "bs" }),
     ];
@@ -339,11 +334,12 @@ fn check_each(plan: &Plan, capacity: &Capacity) -> Vec<Excess> {
     };
     for (index, job) in plan.jobs.iter().enumerate() {
         let ring = matches!(job.engine.engine, Engine::IoUring | Engine::IoUringCmd | Engine::Posixaio);
-        if let Some(limit) = capacity.ring_entries.as_ref().filter(|limit| ring && depth(job) > limit.most) {
+        if let Some(limit) = capacity.ring_entries.as_ref().filter(|limit| ring && u64::from(job.depth()) > limit.most)
+        {
             let message = format!(
                 "job `{}` keeps {} operations in flight, but a ring takes {}: {}",
                 job.name,
-                grouped(depth(job)),
+                grouped(u64::from(job.depth())),
                 grouped(limit.most),
                 limit.source
             );
@@ -408,7 +404,12 @@ fn check_sum(plan: &Plan, parts: &[(usize, u64)], capacity: &Capacity, rule: &Ne
 /// Formats the factors of a job's needs.
 fn factors(job: &Job) -> String {
     let block = Bytes::new(buffer_bytes(job));
-    format!("numjobs={}, iodepth={}, files={}, buffers of {block}", job.grouping.numjobs, depth(job), files(job))
+    format!(
+        "numjobs={}, iodepth={}, files={}, buffers of {block}",
+        job.grouping.numjobs,
+        u64::from(job.depth()),
+        files(job)
+    )
 }
 
 /// Checks memory that is known only after the files have been inspected, as that of block maps is. `parts` are pairs of

@@ -189,6 +189,27 @@ impl Engine {
         self.name_call().is_some() || matches!(self, Self::Ftruncate | Self::Falloc | Self::E4defrag)
     }
 
+    /// Reports whether helper threads can carry out its operations.
+    #[must_use]
+    pub const fn can_be_offloaded(self) -> bool {
+        matches!(
+            self,
+            Self::IoUring
+                | Self::Libaio
+                | Self::Posixaio
+                | Self::Psync
+                | Self::Sync
+                | Self::Vsync
+                | Self::Pvsync
+                | Self::Pvsync2
+                | Self::Splice
+                | Self::Ftruncate
+                | Self::Falloc
+                | Self::Null
+                | Self::Model
+        )
+    }
+
     /// Reports whether more than one operation can be in flight, as also with fio's `null`.
     #[must_use]
     pub const fn is_async(self) -> bool {
@@ -213,6 +234,8 @@ pub struct EngineOptions {
     pub engine: Engine,
     /// `O_DIRECT`: bypass the page cache.
     pub direct: bool,
+    /// Submission by helper threads, one for each operation in flight (`io_submit_mode=offload`).
+    pub offloads: bool,
     /// Polled completions (`hipri`).
     pub hipri: bool,
     /// Buffers registered with the kernel (`fixedbufs`).

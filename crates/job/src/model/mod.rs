@@ -316,6 +316,18 @@ impl Job {
         }
     }
 
+    /// Reports whether more than one operation can be in flight.
+    #[must_use]
+    pub fn has_queue(&self) -> bool {
+        self.engine.engine.is_async() || self.engine.offloads
+    }
+
+    /// Returns the queue depth of each worker.
+    #[must_use]
+    pub fn depth(&self) -> u32 {
+        if self.has_queue() { self.pace.iodepth.max(1) } else { 1 }
+    }
+
     /// Reports whether operations go through a queue in fio, whatever their number.
     #[must_use]
     pub fn is_queued(&self) -> bool {

@@ -2,7 +2,7 @@
 
 use super::foreign;
 use super::spec::OptionKind::{Int, Text, Word};
-use super::spec::{ANY, OptionSpec, accepted, int, later, special, switch, word};
+use super::spec::{ANY, OptionSpec, accepted, int, special, switch, word};
 use crate::draft::JobDraft;
 use crate::model::{BufferMemory, Engine};
 use crate::read::Findings;
@@ -52,8 +52,13 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
     switch("serialize_overlap", "0", "Delay operations that overlap one in flight.", |d, on| {
         d.job.pace.serialize_overlap = on;
     }),
-    later("io_submit_mode", Word(&["inline", "offload"]), "Submit from the worker or from helper threads.")
-        .default("inline"),
+    word(
+        "io_submit_mode",
+        &["inline", "offload"],
+        "Submit from the worker, or from a helper thread for each operation in flight.",
+        |d, word, _, _| d.job.engine.offloads = word == "offload",
+    )
+    .default("inline"),
     word(
         "mem",
         &["malloc", "shm", "shmhuge", "mmap", "mmapshared", "mmaphuge"],

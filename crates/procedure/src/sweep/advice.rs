@@ -6,7 +6,7 @@ use report::sweep::SweepAdvice;
 
 /// Returns the `iodepth` and `numjobs` with `depth` operations in flight.
 pub(crate) fn split(job: &Job, depth: u32) -> (u32, u32) {
-    if !job.engine.engine.is_async() {
+    if !job.has_queue() {
         return (1, depth);
     }
     let workers = job.grouping.numjobs.max(1);
@@ -34,11 +34,11 @@ pub(crate) fn advice(plan: &Plan, fit: &Fit, cpu_per_io_ns: Option<f64>, sweeps:
     let processors = std::thread::available_parallelism().map_or(1, |count| count.get() as u32);
     let most = if cpu_per_io_ns.is_some() { processors } else { 64 };
     let numjobs = match job.grouping.numjobs {
-        _ if !job.engine.engine.is_async() => depth,
+        _ if !job.has_queue() => depth,
         1 => (wanted.ceil() as u32).clamp(1, depth.min(most)),
         given => given,
     };
-    let iodepth = if job.engine.engine.is_async() { depth.div_ceil(numjobs) } else { 1 };
+    let iodepth = if job.has_queue() { depth.div_ceil(numjobs) } else { 1 };
     let line = fio_line(plan, job, iodepth, numjobs);
     Some(SweepAdvice { depth: iodepth * numjobs, iodepth, numjobs, fio: line.filter(|_| *sweeps == 1), cpu_per_io_ns })
 }

@@ -94,7 +94,7 @@ impl<'q> PreparedSweep<'q> {
 
     /// Returns the number of which depths are multiples.
     pub(crate) fn workers(&self) -> u32 {
-        if self.job().engine.engine.is_async() { self.job().grouping.numjobs.max(1) } else { 1 }
+        if self.job().has_queue() { self.job().grouping.numjobs.max(1) } else { 1 }
     }
 
     pub(crate) fn parallel_probes(&self) -> usize {

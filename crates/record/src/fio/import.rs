@@ -230,8 +230,9 @@ fn without_options(entry: &JobEntry, declared: &mut Declared) -> u32 {
 
 fn declared(entry: &JobEntry, options: &TypedOptions<'_>) -> Declared {
     let engine = options.get("ioengine").unwrap_or("psync");
-    let (iodepth, engine_is_async) = (entry.latency_depth.max(1), is_async(engine));
-    let iodepth_effective = if engine_is_async { iodepth } else { 1 };
+    let has_queue = is_async(engine) || options.get("io_submit_mode") == Some("offload");
+    let iodepth = entry.latency_depth.max(1);
+    let iodepth_effective = if has_queue { iodepth } else { 1 };
     let workers = u64::from(workers(entry, options));
     let rate = |name| {
         let rates = per_kind(options.get(name), parse_size);
@@ -246,7 +247,7 @@ fn declared(entry: &JobEntry, options: &TypedOptions<'_>) -> Declared {
     Declared {
         engine: engine.to_owned(),
         device: engine != "null",
-        queues: engine_is_async,
+        queues: has_queue,
         iodepth,
         iodepth_effective,
         in_flight_asked: u64::from(iodepth) * workers,

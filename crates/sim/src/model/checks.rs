@@ -67,11 +67,10 @@ fn endless_loop(job: &Job, spec: &Spec) -> Option<Diagnostic> {
 
 /// Reports stages with more operations in flight than there are request IDs.
 fn too_deep(plan: &Plan, workers: &[WorkerPlan]) -> Option<Diagnostic> {
-    let in_flight = |stage: &[WorkerPlan]| -> u64 {
-        stage.iter().map(|worker| u64::from(policy::depth(&plan.jobs[worker.job]))).sum()
-    };
+    let in_flight =
+        |stage: &[WorkerPlan]| -> u64 { stage.iter().map(|worker| u64::from(plan.jobs[worker.job].depth())).sum() };
     let stage = workers.chunk_by(|a, b| a.stage == b.stage).find(|stage| in_flight(stage) > IN_FLIGHT_MAX)?;
-    let deepest = stage.iter().map(|worker| &plan.jobs[worker.job]).max_by_key(|job| policy::depth(job))?;
+    let deepest = stage.iter().map(|worker| &plan.jobs[worker.job]).max_by_key(|job| job.depth())?;
     let found = in_flight(stage);
     let message = format!("{found} operations in flight are more than a simulation holds, which is {IN_FLIGHT_MAX}");
     let diagnostic = Diagnostic::error("too-many-in-flight", message).at(deepest.origin.of("iodepth").cloned()).remedy(

@@ -439,7 +439,7 @@ impl<C: Clock + 'static> Execution<'_, C> {
         let meter = policy::meter_options(job, self.options.intervals, self.run.workers.plans.len());
         ready.workers.push(drive::DriveWorker::new(issuer, Meter::new(meter).logging_to(log), policy));
         ready.clients.push(ModelClient {
-            depth: policy::depth(job),
+            depth: job.depth(),
             files: self.placement.places[worker.number].clone(),
             buffered: buffered(job),
         });

@@ -1,0 +1,319 @@
+//! Submission by helper threads (`io_submit_mode=offload`).
+//!
+//! Each tag has a thread, with a target of the same engine for one operation at a time. The thread of the worker hands
+//! operations over and is never held up by a call that blocks.
+
+use std::collections::VecDeque;
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use target::{Completion, Op, Tag, Target, WriteBackSource};
+use units::{Nanos, ZoneCommand};
+
+use crate::clock::{self, MonotonicClock};
+use crate::engines::{self, Visitor};
+use crate::error::{Error, ErrorKind};
+use crate::files::File;
+use crate::in_call::InCall;
+use crate::queue::{self, SubmissionQueue};
+use crate::setup::Setup;
+use crate::slots::EngineSlots;
+use crate::{inline, settle, thread, usage, zones};
+
+/// Stack of a helper thread in bytes. It makes system calls and no recursion.
+const STACK_BYTES: usize = 256 << 10;
+
+/// What a helper thread does next.
+enum HelperTask {
+    Execute { op: Op, priority: u16 },
+    Close(u32),
+    End,
+}
+
+/// Tasks of one helper, in order.
+#[derive(Default)]
+struct Mailbox {
+    tasks: Mutex<VecDeque<HelperTask>>,
+    arrived: Condvar,
+}
+
+impl Mailbox {
+    fn put(&self, task: HelperTask) {
+        locked(&self.tasks).push_back(task);
+        self.arrived.notify_one();
+    }
+
+    fn take(&self) -> HelperTask {
+        let is_empty = |tasks: &mut VecDeque<HelperTask>| tasks.is_empty();
+        let tasks = self.arrived.wait_while(locked(&self.tasks), is_empty);
+        tasks.unwrap_or_else(PoisonError::into_inner).pop_front().unwrap_or(HelperTask::End)
+    }
+}
+
+/// Completions of all helpers.
+#[derive(Default)]
+struct Outbox {
+    done: Mutex<Vec<Completion>>,
+    /// Number of completions, which can be read without the lock.
+    count: AtomicU32,
+    /// Number of completions that the worker sleeps for.
+    wanted: AtomicU32,
+    arrived: Condvar,
+}
+
+impl Outbox {
+    fn put(&self, completion: Completion) {
+        let mut done = locked(&self.done);
+        done.push(completion);
+        let count = done.len() as u32;
+        self.count.store(count, Ordering::Release);
+        if count >= self.wanted.load(Ordering::Relaxed) {
+            self.arrived.notify_one();
+        }
+    }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The buffer of a helper's only tag.
+struct HelperBuffer {
+    start: NonNull<u8>,
+    bytes: usize,
+}
+
+// SAFETY: the helper keeps the buffer until it ends, and uses it only between taking an operation and completing it.
+// During that time the tag is in flight, and the worker does not use it.
+unsafe impl Send for HelperBuffer {}
+
+/// What a helper reports once its target is ready: its thread ID and its buffer.
+type Ready = Result<(u32, Option<HelperBuffer>), Error>;
+
+/// A helper thread.
+struct Helper {
+    mailbox: Arc<Mailbox>,
+    thread: Option<JoinHandle<()>>,
+    buffer: Option<HelperBuffer>,
+}
+
+impl Helper {
+    /// Starts the thread of `tag`, which reports to `ready`.
+    fn start(
+        tag: Tag,
+        setup: Setup,
+        files: Vec<File>,
+        outbox: Arc<Outbox>,
+        ready: Sender<Ready>,
+    ) -> Result<Self, Error> {
+        let mailbox = Arc::new(Mailbox::default());
+        let tasks = Arc::clone(&mailbox);
+        let run = move || {
+            let opened = ready.clone();
+            let work = HelperWork { tag, tasks: &tasks, outbox: &outbox, opened };
+            if let Err(error) = engines::with_engine(&setup, files, work) {
+                let _ = ready.send(Err(error));
+            }
+        };
+        let builder = std::thread::Builder::new().name(format!("offload-{}", tag.0)).stack_size(STACK_BYTES);
+        let thread = builder.spawn(run).map_err(|error| {
+            Error::system(ErrorKind::Host, "start", "a helper thread", &error)
+                .with_remedy("use a smaller iodepth, or leave out io_submit_mode=offload")
+        })?;
+        Ok(Self { mailbox, thread: Some(thread), buffer: None })
+    }
+}
+
+/// The work of a helper thread, once its target is open.
+struct HelperWork<'a> {
+    tag: Tag,
+    tasks: &'a Mailbox,
+    outbox: &'a Outbox,
+    opened: Sender<Ready>,
+}
+
+impl Visitor for HelperWork<'_> {
+    type Output = ();
+
+    fn visit<T: Target>(self, mut target: T) {
+        let buffer = target
+            .buffer(Tag(0))
+            .map(|bytes| HelperBuffer { start: NonNull::from(&mut *bytes).cast(), bytes: bytes.len() });
+        let Ok(()) = self.opened.send(Ok((thread::id(), buffer))) else { return };
+        drop(self.opened);
+        let mut done = Vec::with_capacity(1);
+        loop {
+            match self.tasks.take() {
+                HelperTask::Execute { op, priority } => {
+                    target.prioritize(priority);
+                    target.submit(Op { tag: Tag(0), ..op });
+                    while done.is_empty() && !thread::is_abandoned() {
+                        target.wait(1, Nanos::MAX, &mut done);
+                    }
+                    let own = |completion| Completion { tag: self.tag, ..completion };
+                    done.drain(..).map(own).for_each(|completion| self.outbox.put(completion));
+                }
+                HelperTask::Close(file) => target.close(file),
+                HelperTask::End => return,
+            }
+        }
+    }
+}
+
+/// A target whose operations are executed by helper threads.
+pub(crate) struct Offload {
+    queue: OffloadQueue,
+    /// Files for what the worker does itself. Each helper has its own.
+    files: Vec<File>,
+    /// I/O priority of the next operation.
+    priority: u16,
+    in_call: Arc<InCall>,
+    clock: MonotonicClock,
+}
+
+struct OffloadQueue {
+    helpers: Vec<Helper>,
+    slots: EngineSlots,
+    outbox: Arc<Outbox>,
+}
+
+impl Offload {
+    /// Starts a helper for each tag of `setup`.
+    ///
+    /// # Errors
+    /// Fails if a thread cannot be started, a file cannot be opened again, or the engine is unavailable.
+    pub(crate) fn new(setup: &Setup, files: Vec<File>) -> Result<Self, Error> {
+        let (ready, reports) = channel();
+        let mut queue =
+            OffloadQueue { helpers: Vec::new(), slots: EngineSlots::new(setup.depth), outbox: Arc::default() };
+        for tag in (0..setup.depth).map(Tag) {
+            let own = files.iter().map(File::reopened).collect::<Result<_, _>>()?;
+            let setup = Setup { depth: 1, offloads: false, in_call: None, ..setup.clone() };
+            queue.helpers.push(Helper::start(tag, setup, own, Arc::clone(&queue.outbox), ready.clone())?);
+            queue.await_last(&reports)?;
+        }
+        let in_call = setup.in_call.clone().unwrap_or_default();
+        Ok(Self { queue, files, priority: 0, in_call, clock: setup.clock })
+    }
+}
+
+impl OffloadQueue {
+    /// Waits until the helper that was started last is ready.
+    fn await_last(&mut self, reports: &Receiver<Ready>) -> Result<(), Error> {
+        let ended = || Error::found(ErrorKind::Host, "start", "a helper thread", "it ended at once");
+        let (thread, buffer) = reports.recv().map_err(|_| ended())??;
+        usage::add_helper(thread);
+        if let Some(helper) = self.helpers.last_mut() {
+            helper.buffer = buffer;
+        }
+        Ok(())
+    }
+}
+
+impl Drop for OffloadQueue {
+    /// Waits for the operations in flight.
+    fn drop(&mut self) {
+        self.helpers.iter().for_each(|helper| helper.mailbox.put(HelperTask::End));
+        for thread in self.helpers.iter_mut().filter_map(|helper| helper.thread.take()) {
+            let _ = thread.join();
+        }
+        usage::forget_helpers();
+    }
+}
+
+impl SubmissionQueue for OffloadQueue {
+    fn in_flight(&self) -> u32 {
+        self.slots.in_flight()
+    }
+
+    fn collect(&mut self, done: &mut Vec<Completion>) {
+        if self.outbox.count.load(Ordering::Acquire) == 0 {
+            return;
+        }
+        let mut completed = locked(&self.outbox.done);
+        for completion in completed.drain(..) {
+            self.slots.release(completion.tag);
+            done.push(completion);
+        }
+        self.outbox.count.store(0, Ordering::Relaxed);
+    }
+
+    fn poll(&mut self) {
+        std::hint::spin_loop();
+    }
+
+    fn flush(&mut self) {}
+
+    fn block(&mut self, want: u32, limit: Option<Nanos>) -> bool {
+        let done = locked(&self.outbox.done);
+        self.outbox.wanted.store(want, Ordering::Relaxed);
+        let too_few = |done: &mut Vec<Completion>| done.len() < want as usize;
+        let limit = limit.map_or(Duration::MAX, |limit| Duration::from_nanos(limit.get()));
+        let waited = self.outbox.arrived.wait_timeout_while(done, limit, too_few);
+        drop(waited);
+        false
+    }
+}
+
+impl Target for Offload {
+    fn now(&mut self) -> Nanos {
+        self.clock.now()
+    }
+
+    fn prioritize(&mut self, priority: u16) {
+        self.priority = priority;
+    }
+
+    fn submit(&mut self, op: Op) {
+        self.queue.slots.take(op.tag);
+        let task = HelperTask::Execute { op, priority: self.priority };
+        self.queue.helpers[op.tag.index()].mailbox.put(task);
+    }
+
+    fn wait(&mut self, min: u32, until: Nanos, done: &mut Vec<Completion>) {
+        queue::wait(&mut self.queue, &self.clock, min, until, done);
+    }
+
+    fn invalidate(&mut self, file: u32, offset: u64, length: u64) {
+        inline::invalidate(self.files.get(file as usize), offset, length);
+    }
+
+    fn settle(&mut self, file: u32, offset: u64, length: u64) -> Result<WriteBackSource, i32> {
+        let settle = || settle::settle(self.files.get(file as usize), offset, length);
+        self.in_call.settle(file, offset, self.clock.now(), settle)
+    }
+
+    fn command_zone(&mut self, file: u32, command: ZoneCommand, offset: u64, length: u64) -> Result<u64, i32> {
+        zones::command(&self.files, (file, command), (offset, length), &self.in_call, self.clock.now())
+    }
+
+    fn close(&mut self, file: u32) {
+        if let Some(own) = self.files.get(file as usize) {
+            own.close();
+        }
+        self.queue.helpers.iter().for_each(|helper| helper.mailbox.put(HelperTask::Close(file)));
+    }
+
+    fn spin(&mut self, cycles: u32) {
+        clock::spin(cycles);
+    }
+
+    fn renew(&mut self, file: u32) -> Result<(), i32> {
+        self.close(file);
+        self.files.get(file as usize).map_or(Ok(()), File::renew)
+    }
+
+    fn buffer(&mut self, tag: Tag) -> Option<&mut [u8]> {
+        let buffer = self.queue.helpers.get(tag.index())?.buffer.as_ref()?;
+        if self.queue.slots.is_taken(tag) {
+            return None;
+        }
+        // SAFETY: the helper's target has these bytes until the helper ends with this target, and does not use them while
+        // the tag is not in flight; the exclusive borrow prevents an operation meanwhile.
+        Some(unsafe { std::slice::from_raw_parts_mut(buffer.start.as_ptr(), buffer.bytes) })
+    }
+}
