@@ -3,6 +3,7 @@
 mod common;
 
 use common::json::Json;
+use common::pair::{expect_same, pair_in};
 use common::{Scratch, fathom, fio, require, run, words};
 
 /// Runs a command line with both programs, each in a directory of its own, and returns what they print.
@@ -100,4 +101,11 @@ fn unknown_profiles_and_values_are_refused() {
         let refused = run(&mut fathom(words(line))).expect_code(1);
         assert!(refused.stderr.contains(message), "{line}: {}", refused.stderr);
     }
+}
+
+#[test]
+fn a_profile_in_a_job_changes_nothing_as_in_fio() {
+    require!(Fio);
+    let job = |scratch: &Scratch| scratch.write("job", "[a]\nprofile=act\nioengine=null\nsize=64k\nrw=randread\n");
+    expect_same(&pair_in("job", |scratch| drop(job(scratch))), 0, "profile=act in a job");
 }

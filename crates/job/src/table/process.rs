@@ -3,7 +3,7 @@
 use super::spec::OptionKind::{Int, Long, Text, Word};
 use units::{Bytes, Nanos};
 
-use super::spec::{ANY, OptionSpec, Setter, Status, accepted, flag, int, later, special, switch, text, word};
+use super::spec::{ANY, OptionSpec, Setter, Status, accepted, flag, int, special, switch, text, word};
 use crate::draft::JobDraft;
 use crate::model::{ExitScope, NumaMemory, NumaNodes};
 use crate::read::{Findings, lists};
@@ -129,7 +129,12 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
         "Memory that each worker locks while it runs, so that less is left for the page cache.",
     )
     .default("0"),
-    later("profile", Word(&["tiobench", "act"]), "Run a built-in procedure instead of jobs; see `fathom suite`."),
+    accepted(
+        "profile",
+        Word(&["tiobench", "act"]),
+        "Run the jobs of a profile, on the command line.",
+        "in a job it does nothing in fio either; write `fathom fio --profile=NAME`",
+    ),
     int("flow_id", (0, ANY), "Flow that the job belongs to.", |d, n| d.job.pace.flow.id = n as u32).default("0"),
     int("flow", (0, 1000), "Weight of the job within its flow; 0 for none.", |d, n| {
         d.job.pace.flow.weight = n as u32;
