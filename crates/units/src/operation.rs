@@ -2,7 +2,8 @@
 
 /// Kinds of operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[repr(u16)]
+// Two bytes would make each decision of an issuer 48 bytes long instead of 40, which costs 5 % of a null job.
+#[repr(u8)]
 pub enum OpKind {
     /// A read.
     Read,
