@@ -276,6 +276,7 @@ fn a_run_on_a_device_that_never_answers_did_not_end() {
         ("psync", 1, ["read", "close"]),
         ("libaio", 1, ["read", "close"]),
         ("io_uring", 1, ["read", "close"]),
+        ("psync --io_submit_mode=offload --iodepth=4", 0, ["read", "close"]),
     ] {
         let line = format!(
             "run --name=x --filename={device} --rw=randread --bs=4k --ioengine={engine} --direct={direct} --time_based \

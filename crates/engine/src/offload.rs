@@ -6,7 +6,7 @@
 use std::collections::VecDeque;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -97,24 +97,18 @@ type Ready = Result<(u32, Option<HelperBuffer>), Error>;
 /// A helper thread.
 struct Helper {
     mailbox: Arc<Mailbox>,
-    thread: Option<JoinHandle<()>>,
+    thread: JoinHandle<()>,
     buffer: Option<HelperBuffer>,
 }
 
 impl Helper {
-    /// Starts the thread of `tag`, which reports to `ready`.
-    fn start(
-        tag: Tag,
-        setup: Setup,
-        files: Vec<File>,
-        outbox: Arc<Outbox>,
-        ready: Sender<Ready>,
-    ) -> Result<Self, Error> {
+    /// Starts the thread of `tag` and waits until its target is open.
+    fn start(tag: Tag, setup: Setup, files: Vec<File>, outbox: &Arc<Outbox>) -> Result<Self, Error> {
         let mailbox = Arc::new(Mailbox::default());
-        let tasks = Arc::clone(&mailbox);
+        let (ready, report) = channel();
+        let (tasks, outbox) = (Arc::clone(&mailbox), Arc::clone(outbox));
         let run = move || {
-            let opened = ready.clone();
-            let work = HelperWork { tag, tasks: &tasks, outbox: &outbox, opened };
+            let work = HelperWork { tag, tasks: &tasks, outbox: &outbox, ready: ready.clone() };
             if let Err(error) = engines::with_engine(&setup, files, work) {
                 let _ = ready.send(Err(error));
             }
@@ -124,7 +118,10 @@ impl Helper {
             Error::system(ErrorKind::Host, "start", "a helper thread", &error)
                 .with_remedy("use a smaller iodepth, or leave out io_submit_mode=offload")
         })?;
-        Ok(Self { mailbox, thread: Some(thread), buffer: None })
+        let ended = || Error::found(ErrorKind::Host, "start", "a helper thread", "it ended at once");
+        let (number, buffer) = report.recv().map_err(|_| ended())??;
+        usage::add_helper(number);
+        Ok(Self { mailbox, thread, buffer })
     }
 }
 
@@ -133,7 +130,7 @@ struct HelperWork<'a> {
     tag: Tag,
     tasks: &'a Mailbox,
     outbox: &'a Outbox,
-    opened: Sender<Ready>,
+    ready: Sender<Ready>,
 }
 
 impl Visitor for HelperWork<'_> {
@@ -143,8 +140,7 @@ impl Visitor for HelperWork<'_> {
         let buffer = target
             .buffer(Tag(0))
             .map(|bytes| HelperBuffer { start: NonNull::from(&mut *bytes).cast(), bytes: bytes.len() });
-        let Ok(()) = self.opened.send(Ok((thread::id(), buffer))) else { return };
-        drop(self.opened);
+        let Ok(()) = self.ready.send(Ok((thread::id(), buffer))) else { return };
         let mut done = Vec::with_capacity(1);
         loop {
             match self.tasks.take() {
@@ -187,30 +183,15 @@ impl Offload {
     /// # Errors
     /// Fails if a thread cannot be started, a file cannot be opened again, or the engine is unavailable.
     pub(crate) fn new(setup: &Setup, files: Vec<File>) -> Result<Self, Error> {
-        let (ready, reports) = channel();
         let mut queue =
             OffloadQueue { helpers: Vec::new(), slots: EngineSlots::new(setup.depth), outbox: Arc::default() };
         for tag in (0..setup.depth).map(Tag) {
             let own = files.iter().map(File::reopened).collect::<Result<_, _>>()?;
             let setup = Setup { depth: 1, offloads: false, in_call: None, ..setup.clone() };
-            queue.helpers.push(Helper::start(tag, setup, own, Arc::clone(&queue.outbox), ready.clone())?);
-            queue.await_last(&reports)?;
+            queue.helpers.push(Helper::start(tag, setup, own, &queue.outbox)?);
         }
         let in_call = setup.in_call.clone().unwrap_or_default();
         Ok(Self { queue, files, priority: 0, in_call, clock: setup.clock })
-    }
-}
-
-impl OffloadQueue {
-    /// Waits until the helper that was started last is ready.
-    fn await_last(&mut self, reports: &Receiver<Ready>) -> Result<(), Error> {
-        let ended = || Error::found(ErrorKind::Host, "start", "a helper thread", "it ended at once");
-        let (thread, buffer) = reports.recv().map_err(|_| ended())??;
-        usage::add_helper(thread);
-        if let Some(helper) = self.helpers.last_mut() {
-            helper.buffer = buffer;
-        }
-        Ok(())
     }
 }
 
@@ -218,8 +199,8 @@ impl Drop for OffloadQueue {
     /// Waits for the operations in flight.
     fn drop(&mut self) {
         self.helpers.iter().for_each(|helper| helper.mailbox.put(HelperTask::End));
-        for thread in self.helpers.iter_mut().filter_map(|helper| helper.thread.take()) {
-            let _ = thread.join();
+        for helper in self.helpers.drain(..) {
+            let _ = helper.thread.join();
         }
         usage::forget_helpers();
     }

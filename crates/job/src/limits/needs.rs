@@ -11,6 +11,10 @@ const BUFFER_ALIGN_BYTES: u64 = 4096;
 
 /// Memory of a worker apart from its buffers: the used part of its stack, its counters and its histograms.
 const WORKER_BYTES: u64 = 64 << 10;
+/// Memory of a helper thread: the used part of its stack.
+const HELPER_BYTES: u64 = 16 << 10;
+/// Address space of the stack of a helper thread.
+const HELPER_STACK_BYTES: u64 = 256 << 10;
 /// Memory of the log entries of a worker that logs each operation: chunks, and the text of one.
 const LOG_BYTES: u64 = 2 << 20;
 /// Memory of a planned file: its path, region and descriptor.
@@ -70,6 +74,7 @@ pub struct Capacity {
 #[derive(Clone, Copy, Debug, Default)]
 struct Needs {
     workers: u64,
+    threads: u64,
     files: u64,
     in_flight: u64,
     descriptors: u64,
@@ -82,7 +87,8 @@ struct Needs {
 impl Needs {
     fn of(job: &Job, capacity: &Capacity) -> Self {
         let workers = u64::from(job.grouping.numjobs);
-        let depth = u64::from(job.depth());
+        let depth = depth(job);
+        let helpers = if capacity.buffers { helpers(job) } else { 0 };
         let nrfiles = files(job);
         let engine = job.engine.engine;
         let has_files = !engine.has_no_storage() && !engine.is_remote() && engine != Engine::Model;
@@ -103,16 +109,29 @@ impl Needs {
         let buffers = if capacity.buffers { depth.saturating_mul(buffer_bytes(job)) } else { 0 };
         let locked = if capacity.buffers { job.host.lockmem.get() } else { 0 };
         let each = |n: u64| workers.saturating_mul(n);
+        // With helpers, each of them has a target, and the worker has the files only.
+        let (threads, targets) = (helpers + 1, helpers.max(1));
         Self {
             workers,
+            threads: each(threads),
             files: each(nrfiles),
             in_flight: each(depth),
-            descriptors: each(open.saturating_add(log_files).saturating_add(ring_descriptors + pipe_descriptors)),
-            mappings: each(THREAD_MAPPINGS + BUFFER_MAPPINGS + ring_mappings + mapped),
+            descriptors: each(
+                open.saturating_mul(threads)
+                    .saturating_add(log_files)
+                    .saturating_add(targets.saturating_mul(ring_descriptors + pipe_descriptors)),
+            ),
+            mappings: each(
+                threads
+                    .saturating_mul(THREAD_MAPPINGS)
+                    .saturating_add(targets.saturating_mul(BUFFER_MAPPINGS + ring_mappings))
+                    .saturating_add(mapped),
+            ),
             buffer_bytes: each(buffers),
-            stack_bytes: each(capacity.stack_bytes),
+            stack_bytes: each(helpers.saturating_mul(HELPER_STACK_BYTES).saturating_add(capacity.stack_bytes)),
             other_bytes: each(
                 WORKER_BYTES
+                    .saturating_add(helpers.saturating_mul(HELPER_BYTES))
                     .saturating_add(locked)
                     .saturating_add(log_bytes)
                     .saturating_add(nrfiles.saturating_mul(FILE_BYTES))
@@ -128,6 +147,16 @@ impl Needs {
     fn address_bytes(&self) -> u64 {
         self.memory_bytes().saturating_add(self.stack_bytes)
     }
+}
+
+/// Returns the queue depth of each worker of `job`.
+fn depth(job: &Job) -> u64 {
+    job.depth().into()
+}
+
+/// Returns the number of threads that help each worker of `job`.
+fn helpers(job: &Job) -> u64 {
+    if job.engine.offloads { depth(job) } else { 0 }
 }
 
 /// Returns the number of files of each worker.
@@ -214,7 +243,14 @@ const MEMORY_RULE: NeedRule = NeedRule {
 
 static RULES: [NeedRule; 8] = [
     NeedRule { limit: |_| constant(WORKERS_MAX), remedy: "write a smaller `numjobs`", whole_plan: true, ..STAGE_RULE },
-    NeedRule { limit: |capacity| capacity.threads.clone(), resource: "threads", ..STAGE_RULE },
+    NeedRule {
+        limit: |capacity| capacity.threads.clone(),
+        needed: |needs| needs.threads,
+        resource: "threads",
+        option: |job, _| larger_factor(job, "iodepth", helpers(job)),
+        remedy: "write a smaller `numjobs`, or `iodepth` with `io_submit_mode=offload`, or raise that limit",
+        ..STAGE_RULE
+    },
     NeedRule {
         code: "too-many-files",
         limit: |_| constant(FILES_MAX),
@@ -240,7 +276,7 @@ static RULES: [NeedRule; 8] = [
         limit: |_| constant(IN_FLIGHT_MAX),
         needed: |needs| needs.in_flight,
         resource: "operations in flight",
-        option: |job, _| larger_factor(job, "iodepth", u64::from(job.depth())),
+        option: |job, _| larger_factor(job, "iodepth", depth(job)),
         remedy: "write a smaller `iodepth` or `numjobs`",
         ..STAGE_RULE
     },
@@ -317,7 +353,7 @@ fn memory_option(job: &Job, capacity: &Capacity) -> &'static str {
     let block = if capacity.buffers { buffer_bytes(job) / BUFFER_ALIGN_BYTES } else { 0 };
     let factors = [
         (u64::from(job.grouping.numjobs), "numjobs"),
-        (u64::from(job.depth()), "iodepth"),
+        (depth(job), "iodepth"),
         (files(job), name_of_files(job)),
         (block, if u64::from(job.engine.iomem_align) > (1 << 20) { "iomem_align" } else { "bs" }),
     ];
@@ -334,12 +370,11 @@ fn check_each(plan: &Plan, capacity: &Capacity) -> Vec<Excess> {
     };
     for (index, job) in plan.jobs.iter().enumerate() {
         let ring = matches!(job.engine.engine, Engine::IoUring | Engine::IoUringCmd | Engine::Posixaio);
-        if let Some(limit) = capacity.ring_entries.as_ref().filter(|limit| ring && u64::from(job.depth()) > limit.most)
-        {
+        if let Some(limit) = capacity.ring_entries.as_ref().filter(|limit| ring && depth(job) > limit.most) {
             let message = format!(
                 "job `{}` keeps {} operations in flight, but a ring takes {}: {}",
                 job.name,
-                grouped(u64::from(job.depth())),
+                grouped(depth(job)),
                 grouped(limit.most),
                 limit.source
             );
@@ -404,12 +439,7 @@ fn check_sum(plan: &Plan, parts: &[(usize, u64)], capacity: &Capacity, rule: &Ne
 /// Formats the factors of a job's needs.
 fn factors(job: &Job) -> String {
     let block = Bytes::new(buffer_bytes(job));
-    format!(
-        "numjobs={}, iodepth={}, files={}, buffers of {block}",
-        job.grouping.numjobs,
-        u64::from(job.depth()),
-        files(job)
-    )
+    format!("numjobs={}, iodepth={}, files={}, buffers of {block}", job.grouping.numjobs, depth(job), files(job))
 }
 
 /// Checks memory that is known only after the files have been inspected, as that of block maps is. `parts` are pairs of

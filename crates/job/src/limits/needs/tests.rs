@@ -99,6 +99,21 @@ fn overflowing_sums_exceed_the_limit() {
     assert!(problem(threads, &few).starts_with("4 too-many-workers: the jobs need 49,024 memory mappings"));
 }
 
+#[test]
+fn helper_threads_and_their_files_count() {
+    let job = |options: &str| format!("[a]\nioengine=psync\nsize=1m\nio_submit_mode=offload\n{options}\n");
+    let host = Capacity { descriptors: limit(1 << 20, "RLIMIT_NOFILE"), mappings: None, ..host() };
+    let reported = problem(&job("iodepth=10000"), &host);
+    assert_eq!(reported, "5 too-many-workers: the jobs need 10,001 threads, but there are 10,000 (kernel.threads-max)");
+    let few = Capacity { descriptors: limit(1024, "RLIMIT_NOFILE"), ..host.clone() };
+    let reported = problem(&job("iodepth=100\nnrfiles=20"), &few);
+    assert!(reported.contains("the jobs need 2,032 open files"), "{reported}");
+    assert_eq!(check(&plan(&job("iodepth=9000")), &host), []);
+    // In virtual time there are no threads.
+    let modelled = Capacity { buffers: false, ..host };
+    assert_eq!(check(&plan(&job("iodepth=10000")), &modelled), []);
+}
+
 /// Descriptors in use by the process count once, not for each job. The write gate held 256 that were not counted, so
 /// workers failed with EMFILE.
 #[test]
