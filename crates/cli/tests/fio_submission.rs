@@ -301,6 +301,19 @@ fn helper_threads_keep_blocking_calls_in_flight() {
     });
 }
 
+/// A helper that waits for the page cache of a modelled host held up the others.
+#[test]
+fn helper_threads_of_a_modelled_host_wait_one_by_one() {
+    let line = "sim --on aws/gp3,size=1TiB,iops=16000 --seed 1 --name=a --rw=randread --bs=4k --ioengine=psync \
+                --iodepth=8 --time_based --runtime=5";
+    let line = format!("{line} --io_submit_mode=offload --format fio-json");
+    let outcome = run(&mut fathom(words(&line))).expect_code(0);
+    let json = Json::read_after_notes(&outcome.stdout);
+    let read = json.items("jobs")[0].at("read");
+    let in_flight = read.number("iops") * read.number("lat_ns/mean") / 1e9;
+    assert!((7.9..8.1).contains(&in_flight), "{in_flight}");
+}
+
 #[test]
 fn engines_that_helper_threads_cannot_use_are_refused() {
     for dialect in ["fio", "run"] {

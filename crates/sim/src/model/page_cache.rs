@@ -10,7 +10,8 @@ pub(super) fn buffered(job: &Job) -> Option<Buffered> {
     let engine = job.engine.engine;
     let past = matches!(engine, Engine::Model | Engine::Null) || job.engine.direct && engine != Engine::Mmap;
     (!past).then(|| Buffered {
-        blocking: !matches!(engine, Engine::IoUring | Engine::IoUringCmd | Engine::Posixaio),
+        // A call blocks its helper thread only.
+        blocking: !job.engine.offloads && !matches!(engine, Engine::IoUring | Engine::IoUringCmd | Engine::Posixaio),
         durable: job.files.open_sync != OpenSync::None,
         advice: if job.pattern.random { AccessAdvice::Random } else { AccessAdvice::Sequential },
     })
