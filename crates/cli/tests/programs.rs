@@ -81,10 +81,15 @@ fn output_without_files_is_that_of_the_run() {
 fn a_program_gets_sigterm_at_the_end_of_its_job() {
     require!(Fio);
     let text = "trap 'echo term; exit' TERM; while true; do sleep 0.1; done";
-    for run in both("--program=./program --runtime=1 --time_based --grace_time=4", text) {
-        assert!(content(&run, "a.stdout").starts_with("term\n"), "{}", content(&run, "a.stdout"));
-        assert_eq!(result(&run).whole("error"), 0);
-    }
+    let is_told = |run: &PairedRun| content(run, "a.stdout").starts_with("term\n");
+    // On a busy host, fio 3.33 ends one program in ten before it has printed.
+    let is_as_in_fio = (0..10).any(|_| {
+        let [ours, theirs] = both("--program=./program --runtime=1 --time_based --grace_time=4", text);
+        assert!(is_told(&ours), "{}", content(&ours, "a.stdout"));
+        assert_eq!([result(&ours).whole("error"), result(&theirs).whole("error")], [0, 0]);
+        is_told(&theirs)
+    });
+    assert!(is_as_in_fio);
 }
 
 #[test]
