@@ -165,7 +165,7 @@ pub(crate) struct Offload {
     queue: OffloadQueue,
     /// Files for what the worker does itself. Each helper has its own.
     files: Vec<File>,
-    /// I/O priority of the next operation.
+    /// I/O priority of the next operation; zero for that of the process.
     priority: u16,
     in_call: Arc<InCall>,
     clock: MonotonicClock,
@@ -251,7 +251,7 @@ impl Target for Offload {
 
     fn submit(&mut self, op: Op) {
         self.queue.slots.take(op.tag);
-        let task = HelperTask::Execute { op, priority: self.priority };
+        let task = HelperTask::Execute { op, priority: std::mem::take(&mut self.priority) };
         self.queue.helpers[op.tag.index()].mailbox.put(task);
     }
 
