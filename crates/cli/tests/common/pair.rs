@@ -1,6 +1,7 @@
 //! Runs of one job by `fathom fio` and by the installed fio, each in a directory of its own.
 
 use std::os::unix::fs::MetadataExt;
+use std::process::Command;
 
 use super::json::Json;
 use super::{Outcome, Scratch, fathom, fio, run, words};
@@ -47,12 +48,15 @@ impl PairedRun {
 pub(crate) fn pair_in(line: &str, prepare: impl Fn(&Scratch)) -> [PairedRun; 2] {
     let words = words(&format!("--output-format=json {line}"));
     let ours = std::iter::once("fio".to_owned()).chain(words.clone());
-    [fathom(ours), fio(&words)].map(|mut command| {
-        let scratch = Scratch::new();
-        prepare(&scratch);
-        let outcome = run(command.current_dir(&scratch));
-        PairedRun { scratch, outcome }
-    })
+    [fathom(ours), fio(&words)].map(|command| run_alone(command, &prepare))
+}
+
+/// Runs a command in a directory of its own, which `prepare` fills.
+fn run_alone(mut command: Command, prepare: impl Fn(&Scratch)) -> PairedRun {
+    let scratch = Scratch::new();
+    prepare(&scratch);
+    let outcome = run(command.current_dir(&scratch));
+    PairedRun { scratch, outcome }
 }
 
 /// Runs a job by Fathom, then by fio, each in an empty directory.
@@ -65,18 +69,13 @@ pub(crate) fn pair_with_patience(line: &str) -> [PairedRun; 2] {
     let arguments = words(&format!("--output-format=json {line}"));
     let ours = fathom(std::iter::once("fio".to_owned()).chain(arguments.clone()));
     let theirs = || {
-        let mut command = std::process::Command::new("timeout");
+        let mut command = Command::new("timeout");
         command.args(["-s", "KILL", "5", "fio"]).args(&arguments);
         command
     };
-    let run_in = |mut command: std::process::Command| {
-        let scratch = Scratch::new();
-        let outcome = run(command.current_dir(&scratch));
-        PairedRun { scratch, outcome }
-    };
     let is_done = |paired: &PairedRun| paired.outcome.code().is_some_and(|code| code != 137);
-    let theirs = (0..20).map(|_| run_in(theirs())).find(is_done).expect("fio ends in one of 20 runs");
-    [run_in(ours), theirs]
+    let theirs = (0..20).map(|_| run_alone(theirs(), |_| {})).find(is_done).expect("fio ends in one of 20 runs");
+    [run_alone(ours, |_| {}), theirs]
 }
 
 /// Fails the test unless both programs ended with this exit code, and counted and left the same.
