@@ -235,7 +235,19 @@ test_separate_protection_information() {
     expect 0 "err= 0" $own --rw=read --apptag=0x12ff --apptag_mask=0xff00
 }
 
-# The same behind the data of each block.
+# The kernel lets a device write the metadata of a read to a page that is mapped for reading only, such as its page of
+# zeros, with which new memory of all processes begins. Data in a hole of a file in memory are that page.
+test_metadata_of_reads_leave_the_page_of_zeros() {
+    commanded separate
+    own="fathom fio --name=t --bs=4k --size=1m --ioengine=io_uring_cmd --filename=$character --pi_act=0 --md_per_io_size=64"
+    own="$own --iodepth=8 --pi_chk=GUARD,REFTAG"
+    expect 0 "err= 0" $own --rw=write
+    expect 0 "err= 0" $own --rw=randread
+    truncate -s 4096 /tmp/hole
+    [ "$(tr -d '\0' < /tmp/hole | wc -c)" = 0 ] || fail "the page of zeros has data"
+}
+
+# The 8 bytes behind the data of each block.
 test_extended_protection_information() {
     commanded extended
     own="fathom fio --name=t --ioengine=io_uring_cmd --filename=$character"

@@ -92,6 +92,18 @@ impl Buffers {
         Some(unsafe { std::slice::from_raw_parts(start, self.bytes) })
     }
 
+    /// Writes zeros to all buffers, so that each has pages of its own.
+    ///
+    /// A page that was never written is the kernel's page of zeros, which all processes share. Linux 6.12 lets a device
+    /// write the separate metadata of a read to it: then new memory and sparse files of all processes are no longer zero.
+    pub(crate) fn write_all(&mut self) {
+        for tag in 0..self.count as u32 {
+            if let Some(buffer) = self.slice(Tag(tag)) {
+                buffer.fill(0);
+            }
+        }
+    }
+
     /// Returns the size of each buffer in bytes.
     pub(crate) fn bytes(&self) -> usize {
         self.bytes

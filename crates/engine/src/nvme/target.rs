@@ -91,7 +91,8 @@ impl Passthrough {
         let has_metadata = namespaces.iter().any(|namespace| namespace.separate_bytes(nvme.device_protects) > 0);
         let metadata =
             Setup { buffer_bytes: nvme.metadata_bytes, ..Setup::new(setup.engine, setup.depth, 0, setup.clock) };
-        let metadata = if has_metadata { Some(Buffers::new(&metadata)?) } else { None };
+        let mut metadata = if has_metadata { Some(Buffers::new(&metadata)?) } else { None };
+        metadata.iter_mut().for_each(Buffers::write_all);
         let depth = setup.depth as usize;
         Ok(Self {
             registered_files: ring.register_files(setup, &files)?,
