@@ -65,6 +65,8 @@ complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l argume
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l atomic -d 'Issue atomic writes (RWF_ATOMIC, Linux 6.11) with io_uring, libaio and pvsync2; implies `direct`.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l ba -d 'Alignment of offsets, by default the smallest block size.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l block_error_percentiles -d 'Report how often each block was trimmed before a trim or write of it failed.' -r -f -a "0\t''
+1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l bs -d 'Block size; up to three values separated by commas for reads, writes and trims.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l bs_is_seq_rand -d 'Interpret the two block sizes as sequential and random instead of read and write.' -r -f -a "0\t''
 1\t''"
@@ -738,6 +740,8 @@ complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l argu
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l atomic -d 'Issue atomic writes (RWF_ATOMIC, Linux 6.11) with io_uring, libaio and pvsync2; implies `direct`.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l ba -d 'Alignment of offsets, by default the smallest block size.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l block_error_percentiles -d 'Report how often each block was trimmed before a trim or write of it failed.' -r -f -a "0\t''
+1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l bs -d 'Block size; up to three values separated by commas for reads, writes and trims.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l bs_is_seq_rand -d 'Interpret the two block sizes as sequential and random instead of read and write.' -r -f -a "0\t''
 1\t''"
@@ -1417,6 +1421,8 @@ complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l argume
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l atomic -d 'Issue atomic writes (RWF_ATOMIC, Linux 6.11) with io_uring, libaio and pvsync2; implies `direct`.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l ba -d 'Alignment of offsets, by default the smallest block size.' -r
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l block_error_percentiles -d 'Report how often each block was trimmed before a trim or write of it failed.' -r -f -a "0\t''
+1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l bs -d 'Block size; up to three values separated by commas for reads, writes and trims.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l bs_is_seq_rand -d 'Interpret the two block sizes as sequential and random instead of read and write.' -r -f -a "0\t''
 1\t''"

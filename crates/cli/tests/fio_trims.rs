@@ -4,6 +4,7 @@ mod common;
 
 use common::devices::LoopDevice;
 use common::json::Json;
+use common::pair::pair;
 use common::{Scratch, fathom, fio, require, run, words};
 
 const FILE_BYTES: u64 = 1 << 20;
@@ -62,5 +63,66 @@ fn jobs_that_write_trim_what_they_have_written() {
         let line = format!("--rw=randwrite --trim_percentage=100 --trim_backlog=64 --ioengine={engine}");
         assert_eq!(counts(ours, &device.path, &line), [256, 256, 256, 0], "{line}");
         assert!(std::fs::read(&device.path).expect("root can read it").iter().all(|byte| *byte == 0), "{line}");
+    }
+}
+
+/// fio aborts if there is more than one block.
+#[test]
+fn trims_of_a_block_are_counted_as_in_fio() {
+    require!(Fio);
+    for line in [
+        "",
+        "--loops=3",
+        "--loops=100 --percentile_list=0.5:50:99.9",
+        "--loops=12345",
+        "--offset=1m --unified_rw_reporting=1",
+        "--size=96k --numjobs=2",
+        "--description=one --steadystate=iops:50% --ss_dur=1",
+    ] {
+        let line = format!("--name=a --ioengine=null --rw=trim --bs=64k --size=64k --block_error_percentiles=1 {line}");
+        let [fathom, peer] = pair(&line).map(|run| run.json().at("jobs/0/block").clone());
+        assert_eq!(fathom, peer, "{line}");
+        let printed = |mut command: std::process::Command| lives(&run(&mut command).stdout).join("\n");
+        assert_eq!(printed(ours(words(&line))), printed(fio(words(&line))), "{line}");
+    }
+}
+
+/// Returns the lines of the trims of blocks in fio's normal output.
+fn lives(output: &str) -> Vec<&str> {
+    let starts = ["  block lifetime percentiles", "   | ", "        states "];
+    output.lines().filter(|line| starts.iter().any(|start| line.starts_with(start))).collect()
+}
+
+#[test]
+fn each_block_has_its_trims_and_its_state() {
+    let count = |line: &str| {
+        let line = format!("fio --name=a --ioengine=null --bs=4k --size=400k --output-format=json {line}");
+        let outcome =
+            run(&mut fathom(words(&format!("{line} --block_error_percentiles=1 --percentile_list=20:50:100"))));
+        let block = Json::read_after_notes(&outcome.stdout);
+        let states = ["unwritten", "trimmed", "written"];
+        let states = states.map(|name| block.whole(&format!("jobs/0/block/states/{name}")));
+        let trims = ["20.000000", "50.000000", "100.000000"];
+        (states, trims.map(|at| block.whole(&format!("jobs/0/block/percentiles/{at}"))))
+    };
+    assert_eq!(count("--rw=randtrim --loops=4"), ([0, 100, 0], [4, 4, 4]));
+    assert_eq!(count("--rw=randtrim --io_size=200k"), ([50, 50, 0], [0, 0, 1]));
+    assert_eq!(count("--rw=trimwrite --io_size=280k"), ([30, 0, 70], [0, 1, 1]));
+    assert_eq!(count("--rw=randtrim --ramp_size=400k --loops=3"), ([0, 100, 0], [3, 3, 3]), "a ramp counts too");
+    // Those of a group are counted together.
+    let group = "--rw=randtrim --numjobs=2 --group_reporting --offset_increment=100k --offset=100k";
+    assert_eq!(count(group), ([0, 200, 0], [1, 1, 1]));
+}
+
+#[test]
+fn trims_that_cannot_be_counted_are_refused() {
+    for (line, reason) in [
+        ("--size=1m --nrfiles=2", "one file can be counted, and the job has 2"),
+        ("--size=1t --number_ios=1", "trims 268435456 blocks of 4096 bytes, and 16777216 can be counted"),
+    ] {
+        let line = format!("fio --name=a --ioengine=null --rw=trim --block_error_percentiles=1 {line}");
+        let outcome = run(&mut fathom(words(&line)));
+        assert_eq!(outcome.code(), Some(1), "{line}");
+        assert!(outcome.stderr.contains(reason), "{}", outcome.stderr);
     }
 }

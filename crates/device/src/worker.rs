@@ -106,7 +106,8 @@ fn attempt(
     let counters = shared.counters.worker(worker_plan.number);
     let in_call = &shared.calls[worker_plan.number];
     let meter = Meter::new(policy::meter_options(job, shared.intervals, shared.counters.worker_count()));
-    let meter = meter.logging_to(log);
+    let trimmed = runner::trimmed_range(job, issuer.regions())?;
+    let meter = meter.logging_to(log).counting_trims(trimmed);
     let strict = shared.dialect == Dialect::Strict;
     let mut policy = drive::Policy {
         verify_after_runtime: strict,

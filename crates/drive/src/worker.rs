@@ -47,7 +47,7 @@ pub struct DriveWorker {
     policy: Policy,
     /// Rules that few jobs have.
     restraint: Option<Box<Restraint>>,
-    /// Whether `restraint` or `recent` has to see each completion.
+    /// Whether `restraint`, `recent` or the trims of blocks in `meter` need each completion.
     is_watched: bool,
     slots: FlightSlots,
     group: GroupSizing,
@@ -94,8 +94,8 @@ impl DriveWorker {
         Self {
             issuer,
             writer: None,
+            is_watched: policy.keep_progress || policy.rules != WorkerRules::default() || meter.counts_trims(),
             meter,
-            is_watched: policy.keep_progress || policy.rules != WorkerRules::default(),
             restraint: Restraint::new(&policy.rules, policy.depth.max(1)),
             slots: FlightSlots::new(policy.depth.max(1)),
             group: GroupSizing::new(policy.batch, policy.depth.max(1)),
@@ -483,6 +483,7 @@ impl DriveWorker {
                 return;
             }
             self.meter.record(&sample(&flight, completion));
+            self.meter.record_blocks(direction(decision.kind), decision.offset, decision.length, true);
             if let Some(recent) = self.recent.as_mut().filter(|_| decision.kind == OpKind::Write) {
                 recent.record(&decision);
             }

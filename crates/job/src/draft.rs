@@ -222,6 +222,7 @@ fn default_stats() -> StatOptions {
         disk_util: true,
         kb_base: 1024,
         significant_figures: 4,
+        block_errors: false,
         stats: true,
         ..StatOptions::default()
     }

@@ -103,7 +103,27 @@ pub(crate) fn reconcile(draft: JobDraft, context: &StrictContext<'_>) -> (Job, V
         job.files.filenames.truncate(job.files.nrfiles as usize);
         job.files.nrfiles = job.files.filenames.len() as u32;
     }
+    problems.extend(uncounted_trims(&job, context));
     (job, problems)
+}
+
+/// Returns why the trims of each block cannot be counted.
+fn uncounted_trims(job: &Job, context: &StrictContext<'_>) -> Option<Diagnostic> {
+    let option = "block_error_percentiles";
+    let problem =
+        |message: String, remedy: &str| Some(context.error("trimmed-blocks", option, &message).remedy(remedy));
+    if !job.stats.block_errors {
+        return None;
+    }
+    if job.files.nrfiles > 1 {
+        let message = format!("the blocks of one file can be counted, and the job has {}", job.files.nrfiles);
+        return problem(message, "write a job for each file, or leave `block_error_percentiles` out");
+    }
+    if job.engine.nvme.ranges > 1 {
+        let message = "trims of several ranges cannot be counted by block".to_owned();
+        return problem(message, "leave `num_range` or `block_error_percentiles` out");
+    }
+    None
 }
 
 fn missing_donor(job: &Job, context: &StrictContext<'_>) -> Option<Diagnostic> {

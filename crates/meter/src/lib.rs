@@ -11,6 +11,7 @@
 //! What is *not* here: a clock, an engine, a model, a name, or any formatting.
 
 mod blocks;
+mod direction;
 mod glance;
 mod histogram;
 mod latency;
@@ -23,8 +24,10 @@ mod sample;
 mod sample_window;
 mod series;
 mod summary;
+mod trimmed_blocks;
 
 pub use blocks::{BLOCK_BYTES_MAX, Block, Blocks};
+pub use direction::SummaryDirection;
 pub use glance::MeterSnapshot;
 pub use histogram::{BUCKETS, Histogram, bucket_of, range_of, value_of};
 pub use latency::Latency;
@@ -33,4 +36,5 @@ pub use meter::{Meter, MeterOptions};
 pub use moments::{Moments, Samples};
 pub use sample::Sample;
 pub use series::{Interval, IntervalWidths, Series};
-pub use summary::{DepthMap, DirectionSummary, Summary, SummaryDirection};
+pub use summary::{DepthMap, DirectionSummary, Summary};
+pub use trimmed_blocks::{TrimmedBlockCounts, TrimmedRange};

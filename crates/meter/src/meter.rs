@@ -3,6 +3,7 @@
 use units::Nanos;
 
 use crate::blocks::{BLOCK_BYTES_MAX, BlockRecorder, Blocks, RunningHistograms};
+use crate::direction::SummaryDirection;
 use crate::glance::MeterSnapshot;
 use crate::latency::Latency;
 use crate::log_entries::{LogOptions, WorkerLog};
@@ -11,7 +12,8 @@ use crate::logs::Logs;
 use crate::sample::Sample;
 use crate::sample_window::SampleWindow;
 use crate::series::{IntervalWidths, Series};
-use crate::summary::{DirectionSummary, Summary, SummaryDirection};
+use crate::summary::{DirectionSummary, Summary};
+use crate::trimmed_blocks::{TrimmedBlocks, TrimmedRange};
 
 /// Settings of a meter.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -97,6 +99,7 @@ pub struct Meter {
     /// submission latency is zero and their service time is their total latency, so they are counted once.
     prompt: [Latency; 3],
     logs: Option<Box<Logs>>,
+    trimmed: Option<Box<TrimmedBlocks>>,
     /// Counters, except for the latencies in `prompt`.
     summary: Summary,
 }
@@ -121,6 +124,7 @@ impl Meter {
             due: Nanos::ZERO,
             prompt: Default::default(),
             logs: None,
+            trimmed: None,
             summary: Summary {
                 workers: 1,
                 directions: [direction(), direction(), direction()],
@@ -140,24 +144,38 @@ impl Meter {
         self
     }
 
+    /// Counts the trims of blocks, which [`Meter::record_blocks`] reports.
+    #[must_use]
+    pub fn counting_trims(mut self, range: Option<TrimmedRange>) -> Self {
+        self.trimmed = range.map(|range| Box::new(TrimmedBlocks::new(range)));
+        self
+    }
+
+    /// Reports whether trims of blocks are counted.
+    #[must_use]
+    pub const fn counts_trims(&self) -> bool {
+        self.trimmed.is_some()
+    }
+
     /// Begins a ramp at `now`: operations are counted, but not logged, until [`Meter::begin`].
     pub fn begin_ramp(&mut self, now: Nanos) {
         self.restart(now, false);
     }
 
-    /// Begins measurement at `now` and resets the counters: at the start, and when a ramp ends. Errors are kept,
-    /// because they concern the whole run.
+    /// Begins measurement at `now` and resets the counters: at the start, and when a ramp ends. Errors and trims
+    /// of blocks are kept, because they concern the whole run.
     pub fn begin(&mut self, now: Nanos) {
         self.restart(now, true);
     }
 
     fn restart(&mut self, now: Nanos, measures: bool) {
         let (options, logs, records_each) = (self.options.clone(), self.logs.take(), self.records_each);
+        let trimmed = self.trimmed.take();
         let (errors, first_error) = (self.summary.errors, self.summary.first_error);
         *self = Self::new(options);
         (self.summary.errors, self.summary.first_error) = (errors, first_error);
         self.logs = logs.map(|logs| Box::new(logs.restarted(now, measures)));
-        self.records_each = records_each;
+        (self.records_each, self.trimmed) = (records_each, trimmed);
         self.begin = now;
         self.begin_windows(now);
     }
@@ -217,6 +235,14 @@ impl Meter {
         let interval = self.summary.series.at(completed.since(self.begin));
         interval.ios[kind] += 1;
         interval.bytes[kind] += bytes;
+    }
+
+    /// Counts a trim or write for its blocks, if trims of blocks are counted.
+    #[inline]
+    pub fn record_blocks(&mut self, direction: SummaryDirection, offset: u64, bytes: u32, succeeded: bool) {
+        if let Some(trimmed) = &mut self.trimmed {
+            trimmed.record(direction, offset, bytes, succeeded);
+        }
     }
 
     /// Counts an `fsync` or `fdatasync`.
@@ -283,7 +309,8 @@ impl Meter {
     /// Returns the statistics up to the end of the last phase, which must have ended.
     #[must_use]
     pub fn finished(&self) -> Summary {
-        self.counted(self.phase_begin)
+        let trimmed = self.trimmed.as_ref().map(|trimmed| trimmed.counts());
+        Summary { trimmed, ..self.counted(self.phase_begin) }
     }
 
     fn counted(&self, now: Nanos) -> Summary {

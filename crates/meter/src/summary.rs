@@ -2,33 +2,7 @@
 
 use units::{CpuUse, Nanos};
 
-use crate::{Blocks, Latency, Samples, Series};
-
-/// A kind of operation that transfers data, as an index into per-direction tables.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum SummaryDirection {
-    /// Reads.
-    Read = 0,
-    /// Writes.
-    Write = 1,
-    /// Trims.
-    Trim = 2,
-}
-
-impl SummaryDirection {
-    /// All directions, in the order of tables and of fio's log files.
-    pub const ALL: [Self; 3] = [Self::Read, Self::Write, Self::Trim];
-
-    /// Returns fio's lower-case name.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Read => "read",
-            Self::Write => "write",
-            Self::Trim => "trim",
-        }
-    }
-}
+use crate::{Blocks, Latency, Samples, Series, SummaryDirection, TrimmedBlockCounts};
 
 /// Statistics of reads, writes or trims.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -158,6 +132,8 @@ pub struct Summary {
     pub series: Series,
     /// Latencies over time: responses under a rate, otherwise service times.
     pub blocks: Blocks,
+    /// Trims of blocks, if they are counted; known at the end.
+    pub trimmed: Option<TrimmedBlockCounts>,
     /// Time from the first to the last operation, summed over workers.
     pub runtime: Nanos,
     /// CPU time and related counters.
@@ -181,6 +157,9 @@ impl Summary {
         self.lateness.merge(&other.lateness);
         self.series.merge(&other.series);
         self.blocks.merge(&other.blocks);
+        if let Some(trimmed) = &other.trimmed {
+            self.trimmed.get_or_insert_default().merge(trimmed);
+        }
         self.runtime += other.runtime;
         self.cpu.merge(&other.cpu);
         self.errors += other.errors;

@@ -50,6 +50,7 @@ mod shares;
 mod steady;
 mod store;
 mod stuck;
+mod trimmed_blocks;
 mod verified;
 
 pub use aligned::AlignedSeries;
@@ -91,4 +92,5 @@ pub use shares::{LatencyShares, Shares};
 pub use steady::SteadyRecord;
 pub use store::{ReadError, SCHEMA, from_json, to_json};
 pub use stuck::{StuckKind, StuckOperation};
+pub use trimmed_blocks::TrimmedBlocksRecord;
 pub use verified::{Unchecked, Verified};

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{DataKind, LatencyBlock, LatencyShares, LatencyStats, Shares};
+use crate::{DataKind, LatencyBlock, LatencyShares, LatencyStats, Shares, TrimmedBlocksRecord};
 
 impl From<meter::SummaryDirection> for DataKind {
     fn from(direction: meter::SummaryDirection) -> Self {
@@ -54,6 +54,9 @@ pub struct Measured {
     /// Distribution of service times of another program or of one rank; `None` to compute it from histograms.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quoted_shares: Option<LatencyShares>,
+    /// Trims of blocks (`block_error_percentiles`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trimmed: Option<TrimmedBlocksRecord>,
 }
 
 impl Measured {
@@ -441,6 +444,7 @@ impl From<&meter::Summary> for Measured {
             first_error: summary.first_error,
             workers: summary.workers,
             quoted_shares: None,
+            trimmed: summary.trimmed.as_ref().map(Into::into),
         }
     }
 }

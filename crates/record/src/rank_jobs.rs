@@ -64,6 +64,7 @@ impl Measured {
             lateness: self.lateness.without_histogram(&[]),
             series: SeriesRecord::default(),
             blocks: Vec::new(),
+            trimmed: self.trimmed.clone(),
             quoted_shares: Some(self.latency_shares()),
             ..*self
         }

@@ -23,6 +23,7 @@ mod result;
 mod seam;
 mod seeds;
 mod steady;
+mod trimmed;
 mod workers;
 
 pub use assemble::{RunContext, RunFacts, RunState, assemble, pending_operations, requested};
@@ -41,4 +42,5 @@ pub use seam::{
 };
 pub use seeds::Seeds;
 pub use steady::SteadyStates;
+pub use trimmed::trimmed_range;
 pub use workers::{Environment, InvalidJob, WorkerPlan, plan_workers};

@@ -123,6 +123,9 @@ impl DriveWorker {
             }
             return;
         }
+        if matches!(cause, FailureCause::Errno(_) | FailureCause::EndOfFile) && decision.kind.moves_data() {
+            self.meter.record_blocks(direction(decision.kind), decision.offset, decision.length, false);
+        }
         let on_error = &self.policy.on_error;
         let ignored = match (&cause, decision.kind) {
             (FailureCause::Mismatch(_), _) => &on_error.ignored[2],

@@ -549,6 +549,8 @@ pub struct StatOptions {
     pub unit_base: u32,
     /// Significant figures in fio's normal output.
     pub significant_figures: u32,
+    /// Whether the trims of each block are counted (`block_error_percentiles`).
+    pub block_errors: bool,
     /// Whether fio's outputs report reads, writes and trims together.
     pub unified: UnifiedReport,
     /// Keep statistics.

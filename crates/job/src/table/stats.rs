@@ -2,8 +2,8 @@
 
 use units::Nanos;
 
-use super::spec::OptionKind::{Bool, Floats, Int, Text};
-use super::spec::{ANY, OptionSpec, Setter, accepted, int, later, special, switch, text, word};
+use super::spec::OptionKind::{Floats, Int, Text};
+use super::spec::{ANY, OptionSpec, Setter, accepted, int, special, switch, text, word};
 use crate::model::{UnifiedReport, WindowValues};
 use crate::read::lists;
 
@@ -153,7 +153,12 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
         |d, ms| d.job.stats.iops_window = Some(Nanos::from_millis(ms)),
     )
     .default("500"),
-    later("block_error_percentiles", Bool, "Report the percentiles of block error states after trims.").default("0"),
+    switch(
+        "block_error_percentiles",
+        "0",
+        "Report how often each block was trimmed before a trim or write of it failed.",
+        |d, on| d.job.stats.block_errors = on,
+    ),
     word(
         "unified_rw_reporting",
         &["none", "mixed", "both", "0", "1", "2"],

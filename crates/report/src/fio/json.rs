@@ -3,7 +3,7 @@
 use job::IoPriority;
 use record::{
     DirectionResult, DiskUse, FioRow, GroupTotals, IdlenessRecord, JobResult, LatencyShares, LatencyStats, Measured,
-    RankRecord, Run, SteadyRecord, UnifiedKinds,
+    RankRecord, Run, SteadyRecord, TrimmedBlocksRecord, UnifiedKinds,
 };
 
 use super::writer::FioWriter;
@@ -141,6 +141,9 @@ fn entry(w: &mut FioWriter<'_>, job: &JobResult, context: FioJsonContext<'_>) {
     if let Some(description) = &job.description {
         w.text("desc", description);
     }
+    if let Some(trimmed) = &result.trimmed {
+        w.object("block", |w| trimmed_blocks(w, trimmed, &job.declared.percentiles));
+    }
     if let Some(steady) = &job.steady {
         w.object("steadystate", |w| steady_state(w, steady));
     }
@@ -195,6 +198,13 @@ fn latency_target(w: &mut FioWriter<'_>, job: &JobResult, later: bool) {
     if later {
         w.int("latency_window_us", window_us);
     }
+}
+
+fn trimmed_blocks(w: &mut FioWriter<'_>, trimmed: &TrimmedBlocksRecord, percentiles: &[f64]) {
+    w.object("percentiles", |w| {
+        percentiles.iter().for_each(|percent| w.int(&format!("{percent:.6}"), trimmed.trims_at(*percent)));
+    });
+    w.object("states", |w| trimmed.states().iter().for_each(|(name, blocks)| w.int(name, *blocks)));
 }
 
 fn steady_state(w: &mut FioWriter<'_>, steady: &SteadyRecord) {

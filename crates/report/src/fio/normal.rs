@@ -3,7 +3,7 @@
 use job::IoPriority;
 use record::{
     DataKind, DirectionResult, DiskUse, FioRow, IdlenessRecord, JobResult, LatencyShares, LatencyStats,
-    PriorityLatency, RequestedProgram, RequestedRun, Run, SampleRecord, SteadyRecord,
+    PriorityLatency, RequestedProgram, RequestedRun, Run, SampleRecord, SteadyRecord, TrimmedBlocksRecord,
 };
 
 use super::json::{BATCHES, DEPTHS, note_text};
@@ -337,6 +337,9 @@ impl NormalJob<'_> {
             out.push_str(&format!("     errors    : total={errors}, first_error={first}/<{}>\n", error_text(first)));
         }
         out.push_str(&self.latency_target());
+        if let Some(trimmed) = &result.trimmed {
+            trimmed_blocks(out, trimmed, &self.job.declared.percentiles);
+        }
         if let Some(steady) = &self.job.steady {
             out.push_str(&self.steady_state(steady));
         }
@@ -366,6 +369,26 @@ impl NormalJob<'_> {
         };
         format!("     latency   : target={target}, window={window}, percentile={percentile:.2}%, depth={depth}\n")
     }
+}
+
+/// Maximum length of a line of trims by percentile.
+const TRIMS_COLUMNS: usize = 79;
+
+/// Appends the trims of blocks, and the states of the blocks.
+fn trimmed_blocks(out: &mut String, trimmed: &TrimmedBlocksRecord, percents: &[f64]) {
+    out.push_str("  block lifetime percentiles :\n");
+    let mut line = String::from("   |");
+    for (index, percent) in percents.iter().enumerate() {
+        let separator = if index + 1 == percents.len() { "" } else { "," };
+        let cell = format!(" {percent:.2}th={}{separator}", trimmed.trims_at(*percent));
+        if line.len() + cell.len() > TRIMS_COLUMNS {
+            out.push_str(&format!("{line}\n"));
+            line.truncate(4);
+        }
+        line.push_str(&cell);
+    }
+    let states = trimmed.states().map(|(name, blocks)| format!("{name}={blocks}")).join(", ");
+    out.push_str(&format!("{line}\n        states               : {states}\n"));
 }
 
 /// Returns a time as later versions print it: with two decimals, in the largest unit below it.

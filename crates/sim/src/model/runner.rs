@@ -437,7 +437,9 @@ impl<C: Clock + 'static> Execution<'_, C> {
         // Model time stands still while operations are submitted, so small batches have no advantage.
         policy.batch = policy.batch.or(Some(policy.depth));
         let meter = policy::meter_options(job, self.options.intervals, self.run.workers.plans.len());
-        ready.workers.push(drive::DriveWorker::new(issuer, Meter::new(meter).logging_to(log), policy));
+        let trimmed = runner::trimmed_range(job, issuer.regions())?;
+        let meter = Meter::new(meter).logging_to(log).counting_trims(trimmed);
+        ready.workers.push(drive::DriveWorker::new(issuer, meter, policy));
         ready.clients.push(ModelClient {
             depth: job.depth(),
             files: self.placement.places[worker.number].clone(),

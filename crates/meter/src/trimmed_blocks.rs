@@ -1,0 +1,182 @@
+//! What has become of each block of a file that is trimmed (fio's `block_error_percentiles`).
+
+use std::collections::BTreeMap;
+
+use crate::SummaryDirection;
+
+/// Blocks whose trims are counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TrimmedRange {
+    /// Offset of the first block in bytes.
+    pub start: u64,
+    /// Size of a block in bytes.
+    pub block_bytes: u32,
+    /// Number of blocks.
+    pub blocks: u32,
+}
+
+/// State of a block. A failure is final.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum TrimmedBlockState {
+    /// Neither trimmed nor written.
+    #[default]
+    Unwritten,
+    Trimmed,
+    Written,
+    TrimFailed,
+    WriteFailed,
+}
+
+/// Trims of a block until its first failure, and its state.
+#[derive(Clone, Copy, Debug, Default)]
+struct TrimmedBlock {
+    trims: u32,
+    state: TrimmedBlockState,
+}
+
+/// Counts the trims of each block.
+#[derive(Clone, Debug)]
+pub(crate) struct TrimmedBlocks {
+    range: TrimmedRange,
+    blocks: Vec<TrimmedBlock>,
+}
+
+impl TrimmedBlocks {
+    pub(crate) fn new(range: TrimmedRange) -> Self {
+        Self { range, blocks: vec![TrimmedBlock::default(); range.blocks as usize] }
+    }
+
+    /// Counts a trim or write of whole blocks. Parts of blocks at its ends do not count.
+    pub(crate) fn record(&mut self, direction: SummaryDirection, offset: u64, bytes: u32, succeeded: bool) {
+        use TrimmedBlockState::{TrimFailed, Trimmed, WriteFailed, Written};
+        let (is_trim, state) = match (direction, succeeded) {
+            (SummaryDirection::Read, _) => return,
+            (SummaryDirection::Trim, true) => (true, Trimmed),
+            (SummaryDirection::Trim, false) => (true, TrimFailed),
+            (SummaryDirection::Write, true) => (false, Written),
+            (SummaryDirection::Write, false) => (false, WriteFailed),
+        };
+        let block_bytes = u64::from(self.range.block_bytes);
+        let from = offset.saturating_sub(self.range.start);
+        let (first, end) = (from.div_ceil(block_bytes), (from + u64::from(bytes)) / block_bytes);
+        let end = end.min(self.blocks.len() as u64);
+        for block in self.blocks.get_mut(first as usize..end as usize).unwrap_or_default() {
+            if !matches!(block.state, TrimFailed | WriteFailed) {
+                block.trims = block.trims.saturating_add(u32::from(is_trim && succeeded));
+                block.state = state;
+            }
+        }
+    }
+
+    pub(crate) fn counts(&self) -> TrimmedBlockCounts {
+        let mut counts = TrimmedBlockCounts::default();
+        for block in &self.blocks {
+            *counts.trims.entry(block.trims).or_default() += 1;
+            let state = match block.state {
+                TrimmedBlockState::Unwritten => &mut counts.unwritten,
+                TrimmedBlockState::Trimmed => &mut counts.trimmed,
+                TrimmedBlockState::Written => &mut counts.written,
+                TrimmedBlockState::TrimFailed => &mut counts.trim_failed,
+                TrimmedBlockState::WriteFailed => &mut counts.write_failed,
+            };
+            *state += 1;
+        }
+        counts
+    }
+}
+
+/// Blocks by their state, and by the number of their trims.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TrimmedBlockCounts {
+    /// Blocks that were neither trimmed nor written.
+    pub unwritten: u64,
+    /// Blocks that were trimmed last.
+    pub trimmed: u64,
+    /// Blocks that were written last.
+    pub written: u64,
+    /// Blocks of which a trim failed first.
+    pub trim_failed: u64,
+    /// Blocks of which a write failed first.
+    pub write_failed: u64,
+    /// Number of blocks for each number of trims, which are counted until the first failure.
+    pub trims: BTreeMap<u32, u64>,
+}
+
+impl TrimmedBlockCounts {
+    /// Adds the blocks of another worker.
+    pub fn merge(&mut self, other: &Self) {
+        self.unwritten += other.unwritten;
+        self.trimmed += other.trimmed;
+        self.written += other.written;
+        self.trim_failed += other.trim_failed;
+        self.write_failed += other.write_failed;
+        for (trims, blocks) in &other.trims {
+            *self.trims.entry(*trims).or_default() += blocks;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use SummaryDirection::{Read, Trim, Write};
+
+    fn blocks(blocks: u32) -> TrimmedBlocks {
+        TrimmedBlocks::new(TrimmedRange { start: 1 << 20, block_bytes: 4096, blocks })
+    }
+
+    const START: u64 = 1 << 20;
+
+    #[test]
+    fn a_block_has_the_state_of_its_last_operation() {
+        let mut all = blocks(4);
+        all.record(Trim, START, 3 * 4096, true);
+        all.record(Trim, START, 4096, true);
+        all.record(Write, START + 4096, 4096, true);
+        all.record(Read, START + 3 * 4096, 4096, true);
+        let expected = TrimmedBlockCounts {
+            unwritten: 1,
+            trimmed: 2,
+            written: 1,
+            trims: BTreeMap::from([(0, 1), (1, 2), (2, 1)]),
+            ..TrimmedBlockCounts::default()
+        };
+        assert_eq!(all.counts(), expected);
+    }
+
+    #[test]
+    fn a_failure_ends_the_life_of_a_block() {
+        let mut all = blocks(2);
+        for round in 0..5 {
+            all.record(Trim, START, 4096, round != 3);
+            all.record(Write, START + 4096, 4096, round != 2);
+            all.record(Trim, START + 4096, 4096, true);
+        }
+        let counts = all.counts();
+        assert_eq!((counts.trim_failed, counts.write_failed), (1, 1));
+        assert_eq!(counts.trims, BTreeMap::from([(3, 1), (2, 1)]));
+    }
+
+    #[test]
+    fn operations_beyond_the_blocks_do_not_count() {
+        let mut all = blocks(2);
+        all.record(Trim, START + 2 * 4096, 4096, true);
+        all.record(Trim, START + 4096 + 512, 4096, true);
+        all.record(Trim, START + 512, 512, true);
+        all.record(Write, u64::MAX - 4096, 4096, true);
+        assert_eq!(all.counts().unwritten, 2);
+        all.record(Trim, START + 4096, u32::MAX, true);
+        assert_eq!(all.counts().trimmed, 1);
+    }
+
+    #[test]
+    fn blocks_of_several_workers_add_up() {
+        let (mut one, mut two) = (blocks(2), blocks(3));
+        one.record(Trim, START, 8192, true);
+        two.record(Trim, START, 4096, false);
+        let mut sum = one.counts();
+        sum.merge(&two.counts());
+        assert_eq!((sum.trimmed, sum.trim_failed, sum.unwritten), (2, 1, 2));
+        assert_eq!(sum.trims, BTreeMap::from([(0, 3), (1, 2)]));
+    }
+}
