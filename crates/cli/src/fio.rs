@@ -56,6 +56,9 @@ pub(crate) fn command(words: &[OsString]) -> Exit {
         let inflated = live::inflate(Path::new(path), &mut std::io::stdout().lock());
         return inflated.map_or_else(|problem| refuse([problem]), |()| Exit::Good);
     }
+    for subject in &host.debug.silent {
+        write_stderr(&format!("fio: --debug={subject}: nothing is printed for this subject of fio\n"));
+    }
     if let Some(text) = informational_text(&host, &showcmd) {
         return outputs::print_text(&text);
     }
@@ -85,6 +88,9 @@ fn informational_text(host: &HostOptions, showcmd: &[String]) -> Option<String> 
     if host.help {
         return Some(usage());
     }
+    if host.debug.lists {
+        return Some(format!("fio: dumping debug options:{}\n", job::debug_subjects()));
+    }
     if host.idle_prof == Some(IdleProfile::Calibrate) {
         return Some(fio::calibration(&device::calibrated_idleness()));
     }
@@ -101,7 +107,7 @@ fn informational_text(host: &HostOptions, showcmd: &[String]) -> Option<String> 
 /// Runs the jobs and prints the results and errors as fio does.
 fn run_and_print(host: &HostOptions, plan: &Plan, words: &[String]) -> Exit {
     let directory = Path::new(host.aux_path.as_deref().unwrap_or("."));
-    let runner = runners::as_fio(host.readonly).with_aux_path(directory);
+    let runner = runners::as_fio(host.readonly).with_aux_path(directory).with_debug(&host.debug, write_stderr);
     let prepared = match runner.prepare(plan, runners::seeds(None)) {
         Ok(prepared) => prepared,
         Err(problems) => return refuse(problems.iter().map(|problem| &problem.message)),

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::Write;
 use std::path::Path;
 
-use drive::IssueRecorder;
+use drive::OperationRecorder;
 use engine::gate::{Existing, create_output};
 use job::Job;
 use runner::WorkerPlan;
@@ -61,7 +61,7 @@ impl OperationLog {
     }
 }
 
-impl IssueRecorder for OperationLog {
+impl OperationRecorder for OperationLog {
     fn issued(&mut self, decision: &Decision, now: Nanos) {
         let first = *self.first.get_or_insert(now);
         let request = TraceRequest {

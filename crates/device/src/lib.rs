@@ -11,6 +11,7 @@ mod assertions;
 mod attributes;
 pub mod capacity;
 mod control_groups;
+mod debug;
 pub mod device_state;
 pub mod doctor_facts;
 pub mod doctor_targets;

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use engine::files::FileLayout;
 use engine::gate::WriteGate;
 use engine::{InCall, MonotonicClock};
-use job::{Diagnostic, Dialect, Job, Plan};
+use job::{DebugOptions, Diagnostic, Dialect, Job, Plan};
 use runner::{
     CompletedRun, EndedJobs, FileGrowth, InvalidJob, LogSink, Observer, PreparedRun, Preview, ProgressTracker,
     RunContext, RunControl, RunCounters, RunError, RunOptions, RunState, Runner, Seeds, StageStart, SteadyStates,
@@ -20,6 +20,7 @@ use units::random::mix;
 use workload::Operations;
 
 use crate::control_groups::ControlGroups;
+use crate::debug::DebugLines;
 use crate::environment::HostEnvironment;
 use crate::file_locks::SharedLocks;
 use crate::host_stats::{HostStats, unix_ms};
@@ -41,6 +42,7 @@ pub struct DeviceRunner {
     checkpoint: fn(&str),
     /// Directory of the states that jobs with `verify_state_load` read.
     aux_path: PathBuf,
+    debug: DebugLines,
 }
 
 /// The rules that decide what may be written to.
@@ -56,14 +58,18 @@ impl DeviceRunner {
     /// Creates a runner whose plans may write to whatever `gate` admits.
     #[must_use]
     pub fn strict(gate: Arc<WriteGate>, logs: Arc<dyn LogSink + Send>) -> Self {
-        Self { rules: RunnerRules::Strict { gate }, logs, checkpoint: |_| {}, aux_path: PathBuf::from(".") }
+        Self::new(RunnerRules::Strict { gate }, logs)
     }
 
     /// Creates a runner with fio's rules. `ledger` is the directory of the write gate's entries; `readonly` refuses
     /// every write.
     #[must_use]
     pub fn as_fio(ledger: Option<PathBuf>, readonly: bool, logs: Arc<dyn LogSink + Send>) -> Self {
-        Self { rules: RunnerRules::Fio { ledger, readonly }, logs, checkpoint: |_| {}, aux_path: PathBuf::from(".") }
+        Self::new(RunnerRules::Fio { ledger, readonly }, logs)
+    }
+
+    fn new(rules: RunnerRules, logs: Arc<dyn LogSink + Send>) -> Self {
+        Self { rules, logs, checkpoint: |_| {}, aux_path: PathBuf::from("."), debug: DebugLines::none() }
     }
 
     /// Sets a function that is called at named points of a run, for tests of panics.
@@ -76,6 +82,12 @@ impl DeviceRunner {
     #[must_use]
     pub fn with_aux_path(self, aux_path: &Path) -> Self {
         Self { aux_path: aux_path.to_owned(), ..self }
+    }
+
+    /// Prints lines about what happens.
+    #[must_use]
+    pub fn with_debug(self, options: &DebugOptions, print: fn(&str)) -> Self {
+        Self { debug: DebugLines::new(options, print), ..self }
     }
 
     fn dialect(&self) -> Dialect {
@@ -234,6 +246,7 @@ impl PreparedRun for DeviceRun<'_> {
         runner::write_merged_traces(&self.plan, &HostTraces).map_err(RunError)?;
         engine::thread::raise_file_limit();
         self.gate.begin();
+        self.runner.debug.planned(&self.plan, &self.workers);
         let failed_files = self.lay_out_all(control, observer)?;
         let stats = self.inspect(control)?;
         let zones = self.zones(control)?;
@@ -318,6 +331,7 @@ impl DeviceRun<'_> {
             checkpoint: self.runner.checkpoint,
             journals,
             aux_path: self.runner.aux_path.clone(),
+            debug: self.runner.debug.clone(),
             control_groups: ControlGroups::default(),
         };
         let (plan, plans) = (Arc::clone(&self.plan), Arc::clone(&self.workers));

@@ -13,6 +13,7 @@ use runner::{LogSink, RunCounters, Seeds, WorkerError};
 use units::Nanos;
 
 use crate::control_groups::ControlGroups;
+use crate::debug::DebugLines;
 use crate::file_locks::SharedLocks;
 use crate::journals::RequestJournals;
 use crate::layout::FailedFiles;
@@ -51,6 +52,8 @@ pub(crate) struct SharedRun {
     pub(crate) checkpoint: fn(&str),
     /// Directory of the states that jobs with `verify_state_load` read.
     pub(crate) aux_path: PathBuf,
+    /// Prints what happens.
+    pub(crate) debug: DebugLines,
     /// Control groups that jobs have created.
     pub(crate) control_groups: ControlGroups,
 }

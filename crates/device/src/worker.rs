@@ -62,9 +62,11 @@ pub(crate) fn run(
         WorkerResult { number: worker_plan.number, thread: engine::thread::id(), ..WorkerResult::default() };
     shared.counters.worker(worker_plan.number).set_thread(finished.thread);
     (shared.checkpoint)(&format!("worker {}", job.name));
+    shared.debug.begins(worker_plan, job, finished.thread);
     if let Err(error) = attempt(worker_plan, job, shared, stop, start, &mut finished) {
         finished.error = Some(error);
     }
+    shared.debug.ends(worker_plan, job, &finished);
     shared.counters.worker(worker_plan.number).set_running(false);
     finished
 }
@@ -124,6 +126,9 @@ fn attempt(
     let start_clock = finished.started_clock_ms.map(|_| job.stats.start_clock);
     if let Some(log) = OperationLog::create(worker_plan, job).map_err(WorkerError::new)? {
         worker.record(log);
+    }
+    if let Some(lines) = shared.debug.recorder(worker_plan, job) {
+        worker.record(lines);
     }
     let publisher = Publisher {
         counters: &shared.counters,
@@ -268,7 +273,7 @@ impl Visitor for WorkerDrive<'_> {
         finished.write_progress = worker.write_progress();
         finished.found_depth = worker.found_depth();
         finished.zone_resets = worker.zone_resets();
-        let recorded = worker.take_recorder().map_or(Ok(()), drive::IssueRecorder::finish);
+        let recorded = worker.take_recorders().into_iter().try_for_each(drive::OperationRecorder::finish);
         let zones = worker.waited_in_vain().then(WorkerError::of_zones);
         finished.error =
             WorkerError::of_replay(finished.replay.as_ref()).or(recorded.err().map(WorkerError::new)).or(zones);

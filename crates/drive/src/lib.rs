@@ -27,7 +27,7 @@ pub use policy::{EndOthers, EndScope, OnError, Policy};
 pub use recent::WriteProgress;
 pub use rules::{Flow, FlowMember, FoundDepth, LatencyTarget, RampBytes, RateFloor, WorkerRules};
 pub use stop::Stop;
-pub use watch::{DriveObserver, IssueRecorder, NoObserver};
+pub use watch::{DriveObserver, NoObserver, OperationRecorder};
 pub use worker::DriveWorker;
 
 use std::cmp::Reverse;

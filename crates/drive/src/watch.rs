@@ -1,6 +1,7 @@
 //! Observation of meters during a run.
 
 use meter::Meter;
+use target::Completion;
 use units::Nanos;
 use workload::Decision;
 
@@ -48,10 +49,20 @@ impl DriveObserver for NoObserver {
     fn look(&mut self, _: usize, _: &mut Meter, _: Nanos) {}
 }
 
-/// Receives the operations that a worker issues, in order.
-pub trait IssueRecorder {
-    /// Receives an operation.
+/// Receives the operations of a worker, in order.
+pub trait OperationRecorder {
+    /// Receives an operation that is issued.
     fn issued(&mut self, decision: &Decision, now: Nanos);
+
+    /// Reports whether completions are to be received too. Called once, before the first operation.
+    fn sees_completions(&self) -> bool {
+        false
+    }
+
+    /// Receives the completion of an operation or of a part of it, which was started at `started`.
+    fn completed(&mut self, decision: &Decision, started: Nanos, completion: &Completion) {
+        let _ = (decision, started, completion);
+    }
 
     /// Ends the record.
     ///

@@ -470,6 +470,9 @@ impl DriveWorker {
     fn finish_slowly<T: Target>(&mut self, target: &mut T, completion: &Completion) {
         let Some(flight) = self.slots.get(completion.tag).copied() else { return };
         let decision = flight.decision;
+        if self.restraint.is_some() {
+            self.record_completion(&flight, completion);
+        }
         if completion.result == Completion::WITHOUT_CALL {
             self.meter.record_without_latency(direction(decision.kind), decision.length, completion.completed);
         } else if completion.result == Completion::WITHOUT_DATA {

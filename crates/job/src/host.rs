@@ -2,6 +2,7 @@
 
 use units::Nanos;
 
+use crate::debug::{self, DebugOptions};
 use crate::read::Findings;
 use crate::read::number::{self, NumberUnit};
 
@@ -84,6 +85,8 @@ pub struct HostOptions {
     pub profile: Option<String>,
     /// `--idle-prof`.
     pub idle_prof: Option<IdleProfile>,
+    /// `--debug`.
+    pub debug: DebugOptions,
     /// `--version`.
     pub version: bool,
     /// `--help`.
@@ -189,7 +192,14 @@ pub(crate) static HOST_OPTIONS: &[HostSpec] = &[
     flag("help", "Print this help.", |h, _, _| h.help = true),
     idle("max-jobs", "N", "No effect: there is no limit.", Arity::Required),
     idle("alloc-size", "KB", "No effect: memory is allocated as needed.", Arity::Required),
-    idle("debug", "LIST", "No effect.", Arity::Required),
+    value(
+        "debug",
+        "LIST",
+        "Print what happens: process, file, io, verify, parse, rate, all; job:N for one.",
+        |h, text, findings| {
+            debug::read(&mut h.debug, text, findings);
+        },
+    ),
     value("profile", "NAME", "Run the jobs of a profile: tiobench, act.", |h, text, _| {
         h.profile = Some(text.to_owned());
     }),

@@ -14,6 +14,7 @@
 //! what a job names, and everything that depends on the size or kind of a device.
 mod apply;
 mod arguments;
+mod debug;
 mod diagnostic;
 pub mod docs;
 mod draft;
@@ -46,6 +47,7 @@ mod warn;
 mod written;
 mod zones;
 
+pub use debug::{DebugOptions, DebugSubject, debug_subjects};
 pub use diagnostic::{Diagnostic, DiagnosticLevel, Parsed, Place};
 pub use host::{Eta, HostOptions, IdleProfile, OutputFormat};
 pub use hosts::{JobArguments, expand_rank_variables, parse_on_hosts};

@@ -104,7 +104,7 @@ fn invocation(
     let asks_for_help =
         host.version || host.help || host.cmdhelp.is_some() || host.enghelp.is_some() || host.inflate_log.is_some();
     let calibrates = host.idle_prof == Some(IdleProfile::Calibrate);
-    let runs_nothing = asks_for_help || calibrates || host.parse_only || host.showcmd;
+    let runs_nothing = asks_for_help || host.debug.lists || calibrates || host.parse_only || host.showcmd;
     let diagnostics = plan.diagnostics.into_iter().filter(|d| !runs_nothing || d.code != NO_JOBS).collect();
     Parsed { value: Invocation { host, plan: plan.value, showcmd }, diagnostics }
 }

@@ -7,7 +7,7 @@ use workload::{Decision, Next};
 use super::depth_search::{DepthSearch, SearchStep};
 use super::floor::{BelowFloor, FloorCheck};
 use super::{DriveWorker, Wake, placeholder};
-use crate::IssueRecorder;
+use crate::OperationRecorder;
 use crate::locks::{LockAnswer, LockHolder};
 use crate::outcome::{Ending, FailureCause};
 use crate::rules::{FlowMember, FoundDepth, WorkerRules};
@@ -33,8 +33,8 @@ pub(super) struct Restraint {
     is_held_anew: bool,
     /// Since when that operation has waited for the lock of another worker.
     waits_since: Option<Nanos>,
-    /// Receives what is issued.
-    recorder: Option<Box<dyn IssueRecorder>>,
+    /// Receive the operations.
+    recorders: Vec<Box<dyn OperationRecorder>>,
 }
 
 impl std::fmt::Debug for Restraint {
@@ -133,14 +133,24 @@ impl Drop for Restraint {
 }
 
 impl DriveWorker {
-    /// Passes all operations from now on to a recorder.
-    pub fn record(&mut self, recorder: Box<dyn IssueRecorder>) {
-        self.restraint.get_or_insert_default().recorder = Some(recorder);
+    /// Passes all operations from now on to a recorder, too.
+    pub fn record(&mut self, recorder: Box<dyn OperationRecorder>) {
+        self.is_watched |= recorder.sees_completions();
+        self.restraint.get_or_insert_default().recorders.push(recorder);
     }
 
-    /// Returns the recorder, for its end.
-    pub fn take_recorder(&mut self) -> Option<Box<dyn IssueRecorder>> {
-        self.restraint.as_mut()?.recorder.take()
+    /// Returns the recorders, for their end.
+    pub fn take_recorders(&mut self) -> Vec<Box<dyn OperationRecorder>> {
+        self.restraint.as_mut().map(|restraint| std::mem::take(&mut restraint.recorders)).unwrap_or_default()
+    }
+
+    /// Passes a completion to the recorders.
+    #[cold]
+    pub(super) fn record_completion(&mut self, flight: &Flight, completion: &Completion) {
+        let Some(restraint) = &mut self.restraint else { return };
+        for recorder in &mut restraint.recorders {
+            recorder.completed(&flight.decision, flight.started, completion);
+        }
     }
 
     /// Gives back the locks of files on which nothing is in flight.
@@ -213,9 +223,7 @@ impl DriveWorker {
         }
         if let Next::Issue(decision) | Next::IssueAnew(decision) = &next {
             restraint.count_issued();
-            if let Some(recorder) = &mut restraint.recorder {
-                recorder.issued(decision, now);
-            }
+            restraint.recorders.iter_mut().for_each(|recorder| recorder.issued(decision, now));
         }
         next
     }

@@ -1,0 +1,171 @@
+//! Lines about what happens in a run (`--debug`).
+
+use std::sync::Arc;
+
+use drive::{Ending, OperationRecorder};
+use job::{DebugOptions, DebugSubject, Job, Plan};
+use runner::{WorkerPlan, WorkerResult, policy};
+use target::Completion;
+use units::{Nanos, OpKind};
+use workload::Decision;
+
+/// Prints the wanted lines.
+#[derive(Clone)]
+pub(crate) struct DebugLines {
+    options: Arc<DebugOptions>,
+    print: fn(&str),
+}
+
+impl DebugLines {
+    pub(crate) fn new(options: &DebugOptions, print: fn(&str)) -> Self {
+        Self { options: Arc::new(options.clone()), print }
+    }
+
+    /// Prints no lines.
+    pub(crate) fn none() -> Self {
+        Self::new(&DebugOptions::default(), |_| {})
+    }
+
+    /// Prints the options of a plan as they were read, and the files of its workers.
+    pub(crate) fn planned(&self, plan: &Plan, workers: &[WorkerPlan]) {
+        if self.options.subjects.contains(&DebugSubject::Parse) {
+            let of = |owner: &str, options: &[(String, String)]| {
+                for (name, value) in options {
+                    (self.print)(&format!("parse    {owner}: {name}={value}\n"));
+                }
+            };
+            of("all jobs", &plan.globals);
+            plan.jobs.iter().for_each(|job| of(&job.name, &job.echo));
+        }
+        for worker in workers {
+            for file in &worker.files.files {
+                self.line(DebugSubject::File, worker, &plan.jobs[worker.job], || {
+                    format!("uses {} bytes from {} on of {}", file.extent.length, file.extent.start, file.path)
+                });
+            }
+        }
+    }
+
+    /// Prints that the thread of a worker has started.
+    pub(crate) fn begins(&self, worker: &WorkerPlan, job: &Job, thread: u32) {
+        self.line(DebugSubject::Process, worker, job, || format!("thread {thread} has started"));
+    }
+
+    /// Prints how a worker ended, and what it verified.
+    pub(crate) fn ends(&self, worker: &WorkerPlan, job: &Job, result: &WorkerResult) {
+        if job.verify.method.is_some() {
+            let verified = &result.verification;
+            self.line(DebugSubject::Verify, worker, job, || {
+                format!(
+                    "wrote {} blocks, compared {}, of which {} differ",
+                    verified.written, verified.checked, verified.mismatches
+                )
+            });
+        }
+        let how = match (&result.error, result.ending) {
+            (Some(error), _) => error.text.lines().next().unwrap_or_default().to_owned(),
+            (None, Some(Ending::Complete)) => "all is done".to_owned(),
+            (None, Some(Ending::Runtime)) => "its time is over".to_owned(),
+            (None, Some(Ending::Stopped)) => "it was stopped".to_owned(),
+            (None, Some(Ending::Failed)) => "an operation failed".to_owned(),
+            (None, None) => "it did not begin".to_owned(),
+        };
+        self.line(DebugSubject::Process, worker, job, || format!("has ended: {how}"));
+    }
+
+    /// Returns what prints the operations of a worker, if they are wanted.
+    pub(crate) fn recorder(&self, worker: &WorkerPlan, job: &Job) -> Option<Box<dyn OperationRecorder>> {
+        let wanted = [DebugSubject::Io, DebugSubject::Verify, DebugSubject::Rate];
+        let wants = wanted.map(|subject| self.options.wants(subject, worker.number));
+        wants.contains(&true).then(|| {
+            let files = worker.files.files.iter().map(|file| file.path.clone()).collect();
+            let [io, verify, rate] = wants;
+            let rate = rate && policy::is_scheduled(job);
+            let owner = owner(worker, job);
+            Box::new(OperationLines { print: self.print, owner, files, io, verify, rate }) as Box<_>
+        })
+    }
+
+    fn line(&self, subject: DebugSubject, worker: &WorkerPlan, job: &Job, text: impl FnOnce() -> String) {
+        if self.options.wants(subject, worker.number) {
+            (self.print)(&format!("{:<8} {}: {}\n", subject.name(), owner(worker, job), text()));
+        }
+    }
+}
+
+/// Returns the name of a worker in lines.
+fn owner(worker: &WorkerPlan, job: &Job) -> String {
+    format!("{} ({})", job.name, worker.number)
+}
+
+/// Prints the operations of a worker.
+struct OperationLines {
+    print: fn(&str),
+    owner: String,
+    files: Vec<String>,
+    io: bool,
+    verify: bool,
+    rate: bool,
+}
+
+impl OperationLines {
+    /// Describes an operation.
+    fn operation(&self, decision: &Decision) -> String {
+        let file = self.files.get(decision.file as usize).map_or("", String::as_str);
+        let (length, offset) = (decision.length, decision.offset);
+        match decision.kind {
+            OpKind::Read => format!("read of {length} bytes at {offset} of {file}"),
+            OpKind::Write => format!("write of {length} bytes at {offset} of {file}"),
+            OpKind::Trim => format!("trim of {length} bytes at {offset} of {file}"),
+            OpKind::Sync => format!("fsync of {file}"),
+            OpKind::DataSync => format!("fdatasync of {file}"),
+            OpKind::SyncRange => format!("sync_file_range of {length} bytes at {offset} of {file}"),
+            OpKind::SyncFilesystem => format!("syncfs of {file}"),
+        }
+    }
+
+    fn line(&self, subject: DebugSubject, text: &str) {
+        (self.print)(&format!("{:<8} {}: {text}\n", subject.name(), self.owner));
+    }
+}
+
+impl OperationRecorder for OperationLines {
+    fn issued(&mut self, decision: &Decision, now: Nanos) {
+        if self.io {
+            self.line(DebugSubject::Io, &format!("issues a {}", self.operation(decision)));
+        }
+        if self.rate && decision.kind.moves_data() && !decision.checked {
+            let late_ns = now.since(decision.intended).get();
+            self.line(DebugSubject::Rate, &format!("issues {late_ns} ns later than the rate wants"));
+        }
+    }
+
+    fn sees_completions(&self) -> bool {
+        self.io || self.verify
+    }
+
+    fn completed(&mut self, decision: &Decision, started: Nanos, completion: &Completion) {
+        let operation = self.operation(decision);
+        if self.io {
+            let after_ns = completion.completed.since(started).get();
+            let outcome = match completion.result {
+                Completion::WITHOUT_CALL | Completion::WITHOUT_DATA => "is done".to_owned(),
+                Completion::IDLE => "still waits for its peer".to_owned(),
+                Completion::ENDED => "is left out, because its source has ended".to_owned(),
+                result if result < 0 => {
+                    format!("failed with {}", std::io::Error::from_raw_os_error(result.saturating_neg()))
+                }
+                result if decision.kind.moves_data() => format!("has moved {result} bytes"),
+                _ => "is done".to_owned(),
+            };
+            self.line(DebugSubject::Io, &format!("{operation} {outcome}, {after_ns} ns after its start"));
+        }
+        if self.verify && decision.checked && completion.result >= 0 {
+            self.line(DebugSubject::Verify, &format!("compares the {operation}"));
+        }
+    }
+
+    fn finish(self: Box<Self>) -> Result<(), String> {
+        Ok(())
+    }
+}
