@@ -151,3 +151,79 @@ test_nvme_zones() {
     grep -q "issued rwts: total=384,384,0,0" /tmp/out || fail "not 24 MiB written and read: $(cat /tmp/out)"
     in_zones "$zoned" --rw=trim --bs=16m --size=64m
 }
+
+# commands_as_fio OPTION...: runs a job of commands to the zoned namespace with fio and with Fathom, each after a reset of
+# all zones, and compares the numbers of operations and resets, and all zones.
+commands_as_fio() {
+    local program
+    for program in fio "fathom fio"; do
+        blkzone reset "$zoned"
+        timeout -s KILL 90 $program --name=t --filename="$character" --zonemode=zbd --bs=64k --size=64m \
+            --ioengine=io_uring_cmd "$@" > /tmp/out 2>&1 || fail "$program $*: $(cat /tmp/out)"
+        grep -oE "[0-9]+ zone resets|issued rwts: total=[0-9,]*" /tmp/out > "/tmp/counts.${program%% *}"
+        blkzone report "$zoned" > "/tmp/zones.${program%% *}"
+    done
+    cmp -s /tmp/counts.fio /tmp/counts.fathom || fail "$*: $(cat /tmp/counts.fio) in fio, $(cat /tmp/counts.fathom) in Fathom"
+}
+
+zoned_namespace() {
+    zoned=$(namespaces_of zoned)
+    character=/dev/ng${zoned#/dev/nvme}
+    [ -b "$zoned" ] && [ -c "$character" ] || fail "the guest lacks its zoned disk or its character device"
+    later "blkzone reset $zoned"
+}
+
+test_commands_in_zones_are_as_in_fio() {
+    zoned_namespace
+    commands_as_fio --rw=write
+    same_zones
+    commands_as_fio --rw=write --io_size=80m
+    same_zones
+    commands_as_fio --rw=write --offset=16m --size=32m --loops=2 --iodepth=4
+    same_zones
+    commands_as_fio --rw=randwrite --io_size=6m --max_open_zones=2
+    commands_as_fio --rw=write --size=32m --verify=crc32c
+    same_zones
+}
+
+test_commands_in_zones() {
+    zoned_namespace
+    blkzone reset "$zoned"
+    commands="fathom fio --name=t --filename=$character --zonemode=zbd --bs=64k --ioengine=io_uring_cmd"
+    # Four zones of 12 MiB.
+    expect 0 "total=0,768,0,0" $commands --rw=write --size=4z
+    grep -q "; 0 zone resets" /tmp/out || fail "there were resets: $(cat /tmp/out)"
+    expect 0 "; 4 zone resets" $commands --rw=write --size=64m --iodepth=8
+    expect 0 "err= 0" $commands --rw=randwrite --size=64m --io_size=40m --iodepth=8 --verify=crc32c
+    expect 0 "total=0,0,4,0" $commands --rw=trim --bs=16m --size=64m
+    [ "$(blkzone report "$zoned" -c 4 | grep -c 'em)')" = 4 ] || fail "the trims have not reset the zones"
+    expect 0 "total=0,0,0,0" $commands --rw=randread --size=64m
+    # Blocks that leave a rest, which is finished but in the last zone.
+    expect 0 "err= 0" $commands --rw=write --bs=320k --size=64m
+    [ "$(blkzone report "$zoned" -c 4 | grep -c 'fu)')" = 3 ] || fail "zones are not full: $(blkzone report "$zoned" -c 4)"
+    expect 1 "max_open_zones: $character takes writes in 8 zones" $commands --rw=write --size=64m --max_open_zones=9
+    expect 1 "zonesize: $character has zones of 16 MiB" $commands --rw=write --size=64m --zonesize=8m
+    expect 1 "write_mode" $commands --rw=write --size=64m --write_mode=zeroes
+    expect 1 "a reset is of one zone" $commands --rw=trim --bs=16m --size=64m --num_range=2
+    # The gate guards zones as it guards blocks.
+    dmsetup create upper --table "0 32768 linear $zoned 0"
+    later "dmsetup remove upper"
+    before=$(blkzone report "$zoned")
+    expect 2 "in use" fathom run --progress off --name=t --filename="$character" --zonemode=zbd --bs=64k --ioengine=io_uring_cmd \
+        --rw=write --size=64m
+    expect 2 "in use" fathom run --progress off --name=t --filename="$character" --zonemode=zbd --bs=16m --ioengine=io_uring_cmd \
+        --rw=trim --size=64m
+    [ "$before" = "$(blkzone report "$zoned")" ] || fail "zones have changed"
+}
+
+# Zones that the namespace does not have are the program's alone.
+test_commands_in_emulated_zones() {
+    plain=$(namespaces_of plain)
+    character=/dev/ng${plain#/dev/nvme}
+    later "dd if=/dev/zero of=$plain bs=1M oflag=direct"
+    commands="fathom fio --name=t --filename=$character --zonemode=zbd --zonesize=1m --ioengine=io_uring_cmd --size=4m"
+    expect 0 "; 4 zone resets" $commands --rw=write --bs=64k --io_size=8m --iodepth=4
+    before=$(digest "$plain")
+    expect 0 "err= 0" $commands --rw=trim --bs=1m
+    [ "$before" = "$(digest "$plain")" ] || fail "a trim of a zone has changed data"
+}

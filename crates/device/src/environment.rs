@@ -44,7 +44,7 @@ impl Environment for HostEnvironment {
                     ..FileFact::default()
                 });
             }
-            Engine::IoUringCmd => return namespaces::fact(job, path),
+            Engine::IoUringCmd => return namespaces::fact(job, path, has_zones(job)),
             Engine::Sg => {
                 let bytes = engine::scsi::disk_bytes(Path::new(path))?;
                 return Some(FileFact { size: bytes, block_device: true, zone_bytes: 0 });

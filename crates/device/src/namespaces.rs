@@ -10,11 +10,18 @@ use job::{Direction, Engine, Job, NvmeOptions, NvmeWrite, PlacementKind, Placeme
 use runner::{WorkerError, policy};
 use workload::{FileFact, WorkloadError};
 
-/// Returns the state of the namespace at a path; `None` if there is none.
-pub(crate) fn fact(job: &Job, path: &str) -> Option<FileFact> {
+/// Returns the state of the namespace at a path, with the size of its zones if it is needed; `None` if there is none.
+pub(crate) fn fact(job: &Job, path: &str, zones_are_needed: bool) -> Option<FileFact> {
     let namespace = identify_namespace(Path::new(path)).ok()?;
     // Like a block device, a namespace has a fixed size.
-    Some(FileFact { size: namespace.capacity(job.engine.nvme.pi_act), block_device: true, zone_bytes: 0 })
+    let zone_bytes = zones_are_needed.then(|| zone_bytes(job, Path::new(path))).flatten().unwrap_or(0);
+    Some(FileFact { size: namespace.capacity(job.engine.nvme.pi_act), block_device: true, zone_bytes })
+}
+
+/// Returns the size of the zones of a namespace; `None` without zones.
+fn zone_bytes(job: &Job, path: &Path) -> Option<u64> {
+    let report = engine::zones_of_namespace(path, job.engine.nvme.pi_act).ok()??;
+    Some(report.zone_bytes)
 }
 
 /// Checks that a job names namespaces and nothing else.

@@ -25,8 +25,12 @@ pub(crate) fn of_device(job: &Job, path: &str) -> Result<Option<ZoneReport>, Wor
     if job.engine.engine == Engine::Null {
         return Ok(None);
     }
-    engine::zones::report(Path::new(path))
-        .map_err(|error| WorkloadError { option: "filename", message: error.to_string() })
+    let report = if job.engine.engine == Engine::IoUringCmd {
+        engine::zones_of_namespace(Path::new(path), job.engine.nvme.pi_act)
+    } else {
+        engine::zones::report(Path::new(path))
+    };
+    report.map_err(|error| WorkloadError { option: "filename", message: error.to_string() })
 }
 
 impl SharedZones {

@@ -72,7 +72,7 @@ pub use error::{Error, ErrorKind, describe, remedy};
 pub use idleness::{IdleProfiler, Idleness, WorkUnit};
 pub use in_call::{BlockedCall, CallKind, InCall};
 pub use named_target::{NamedTarget, PathCall};
-pub use namespace::{Namespace, identify_namespace};
+pub use namespace::{Namespace, identify_namespace, zones_of_namespace};
 pub use network_setup::{NetworkRole, NetworkSetup, Transport};
 pub use nvme::parse_placement_scheme;
 pub use nvme_setup::{

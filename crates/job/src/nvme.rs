@@ -56,8 +56,7 @@ fn comparison(job: &Job, context: &StrictContext<'_>) -> Option<Diagnostic> {
 
 /// Only Write stores what verification expects.
 fn verified_commands(job: &Job, context: &StrictContext<'_>) -> Option<Diagnostic> {
-    let nvme = &job.engine.nvme;
-    let others = nvme.writes.iter().any(|(write, percentage)| *write != NvmeWrite::Write && *percentage > 0);
+    let others = has_other_writes(job);
     let is_verified = job.engine.engine == Engine::IoUringCmd && job.verify.method.is_some();
     (is_verified && others && job.pattern.direction.writes()).then(|| {
         context
@@ -67,11 +66,23 @@ fn verified_commands(job: &Job, context: &StrictContext<'_>) -> Option<Diagnosti
 }
 
 fn zones(job: &Job, context: &StrictContext<'_>) -> Option<Diagnostic> {
-    (job.engine.engine == Engine::IoUringCmd && job.pattern.zoned.is_some()).then(|| {
-        context
-            .error("not-supported", "zonemode", "`zonemode=zbd` is not supported with `ioengine=io_uring_cmd`")
-            .remedy("write `ioengine=io_uring` and the block device (/dev/nvmeXnY) as `filename`")
+    if job.engine.engine != Engine::IoUringCmd || job.pattern.zoned.is_none() {
+        return None;
+    }
+    if has_other_writes(job) {
+        let message = "other commands than Write do not move write pointers by what they write";
+        let error = context.error("write-mode", "write_mode", message);
+        return Some(error.remedy("leave `write_mode` or `zonemode=zbd` out"));
+    }
+    (job.engine.nvme.ranges > 1).then(|| {
+        let error = context.error("ranges", "num_range", "a reset is of one zone");
+        error.remedy("leave `num_range` or `zonemode=zbd` out")
     })
+}
+
+/// Reports whether some writes are other commands than Write.
+fn has_other_writes(job: &Job) -> bool {
+    job.engine.nvme.writes.iter().any(|(write, percentage)| *write != NvmeWrite::Write && *percentage > 0)
 }
 
 fn placement(job: &Job, context: &StrictContext<'_>) -> Option<Diagnostic> {

@@ -129,6 +129,6 @@ pub(crate) fn check(
 
 /// Reports whether an engine works on zones. That modelled volumes have none is found out with the volume.
 fn runs_on(engine: Engine) -> bool {
-    use Engine::{IoUring, Libaio, Model, Null, Posixaio, Psync, Pvsync, Pvsync2, Sync, Vsync};
-    matches!(engine, IoUring | Libaio | Model | Posixaio | Psync | Sync | Vsync | Pvsync | Pvsync2 | Null)
+    use Engine::{IoUring, IoUringCmd, Libaio, Model, Null, Posixaio, Psync, Pvsync, Pvsync2, Sync, Vsync};
+    matches!(engine, IoUring | IoUringCmd | Libaio | Model | Posixaio | Psync | Sync | Vsync | Pvsync | Pvsync2 | Null)
 }

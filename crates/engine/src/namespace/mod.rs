@@ -1,6 +1,7 @@
 //! What is known of a namespace: its number, size, block format and protection information.
 
 mod call;
+mod zones;
 
 use std::fs::OpenOptions;
 use std::io;
@@ -9,6 +10,8 @@ use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::Path;
 
 pub(crate) use call::{NvmeCommand, execute, receive};
+
+use units::ZoneReport;
 
 use crate::error::{Error, ErrorKind};
 
@@ -24,6 +27,8 @@ const IDENTIFY_BYTES: usize = 4096;
 pub struct Namespace {
     /// Its number.
     pub(crate) nsid: u32,
+    /// Number of its block format.
+    pub(crate) format: usize,
     /// Number of blocks.
     pub(crate) blocks: u64,
     /// Data of a block in bytes, a power of two.
@@ -109,9 +114,6 @@ impl Namespace {
     fn parse(nsid: u32, identified: &[u8; IDENTIFY_BYTES], of_nvm: Option<&[u8; IDENTIFY_BYTES]>) -> Option<Self> {
         let flbas = identified[26];
         let format = usize::from(flbas & 0xf | (flbas >> 1) & 0x30);
-        let word = |bytes: &[u8; IDENTIFY_BYTES], at: usize| {
-            u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
-        };
         let described = word(identified, 128 + 4 * format);
         let (metadata_bytes, shift) = (described & 0xffff, described >> 16 & 0xff);
         if !(9..=31).contains(&shift) {
@@ -129,6 +131,7 @@ impl Namespace {
         let blocks = identified.first_chunk().map(|bytes| u64::from_le_bytes(*bytes))?;
         Some(Self {
             nsid,
+            format,
             blocks,
             data_bytes: 1 << shift,
             metadata_bytes,
@@ -140,10 +143,10 @@ impl Namespace {
     /// Identifies the namespace of an open character device.
     pub(crate) fn of(fd: RawFd) -> io::Result<Self> {
         let nsid = call::number(fd)?;
-        let identified = identify(fd, nsid, CNS_NAMESPACE)?;
+        let identified = identify(fd, nsid, CNS_NAMESPACE, 0)?;
         let is_protected = identified[29] & 7 != 0;
         // A device without this answer has the first format only.
-        let of_nvm = if is_protected { identify(fd, nsid, CNS_NAMESPACE_OF_NVM).ok() } else { None };
+        let of_nvm = if is_protected { identify(fd, nsid, CNS_NAMESPACE_OF_NVM, 0).ok() } else { None };
         let foreign = || io::Error::new(io::ErrorKind::InvalidData, "the device describes no block format");
         Self::parse(nsid, &identified, of_nvm.as_deref()).ok_or_else(foreign)
     }
@@ -154,12 +157,34 @@ impl Namespace {
 /// # Errors
 /// Fails if it is something else, or does not answer.
 pub fn identify_namespace(path: &Path) -> Result<Namespace, Error> {
+    of_fd(open_to_ask(path)?.as_raw_fd(), path)
+}
+
+/// Returns the zones of the NVMe namespace of the character device at `path`, in the units in which jobs address it
+/// ([`Namespace::capacity`]); `None` without zones.
+///
+/// # Errors
+/// Fails if it is something else, or does not answer.
+pub fn zones_of_namespace(path: &Path, device_protects: bool) -> Result<Option<ZoneReport>, Error> {
+    let file = open_to_ask(path)?;
+    let namespace = of_fd(file.as_raw_fd(), path)?;
+    let zones = namespace.zones(file.as_raw_fd(), namespace.block_bytes(device_protects));
+    zones.map_err(|error| Error::file("report the zones of", path, &error))
+}
+
+/// Opens a character device for commands that change nothing.
+fn open_to_ask(path: &Path) -> Result<std::fs::File, Error> {
     let metadata = std::fs::metadata(path).map_err(|error| Error::file("look at", path, &error))?;
     if !metadata.file_type().is_char_device() {
         return Err(not_a_namespace(path));
     }
     let opened = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(path);
-    of_fd(opened.map_err(|error| Error::file("open", path, &error))?.as_raw_fd(), path)
+    opened.map_err(|error| Error::file("open", path, &error))
+}
+
+/// Returns the number of 32 bits at a place of an answer.
+fn word(bytes: &[u8; IDENTIFY_BYTES], at: usize) -> u32 {
+    u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
 }
 
 /// Identifies the NVMe namespace of an open character device.
@@ -177,9 +202,10 @@ pub(crate) fn not_a_namespace(path: &Path) -> Error {
         .with_remedy("name a device /dev/ngXnY, or write ioengine=io_uring for other files and devices")
 }
 
-fn identify(fd: RawFd, nsid: u32, structure: u32) -> io::Result<Box<[u8; IDENTIFY_BYTES]>> {
+fn identify(fd: RawFd, nsid: u32, structure: u32, command_set: u32) -> io::Result<Box<[u8; IDENTIFY_BYTES]>> {
     let mut answer = Box::new([0; IDENTIFY_BYTES]);
-    let mut command = NvmeCommand { opcode: IDENTIFY, nsid, cdw10: structure, ..NvmeCommand::default() };
+    let cdw11 = command_set << 24;
+    let mut command = NvmeCommand { opcode: IDENTIFY, nsid, cdw10: structure, cdw11, ..NvmeCommand::default() };
     command.addr = answer.as_mut_ptr() as u64;
     command.data_len = IDENTIFY_BYTES as u32;
     call::administer(fd, command)?;

@@ -86,7 +86,15 @@ mod tests {
 
     fn namespace(metadata_bytes: u32, extended: bool, guard: GuardFormat) -> Namespace {
         let protection = Some(Protection { counts: true, guard, first: false }).filter(|_| metadata_bytes > 0);
-        Namespace { nsid: 1, blocks: 1000, data_bytes: 512, metadata_bytes, extended, protection }
+        Namespace {
+            nsid: 1,
+            blocks: 1000,
+            data_bytes: 512,
+            metadata_bytes,
+            extended,
+            protection,
+            ..Namespace::default()
+        }
     }
 
     fn sized(bytes: u32, device_protects: bool) -> NvmeSetup {

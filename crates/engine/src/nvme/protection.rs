@@ -180,8 +180,15 @@ mod tests {
 
     fn namespace(guard: GuardFormat, metadata_bytes: u32, extended: bool, first: bool) -> (Namespace, Protection) {
         let protection = Protection { counts: true, guard, first };
-        let namespace =
-            Namespace { nsid: 1, blocks: 100, data_bytes: 512, metadata_bytes, extended, protection: Some(protection) };
+        let namespace = Namespace {
+            nsid: 1,
+            blocks: 100,
+            data_bytes: 512,
+            metadata_bytes,
+            extended,
+            protection: Some(protection),
+            ..Namespace::default()
+        };
         (namespace, protection)
     }
 

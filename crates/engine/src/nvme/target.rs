@@ -6,7 +6,7 @@ use io_uring::squeue::{Entry128, Flags};
 use io_uring::{cqueue, opcode, types};
 use target::{Completion, Op, Tag, Target, WriteBackSource};
 use units::random::Random;
-use units::{Nanos, OpKind};
+use units::{Nanos, OpKind, ZoneCommand};
 
 use super::command::{self, COMPARE, MAX_BLOCKS, READ, WRITE};
 use super::fit;
@@ -16,7 +16,7 @@ use super::ranges::TrimRanges;
 use crate::buffers::Buffers;
 use crate::clock::{self, MonotonicClock};
 use crate::error::Error;
-use crate::files::File;
+use crate::files::{File, ZoneTrim};
 use crate::namespace::{self, GuardFormat, Namespace, NvmeCommand};
 use crate::nvme_setup::{NvmeSetup, WriteCommand};
 use crate::queue::{self, SubmissionQueue};
@@ -116,7 +116,8 @@ impl Passthrough {
         })
     }
 
-    /// Returns the entry of an operation, or the negated error number with which it fails.
+    /// Returns the entry of an operation, or its result if that is known without a command: a negated error number, or
+    /// the bytes of a trim of zones that the device does not have.
     #[inline]
     fn entry(&mut self, op: &Op) -> Result<Entry128, i32> {
         let file = self.files.get(op.file as usize).ok_or(-libc::EINVAL)?;
@@ -137,6 +138,11 @@ impl Passthrough {
                 self.transfer(write.opcode(), namespace, op)?
             }
             OpKind::Trim if !may_write => return Err(-libc::EBADF),
+            OpKind::Trim if file.access().zone_trim == ZoneTrim::Nothing => return Err(op.length as i32),
+            OpKind::Trim if file.access().zone_trim == ZoneTrim::Reset => {
+                let unit = namespace.block_bytes(self.setup.device_protects);
+                (namespace.reset_zone(op.offset / u64::from(unit)), Data::None)
+            }
             OpKind::Trim => (self.deallocation(namespace, op)?, Data::Own),
             _ => (NvmeCommand::flush(namespace.nsid), Data::None),
         };
@@ -418,6 +424,17 @@ impl Target for Passthrough {
             flushed.map_err(|error| error.raw_os_error().unwrap_or(libc::EIO))?;
         }
         Ok(WriteBackSource::Stored)
+    }
+
+    fn command_zone(&mut self, file: u32, command: ZoneCommand, offset: u64, length: u64) -> Result<u64, i32> {
+        let (Some(at), Some(namespace)) = (self.files.get(file as usize), self.namespaces.get(file as usize)) else {
+            return Err(libc::EBADF);
+        };
+        if command != ZoneCommand::Report && !at.access().write {
+            return Err(libc::EBADF);
+        }
+        let unit = namespace.block_bytes(self.setup.device_protects);
+        namespace.command_zone(at.live_fd().map_err(|errno| -errno)?, unit, command, (offset, length))
     }
 
     fn close(&mut self, file: u32) {

@@ -89,7 +89,9 @@ fn fit_to_device(
     let used: Vec<_> = report.zones.iter().filter(|zone| (start..end).contains(&zone.start)).collect();
     let is_sequential = used.iter().any(|zone| zone.kind == ZoneKind::Sequential);
     let operations = Operations::of(job);
-    if is_sequential && operations.write && !job.engine.direct {
+    // Commands use no page cache.
+    let is_direct = job.engine.direct || job.engine.engine == job::Engine::IoUringCmd;
+    if is_sequential && operations.write && !is_direct {
         let message = format!(
             "{} takes writes only at the write pointers of its zones, and the page cache changes their order\nhelp: \
              write direct=1",
