@@ -216,6 +216,16 @@ test_commands_in_zones() {
     [ "$before" = "$(blkzone report "$zoned")" ] || fail "zones have changed"
 }
 
+# The block device and the character device have the same write pointers.
+test_both_devices_of_a_namespace_share_its_zones() {
+    zoned_namespace
+    blkzone reset "$zoned"
+    jobs="--zonemode=zbd --bs=64k --size=16m --io_size=4m --rw=write --name=a --filename=$zoned --ioengine=psync --direct=1"
+    jobs="$jobs --name=b --stonewall --filename=$character --ioengine=io_uring_cmd"
+    expect 0 "b: .*err= 0" fathom fio $jobs
+    blkzone report "$zoned" -c 1 | grep -q "wptr 0x004000" || fail "not 8 MiB written: $(blkzone report "$zoned" -c 1)"
+}
+
 # Zones that the namespace does not have are the program's alone.
 test_commands_in_emulated_zones() {
     plain=$(namespaces_of plain)

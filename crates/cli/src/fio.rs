@@ -57,11 +57,13 @@ pub(crate) fn command(words: &[OsString]) -> Exit {
         return inflated.map_or_else(|problem| refuse([problem]), |()| Exit::Good);
     }
     for subject in &host.debug.silent {
-        write_stderr(&format!("fio: --debug={subject}: nothing is printed for this subject of fio\n"));
+        let subjects = job::debug_subjects();
+        write_stderr(&format!("fio: --debug={subject}: nothing is printed for it; there are {subjects}\n"));
     }
     if let Some(text) = informational_text(&host, &showcmd) {
         return outputs::print_text(&text);
     }
+    device::print_options(&host.debug, &plan, write_stderr);
     if host.parse_only {
         return Exit::Good;
     }

@@ -48,7 +48,7 @@ fn failed_operations_are_printed_with_their_reason() {
         lines(&outcome, "io"),
         [
             "a (0): issues a write of 4096 bytes at 0 of /dev/full",
-            "a (0): write of 4096 bytes at 0 of /dev/full failed with No space left on device (os error 28)",
+            "a (0): write of 4096 bytes at 0 of /dev/full ended with No space left on device (os error 28)",
         ]
     );
     assert_eq!(lines(&outcome, "process").last().map(String::as_str), Some("a (0): has ended: an operation failed"));
@@ -60,6 +60,8 @@ fn options_files_and_rates_are_printed() {
     let job = "--name=a --filename=f --size=8k --bs=4k --rate_iops=1000";
     let outcome = debug(&scratch, &format!("--debug=parse,file,rate --bs=512 {job}"));
     let parsed = lines(&outcome, "parse");
+    let only_parsed = debug(&scratch, &format!("--debug=parse --parse-only --bs=512 {job}"));
+    assert_eq!(lines(&only_parsed, "parse"), parsed);
     assert!(parsed.contains(&"all jobs: bs=512".to_owned()), "{parsed:?}");
     assert!(parsed.contains(&"a: rate_iops=1000".to_owned()), "{parsed:?}");
     assert_eq!(lines(&outcome, "file"), ["a (0): uses 8192 bytes from 0 on of f"]);
@@ -85,10 +87,14 @@ fn subjects_are_listed_and_checked() {
     assert_eq!(outcome.code(), Some(0), "{}", outcome.stderr);
     assert_eq!(outcome.stdout, "fio: dumping debug options:process,file,io,verify,parse,rate,job:N,all\n");
     let outcome = debug(&scratch, "--debug=io,jobs --name=a --ioengine=null --size=4k");
-    assert_eq!(outcome.code(), Some(1));
-    assert!(outcome.stderr.contains("nothing is called `jobs` here"), "{}", outcome.stderr);
+    assert_eq!(outcome.code(), Some(0), "as in fio, the jobs run");
+    assert!(
+        outcome.stderr.contains("--debug=jobs: nothing is printed for it; there are process,file"),
+        "{}",
+        outcome.stderr
+    );
     let outcome = debug(&scratch, "--debug=job --name=a --ioengine=null --size=4k");
-    assert!(outcome.stderr.contains("`job` needs the number of a job"), "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("--debug=job: nothing is printed for it"), "{}", outcome.stderr);
     // Of subjects of fio's internals there is nothing to print, and the run is the same.
     let outcome = debug(&scratch, "--debug=mem --name=a --ioengine=null --size=4k");
     assert_eq!(outcome.code(), Some(0));

@@ -49,7 +49,6 @@ const REFUSED: &[(&str, &str)] = &[
     ("rdmaio-server.fio", "RDMA adapter"),
     ("uring-cmd-bsg.fio", "cmd_type=bsg is not supported"),
     ("uring-cmd-zoned-append.fio", "is not supported"),
-    ("uring-cmd-zoned.fio", "`zonemode=zbd` is not supported"),
     ("xnvme-fdp.fio", "`fdp`"),
     ("xnvme-pi.fio", "`md_per_io_size`"),
 ];
@@ -79,6 +78,7 @@ const NOT_RUN: &[(&str, &str)] = &[
     ("uring-cmd-pi-sb.fio", "its device must exist: the guest has one"),
     ("uring-cmd-trim-multi-range.fio", "its device must exist"),
     ("uring-cmd-write-mode.fio", "its device must exist"),
+    ("uring-cmd-zoned.fio", "its device must be zoned: the guest has one"),
     ("xnvme-compare.fio", "its device must exist"),
     ("xnvme-zoned.fio", "its device must be zoned: the guest has some"),
     ("zbd-rand-write-trim-gc.fio", "its device must be zoned: the guest has some"),

@@ -26,17 +26,8 @@ impl DebugLines {
         Self::new(&DebugOptions::default(), |_| {})
     }
 
-    /// Prints the options of a plan as they were read, and the files of its workers.
+    /// Prints the files of the workers of a plan.
     pub(crate) fn planned(&self, plan: &Plan, workers: &[WorkerPlan]) {
-        if self.options.subjects.contains(&DebugSubject::Parse) {
-            let of = |owner: &str, options: &[(String, String)]| {
-                for (name, value) in options {
-                    (self.print)(&format!("parse    {owner}: {name}={value}\n"));
-                }
-            };
-            of("all jobs", &plan.globals);
-            plan.jobs.iter().for_each(|job| of(&job.name, &job.echo));
-        }
         for worker in workers {
             for file in &worker.files.files {
                 self.line(DebugSubject::File, worker, &plan.jobs[worker.job], || {
@@ -91,6 +82,20 @@ impl DebugLines {
             (self.print)(&format!("{:<8} {}: {}\n", subject.name(), owner(worker, job), text()));
         }
     }
+}
+
+/// Prints the options of all jobs of a plan as they were read, if they are wanted.
+pub fn print_options(options: &DebugOptions, plan: &Plan, print: fn(&str)) {
+    if !options.subjects.contains(&DebugSubject::Parse) {
+        return;
+    }
+    let of = |owner: &str, options: &[(String, String)]| {
+        for (name, value) in options {
+            print(&format!("parse    {owner}: {name}={value}\n"));
+        }
+    };
+    of("all jobs", &plan.globals);
+    plan.jobs.iter().for_each(|job| of(&job.name, &job.echo));
 }
 
 /// Returns the name of a worker in lines.
@@ -153,14 +158,14 @@ impl OperationRecorder for OperationLines {
                 Completion::IDLE => "still waits for its peer".to_owned(),
                 Completion::ENDED => "is left out, because its source has ended".to_owned(),
                 result if result < 0 => {
-                    format!("failed with {}", std::io::Error::from_raw_os_error(result.saturating_neg()))
+                    format!("ended with {}", std::io::Error::from_raw_os_error(result.saturating_neg()))
                 }
                 result if decision.kind.moves_data() => format!("has moved {result} bytes"),
                 _ => "is done".to_owned(),
             };
             self.line(DebugSubject::Io, &format!("{operation} {outcome}, {after_ns} ns after its start"));
         }
-        if self.verify && decision.checked && completion.result >= 0 {
+        if self.verify && decision.checked && completion.result == decision.length as i32 {
             self.line(DebugSubject::Verify, &format!("compares the {operation}"));
         }
     }

@@ -53,6 +53,7 @@ mod worker;
 mod zones;
 
 pub use assertions::{AssertionText, parse_assertions};
+pub use debug::print_options;
 pub use environment::HostEnvironment;
 pub use environment_record::environment_record;
 pub use failure::failure;

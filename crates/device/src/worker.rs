@@ -108,7 +108,7 @@ fn attempt(
     let counters = shared.counters.worker(worker_plan.number);
     let in_call = &shared.calls[worker_plan.number];
     let meter = Meter::new(policy::meter_options(job, shared.intervals, shared.counters.worker_count()));
-    let trimmed = runner::trimmed_range(job, issuer.regions())?;
+    let trimmed = runner::trimmed_range(job, issuer.regions()).map_err(|error| WorkerError::new(error.to_string()))?;
     let meter = meter.logging_to(log).counting_trims(trimmed);
     let strict = shared.dialect == Dialect::Strict;
     let mut policy = drive::Policy {

@@ -33,6 +33,14 @@ pub(crate) fn of_device(job: &Job, path: &str) -> Result<Option<ZoneReport>, Wor
     report.map_err(|error| WorkloadError { option: "filename", message: error.to_string() })
 }
 
+/// Returns one name for all paths of a file or device. An NVMe namespace has that of its block device.
+fn device_of(path: &str, names: &dyn Environment) -> String {
+    match probe::namespace_at(Path::new("/"), Path::new(path)) {
+        Some(namespace) => names.resolve(&format!("/dev/{}", namespace.block_name)),
+        None => names.resolve(path),
+    }
+}
+
 impl SharedZones {
     /// Reads the zones of all devices of jobs with `zonemode=zbd`, as they are now. `names` resolves paths, because a
     /// device has one table under all its names.
@@ -43,7 +51,7 @@ impl SharedZones {
             let job = &plan.jobs[worker.job];
             let Some(zoned) = &job.pattern.zoned else { continue };
             for file in &worker.files.files {
-                let resolved = names.resolve(&file.path);
+                let resolved = device_of(&file.path, names);
                 let table = match (known.get(&resolved), of_device(job, &file.path)?) {
                     (Some(table), _) => Arc::clone(table),
                     (None, Some(report)) => Arc::new(ZoneTable::of_device(&report)),
@@ -101,7 +109,9 @@ pub(crate) fn refusals(plan: &Plan, workers: &[WorkerPlan], names: &dyn Environm
             let job = &plan.jobs[worker.job];
             job.pattern.zoned.is_some() && Operations::of(job).writes()
         })
-        .flat_map(|worker| worker.files.files.iter().map(move |file| (worker, names.resolve(&file.path), file.extent)))
+        .flat_map(|worker| {
+            worker.files.files.iter().map(move |file| (worker, device_of(&file.path, names), file.extent))
+        })
         .collect();
     let mut refusals = Vec::new();
     for (worker, path, extent) in &writers {

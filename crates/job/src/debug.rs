@@ -1,7 +1,5 @@
 //! Subjects of which `--debug` prints what happens.
 
-use crate::read::Findings;
-
 /// A subject that `--debug` traces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DebugSubject {
@@ -18,28 +16,6 @@ pub enum DebugSubject {
     /// Scheduled operations and their lateness.
     Rate,
 }
-
-/// Names of fio's subjects, in its order. Those of its own internals have nothing to trace here.
-const SUBJECTS: [(&str, Option<DebugSubject>); 18] = [
-    ("process", Some(DebugSubject::Process)),
-    ("file", Some(DebugSubject::File)),
-    ("io", Some(DebugSubject::Io)),
-    ("mem", None),
-    ("blktrace", None),
-    ("verify", Some(DebugSubject::Verify)),
-    ("random", None),
-    ("parse", Some(DebugSubject::Parse)),
-    ("diskutil", None),
-    ("mutex", None),
-    ("profile", None),
-    ("time", None),
-    ("net", None),
-    ("rate", Some(DebugSubject::Rate)),
-    ("compress", None),
-    ("steadystate", None),
-    ("helperthread", None),
-    ("zbd", None),
-];
 
 impl DebugSubject {
     /// All subjects.
@@ -66,7 +42,7 @@ pub struct DebugOptions {
     pub subjects: Vec<DebugSubject>,
     /// The only worker to trace, from zero; `None` for all.
     pub worker: Option<usize>,
-    /// Given subjects of which nothing can be traced.
+    /// Given words for which nothing is printed: subjects of fio's internals, and unknown ones.
     pub silent: Vec<String>,
     /// Whether to list the subjects instead of a run.
     pub lists: bool,
@@ -80,38 +56,25 @@ impl DebugOptions {
     }
 }
 
-/// Returns the names of all subjects, separated by commas.
+/// Returns the names of the subjects of which something is printed, separated by commas.
 #[must_use]
 pub fn debug_subjects() -> String {
-    let traced = SUBJECTS.iter().filter(|(_, subject)| subject.is_some());
-    traced.map(|(name, _)| *name).chain(["job:N", "all"]).collect::<Vec<_>>().join(",")
+    DebugSubject::ALL.map(DebugSubject::name).into_iter().chain(["job:N", "all"]).collect::<Vec<_>>().join(",")
 }
 
-/// Reads the list of `--debug`.
-pub(crate) fn read(debug: &mut DebugOptions, text: &str, findings: &mut Findings) {
-    let mut at = 0;
+/// Reads the list of `--debug`. As in fio, words that are not known do not keep the jobs from running.
+pub(crate) fn read(debug: &mut DebugOptions, text: &str) {
     for word in text.split(',') {
-        let place = at..at + word.len();
-        at = place.end + 1;
         // fio takes a number after any name and uses that of `job`.
-        let (name, number) = word.split_once(':').map_or((word, None), |(name, number)| (name, Some(number)));
-        match (name, SUBJECTS.iter().find(|(known, _)| *known == name)) {
+        let (name, number) = word.split_once(':').unwrap_or((word, ""));
+        let subject = DebugSubject::ALL.into_iter().find(|subject| subject.name() == name);
+        match (name, subject) {
             ("all", _) => debug.subjects = DebugSubject::ALL.to_vec(),
             ("help" | "?", _) => debug.lists = true,
-            ("job", _) => match number.and_then(|number| number.parse().ok()) {
-                Some(number) => debug.worker = Some(number),
-                None => {
-                    let problem = findings.fault(place, "unknown-value", "`job` needs the number of a job");
-                    problem.remedy("write for example `job:0` for the first one");
-                }
-            },
-            (_, Some((_, Some(subject)))) if !debug.subjects.contains(subject) => debug.subjects.push(*subject),
-            (_, Some((_, Some(_)))) => {}
-            (_, Some((_, None))) => debug.silent.push(name.to_owned()),
-            (_, None) => {
-                let problem = findings.fault(place, "unknown-value", format!("nothing is called `{word}` here"));
-                problem.remedy(format!("one or more of {}", debug_subjects()));
-            }
+            ("job", _) if number.parse::<usize>().is_ok() => debug.worker = number.parse().ok(),
+            (_, Some(subject)) if !debug.subjects.contains(&subject) => debug.subjects.push(subject),
+            (_, Some(_)) => {}
+            (_, None) => debug.silent.push(word.to_owned()),
         }
     }
 }

@@ -196,8 +196,8 @@ pub(crate) static HOST_OPTIONS: &[HostSpec] = &[
         "debug",
         "LIST",
         "Print what happens: process, file, io, verify, parse, rate, all; job:N for one.",
-        |h, text, findings| {
-            debug::read(&mut h.debug, text, findings);
+        |h, text, _| {
+            debug::read(&mut h.debug, text);
         },
     ),
     value("profile", "NAME", "Run the jobs of a profile: tiobench, act.", |h, text, _| {

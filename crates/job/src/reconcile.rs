@@ -112,7 +112,7 @@ fn uncounted_trims(job: &Job, context: &StrictContext<'_>) -> Option<Diagnostic>
     let option = "block_error_percentiles";
     let problem =
         |message: String, remedy: &str| Some(context.error("trimmed-blocks", option, &message).remedy(remedy));
-    if !job.stats.block_errors {
+    if !job.counts_block_trims() {
         return None;
     }
     if job.files.nrfiles > 1 {

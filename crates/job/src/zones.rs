@@ -113,6 +113,10 @@ pub(crate) fn check(
         let remedy = "write `rw=read` with the same `verify`";
         refuse(option, "the places of earlier writes in zones cannot be repeated", remedy);
     }
+    if job.verify.trims.is_any() {
+        let remedy = "leave `trim_percentage` out, or write `rw=trim` with the size of a zone as `bs`";
+        refuse("trim_percentage", "a trim resets a whole zone, not a block", remedy);
+    }
     if !runs_on(job.engine.engine) {
         let remedy = "write for example `ioengine=libaio`, `io_uring` or `psync`";
         refuse("ioengine", "this engine cannot write in zones", remedy);

@@ -15,6 +15,14 @@ pub struct TrimmedRange {
     pub blocks: u32,
 }
 
+impl TrimmedRange {
+    /// Returns the memory in bytes that counting takes.
+    #[must_use]
+    pub const fn memory_bytes(&self) -> u64 {
+        self.blocks as u64 * size_of::<TrimmedBlock>() as u64
+    }
+}
+
 /// State of a block. A failure is final.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum TrimmedBlockState {
@@ -71,7 +79,9 @@ impl TrimmedBlocks {
     pub(crate) fn counts(&self) -> TrimmedBlockCounts {
         let mut counts = TrimmedBlockCounts::default();
         for block in &self.blocks {
-            *counts.trims.entry(block.trims).or_default() += 1;
+            if block.state != TrimmedBlockState::Unwritten {
+                *counts.trims.entry(block.trims).or_default() += 1;
+            }
             let state = match block.state {
                 TrimmedBlockState::Unwritten => &mut counts.unwritten,
                 TrimmedBlockState::Trimmed => &mut counts.trimmed,
@@ -98,7 +108,7 @@ pub struct TrimmedBlockCounts {
     pub trim_failed: u64,
     /// Blocks of which a write failed first.
     pub write_failed: u64,
-    /// Number of blocks for each number of trims, which are counted until the first failure.
+    /// Number of blocks that are not unwritten for each number of trims, which are counted until the first failure.
     pub trims: BTreeMap<u32, u64>,
 }
 
@@ -138,7 +148,7 @@ mod tests {
             unwritten: 1,
             trimmed: 2,
             written: 1,
-            trims: BTreeMap::from([(0, 1), (1, 2), (2, 1)]),
+            trims: BTreeMap::from([(1, 2), (2, 1)]),
             ..TrimmedBlockCounts::default()
         };
         assert_eq!(all.counts(), expected);
@@ -177,6 +187,6 @@ mod tests {
         let mut sum = one.counts();
         sum.merge(&two.counts());
         assert_eq!((sum.trimmed, sum.trim_failed, sum.unwritten), (2, 1, 2));
-        assert_eq!(sum.trims, BTreeMap::from([(0, 3), (1, 2)]));
+        assert_eq!(sum.trims, BTreeMap::from([(0, 1), (1, 2)]));
     }
 }

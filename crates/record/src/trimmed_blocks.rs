@@ -15,14 +15,20 @@ pub struct TrimmedBlocksRecord {
     pub trim_failed: u64,
     /// Blocks of which a write failed first.
     pub write_failed: u64,
-    /// Numbers of trims, which are counted until the first failure, each with its number of blocks, in rising order.
+    /// Numbers of trims, which are counted until the first failure, each with its number of blocks that are not unwritten,
+    /// in rising order.
     pub trims: Vec<(u32, u64)>,
 }
 
 impl TrimmedBlocksRecord {
-    /// Returns the number of trims at a percentile by the nearest rank; zero without blocks.
-    #[must_use]
-    pub fn trims_at(&self, percent: f64) -> u32 {
+    /// Returns the numbers of trims at percentiles. As in fio, unwritten blocks do not count: none if all are.
+    pub fn percentiles<'a>(&'a self, percents: &'a [f64]) -> impl ExactSizeIterator<Item = (f64, u32)> + 'a {
+        let percents = if self.trims.is_empty() { &[] } else { percents };
+        percents.iter().map(|percent| (*percent, self.trims_at(*percent)))
+    }
+
+    /// Returns the number of trims at a percentile by the nearest rank.
+    fn trims_at(&self, percent: f64) -> u32 {
         let blocks: u64 = self.trims.iter().map(|(_, blocks)| blocks).sum();
         let rank = ((percent / 100.0 * blocks as f64).ceil() as u64).clamp(1, blocks.max(1));
         let mut below = 0;
@@ -81,6 +87,6 @@ mod tests {
         let record = TrimmedBlocksRecord { trims: vec![(0, 1), (3, 8), (90, 1)], ..TrimmedBlocksRecord::default() };
         let at = |percent| record.trims_at(percent);
         assert_eq!([0.0, 10.0, 10.1, 50.0, 90.0, 90.1, 100.0].map(at), [0, 0, 3, 3, 3, 90, 90]);
-        assert_eq!(TrimmedBlocksRecord::default().trims_at(50.0), 0);
+        assert_eq!(TrimmedBlocksRecord::default().percentiles(&[50.0]).len(), 0);
     }
 }

@@ -2,11 +2,9 @@
 
 use job::Job;
 use meter::TrimmedRange;
-use workload::FileExtent;
+use workload::{FileExtent, WorkloadError};
 
-use crate::WorkerError;
-
-/// Maximum number of blocks, which take 128 MiB. fio counts the trims of 8192.
+/// Maximum number of blocks. fio counts the trims of 8192.
 const BLOCKS_MAX: u64 = 1 << 24;
 
 /// Returns the blocks whose trims are counted; `None` if the job does not trim, or they are not to be counted.
@@ -14,27 +12,45 @@ const BLOCKS_MAX: u64 = 1 << 24;
 /// # Errors
 ///
 /// Returns why they cannot be counted.
-pub fn trimmed_range(job: &Job, files: &[FileExtent]) -> Result<Option<TrimmedRange>, WorkerError> {
-    let trims = job.pattern.direction.trims() || job.trims_written();
-    if !job.stats.block_errors || !trims {
+pub fn trimmed_range(job: &Job, files: &[FileExtent]) -> Result<Option<TrimmedRange>, WorkloadError> {
+    if !job.counts_block_trims() {
         return Ok(None);
     }
+    let refused = |message: String| WorkloadError { option: "block_error_percentiles", message };
     let [file] = files else {
-        return Err(WorkerError::new(format!(
-            "block_error_percentiles: the blocks of one file can be counted, and the job has {}\n\
-             help: leave `block_error_percentiles` out",
+        return Err(refused(format!(
+            "the blocks of one file can be counted, and the job has {}\nhelp: leave block_error_percentiles out",
             files.len()
         )));
     };
-    let block_bytes = job.pattern.block_sizes.trim.min();
+    let block_bytes = block_bytes(job);
     let blocks = file.length / u64::from(block_bytes.max(1));
     match u32::try_from(blocks) {
         Ok(blocks) if u64::from(blocks) <= BLOCKS_MAX => {
             Ok(Some(TrimmedRange { start: file.start, block_bytes, blocks }))
         }
-        _ => Err(WorkerError::new(format!(
-            "block_error_percentiles: the job trims {blocks} blocks of {block_bytes} bytes, and {BLOCKS_MAX} can be \
-             counted\nhelp: write a larger `bs` or a smaller `size`, or leave `block_error_percentiles` out"
+        _ => Err(refused(format!(
+            "the job trims {blocks} blocks of {block_bytes} bytes, and {BLOCKS_MAX} can be counted\nhelp: write a larger \
+             bs or a smaller size, or leave block_error_percentiles out"
         ))),
     }
+}
+
+/// Returns the smallest size of the job's trims.
+fn block_bytes(job: &Job) -> u32 {
+    let sizes = &job.pattern.block_sizes;
+    if job.pattern.sizes_by_order {
+        return sizes.read.min().min(sizes.write.min());
+    }
+    match (job.pattern.direction.trims(), job.trims_written()) {
+        (true, true) => sizes.trim.min().min(sizes.write.min()),
+        // Blocks that were written are trimmed as they were.
+        (false, true) => sizes.write.min(),
+        _ => sizes.trim.min(),
+    }
+}
+
+/// Returns the memory in bytes that the counts of a worker take.
+pub(crate) fn trimmed_bytes(job: &Job, files: &[FileExtent]) -> Result<u64, WorkloadError> {
+    Ok(trimmed_range(job, files)?.map_or(0, |range| range.memory_bytes()))
 }

@@ -10,6 +10,7 @@ use units::ZoneReport;
 use workload::{FileFact, FilePlan, JobLayout, Operations, PlannedFile, WorkerIndex, WorkloadError, Writers};
 
 use crate::Seeds;
+use crate::trimmed::trimmed_bytes;
 
 /// A worker that has not begun.
 #[derive(Clone, Debug, Default)]
@@ -158,7 +159,7 @@ pub fn plan_workers(
                 .and_then(|files| files.part_of_rank(job))
                 .and_then(|files| files.in_zones(job, &|path| environment.zones(job, path)))
                 .and_then(|files| environment.check_files(job, &files).map(|()| files))
-                .and_then(|files| Ok((workload::map_bytes(job, &files.layout())?, files)));
+                .and_then(|files| Ok((block_bytes(job, &files.layout())?, files)));
             match planned_files {
                 Ok((map, files)) => {
                     maps[index].1 = maps[index].1.saturating_add(map);
@@ -175,6 +176,11 @@ pub fn plan_workers(
     identify(plan, &mut workers, environment);
     unrunnable.extend(limits::exceeds_memory(plan, &maps, &capacity).map(InvalidJob::from));
     (workers, unrunnable)
+}
+
+/// Returns the memory in bytes that a worker takes for blocks: their maps, and counts of their trims.
+fn block_bytes(job: &Job, layout: &JobLayout) -> Result<u64, WorkloadError> {
+    Ok(workload::map_bytes(job, layout)?.saturating_add(trimmed_bytes(job, &layout.files)?))
 }
 
 /// Returns the index of the job that a job waits for. Other ranks' jobs are not waited for.

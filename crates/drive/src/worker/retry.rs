@@ -123,7 +123,13 @@ impl DriveWorker {
             }
             return;
         }
-        if matches!(cause, FailureCause::Errno(_) | FailureCause::EndOfFile) && decision.kind.moves_data() {
+        let is_of_blocks = match cause {
+            // It was to be submitted again.
+            FailureCause::Errno(EAGAIN) => false,
+            FailureCause::Errno(_) | FailureCause::EndOfFile => decision.kind.moves_data(),
+            _ => false,
+        };
+        if is_of_blocks {
             self.meter.record_blocks(direction(decision.kind), decision.offset, decision.length, false);
         }
         let on_error = &self.policy.on_error;

@@ -9,7 +9,7 @@ use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::Path;
 
-pub(crate) use call::{NvmeCommand, execute, receive};
+pub(crate) use call::{NvmeCommand, errno_of, errno_of_status, execute, receive};
 
 use units::ZoneReport;
 

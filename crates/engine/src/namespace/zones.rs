@@ -5,7 +5,7 @@ use std::os::fd::RawFd;
 
 use units::{Zone, ZoneCommand, ZoneCondition, ZoneKind, ZoneReport};
 
-use super::call::{self, NvmeCommand};
+use super::call::{self, NvmeCommand, NvmeStatus};
 use super::{Namespace, identify, word};
 
 const ZONE_MANAGEMENT_SEND: u8 = 0x79;
@@ -71,16 +71,25 @@ fn zone(descriptor: &[u8], unit: u64) -> Zone {
 }
 
 impl Namespace {
-    /// Returns the zones of the namespace of an open character device, with the size of its blocks in a buffer; `None`
-    /// without zones.
-    pub(super) fn zones(&self, fd: RawFd, unit: u32) -> io::Result<Option<ZoneReport>> {
+    /// Returns the size of the zones of the namespace of an open character device in blocks; `None` without zones.
+    pub(crate) fn zone_blocks(&self, fd: RawFd) -> io::Result<Option<u64>> {
+        Ok(self.zoned(fd)?.map(|zoned| zoned.zone_blocks))
+    }
+
+    fn zoned(&self, fd: RawFd) -> io::Result<Option<ZonedNamespace>> {
         let identified = match identify(fd, self.nsid, CNS_NAMESPACE_OF_SET, ZONED_COMMAND_SET) {
             Ok(identified) => identified,
-            // The status of a device without the command set.
-            Err(error) if error.raw_os_error().is_none() => return Ok(None),
+            // It is without the command set, or the namespace is of another one.
+            Err(error) if NvmeStatus::is_unknown(&error) => return Ok(None),
             Err(error) => return Err(error),
         };
-        let Some(zoned) = ZonedNamespace::parse(&identified, self.format) else { return Ok(None) };
+        Ok(ZonedNamespace::parse(&identified, self.format))
+    }
+
+    /// Returns the zones of the namespace of an open character device, with blocks of `unit` bytes in a buffer; `None`
+    /// without zones.
+    pub(super) fn zones(&self, fd: RawFd, unit: u32) -> io::Result<Option<ZoneReport>> {
+        let Some(zoned) = self.zoned(fd)? else { return Ok(None) };
         let (mut zones, mut block) = (Vec::new(), 0);
         while block < self.blocks {
             let part = self.report(fd, block, unit, REPORT_BYTES)?;
@@ -122,7 +131,7 @@ impl Namespace {
         (offset, length): (u64, u64),
     ) -> Result<u64, i32> {
         let block = offset / u64::from(unit);
-        let errno = |error: io::Error| error.raw_os_error().unwrap_or(libc::EIO);
+        let errno = |error: io::Error| call::errno_of(&error);
         match command {
             ZoneCommand::Reset => call::execute(fd, self.reset_zone(block)).map(|()| offset).map_err(errno),
             ZoneCommand::Finish => {

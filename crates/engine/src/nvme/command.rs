@@ -166,25 +166,6 @@ impl WriteCommand {
     }
 }
 
-/// Returns the error number for a status that a device has reported.
-pub(super) const fn errno_of_status(status: i32) -> i32 {
-    match status & 0x7ff {
-        // Generic: invalid opcode, invalid field, namespace not ready, write protected, out of range, full, reserved.
-        0x01 => libc::EOPNOTSUPP,
-        0x02 | 0x0b | 0x12 => libc::EINVAL,
-        0x82 => libc::EAGAIN,
-        0x20 | 0x182 => libc::EROFS,
-        0x80 => libc::ERANGE,
-        0x81 => libc::ENOSPC,
-        0x83 => libc::EBADE,
-        // Media: checks of protection information and comparisons, access, unwritten blocks.
-        0x282..=0x285 => libc::EILSEQ,
-        0x286 => libc::EACCES,
-        0x281 | 0x287 => libc::ENODATA,
-        _ => libc::EIO,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -284,15 +265,5 @@ mod tests {
         assert_eq!((uncounted.cdw12, uncounted.cdw14), (0b110 << 26, 0));
         let inserted = write.with_protection(&NvmeSetup::default(), true, false);
         assert_eq!((inserted.cdw12, inserted.cdw15), (1 << 29, 0xffff_1234));
-    }
-
-    #[test]
-    fn a_status_becomes_an_error_number() {
-        assert_eq!(errno_of_status(0x4002), libc::EINVAL, "the bit that forbids a retry is no part of the status");
-        assert_eq!(
-            [0x282, 0x285, 0x80, 0x81, 0x281].map(errno_of_status),
-            [libc::EILSEQ, libc::EILSEQ, libc::ERANGE, libc::ENOSPC, libc::ENODATA]
-        );
-        assert_eq!(errno_of_status(0x6), libc::EIO);
     }
 }

@@ -1,6 +1,7 @@
 //! The target that sends NVMe commands.
 
 use std::os::fd::RawFd;
+use std::sync::Arc;
 
 use io_uring::squeue::{Entry128, Flags};
 use io_uring::{cqueue, opcode, types};
@@ -17,6 +18,7 @@ use crate::buffers::Buffers;
 use crate::clock::{self, MonotonicClock};
 use crate::error::Error;
 use crate::files::{File, ZoneTrim};
+use crate::in_call::{BlockedCall, CallKind, InCall};
 use crate::namespace::{self, GuardFormat, Namespace, NvmeCommand};
 use crate::nvme_setup::{NvmeSetup, WriteCommand};
 use crate::queue::{self, SubmissionQueue};
@@ -43,6 +45,8 @@ pub(crate) struct Passthrough {
     ring: KernelRing<Entry128, cqueue::Entry32>,
     files: Vec<File>,
     namespaces: Vec<Namespace>,
+    /// Size in bytes of the zones of each file whose trims reset them; zero for others.
+    zone_bytes: Vec<u64>,
     /// Whether the next read compares.
     compares: bool,
     /// Placements per file, if data are placed.
@@ -66,6 +70,7 @@ pub(crate) struct Passthrough {
     /// Completions of operations that the ring did not execute.
     ready: Vec<Completion>,
     buffers: Buffers,
+    in_call: Arc<InCall>,
     clock: MonotonicClock,
 }
 
@@ -82,6 +87,11 @@ impl Passthrough {
         for (file, namespace) in files.iter().zip(&namespaces) {
             fit::check(file.path(), namespace, &nvme)?;
         }
+        let zone_bytes = files
+            .iter()
+            .zip(&namespaces)
+            .map(|(file, namespace)| zone_bytes(file, namespace, &nvme))
+            .collect::<Result<_, _>>()?;
         let placements = placements(&files, &namespaces, &nvme)?;
         let ring = KernelRing::new(setup).map_err(|error| match error.errno {
             Some(libc::EINVAL) => error.with_remedy("use Linux 5.19 or later, which has commands in rings"),
@@ -100,6 +110,7 @@ impl Passthrough {
             ring,
             files,
             namespaces,
+            zone_bytes,
             placements,
             compares: false,
             random: Random::new(nvme.seed, 0),
@@ -112,6 +123,7 @@ impl Passthrough {
             since_async: 0,
             ready: Vec::with_capacity(depth),
             buffers,
+            in_call: setup.in_call.clone().unwrap_or_default(),
             clock: setup.clock,
         })
     }
@@ -139,6 +151,13 @@ impl Passthrough {
             }
             OpKind::Trim if !may_write => return Err(-libc::EBADF),
             OpKind::Trim if file.access().zone_trim == ZoneTrim::Nothing => return Err(op.length as i32),
+            // A reset has no length, so any other trim would change more than it says.
+            OpKind::Trim
+                if file.access().zone_trim == ZoneTrim::Reset
+                    && u64::from(op.length) != self.zone_bytes[op.file as usize] =>
+            {
+                return Err(-libc::EINVAL);
+            }
             OpKind::Trim if file.access().zone_trim == ZoneTrim::Reset => {
                 let unit = namespace.block_bytes(self.setup.device_protects);
                 (namespace.reset_zone(op.offset / u64::from(unit)), Data::None)
@@ -305,6 +324,17 @@ fn placements(files: &[File], namespaces: &[Namespace], setup: &NvmeSetup) -> Re
     files.iter().zip(namespaces).map(place).collect()
 }
 
+/// Returns the size of the zones of a namespace in bytes if trims of its file reset them, and zero otherwise.
+fn zone_bytes(file: &File, namespace: &Namespace, setup: &NvmeSetup) -> Result<u64, Error> {
+    if file.access().zone_trim != ZoneTrim::Reset {
+        return Ok(0);
+    }
+    let unit = namespace.block_bytes(setup.device_protects);
+    let failed = |error| Error::file("find the zones of", file.path(), &error);
+    let blocks = with_descriptor(file, |fd| namespace.zone_blocks(fd).map_err(failed))?;
+    Ok(blocks.unwrap_or(0) * u64::from(unit))
+}
+
 /// Calls `ask` with the descriptor of a file, and closes it again if it was closed.
 fn with_descriptor<T>(file: &File, ask: impl FnOnce(RawFd) -> Result<T, Error>) -> Result<T, Error> {
     let was_closed = file.is_closed();
@@ -332,7 +362,7 @@ impl SubmissionQueue for Passthrough {
             match reported {
                 0 => {}
                 errno if errno < 0 => return errno,
-                status => return -command::errno_of_status(status),
+                status => return -namespace::errno_of_status(status),
             }
             match checked {
                 Some((file, first))
@@ -421,7 +451,7 @@ impl Target for Passthrough {
         if let (Some(file), Some(namespace)) = (self.files.get(file as usize), self.namespaces.get(file as usize)) {
             let fd = file.live_fd().map_err(|errno| -errno)?;
             let flushed = namespace::execute(fd, NvmeCommand::flush(namespace.nsid));
-            flushed.map_err(|error| error.raw_os_error().unwrap_or(libc::EIO))?;
+            flushed.map_err(|error| namespace::errno_of(&error))?;
         }
         Ok(WriteBackSource::Stored)
     }
@@ -434,7 +464,13 @@ impl Target for Passthrough {
             return Err(libc::EBADF);
         }
         let unit = namespace.block_bytes(self.setup.device_protects);
-        namespace.command_zone(at.live_fd().map_err(|errno| -errno)?, unit, command, (offset, length))
+        let fd = at.live_fd().map_err(|errno| -errno)?;
+        let kind = CallKind::Operation(OpKind::Trim);
+        let length_shown = u32::try_from(length).unwrap_or(u32::MAX);
+        self.in_call.enter(BlockedCall { kind, file, offset, length: length_shown, since: self.clock.now() });
+        let result = namespace.command_zone(fd, unit, command, (offset, length));
+        self.in_call.leave();
+        result
     }
 
     fn close(&mut self, file: u32) {

@@ -276,6 +276,12 @@ impl Job {
         self.verify.trims.is_any() && self.verify.reads_back() && self.pattern.direction.writes()
     }
 
+    /// Reports whether the trims of each block are counted (`block_error_percentiles`).
+    #[must_use]
+    pub const fn counts_block_trims(&self) -> bool {
+        self.stats.block_errors && (self.pattern.direction.trims() || self.trims_written())
+    }
+
     /// Returns the smallest verified block size if it is smaller than its header. `draws_nonce` says whether the run
     /// marks its blocks with a nonce if the job gives none.
     #[must_use]

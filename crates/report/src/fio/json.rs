@@ -201,9 +201,10 @@ fn latency_target(w: &mut FioWriter<'_>, job: &JobResult, later: bool) {
 }
 
 fn trimmed_blocks(w: &mut FioWriter<'_>, trimmed: &TrimmedBlocksRecord, percentiles: &[f64]) {
-    w.object("percentiles", |w| {
-        percentiles.iter().for_each(|percent| w.int(&format!("{percent:.6}"), trimmed.trims_at(*percent)));
-    });
+    let percentiles = trimmed.percentiles(percentiles);
+    if percentiles.len() > 0 {
+        w.object("percentiles", |w| percentiles.for_each(|(percent, trims)| w.int(&format!("{percent:.6}"), trims)));
+    }
     w.object("states", |w| trimmed.states().iter().for_each(|(name, blocks)| w.int(name, *blocks)));
 }
 

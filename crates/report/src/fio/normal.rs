@@ -378,17 +378,19 @@ const TRIMS_COLUMNS: usize = 79;
 fn trimmed_blocks(out: &mut String, trimmed: &TrimmedBlocksRecord, percents: &[f64]) {
     out.push_str("  block lifetime percentiles :\n");
     let mut line = String::from("   |");
-    for (index, percent) in percents.iter().enumerate() {
-        let separator = if index + 1 == percents.len() { "" } else { "," };
-        let cell = format!(" {percent:.2}th={}{separator}", trimmed.trims_at(*percent));
+    for (percent, trims) in trimmed.percentiles(percents) {
+        let cell = format!(" {percent:.2}th={trims},");
         if line.len() + cell.len() > TRIMS_COLUMNS {
             out.push_str(&format!("{line}\n"));
             line.truncate(4);
         }
         line.push_str(&cell);
     }
+    if let Some(last) = line.strip_suffix(',') {
+        out.push_str(&format!("{last}\n"));
+    }
     let states = trimmed.states().map(|(name, blocks)| format!("{name}={blocks}")).join(", ");
-    out.push_str(&format!("{line}\n        states               : {states}\n"));
+    out.push_str(&format!("        states               : {states}\n"));
 }
 
 /// Returns a time as later versions print it: with two decimals, in the largest unit below it.

@@ -437,7 +437,8 @@ impl<C: Clock + 'static> Execution<'_, C> {
         // Model time stands still while operations are submitted, so small batches have no advantage.
         policy.batch = policy.batch.or(Some(policy.depth));
         let meter = policy::meter_options(job, self.options.intervals, self.run.workers.plans.len());
-        let trimmed = runner::trimmed_range(job, issuer.regions())?;
+        let trimmed =
+            runner::trimmed_range(job, issuer.regions()).map_err(|error| WorkerError::new(error.to_string()))?;
         let meter = Meter::new(meter).logging_to(log).counting_trims(trimmed);
         ready.workers.push(drive::DriveWorker::new(issuer, meter, policy));
         ready.clients.push(ModelClient {
