@@ -53,7 +53,9 @@ fn quad(bytes: &[u8], at: usize) -> u64 {
 /// Reads the descriptor of a zone of a namespace with blocks of `unit` bytes.
 fn zone(descriptor: &[u8], unit: u64) -> Zone {
     let (kind, condition) = (descriptor[0] & 0xf, descriptor[1] >> 4);
-    let (capacity, start) = (quad(descriptor, 8) * unit, quad(descriptor, 16) * unit);
+    // A device may report anything.
+    let bytes = |at| quad(descriptor, at).saturating_mul(unit);
+    let (capacity, start) = (bytes(8), bytes(16));
     let condition = match condition {
         0x0 | 0x1 => ZoneCondition::Empty,
         0x2 | 0x3 => ZoneCondition::Open,
@@ -63,8 +65,8 @@ fn zone(descriptor: &[u8], unit: u64) -> Zone {
     };
     let write_pointer = match condition {
         ZoneCondition::Empty => start,
-        ZoneCondition::Open | ZoneCondition::Closed => quad(descriptor, 24) * unit,
-        ZoneCondition::Full | ZoneCondition::Unusable => start + capacity,
+        ZoneCondition::Open | ZoneCondition::Closed => bytes(24),
+        ZoneCondition::Full | ZoneCondition::Unusable => start.saturating_add(capacity),
     };
     let kind = if kind == 2 { ZoneKind::Sequential } else { ZoneKind::Conventional };
     Zone { start, capacity, write_pointer, kind, condition }
@@ -96,11 +98,11 @@ impl Namespace {
             if part.is_empty() {
                 break;
             }
-            block += part.len() as u64 * zoned.zone_blocks;
+            block = zoned.zone_blocks.saturating_mul(part.len() as u64).saturating_add(block);
             zones.extend(part);
         }
         Ok(Some(ZoneReport {
-            zone_bytes: zoned.zone_blocks * u64::from(unit),
+            zone_bytes: zoned.zone_blocks.saturating_mul(u64::from(unit)),
             zones,
             max_open: zoned.max_open,
             max_active: zoned.max_active,

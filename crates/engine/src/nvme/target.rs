@@ -332,7 +332,7 @@ fn zone_bytes(file: &File, namespace: &Namespace, setup: &NvmeSetup) -> Result<u
     let unit = namespace.block_bytes(setup.device_protects);
     let failed = |error| Error::file("find the zones of", file.path(), &error);
     let blocks = with_descriptor(file, |fd| namespace.zone_blocks(fd).map_err(failed))?;
-    Ok(blocks.unwrap_or(0) * u64::from(unit))
+    Ok(blocks.unwrap_or(0).saturating_mul(u64::from(unit)))
 }
 
 /// Calls `ask` with the descriptor of a file, and closes it again if it was closed.
