@@ -102,6 +102,21 @@ impl InCall {
         result
     }
 
+    /// Calls `command`, which resets, finishes or reports the zone at `offset`, recorded as a trim.
+    pub(crate) fn command_zone<R>(
+        &self,
+        file: u32,
+        (offset, length): (u64, u64),
+        since: Nanos,
+        command: impl FnOnce() -> R,
+    ) -> R {
+        let length = u32::try_from(length).unwrap_or(u32::MAX);
+        self.enter(BlockedCall { kind: CallKind::Operation(OpKind::Trim), file, offset, length, since });
+        let result = command();
+        self.leave();
+        result
+    }
+
     /// Records that the call has returned.
     #[inline]
     pub fn leave(&self) {

@@ -6,11 +6,11 @@ use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
-use units::{Nanos, OpKind, Zone, ZoneCommand, ZoneCondition, ZoneKind, ZoneReport};
+use units::{Nanos, Zone, ZoneCommand, ZoneCondition, ZoneKind, ZoneReport};
 
 use crate::error::{Error, last_errno};
 use crate::files::File;
-use crate::in_call::{BlockedCall, CallKind, InCall};
+use crate::in_call::InCall;
 
 /// `BLKREPORTZONE`: `_IOWR(0x12, 130, struct blk_zone_report)`.
 const BLKREPORTZONE: libc::Ioctl = 0xC010_1282_u32 as libc::Ioctl;
@@ -159,19 +159,14 @@ pub(crate) fn command(
     since: Nanos,
 ) -> Result<u64, i32> {
     let fd = files.get(file as usize).ok_or(libc::EBADF)?.range_fd().map_err(|errno| -errno)?;
-    let kind = CallKind::Operation(OpKind::Trim);
-    let length_shown = u32::try_from(length).unwrap_or(u32::MAX);
-    in_call.enter(BlockedCall { kind, file, offset, length: length_shown, since });
-    let result = match command {
+    in_call.command_zone(file, (offset, length), since, || match command {
         ZoneCommand::Reset => manage(fd, BLKRESETZONE, offset, length).map(|()| offset),
         ZoneCommand::Finish => manage(fd, BLKFINISHZONE, offset, length).map(|()| offset + length),
         ZoneCommand::Report => match report_from(fd, offset / SECTOR_BYTES, 1) {
             Ok(zones) => zones.first().map(|(zone, _)| zone.write_pointer).ok_or(libc::EIO),
             Err(error) => Err(error.raw_os_error().unwrap_or(libc::EIO)),
         },
-    };
-    in_call.leave();
-    result
+    })
 }
 
 /// Resets a zone. Returns a negative number on failure.

@@ -18,7 +18,7 @@ use crate::buffers::Buffers;
 use crate::clock::{self, MonotonicClock};
 use crate::error::Error;
 use crate::files::{File, ZoneTrim};
-use crate::in_call::{BlockedCall, CallKind, InCall};
+use crate::in_call::InCall;
 use crate::namespace::{self, GuardFormat, Namespace, NvmeCommand};
 use crate::nvme_setup::{NvmeSetup, WriteCommand};
 use crate::queue::{self, SubmissionQueue};
@@ -465,12 +465,9 @@ impl Target for Passthrough {
         }
         let unit = namespace.block_bytes(self.setup.device_protects);
         let fd = at.live_fd().map_err(|errno| -errno)?;
-        let kind = CallKind::Operation(OpKind::Trim);
-        let length_shown = u32::try_from(length).unwrap_or(u32::MAX);
-        self.in_call.enter(BlockedCall { kind, file, offset, length: length_shown, since: self.clock.now() });
-        let result = namespace.command_zone(fd, unit, command, (offset, length));
-        self.in_call.leave();
-        result
+        self.in_call.command_zone(file, (offset, length), self.clock.now(), || {
+            namespace.command_zone(fd, unit, command, (offset, length))
+        })
     }
 
     fn close(&mut self, file: u32) {
