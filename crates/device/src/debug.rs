@@ -3,11 +3,13 @@
 use std::sync::Arc;
 
 use drive::{Ending, OperationRecorder};
-use job::{DebugOptions, DebugSubject, Job, Plan};
+use job::{DebugOptions, DebugSubject, Engine, Job, Plan};
 use runner::{WorkerPlan, WorkerResult, policy};
 use target::Completion;
-use units::{Nanos, OpKind};
+use units::Nanos;
 use workload::Decision;
+
+use crate::failure;
 
 /// Prints the wanted lines.
 #[derive(Clone)]
@@ -73,13 +75,14 @@ impl DebugLines {
             let [io, verify, rate] = wants;
             let rate = rate && policy::is_scheduled(job);
             let owner = owner(worker, job);
-            Box::new(OperationLines { print: self.print, owner, files, io, verify, rate }) as Box<_>
+            let engine = job.engine.engine;
+            Box::new(OperationLines { print: self.print, owner, files, engine, io, verify, rate }) as Box<_>
         })
     }
 
     fn line(&self, subject: DebugSubject, worker: &WorkerPlan, job: &Job, text: impl FnOnce() -> String) {
         if self.options.wants(subject, worker.number) {
-            (self.print)(&format!("{:<8} {}: {}\n", subject.name(), owner(worker, job), text()));
+            (self.print)(&line(subject, &owner(worker, job), &text()));
         }
     }
 }
@@ -91,11 +94,16 @@ pub fn print_options(options: &DebugOptions, plan: &Plan, print: fn(&str)) {
     }
     let of = |owner: &str, options: &[(String, String)]| {
         for (name, value) in options {
-            print(&format!("parse    {owner}: {name}={value}\n"));
+            print(&line(DebugSubject::Parse, owner, &format!("{name}={value}")));
         }
     };
     of("all jobs", &plan.globals);
     plan.jobs.iter().for_each(|job| of(&job.name, &job.echo));
+}
+
+/// Returns a line about a subject of a job or worker.
+fn line(subject: DebugSubject, owner: &str, text: &str) -> String {
+    format!("{:<8} {owner}: {text}\n", subject.name())
 }
 
 /// Returns the name of a worker in lines.
@@ -108,29 +116,19 @@ struct OperationLines {
     print: fn(&str),
     owner: String,
     files: Vec<String>,
+    engine: Engine,
     io: bool,
     verify: bool,
     rate: bool,
 }
 
 impl OperationLines {
-    /// Describes an operation.
     fn operation(&self, decision: &Decision) -> String {
-        let file = self.files.get(decision.file as usize).map_or("", String::as_str);
-        let (length, offset) = (decision.length, decision.offset);
-        match decision.kind {
-            OpKind::Read => format!("read of {length} bytes at {offset} of {file}"),
-            OpKind::Write => format!("write of {length} bytes at {offset} of {file}"),
-            OpKind::Trim => format!("trim of {length} bytes at {offset} of {file}"),
-            OpKind::Sync => format!("fsync of {file}"),
-            OpKind::DataSync => format!("fdatasync of {file}"),
-            OpKind::SyncRange => format!("sync_file_range of {length} bytes at {offset} of {file}"),
-            OpKind::SyncFilesystem => format!("syncfs of {file}"),
-        }
+        failure::place(decision, self.files.get(decision.file as usize).map_or("", String::as_str), self.engine)
     }
 
     fn line(&self, subject: DebugSubject, text: &str) {
-        (self.print)(&format!("{:<8} {}: {text}\n", subject.name(), self.owner));
+        (self.print)(&line(subject, &self.owner, text));
     }
 }
 

@@ -79,8 +79,8 @@ fn remedy_of_command(errno: Errno) -> Option<&'static str> {
     })
 }
 
-/// Returns what failed, and where.
-fn place(decision: &Decision, path: &str, engine: Engine) -> String {
+/// Names an operation and where it is.
+pub(crate) fn place(decision: &Decision, path: &str, engine: Engine) -> String {
     if let Some(call) = engine.name_call() {
         let what = match call.action {
             NameAction::Create => "creation",
