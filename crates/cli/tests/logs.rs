@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::process::Command;
 use std::time::{Duration, Instant, SystemTime};
 
+use common::host::timed;
 use common::json::Json;
 use common::{Running, Scratch, fathom, fio, require, run, words};
 
@@ -189,7 +190,7 @@ fn windows_of_samples_and_logs_are_those_of_fio() {
     ];
     std::thread::scope(|scope| {
         for options in &cases {
-            scope.spawn(move || {
+            let attempt = move || {
                 let (ours, theirs) = (windows(ours, options), windows(theirs, options));
                 let near = |(ours, theirs): (&u64, &u64)| ours.abs_diff(*theirs) * 5 <= (*theirs).max(5);
                 // fio leaves out the sample of the last window, and some where it is late.
@@ -197,8 +198,10 @@ fn windows_of_samples_and_logs_are_those_of_fio() {
                     .iter()
                     .zip(&theirs[..2])
                     .all(|(ours, theirs)| (-1..=4).contains(&(*ours as i64 - *theirs as i64)));
-                assert!(samples && ours[2..].iter().zip(&theirs[2..]).all(near), "{options}: {ours:?} {theirs:?}");
-            });
+                let are_equal = samples && ours[2..].iter().zip(&theirs[2..]).all(near);
+                if are_equal { Ok(()) } else { Err(format!("{ours:?} {theirs:?}")) }
+            };
+            scope.spawn(move || timed(&format!("logs::windows {options}"), attempt));
         }
     });
 }

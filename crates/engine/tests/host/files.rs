@@ -248,8 +248,8 @@ fn too_large_layouts_are_refused_before_anything_is_written() {
     assert_eq!(error.kind, ErrorKind::NoSpace);
     assert!(error.to_string().contains("are free there"), "{error}");
     assert!(!scratch.path("first").exists() && !scratch.path("second").exists());
-    // A sparse file is long enough, but there is no space to write it.
-    let sparse = layout(scratch.path("sparse"), free + MIB, LayoutContent::Filled);
+    // A sparse file is long enough, but there is no space to write it. Other programs may free some space meanwhile.
+    let sparse = layout(scratch.path("sparse"), free * 2, LayoutContent::Filled);
     fs::File::create(&sparse.path).unwrap().set_len(sparse.bytes).unwrap();
     assert_eq!(lay(&sparse).unwrap(), Laid::Found);
     assert_eq!(lay(&FileLayout { writes: u64::MAX, ..sparse }).unwrap_err().kind, ErrorKind::NoSpace);
