@@ -485,6 +485,19 @@ fn old_runs_are_pruned_automatically_except_the_latest() {
     assert_eq!(home.ids("").len(), 2);
 }
 
+/// Revision 5b7d257b looked at the storage under each file anew, and after 2 s it gave up saving.
+#[test]
+fn a_run_with_thousands_of_files_was_not_saved() {
+    let home = Home::new();
+    let outcome = home.run(
+        "run --name=f --nrfiles=8000 --openfiles=10 --filesize=512 --bs=512 --rw=write --ioengine=psync --create_fsync=0",
+    );
+    assert!(outcome.stderr.contains("saved as"), "{}", outcome.stderr);
+    let environment = Json::read(&home.read(&home.ids("")[0], "environment.json"));
+    let listed = ["targets", "grounds"].map(|name| environment.items(name).len());
+    assert_eq!(listed, [8000, 1], "files, and what is under them");
+}
+
 #[test]
 fn the_environment_describes_devices() {
     require!(Root);
@@ -493,13 +506,15 @@ fn the_environment_describes_devices() {
     let device = LoopDevice::over(&home.0.path("backing"));
     tool("mkfs.ext4", &["-q", &device.path]);
     let mount = Mount::new(&device.path, home.0.path("mnt"));
-    home.run("run --name=reads --filename=mnt/data --size=1m --rw=randread --ioengine=psync");
+    home.run("run --name=reads --filename=mnt/a:mnt/data:other --size=3m --rw=randread --ioengine=psync");
     let environment = Json::read(&home.read(&home.ids("")[0], "environment.json"));
     assert_eq!(environment.text("grounds/0/filesystem/kind"), "ext4");
     assert_eq!(environment.text("grounds/0/devices/0/kind"), "loop");
     assert!(environment.text("grounds/0/devices/0/backing_file").ends_with("backing"));
     assert_eq!(environment.whole("grounds/0/devices/0/bytes"), 64 << 20);
     assert!(!environment.text("grounds/0/devices/0/scheduler").is_empty());
+    let grounds = environment.items("grounds").iter().map(|ground| ground.text("path"));
+    assert_eq!(grounds.collect::<Vec<_>>(), ["mnt/a", "other"], "the first file of each mount");
     drop(mount);
 }
 

@@ -1,8 +1,11 @@
 //! Records the environment of a run: host, files and devices.
 
+use std::collections::BTreeSet;
+use std::path::Path;
+
 use crate::root;
 use probe::LayerKind;
-use record::{DeviceRecord, EnvironmentRecord, FilesystemRecord, Run, TargetEnvironment, TargetKind};
+use record::{DeviceRecord, EnvironmentRecord, FilesystemRecord, Run, TargetEnvironment, TargetFacts, TargetKind};
 
 /// Returns the host and the storage stacks of a run's files, even if its time was virtual. The working directory and
 /// the local time are not set.
@@ -11,7 +14,13 @@ pub fn environment_record(run: &Run) -> EnvironmentRecord {
     let facts = probe::host(root());
     let mut environment = EnvironmentRecord::of(run);
     let on_device = |kind| matches!(kind, TargetKind::Regular | TargetKind::Block | TargetKind::Memory);
-    let places = environment.targets.iter().filter(|target| on_device(target.kind));
+    // Jobs may have very many files, and the files of a mount have the same storage under them.
+    let mut mounts = BTreeSet::new();
+    let is_new = |target: &&TargetFacts| {
+        let is_file = matches!(target.kind, TargetKind::Regular | TargetKind::Memory);
+        probe::mount_number(Path::new(&target.path)).is_none_or(|number| !is_file || mounts.insert(number))
+    };
+    let places = environment.targets.iter().filter(|target| on_device(target.kind)).filter(is_new);
     environment.grounds = places.filter_map(|target| under(&target.path)).collect();
     EnvironmentRecord { host: crate::host(), memory_bytes: facts.memory_bytes, ..environment }
 }

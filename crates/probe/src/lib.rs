@@ -33,7 +33,7 @@ pub use filesystem::{
 };
 pub use host::{ProbedHost, host, page_bytes};
 pub use memory::{dirty, swaps};
-pub use mounts::{MountEntry, filesystem_of, mounts, number as number_in};
+pub use mounts::{MountEntry, filesystem_of, mount_number, mounts, number as number_in};
 pub use namespace::{NamespaceNode, namespace, namespace_at};
 pub use network::{is_network_filesystem, link_bytes_per_second};
 pub use occupants::{Occupant, swap_paths, users};

@@ -5,6 +5,8 @@ use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use rustix::fs::{AtFlags, StatxFlags};
+
 use super::{Number, split};
 use crate::filesystem::existing_ancestor;
 
@@ -46,6 +48,13 @@ pub fn filesystem_of(root: &Path, path: &Path) -> Option<MountEntry> {
     let holds = |mount: &MountEntry| mount.number == number && home.starts_with(&mount.at);
     // The last of several mounts at the same path is on top.
     mounts(root).into_iter().filter(holds).max_by_key(|mount| mount.at.components().count())
+}
+
+/// Returns the number of the mount of `path`, following links; `None` before Linux 5.8 and if the path cannot be accessed.
+#[must_use]
+pub fn mount_number(path: &Path) -> Option<u64> {
+    let facts = rustix::fs::statx(rustix::fs::CWD, path, AtFlags::empty(), StatxFlags::MNT_ID).ok()?;
+    StatxFlags::from_bits_retain(facts.stx_mask).contains(StatxFlags::MNT_ID).then_some(facts.stx_mnt_id)
 }
 
 /// Parses `36 35 98:0 /root /mnt rw,noatime shared:1 - ext4 /dev/sda1 rw`.

@@ -32,7 +32,8 @@ pub struct EnvironmentRecord {
     pub targets: Vec<TargetFacts>,
     /// Disks whose counters were read, as named in `/sys/block`.
     pub disks: Vec<String>,
-    /// Storage under the files and devices, as far as the host exposes it.
+    /// Storage under the files and devices, as far as the host exposes it. Of the files of a mount only the first is
+    /// listed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub grounds: Vec<TargetEnvironment>,
 }

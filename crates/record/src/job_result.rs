@@ -125,13 +125,10 @@ pub struct JobEvidence {
 impl JobEvidence {
     /// Adds the facts of other workers, each file once.
     pub(crate) fn add<'a>(&mut self, others: impl IntoIterator<Item = &'a Self>) {
-        let mut known: BTreeSet<String> = self.targets.iter().map(|target| target.path.clone()).collect();
-        for target in others.into_iter().flat_map(|other| &other.targets) {
-            if !known.contains(&target.path) {
-                known.insert(target.path.clone());
-                self.targets.push(target.clone());
-            }
-        }
+        let mut known: BTreeSet<&str> = self.targets.iter().map(|target| target.path.as_str()).collect();
+        let others = others.into_iter().flat_map(|other| &other.targets);
+        let new: Vec<_> = others.filter(|target| known.insert(&target.path)).cloned().collect();
+        self.targets.extend(new);
     }
 }
 
