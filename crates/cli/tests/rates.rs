@@ -1,4 +1,4 @@
-//! Rates in real time, and a thousand jobs. Tests run one at a time, so that they do not compete for processors.
+//! Rates in real time, and thousands of jobs or files. Tests run one at a time, so that they do not compete for processors.
 
 mod common;
 
@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use common::host::timed;
 use common::json::Json;
-use common::{Running, Scratch, fathom, run, words};
+use common::{Running, Scratch, fathom, fio, require, run, words};
 
 fn alone() -> MutexGuard<'static, ()> {
     static MACHINE: Mutex<()> = Mutex::new(());
@@ -109,4 +109,27 @@ fn a_thousand_jobs_without_a_device_are_reported() {
 #[test]
 fn a_thousand_jobs_with_rings_are_reported() {
     a_thousand_jobs("io_uring");
+}
+
+/// Revision 5b7d257b looked through all loop devices of the host for each file, and opened each before the run.
+#[test]
+fn a_job_with_many_files_took_seven_times_as_long_as_in_fio() {
+    require!(Fio);
+    let _alone = alone();
+    // In memory, where the time is that of the programs.
+    let directory = format!("/dev/shm/fathom-many-{}", std::process::id());
+    let line = format!(
+        "--name=f --directory={directory} --nrfiles=20000 --filesize=4k --bs=4k --rw=write --ioengine=psync --openfiles=100"
+    );
+    std::fs::create_dir_all(&directory).expect("there is a filesystem in memory");
+    let begun = run(&mut fio(words(&line))).expect_code(0);
+    println!("fio created them in {:?}", begun.took);
+    timed("rates::many files", || {
+        let theirs = run(&mut fio(words(&line))).expect_code(0).took;
+        let ours = run(&mut fathom(words(&format!("fio {line}")))).expect_code(0);
+        assert!(ours.stdout.contains("total=0,20000,0,0"), "{}", ours.stdout);
+        println!("{:?}, fio {theirs:?}", ours.took);
+        if ours.took < theirs * 2 { Ok(()) } else { Err(format!("{:?}, and fio {theirs:?}", ours.took)) }
+    });
+    std::fs::remove_dir_all(&directory).expect("the files are ours");
 }

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::thread;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use engine::files::{self, FileKind, Seen};
@@ -14,9 +13,6 @@ use workload::FilePlan;
 
 use crate::root;
 use crate::stall::Devices;
-
-/// Fewest targets for which another thread is worth its start.
-const FEWEST_PER_THREAD: usize = 256;
 
 /// Host statistics, collected before, during and after a run.
 #[derive(Clone)]
@@ -110,8 +106,9 @@ impl HostStats {
                 looks.add(&file.path, job.files.invalidate && call.is_none(), job.stats.disk_util);
             }
         }
-        let inspected =
-            on_all_processors(&looks.in_order, |look| files::inspect(Path::new(look.path), look.invalidates));
+        let inspected = engine::thread::on_all_processors(&looks.in_order, |look| {
+            files::inspect(Path::new(look.path), look.invalidates)
+        });
         for (look, (seen, cached)) in
             looks.in_order.iter().zip(inspected).filter_map(|(look, found)| Some((look, found?)))
         {
@@ -175,7 +172,7 @@ impl HostStats {
     /// Inspects the targets at the end, for [`HostStats::finish`].
     pub(crate) fn inspect_again(&self) -> Vec<Inspected> {
         let targets: Vec<&WatchedTarget> = self.targets.values().collect();
-        on_all_processors(&targets, |target| {
+        engine::thread::on_all_processors(&targets, |target| {
             let is_other = target.facts.kind == TargetKind::Other;
             if is_other { None } else { files::inspect(Path::new(&target.facts.path), false) }
         })
@@ -257,31 +254,4 @@ impl WatchedDisk {
             util_percent: (used.busy_time.secs_f64() / elapsed * 100.0).min(100.0),
         })
     }
-}
-
-/// Applies `inspect` to all items and returns the results in their order. With many items, all processors take part.
-fn on_all_processors<T: Sync>(items: &[T], inspect: impl Fn(&T) -> Inspected + Sync) -> Vec<Inspected> {
-    let processors = thread::available_parallelism().map_or(1, usize::from);
-    let share = items.len().div_ceil(processors).max(FEWEST_PER_THREAD);
-    thread::scope(|scope| {
-        let inspect = &inspect;
-        let (own, others) = items.split_at(share.min(items.len()));
-        let others: Vec<_> = others
-            .chunks(share)
-            .map(|chunk| {
-                let work = move || chunk.iter().map(inspect).collect::<Vec<_>>();
-                // Without threads to spare, this one does the work.
-                thread::Builder::new().spawn_scoped(scope, work).map_err(|_| chunk)
-            })
-            .collect();
-        let mut found: Vec<Inspected> = own.iter().map(inspect).collect();
-        for other in others {
-            match other.map(thread::ScopedJoinHandle::join) {
-                Ok(Ok(more)) => found.extend(more),
-                Ok(Err(panic)) => std::panic::resume_unwind(panic),
-                Err(chunk) => found.extend(chunk.iter().map(inspect)),
-            }
-        }
-        found
-    })
 }

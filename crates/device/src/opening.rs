@@ -52,6 +52,7 @@ pub(crate) fn open(
     let mut filesystems = Filesystems::default();
     let mut opened = Vec::with_capacity(worker_plan.files.files.len());
     let limited = job.files.openfiles.is_some_and(|most| (most as usize) < worker_plan.files.files.len());
+    let waits = limited && !job.files.pre_read && job.files.write_hint.is_none();
     let in_call = &shared.calls[worker_plan.number];
     for (index, planned) in (0..).zip(&worker_plan.files.files) {
         let since = shared.clock.now();
@@ -64,7 +65,9 @@ pub(crate) fn open(
         };
         let file = match job.engine.engine {
             Engine::IoUringCmd if writes => shared.gate.open_namespace(path, access),
+            _ if writes && waits => shared.gate.open_later(path, access),
             _ if writes => shared.gate.open(path, access),
+            _ if waits => files::open_later(path, access),
             _ => files::open(path, access),
         };
         in_call.leave();

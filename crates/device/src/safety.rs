@@ -38,8 +38,7 @@ fn open(permissions: Permissions, ledger: Option<&Path>) -> Arc<WriteGate> {
 
 /// Returns the reasons against a run, one line each; none if it may begin. The gate holds what it admits.
 pub fn check(plan: &Plan, workers: &[WorkerPlan], gate: &WriteGate) -> Vec<String> {
-    note_targets(workers);
-    note_inputs(donors(plan, workers));
+    note_targets(plan, workers);
     let mut refusals = Vec::new();
     for (path, engine) in written(plan, workers) {
         let admitted = match engine {
@@ -63,9 +62,12 @@ fn donors(plan: &Plan, workers: &[WorkerPlan]) -> BTreeSet<String> {
     workers.iter().filter_map(|worker| plan.jobs[worker.job].donor_path(worker.clone)).collect()
 }
 
-/// Registers the files of all jobs, read or written, as ones that results must not replace.
-fn note_targets(workers: &[WorkerPlan]) {
-    let files = workers.iter().flat_map(|worker| &worker.files.files).map(|file| file.path.as_str());
+/// Registers the files of all jobs, read or written, as ones that results must not replace. The gate does so for those
+/// that it admits.
+fn note_targets(plan: &Plan, workers: &[WorkerPlan]) {
+    let is_admitted = |job: &Job| changes_targets(job) && is_opened(job.engine.engine);
+    let others = workers.iter().filter(|worker| !is_admitted(&plan.jobs[worker.job]));
+    let files = others.flat_map(|worker| &worker.files.files).map(|file| file.path.as_str());
     note_inputs(files.collect::<BTreeSet<_>>());
 }
 
@@ -73,6 +75,12 @@ fn note_targets(workers: &[WorkerPlan]) {
 pub fn note_inputs(files: impl IntoIterator<Item = impl AsRef<Path>>) {
     let found = files.into_iter().filter_map(|file| std::fs::metadata(file).ok());
     found.for_each(|metadata| note_input(&metadata));
+}
+
+/// Reports whether an engine opens its targets as files.
+fn is_opened(engine: Engine) -> bool {
+    let is_special = matches!(engine, Engine::Nbd | Engine::Http | Engine::IoUringCmd | Engine::Sg);
+    !is_special && engine.name_call().is_none()
 }
 
 /// Asks the gate for a call on a name. Workers ask again and report errors of the system.

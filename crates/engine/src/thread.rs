@@ -3,6 +3,7 @@
 use std::io;
 use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
@@ -88,6 +89,38 @@ pub fn interrupt(thread: u32) {
 pub fn raise_file_limit() {
     let limit = getrlimit(Resource::Nofile);
     let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
+}
+
+/// Fewest items for which another thread is worth its start.
+const FEWEST_PER_THREAD: usize = 256;
+
+/// Applies `work`, which should take microseconds, to all items and returns the results in their order. With many items,
+/// all processors take part.
+pub fn on_all_processors<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    let processors = thread::available_parallelism().map_or(1, usize::from);
+    let share = items.len().div_ceil(processors).max(FEWEST_PER_THREAD);
+    thread::scope(|scope| {
+        let work = &work;
+        let (own, others) = items.split_at(share.min(items.len()));
+        let others: Vec<_> = others
+            .chunks(share)
+            .map(|chunk| {
+                let chunk_work = move || chunk.iter().map(work).collect::<Vec<_>>();
+                // Without threads to spare, this one does the work.
+                thread::Builder::new().spawn_scoped(scope, chunk_work).map_err(|_| chunk)
+            })
+            .collect();
+        let mut results = Vec::with_capacity(items.len());
+        results.extend(own.iter().map(work));
+        for other in others {
+            match other.map(thread::ScopedJoinHandle::join) {
+                Ok(Ok(more)) => results.extend(more),
+                Ok(Err(panic)) => std::panic::resume_unwind(panic),
+                Err(chunk) => results.extend(chunk.iter().map(work)),
+            }
+        }
+        results
+    })
 }
 
 fn unavailable(cpus: &[u32], error: &io::Error) -> Error {

@@ -10,22 +10,20 @@ use crate::file_facts::FileKind;
 const BLKFLSBUF: libc::Ioctl = 0x1261;
 
 /// Drops `length` bytes of a file from `offset` on (zero: to its end) from the page cache, so that reads reach the
-/// device. Pages that are not written back stay. Of a block device the whole cache is dropped.
+/// device; of a closed regular file, when it is opened. Pages that are not written back stay. Of a block device the whole
+/// cache is dropped.
 ///
 /// # Errors
 /// Fails if the system refuses, as it does for block devices if the user is not root.
 pub fn invalidate(file: &File, offset: u64, length: u64) -> Result<(), Error> {
-    if file.is_closed() {
-        // The file is closed again, because other files may be open in its place.
-        let dropped = file.live_fd().map_or(Ok(()), |_| invalidate(file, offset, length));
-        file.close();
-        return dropped;
-    }
     let errno = match file.kind() {
-        // SAFETY: the call takes no memory. It returns its error number.
-        FileKind::Regular => unsafe {
-            libc::posix_fadvise64(file.fd(), offset as i64, length as i64, libc::POSIX_FADV_DONTNEED)
-        },
+        FileKind::Regular => file.drop_pages(offset, length).err().unwrap_or(0),
+        FileKind::Block if file.is_closed() => {
+            // It is closed again, because other files may be open in its place.
+            let dropped = file.live_fd().map_or(Ok(()), |_| invalidate(file, offset, length));
+            file.close();
+            return dropped;
+        }
         // SAFETY: the call takes no memory.
         FileKind::Block if unsafe { libc::ioctl(file.fd(), BLKFLSBUF, 0) } < 0 => last_errno(),
         FileKind::Block | FileKind::Character => 0,

@@ -14,6 +14,7 @@ use crate::error::{Error, ErrorKind};
 use crate::file_facts::{FileKind, Seen, look};
 use crate::gate::{OpenMode, WriteGate, remove_same};
 use crate::space::{SpaceNeed, check_space};
+use crate::thread::on_all_processors;
 
 /// Bytes written between two checks of the cancel flag.
 const CHUNK_BYTES: usize = 1 << 20;
@@ -164,7 +165,7 @@ pub struct Growth {
 /// Returns the expected growth of each file, or why it cannot be looked at.
 #[must_use]
 pub fn growths(layouts: &[FileLayout]) -> Vec<Result<Growth, Error>> {
-    layouts.iter().map(growth).collect()
+    on_all_processors(layouts, growth)
 }
 
 fn growth(layout: &FileLayout) -> Result<Growth, Error> {
@@ -213,14 +214,17 @@ impl LayoutWriter<'_> {
             let is_complete = !self.gate.is_shared_by_ranks() || self.is_laid_out(layout)?;
             return Ok(if is_complete { Laid::Found } else { Laid::Elsewhere });
         }
-        let (permit, is_new) = self.gate.create(&layout.path)?;
+        let (permit, new) = self.gate.create_open(&layout.path)?;
+        let is_new = new.is_some();
         if !is_new && growth.from.is_none() && !self.gate.is_shared_by_ranks() {
             let reason = "another program made it after it was found missing";
             return Err(Error::found(ErrorKind::File, "make", layout.path.display().to_string(), reason)
                 .with_remedy("run the job again, so that the file is checked before it is written"));
         }
         let failed = |operation| move |error: io::Error| Error::file(operation, &layout.path, &error);
-        let file = permit.open(OpenMode::READ_WRITE).map_err(failed("open"))?;
+        // Ranks lock the file for the layout through a descriptor that is open only until its end.
+        let file = new.filter(|_| !self.gate.is_shared_by_ranks());
+        let file = file.map_or_else(|| permit.open(OpenMode::READ_WRITE), Ok).map_err(failed("open"))?;
         let is_own_turn = self.gate.begin_layout(&file);
         // The metadata of the open file, because its name may refer to another file by now.
         let metadata = file.metadata().map_err(failed("look at"))?;

@@ -13,7 +13,9 @@ pub use layout::{
     FallocateMode, FileLayout, Growth, Laid, LayoutContent, LayoutProgress, check_room, growths, lay_out,
 };
 pub(crate) use open::share;
-pub use open::{Access, CacheAdvice, File, SyncFlags, SyncRangeFlags, ZoneTrim, advise, open, open_permitted, remove};
+pub use open::{
+    Access, CacheAdvice, File, SyncFlags, SyncRangeFlags, ZoneTrim, advise, open, open_later, open_permitted, remove,
+};
 pub(crate) use residency::cached_pages;
 #[cfg(test)]
 pub(crate) use residency::{cachestat_pages, mapped_pages};

@@ -8,10 +8,10 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use rustix::fs::{AtFlags, StatxFlags, ioctl_blksszget, statx};
+use rustix::fs::{AtFlags, CWD, StatxFlags, ioctl_blksszget, statx};
 
 use crate::error::{Error, ErrorKind};
-use crate::file_facts::{FileKind, device_bytes, kind_of, look};
+use crate::file_facts::{FileKind, Seen, device_bytes, kind_of, look};
 use crate::gate::{self, Denied, FileIdentity, OpenMode, Permit, WriteGate, WriteRefusal};
 use crate::named_target::RemoveName;
 
@@ -118,10 +118,25 @@ pub struct File {
     /// Granularity of zeroing and deallocation, in bytes; 1 for files.
     grain_bytes: u32,
     access: Access,
-    /// Permission to write, which copies of the file share.
-    permit: Arc<Mutex<Option<Permit>>>,
+    common: Arc<Mutex<CommonState>>,
     /// The gate that removes the file whenever a loop begins; `None` if it stays.
     renewed_by: Option<Arc<WriteGate>>,
+}
+
+/// What copies of a file for other threads have in common.
+#[derive(Debug, Default)]
+struct CommonState {
+    /// Permission to write.
+    permit: Option<Permit>,
+    /// Range to be dropped from the page cache when the closed file is opened: offset and length in bytes, zero for all
+    /// the rest.
+    stale: Option<(u64, u64)>,
+}
+
+impl CommonState {
+    fn of(permit: Option<&Permit>) -> Arc<Mutex<Self>> {
+        Arc::new(Mutex::new(Self { permit: permit.cloned(), stale: None }))
+    }
 }
 
 impl File {
@@ -193,12 +208,12 @@ impl File {
     pub(crate) fn renew(&self) -> Result<(), i32> {
         let Some(gate) = self.renewed_by.as_ref().filter(|_| self.kind == FileKind::Regular) else { return Ok(()) };
         // The file is freed before the next one is written.
-        self.set_permit(None);
+        self.common().permit = None;
         gate.remove_name(&self.path)?;
         if self.access.write {
             let (permit, _) =
                 gate.create(&self.path).map_err(|denied| Error::from(denied).errno.unwrap_or(libc::EACCES))?;
-            self.set_permit(Some(permit));
+            self.common().permit = Some(permit);
         }
         Ok(())
     }
@@ -227,7 +242,7 @@ impl File {
             unit_bytes: self.unit_bytes,
             grain_bytes: self.grain_bytes,
             access: self.access,
-            permit: Arc::clone(&self.permit),
+            common: Arc::clone(&self.common),
             renewed_by: None,
         };
         if !self.is_closed() {
@@ -237,12 +252,24 @@ impl File {
         Ok(copy)
     }
 
-    fn permit(&self) -> MutexGuard<'_, Option<Permit>> {
-        self.permit.lock().unwrap_or_else(PoisonError::into_inner)
+    fn common(&self) -> MutexGuard<'_, CommonState> {
+        self.common.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn set_permit(&self, permit: Option<Permit>) {
-        *self.permit() = permit;
+    /// Drops a range of a regular file from the page cache; of a closed one, when it is opened. Length zero means all the
+    /// rest. The error is an error number.
+    pub(super) fn drop_pages(&self, offset: u64, length: u64) -> Result<(), i32> {
+        if self.is_closed() {
+            let stale = &mut self.common().stale;
+            let all = (0, 0);
+            *stale = Some(if stale.is_none_or(|other| other == (offset, length)) { (offset, length) } else { all });
+            return Ok(());
+        }
+        // SAFETY: the call takes no memory. It returns its error number.
+        match unsafe { libc::posix_fadvise64(self.fd(), offset as i64, length as i64, libc::POSIX_FADV_DONTNEED) } {
+            0 => Ok(()),
+            errno => Err(errno),
+        }
     }
 
     /// Reports whether the file is closed.
@@ -260,7 +287,7 @@ impl File {
     /// claiming descriptor: through another one the kernel cannot claim the device to drop its page cache, and fails
     /// with `EBUSY`.
     pub(crate) fn range_fd(&self) -> Result<RawFd, i32> {
-        match self.permit().as_ref().and_then(Permit::claim) {
+        match self.common().permit.as_ref().and_then(Permit::claim) {
             Some(claim) if self.kind == FileKind::Block => Ok(claim),
             _ => self.live_fd(),
         }
@@ -275,10 +302,14 @@ impl File {
 
     #[cold]
     fn reopen(&self) -> Result<RawFd, i32> {
-        let file = open_raw(&self.path, self.access, self.permit().as_ref())
+        let file = open_raw(&self.path, self.access, self.common().permit.as_ref())
             .map_err(|error| -error.raw_os_error().unwrap_or(libc::EIO))?;
         self.fd.set(file.as_raw_fd());
         self.file.replace(Some(file));
+        let stale = self.common().stale.take();
+        if let Some((offset, length)) = stale {
+            let _ = self.drop_pages(offset, length);
+        }
         if let Some(advice) = self.advice.get() {
             advise(self, advice);
         }
@@ -309,6 +340,40 @@ pub fn open_permitted(permit: &Permit, access: Access) -> Result<File, Error> {
     open_checked(permit.path(), access, Some(permit))
 }
 
+/// Returns a closed file for reading, which the first operation on it opens: a job with very many files begins without
+/// opening each of them. Anything but a regular file, and any file for direct operations, whose granularity must be known,
+/// is opened.
+///
+/// # Errors
+/// As for [`open`].
+pub fn open_later(path: &Path, access: Access) -> Result<File, Error> {
+    let access = Access { read: true, write: false, ..access };
+    match look(path)? {
+        Some(Seen { kind: FileKind::Regular, bytes, .. }) if !access.direct => {
+            let readable = rustix::fs::accessat(CWD, path, rustix::fs::Access::READ_OK, AtFlags::EACCESS);
+            readable.map_err(|errno| refused(path, access, &errno.into()))?;
+            Ok(closed(path, bytes, access, None))
+        }
+        _ => open_seen(path, access),
+    }
+}
+
+fn closed(path: &Path, bytes: u64, access: Access, permit: Option<&Permit>) -> File {
+    File {
+        file: RefCell::new(None),
+        fd: Cell::new(-1),
+        advice: Cell::new(None),
+        path: path.to_owned(),
+        kind: FileKind::Regular,
+        bytes,
+        unit_bytes: 1,
+        grain_bytes: 1,
+        access,
+        common: CommonState::of(permit),
+        renewed_by: None,
+    }
+}
+
 fn open_checked(path: &Path, access: Access, permit: Option<&Permit>) -> Result<File, Error> {
     let file = open_raw(path, access, permit).map_err(|error| refused(path, access, &error))?;
     let metadata = file.metadata().map_err(|error| Error::file("look at", path, &error))?;
@@ -321,8 +386,8 @@ fn open_checked(path: &Path, access: Access, permit: Option<&Permit>) -> Result<
     let multiple = |needed| if needed { unit_bytes(&file, kind) } else { 1 };
     let (unit_bytes, grain_bytes) = (multiple(access.direct), multiple(kind == FileKind::Block));
     let (fd, path) = (Cell::new(file.as_raw_fd()), path.to_owned());
-    let (file, advice, permit) = (RefCell::new(Some(file)), Cell::new(None), Arc::new(Mutex::new(permit.cloned())));
-    Ok(File { file, fd, advice, path, kind, bytes, unit_bytes, grain_bytes, access, permit, renewed_by: None })
+    let (file, advice, common) = (RefCell::new(Some(file)), Cell::new(None), CommonState::of(permit));
+    Ok(File { file, fd, advice, path, kind, bytes, unit_bytes, grain_bytes, access, common, renewed_by: None })
 }
 
 fn open_raw(path: &Path, access: Access, permit: Option<&Permit>) -> io::Result<std::fs::File> {
@@ -413,6 +478,20 @@ impl WriteGate {
     pub fn open_namespace(&self, path: &Path, access: Access) -> Result<File, Error> {
         let permit = self.admit_namespace(path)?;
         open_permitted(&permit, Access { write: true, ..access })
+    }
+
+    /// As [`WriteGate::open`], but the first operation opens a regular file that was admitted before, as for [`open_later`].
+    ///
+    /// # Errors
+    /// As for [`WriteGate::create`], and if the system refuses.
+    pub fn open_later(&self, path: &Path, access: Access) -> Result<File, Error> {
+        let admitted = self.admitted_as(path).filter(|permit| matches!(permit.identity(), FileIdentity::File { .. }));
+        match (admitted, look(path)?) {
+            (Some(permit), Some(Seen { kind: FileKind::Regular, bytes, .. })) if !access.direct => {
+                Ok(closed(permit.path(), bytes, Access { write: true, ..access }, Some(&permit)))
+            }
+            _ => self.open(path, access),
+        }
     }
 
     /// Opens a file or device for writing, after admitting or creating it.

@@ -1,6 +1,6 @@
 //! A file or device to be written: the objections to it, and the descriptor that holds it.
 
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -14,7 +14,7 @@ use super::mark::{self, FileCreator};
 use super::objection::{DataOrigin, Denied, Objection, Permission, WriteRefusal};
 use super::open::{self, OpenMode};
 use super::permit::HeldFile;
-use super::users::{self, Users, Uses};
+use super::users::{self, RecentFileUsers, Users, Uses};
 use super::{ROOT, WriteGate, locks, output};
 use crate::error::Error;
 use crate::file_facts;
@@ -80,8 +80,8 @@ impl WriteCandidate<'_> {
         }
         self.admit_unless(objections)?;
         locks::set_admitted(&file, self.gate.permissions.sharing);
-        let path = self.path.to_owned();
-        Ok(HeldFile { path, identity: self.identity, file: Some(file), claims, own, exclusive: is_exclusive })
+        let name = self.path.as_os_str().into();
+        Ok(HeldFile { name, identity: self.identity, file: Some(file), claims, own, exclusive: is_exclusive })
     }
 
     fn other_rank(&self, file: &File) -> OtherRank {
@@ -132,8 +132,8 @@ impl WriteCandidate<'_> {
         (claims, all)
     }
 
-    pub(super) fn file(&self) -> Result<HeldFile, Denied> {
-        let Uses { certain: mut objections, possible } = Uses::of(&self.path_fd).map_err(self.failed("look at"))?;
+    pub(super) fn file(&self, metadata: &Metadata, users: &mut RecentFileUsers) -> Result<HeldFile, Denied> {
+        let Uses { certain: mut objections, possible } = Uses::of(&self.path_fd, metadata, users);
         if objections.iter().any(|one| one.permission() == Permission::Never) {
             return Err(self.refused(objections));
         }
@@ -150,7 +150,9 @@ impl WriteCandidate<'_> {
         let is_empty = is_empty(&file).map_err(self.failed("look for data in"))?;
         // Its content is what the run leaves there.
         let is_shared = self.other_rank(&file) == OtherRank::Admitted;
-        let creator = self.creator(&file);
+        // Reading the marks of many files takes time.
+        let is_creator_needed = !possible.is_empty() || !self.gate.ignores_creator();
+        let creator = if is_creator_needed { self.creator(&file) } else { FileCreator::Foreign(DataOrigin::Other) };
         let is_begun = is_shared && creator == FileCreator::Foreign(DataOrigin::Unfinished);
         let own = creator == FileCreator::Fathom || is_empty || is_begun;
         // A file that is empty, or Fathom's own and unchanged, cannot hold data of an unknown user.
@@ -160,8 +162,8 @@ impl WriteCandidate<'_> {
         }
         self.admit_unless(objections)?;
         locks::set_admitted(&file, self.gate.permissions.sharing);
-        let path = self.path.to_owned();
-        Ok(HeldFile { path, identity: self.identity, file: Some(file), claims: Vec::new(), own, exclusive: true })
+        let name = self.path.as_os_str().into();
+        Ok(HeldFile { name, identity: self.identity, file: Some(file), claims: Vec::new(), own, exclusive: true })
     }
 
     fn creator(&self, file: &File) -> FileCreator {
@@ -195,9 +197,9 @@ impl WriteCandidate<'_> {
         }
         let harmless = output::discards_everything(number);
         self.admit_unless(if harmless { Vec::new() } else { vec![Objection::Character] })?;
-        let path = self.path.to_owned();
+        let name = self.path.as_os_str().into();
         // Opening some devices, such as tapes, has side effects, so only the worker opens them.
-        Ok(HeldFile { path, identity: self.identity, file: None, claims: Vec::new(), own: false, exclusive: false })
+        Ok(HeldFile { name, identity: self.identity, file: None, claims: Vec::new(), own: false, exclusive: false })
     }
 }
 
@@ -208,13 +210,11 @@ fn is_in_use(objection: &Objection) -> bool {
 
 /// Reports whether a file consists only of holes.
 fn is_empty(file: &File) -> io::Result<bool> {
-    if file.metadata()?.len() == 0 {
-        return Ok(true);
-    }
     match rustix::fs::seek(file, SeekFrom::Data(0)) {
         Err(Errno::NXIO) => Ok(true),
+        Ok(_) => Ok(false),
         // The filesystem may not support holes.
-        Ok(_) | Err(Errno::INVAL | Errno::OPNOTSUPP) => Ok(false),
+        Err(Errno::INVAL | Errno::OPNOTSUPP) => Ok(file.metadata()?.len() == 0),
         Err(errno) => Err(errno.into()),
     }
 }

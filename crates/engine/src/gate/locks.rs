@@ -128,6 +128,10 @@ pub(crate) fn lock_for_reading(file: &File) -> Option<Objection> {
 /// Locks bytes and checks for locks of others on ranges, each given as start and length.
 fn lock_and_check(file: &File, own: &[i64], checked: &[(i64, i64)]) -> Option<Objection> {
     let found = own.iter().try_for_each(|byte| lock_byte(file, *byte)).and_then(|()| {
+        // Mostly no byte is locked.
+        if !is_held(file, 0, 0)? {
+            return Ok(false);
+        }
         checked.iter().try_fold(false, |held, (start, length)| Ok(held || is_held(file, *start, *length)?))
     });
     let objection = match found {

@@ -9,6 +9,7 @@
 //! Out of scope: which operations a job can issue (see `workload::Operations`), and exports of NBD servers except for
 //! their content ([`WriteGate::admit_export`]), and what objects of a store hold ([`WriteGate::admit_objects`]).
 
+mod admitted;
 mod candidate;
 mod filesystem;
 mod identity;
@@ -47,10 +48,12 @@ pub(crate) use scsi::scsi_block_of;
 
 use crate::error::Error;
 use crate::{exports, file_facts};
+use admitted::Admitted;
 use candidate::WriteCandidate;
 use ledger::GateLedger;
 use permit::HeldFile;
 use probe::{Examination, Occupant};
+use users::RecentFileUsers;
 
 /// The parent directory of `/sys` and `/proc`.
 const ROOT: &str = "/";
@@ -84,19 +87,16 @@ pub struct WriteGate {
     state: Mutex<GateState>,
     /// Held from the check to the admission. Otherwise the second of two workers with the same file would find the lock
     /// or claim of the first and take it for another program's.
-    admission: Mutex<()>,
+    admission: Mutex<RecentFileUsers>,
 }
 
 #[derive(Debug, Default)]
 struct GateState {
-    admitted: BTreeMap<FileIdentity, Permit>,
+    admitted: Admitted,
     /// Admitted character devices of NVMe namespaces, whose block devices are among `admitted`.
     commanded: BTreeMap<FileIdentity, Permit>,
     /// Admitted exports, and whether all their data were Fathom's.
     exports: BTreeMap<String, bool>,
-    /// Permits by requested name: a name keeps its first meaning even if it comes to refer to another file.
-    names: BTreeMap<PathBuf, Permit>,
-    held_files: u64,
     /// Whether operations may have changed what was admitted.
     begun: bool,
 }
@@ -122,52 +122,60 @@ impl WriteGate {
     /// Requests permission to write to the file or device at `path`. Returns `None` if there is none yet.
     ///
     /// A file that was admitted before is admitted again under any name, and a name keeps referring to the file it was
-    /// admitted for.
+    /// admitted for. Results never replace a file for which permission is requested (as [`note_input`]).
     ///
     /// # Errors
     /// Returns all objections that are not covered by a permission, or the system's refusal.
     pub fn admit(&self, path: &Path) -> Result<Option<Permit>, Denied> {
-        // Does not wait for another worker's admission, which may never end if a device does not answer.
-        if let (Ok(_), Some(permit)) = (open::lookup(path), self.state().names.get(path)) {
-            return Ok(Some(permit.clone()));
+        match self.admitted_before(path) {
+            Some(permit) => Ok(Some(permit)),
+            None => self.admit_next(path, &mut self.admission()),
         }
-        let _admission = self.admission();
-        self.admit_next(path)
     }
 
-    fn admission(&self) -> MutexGuard<'_, ()> {
+    /// Returns the permit of a name that was admitted before, if it still refers to something. Does not wait for another
+    /// worker's admission, which may never end if a device does not answer.
+    fn admitted_before(&self, path: &Path) -> Option<Permit> {
+        self.admitted_as(path).filter(|_| path.exists())
+    }
+
+    /// Returns the permit of the file that was admitted by this name, which may refer to another one by now.
+    pub(crate) fn admitted_as(&self, path: &Path) -> Option<Permit> {
+        self.state().admitted.named(path).cloned()
+    }
+
+    fn admission(&self) -> MutexGuard<'_, RecentFileUsers> {
         self.admission.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Implements [`WriteGate::admit`] for a caller that holds the admission lock.
-    fn admit_next(&self, path: &Path) -> Result<Option<Permit>, Denied> {
+    /// Implements [`WriteGate::admit`] for a caller that holds the admission lock, which guards `users`.
+    fn admit_next(&self, path: &Path, users: &mut RecentFileUsers) -> Result<Option<Permit>, Denied> {
         let seen = match open::lookup(path) {
             Ok(seen) => seen,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                self.state().names.remove(path);
+                self.state().admitted.forget_name(path);
                 return Ok(None);
             }
             Err(error) => return Err(Error::file("look at", path, &error).into()),
         };
-        if let Some(permit) = self.state().names.get(path) {
+        if let Some(permit) = self.state().admitted.named(path) {
             return Ok(Some(permit.clone()));
         }
         let failed = |error: io::Error| Denied::from(Error::file("look at", path, &error));
-        let identity = FileIdentity::of(&seen.metadata().map_err(failed)?);
-        let mut state = self.state();
-        if let Some(permit) = state.admitted.get(&identity).cloned() {
-            state.names.insert(path.to_owned(), permit.clone());
+        let metadata = seen.metadata().map_err(failed)?;
+        let identity = FileIdentity::of(&metadata);
+        note_input(&metadata);
+        if let Some(permit) = self.state().admitted.identified(identity, path) {
             return Ok(Some(permit));
         }
-        drop(state);
         let candidate = WriteCandidate { gate: self, path, path_fd: seen, identity };
         let held = match identity {
             FileIdentity::Block(number) => candidate.block(number)?,
-            FileIdentity::File { .. } => candidate.file()?,
+            FileIdentity::File { .. } => candidate.file(&metadata, users)?,
             FileIdentity::Character(number) => candidate.character(number)?,
             FileIdentity::Stream | FileIdentity::Other => return Err(file_facts::unusable(path).into()),
         };
-        Ok(Some(self.keep(held)))
+        Ok(Some(self.state().admitted.add(held)))
     }
 
     /// Creates a new file and the directories above it, with permission to write. If a file has appeared there
@@ -176,27 +184,32 @@ impl WriteGate {
     /// # Errors
     /// As for [`WriteGate::admit`]. Files are never created among device nodes.
     pub fn create(&self, path: &Path) -> Result<(Permit, bool), Denied> {
-        if let Some(permit) = self.admit(path)? {
-            return Ok((permit, false));
+        self.create_open(path).map(|(permit, new)| (permit, new.is_some()))
+    }
+
+    /// Implements [`WriteGate::create`], and returns the descriptor of a new file, for reads and writes.
+    pub(crate) fn create_open(&self, path: &Path) -> Result<(Permit, Option<File>), Denied> {
+        if let Some(permit) = self.admitted_before(path) {
+            return Ok((permit, None));
         }
-        let _admission = self.admission();
-        if let Some(permit) = self.admit_next(path)? {
-            return Ok((permit, false));
+        let users = &mut *self.admission();
+        if let Some(permit) = self.admit_next(path, users)? {
+            return Ok((permit, None));
         }
-        output::check_new(path)?;
-        file_facts::make_parents(path)?;
-        let Some(file) = output::make_new(path)? else {
+        let place = output::check_new(path)?;
+        let Some(file) = output::make_with_parents(path, &place)? else {
             let made_by_another = || Error::file("make", path, &io::Error::from_raw_os_error(libc::EEXIST));
-            return Ok((self.admit_next(path)?.ok_or_else(made_by_another)?, false));
+            return Ok((self.admit_next(path, users)?.ok_or_else(made_by_another)?, None));
         };
         let failed = |error: io::Error| Error::file("look at", path, &error);
         let identity = FileIdentity::of(&file.metadata().map_err(failed)?);
+        let new = file.try_clone().map_err(failed)?;
         locks::lock(&file, self.permissions.sharing);
         self.mark_new(&file);
         locks::set_admitted(&file, self.permissions.sharing);
-        let path = path.to_owned();
-        let held = HeldFile { path, identity, file: Some(file), claims: Vec::new(), own: true, exclusive: true };
-        Ok((self.keep(held), true))
+        let name = path.as_os_str().into();
+        let held = HeldFile { name, identity, file: Some(file), claims: Vec::new(), own: true, exclusive: true };
+        Ok((self.state().admitted.add(held), Some(new)))
     }
 
     /// Requests permission to write to the file at `path` or to create it.
@@ -206,7 +219,7 @@ impl WriteGate {
     pub fn check(&self, path: &Path) -> Result<(), Denied> {
         match self.admit(path)? {
             Some(_) => Ok(()),
-            None => output::check_new(path),
+            None => output::check_new(path).map(drop),
         }
     }
 
@@ -251,7 +264,7 @@ impl WriteGate {
         }
         let mut state = self.state();
         state.begun = true;
-        for permit in state.admitted.values().filter(|permit| permit.held().own) {
+        for permit in state.admitted.permits().filter(|permit| permit.held().own) {
             if let (Some(file), FileIdentity::File { .. }) = (&permit.held().file, permit.held().identity) {
                 // Without extended attributes the ledger identifies the file, unless the run writes to it and is
                 // killed.
@@ -265,21 +278,6 @@ impl WriteGate {
     pub fn is_empty(&self) -> bool {
         let state = self.state();
         state.admitted.is_empty() && state.exports.is_empty() && state.commanded.is_empty()
-    }
-
-    fn keep(&self, mut held: HeldFile) -> Permit {
-        let mut state = self.state();
-        if matches!(held.identity, FileIdentity::File { .. }) {
-            if state.held_files >= max_held_files() {
-                held.file = None;
-            }
-            state.held_files += 1;
-        }
-        let identity = held.identity;
-        let permit = Permit::from(held);
-        state.admitted.insert(identity, permit.clone());
-        state.names.insert(permit.path().to_owned(), permit.clone());
-        permit
     }
 
     /// Reports whether the user named a file as one that may be overwritten or destroyed.
@@ -298,6 +296,11 @@ impl WriteGate {
         permissions.any_content
             || permissions.any_file
             || permissions.overwrite.iter().any(|path| FileIdentity::at(path) == Some(identity))
+    }
+
+    /// Reports whether nothing depends on who wrote the content of a file that has no possible users.
+    fn ignores_creator(&self) -> bool {
+        self.permissions.any_content && !self.permissions.marks_own
     }
 
     fn is_own(&self, found: &Examination) -> bool {
@@ -371,7 +374,7 @@ impl WriteGate {
             // Other ranks may still write; when the gate is dropped, all have ended.
             state.begun = matches!(self.permissions.sharing, Sharing::Ranks(_));
             let own = state.exports.iter().filter(|(_, own)| **own).map(|(uri, _)| uri.clone());
-            (state.admitted.values().cloned().collect(), own.collect())
+            (state.admitted.permits().cloned().collect(), own.collect())
         };
         for permit in &permits {
             let HeldFile { file, identity, own, exclusive, .. } = permit.held();
@@ -409,9 +412,4 @@ impl Drop for WriteGate {
     fn drop(&mut self) {
         self.finish();
     }
-}
-
-/// Returns the maximum number of regular files kept open.
-fn max_held_files() -> u64 {
-    rustix::process::getrlimit(rustix::process::Resource::Nofile).current.unwrap_or(u64::MAX) / HELD_SHARE
 }

@@ -14,6 +14,7 @@ use super::identity::FileIdentity;
 use super::objection::{Denied, Objection};
 use super::open::{self, OpenMode};
 use super::permit::{HeldFile, Permit};
+use super::users::RecentFileUsers;
 use super::{ROOT, WriteGate};
 use crate::error::Error;
 use crate::file_facts::device_bytes;
@@ -31,16 +32,16 @@ impl WriteGate {
         let path_fd = open::lookup(path).map_err(failed("look at"))?;
         let identity = FileIdentity::of(&path_fd.metadata().map_err(failed("look at"))?);
         let FileIdentity::Character(number) = identity else { return Err(namespace::not_a_namespace(path).into()) };
-        let _admission = self.admission();
+        let users = &mut *self.admission();
         if let Some(permit) = self.state().commanded.get(&identity).cloned() {
             return Ok(permit);
         }
         let file = open::reopen(&path_fd, path, OpenMode::READ_WRITE).map_err(failed("open"))?;
         let namespace = namespace::of_fd(file.as_raw_fd(), path)?;
-        let objections = self.namespace_objections(path, number, &namespace)?;
+        let objections = self.namespace_objections(path, number, &namespace, users)?;
         WriteCandidate { gate: self, path, path_fd, identity }.admit_unless(objections)?;
-        let path = path.to_owned();
-        let held = HeldFile { path, identity, file: Some(file), claims: Vec::new(), own: false, exclusive: true };
+        let name = path.as_os_str().into();
+        let held = HeldFile { name, identity, file: Some(file), claims: Vec::new(), own: false, exclusive: true };
         let permit = Permit::from(held);
         self.state().commanded.insert(identity, permit.clone());
         Ok(permit)
@@ -53,6 +54,7 @@ impl WriteGate {
         path: &Path,
         number: Number,
         namespace: &Namespace,
+        users: &mut RecentFileUsers,
     ) -> Result<Vec<Objection>, Denied> {
         let (node, block) = match block_device(number, namespace) {
             Ok(found) => found,
@@ -60,7 +62,7 @@ impl WriteGate {
         };
         // Data of earlier commands are not in the page cache of the block device, which may hold older ones.
         drop_cache(&node);
-        match self.admit_next(&node) {
+        match self.admit_next(&node, users) {
             Ok(Some(_)) => {}
             Ok(None) => return Ok(vec![Objection::Unknown(format!("{} has gone", node.display()))]),
             Err(Denied::Refused(mut refusal)) => {

@@ -2,9 +2,13 @@
 
 use std::fs::{File, OpenOptions};
 use std::io;
-use std::os::fd::AsRawFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use rustix::fs::{Mode, OFlags, openat};
+use rustix::io::retry_on_intr;
+use rustix::path::DecInt;
 
 use super::identity::FileIdentity;
 
@@ -25,6 +29,15 @@ pub(crate) struct OpenMode {
 impl OpenMode {
     pub(crate) const READ_WRITE: Self = Self { read: true, write: true, flags: 0 };
 
+    fn flags(self) -> OFlags {
+        let access = match (self.read, self.write) {
+            (_, false) => OFlags::RDONLY,
+            (true, true) => OFlags::RDWR,
+            (false, true) => OFlags::WRONLY,
+        };
+        access | OFlags::CLOEXEC | OFlags::from_bits_retain(self.flags.cast_unsigned())
+    }
+
     fn options(self) -> OpenOptions {
         let mut options = OpenOptions::new();
         options.read(self.read).write(self.write).custom_flags(self.flags);
@@ -37,7 +50,7 @@ impl OpenMode {
 /// # Errors
 /// Fails if the system refuses; with [`io::ErrorKind::NotFound`] if `path` refers to another file by now.
 pub(crate) fn reopen(seen: &File, path: &Path, mode: OpenMode) -> io::Result<File> {
-    match mode.options().open(of_descriptor(seen)) {
+    match reopen_descriptor(seen, mode) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             let file = mode.options().open(path)?;
             same(&file, FileIdentity::of(&seen.metadata()?))?;
@@ -64,8 +77,20 @@ fn same(file: &File, identity: FileIdentity) -> io::Result<()> {
     Err(io::Error::new(io::ErrorKind::NotFound, "the path names another file than when it was checked"))
 }
 
-fn of_descriptor(file: &File) -> PathBuf {
-    PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()))
+/// Opens the file of `seen` again, through this process's directory of descriptors.
+fn reopen_descriptor(seen: &File, mode: OpenMode) -> io::Result<File> {
+    // Held open, because the kernel would spend a quarter of the time on finding it.
+    static DESCRIPTORS: OnceLock<File> = OnceLock::new();
+    let descriptors = match DESCRIPTORS.get() {
+        Some(descriptors) => descriptors,
+        None => {
+            let opened = lookup(Path::new("/proc/self/fd"))?;
+            DESCRIPTORS.get_or_init(|| opened)
+        }
+    };
+    let name = DecInt::from_fd(seen);
+    let file = retry_on_intr(|| openat(descriptors, name.as_c_str(), mode.flags(), Mode::empty()))?;
+    Ok(file.into())
 }
 
 /// Removes the name at the end of `path`, following links, if it still refers to the file of `file`. The two steps are

@@ -3,16 +3,17 @@
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use super::identity::FileIdentity;
 use super::locks::{self, Sharing};
 use super::objection::{Objection, WriteRefusal};
 use super::open::{self, OpenMode};
-use super::users::Uses;
+use super::users::{RecentFileUsers, Uses};
 use super::{Denied, inputs};
 use crate::error::{Error, ErrorKind};
+use crate::file_facts;
 use probe::{Number, existing_ancestor};
 
 /// Treatment of existing content of a result file.
@@ -39,8 +40,9 @@ pub fn create_output(path: &Path, existing: Existing) -> Result<File, Denied> {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => return Err(Error::file("open", path, &error).into()),
         }
+        let place = check_new(path)?;
         // If another program creates the file first, that file is checked like any other.
-        if let Some(file) = make_new(path)? {
+        if let Some(file) = made(path, create_new(&place))? {
             if existing == Existing::Append {
                 // Opened again like any other, so that all writers append.
                 continue;
@@ -52,28 +54,44 @@ pub fn create_output(path: &Path, existing: Existing) -> Result<File, Denied> {
     Err(Error::file("open", path, &io::Error::from_raw_os_error(libc::ENOENT)).into())
 }
 
-/// Creates a file. Returns `None` if it exists by now.
+/// Creates a file, and the directories above it, at the place that [`check_new`] returned for `path`. Returns `None` if it
+/// exists by now.
 ///
 /// # Errors
-/// Fails if the file would be among device nodes, or the system refuses.
-pub(super) fn make_new(path: &Path) -> Result<Option<File>, Denied> {
-    check_new(path)?;
-    match File::options().read(true).write(true).create_new(true).open(open::end_of_links(path)) {
+/// Fails if the system refuses.
+pub(super) fn make_with_parents(path: &Path, place: &Path) -> Result<Option<File>, Error> {
+    let created = match create_new(place) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            file_facts::make_parents(path)?;
+            create_new(place)
+        }
+        created => created,
+    };
+    made(path, created)
+}
+
+fn create_new(place: &Path) -> io::Result<File> {
+    File::options().read(true).write(true).create_new(true).open(place)
+}
+
+fn made(path: &Path, created: io::Result<File>) -> Result<Option<File>, Error> {
+    match created {
         Ok(file) => Ok(Some(file)),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(None),
-        Err(error) => Err(Error::file("make", path, &error).into()),
+        Err(error) => Err(Error::file("make", path, &error)),
     }
 }
 
-/// Checks that a missing file may be created.
+/// Checks that a missing file may be created. Returns its place, which is another one if `path` is a link.
 ///
 /// # Errors
 /// Fails if it would be among device nodes.
-pub(super) fn check_new(path: &Path) -> Result<(), Denied> {
-    if is_among_devices(&open::end_of_links(path)) {
+pub(super) fn check_new(path: &Path) -> Result<PathBuf, Denied> {
+    let place = open::end_of_links(path);
+    if is_among_devices(&place) {
         return Err(Denied::Refused(WriteRefusal::new(path, vec![Objection::DeviceDirectory])));
     }
-    Ok(())
+    Ok(place)
 }
 
 fn use_existing(path: &Path, seen: &File, existing: Existing) -> Result<File, Denied> {
@@ -83,7 +101,7 @@ fn use_existing(path: &Path, seen: &File, existing: Existing) -> Result<File, De
     let objections = match identity {
         FileIdentity::File { .. } if inputs::contain(&metadata) => vec![Objection::Input],
         FileIdentity::File { .. } => {
-            let Uses { certain, possible } = Uses::of(seen).map_err(failed)?;
+            let Uses { certain, possible } = Uses::of(seen, &metadata, &mut RecentFileUsers::default());
             // An empty file has nothing to lose.
             certain.into_iter().chain(possible.into_iter().filter(|_| metadata.len() > 0)).collect()
         }
@@ -169,17 +187,26 @@ fn is_terminal((major, _): Number) -> bool {
 /// Reports whether a new file at `path` would be among device nodes. If a device is missing, a file of its name there
 /// would be in memory and be measured instead.
 pub(super) fn is_among_devices(path: &Path) -> bool {
-    let home = existing_ancestor(path);
-    let home = if home == path { path.parent().map(Path::to_path_buf).unwrap_or(home) } else { home };
-    let Ok(home) = home.canonicalize() else { return false };
     let device = |path: &Path| std::fs::metadata(path).ok().map(|metadata| metadata.dev());
-    let (here, devices) = (device(&home), device(Path::new("/dev")));
-    let below = home.starts_with("/dev") && !home.starts_with("/dev/shm") && !home.starts_with("/dev/hugepages");
-    let is_own_filesystem = devices.is_some() && devices != device(Path::new("/"));
+    let parent = path.parent().unwrap_or(path);
+    let (home, here) = match device(parent) {
+        Some(here) => (parent.to_path_buf(), Some(here)),
+        None => {
+            let home = existing_ancestor(parent);
+            let here = device(&home);
+            (home, here)
+        }
+    };
+    let devices = device(Path::new("/dev"));
     let same = here.is_some() && here == devices;
-    // Another mount of the same filesystem has no `/dev` in its name, and a filesystem mounted below `/dev` has another
-    // device number.
-    (below && (same || !is_own_filesystem)) || (same && is_own_filesystem && !home.starts_with("/dev/shm"))
+    let is_own_filesystem = devices.is_some() && devices != device(Path::new("/"));
+    if is_own_filesystem && !same {
+        return false;
+    }
+    let Ok(home) = home.canonicalize() else { return false };
+    // Another mount of the same filesystem has no `/dev` in its name.
+    let below = home.starts_with("/dev") && !home.starts_with("/dev/hugepages");
+    (below || is_own_filesystem) && !home.starts_with("/dev/shm")
 }
 
 #[cfg(test)]

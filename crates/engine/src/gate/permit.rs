@@ -1,9 +1,10 @@
 //! Permission to write to an open file or device.
 
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsRawFd, RawFd};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use super::identity::FileIdentity;
@@ -15,7 +16,8 @@ pub struct Permit(Arc<HeldFile>);
 
 #[derive(Debug)]
 pub(super) struct HeldFile {
-    pub(super) path: PathBuf,
+    /// Path by which it was admitted.
+    pub(super) name: Arc<OsStr>,
     pub(super) identity: FileIdentity,
     /// `None` if there are not enough descriptors to hold all files open.
     pub(super) file: Option<File>,
@@ -48,7 +50,7 @@ impl Permit {
     /// Returns the name under which it was admitted.
     #[must_use]
     pub fn path(&self) -> &Path {
-        &self.0.path
+        Path::new(&self.0.name)
     }
 
     /// Returns the descriptor that claims the device, if it is exclusive.
@@ -62,8 +64,8 @@ impl Permit {
     /// Fails if the system refuses, or if no descriptor is held and the name refers to another file by now.
     pub(crate) fn open(&self, mode: OpenMode) -> io::Result<File> {
         match &self.0.file {
-            Some(file) => open::reopen(file, &self.0.path, mode),
-            None => open::reopen_identical(&self.0.path, self.0.identity, mode),
+            Some(file) => open::reopen(file, self.path(), mode),
+            None => open::reopen_identical(self.path(), self.0.identity, mode),
         }
     }
 }

@@ -6,6 +6,7 @@ use std::path::Path;
 use super::identity::FileIdentity;
 use super::objection::{Denied, Objection, WriteRefusal};
 use super::open::{OpenMode, remove_same};
+use super::users::RecentFileUsers;
 use super::{WriteGate, output};
 use crate::error::Error;
 use crate::named_target::{NodeIdentity, RemoveName};
@@ -14,8 +15,7 @@ use crate::named_target::{NodeIdentity, RemoveName};
 /// Devices stay.
 impl RemoveName for WriteGate {
     fn remove_name(&self, path: &Path) -> Result<(), i32> {
-        let _admission = self.admission();
-        self.remove_admitted(path).map_err(|error| error.errno.unwrap_or(libc::EACCES))
+        self.remove_admitted(path, &mut self.admission()).map_err(|error| error.errno.unwrap_or(libc::EACCES))
     }
 }
 
@@ -26,7 +26,7 @@ impl WriteGate {
     /// Fails if it would be among device nodes, or something other than that exists.
     pub fn check_creation(&self, path: &Path, directory: bool) -> Result<(), Denied> {
         match path.metadata() {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => output::check_new(path),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => output::check_new(path).map(drop),
             Err(error) => Err(Error::file("look at", path, &error).into()),
             Ok(metadata) if metadata.is_dir() == directory && (directory || metadata.is_file()) => Ok(()),
             Ok(_) => Err(self.not_removable(path, if directory { "no directory" } else { "no regular file" })),
@@ -41,7 +41,7 @@ impl WriteGate {
     /// fio's rule, which deletes the link.
     pub fn check_file_removal(&self, path: &Path) -> Result<(), Denied> {
         let metadata = match path.symlink_metadata() {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return output::check_new(path),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return output::check_new(path).map(drop),
             Err(error) => return Err(Error::file("look at", path, &error).into()),
             Ok(metadata) => metadata,
         };
@@ -62,7 +62,7 @@ impl WriteGate {
     pub fn check_directory_removal(&self, path: &Path) -> Result<(), Denied> {
         let failed = |error: io::Error| Denied::from(Error::file("look at", path, &error));
         match path.symlink_metadata() {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return output::check_new(path),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return output::check_new(path).map(drop),
             Err(error) => return Err(failed(error)),
             Ok(metadata) if !metadata.is_dir() => return Err(self.not_removable(path, "no directory")),
             Ok(_) => {}
@@ -80,9 +80,7 @@ impl WriteGate {
     pub(crate) fn release_file(&self, path: &Path) -> Result<Option<NodeIdentity>, Error> {
         self.check_file_removal(path)?;
         if let Some(identity) = FileIdentity::at(path) {
-            let mut state = self.state();
-            state.admitted.remove(&identity);
-            state.names.retain(|_, permit| permit.identity() != identity);
+            self.state().admitted.remove(identity);
         }
         Self::identity(path)
     }
@@ -97,8 +95,8 @@ impl WriteGate {
     }
 
     /// Implements [`RemoveName`] for a caller that holds the admission lock.
-    fn remove_admitted(&self, path: &Path) -> Result<(), Error> {
-        let Some(permit) = self.admit_next(path)? else { return Ok(()) };
+    fn remove_admitted(&self, path: &Path, users: &mut RecentFileUsers) -> Result<(), Error> {
+        let Some(permit) = self.admit_next(path, users)? else { return Ok(()) };
         let identity = permit.identity();
         if !matches!(identity, FileIdentity::File { .. }) {
             return Ok(());
@@ -109,9 +107,7 @@ impl WriteGate {
             _ => {}
         }
         // Another file may get the number of its inode.
-        let mut state = self.state();
-        state.held_files -= u64::from(state.admitted.remove(&identity).is_some());
-        state.names.retain(|_, permit| permit.identity() != identity);
+        self.state().admitted.remove(identity);
         Ok(())
     }
 

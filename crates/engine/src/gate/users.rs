@@ -1,9 +1,9 @@
 //! Finds the users of a device or file by device number and inode.
 
 use std::collections::BTreeSet;
-use std::fs::File;
-use std::io;
-use std::path::Path;
+use std::fs::{File, Metadata};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use super::ROOT;
 use super::filesystem::kernel_filesystem;
@@ -21,16 +21,84 @@ pub(super) struct Uses {
 }
 
 impl Uses {
-    /// Returns the objections for the file that `seen` has open.
-    pub(super) fn of(seen: &File) -> io::Result<Self> {
+    /// Returns the objections for the file that `seen` has open, with its metadata.
+    pub(super) fn of(seen: &File, metadata: &Metadata, users: &mut RecentFileUsers) -> Self {
         if let Some(filesystem) = kernel_filesystem(seen) {
-            return Ok(Self { certain: vec![Objection::Kernel(filesystem)], possible: Vec::new() });
+            return Self { certain: vec![Objection::Kernel(filesystem)], possible: Vec::new() };
         }
-        let metadata = seen.metadata()?;
-        let users = Users::of_file(Path::new(ROOT), FileIdentity::of(&metadata), metadata.len());
+        let users = users.of(Path::new(ROOT), FileIdentity::of(metadata), metadata.len());
         let certain = users.found.into_iter().map(Objection::Occupied).collect();
-        Ok(Self { certain, possible: users.unknown.into_iter().map(Objection::Unknown).collect() })
+        Self { certain, possible: users.unknown.into_iter().map(Objection::Unknown).collect() }
     }
+}
+
+/// What the kernel uses files for, as read a moment ago.
+///
+/// Reading it anew for each of many files would take most of the time of their check. A use that begins within that
+/// moment remains unnoticed, as one that begins right after the check does: the kernel offers no way to prevent either.
+#[derive(Debug, Default)]
+pub(super) struct RecentFileUsers(Option<(Instant, FileUsers)>);
+
+/// Age up to which a reading is used. With 26 loop devices, reading takes 0.15 ms.
+const MAX_AGE: Duration = Duration::from_millis(10);
+
+impl RecentFileUsers {
+    /// Returns the users of a regular file of `bytes` bytes. Reads them anew before it returns any, so that a user that
+    /// has ended is not one of them.
+    fn of(&mut self, root: &Path, identity: FileIdentity, bytes: u64) -> Users {
+        if let Some((_, recent)) = self.0.as_ref().filter(|(read_at, _)| read_at.elapsed() < MAX_AGE) {
+            let users = recent.of(identity, bytes);
+            if users.found.is_empty() && users.unknown.is_empty() {
+                return users;
+            }
+        }
+        // The time before reading, so that the age is not underestimated.
+        let read_at = Instant::now();
+        self.0.insert((read_at, FileUsers::read(root))).1.of(identity, bytes)
+    }
+}
+
+/// What the kernel uses files for: loop devices and swap. A list that cannot be read is the reason for that.
+#[derive(Debug)]
+struct FileUsers {
+    loops: Result<Vec<Loop>, String>,
+    swaps: Result<Vec<Swap>, String>,
+}
+
+impl FileUsers {
+    fn read(root: &Path) -> Self {
+        Self { loops: loops(root), swaps: swaps(root) }
+    }
+
+    /// Returns the users of a regular file of `bytes` bytes. A loop device whose backing file is unknown, because it
+    /// has no node here or belongs to another user, may use any file of its size.
+    fn of(&self, identity: FileIdentity, bytes: u64) -> Users {
+        let mut users = Users::default();
+        for one in users.known(&self.loops) {
+            match one.backing {
+                Some(backing) if backing == identity => users.add([Occupant::LoopBacking { device: one.name.clone() }]),
+                _ if !one.is_certain && one.can_be_over(bytes) => users.unknown.push(format!(
+                    "the loop device {} has the size of this file, and what it is over cannot be found out",
+                    one.name
+                )),
+                _ => {}
+            }
+        }
+        users.add_swaps(&self.swaps, std::iter::once(&identity));
+        users
+    }
+}
+
+/// A swap device or file.
+#[derive(Debug)]
+struct Swap {
+    identity: FileIdentity,
+    path: String,
+}
+
+fn swaps(root: &Path) -> Result<Vec<Swap>, String> {
+    let swap = |path: PathBuf| Some(Swap { identity: FileIdentity::at(&path)?, path: path.display().to_string() });
+    Ok(probe::swap_paths(root)?.into_iter().filter_map(swap).collect())
 }
 
 /// Known users of a device or file, and what could not be determined.
@@ -51,38 +119,21 @@ impl Users {
     }
 
     /// Returns a list, or none after recording why it could not be read.
-    fn known<T>(&mut self, list: Result<Vec<T>, String>) -> Vec<T> {
-        list.unwrap_or_else(|problem| {
-            self.unknown.push(problem);
-            Vec::new()
-        })
+    fn known<'a, T>(&mut self, list: &'a Result<Vec<T>, String>) -> &'a [T] {
+        match list {
+            Ok(list) => list,
+            Err(problem) => {
+                self.unknown.push(problem.clone());
+                &[]
+            }
+        }
     }
 
     /// Adds those of `files` that are swap files. Swap devices are found with the other users of a device.
-    fn add_swaps<'a>(&mut self, root: &Path, files: impl Iterator<Item = &'a FileIdentity>) {
-        let paths = self.known(probe::swap_paths(root));
-        let swaps: Vec<(FileIdentity, String)> =
-            paths.iter().filter_map(|path| Some((FileIdentity::at(path)?, path.display().to_string()))).collect();
-        let of = |file: &FileIdentity| swaps.iter().find(|(swap, _)| swap == file).map(|(_, path)| path.clone());
+    fn add_swaps<'a>(&mut self, swaps: &Result<Vec<Swap>, String>, files: impl Iterator<Item = &'a FileIdentity>) {
+        let swaps = self.known(swaps);
+        let of = |file: &FileIdentity| swaps.iter().find(|swap| swap.identity == *file).map(|swap| swap.path.clone());
         self.add(files.filter_map(of).map(|device| Occupant::Swap { device }));
-    }
-
-    /// Returns the users of a regular file of `bytes` bytes. A loop device whose backing file is unknown, because it
-    /// has no node here or belongs to another user, may use any file of its size.
-    pub(super) fn of_file(root: &Path, identity: FileIdentity, bytes: u64) -> Self {
-        let mut users = Self::default();
-        for one in users.known(loops(root)) {
-            match one.backing {
-                Some(backing) if backing == identity => users.add([Occupant::LoopBacking { device: one.name }]),
-                _ if !one.is_certain && one.can_be_over(bytes) => users.unknown.push(format!(
-                    "the loop device {} has the size of this file, and what it is over cannot be found out",
-                    one.name
-                )),
-                _ => {}
-            }
-        }
-        users.add_swaps(root, std::iter::once(&identity));
-        users
     }
 
     /// Returns the users of a block device: of the device itself, its partitions, the devices below it, those stacked
@@ -95,9 +146,10 @@ impl Users {
             return users;
         };
         users.add(probe::users(root, number));
-        let loops = users.known(loops(root));
-        let stack = UserStack::below(root, &device, &loops);
-        for one in &loops {
+        let loops = loops(root);
+        let loops = users.known(&loops);
+        let stack = UserStack::below(root, &device, loops);
+        for one in loops {
             match one.backing {
                 _ if stack.devices.contains(&one.number) => {}
                 None => users.unknown.push(format!("what the loop device {} is over cannot be found out", one.name)),
@@ -111,7 +163,7 @@ impl Users {
         for lower in &stack.unclaimed {
             users.add(probe::users(root, *lower).into_iter().filter(is_use));
         }
-        users.add_swaps(root, stack.files.iter());
+        users.add_swaps(&swaps(root), stack.files.iter());
         for twin in same_medium(root, &device) {
             users.add(probe::users(root, twin).into_iter().filter(is_use));
         }
@@ -200,7 +252,7 @@ mod tests {
     #[test]
     fn possible_backing_files_of_loop_devices_counted_as_unused() {
         let root = std::env::temp_dir().join(format!("fathom-users-{}", std::process::id()));
-        let unread = Users::of_file(&root, FILE, 4096);
+        let unread = FileUsers::read(&root).of(FILE, 4096);
         assert!(unread.unknown.iter().any(|reason| reason.contains("/sys/block")), "{unread:?}");
         let device = root.join("sys/block/loop777");
         fs::create_dir_all(device.join("loop")).unwrap();
@@ -210,9 +262,32 @@ mod tests {
         // The second path exists but may be another file than in the device's mount namespace.
         for name in ["/no/such/place/in/this/namespace\n", "/proc/version\n"] {
             fs::write(device.join("loop/backing_file"), name).unwrap();
-            let of = |bytes| Users::of_file(&root, FILE, bytes).unknown.iter().any(|reason| reason.contains("loop777"));
+            let users = FileUsers::read(&root);
+            let of = |bytes| users.of(FILE, bytes).unknown.iter().any(|reason| reason.contains("loop777"));
             assert!(of(4096) && !of(8192), "{name}");
         }
+        fs::remove_dir_all(root).unwrap();
+    }
+
+    #[test]
+    fn recent_users_are_read_again_before_they_are_reported_and_after_a_moment() {
+        let root = std::env::temp_dir().join(format!("fathom-recent-{}", std::process::id()));
+        let swaps = |text: &str| fs::write(root.join("proc/swaps"), format!("Filename Type\n{text}")).unwrap();
+        for directory in ["proc/self", "sys/block"] {
+            fs::create_dir_all(root.join(directory)).unwrap();
+        }
+        let file = root.join("file");
+        fs::write(&file, "").unwrap();
+        let identity = FileIdentity::at(&file).unwrap();
+        let used = format!("{} file\n", file.display());
+        let mut recent = RecentFileUsers::default();
+        swaps(&used);
+        assert_eq!(recent.of(&root, identity, 0).found.len(), 1);
+        swaps("");
+        assert_eq!(recent.of(&root, identity, 0).found.len(), 0, "the use has ended");
+        swaps(&used);
+        std::thread::sleep(MAX_AGE);
+        assert_eq!(recent.of(&root, identity, 0).found.len(), 1, "a use has begun");
         fs::remove_dir_all(root).unwrap();
     }
 }

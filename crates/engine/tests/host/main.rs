@@ -7,6 +7,7 @@ mod exports;
 mod faults;
 mod files;
 mod gate;
+mod later;
 #[path = "../../../probe/tests/host/loops.rs"]
 mod loops;
 mod objections;
