@@ -17,7 +17,8 @@ use crate::stall::Devices;
 /// Host statistics, collected before, during and after a run.
 #[derive(Clone)]
 pub(crate) struct HostStats {
-    targets: BTreeMap<String, WatchedTarget>,
+    /// Each once, by path.
+    targets: Vec<WatchedTarget>,
     disks: Vec<WatchedDisk>,
     /// What is below the filesystems of regular files, by their numbers: jobs may have very many files.
     environments: BTreeMap<u64, FileEnvironment>,
@@ -85,7 +86,7 @@ struct WatchedDisk {
 impl HostStats {
     /// Inspects all files and devices of a run before it begins.
     pub(crate) fn before(plan: &Plan, workers: &[WorkerPlan]) -> Self {
-        let mut stats = Self { targets: BTreeMap::new(), disks: Vec::new(), environments: BTreeMap::new() };
+        let mut stats = Self { targets: Vec::new(), disks: Vec::new(), environments: BTreeMap::new() };
         let mut looks = Looks::default();
         for worker in workers {
             let job = &plan.jobs[worker.job];
@@ -109,15 +110,19 @@ impl HostStats {
         let inspected = engine::thread::on_all_processors(&looks.in_order, |look| {
             files::inspect(Path::new(look.path), look.invalidates)
         });
+        stats.targets.reserve_exact(looks.in_order.len());
         for (look, (seen, cached)) in
             looks.in_order.iter().zip(inspected).filter_map(|(look, found)| Some((look, found?)))
         {
             stats.add(look, &seen, cached);
         }
+        // Exports may be those of several workers.
+        stats.targets.sort_unstable_by(|a, b| a.facts.path.cmp(&b.facts.path));
+        stats.targets.dedup_by(|a, b| a.facts.path == b.facts.path);
         let of_commands = workers.iter().filter(|worker| plan.jobs[worker.job].engine.engine == Engine::IoUringCmd);
         for file in of_commands.flat_map(|worker| &worker.files.files) {
-            if let Some(target) = stats.targets.get_mut(&file.path) {
-                target.facts.size = file.needed;
+            if let Some(place) = stats.place_of(&file.path) {
+                stats.targets[place].facts.size = file.needed;
             }
         }
         stats
@@ -129,7 +134,7 @@ impl HostStats {
             let (path, size) = (file.path.clone(), file.needed);
             let kind = TargetKind::Other;
             let facts = TargetFacts { path, kind, size, allocated: None, cached_before: None, cached_after: None };
-            self.targets.insert(file.path.clone(), WatchedTarget { facts, device: None });
+            self.targets.push(WatchedTarget { facts, device: None });
         }
     }
 
@@ -150,7 +155,7 @@ impl HostStats {
             cached_after: None,
         };
         let device = environment.disk.as_ref().map(|disk| disk.number);
-        self.targets.insert(look.path.to_owned(), WatchedTarget { facts, device });
+        self.targets.push(WatchedTarget { facts, device });
         let Some(disk) = environment.disk else { return };
         if look.disk_util
             && self.disks.iter().all(|known| known.number != disk.number)
@@ -160,19 +165,22 @@ impl HostStats {
         }
     }
 
+    fn place_of(&self, path: &str) -> Option<usize> {
+        self.targets.binary_search_by(|target| target.facts.path.as_str().cmp(path)).ok()
+    }
+
     /// Returns the devices below the files of each worker.
     pub(crate) fn devices(&self, workers: &[WorkerPlan]) -> Devices {
         let of = |worker: &WorkerPlan| {
             let files = worker.files.files.iter();
-            files.filter_map(|file| self.targets.get(&file.path)?.device).collect()
+            files.filter_map(|file| self.targets[self.place_of(&file.path)?].device).collect()
         };
         Devices::new(workers.iter().map(of))
     }
 
     /// Inspects the targets at the end, for [`HostStats::finish`].
     pub(crate) fn inspect_again(&self) -> Vec<Inspected> {
-        let targets: Vec<&WatchedTarget> = self.targets.values().collect();
-        engine::thread::on_all_processors(&targets, |target| {
+        engine::thread::on_all_processors(&self.targets, |target| {
             let is_other = target.facts.kind == TargetKind::Other;
             if is_other { None } else { files::inspect(Path::new(&target.facts.path), false) }
         })
@@ -180,7 +188,7 @@ impl HostStats {
 
     /// Takes what [`HostStats::inspect_again`] has found.
     pub(crate) fn finish(&mut self, inspected: Vec<Inspected>) {
-        for (target, inspected) in self.targets.values_mut().zip(inspected) {
+        for (target, inspected) in self.targets.iter_mut().zip(inspected) {
             if let Some((seen, cached)) = inspected {
                 let facts = &mut target.facts;
                 (facts.allocated, facts.cached_after) = (Some(seen.allocated), cached);
@@ -209,7 +217,7 @@ impl RunFacts for HostStats {
     }
 
     fn target(&self, path: &str) -> Option<TargetFacts> {
-        self.targets.get(path).map(|target| target.facts.clone())
+        self.place_of(path).map(|place| self.targets[place].facts.clone())
     }
 }
 
