@@ -41,14 +41,7 @@ pub fn check(plan: &Plan, workers: &[WorkerPlan], gate: &WriteGate) -> Vec<Strin
     note_targets(plan, workers);
     let mut refusals = Vec::new();
     for (path, engine) in written(plan, workers) {
-        let admitted = match engine {
-            Engine::Nbd => gate.admit_export(path),
-            Engine::Http => gate.admit_objects(path).map(drop),
-            Engine::IoUringCmd => gate.admit_namespace(Path::new(path)).map(drop),
-            Engine::Sg => gate.admit_scsi(Path::new(path)).map(drop),
-            _ if let Some(call) = engine.name_call() => check_name(gate, Path::new(path), call),
-            _ => admit(gate, Path::new(path)),
-        };
+        let admitted = admit_by_engine(gate, path, engine).unwrap_or_else(|| admit(gate, Path::new(path)));
         refusals.extend(admitted.err().map(|denied| denied.to_string()));
     }
     for donor in donors(plan, workers) {
@@ -57,17 +50,30 @@ pub fn check(plan: &Plan, workers: &[WorkerPlan], gate: &WriteGate) -> Vec<Strin
     refusals
 }
 
+/// Asks the gate for a target that the engine does not open as a file. Returns `None` if it does.
+fn admit_by_engine(gate: &WriteGate, path: &str, engine: Engine) -> Option<Result<(), Denied>> {
+    let place = Path::new(path);
+    let admitted = match engine {
+        Engine::Nbd => gate.admit_export(path),
+        Engine::Http => gate.admit_objects(path).map(drop),
+        Engine::IoUringCmd => gate.admit_namespace(place).map(drop),
+        Engine::Sg => gate.admit_scsi(place).map(drop),
+        _ => check_name(gate, place, engine.name_call()?),
+    };
+    note_inputs([path]);
+    Some(admitted)
+}
+
 /// Returns the donor files of jobs that exchange extents: their data are lost.
 fn donors(plan: &Plan, workers: &[WorkerPlan]) -> BTreeSet<String> {
     workers.iter().filter_map(|worker| plan.jobs[worker.job].donor_path(worker.clone)).collect()
 }
 
-/// Registers the files of all jobs, read or written, as ones that results must not replace. The gate does so for those
-/// that it admits.
+/// Registers the files of jobs that only read as ones that results must not replace. Those of the others are registered
+/// with their check.
 fn note_targets(plan: &Plan, workers: &[WorkerPlan]) {
-    let is_admitted = |job: &Job| changes_targets(job) && is_opened(job.engine.engine);
-    let others = workers.iter().filter(|worker| !is_admitted(&plan.jobs[worker.job]));
-    let files = others.flat_map(|worker| &worker.files.files).map(|file| file.path.as_str());
+    let readers = workers.iter().filter(|worker| !changes_targets(&plan.jobs[worker.job]));
+    let files = readers.flat_map(|worker| &worker.files.files).map(|file| file.path.as_str());
     note_inputs(files.collect::<BTreeSet<_>>());
 }
 
@@ -75,12 +81,6 @@ fn note_targets(plan: &Plan, workers: &[WorkerPlan]) {
 pub fn note_inputs(files: impl IntoIterator<Item = impl AsRef<Path>>) {
     let found = files.into_iter().filter_map(|file| std::fs::metadata(file).ok());
     found.for_each(|metadata| note_input(&metadata));
-}
-
-/// Reports whether an engine opens its targets as files.
-fn is_opened(engine: Engine) -> bool {
-    let is_special = matches!(engine, Engine::Nbd | Engine::Http | Engine::IoUringCmd | Engine::Sg);
-    !is_special && engine.name_call().is_none()
 }
 
 /// Asks the gate for a call on a name. Workers ask again and report errors of the system.

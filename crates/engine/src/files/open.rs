@@ -444,9 +444,13 @@ fn direct_offset_bytes(file: &std::fs::File) -> Option<u32> {
     StatxFlags::from_bits_retain(facts.stx_mask).contains(wanted).then_some(facts.stx_dio_offset_align)
 }
 
-/// Advises the page cache of the order in which a file or device will be read. Failures are ignored.
+/// Advises the page cache of the order in which a file or device will be read; a closed one, when it is opened. Failures
+/// are ignored.
 pub fn advise(file: &File, advice: CacheAdvice) {
     file.advice.set(Some(advice));
+    if file.is_closed() {
+        return;
+    }
     let advice = match advice {
         CacheAdvice::Sequential => libc::POSIX_FADV_SEQUENTIAL,
         CacheAdvice::Random => libc::POSIX_FADV_RANDOM,

@@ -2,13 +2,14 @@
 
 use std::fs::{File, OpenOptions};
 use std::io;
+use std::os::fd::AsFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use rustix::fs::{Mode, OFlags, openat};
+use rustix::fs::{CWD, Mode, OFlags, openat};
 use rustix::io::retry_on_intr;
-use rustix::path::DecInt;
+use rustix::path::{Arg, DecInt};
 
 use super::identity::FileIdentity;
 
@@ -38,10 +39,9 @@ impl OpenMode {
         access | OFlags::CLOEXEC | OFlags::from_bits_retain(self.flags.cast_unsigned())
     }
 
-    fn options(self) -> OpenOptions {
-        let mut options = OpenOptions::new();
-        options.read(self.read).write(self.write).custom_flags(self.flags);
-        options
+    fn open_at(self, directory: impl AsFd, name: impl Arg + Copy) -> io::Result<File> {
+        let opened = retry_on_intr(|| openat(directory.as_fd(), name, self.flags(), Mode::empty()));
+        Ok(opened?.into())
     }
 }
 
@@ -52,7 +52,7 @@ impl OpenMode {
 pub(crate) fn reopen(seen: &File, path: &Path, mode: OpenMode) -> io::Result<File> {
     match reopen_descriptor(seen, mode) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            let file = mode.options().open(path)?;
+            let file = mode.open_at(CWD, path)?;
             same(&file, FileIdentity::of(&seen.metadata()?))?;
             Ok(file)
         }
@@ -88,9 +88,7 @@ fn reopen_descriptor(seen: &File, mode: OpenMode) -> io::Result<File> {
             DESCRIPTORS.get_or_init(|| opened)
         }
     };
-    let name = DecInt::from_fd(seen);
-    let file = retry_on_intr(|| openat(descriptors, name.as_c_str(), mode.flags(), Mode::empty()))?;
-    Ok(file.into())
+    mode.open_at(descriptors, DecInt::from_fd(seen).as_c_str())
 }
 
 /// Removes the name at the end of `path`, following links, if it still refers to the file of `file`. The two steps are
