@@ -84,6 +84,15 @@ wait_for() {
     done
 }
 
+# hold DEVICE: starts a process that opens it with O_EXCL, and sets `holder` to its id.
+hold() {
+    rm -f /tmp/holding
+    xtask hold "$1" > /tmp/holding &
+    holder=$!
+    later "kill $holder"
+    wait_for "grep -q held /tmp/holding"
+}
+
 # digest PATH...: prints digests of the content on the device, without the page cache.
 digest() {
     sync

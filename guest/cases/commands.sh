@@ -148,9 +148,7 @@ test_swap_on_a_namespace_is_in_use() {
 
 test_held_namespace_is_in_use() {
     commanded plain
-    xtask hold "$block" > /tmp/held &
-    later "kill $!"
-    wait_for "grep -q held /tmp/held"
+    hold "$block"
     refused_commands "O_EXCL" "$character"
     refused_as_fio "O_EXCL" "$character"
 }

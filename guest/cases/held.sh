@@ -2,10 +2,7 @@
 
 test_device_held_exclusively() {
     disk kept 16
-    xtask hold /dev/kept > /tmp/holding &
-    holder=$!
-    later "kill $holder"
-    wait_for "grep -q held /tmp/holding"
+    hold /dev/kept
     refused "in use|exclusive|busy|held" /dev/kept
     kill $holder
     wait $holder 2>/dev/null || true
@@ -16,10 +13,7 @@ test_disk_whose_partition_is_held_exclusively() {
     disk kept 16
     printf '1MiB,8MiB,L\n' | sfdisk -q --label dos /dev/kept
     wait_for "test -b /dev/kept1"
-    xtask hold /dev/kept1 > /tmp/holding &
-    holder=$!
-    later "kill $holder"
-    wait_for "grep -q held /tmp/holding"
+    hold /dev/kept1
     refused "in use|exclusive|busy|held" /dev/kept1 /dev/kept
     refused "partition|in use|exclusive|busy" /dev/kept
 }

@@ -2,6 +2,8 @@
 
 serve_device() {
     mkdir -p /run/fathom-test
+    # They name the device of the previous server, and the background process empties them only when it runs.
+    rm -f /tmp/served.out /tmp/served.err
     fathom serve --device "$@" > /tmp/served.out 2> /tmp/served.err &
     server=$!
     later "kill -9 $server"
