@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use engine::files::FileKind;
 use job::limits::Capacity;
 use job::{Dialect, Engine, Job, NameAction, Size};
 use runner::Environment;
@@ -53,7 +54,7 @@ impl Environment for HostEnvironment {
         }
         let seen = engine::files::look(Path::new(path)).ok().flatten()?;
         let zone_bytes = if has_zones(job) { engine::zones::size(Path::new(path)) } else { None }.unwrap_or(0);
-        Some(FileFact { size: seen.bytes, block_device: seen.kind == engine::files::FileKind::Block, zone_bytes })
+        Some(FileFact { size: seen.bytes, block_device: seen.kind == FileKind::Block, zone_bytes })
     }
 
     fn capacity(&self) -> Capacity {
@@ -88,15 +89,8 @@ impl Environment for HostEnvironment {
         }
         // What exists has been looked at, except which kind of character device it is.
         let of_no_size = files.files.iter().filter(|file| file.existing.is_none_or(|fact| fact.size == 0));
-        if engine != Engine::IoUringCmd {
-            of_no_size.clone().try_for_each(|file| namespaces::check_other(&file.path))?;
-        }
-        let unknown = of_no_size.filter(|file| file.existing.is_none());
-        let refused = unknown.filter_map(|file| engine::files::look(Path::new(&file.path)).err()).next();
-        match refused.filter(|error| error.errno.is_none()) {
-            Some(error) => Err(WorkloadError { option: "filename", message: error.to_string() }),
-            None => Ok(()),
-        }
+        let paths: Vec<&str> = of_no_size.map(|file| file.path.as_str()).collect();
+        engine::thread::on_all_processors(&paths, |path| check_kind(engine, path)).into_iter().collect()
     }
 
     fn zones(&self, job: &Job, path: &str) -> Result<Option<ZoneReport>, WorkloadError> {
@@ -111,6 +105,18 @@ impl Environment for HostEnvironment {
         };
         let resolved = path.canonicalize().ok().or_else(in_directory);
         resolved.as_deref().unwrap_or(path).to_string_lossy().into_owned()
+    }
+}
+
+/// Rejects what is neither a file nor a device, and the character device of a namespace if the engine sends no commands.
+/// A name that cannot be looked at is left to the worker, which reports why.
+fn check_kind(engine: Engine, path: &str) -> Result<(), WorkloadError> {
+    match engine::files::look(Path::new(path)) {
+        Ok(Some(seen)) if seen.kind == FileKind::Character && engine != Engine::IoUringCmd => {
+            namespaces::check_other(path)
+        }
+        Err(error) if error.errno.is_none() => Err(WorkloadError { option: "filename", message: error.to_string() }),
+        _ => Ok(()),
     }
 }
 

@@ -36,7 +36,6 @@ pub fn planned(plan: &Plan, workers: &[WorkerPlan], seeds: Seeds) -> Vec<FileLay
                     content: LayoutContent::Reserved,
                     writes: 0,
                     fallocate: fallocate(job),
-                    fsync: true,
                     seed: seeds.of(job),
                 });
                 layouts.len() - 1

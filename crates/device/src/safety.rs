@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use engine::gate::{Denied, FileIdentity, Permissions, Sharing, WriteGate, note_input};
+use engine::thread::on_all_processors;
 use job::{Engine, Job, NameAction, NameCall, Plan};
 use runner::WorkerPlan;
-use workload::Operations;
+use workload::{Operations, PlannedFile};
 
 use crate::namespaces;
 
@@ -39,15 +40,20 @@ fn open(permissions: Permissions, ledger: Option<&Path>) -> Arc<WriteGate> {
 /// Returns the reasons against a run, one line each; none if it may begin. The gate holds what it admits.
 pub fn check(plan: &Plan, workers: &[WorkerPlan], gate: &WriteGate) -> Vec<String> {
     note_targets(plan, workers);
-    let mut refusals = Vec::new();
-    for (path, engine) in written(plan, workers) {
-        let admitted = admit_by_engine(gate, path, engine).unwrap_or_else(|| admit(gate, Path::new(path)));
-        refusals.extend(admitted.err().map(|denied| denied.to_string()));
-    }
-    for donor in donors(plan, workers) {
-        refusals.extend(admit(gate, Path::new(&donor)).err().map(|denied| denied.to_string()));
-    }
-    refusals
+    let targets = written(plan, workers);
+    let ask = |target: &WrittenTarget<'_>| {
+        let path = Path::new(target.path);
+        let admitted = admit_by_engine(gate, target.path, target.engine).unwrap_or_else(|| admit(gate, path));
+        admitted.err().map(|denied| denied.to_string())
+    };
+    // Admissions wait for each other, but files that do not exist yet need none.
+    let (missing, existing): (Vec<_>, Vec<_>) = targets.into_iter().partition(|target| target.is_missing);
+    let mut refusals: Vec<_> = on_all_processors(&missing, ask).into_iter().zip(&missing).collect();
+    refusals.extend(existing.iter().map(ask).zip(&existing));
+    refusals.sort_by_key(|(_, target)| target.path);
+    let of_donors = donors(plan, workers).into_iter().map(|donor| admit(gate, Path::new(&donor)));
+    let of_donors = of_donors.filter_map(|admitted| admitted.err().map(|denied| denied.to_string()));
+    refusals.into_iter().filter_map(|(refusal, _)| refusal).chain(of_donors).collect()
 }
 
 /// Asks the gate for a target that the engine does not open as a file. Returns `None` if it does.
@@ -121,13 +127,24 @@ fn admit(gate: &WriteGate, path: &Path) -> Result<(), Denied> {
     }
 }
 
-/// Returns the targets that the jobs of a plan can write to or trim, each once, with its engine.
-fn written<'a>(plan: &Plan, workers: &'a [WorkerPlan]) -> BTreeMap<&'a str, Engine> {
+/// A target that jobs can write to or trim.
+struct WrittenTarget<'a> {
+    path: &'a str,
+    engine: Engine,
+    /// Whether it did not exist when the run was planned.
+    is_missing: bool,
+}
+
+/// Returns the targets that the jobs of a plan can write to or trim, each once.
+fn written<'a>(plan: &Plan, workers: &'a [WorkerPlan]) -> Vec<WrittenTarget<'a>> {
     let engine = |worker: &WorkerPlan| plan.jobs[worker.job].engine.engine;
     let writes = |worker: &&WorkerPlan| changes_targets(&plan.jobs[worker.job]);
-    let files = workers
-        .iter()
-        .filter(writes)
-        .flat_map(|worker| worker.files.files.iter().map(move |file| (file.path.as_str(), engine(worker))));
-    files.collect()
+    let files = workers.iter().filter(writes).flat_map(|worker| {
+        let target = move |file: &'a PlannedFile| {
+            let is_missing = file.existing.is_none();
+            (file.path.as_str(), WrittenTarget { path: &file.path, engine: engine(worker), is_missing })
+        };
+        worker.files.files.iter().map(target)
+    });
+    files.collect::<BTreeMap<_, _>>().into_values().collect()
 }

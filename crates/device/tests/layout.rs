@@ -140,7 +140,6 @@ impl OtherRank {
             content: LayoutContent::Filled,
             writes: 0,
             fallocate: FallocateMode::Native,
-            fsync: false,
             seed: 1,
         };
         let cancel = AtomicBool::new(false);

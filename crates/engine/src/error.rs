@@ -6,7 +6,7 @@ use std::{fmt, io};
 /// An error before the first operation.
 ///
 /// Failures of single operations are not errors; their completions report them.
-#[derive(Debug, thiserror::Error)]
+#[derive(Clone, Debug, thiserror::Error)]
 pub struct Error {
     /// Kind of failure.
     pub kind: ErrorKind,

@@ -33,8 +33,6 @@ pub struct FileLayout {
     pub writes: u64,
     /// How space is reserved.
     pub fallocate: FallocateMode,
-    /// Whether to call `fsync` at the end (`create_fsync`).
-    pub fsync: bool,
     /// Seed of the data. Equal seeds and start offsets give equal data.
     pub seed: u64,
 }
@@ -90,8 +88,8 @@ pub enum Laid {
     Elsewhere,
 }
 
-/// Creates and extends files, in order, after checking that their filesystems have space for all of them, each with the
-/// permission of the write gate.
+/// Creates and extends files after checking that their filesystems have space for all of them, each with the permission of
+/// the write gate. If any is to be filled, they follow in order, and otherwise all processors take part.
 ///
 /// Existing content is kept. `progress` is called about once per MiB. If `cancel` is set or a write fails, the current
 /// file is removed if it is new, and truncated to its old size otherwise. Among ranks an empty file counts as new,
@@ -116,15 +114,24 @@ pub fn lay_out(
     // A file may be far larger than what a run writes to it. Reserving more than the free space would fail, or use all
     // of it.
     let reserves = check_space(needs(layouts, &growths, |growth| growth.reserved)).is_ok();
-    let mut writer = LayoutWriter { gate, cancel, progress, written: 0, total, reserves };
-    let lay = |(layout, growth): (&FileLayout, Result<Growth, Error>)| {
-        let laid = growth.and_then(|growth| writer.lay(layout, &growth));
-        match laid {
-            Err(error) if error.kind == ErrorKind::Cancelled => Err(error),
-            laid => Ok(laid),
-        }
+    let writer = LayoutWriter { gate, reserves };
+    let laid: Vec<_> = if layouts.iter().any(|layout| layout.content == LayoutContent::Filled) {
+        let mut filler = Filler { cancel, progress, written: 0, total };
+        let lay = |(layout, growth): (_, &Result<Growth, Error>)| writer.lay(layout, growth.as_ref(), &mut filler);
+        layouts.iter().zip(&growths).map(lay).collect()
+    } else {
+        // Nothing is written, so the files of a large job take as long as the calls for each of them.
+        let all: Vec<_> = layouts.iter().zip(growths).collect();
+        on_all_processors(&all, |(layout, growth)| {
+            check_cancelled(cancel, layout)?;
+            writer.lay(layout, growth.as_ref(), &mut Filler { cancel, progress: &mut |_| {}, written: 0, total })
+        })
     };
-    layouts.iter().zip(growths).map(lay).collect()
+    let unless_cancelled = |laid| match laid {
+        Err(error @ Error { kind: ErrorKind::Cancelled, .. }) => Err(error),
+        laid => Ok(laid),
+    };
+    laid.into_iter().map(unless_cancelled).collect()
 }
 
 /// Checks that filesystems have space for all of these files and for what the run will write to them. Files that cannot
@@ -192,16 +199,26 @@ impl Growth {
 
 struct LayoutWriter<'a> {
     gate: &'a WriteGate,
-    cancel: &'a AtomicBool,
-    progress: &'a mut dyn FnMut(LayoutProgress<'_>),
-    written: u64,
-    total: u64,
     /// Whether there is enough space for reservations.
     reserves: bool,
 }
 
+/// Writes the data of files.
+struct Filler<'a> {
+    cancel: &'a AtomicBool,
+    progress: &'a mut dyn FnMut(LayoutProgress<'_>),
+    written: u64,
+    total: u64,
+}
+
 impl LayoutWriter<'_> {
-    fn lay(&mut self, layout: &FileLayout, growth: &Growth) -> Result<Laid, Error> {
+    fn lay(
+        &self,
+        layout: &FileLayout,
+        growth: Result<&Growth, &Error>,
+        filler: &mut Filler<'_>,
+    ) -> Result<Laid, Error> {
+        let growth = growth.map_err(Error::clone)?;
         if growth.device {
             return Ok(Laid::Found);
         }
@@ -238,7 +255,7 @@ impl LayoutWriter<'_> {
         if !is_new && (!metadata.is_file() || from >= layout.bytes) {
             return Ok(Laid::Found);
         }
-        if let Err(error) = self.make(&file, layout, from) {
+        if let Err(error) = self.make(&file, layout, from, filler) {
             // Of several ranks that find it missing, another one may have created it.
             let was_missing = self.gate.is_shared_by_ranks() && growth.from.is_none_or(|size| size == 0) && from == 0;
             undo(&file, layout, (!is_new && !was_missing).then_some(from));
@@ -258,30 +275,28 @@ impl LayoutWriter<'_> {
         Ok(look(&layout.path)?.is_some_and(|seen| seen.bytes >= layout.bytes))
     }
 
-    fn make(&mut self, file: &std::fs::File, layout: &FileLayout, from: u64) -> Result<(), Error> {
+    fn make(&self, file: &std::fs::File, layout: &FileLayout, from: u64, filler: &mut Filler<'_>) -> Result<(), Error> {
         let failed = |operation| move |error: io::Error| Error::file(operation, &layout.path, &error);
         if self.reserves || layout.fallocate == FallocateMode::Truncate {
             reserve(file, layout, from).map_err(failed("reserve space for"))?;
         }
         if layout.content == LayoutContent::Filled {
-            self.fill(file, layout, from)?;
-        }
-        if layout.fsync {
+            filler.fill(file, layout, from)?;
+            // Otherwise it would be written back during the run.
             file.sync_all().map_err(failed("sync"))?;
         }
         Ok(())
     }
+}
 
+impl Filler<'_> {
     fn fill(&mut self, mut file: &std::fs::File, layout: &FileLayout, from: u64) -> Result<(), Error> {
         let failed = |error: io::Error| Error::file("write", &layout.path, &error);
         let mut random = Random::new(layout.seed, from);
         let mut chunk = vec![0; CHUNK_BYTES];
         let mut at = file.seek(SeekFrom::Start(from)).map_err(failed)?;
         while at < layout.bytes {
-            if self.cancel.load(Ordering::Relaxed) {
-                let reason = "it was cancelled; what was not finished is as it was before";
-                return Err(Error::found(ErrorKind::Cancelled, "lay out", layout.path.display().to_string(), reason));
-            }
+            check_cancelled(self.cancel, layout)?;
             let length = (layout.bytes - at).min(CHUNK_BYTES as u64) as usize;
             random.fill(&mut chunk[..length]);
             file.write_all(&chunk[..length]).map_err(failed)?;
@@ -292,6 +307,14 @@ impl LayoutWriter<'_> {
         }
         Ok(())
     }
+}
+
+fn check_cancelled(cancel: &AtomicBool, layout: &FileLayout) -> Result<(), Error> {
+    if !cancel.load(Ordering::Relaxed) {
+        return Ok(());
+    }
+    let reason = "it was cancelled; what was not finished is as it was before";
+    Err(Error::found(ErrorKind::Cancelled, "lay out", layout.path.display().to_string(), reason))
 }
 
 /// Starts writeback of a range, so that neither the final `fsync` nor a cancellation has to wait for gigabytes. If this

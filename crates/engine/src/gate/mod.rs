@@ -11,6 +11,7 @@
 
 mod admitted;
 mod candidate;
+mod creation;
 mod filesystem;
 mod identity;
 mod inputs;
@@ -30,10 +31,10 @@ mod scsi;
 mod users;
 
 use std::collections::BTreeMap;
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockWriteGuard};
 
 pub use identity::FileIdentity;
 pub use inputs::note_input;
@@ -50,6 +51,7 @@ use crate::error::Error;
 use crate::{exports, file_facts};
 use admitted::Admitted;
 use candidate::WriteCandidate;
+use creation::{Lookup, RecentDirectory};
 use ledger::GateLedger;
 use permit::HeldFile;
 use probe::{Examination, Occupant};
@@ -86,8 +88,10 @@ pub struct WriteGate {
     ledger: Option<GateLedger>,
     state: Mutex<GateState>,
     /// Held from the check to the admission. Otherwise the second of two workers with the same file would find the lock
-    /// or claim of the first and take it for another program's.
-    admission: Mutex<RecentFileUsers>,
+    /// or claim of the first and take it for another program's. Those who create files share it, because no two of them
+    /// create the same one.
+    admission: RwLock<RecentFileUsers>,
+    directory: RecentDirectory,
 }
 
 #[derive(Debug, Default)]
@@ -106,7 +110,9 @@ impl WriteGate {
     /// directory `ledger`; without one it is treated like any other data.
     #[must_use]
     pub fn new(permissions: Permissions, ledger: Option<&Path>) -> Self {
-        Self { permissions, ledger: ledger.map(GateLedger::new), state: Mutex::default(), admission: Mutex::default() }
+        let mut gate = Self::default();
+        (gate.permissions, gate.ledger) = (permissions, ledger.map(GateLedger::new));
+        gate
     }
 
     /// Creates a gate that admits everything that is not in use, whatever its content.
@@ -144,38 +150,51 @@ impl WriteGate {
         self.state().admitted.named(path).cloned()
     }
 
-    fn admission(&self) -> MutexGuard<'_, RecentFileUsers> {
-        self.admission.lock().unwrap_or_else(PoisonError::into_inner)
+    fn admission(&self) -> RwLockWriteGuard<'_, RecentFileUsers> {
+        self.admission.write().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Implements [`WriteGate::admit`] for a caller that holds the admission lock, which guards `users`.
     fn admit_next(&self, path: &Path, users: &mut RecentFileUsers) -> Result<Option<Permit>, Denied> {
-        let seen = match open::lookup(path) {
-            Ok(seen) => seen,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                self.state().admitted.forget_name(path);
-                return Ok(None);
-            }
-            Err(error) => return Err(Error::file("look at", path, &error).into()),
-        };
+        match self.look_up(path)? {
+            Lookup::Found(file, metadata) => self.admit_found(path, file, &metadata, users).map(Some),
+            Lookup::Free | Lookup::Missing => Ok(None),
+        }
+    }
+
+    /// Looks up a name, and forgets what it referred to if that is nothing by now.
+    fn look_up(&self, path: &Path) -> Result<Lookup, Error> {
+        let found = self.directory.look_up(path).map_err(|error| Error::file("look at", path, &error))?;
+        if matches!(found, Lookup::Free | Lookup::Missing) {
+            self.state().admitted.forget_name(path);
+        }
+        Ok(found)
+    }
+
+    /// Admits the file that a name referred to when it was looked up.
+    fn admit_found(
+        &self,
+        path: &Path,
+        path_fd: File,
+        metadata: &Metadata,
+        users: &mut RecentFileUsers,
+    ) -> Result<Permit, Denied> {
         if let Some(permit) = self.state().admitted.named(path) {
-            return Ok(Some(permit.clone()));
+            return Ok(permit.clone());
         }
-        let failed = |error: io::Error| Denied::from(Error::file("look at", path, &error));
-        let metadata = seen.metadata().map_err(failed)?;
-        let identity = FileIdentity::of(&metadata);
-        note_input(&metadata);
+        let identity = FileIdentity::of(metadata);
+        note_input(metadata);
         if let Some(permit) = self.state().admitted.identified(identity, path) {
-            return Ok(Some(permit));
+            return Ok(permit);
         }
-        let candidate = WriteCandidate { gate: self, path, path_fd: seen, identity };
+        let candidate = WriteCandidate { gate: self, path, path_fd, identity };
         let held = match identity {
             FileIdentity::Block(number) => candidate.block(number)?,
-            FileIdentity::File { .. } => candidate.file(&metadata, users)?,
+            FileIdentity::File { .. } => candidate.file(metadata, users)?,
             FileIdentity::Character(number) => candidate.character(number)?,
             FileIdentity::Stream | FileIdentity::Other => return Err(file_facts::unusable(path).into()),
         };
-        Ok(Some(self.state().admitted.add(held)))
+        Ok(self.state().admitted.add(held))
     }
 
     /// Creates a new file and the directories above it, with permission to write. If a file has appeared there
@@ -192,15 +211,30 @@ impl WriteGate {
         if let Some(permit) = self.admitted_before(path) {
             return Ok((permit, None));
         }
+        if let Some(created) = self.create_beside(path)? {
+            return Ok(created);
+        }
         let users = &mut *self.admission();
         if let Some(permit) = self.admit_next(path, users)? {
             return Ok((permit, None));
         }
-        let place = output::check_new(path)?;
-        let Some(file) = output::make_with_parents(path, &place)? else {
-            let made_by_another = || Error::file("make", path, &io::Error::from_raw_os_error(libc::EEXIST));
-            return Ok((self.admit_next(path, users)?.ok_or_else(made_by_another)?, None));
-        };
+        let place = creation::check_new(path)?;
+        if let Some(file) = creation::make_with_parents(path, &place)? {
+            return Ok(self.add_new(path, file)?);
+        }
+        let made_by_another = || Error::file("make", path, &io::Error::from_raw_os_error(libc::EEXIST));
+        Ok((self.admit_next(path, users)?.ok_or_else(made_by_another)?, None))
+    }
+
+    /// Creates a file at the same time as others do. Returns `None` if something exists at `path`, or its directory is
+    /// missing or must be examined.
+    fn create_beside(&self, path: &Path) -> Result<Option<(Permit, Option<File>)>, Error> {
+        let _admission = self.admission.read().unwrap_or_else(PoisonError::into_inner);
+        self.directory.create(path).map(|file| self.add_new(path, file)).transpose()
+    }
+
+    /// Adds a file that was just created.
+    fn add_new(&self, path: &Path, file: File) -> Result<(Permit, Option<File>), Error> {
         let failed = |error: io::Error| Error::file("look at", path, &error);
         let identity = FileIdentity::of(&file.metadata().map_err(failed)?);
         let new = file.try_clone().map_err(failed)?;
@@ -217,9 +251,13 @@ impl WriteGate {
     /// # Errors
     /// As for [`WriteGate::create`].
     pub fn check(&self, path: &Path) -> Result<(), Denied> {
-        match self.admit(path)? {
-            Some(_) => Ok(()),
-            None => output::check_new(path).map(drop),
+        if self.admitted_before(path).is_some() {
+            return Ok(());
+        }
+        match self.look_up(path)? {
+            Lookup::Found(file, metadata) => self.admit_found(path, file, &metadata, &mut self.admission()).map(drop),
+            Lookup::Free => Ok(()),
+            Lookup::Missing => creation::check_new(path).map(drop),
         }
     }
 

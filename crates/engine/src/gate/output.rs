@@ -2,8 +2,8 @@
 
 use std::fs::File;
 use std::io;
-use std::os::unix::fs::{FileTypeExt, MetadataExt};
-use std::path::{Path, PathBuf};
+use std::os::unix::fs::FileTypeExt;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use super::identity::FileIdentity;
@@ -11,10 +11,9 @@ use super::locks::{self, Sharing};
 use super::objection::{Objection, WriteRefusal};
 use super::open::{self, OpenMode};
 use super::users::{RecentFileUsers, Uses};
-use super::{Denied, inputs};
+use super::{Denied, creation, inputs};
 use crate::error::{Error, ErrorKind};
-use crate::file_facts;
-use probe::{Number, existing_ancestor};
+use probe::Number;
 
 /// Treatment of existing content of a result file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,9 +39,9 @@ pub fn create_output(path: &Path, existing: Existing) -> Result<File, Denied> {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => return Err(Error::file("open", path, &error).into()),
         }
-        let place = check_new(path)?;
+        let place = creation::check_new(path)?;
         // If another program creates the file first, that file is checked like any other.
-        if let Some(file) = made(path, create_new(&place))? {
+        if let Some(file) = creation::make(path, &place)? {
             if existing == Existing::Append {
                 // Opened again like any other, so that all writers append.
                 continue;
@@ -52,46 +51,6 @@ pub fn create_output(path: &Path, existing: Existing) -> Result<File, Denied> {
         }
     }
     Err(Error::file("open", path, &io::Error::from_raw_os_error(libc::ENOENT)).into())
-}
-
-/// Creates a file, and the directories above it, at the place that [`check_new`] returned for `path`. Returns `None` if it
-/// exists by now.
-///
-/// # Errors
-/// Fails if the system refuses.
-pub(super) fn make_with_parents(path: &Path, place: &Path) -> Result<Option<File>, Error> {
-    let created = match create_new(place) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            file_facts::make_parents(path)?;
-            create_new(place)
-        }
-        created => created,
-    };
-    made(path, created)
-}
-
-fn create_new(place: &Path) -> io::Result<File> {
-    File::options().read(true).write(true).create_new(true).open(place)
-}
-
-fn made(path: &Path, created: io::Result<File>) -> Result<Option<File>, Error> {
-    match created {
-        Ok(file) => Ok(Some(file)),
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(None),
-        Err(error) => Err(Error::file("make", path, &error)),
-    }
-}
-
-/// Checks that a missing file may be created. Returns its place, which is another one if `path` is a link.
-///
-/// # Errors
-/// Fails if it would be among device nodes.
-pub(super) fn check_new(path: &Path) -> Result<PathBuf, Denied> {
-    let place = open::end_of_links(path);
-    if is_among_devices(&place) {
-        return Err(Denied::Refused(WriteRefusal::new(path, vec![Objection::DeviceDirectory])));
-    }
-    Ok(place)
 }
 
 fn use_existing(path: &Path, seen: &File, existing: Existing) -> Result<File, Denied> {
@@ -184,44 +143,9 @@ fn is_terminal((major, _): Number) -> bool {
     matches!(major, 4 | 5 | 136..=143)
 }
 
-/// Reports whether a new file at `path` would be among device nodes. If a device is missing, a file of its name there
-/// would be in memory and be measured instead.
-pub(super) fn is_among_devices(path: &Path) -> bool {
-    let device = |path: &Path| std::fs::metadata(path).ok().map(|metadata| metadata.dev());
-    let parent = path.parent().unwrap_or(path);
-    let (home, here) = match device(parent) {
-        Some(here) => (parent.to_path_buf(), Some(here)),
-        None => {
-            let home = existing_ancestor(parent);
-            let here = device(&home);
-            (home, here)
-        }
-    };
-    let devices = device(Path::new("/dev"));
-    let same = here.is_some() && here == devices;
-    let is_own_filesystem = devices.is_some() && devices != device(Path::new("/"));
-    if is_own_filesystem && !same {
-        return false;
-    }
-    let Ok(home) = home.canonicalize() else { return false };
-    // Another mount of the same filesystem has no `/dev` in its name.
-    let below = home.starts_with("/dev") && !home.starts_with("/dev/hugepages");
-    (below || is_own_filesystem) && !home.starts_with("/dev/shm")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn paths_among_device_nodes_are_recognized_under_any_name() {
-        for path in ["/dev/sdzz", "/tmp/../dev/sdzz", "/dev/mapper/none", "/dev/no/such/place"] {
-            assert!(is_among_devices(Path::new(path)), "{path}");
-        }
-        for path in ["/dev/shm/x", "/tmp/x", "/tmp/dev/x", "/dev/shm/a/b"] {
-            assert!(!is_among_devices(Path::new(path)), "{path}");
-        }
-    }
 
     fn scratch(name: &str) -> std::path::PathBuf {
         let path = std::env::temp_dir().join(format!("fathom-output-{}-{name}", std::process::id()));

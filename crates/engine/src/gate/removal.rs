@@ -7,7 +7,7 @@ use super::identity::FileIdentity;
 use super::objection::{Denied, Objection, WriteRefusal};
 use super::open::{OpenMode, remove_same};
 use super::users::RecentFileUsers;
-use super::{WriteGate, output};
+use super::{WriteGate, creation};
 use crate::error::Error;
 use crate::named_target::{NodeIdentity, RemoveName};
 
@@ -26,7 +26,7 @@ impl WriteGate {
     /// Fails if it would be among device nodes, or something other than that exists.
     pub fn check_creation(&self, path: &Path, directory: bool) -> Result<(), Denied> {
         match path.metadata() {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => output::check_new(path).map(drop),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => creation::check_new(path).map(drop),
             Err(error) => Err(Error::file("look at", path, &error).into()),
             Ok(metadata) if metadata.is_dir() == directory && (directory || metadata.is_file()) => Ok(()),
             Ok(_) => Err(self.not_removable(path, if directory { "no directory" } else { "no regular file" })),
@@ -41,7 +41,7 @@ impl WriteGate {
     /// fio's rule, which deletes the link.
     pub fn check_file_removal(&self, path: &Path) -> Result<(), Denied> {
         let metadata = match path.symlink_metadata() {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return output::check_new(path).map(drop),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return creation::check_new(path).map(drop),
             Err(error) => return Err(Error::file("look at", path, &error).into()),
             Ok(metadata) => metadata,
         };
@@ -62,7 +62,7 @@ impl WriteGate {
     pub fn check_directory_removal(&self, path: &Path) -> Result<(), Denied> {
         let failed = |error: io::Error| Denied::from(Error::file("look at", path, &error));
         match path.symlink_metadata() {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return output::check_new(path).map(drop),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return creation::check_new(path).map(drop),
             Err(error) => return Err(failed(error)),
             Ok(metadata) if !metadata.is_dir() => return Err(self.not_removable(path, "no directory")),
             Ok(_) => {}

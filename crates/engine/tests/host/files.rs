@@ -20,7 +20,7 @@ use target::Target;
 const MIB: u64 = 1 << 20;
 
 fn layout(path: PathBuf, bytes: u64, content: LayoutContent) -> FileLayout {
-    FileLayout { path, bytes, content, writes: 0, fallocate: FallocateMode::Native, fsync: true, seed: 1 }
+    FileLayout { path, bytes, content, writes: 0, fallocate: FallocateMode::Native, seed: 1 }
 }
 
 fn lay(layout: &FileLayout) -> Result<Laid, Error> {
@@ -111,6 +111,39 @@ fn each_rank_laid_a_shared_file_out() {
             assert!(data.chunks(4096).all(|block| block.iter().any(|&byte| byte != 0)), "a block of zeroes");
         }
     }
+}
+
+#[test]
+fn many_files_are_reserved_whatever_exists() {
+    const FILES: usize = 1200;
+    let scratch = Scratch::new("reserved");
+    let layouts: Vec<FileLayout> = (0..FILES)
+        .map(|number| {
+            let folder = if number % 2 == 0 { "even" } else { "odd" };
+            layout(scratch.path(&format!("{folder}/{number}")), 4096, LayoutContent::Reserved)
+        })
+        .collect();
+    fs::create_dir(scratch.path("even")).unwrap();
+    let expected: Vec<Laid> = (0..FILES)
+        .map(|number| match number % 4 {
+            0 => {
+                fs::write(&layouts[number].path, vec![1; 4096]).unwrap();
+                Laid::Found
+            }
+            2 => {
+                fs::write(&layouts[number].path, vec![1; 1000]).unwrap();
+                Laid::Extended(1000)
+            }
+            _ => Laid::Created,
+        })
+        .collect();
+    let gate = gate_of_any_content();
+    let lay = |is_cancelled| files::lay_out(&layouts, &gate, &AtomicBool::new(is_cancelled), &mut |_| {});
+    assert_eq!(lay(true).unwrap_err().kind, ErrorKind::Cancelled);
+    assert!(!scratch.path("odd").exists());
+    let laid: Vec<Laid> = lay(false).unwrap().into_iter().map(Result::unwrap).collect();
+    assert_eq!(laid, expected);
+    assert!(layouts.iter().all(|layout| layout.path.metadata().unwrap().len() == 4096));
 }
 
 #[test]

@@ -62,3 +62,24 @@ fn concurrent_workers_were_refused_an_existing_file_or_device() {
     // Only once: a child process of another test inherits the device until it executes its program.
     assert!(are_equal(&concurrently(&gate(), |gate| gate.admit(device.path()))));
 }
+
+/// Those who create files do not wait for each other, and an admission under another name must not find their locks.
+#[test]
+fn files_that_are_created_under_two_names_at_once_are_admitted() {
+    const FILES: usize = 500;
+    let scratch = Scratch::new("two-names");
+    std::fs::create_dir(scratch.path("own")).unwrap();
+    std::os::unix::fs::symlink("own", scratch.path("link")).unwrap();
+    let gate = gate_of_any_content();
+    let create_all = |folder: &str| {
+        let create = |number: usize| gate.create(&scratch.path(&format!("{folder}/{number}"))).unwrap();
+        (0..FILES).map(create).collect::<Vec<_>>()
+    };
+    let (own, linked) = std::thread::scope(|scope| {
+        let others = scope.spawn(|| create_all("link"));
+        (create_all("own"), others.join().unwrap())
+    });
+    for ((own, is_new), (linked, is_linked_new)) in own.iter().zip(&linked) {
+        assert!(own.identity() == linked.identity() && is_new != is_linked_new);
+    }
+}
