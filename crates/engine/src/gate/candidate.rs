@@ -15,7 +15,7 @@ use super::objection::{DataOrigin, Denied, Objection, Permission, WriteRefusal};
 use super::open::{self, OpenMode};
 use super::permit::HeldFile;
 use super::users::{self, RecentFileUsers, Users, Uses};
-use super::{ROOT, WriteGate, locks, output};
+use super::{ROOT, WriteGate, inputs, locks, output};
 use crate::error::Error;
 use crate::file_facts;
 use probe::Occupant;
@@ -133,6 +133,9 @@ impl WriteCandidate<'_> {
     }
 
     pub(super) fn file(&self, metadata: &Metadata, users: &mut RecentFileUsers) -> Result<HeldFile, Denied> {
+        if inputs::is_result(metadata) {
+            return Err(self.refused(vec![Objection::Output]));
+        }
         let Uses { certain: mut objections, possible } = Uses::of(&self.path_fd, metadata, users);
         if objections.iter().any(|one| one.permission() == Permission::Never) {
             return Err(self.refused(objections));

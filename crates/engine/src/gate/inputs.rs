@@ -1,4 +1,5 @@
-//! Registers the files that this process reads as input or measures. Results never replace them, under any name.
+//! Registers the files that this process reads as input or measures, which results never replace, and those that it writes
+//! results to, which no job writes, under any name.
 
 use std::collections::BTreeSet;
 use std::fs::Metadata;
@@ -7,22 +8,34 @@ use std::time::SystemTime;
 
 use super::identity::FileIdentity;
 
-/// An input with its creation time, if the filesystem records it: inode numbers are reused.
-type Input = (FileIdentity, Option<SystemTime>);
+/// A file with its creation time, if the filesystem records it: inode numbers are reused.
+type Registered = (FileIdentity, Option<SystemTime>);
 
-static INPUTS: Mutex<BTreeSet<Input>> = Mutex::new(BTreeSet::new());
+static INPUTS: Mutex<BTreeSet<Registered>> = Mutex::new(BTreeSet::new());
+static RESULTS: Mutex<BTreeSet<Registered>> = Mutex::new(BTreeSet::new());
 
 /// Registers a file that results must not replace. Only regular files have content to lose.
 pub fn note_input(metadata: &Metadata) {
     if metadata.is_file() {
-        INPUTS.lock().unwrap_or_else(PoisonError::into_inner).insert(input(metadata));
+        INPUTS.lock().unwrap_or_else(PoisonError::into_inner).insert(registered(metadata));
     }
 }
 
-pub(super) fn contain(metadata: &Metadata) -> bool {
-    INPUTS.lock().unwrap_or_else(PoisonError::into_inner).contains(&input(metadata))
+pub(super) fn is_input(metadata: &Metadata) -> bool {
+    INPUTS.lock().unwrap_or_else(PoisonError::into_inner).contains(&registered(metadata))
 }
 
-fn input(metadata: &Metadata) -> Input {
+/// Registers a file that jobs must not write to, because it has or gets results.
+pub(super) fn note_result(metadata: &Metadata) {
+    if metadata.is_file() {
+        RESULTS.lock().unwrap_or_else(PoisonError::into_inner).insert(registered(metadata));
+    }
+}
+
+pub(super) fn is_result(metadata: &Metadata) -> bool {
+    RESULTS.lock().unwrap_or_else(PoisonError::into_inner).contains(&registered(metadata))
+}
+
+fn registered(metadata: &Metadata) -> Registered {
     (FileIdentity::of(metadata), metadata.created().ok())
 }

@@ -236,7 +236,9 @@ impl WriteGate {
     /// Adds a file that was just created.
     fn add_new(&self, path: &Path, file: File) -> Result<(Permit, Option<File>), Error> {
         let failed = |error: io::Error| Error::file("look at", path, &error);
-        let identity = FileIdentity::of(&file.metadata().map_err(failed)?);
+        let metadata = file.metadata().map_err(failed)?;
+        let identity = FileIdentity::of(&metadata);
+        note_input(&metadata);
         let new = file.try_clone().map_err(failed)?;
         locks::lock(&file, self.permissions.sharing);
         self.mark_new(&file);

@@ -43,6 +43,8 @@ pub enum Objection {
     DeviceDirectory,
     /// It is a result file that this command also reads or measures.
     Input,
+    /// It is a file of a job that this command also writes results to.
+    Output,
     /// They are objects of a store, whose content is not examined.
     Objects,
     /// SCSI commands are not sent to it, for this reason.
@@ -79,9 +81,13 @@ impl Objection {
     pub const fn permission(&self) -> Permission {
         match self {
             Self::Foreign { .. } => Permission::Overwrite,
-            Self::Device | Self::Kernel(_) | Self::DeviceDirectory | Self::Input | Self::NotScsi(_) | Self::Kind(_) => {
-                Permission::Never
-            }
+            Self::Device
+            | Self::Kernel(_)
+            | Self::DeviceDirectory
+            | Self::Input
+            | Self::Output
+            | Self::NotScsi(_)
+            | Self::Kind(_) => Permission::Never,
             _ => Permission::Destroy,
         }
     }
@@ -112,6 +118,7 @@ impl fmt::Display for Objection {
             Self::Device => f.write_str("it is a block device, and results go into files"),
             Self::Kernel(filesystem) => write!(f, "it is a file of the kernel's {filesystem}"),
             Self::Input => f.write_str("this command reads or measures it, and results would replace it"),
+            Self::Output => f.write_str("this command writes its results to it"),
             Self::DeviceDirectory => f.write_str("there is no such device, and files are not made among device nodes"),
         }
     }

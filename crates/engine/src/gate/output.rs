@@ -33,6 +33,17 @@ pub enum Existing {
 /// Fails for a device, a socket, a file of the kernel, a swap file or the backing file of a loop device, for a pipe
 /// without a reader, and if the system refuses.
 pub fn create_output(path: &Path, existing: Existing) -> Result<File, Denied> {
+    let file = open_output(path, existing)?;
+    // A file that is kept was opened for a check only, and may be removed again.
+    if existing != Existing::Keep
+        && let Ok(metadata) = file.metadata()
+    {
+        inputs::note_result(&metadata);
+    }
+    Ok(file)
+}
+
+fn open_output(path: &Path, existing: Existing) -> Result<File, Denied> {
     for _ in 0..2 {
         match open::lookup(path) {
             Ok(seen) => return use_existing(path, &seen, existing),
@@ -58,7 +69,7 @@ fn use_existing(path: &Path, seen: &File, existing: Existing) -> Result<File, De
     let metadata = seen.metadata().map_err(failed)?;
     let identity = FileIdentity::of(&metadata);
     let objections = match identity {
-        FileIdentity::File { .. } if inputs::contain(&metadata) => vec![Objection::Input],
+        FileIdentity::File { .. } if inputs::is_input(&metadata) => vec![Objection::Input],
         FileIdentity::File { .. } => {
             let Uses { certain, possible } = Uses::of(seen, &metadata, &mut RecentFileUsers::default());
             // An empty file has nothing to lose.

@@ -64,8 +64,9 @@ impl ResultFile {
         // `/dev/stdout` and `/proc/self/fd` refer to files that others hold open.
         let is_descriptor = ["/dev", "/proc"].iter().any(|folder| self.path.starts_with(folder));
         if existing.is_none() && std::fs::symlink_metadata(&place).is_ok() {
-            // This command or another program has created it since the check: it is not replaced unseen.
-            return Err(io::ErrorKind::AlreadyExists.into());
+            // It is not replaced unseen.
+            let reason = "it did not exist before, and this command or another program has made it since";
+            return Err(io::Error::new(io::ErrorKind::AlreadyExists, reason));
         }
         if replaceable && !is_descriptor {
             match TemporaryFile::create(&place) {

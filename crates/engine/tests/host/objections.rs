@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
+use crate::gate::gate_of_any_content;
 use crate::loops::Loop;
 use crate::scratch::Scratch;
-use engine::gate::{Denied, Objection, Permissions, WriteGate};
+use engine::gate::{Denied, Existing, Objection, Permissions, WriteGate, create_output};
 use probe::Occupant;
 
 /// Returns the objections to writing to a device, or to a file regardless of its content.
@@ -34,4 +35,28 @@ fn a_file_behind_a_loop_device_is_in_use() {
 fn missing_and_harmless_files_have_no_objections() {
     assert_eq!(objections(Path::new("/not/there")), []);
     assert_eq!(objections(Path::new("/dev/null")), []);
+}
+
+/// Revision fe0242d1 let a job write to the new file of `--output`, and replaced the new file of a job by a log.
+#[test]
+fn results_and_data_of_new_files_replaced_each_other() {
+    let scratch = Scratch::new("results");
+    std::os::unix::fs::symlink(scratch.path("."), scratch.path("link")).unwrap();
+    let gate = gate_of_any_content();
+    let (results, data) = (scratch.path("results"), scratch.path("data"));
+    let file = create_output(&results, Existing::Replace).unwrap();
+    for name in [&results, &scratch.path("link/results")] {
+        let refused = gate.admit(name).unwrap_err().to_string();
+        assert!(refused.contains("this command writes its results to it"), "{refused}");
+    }
+    gate.create(&data).unwrap();
+    for name in [&data, &scratch.path("link/data")] {
+        let refused = create_output(name, Existing::Replace).unwrap_err().to_string();
+        assert!(refused.contains("results would replace it"), "{refused}");
+    }
+    // Another file of that name is none.
+    std::fs::write(scratch.path("other"), "x").unwrap();
+    drop(file);
+    std::fs::rename(scratch.path("other"), &results).unwrap();
+    gate.admit(&results).unwrap();
 }
