@@ -15,7 +15,9 @@ pub fn of(layouts: &[FileLayout]) -> (Vec<FileGrowth>, Option<String>) {
         let grows = from.is_none_or(|from| from < layout.bytes);
         grows.then(|| FileGrowth { path: layout.path.clone(), from, to: layout.bytes, written: layout.writes > 0 })
     };
-    (layouts.iter().zip(&growths).filter_map(growth).collect(), refusal)
+    let mut grown: Vec<_> = layouts.iter().zip(&growths).filter_map(growth).collect();
+    grown.shrink_to_fit();
+    (grown, refusal)
 }
 
 /// Returns the refusals for growths that `--readonly` forbids, which are all of them.

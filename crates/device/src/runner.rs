@@ -167,10 +167,9 @@ impl DeviceRunner {
         refusals.extend(safety::check(plan, &workers, &gate));
         refusals.extend(traces::overwritten(plan, &workers));
         refusals.extend(zones::refusals(plan, &workers, &HostEnvironment::new(self.dialect())));
-        let layouts = layout::planned(plan, &workers, seeds);
-        let (growths, lack_of_space) = growth::of(&layouts);
-        let (plan, workers, layouts) = (Arc::new(plan.clone()), workers.into(), layouts.into());
-        DeviceRun { runner: self, plan, seeds, workers, layouts, growths, lack_of_space, refusals, gate }
+        let (growths, lack_of_space) = growth::of(&layout::planned(plan, &workers, seeds));
+        let (plan, workers) = (Arc::new(plan.clone()), workers.into());
+        DeviceRun { runner: self, plan, seeds, workers, growths, lack_of_space, refusals, gate }
     }
 }
 
@@ -198,7 +197,6 @@ struct DeviceRun<'a> {
     plan: Arc<Plan>,
     seeds: Seeds,
     workers: Arc<[WorkerPlan]>,
-    layouts: Arc<[FileLayout]>,
     growths: Vec<FileGrowth>,
     /// The error if there is not enough free space for the files and their writes.
     lack_of_space: Option<String>,
@@ -340,7 +338,8 @@ impl DeviceRun<'_> {
 
     /// Lays out the files together with the other ranks of the run, and returns those that could not be created.
     fn lay_out_all(&self, control: &dyn RunControl, observer: &mut dyn Observer) -> Result<FailedFiles, RunError> {
-        let mut laid = self.lay_out(Arc::clone(&self.layouts), control, observer)?;
+        let layouts = layout::planned(&self.plan, &self.workers, self.seeds);
+        let mut laid = self.lay_out(layouts, control, observer)?;
         let start = loop {
             match control.layout_end() {
                 StageStart::Wait if !control.gives_up() => std::thread::sleep(LAYOUT_POLL),
@@ -354,7 +353,7 @@ impl DeviceRun<'_> {
         // Ranks that need other sizes of a file, or wait for one that fails, compete for it again.
         while !laid.elsewhere.is_empty() {
             let elsewhere = std::mem::take(&mut laid.elsewhere);
-            laid.add(self.lay_out(elsewhere.into(), control, observer)?);
+            laid.add(self.lay_out(elsewhere, control, observer)?);
             if control.end().is_some() || control.gives_up() {
                 break;
             }
@@ -367,7 +366,7 @@ impl DeviceRun<'_> {
 
     fn lay_out(
         &self,
-        layouts: Arc<[FileLayout]>,
+        layouts: Vec<FileLayout>,
         control: &dyn RunControl,
         observer: &mut dyn Observer,
     ) -> Result<LaidFiles, RunError> {
