@@ -109,6 +109,8 @@ qsort\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l cpus_allowed -d 'CPUs that the workers may run on, such as `0-3,5`.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l cpus_allowed_policy -d 'Share the CPUs among all workers, or give each worker one.' -r -f -a "shared\t''
 split\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l create_fsync -d 'Flush each file after it was created with data.' -r -f -a "0\t''
+1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l create_on_open -d 'Create files when they are opened, not before the run.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand run" -l create_only -d 'Create the files, and run nothing.' -r -f -a "0\t''
@@ -784,6 +786,8 @@ qsort\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l cpus_allowed -d 'CPUs that the workers may run on, such as `0-3,5`.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l cpus_allowed_policy -d 'Share the CPUs among all workers, or give each worker one.' -r -f -a "shared\t''
 split\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l create_fsync -d 'Flush each file after it was created with data.' -r -f -a "0\t''
+1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l create_on_open -d 'Create files when they are opened, not before the run.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sweep" -l create_only -d 'Create the files, and run nothing.' -r -f -a "0\t''
@@ -1465,6 +1469,8 @@ qsort\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l cpus_allowed -d 'CPUs that the workers may run on, such as `0-3,5`.' -r
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l cpus_allowed_policy -d 'Share the CPUs among all workers, or give each worker one.' -r -f -a "shared\t''
 split\t''"
+complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l create_fsync -d 'Flush each file after it was created with data.' -r -f -a "0\t''
+1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l create_on_open -d 'Create files when they are opened, not before the run.' -r -f -a "0\t''
 1\t''"
 complete -c fathom-fleet -n "__fish_fathom_fleet_using_subcommand sim" -l create_only -d 'Create the files, and run nothing.' -r -f -a "0\t''

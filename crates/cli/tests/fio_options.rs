@@ -4,6 +4,7 @@ mod common;
 
 use std::process::Command;
 
+use common::devices::{LoopDevice, Mount, tool};
 use common::host::timed;
 use common::json::Json;
 use common::{Outcome, Scratch, fathom, fio, require, run, words};
@@ -252,6 +253,42 @@ fn a_latency_target_leads_to_a_depth() {
         }
         Ok(())
     });
+}
+
+/// The journal of ext4 commits a transaction for each file that is flushed.
+#[test]
+fn files_are_flushed_as_in_fio() {
+    require!(Fio, Root);
+    let backing = Scratch::new();
+    backing.sparse("backing", 64 << 20);
+    let device = LoopDevice::over(&backing.path("backing"));
+    tool("mkfs.ext4", &["-q", "-E", "lazy_itable_init=0,lazy_journal_init=0", &device.path]);
+    let mount = Mount::new(&device.path, backing.path("mounted"));
+    let journal = format!("/proc/fs/jbd2/{}-8/info", device.path.trim_start_matches("/dev/"));
+    let transactions = || -> u64 {
+        let text = std::fs::read_to_string(&journal).expect("the kernel shows the journal");
+        text.split_whitespace().next().and_then(|count| count.parse().ok()).expect("a number")
+    };
+    for (rest, are_flushed) in [("--create_fsync=0", false), ("--create_fsync=1", true), ("--rw=write", false)] {
+        let common = "--name=a --nrfiles=30 --filesize=64k --rw=read --create_only=1 --ioengine=psync";
+        let line = format!("{common} --directory={} {rest}", mount.at.display());
+        let programs = ["Fathom", "fio"].map(|program| {
+            for file in std::fs::read_dir(&mount.at).unwrap().map(|entry| entry.unwrap().path()) {
+                if file.is_file() {
+                    std::fs::remove_file(file).unwrap();
+                }
+            }
+            tool("sync", &["-f", &mount.at.to_string_lossy()]);
+            let before = transactions();
+            let outcome =
+                run(&mut if program == "fio" { fio(words(&line)) } else { fathom(words(&format!("fio {line}"))) });
+            assert_eq!(outcome.code(), Some(0), "{}", outcome.stderr);
+            transactions() - before
+        });
+        // The kernel commits every five seconds too.
+        let is_as_asked = |count: &u64| if are_flushed { *count >= 30 } else { *count < 15 };
+        assert!(programs.iter().all(is_as_asked), "{rest}: {programs:?} transactions");
+    }
 }
 
 #[test]

@@ -36,6 +36,7 @@ pub fn planned(plan: &Plan, workers: &[WorkerPlan], seeds: Seeds) -> Vec<FileLay
                     content: LayoutContent::Reserved,
                     writes: 0,
                     fallocate: fallocate(job),
+                    fsync: false,
                     seed: seeds.of(job),
                 });
                 layouts.len() - 1
@@ -46,6 +47,7 @@ pub fn planned(plan: &Plan, workers: &[WorkerPlan], seeds: Seeds) -> Vec<FileLay
                 continue;
             }
             layout.bytes = layout.bytes.max(file.needed);
+            layout.fsync |= job.files.create_fsync;
             layout.writes = layout.writes.saturating_add(max_written(job, &worker.files, file));
             if job.needs_data() || plan.needed_by_ranks.contains(&file.path) {
                 layout.content = LayoutContent::Filled;

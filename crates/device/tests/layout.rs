@@ -140,6 +140,7 @@ impl OtherRank {
             content: LayoutContent::Filled,
             writes: 0,
             fallocate: FallocateMode::Native,
+            fsync: true,
             seed: 1,
         };
         let cancel = AtomicBool::new(false);

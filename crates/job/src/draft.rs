@@ -158,6 +158,7 @@ fn default_files() -> FileOptions {
         overwrite: false,
         invalidate: true,
         open_sync: OpenSync::None,
+        create_fsync: true,
         create_only: false,
         file_append: false,
         fill_device: false,

@@ -33,6 +33,8 @@ pub struct FileLayout {
     pub writes: u64,
     /// How space is reserved.
     pub fallocate: FallocateMode,
+    /// Whether to call `fsync` if data were written (`create_fsync`). Otherwise they are written back during the run.
+    pub fsync: bool,
     /// Seed of the data. Equal seeds and start offsets give equal data.
     pub seed: u64,
 }
@@ -282,8 +284,9 @@ impl LayoutWriter<'_> {
         }
         if layout.content == LayoutContent::Filled {
             filler.fill(file, layout, from)?;
-            // Otherwise it would be written back during the run.
-            file.sync_all().map_err(failed("sync"))?;
+            if layout.fsync {
+                file.sync_all().map_err(failed("sync"))?;
+            }
         }
         Ok(())
     }

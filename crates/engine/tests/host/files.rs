@@ -20,7 +20,7 @@ use target::Target;
 const MIB: u64 = 1 << 20;
 
 fn layout(path: PathBuf, bytes: u64, content: LayoutContent) -> FileLayout {
-    FileLayout { path, bytes, content, writes: 0, fallocate: FallocateMode::Native, seed: 1 }
+    FileLayout { path, bytes, content, writes: 0, fallocate: FallocateMode::Native, fsync: true, seed: 1 }
 }
 
 fn lay(layout: &FileLayout) -> Result<Laid, Error> {

@@ -31,6 +31,8 @@ pub struct FileOptions {
     pub invalidate: bool,
     /// `O_SYNC` or `O_DSYNC`.
     pub open_sync: OpenSync,
+    /// Whether files are flushed after they were created with data.
+    pub create_fsync: bool,
     /// Create the files, and run nothing.
     pub create_only: bool,
     /// Start at the present end of each file.

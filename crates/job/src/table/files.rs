@@ -66,16 +66,12 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
         "create_serialize",
         Bool,
         "Create the files of one job after those of another.",
-        "files are made one after the other",
+        "files with data are made one after the other",
     )
     .default("1"),
-    accepted(
-        "create_fsync",
-        Bool,
-        "Call fsync on each file after it is created.",
-        "files are flushed after they are made",
-    )
-    .default("1"),
+    switch("create_fsync", "1", "Flush each file after it was created with data.", |d, on| {
+        d.job.files.create_fsync = on;
+    }),
     switch("create_only", "0", "Create the files, and run nothing.", |d, on| d.job.files.create_only = on),
     switch("file_append", "0", "Start at the present end of each file.", |d, on| d.job.files.file_append = on),
     switch("fill_device", "0", "Write until the device or filesystem is full.", |d, on| d.job.files.fill_device = on)
