@@ -421,6 +421,7 @@ fn negative_sizes_and_lists_are_read_as_fio_reads_them() {
         "--size=64k --io_size=-4k",
         "--size=64k,32k",
         "--size=64k --ioengine=linuxaio",
+        "--size=64k --ioengine=aio",
         "--size=64k --number_ios=3,5",
         "--size=64k --bs=8k,,1k --rw=write",
     ] {
@@ -447,6 +448,8 @@ fn options_that_make_fio_fail_make_fathom_fail() {
         ("--cpus_allowed=0,99", 1),
         ("--cpus_allowed=99", 1),
         ("--rw=write --verify_only", 0),
+        ("--ioengine=psync,x", 1),
+        ("--ioengine=null:x", 0),
     ] {
         let line = format!("--name=x --ioengine=null --size=64k {options}");
         assert_eq!(codes(&line), (Some(code), Some(code)), "{options}");

@@ -255,6 +255,49 @@ fn a_latency_target_leads_to_a_depth() {
     });
 }
 
+/// Revision dbd633a4 named files by `name`, so jobs of one name shared a file, and kept the blanks around `filename`.
+#[test]
+fn files_of_sections_had_other_names_than_in_fio() {
+    require!(Fio);
+    let sections = [
+        "[one]\nname=same\nwrite_lat_log\n[two]\nname=same\nrw=write\nverify=md5\n[global]\nname=unused\n[three]\n",
+        "[a]\nname=b\nfilename_format=$jobname.$filenum\nnrfiles=2\n[b]\nname=a\n",
+        "[a]\nfilename = x\n[b]\nfilename =  y : z \n[c]\nfilename=u:v\n",
+    ];
+    for section in sections {
+        let ran = both_after("j.fio", |scratch| {
+            scratch.write("j.fio", format!("[global]\nrw=read\nsize=16k\nioengine=psync\n{section}"));
+        });
+        assert_equal(section, &ran, |ran| {
+            let entries = std::fs::read_dir(ran.scratch.path(".")).unwrap();
+            let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+            names.sort();
+            let jobs: Vec<_> =
+                ran.jobs().iter().map(|job| (job.text("jobname").to_owned(), job.whole("error"))).collect();
+            (names, jobs, ran.outcome.code())
+        });
+    }
+}
+
+/// Revision dbd633a4 ended with success if all files together were smaller than a block.
+#[test]
+fn files_that_are_too_small_fail_as_in_fio() {
+    require!(Fio);
+    for (rest, code) in [
+        ("--size=8k --filesize=2k", 1),
+        ("--size=8k --filesize=4 --nrfiles=4", 1),
+        ("--size=8k --filesize=4k --offset=2k", 1),
+        ("--size=8k --filesize=2k --nrfiles=2", 0),
+        ("--size=2k --filesize=8k", 1),
+        ("--size=10% --filesize=8k", 1),
+        ("--size=8k --nrfiles=4", 0),
+    ] {
+        let line = format!("--name=a --rw=randread --ioengine=psync {rest}");
+        let codes = both(&line).map(|ran| ran.outcome.code());
+        assert_eq!(codes, [Some(code); 2], "{rest}");
+    }
+}
+
 /// The journal of ext4 commits a transaction for each file that is flushed.
 #[test]
 fn files_are_flushed_as_in_fio() {

@@ -31,7 +31,7 @@ pub(crate) fn check(job: &Job) -> Result<(), WorkloadError> {
     }
     let mut paths = job.files.named_paths();
     if paths.is_empty() {
-        paths.push(job.name.clone());
+        paths.push(job.section_title().to_owned());
     }
     match paths.iter().find_map(|path| identify_namespace(Path::new(path)).err()) {
         Some(_) if job.files.filenames.is_empty() => {

@@ -300,6 +300,7 @@ fn one_word(
 }
 
 fn any_text(draft: &mut JobDraft, spec: &OptionSpec, text: &str, findings: &mut Findings) {
+    let text = if WITHOUT_BLANKS.contains(&spec.name) { text.trim() } else { text };
     if text.is_empty() && !spec.takes_no_value() && !EMPTY_ALLOWED.contains(&spec.name) {
         findings.fault(0..0, "missing-value", format!("`{}` needs a value", spec.name)).remedy(example(spec));
         return;
@@ -316,6 +317,9 @@ fn any_text(draft: &mut JobDraft, spec: &OptionSpec, text: &str, findings: &mut 
         _ => {}
     }
 }
+
+/// Text options whose value fio uses without the blanks around it.
+const WITHOUT_BLANKS: [&str; 2] = ["filename", "numa_cpu_nodes"];
 
 /// Text options that fio accepts with an empty value.
 const EMPTY_ALLOWED: [&str; 2] = ["bssplit", "cpus_allowed"];

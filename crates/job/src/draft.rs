@@ -123,6 +123,7 @@ impl Default for Job {
     fn default() -> Self {
         Self {
             name: String::new(),
+            title: None,
             description: None,
             echo: Vec::new(),
             grouping: Grouping { numjobs: 1, ..Grouping::default() },

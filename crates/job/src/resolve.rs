@@ -165,7 +165,11 @@ impl<'a> Resolver<'a> {
 
     fn job(&mut self, base: DraftState, raw: &RawJob, echo: Vec<(String, String)>) -> Job {
         let DraftState { mut draft, given } = base;
-        draft.job.name = draft.name.clone().unwrap_or_else(|| raw.title.clone());
+        let title = raw.title.clone();
+        (draft.job.name, draft.job.title) = match draft.name.clone() {
+            Some(name) if name != title => (name, Some(title)),
+            _ => (title, None),
+        };
         draft.job.echo = echo;
         draft.job.origin = JobOrigin {
             title: Some(raw.place.clone()),

@@ -138,8 +138,8 @@ pub fn plan_files(
         Some(Size::Percent(_) | Size::Zones(_)) | None => None,
     };
     if let Some(first) = files.first() {
-        let regions = files.iter().map(|file| file.extent.length).fold(0, u64::saturating_add);
-        planner.check_length(first, size.filter(|&size| size > 0).unwrap_or(regions))?;
+        planner.check_size(size.filter(|&size| size > 0))?;
+        planner.check_length(first, files.iter().map(|file| file.extent.length).fold(0, u64::saturating_add))?;
     }
     let mut plan = FilePlan { files, size, io_size: None };
     check_replay(job, &plan.layout().files)?;
@@ -221,21 +221,22 @@ fn paths(job: &Job, clone: u32, existing: &dyn Fn(&str) -> Option<FileFact>) -> 
     if !files.filenames.is_empty() {
         return files.named_paths();
     }
-    if files.nrfiles <= 1 && existing(&job.name).is_some_and(|fact| fact.block_device) {
-        return vec![job.name.clone()];
+    let title = job.section_title();
+    if files.nrfiles <= 1 && existing(title).is_some_and(|fact| fact.block_device) {
+        return vec![title.to_owned()];
     }
     let directory = match files.directories.len() {
         0 => None,
         count => Some(files.directories[clone as usize % count].as_str()),
     };
-    let name = |number| generated_name(files, &job.name, clone, number);
+    let name = |number| generated_name(files, title, clone, number);
     (0..files.nrfiles.max(1)).map(|number| FileOptions::path_under(directory, &name(number))).collect()
 }
 
 /// Replaces `$jobname`, `$jobnum`, `$filenum` and `$clientuid` in the template, in any case.
-fn generated_name(files: &FileOptions, job_name: &str, clone: u32, number: u32) -> String {
+fn generated_name(files: &FileOptions, title: &str, clone: u32, number: u32) -> String {
     let words = [
-        ("$jobname", job_name.to_owned()),
+        ("$jobname", title.to_owned()),
         ("$jobnum", clone.to_string()),
         ("$filenum", number.to_string()),
         ("$clientuid", "localhost".to_owned()),
@@ -296,6 +297,17 @@ impl Planner<'_> {
             fact => start.saturating_add(length).max(fact.map_or(0, |fact| fact.size)),
         };
         Ok(PlannedFile { path, extent: FileExtent { start, length }, needed, existing: fact })
+    }
+
+    /// Fails if `size` is less than a block.
+    fn check_size(&self, size: Option<u64>) -> Result<(), WorkloadError> {
+        match size.filter(|&size| size < self.least_block) {
+            Some(size) => {
+                let message = format!("{size} bytes are less than the smallest block of {}", self.least_block);
+                Err(WorkloadError::new("size", message))
+            }
+            None => Ok(()),
+        }
     }
 
     /// Fails if `length` bytes, of the region or of all regions, are less than a block.

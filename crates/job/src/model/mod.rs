@@ -64,6 +64,8 @@ pub struct Plan {
 pub struct Job {
     /// `name`, or the section's title.
     pub name: String,
+    /// The section's title, if `name` replaces it.
+    pub title: Option<String>,
     /// `description`, if given.
     pub description: Option<String>,
     /// Options set for this job alone, as typed: canonical name and text, for fio's `job options`.
@@ -290,6 +292,12 @@ impl Paced {
 }
 
 impl Job {
+    /// Returns the title of the section, which names the files of the job.
+    #[must_use]
+    pub fn section_title(&self) -> &str {
+        self.title.as_deref().unwrap_or(&self.name)
+    }
+
     /// Returns the path of the donor of a clone of the job: in the `directory` of its files, unless it is absolute. `None`
     /// for a job of another engine than `e4defrag`.
     #[must_use]

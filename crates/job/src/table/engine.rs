@@ -115,11 +115,12 @@ pub(crate) const ENGINES: [Engine; 29] = {
 
 /// Resolves an alias of an engine.
 pub(crate) fn engine_name(name: &str) -> &str {
-    if name == "linuxaio" { Engine::Libaio.name() } else { name }
+    if matches!(name, "aio" | "linuxaio") { Engine::Libaio.name() } else { name }
 }
 
 fn ioengine(draft: &mut JobDraft, text: &str, findings: &mut Findings) {
-    let name = engine_name(&text[..text.find([',', ':']).unwrap_or(text.len())]);
+    // As in fio, what follows a colon is for the engine.
+    let name = engine_name(text.split(':').next().unwrap_or(text));
     if let Some(engine) = ENGINES.into_iter().find(|engine| engine.name() == name) {
         draft.job.engine.engine = engine;
         draft.engine_known = true;
