@@ -421,7 +421,7 @@ fn negative_sizes_and_lists_are_read_as_fio_reads_them() {
         "--size=64k --io_size=-4k",
         "--size=64k,32k",
         "--size=64k --ioengine=linuxaio",
-        "--size=64k --ioengine=aio",
+        "--size=64k --ioengine=aiolib",
         "--size=64k --number_ios=3,5",
         "--size=64k --bs=8k,,1k --rw=write",
     ] {

@@ -279,6 +279,21 @@ fn files_of_sections_had_other_names_than_in_fio() {
     }
 }
 
+/// Revision 33a84f5e showed them as `randrepeat` and `log_alternate_epoch`, and wrote absolute paths to logs of operations.
+#[test]
+fn options_and_files_had_other_names_in_outputs() {
+    require!(Fio);
+    let line = "--name=a --size=64k --rw=write --bs=32k --ioengine=psync --allrandrepeat=1 --log_unix_epoch=1 --write_iolog=log";
+    assert_equal(line, &both(line), |ran| {
+        let shown = ["allrandrepeat", "log_unix_epoch"].map(|key| {
+            let jobs = ran.jobs();
+            jobs[0].find(&format!("job options/{key}")).is_some()
+        });
+        let words = |line: &str| line.split_whitespace().skip(1).map(str::to_owned).collect::<Vec<_>>();
+        (shown, ran.scratch.read("log").lines().skip(1).map(words).collect::<Vec<_>>())
+    });
+}
+
 /// Revision dbd633a4 ended with success if all files together were smaller than a block.
 #[test]
 fn files_that_are_too_small_fail_as_in_fio() {

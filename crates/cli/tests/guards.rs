@@ -60,6 +60,21 @@ fn allow_file_create_was_ignored() {
     }
 }
 
+/// Revision 33a84f5e refused only to create files, as the name says; fio refuses to extend them too.
+#[test]
+fn allow_file_create_let_files_be_extended() {
+    for (face, code) in [("fio", 1), ("run", 2)] {
+        for rest in ["--rw=write", "--rw=randread", "--rw=read --offset=1m"] {
+            let scratch = Scratch::new();
+            scratch.write("short", [7; 4096]);
+            let line = format!("--name=a --filename=short --size=1m --allow_file_create=0 {rest}");
+            let outcome = run(&mut command(&scratch, face, &line)).expect_code(code);
+            assert!(outcome.stderr.contains("forbids to extend it"), "{}", outcome.stderr);
+            assert_eq!(std::fs::read(scratch.path("short")).expect("it is left"), [7; 4096]);
+        }
+    }
+}
+
 #[test]
 fn results_lost_on_a_full_output_exited_with_0() {
     let scratch = Scratch::new();

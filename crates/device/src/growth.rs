@@ -4,6 +4,7 @@ use engine::files::{self, FileLayout};
 use engine::gate::{Denied, WriteGate};
 use job::Plan;
 use runner::{FileGrowth, WorkerPlan};
+use workload::PlannedFile;
 
 /// Returns the growth of files by their layouts, and the error if there is not enough free space for the files and
 /// their writes.
@@ -25,20 +26,30 @@ pub fn readonly_refusals(growths: &[FileGrowth]) -> Vec<String> {
     growths.iter().map(|growth| format!("{}, and --readonly forbids it", growth.description())).collect()
 }
 
-/// Returns the refusals for missing files that `allow_file_create=0` forbids to create.
+/// Returns the refusals for files that `allow_file_create=0` forbids to create or extend.
 pub fn creation_refusals(plan: &Plan, workers: &[WorkerPlan]) -> Vec<String> {
     let forbids = |worker: &&WorkerPlan| {
         let job = &plan.jobs[worker.job];
         let engine = job.engine.engine;
         !job.files.allow_file_create && !engine.has_no_storage() && !engine.is_of_objects()
     };
-    let missing = |worker: &WorkerPlan| {
+    let refusals = |worker: &WorkerPlan| {
         let name = plan.jobs[worker.job].name.clone();
-        let files = worker.files.files.iter().filter(|file| file.existing.is_none());
-        let refusal = |path: &str| format!("{name}: {path} does not exist, and allow_file_create=0 forbids to make it");
-        files.map(|file| refusal(&file.path)).collect::<Vec<_>>()
+        let refusal = move |file: &PlannedFile| {
+            let (path, needed) = (&file.path, file.needed);
+            let problem = match file.existing {
+                None => format!("{path} does not exist, and allow_file_create=0 forbids to make it"),
+                Some(fact) if !fact.block_device && fact.size < needed => {
+                    let size = fact.size;
+                    format!("{path} has {size} of {needed} bytes, and allow_file_create=0 forbids to extend it")
+                }
+                Some(_) => return None,
+            };
+            Some(format!("{name}: {problem}"))
+        };
+        worker.files.files.iter().filter_map(refusal).collect::<Vec<_>>()
     };
-    workers.iter().filter(forbids).flat_map(missing).collect()
+    workers.iter().filter(forbids).flat_map(refusals).collect()
 }
 
 /// Returns the refusals for growths that `fathom run` requires permission for: extending a file with data that is only

@@ -36,17 +36,16 @@ impl OperationLog {
         };
         let file =
             create_output(Path::new(&path), Existing::Replace).map_err(|denied| format!("write_iolog: {denied}"))?;
-        let absolute = |path: &str| {
-            if job.engine.engine.is_of_objects() {
-                // As fio: without the host.
-                return job.engine.objects.path(path).to_owned();
-            }
-            std::path::absolute(path).map_or_else(|_| path.to_owned(), |path| path.to_string_lossy().into_owned())
+        // As in fio: paths as they are given, and objects without their host.
+        let name = |path: &str| match job.engine.engine.is_of_objects() {
+            true => job.engine.objects.path(path).to_owned(),
+            false => path.to_owned(),
         };
         let files = worker_plan.files.files.iter();
         let info = TraceInfo {
             source: "fathom".to_owned(),
-            devices: files.map(|file| (absolute(&file.path), Some(file.needed))).collect(),
+            devices: files.map(|file| (name(&file.path), Some(file.needed))).collect(),
+            names_are_paths: true,
             ..TraceInfo::default()
         };
         let export = TraceExport::new(TraceFormat::FioIolog3, &info);

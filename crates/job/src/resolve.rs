@@ -13,6 +13,9 @@ use crate::redact::{redacted_line, redacted_value};
 use crate::table::{self, OptionSpec, Status};
 use crate::{Dialect, goals, limits, object_store, replay, strict, warn};
 
+/// Aliases that are options of their own in fio, whose results show them under these names.
+const OPTIONS_OF_FIO: [&str; 2] = ["allrandrepeat", "log_unix_epoch"];
+
 /// Turns sections into jobs, file by file.
 pub(crate) struct Resolver<'a> {
     dialect: Dialect,
@@ -227,7 +230,8 @@ impl<'a> Resolver<'a> {
         echo: &mut Vec<(String, String)>,
     ) {
         let text = redacted_value(spec.name, option.value.as_deref().unwrap_or_default());
-        echo.push((spec.name.to_owned(), text.to_owned()));
+        let shown = OPTIONS_OF_FIO.iter().find(|name| **name == option.key).unwrap_or(&spec.name);
+        echo.push(((*shown).to_owned(), text.to_owned()));
         if self.dialect == Dialect::Strict {
             let found = strict::check_writing(spec, option);
             if !found.is_empty() {

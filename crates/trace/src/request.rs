@@ -78,6 +78,8 @@ pub struct TraceInfo {
     pub started_unix_ms: Option<u64>,
     /// Devices: name, and size in bytes if it is known.
     pub devices: Vec<(String, Option<u64>)>,
+    /// Whether the names of devices are paths of files, rather than names in `/dev` unless they begin with `/`.
+    pub names_are_paths: bool,
     /// Names of processes.
     pub processes: Vec<String>,
     /// Number of requests that were lost while it was captured; `None` if it is unknown.

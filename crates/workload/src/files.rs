@@ -138,8 +138,13 @@ pub fn plan_files(
         Some(Size::Percent(_) | Size::Zones(_)) | None => None,
     };
     if let Some(first) = files.first() {
-        planner.check_size(size.filter(|&size| size > 0))?;
-        planner.check_length(first, files.iter().map(|file| file.extent.length).fold(0, u64::saturating_add))?;
+        let size = size.filter(|&size| size > 0);
+        planner.check_size(size)?;
+        let regions = files.iter().map(|file| file.extent.length).fold(0, u64::saturating_add);
+        // As in fio, a job with a size may begin at the end of its files, and do nothing.
+        if regions > 0 || size.is_none() {
+            planner.check_length(first, regions)?;
+        }
     }
     let mut plan = FilePlan { files, size, io_size: None };
     check_replay(job, &plan.layout().files)?;

@@ -113,9 +113,9 @@ pub(crate) const ENGINES: [Engine; 29] = {
     ]
 };
 
-/// Resolves an alias of an engine.
+/// Resolves an alias of an engine. As in fio, any name that begins with `aio` or `linuxaio` is libaio.
 pub(crate) fn engine_name(name: &str) -> &str {
-    if matches!(name, "aio" | "linuxaio") { Engine::Libaio.name() } else { name }
+    if ["aio", "linuxaio"].iter().any(|alias| name.starts_with(alias)) { Engine::Libaio.name() } else { name }
 }
 
 fn ioengine(draft: &mut JobDraft, text: &str, findings: &mut Findings) {

@@ -70,7 +70,8 @@ impl IologExport {
             return file.clone();
         }
         let name = device_name(info, device).replace(char::is_whitespace, "_");
-        let file = if name.starts_with('/') { name } else { format!("/dev/{name}") };
+        let is_path = info.names_are_paths || name.starts_with('/');
+        let file = if is_path { name } else { format!("/dev/{name}") };
         self.file_action(&file, "add", output);
         self.file_action(&file, "open", output);
         self.files[index] = Some(file.clone());

@@ -170,6 +170,7 @@ pub(crate) fn info() -> TraceInfo {
         source: "test".to_owned(),
         started_unix_ms: Some(1_700_000_000_123),
         devices: vec![("nvme0n1".to_owned(), Some(400 << 30))],
+        names_are_paths: false,
         processes: (0..8).map(|index| format!("postgres {index}")).collect(),
         lost: Some(0),
         is_anonymous: false,
