@@ -17,7 +17,8 @@ use std::process::ExitCode;
 const USAGE: &str = "\
 usage: cargo xtask <chore>
 
-  tidy               hold the house rules: who depends on whom, sizes of functions and files, heads of crates
+  tidy [--lists]     check the rules of the project; with --lists, print what a reader has to judge: types that may be
+                     one concept, long functions and files, small files
   generate [--check] write the files that are made from the code (docs, what commands in them print, pictures,
                      manual pages, completions), or check them
   bench [CASE]...    Fathom against the installed fio, in pairs; the outcome is kept in perf/
@@ -28,7 +29,8 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let outcome = match words.as_slice() {
-        ["tidy"] => tidy::run(),
+        ["tidy"] => tidy::run(false),
+        ["tidy", "--lists"] => tidy::run(true),
         ["generate"] => generate::run(false),
         ["generate", "--check"] => generate::run(true),
         ["bench", cases @ ..] => bench::run(cases),

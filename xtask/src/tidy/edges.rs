@@ -51,10 +51,6 @@ const PURE: &str = "units job workload meter target trace drive volume runner si
 /// Dependencies that would give a pure crate access to the outside.
 const IMPURE_CRATES: &[&str] = &["libc", "nix", "io-uring", "tokio", "rand", "getrandom", "signal-hook", "indicatif"];
 
-/// Crates whose types may be serialized: records and stored documents, findings, answers of a server. Types of other
-/// crates are not serialized, so that file formats do not constrain the hot path.
-const MAY_SERIALIZE: &[&str] = &["record", "store", "analyse", "report", "procedure", "serve", "fleet", "xtask"];
-
 /// Returns the number of crates and of edges between them.
 pub(super) fn count(root: &Path) -> Result<(usize, usize)> {
     let packages = packages(root, &["--no-deps"])?;
@@ -95,14 +91,8 @@ fn complaint(crate_name: &str, allowed: &str, dependency: &Value) -> Option<Stri
             format!("`{crate_name}` may not depend on `{to}`: pass data in, or argue for the edge in ARCHITECTURE.md")
         });
     }
-    let complaint = if has(PURE, crate_name) && IMPURE_CRATES.contains(&to) {
-        format!("`{crate_name}` is pure and may not use `{to}`: let `cli` or `engine` do it")
-    } else if to.starts_with("serde") && !MAY_SERIALIZE.contains(&crate_name) {
-        format!("`{crate_name}` may not use `{to}`: store a type of `record` instead")
-    } else {
-        return None;
-    };
-    (!for_tests).then_some(complaint)
+    (has(PURE, crate_name) && IMPURE_CRATES.contains(&to) && !for_tests)
+        .then(|| format!("`{crate_name}` is pure and may not use `{to}`: let `cli` or `engine` do it"))
 }
 
 fn clippy_file(root: &Path, crate_name: &str) -> Option<String> {
@@ -148,13 +138,5 @@ mod tests {
         let refused = complaint("meter", "units", &json!({ "name": "libc", "kind": null }));
         assert!(refused.is_some_and(|text| text.contains("`meter` is pure and may not use `libc`")));
         assert!(complaint("engine", "units", &json!({ "name": "libc", "kind": null })).is_none());
-    }
-
-    #[test]
-    fn a_hot_type_is_never_serialized() {
-        let serde = json!({ "name": "serde", "kind": null });
-        assert!(complaint("meter", "", &serde).is_some_and(|text| text.contains("store a type of `record`")));
-        assert!(complaint("record", "", &serde).is_none());
-        assert!(complaint("meter", "", &json!({ "name": "serde_json", "kind": "dev" })).is_none());
     }
 }

@@ -1,38 +1,16 @@
-//! Finds repeated type names, and banned names and words.
+//! Finds banned names of types and banned words.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use syn::visit::Visit;
 
 use super::sources::{SourceFile, is_test};
 
-/// Names that several crates may use, and why.
-const SHARED: &[(&str, &str)] = &[
-    ("Error", "each crate has its own, named with the crate: `engine::Error`"),
-    ("Kind", "`target::Kind` counts syncs, `volume::Kind` does not; to be merged into `OpKind`"),
-];
-
-/// Returns the number of type definitions outside of tests, and the names that several of them have.
-pub(super) fn repeated(sources: &[SourceFile]) -> (usize, BTreeMap<String, usize>) {
-    let mut types = Types::default();
-    sources.iter().filter(|source| !source.is_test).for_each(|source| types.visit_file(&source.file));
-    let all = types.names.values().sum();
-    let shared = |name: &str| SHARED.iter().any(|(known, _)| *known == name);
-    (all, types.names.into_iter().filter(|(name, count)| *count > 1 && !shared(name)).collect())
-}
-
+/// The names of types that a file defines outside of tests.
 #[derive(Default)]
-struct Types {
-    names: BTreeMap<String, usize>,
-}
+struct TypeNames(BTreeSet<String>);
 
-impl Types {
-    fn add(&mut self, name: &syn::Ident) {
-        *self.names.entry(name.to_string()).or_default() += 1;
-    }
-}
-
-impl<'ast> Visit<'ast> for Types {
+impl<'ast> Visit<'ast> for TypeNames {
     fn visit_item_mod(&mut self, item: &'ast syn::ItemMod) {
         if !is_test(&item.attrs) {
             syn::visit::visit_item_mod(self, item);
@@ -40,16 +18,15 @@ impl<'ast> Visit<'ast> for Types {
     }
 
     fn visit_item_struct(&mut self, item: &'ast syn::ItemStruct) {
-        self.add(&item.ident);
+        self.0.insert(item.ident.to_string());
     }
 
     fn visit_item_enum(&mut self, item: &'ast syn::ItemEnum) {
-        self.add(&item.ident);
+        self.0.insert(item.ident.to_string());
     }
 
     fn visit_item_trait(&mut self, item: &'ast syn::ItemTrait) {
-        self.add(&item.ident);
-        syn::visit::visit_item_trait(self, item);
+        self.0.insert(item.ident.to_string());
     }
 }
 
@@ -75,11 +52,11 @@ const BANNED_NAMES: &[(&[&str], &str)] = &[
 pub(super) fn banned(sources: &[SourceFile]) -> Vec<String> {
     let mut found = Vec::new();
     for source in sources.iter().filter(|source| !source.is_test) {
-        let mut types = Types::default();
+        let mut types = TypeNames::default();
         types.visit_file(&source.file);
         for (parts, instead) in BANNED_NAMES {
             let name = parts.concat();
-            if types.names.contains_key(&name) {
+            if types.0.contains(&name) {
                 found.push(format!("{}: the type `{name}`: write {instead}", source.path.display()));
             }
         }
@@ -108,14 +85,6 @@ mod tests {
 
     fn source(path: &str, text: &str) -> SourceFile {
         SourceFile::parse(path.into(), text).unwrap()
-    }
-
-    #[test]
-    fn a_type_name_of_two_crates_is_repeated() {
-        let (one, two) = ("pub struct Page; pub enum Only {}", "trait Page {} #[cfg(test)] mod tests { struct Only; }");
-        let sources = [source("crates/a/src/lib.rs", one), source("crates/b/src/lib.rs", two)];
-        let (all, repeated) = repeated(&sources);
-        assert_eq!((all, repeated), (3, BTreeMap::from([("Page".to_owned(), 2)])));
     }
 
     #[test]
