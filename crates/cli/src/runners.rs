@@ -28,7 +28,7 @@ pub(crate) fn runner(place: RunPlace, gate: &Arc<WriteGate>) -> Box<dyn Runner> 
         }
         RunPlace::Virtual => Box::new(model()),
         RunPlace::Paced => {
-            let clock = || PacedClock(MonotonicClock::start());
+            let clock = || -> Box<dyn sim::Clock> { Box::new(PacedClock(MonotonicClock::start())) };
             let (host, logs) = (Arc::new(ThisHost), Arc::new(LogFiles::default()));
             let runner = ModelRunner::in_real_time(clock, host, capacity::of_models(), read_volumes, logs);
             Box::new(runner.with_traces(Arc::new(HostTraces)))
@@ -66,7 +66,7 @@ pub(crate) fn as_fio(readonly: bool) -> DeviceRunner {
 }
 
 /// Creates a runner on modelled volumes in virtual time.
-pub(crate) fn model() -> ModelRunner<sim::Virtual> {
+pub(crate) fn model() -> ModelRunner {
     let runner = ModelRunner::in_virtual_time(capacity::of_models(), read_volumes, Arc::new(LogFiles::default()));
     runner.with_traces(Arc::new(HostTraces))
 }

@@ -4,8 +4,10 @@ use units::Nanos;
 
 /// A clock that can wait.
 pub trait Clock {
-    /// Whether waiting takes no time, so that events may be processed before they are due.
-    const JUMPS: bool = false;
+    /// Reports whether waiting takes no time, so that events may be processed before they are due.
+    fn jumps(&self) -> bool {
+        false
+    }
 
     /// Returns the time. It never goes back.
     fn now(&mut self) -> Nanos;
@@ -21,7 +23,10 @@ pub struct Virtual {
 }
 
 impl Clock for Virtual {
-    const JUMPS: bool = true;
+    #[inline]
+    fn jumps(&self) -> bool {
+        true
+    }
 
     #[inline]
     fn now(&mut self) -> Nanos {
@@ -31,5 +36,19 @@ impl Clock for Virtual {
     #[inline]
     fn wait_until(&mut self, instant: Nanos) {
         self.now = self.now.max(instant);
+    }
+}
+
+impl Clock for Box<dyn Clock> {
+    fn jumps(&self) -> bool {
+        (**self).jumps()
+    }
+
+    fn now(&mut self) -> Nanos {
+        (**self).now()
+    }
+
+    fn wait_until(&mut self, instant: Nanos) {
+        (**self).wait_until(instant);
     }
 }

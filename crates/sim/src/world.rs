@@ -195,7 +195,7 @@ impl<C: Clock> Target for World<C> {
         loop {
             let mut now = self.clock.now();
             // If only volumes have events, virtual time jumps to the next completion.
-            let jumps = C::JUMPS && min > 0 && self.hosts.is_none();
+            let jumps = self.clock.jumps() && min > 0 && self.hosts.is_none();
             while let Some((at, id)) = self.system.next_done(if jumps { until } else { now }) {
                 if jumps {
                     self.clock.wait_until(at);

@@ -6,7 +6,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 use job::{Diagnostic, EmptySource, HostSource, JobArguments, Plan};
 use record::{LatencyStats, Run};
 use runner::{NullObserver, RunControl, RunOptions, Runner, Seeds};
-use sim::Virtual;
 use sim::model::{ModelRunner, SharedRecorder};
 use trace::{Backlog, LoadLatency, TraceProfile};
 
@@ -87,7 +86,7 @@ pub(super) fn run_plan(plan: &Plan, runner: &dyn Runner, control: &dyn RunContro
 /// Runs a plan, characterizes its operations and counts their waits before limits.
 pub(super) fn characterize_plan(
     plan: &Plan,
-    runner: &ModelRunner<Virtual>,
+    runner: &ModelRunner,
     control: &dyn RunControl,
 ) -> Result<(TraceProfile, Vec<Backlog>), SynthesisRunError> {
     let recorder = Arc::new(Mutex::new(ProfileRecorder::default()));

@@ -8,7 +8,6 @@ pub use measure::SynthesisRunError;
 
 use report::job_comment;
 use runner::RunControl;
-use sim::Virtual;
 use sim::model::ModelRunner;
 use trace::{JobComparison, JobLoop, SynthesizedJob, TraceProfile, TraceStudy, load_distance, wait_distance};
 
@@ -60,7 +59,7 @@ impl JobFile<'_> {
         text: &str,
         path: Result<&str, String>,
         study: &mut TraceStudy,
-        runner: &ModelRunner<Virtual>,
+        runner: &ModelRunner,
         control: &dyn RunControl,
     ) -> Result<(), SynthesisRunError> {
         let plan = plan_on(text, &nominal_volume(&study.profile, self.job.bytes));

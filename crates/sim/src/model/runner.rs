@@ -28,12 +28,11 @@ use super::volumes::{ReadFile, Volumes};
 use super::{assumptions, results};
 use crate::{Clock, ModelClient, Virtual, World};
 
-/// Runs plans on modelled volumes: all workers of a stage in one loop, on a clock of type `C`.
+/// Runs plans on modelled volumes: all workers of a stage in one loop, on one clock.
 #[derive(Clone)]
-pub struct ModelRunner<C> {
-    clock: fn() -> C,
+pub struct ModelRunner {
     /// The host in real time; `None` in virtual time, whose results do not depend on a host.
-    host: Option<Arc<dyn RunFacts + Send + Sync>>,
+    host: Option<RealTime>,
     capacity: Capacity,
     read_file: ReadFile,
     logs: Arc<dyn LogSink + Send>,
@@ -41,19 +40,25 @@ pub struct ModelRunner<C> {
     recorder: Option<SharedRecorder>,
 }
 
+/// Real time: a clock and facts of the host. Operations take their modelled time, so a dynamic call of the clock costs
+/// them nothing; a type parameter would compile the whole loop again in each crate that runs a plan.
+#[derive(Clone)]
+struct RealTime {
+    clock: fn() -> Box<dyn Clock>,
+    facts: Arc<dyn RunFacts + Send + Sync>,
+}
+
 /// Receives the operations of all workers of a run.
 pub type SharedRecorder = Arc<Mutex<dyn OpRecorder + Send>>;
 
-impl ModelRunner<Virtual> {
+impl ModelRunner {
     /// Creates a runner in virtual time, which jumps from event to event.
     #[must_use]
     pub fn in_virtual_time(capacity: Capacity, read_file: ReadFile, logs: Arc<dyn LogSink + Send>) -> Self {
         let traces = Arc::new(NoTraces);
-        Self { clock: Virtual::default, host: None, capacity, read_file, logs, traces, recorder: None }
+        Self { host: None, capacity, read_file, logs, traces, recorder: None }
     }
-}
 
-impl<C> ModelRunner<C> {
     /// Reports the operations of runs to a recorder.
     #[must_use]
     pub fn recorded(self, recorder: SharedRecorder) -> Self {
@@ -63,13 +68,14 @@ impl<C> ModelRunner<C> {
     /// Creates a runner in real time on a host.
     #[must_use]
     pub fn in_real_time(
-        clock: fn() -> C,
-        host: Arc<dyn RunFacts + Send + Sync>,
+        clock: fn() -> Box<dyn Clock>,
+        facts: Arc<dyn RunFacts + Send + Sync>,
         capacity: Capacity,
         read_file: ReadFile,
         logs: Arc<dyn LogSink + Send>,
     ) -> Self {
-        Self { clock, host: Some(host), capacity, read_file, logs, traces: Arc::new(NoTraces), recorder: None }
+        let host = Some(RealTime { clock, facts });
+        Self { host, ..Self::in_virtual_time(capacity, read_file, logs) }
     }
 
     /// Sets what opens the traces that jobs replay.
@@ -77,9 +83,13 @@ impl<C> ModelRunner<C> {
     pub fn with_traces(self, traces: Arc<dyn TraceFiles>) -> Self {
         Self { traces, ..self }
     }
+
+    fn facts(&self) -> Option<&(dyn RunFacts + Send + Sync)> {
+        self.host.as_ref().map(|host| &*host.facts)
+    }
 }
 
-impl<C: Clock + 'static> Runner for ModelRunner<C> {
+impl Runner for ModelRunner {
     fn prepare(&self, plan: &Plan, seeds: Seeds) -> Result<Box<dyn PreparedRun + '_>, Vec<Diagnostic>> {
         let mut plan = plan.clone();
         let problems = runner::resolve_replays(&mut plan, Dialect::Strict, &*self.traces);
@@ -94,15 +104,15 @@ impl<C: Clock + 'static> Runner for ModelRunner<C> {
 }
 
 /// A plan that is ready to run on modelled volumes.
-struct ModelRun<'a, C> {
-    runner: &'a ModelRunner<C>,
+struct ModelRun<'a> {
+    runner: &'a ModelRunner,
     plan: Plan,
     seeds: Seeds,
     workers: HostedWorkers,
     placement: Placement,
 }
 
-impl<C: Clock + 'static> PreparedRun for ModelRun<'_, C> {
+impl PreparedRun for ModelRun<'_> {
     fn plan(&self) -> &Plan {
         &self.plan
     }
@@ -149,8 +159,8 @@ impl<C: Clock + 'static> PreparedRun for ModelRun<'_, C> {
         let flows = policy::Flows::of(&self.plan);
         let ramps = runner::SizedRamps::of(&self.plan, &self.workers.plans);
         let steady = RefCell::new(SteadyStates::of(&self.plan, &self.workers.plans));
-        let started_unix_ms = self.runner.host.as_ref().map_or(0, |host| host.now().0);
-        let world = World::new(system, (self.runner.clock)());
+        let host = self.runner.host.as_ref();
+        let started_unix_ms = host.map_or(0, |host| host.facts.now().0);
         let execution = Execution {
             run: self,
             placement: &placement,
@@ -162,7 +172,10 @@ impl<C: Clock + 'static> PreparedRun for ModelRun<'_, C> {
             steady,
             has_credits,
         };
-        let (mut workers, model) = execution.run(world, observer);
+        let (mut workers, model) = match host {
+            None => execution.run(World::new(system, Virtual::default()), observer),
+            Some(host) => execution.run(World::new(system, (host.clock)()), observer),
+        };
         let signal = control.end();
         let state = if signal.is_some() { RunState::Interrupted } else { RunState::Over };
         let context = RunContext {
@@ -171,7 +184,7 @@ impl<C: Clock + 'static> PreparedRun for ModelRun<'_, C> {
             seeds: self.seeds,
             command_line: &options.command_line,
             started_unix_ms,
-            facts: &ModelFacts { model: &model, host: self.runner.host.as_deref() },
+            facts: &ModelFacts { model: &model, host: self.runner.facts() },
         };
         let run = match &self.plan.hosts {
             None => assemble(&context, &counters, &workers, state),
@@ -181,7 +194,7 @@ impl<C: Clock + 'static> PreparedRun for ModelRun<'_, C> {
     }
 }
 
-impl<C> ModelRun<'_, C> {
+impl ModelRun<'_> {
     /// Returns the record of simulated hosts. That of the models is common to all.
     fn of_hosts(
         &self,
@@ -192,7 +205,7 @@ impl<C> ModelRun<'_, C> {
     ) -> Run {
         let (virtual_time, elapsed_ns) = (model.virtual_time, model.elapsed_ns);
         let of_each = ModelRecord { virtual_time, elapsed_ns, ..ModelRecord::default() };
-        let facts = ModelFacts { model: &of_each, host: self.runner.host.as_deref() };
+        let facts = ModelFacts { model: &of_each, host: self.runner.facts() };
         let run = self.workers.assemble(hosts, &RunContext { facts: &facts, ..*context }, finished, state);
         Run { model: Some(model.clone()), ..run }
     }
@@ -272,8 +285,8 @@ const OBSERVE_EVERY: Duration = Duration::from_millis(50);
 const STEADY_LOOK: Nanos = Nanos::from_millis(1);
 
 /// State shared by all stages of a run.
-struct Execution<'a, C> {
-    run: &'a ModelRun<'a, C>,
+struct Execution<'a> {
+    run: &'a ModelRun<'a>,
     placement: &'a Placement,
     options: &'a RunOptions,
     control: &'a dyn RunControl,
@@ -293,8 +306,12 @@ struct PreparedWorld {
     numbers: Vec<usize>,
 }
 
-impl<C: Clock + 'static> Execution<'_, C> {
-    fn run(&self, mut world: World<C>, observer: &mut dyn Observer) -> (Vec<WorkerResult>, ModelRecord) {
+impl Execution<'_> {
+    fn run<C: Clock + 'static>(
+        &self,
+        mut world: World<C>,
+        observer: &mut dyn Observer,
+    ) -> (Vec<WorkerResult>, ModelRecord) {
         let (mut finished, stop) = (Vec::new(), Stop::new());
         if self.counters.is_watched() {
             let counters = Arc::clone(self.counters);
@@ -327,7 +344,7 @@ impl<C: Clock + 'static> Execution<'_, C> {
         policy::ended_jobs(worker, job, has_failed) == Some(EndedJobs::All)
     }
 
-    fn stage(
+    fn stage<C: Clock + 'static>(
         &self,
         workers: &[WorkerPlan],
         world: &mut World<C>,
@@ -407,7 +424,7 @@ impl<C: Clock + 'static> Execution<'_, C> {
     }
 
     /// Drops clean cached pages of the jobs' files, except for jobs with `invalidate=0`.
-    fn invalidate(&self, numbers: &[usize], workers: &[drive::DriveWorker], world: &mut World<C>) {
+    fn invalidate<C: Clock>(&self, numbers: &[usize], workers: &[drive::DriveWorker], world: &mut World<C>) {
         let mut first = 0;
         for (&number, worker) in numbers.iter().zip(workers) {
             let planned = &self.run.workers.plans[number];
@@ -452,7 +469,7 @@ impl<C: Clock + 'static> Execution<'_, C> {
 
     /// Returns what to add to model time for the times of log entries. Virtual time begins at zero on every clock.
     fn log_epoch(&self, job: &Job, now: Nanos) -> Result<Option<u64>, WorkerError> {
-        let Some(host) = self.run.runner.host.as_ref().filter(|_| job.stats.log_alternate_epoch) else {
+        let Some(host) = self.run.runner.facts().filter(|_| job.stats.log_alternate_epoch) else {
             return Ok(None);
         };
         if job.stats.log_clock != 0 {
