@@ -251,7 +251,7 @@ pub(crate) fn shown(words: &[OsString]) -> Vec<String> {
 
 /// Parses a program's own options, and returns them with the job files and job options.
 pub(crate) fn parse<C: Parser>(program: &OsStr, words: &[OsString]) -> Result<(C, Vec<String>), NoCommand> {
-    let (own, jobs) = split(words, C::command());
+    let (own, jobs) = split(words, &C::command());
     let jobs = argv::as_text(&jobs).map_err(NoCommand::Word)?;
     let cli = C::try_parse_from(std::iter::once(program.to_owned()).chain(own)).map_err(NoCommand::Clap)?;
     Ok((cli, jobs))
@@ -292,9 +292,7 @@ pub(crate) fn command(program: &OsStr, words: &[OsString]) -> Exit {
 ///
 /// Only the commands of [`MEASURING`] accept both. An own option that needs a value and has no `=` takes the next
 /// argument.
-fn split(words: &[OsString], mut command: clap::Command) -> (Vec<OsString>, Vec<OsString>) {
-    // Hands global options to the commands.
-    command.build();
+fn split(words: &[OsString], command: &clap::Command) -> (Vec<OsString>, Vec<OsString>) {
     let measuring = words.first().and_then(|word| word.to_str()).filter(|word| MEASURING.contains(word));
     let Some((name, run)) = measuring.and_then(|name| Some((name, command.find_subcommand(name)?))) else {
         return (words.to_vec(), Vec::new());
@@ -302,7 +300,7 @@ fn split(words: &[OsString], mut command: clap::Command) -> (Vec<OsString>, Vec<
     let (mut own, mut jobs) = (vec![OsString::from(name)], Vec::new());
     let mut rest = words[1..].iter();
     while let Some(word) = rest.next() {
-        match own_option(run, word) {
+        match own_option(run, command, word) {
             None => jobs.push(word.clone()),
             Some(takes_next) => {
                 own.push(word.clone());
@@ -313,13 +311,15 @@ fn split(words: &[OsString], mut command: clap::Command) -> (Vec<OsString>, Vec<
     (own, jobs)
 }
 
-/// Reports whether the value of an option is the next argument; `None` if the argument is no option of `command`.
-fn own_option(command: &clap::Command, word: &OsStr) -> Option<bool> {
+/// Reports whether the value of an option is the next argument; `None` if the argument is neither an option of `command`
+/// nor a global one of `program`.
+fn own_option(command: &clap::Command, program: &clap::Command, word: &OsStr) -> Option<bool> {
     let (name, has_value) = argv::name_of(word)?;
     if matches!(name, "-h" | "--help") {
         return Some(false);
     }
-    let argument = command.get_arguments().find(|argument| {
+    let global = program.get_arguments().filter(|argument| argument.is_global_set());
+    let argument = command.get_arguments().chain(global).find(|argument| {
         let mut longs = argument.get_long_and_visible_aliases().unwrap_or_default();
         longs.extend(argument.get_all_aliases().unwrap_or_default());
         let long = name.strip_prefix("--").is_some_and(|name| longs.contains(&name));
@@ -391,7 +391,7 @@ mod tests {
     fn own_options_and_job_options_may_be_mixed() {
         let (own, jobs) = split(
             &words("run --format json a.fio --rw=read -o x.md --seed=3 --bs 4k --dry-run --name j"),
-            Cli::command(),
+            &Cli::command(),
         );
         assert_eq!(own, words("run --format json -o x.md --seed=3 --dry-run"));
         assert_eq!(jobs, words("a.fio --rw=read --bs 4k --name j"));
@@ -410,7 +410,7 @@ mod tests {
             "suite run vultr --volume vultr/nvme-block --capacity 1g",
             "serve aws/gp3 --store memory --way 0us --capacity 1g",
         ] {
-            let (own, jobs) = split(&words(line), Cli::command());
+            let (own, jobs) = split(&words(line), &Cli::command());
             let parsed = Cli::try_parse_from(std::iter::once("fathom".into()).chain(own));
             assert!(
                 parsed.is_ok() && !jobs.iter().any(|job| job.to_string_lossy().starts_with("--")),

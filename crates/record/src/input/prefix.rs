@@ -26,6 +26,8 @@ impl Prefix {
     /// Finds the prefix of the first line that fio indents.
     pub(super) fn of(lines: &[String]) -> Option<Self> {
         let before = |line: &String| -> Option<usize> {
+            // Lines without it, as all of a JSON document, need no search for each beginning.
+            line.contains(')').then_some(())?;
             let at = BEGINNINGS.iter().filter_map(|beginning| line.find(beginning)).min()?;
             line[..at].ends_with(BLANKS).then_some(at)
         };
