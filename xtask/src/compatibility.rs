@@ -10,22 +10,22 @@ use syn::visit::Visit;
 
 /// Test files that run fio and Fathom for the same jobs and compare what they do or print.
 const COMPARISONS: &[&str] = &[
-    "crates/cli/tests/counts.rs",
-    "crates/cli/tests/defragment.rs",
-    "crates/cli/tests/engine_options.rs",
-    "crates/cli/tests/fio_face.rs",
-    "crates/cli/tests/fio_options.rs",
-    "crates/cli/tests/fio_random_jobs.rs",
-    "crates/cli/tests/fio_zones.rs",
-    "crates/cli/tests/fio_trims.rs",
-    "crates/cli/tests/fio_submission.rs",
-    "crates/cli/tests/logs.rs",
-    "crates/cli/tests/metadata.rs",
-    "crates/cli/tests/network.rs",
-    "crates/cli/tests/processor.rs",
-    "crates/cli/tests/programs.rs",
-    "crates/cli/tests/verify_exchange.rs",
-    "crates/cli/tests/verified.rs",
+    "crates/cli/tests/host/counts.rs",
+    "crates/cli/tests/host/defragment.rs",
+    "crates/cli/tests/host/engine_options.rs",
+    "crates/cli/tests/host/fio_face.rs",
+    "crates/cli/tests/host/fio_options.rs",
+    "crates/cli/tests/host/fio_random_jobs.rs",
+    "crates/cli/tests/host/fio_zones.rs",
+    "crates/cli/tests/host/fio_trims.rs",
+    "crates/cli/tests/host/fio_submission.rs",
+    "crates/cli/tests/host/logs.rs",
+    "crates/cli/tests/host/metadata.rs",
+    "crates/cli/tests/host/network.rs",
+    "crates/cli/tests/host/processor.rs",
+    "crates/cli/tests/host/programs.rs",
+    "crates/cli/tests/host/verify_exchange.rs",
+    "crates/cli/tests/host/verified.rs",
     "crates/job/tests/fio.rs",
     "crates/report/tests/fio/installed.rs",
     "crates/report/tests/fio/oracle.rs",
@@ -33,7 +33,7 @@ const COMPARISONS: &[&str] = &[
 ];
 
 /// Guest tests that run both programs, by the function `as_fio`.
-const GUEST_COMPARISONS: &[&str] = &["guest/cases/sg.sh"];
+const GUEST_COMPARISONS: &[&str] = &["xtask/guest/cases/sg.sh"];
 
 /// How an option compares with fio's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

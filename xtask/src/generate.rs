@@ -10,8 +10,8 @@ use crate::compatibility;
 use crate::pages;
 use crate::tidy::{relative, root};
 
-/// Directories in which every file is generated.
-const GENERATED_DIRS: [&str; 3] = ["man/man1", "man/man5", "docs/manual/pictures"];
+/// The directory in which every file is generated.
+const PICTURES: &str = "docs/manual/pictures";
 
 /// Writes the generated files; with `check`, only compares them.
 pub(crate) fn run(check: bool) -> Result<()> {
@@ -48,50 +48,27 @@ fn files(root: &Path) -> Result<Vec<(String, String)>> {
     let fathom = &crate::scratch::debug_fathom(root)?;
     let mut files = vec![("docs/options.md".to_owned(), job::docs::options_markdown())];
     files.push(("docs/fio-compatibility.md".to_owned(), compatibility::page(root)?));
-    for (shell, name) in [("bash", "fathom.bash"), ("zsh", "_fathom"), ("fish", "fathom.fish")] {
-        files.push((format!("completions/{name}"), output_of(fathom, &["completions", shell])?));
-        let of_fleet = name.replace("fathom", "fathom-fleet");
-        files.push((format!("completions/{of_fleet}"), output_of(fathom, &["completions", shell, "fathom-fleet"])?));
-    }
     files.push(("docs/findings.md".to_owned(), output_of(fathom, &["explain", "--findings"])?));
     files.push(("docs/doctor.md".to_owned(), output_of(fathom, &["doctor", "--checks"])?));
     files.push(("docs/suites.md".to_owned(), output_of(fathom, &["suite", "list", "--format", "md"])?));
-    files.extend(manual(fathom)?);
     files.extend(pages::all(root, fathom)?);
     Ok(files)
-}
-
-/// Returns the manual pages.
-fn manual(fathom: &Path) -> Result<Vec<(String, String)>> {
-    let scratch = pages::scratch_folder("man")?;
-    output_of(fathom, &["man", "--into", &scratch.to_string_lossy()])?;
-    let mut pages = Vec::new();
-    for folder in std::fs::read_dir(&scratch)? {
-        for page in std::fs::read_dir(folder?.path())? {
-            let path = page?.path();
-            pages.push((format!("man/{}", relative(&scratch, &path)), std::fs::read_to_string(&path)?));
-        }
-    }
-    pages.sort();
-    Ok(pages)
 }
 
 /// Finds files that are no longer generated.
 fn leftovers(root: &Path, files: &[(String, String)]) -> Result<Vec<PathBuf>> {
     let mut found = Vec::new();
-    for folder in GENERATED_DIRS.map(|folder| root.join(folder)).iter().filter(|folder| folder.exists()) {
-        for entry in std::fs::read_dir(folder)? {
-            let path = entry?.path();
-            if files.iter().all(|(name, _)| *name != relative(root, &path)) {
-                found.push(path);
-            }
+    for entry in std::fs::read_dir(root.join(PICTURES))? {
+        let path = entry?.path();
+        if files.iter().all(|(name, _)| *name != relative(root, &path)) {
+            found.push(path);
         }
     }
     found.sort();
     Ok(found)
 }
 
-/// Returns the output of a Fathom command, so that pages and completions cannot differ from the program.
+/// Returns the output of a Fathom command, so that pages cannot differ from the program.
 fn output_of(fathom: &Path, words: &[&str]) -> Result<String> {
     let output = Command::new(fathom).args(words).output()?;
     ensure!(output.status.success(), "fathom {}: {}", words.join(" "), String::from_utf8_lossy(&output.stderr));

@@ -19,10 +19,11 @@ usage: cargo xtask <chore>
 
   tidy [--lists]     check the rules of the project; with --lists, print what a reader has to judge: types that may be
                      one concept, long functions and files, small files
-  generate [--check] write the files that are made from the code (docs, what commands in them print, pictures,
-                     manual pages, completions), or check them
-  bench [CASE]...    Fathom against the installed fio, in pairs; the outcome is kept in perf/
-  guest [WORD]...    the tests in a virtual machine (those whose names hold a word); guest -- COMMAND runs a command there
+  generate [--check] write the files that are made from the code (docs, what commands in them print, pictures), or
+                     check them
+  bench [CASE]...    Fathom against the installed fio, in pairs; the outcome is kept in xtask/bench/
+  guest [WORD]...    the tests in a virtual machine: those whose names hold a word (`::` is in all), or without words the
+                     short ones; guest -- COMMAND runs a command there
 ";
 
 fn main() -> ExitCode {

@@ -26,8 +26,13 @@ impl Drop for ScratchDir {
 
 /// Builds Fathom and returns the program, which cargo writes to `profile` below the target directory.
 pub(crate) fn build(root: &Path, options: &[&str], profile: &str) -> Result<PathBuf> {
-    let status =
-        Command::new("cargo").arg("build").args(options).args(["--bin", "fathom"]).current_dir(root).status()?;
+    let mut command = Command::new("cargo");
+    // Cargo sets these for xtask; build scripts that look at them (ring's) would run again.
+    let of_xtask = |name: &String| name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_");
+    for name in std::env::vars().map(|(name, _)| name).filter(of_xtask) {
+        command.env_remove(name);
+    }
+    let status = command.arg("build").args(options).args(["--bin", "fathom"]).current_dir(root).status()?;
     ensure!(status.success(), "fathom cannot be built");
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
     Ok(target.join(profile).join("fathom"))
@@ -36,5 +41,7 @@ pub(crate) fn build(root: &Path, options: &[&str], profile: &str) -> Result<Path
 /// Returns the debug build of Fathom, or the program that the variable `FATHOM` names, such as another version.
 pub(crate) fn debug_fathom(root: &Path) -> Result<PathBuf> {
     let named = std::env::var_os("FATHOM").map(PathBuf::from);
-    named.map_or_else(|| build(root, &["--quiet"], "debug"), |path| Ok(std::path::absolute(path)?))
+    // Together with xtask, cli has the features of libraries that its tests have, and is built once.
+    let options = ["--quiet", "--package", "cli", "--package", "xtask"];
+    named.map_or_else(|| build(root, &options, "debug"), |path| Ok(std::path::absolute(path)?))
 }

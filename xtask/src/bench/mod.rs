@@ -34,7 +34,7 @@ type Bench = fn(&Path) -> Result<Value>;
 const OTHER_BENCHES: [(&str, Bench); 5] =
     [("sim", sim::run), ("serve", serve::run), ("live", live::run), ("fleet", fleet::run), ("capture", capture::run)];
 
-/// Runs the benchmarks whose names start with one of `wanted`, or all, and saves the results in `perf/`.
+/// Runs the benchmarks whose names start with one of `wanted`, or all, and saves the results in `xtask/bench/`.
 pub(crate) fn run(wanted: &[&str]) -> Result<()> {
     let is_known = |wanted: &str| {
         OTHER_BENCHES.iter().any(|(name, _)| *name == wanted) || CASES.iter().any(|case| case.name.starts_with(wanted))
@@ -51,27 +51,27 @@ pub(crate) fn run(wanted: &[&str]) -> Result<()> {
         None => crate::scratch::build(&root, &["--profile", "dist"], "dist")?,
     };
     for (name, bench) in OTHER_BENCHES.iter().filter(|(name, _)| wanted.is_empty() || wanted.contains(name)) {
-        save(&root, &format!("perf/{name}.json"), bench(&fathom)?)?;
+        save(&root, &format!("xtask/bench/{name}.json"), bench(&fathom)?)?;
     }
     if !wanted.is_empty() && wanted.iter().all(|name| OTHER_BENCHES.iter().any(|(known, _)| known == name)) {
         return Ok(());
     }
     let scratch = ScratchDir::new("bench")?;
-    let text = std::fs::read_to_string(root.join("perf/fio.json")).unwrap_or_default();
+    let text = std::fs::read_to_string(root.join("xtask/bench/fio.json")).unwrap_or_default();
     let mut saved = serde_json::from_str(&text).unwrap_or_else(|_| json!({}));
     for case in CASES.iter().filter(|case| wanted.is_empty() || wanted.iter().any(|name| case.name.starts_with(name))) {
         let outcome = measure(case, &fathom, &scratch)?;
         println!("{}", line(case, &outcome));
         saved[case.name] = outcome;
     }
-    save(&root, "perf/fio.json", saved)
+    save(&root, "xtask/bench/fio.json", saved)
 }
 
 /// Saves results together with a description of the machine.
 fn save(root: &Path, name: &str, mut results: Value) -> Result<()> {
     results["machine"] = machine();
     let path = root.join(name);
-    std::fs::create_dir_all(root.join("perf"))?;
+    std::fs::create_dir_all(root.join("xtask/bench"))?;
     std::fs::write(&path, format!("{results:#}\n"))?;
     println!("kept in {}", crate::tidy::relative(root, &path));
     Ok(())

@@ -1,4 +1,5 @@
-//! Finds the guest tests: the functions `test_…` of the shell files in `guest/cases`.
+//! Finds the guest tests: the functions `test_…` of the shell files in `xtask/guest/cases`, and the functions `long_test_…`,
+//! which run only if they are named: `.ci/nightly` names all.
 
 use std::path::{Path, PathBuf};
 
@@ -9,8 +10,9 @@ use anyhow::{Context, Result};
 pub(super) struct GuestCase {
     /// File name without extension.
     file: String,
-    /// Function name without `test_`.
+    /// Function name without `test_` and `long_test_`.
     function: String,
+    is_long: bool,
 }
 
 impl GuestCase {
@@ -21,12 +23,13 @@ impl GuestCase {
 
     /// Returns the line of the guest's script that runs the test.
     pub(super) fn line(&self) -> String {
-        format!("test {} {} {}\n", self.name(), self.file, self.function)
+        let prefix = if self.is_long { "long_test_" } else { "test_" };
+        format!("test {} {} {prefix}{}\n", self.name(), self.file, self.function)
     }
 
-    /// Reports whether the name contains one of the words, if there are any.
+    /// Reports whether the name contains one of the words; without words, whether the test is short.
     pub(super) fn is_selected(&self, words: &[&str]) -> bool {
-        words.is_empty() || words.iter().any(|word| self.name().contains(word))
+        (words.is_empty() && !self.is_long) || words.iter().any(|word| self.name().contains(word))
     }
 }
 
@@ -45,13 +48,21 @@ pub(super) fn read(folder: &Path) -> Result<Vec<GuestCase>> {
     for path in files(folder)? {
         let file = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let text = std::fs::read_to_string(&path).with_context(|| format!("reading {}", path.display()))?;
-        cases.extend(functions(&text).map(|function| GuestCase { file: file.clone(), function: function.to_owned() }));
+        cases.extend(functions(&text).map(|(function, is_long)| GuestCase {
+            file: file.clone(),
+            function: function.to_owned(),
+            is_long,
+        }));
     }
     Ok(cases)
 }
 
-fn functions(text: &str) -> impl Iterator<Item = &str> {
-    text.lines().filter_map(|line| line.strip_prefix("test_")?.strip_suffix("() {"))
+/// Returns the names of tests without prefix, and whether each is long.
+fn functions(text: &str) -> impl Iterator<Item = (&str, bool)> {
+    text.lines().filter_map(|line| {
+        let (name, is_long) = line.strip_prefix("long_").map_or((line, false), |name| (name, true));
+        Some((name.strip_prefix("test_")?.strip_suffix("() {")?, is_long))
+    })
 }
 
 #[cfg(test)]
@@ -60,15 +71,18 @@ mod tests {
 
     #[test]
     fn a_test_is_a_function_at_the_start_of_a_line() {
-        let text = "helper() {\n}\ntest_one() {\n    test_not() {\n}\n# test_two() {\ntest_three() {\n}\n";
-        assert_eq!(functions(text).collect::<Vec<_>>(), ["one", "three"]);
+        let text = "helper() {\n}\ntest_one() {\n    test_not() {\n}\n# test_two() {\nlong_test_three() {\n}\n";
+        assert_eq!(functions(text).collect::<Vec<_>>(), [("one", false), ("three", true)]);
     }
 
     #[test]
     fn a_word_selects_files_and_functions() {
-        let case = GuestCase { file: "lvm".into(), function: "active".into() };
+        let case = GuestCase { file: "lvm".into(), function: "active".into(), is_long: false };
         assert!(case.is_selected(&[]) && case.is_selected(&["lvm"]) && case.is_selected(&["no", "lvm::act"]));
         assert!(!case.is_selected(&["md"]));
-        assert_eq!(case.line(), "test lvm::active lvm active\n");
+        assert_eq!(case.line(), "test lvm::active lvm test_active\n");
+        let case = GuestCase { is_long: true, ..case };
+        assert!(!case.is_selected(&[]) && case.is_selected(&["lvm"]) && case.is_selected(&["::"]));
+        assert_eq!(case.line(), "test lvm::active lvm long_test_active\n");
     }
 }

@@ -45,11 +45,16 @@ fn digest_of(path: &str) -> Result<u64> {
         if count == 0 {
             return Ok(hash);
         }
-        let words = buffer[..count].chunks_exact(8);
-        let rest = words.remainder().iter().map(|byte| u64::from(*byte));
-        let whole = words.clone().map(|word| u64::from_le_bytes(word.try_into().expect("eight bytes")));
-        for word in whole.chain(rest) {
-            hash = (hash.rotate_left(5) ^ word).wrapping_mul(0x517c_c1b7_2722_0a95);
+        let (words, rest) = buffer[..count].as_chunks::<8>();
+        for word in words {
+            hash = mixed(hash, u64::from_le_bytes(*word));
+        }
+        for byte in rest {
+            hash = mixed(hash, u64::from(*byte));
         }
     }
+}
+
+fn mixed(hash: u64, word: u64) -> u64 {
+    (hash.rotate_left(5) ^ word).wrapping_mul(0x517c_c1b7_2722_0a95)
 }

@@ -42,7 +42,8 @@ const EDGES: &[(&str, &str)] = &[
          procedure record store analyse plan report",
     ),
     ("fleet-mpi", "fleet cli"),
-    ("xtask", "units job trace"),
+    ("xtask", "units job trace features"),
+    ("features", ""),
 ];
 
 /// Crates without clocks, threads, files, sockets, environment or output, as enforced by their `clippy.toml`.
@@ -51,15 +52,16 @@ const PURE: &str = "units job workload meter target trace drive volume runner si
 /// Dependencies that would give a pure crate access to the outside.
 const IMPURE_CRATES: &[&str] = &["libc", "nix", "io-uring", "tokio", "rand", "getrandom", "signal-hook", "indicatif"];
 
-/// Returns the number of crates and of edges between them.
-pub(super) fn count(root: &Path) -> Result<(usize, usize)> {
+/// Returns the names of the crates, and the number of edges between them.
+pub(super) fn count(root: &Path) -> Result<(Vec<String>, usize)> {
     let packages = packages(root, &["--no-deps"])?;
     let is_edge = |dependency: &&Value| {
         let name = dependency["name"].as_str().unwrap_or_default();
         dependency["kind"].as_str() != Some("dev") && EDGES.iter().any(|(known, _)| *known == name)
     };
     let edges = packages.iter().flat_map(|package| package["dependencies"].as_array()).flatten().filter(is_edge);
-    Ok((packages.len(), edges.count()))
+    let edges = edges.count();
+    Ok((packages.iter().filter_map(|package| package["name"].as_str()).map(str::to_owned).collect(), edges))
 }
 
 pub(super) fn check(root: &Path) -> Result<Vec<String>> {

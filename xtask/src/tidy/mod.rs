@@ -3,6 +3,7 @@
 mod circles;
 mod dead;
 mod edges;
+mod features;
 mod licences;
 mod names;
 mod sizes;
@@ -22,7 +23,8 @@ pub(crate) fn run(lists: bool) -> Result<()> {
     let sizes = sizes::check(&sources);
     let (crates, edges) = edges::count(&root)?;
     println!(
-        "tidy: {crates} crates, {edges} edges; {} files, {} lines, {} lines of tests ({:.2} of them)",
+        "tidy: {} crates, {edges} edges; {} files, {} lines, {} lines of tests ({:.2} of them)",
+        crates.len(),
         sources.len(),
         sizes.lines,
         sizes.test_lines,
@@ -40,6 +42,7 @@ pub(crate) fn run(lists: bool) -> Result<()> {
     }
 
     let mut complaints = edges::check(&root)?;
+    complaints.extend(features::check(&root, &crates)?);
     complaints.extend(licences::check(&root)?);
     complaints.extend(sizes.complaints);
     complaints.extend(unfinished(&sources));

@@ -30,7 +30,7 @@ while read -r kind rest; do
         set -- $rest
         echo "@begin $1"
         # A separate shell, so that no variable or directory is left for the next test.
-        timeout -s KILL 180 sh -c '. /guest/lib.sh; . "/guest/cases/$1.sh"; "test_$2"' sh "$2" "$3"
+        timeout -s KILL 400 sh -c '. /guest/lib.sh; . "/guest/cases/$1.sh"; "$2"' sh "$2" "$3"
         code=$?
         # What it was waiting for in the kernel would fail all later tests too.
         if [ $code = 137 ]; then

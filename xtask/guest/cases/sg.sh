@@ -13,7 +13,7 @@ sg_disk() {
 by_sg() {
     local path=$1
     shift
-    timeout -s KILL 90 fathom fio --name=t --ioengine=sg --filename="$path" --bs=4k --size=2m --buffer_pattern=0xa5 "$@" \
+    timeout -s KILL 300 fathom fio --name=t --ioengine=sg --filename="$path" --bs=4k --size=2m --buffer_pattern=0xa5 "$@" \
         > /tmp/out 2>&1 || fail "$* on $path: $(cat /tmp/out)"
 }
 
@@ -27,12 +27,13 @@ zeroed() {
 as_fio() {
     local path=$1 program command code
     shift
+    [ -e /tmp/ones ] || tr '\0' '\001' < /dev/zero | head -c 3145728 > /tmp/ones
     for program in fio fathom; do
-        tr '\0' '\001' < /dev/zero | dd of="$scsi" bs=64k count=48 iflag=fullblock oflag=direct status=none
+        dd if=/tmp/ones of="$scsi" bs=64k count=48 oflag=direct status=none
         command=$program
         [ $program = fio ] || command="fathom fio"
         code=0
-        timeout -s KILL 90 $command --name=t --ioengine=sg --filename="$path" --bs=4k --size=2m --buffer_pattern=0xa5 \
+        timeout -s KILL 300 $command --name=t --ioengine=sg --filename="$path" --bs=4k --size=512k --buffer_pattern=0xa5 \
             --randrepeat=1 "$@" > /tmp/out.$program 2>&1 || code=$?
         echo "exit code $code" > /tmp/result.$program
         grep -oE "\): err= *[0-9]+" /tmp/out.$program >> /tmp/result.$program
@@ -44,7 +45,7 @@ as_fio() {
         fail "$path $*: $(cat /tmp/result.fio /tmp/out.fio) in fio, $(cat /tmp/result.fathom /tmp/out.fathom) in Fathom"
 }
 
-test_operations_are_those_of_fio() {
+long_test_operations_are_those_of_fio() {
     sg_disk
     local path
     for path in "$scsi" "$generic"; do
@@ -62,7 +63,7 @@ test_operations_are_those_of_fio() {
 }
 
 # The disk holds ones, and blocks of other data are expected.
-test_comparisons_fail_as_in_fio() {
+long_test_comparisons_fail_as_in_fio() {
     sg_disk
     as_fio "$scsi" --rw=write --sg_write_mode=verify_bytchk_01
     as_fio "$generic" --rw=write --sg_write_mode=verify_bytchk_01
@@ -77,7 +78,7 @@ test_data_are_the_same_on_both_paths() {
     local path
     for path in "$generic" "$scsi"; do
         by_sg "$path" --rw=randwrite --iodepth=64 --verify=crc32c --do_verify=1
-        timeout -s KILL 90 fathom fio --name=t --ioengine=libaio --direct=1 --filename="$scsi" --bs=4k --size=2m --rw=randwrite \
+        timeout -s KILL 300 fathom fio --name=t --ioengine=libaio --direct=1 --filename="$scsi" --bs=4k --size=2m --rw=randwrite \
             --verify=crc32c --verify_only=1 > /tmp/out 2>&1 || fail "$path: $(cat /tmp/out)"
         zeroed
     done

@@ -38,11 +38,11 @@ test_members_with_metadata_0_90() {
     members 0.90
 }
 
-test_members_with_metadata_1_0() {
+long_test_members_with_metadata_1_0() {
     members 1.0
 }
 
-test_members_with_metadata_1_1() {
+long_test_members_with_metadata_1_1() {
     members 1.1
 }
 

@@ -37,12 +37,12 @@ refused_as_fio() {
     [ "$before" = "$(digest "$block")" ] || fail "$2 was refused, but data have changed"
 }
 
-test_counts_are_those_of_fio() {
+long_test_counts_are_those_of_fio() {
     commanded plain
     for options in "--rw=read" "--rw=randwrite --iodepth=8" "--rw=randread --iodepth=4 --bs=8k --norandommap" "--rw=write --fixedbufs=1" \
         "--rw=randread --registerfiles=1 --nonvectored=0 --iodepth=16" "--rw=read --force_async=2 --iodepth=4"; do
         for program in fio "fathom fio"; do
-            timeout -s KILL 90 $program --name=t --size=4m --ioengine=io_uring_cmd --filename="$character" --bs=4k $options \
+            timeout -s KILL 300 $program --name=t --size=4m --ioengine=io_uring_cmd --filename="$character" --bs=4k $options \
                 > /tmp/out 2>&1 || fail "$program $options: $(cat /tmp/out)"
             grep -oE "issued rwts: total=[0-9,]*|err= *[0-9]+" /tmp/out > "/tmp/counts.${program%% *}"
         done

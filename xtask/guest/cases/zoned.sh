@@ -10,7 +10,7 @@ zoned_disk() {
 in_zones() {
     local device=$1
     shift
-    timeout -s KILL 90 fathom fio --name=t --filename="$device" --zonemode=zbd --direct=1 --bs=64k --size=16m \
+    timeout -s KILL 300 fathom fio --name=t --filename="$device" --zonemode=zbd --direct=1 --bs=64k --size=16m \
         --ioengine=psync "$@" > /tmp/out 2>&1 || fail "$(cat /tmp/out)"
 }
 
@@ -22,7 +22,7 @@ as_fio() {
         zoned_disk nboth 2 4
         local command=$program
         [ $program = fio ] || command="fathom fio"
-        timeout -s KILL 90 $command --name=t --filename=/dev/nboth --zonemode=zbd --direct=1 --bs=64k --size=32m \
+        timeout -s KILL 300 $command --name=t --filename=/dev/nboth --zonemode=zbd --direct=1 --bs=64k --size=32m \
             --ioengine=psync "$@" > /tmp/out.$program 2>&1 || fail "$program $*: $(cat /tmp/out.$program)"
         grep -oE "[0-9]+ zone resets|issued rwts: total=[0-9,]*" /tmp/out.$program > /tmp/counts.$program
         blkzone report /dev/nboth > /tmp/zones.$program
@@ -36,7 +36,7 @@ same_zones() {
     cmp -s /tmp/zones.fio /tmp/zones.fathom || fail "$(diff /tmp/zones.fio /tmp/zones.fathom)"
 }
 
-test_zones_are_as_in_fio() {
+long_test_zones_are_as_in_fio() {
     as_fio --rw=write
     same_zones
     as_fio --rw=write --io_size=48m
@@ -64,7 +64,7 @@ test_sequential_writes_and_resets() {
     grep -q "issued rwts: total=256,0,0,0" /tmp/out || fail "no reads of empty zones: $(cat /tmp/out)"
 }
 
-test_engines_write_at_the_write_pointers() {
+long_test_engines_write_at_the_write_pointers() {
     zoned_disk nengine 4 6
     local engine rw
     for engine in psync sync vsync pvsync pvsync2 libaio io_uring; do
@@ -158,7 +158,7 @@ commands_as_fio() {
     local program
     for program in fio "fathom fio"; do
         blkzone reset "$zoned"
-        timeout -s KILL 90 $program --name=t --filename="$character" --zonemode=zbd --bs=64k --size=64m \
+        timeout -s KILL 300 $program --name=t --filename="$character" --zonemode=zbd --bs=64k --size=64m \
             --ioengine=io_uring_cmd "$@" > /tmp/out 2>&1 || fail "$program $*: $(cat /tmp/out)"
         grep -oE "[0-9]+ zone resets|issued rwts: total=[0-9,]*" /tmp/out > "/tmp/counts.${program%% *}"
         blkzone report "$zoned" > "/tmp/zones.${program%% *}"
@@ -173,7 +173,7 @@ zoned_namespace() {
     later "blkzone reset $zoned"
 }
 
-test_commands_in_zones_are_as_in_fio() {
+long_test_commands_in_zones_are_as_in_fio() {
     zoned_namespace
     commands_as_fio --rw=write
     same_zones

@@ -112,7 +112,7 @@ kib() {
 expect() {
     local codes=$1 pattern=$2 code=0
     shift 2
-    timeout -s KILL 90 "$@" > /tmp/out 2>&1 || code=$?
+    timeout -s KILL 300 "$@" > /tmp/out 2>&1 || code=$?
     if ! echo " $codes " | grep -q " $code "; then
         cat /tmp/out
         fail "exit code $code, not $codes: $*"
