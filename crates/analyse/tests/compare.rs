@@ -2,16 +2,15 @@
 
 #![allow(clippy::disallowed_macros, reason = "calibrations print what they found")]
 
-mod loads;
-
 use analyse::Code;
 use analyse::compare::{
     Aspect, Basis, Caution, Comparison, ComparisonSettings, FigureComparison, Judgement, MismatchValue, More, Side,
     compare,
 };
-use loads::{SECOND_NS, Wander, latency, queue_full};
 use record::{IntervalRecord, ModelCredits, ModelRecord, ModelStage, Run};
 use units::random::Random;
+
+use crate::loads::{SECOND_NS, Wander, latency, queue_full};
 
 /// Properties of a run's seconds.
 #[derive(Clone, Copy)]

@@ -1,10 +1,10 @@
 //! Findings about runs, each with a run that raises it and one that does not.
 
-mod loads;
-
 use analyse::{Code, Finding, Observation, Quantity, Remedy, Severity, Verdict, analyse, distrusted, explain_job};
-use loads::{SECOND_NS, file, latency, queue_full};
 use record::{DeclaredPerKind, DirectionResult, DiskUse, LatencyStats, ReplayRecord, Run, RunOutcome, TargetKind};
+
+use crate::loads;
+use crate::loads::{SECOND_NS, file, latency, queue_full};
 
 fn verdict(run: &Run) -> Verdict {
     analyse(run).remove(0)

@@ -1,13 +1,13 @@
 //! Findings about the ranks of a run on many hosts, each with runs that do not raise it.
 
-mod loads;
-
 use analyse::{Code, Finding, Quantity, Remedy, Severity, analyse, explain_job};
-use loads::{SECOND_NS, of_ranks as run, queue_full, rank};
 use record::{
     DeclaredPerKind, DiskUse, FleetRecord, IntervalRecord, LostRank, RankRecord, Run, SeriesRecord, Verified,
 };
 use units::random::Random;
+
+use crate::loads;
+use crate::loads::{SECOND_NS, of_ranks as run, queue_full, rank};
 
 /// The codes of findings about ranks.
 const OF_RANKS: [Code; 6] = [

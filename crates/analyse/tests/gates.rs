@@ -1,13 +1,13 @@
 //! Assertions: parsing, errors and judgement.
 
-mod loads;
-
 use analyse::compare::{ComparisonSettings, compare};
 use analyse::gate::{Assertion, AssertionError, GateInputs, GateOutcome, JudgedAssertion, UnknownReason};
 use analyse::{Code, Severity, analyse};
-use loads::{latency, queue_full};
 use record::Run;
 use units::random::Random;
+
+use crate::loads;
+use crate::loads::{latency, queue_full};
 
 fn parsed(text: &str) -> Assertion {
     Assertion::parse(text).unwrap_or_else(|error| panic!("{text}: {error:?}"))

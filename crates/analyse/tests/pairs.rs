@@ -1,16 +1,16 @@
 //! Findings, each with the smallest input that raises it and a near miss that does not.
 
-mod loads;
-
 use analyse::{
     CapKind, Code, EvidenceSource, Expectation, ExpectedCap, ExpectedPoint, Explanation, Finding, KnownFigure,
     LargerVolume, Observation, Remedy, explain_job, explain_observation, explain_together,
 };
-use loads::{SECOND_NS, file, latency, of_ranks, queue_full, rank};
 use record::{
     DataKind, DeclaredPerKind, DiskUse, LatencyStats, ModelRecord, ModelStage, Quote, Quoted, RankRecord, Run,
     RunOutcome, Unchecked, Verified,
 };
+
+use crate::loads;
+use crate::loads::{SECOND_NS, file, latency, of_ranks, queue_full, rank};
 
 /// Returns the findings about a run.
 fn of(run: &Run) -> Vec<Code> {

@@ -2,12 +2,11 @@
 
 #![allow(clippy::disallowed_macros, reason = "calibrations print what they found")]
 
-mod loads;
-
 use analyse::compare::{Basis, ComparisonSettings, FigureComparison, Judgement, More, compare};
-use loads::{SECOND_NS, Wander, meter_bucket, queue_full};
 use record::{DeclaredPerKind, LatencyBlock, LatencyStats, Run};
 use units::random::Random;
+
+use crate::loads::{SECOND_NS, Wander, meter_bucket, queue_full};
 
 /// Properties of a run's seconds.
 #[derive(Clone, Copy)]
@@ -90,14 +89,14 @@ fn fractions(a: Seconds, b: Seconds, pairs: usize, seed: u64) -> [[f64; 2]; 2] {
 #[test]
 fn false_alarms_of_percentiles_stay_below_the_stated_rate() {
     let seed = 61;
-    for (count, phi, pairs) in [(300, 0.0, 150), (300, 0.5, 150), (300, 0.8, 1000), (60, 0.8, 150)] {
+    for (count, phi, pairs) in [(300, 0.0, 150), (300, 0.5, 150), (300, 0.8, 150), (60, 0.8, 150)] {
         let seconds = Seconds { count, phi, ..EVEN };
         let found = fractions(seconds, seconds, pairs, seed);
         println!(
             "seed {seed}, n {count}, phi {phi}: [interval without zero, better or worse] of p50 and p99: {found:?}"
         );
-        // The fraction of few pairs is itself uncertain.
-        let most = if pairs >= 1000 { 0.07 } else { 0.1 };
+        // 5 % are stated; the fraction of 150 pairs is uncertain by 1.8 %.
+        let most = 0.1;
         for (name, [real, alarms]) in NAMES.iter().zip(found) {
             assert!(real <= most && alarms <= most, "seed {seed}, n {count}, phi {phi}, {name}: {real}, {alarms}");
         }
@@ -119,7 +118,7 @@ fn recommended_seconds_decide_percentiles() {
     let mut random = Random::new(seed, 0);
     let short = Seconds { count: 40, noise: 0.1, ..EVEN };
     let (mut undecided, mut decided) = (0, 0);
-    for _ in 0..400 {
+    for _ in 0..150 {
         let (a, b) = (run(short, &shape, &mut random), run(short, &shape, &mut random));
         let found = row(&a, &b, NAMES[0]).judgement;
         let Judgement::Undecided { more: Some(More::Seconds(more)) } = found else { continue };
@@ -129,7 +128,7 @@ fn recommended_seconds_decide_percentiles() {
         decided += u32::from(!matches!(again.judgement, Judgement::Undecided { .. }));
     }
     println!("seed {seed}: undecided {undecided}, decided {decided}");
-    assert!(undecided > 20 && decided * 5 > undecided * 3, "seed {seed}: {decided} of {undecided}");
+    assert!(undecided > 10 && decided * 5 > undecided * 3, "seed {seed}: {decided} of {undecided}");
 }
 
 #[test]

@@ -97,9 +97,9 @@ fn problems(result: Result<CompletedRun, RunError>) -> Vec<String> {
     }
 }
 
-/// Waits until a condition holds, or fails after half a minute.
+/// Waits until a condition holds, or fails after minutes.
 fn wait_for(condition: impl Fn() -> bool) {
-    let until = Instant::now() + Duration::from_secs(30);
+    let until = Instant::now() + Duration::from_secs(300);
     while !condition() {
         assert!(Instant::now() < until, "waited for too long");
         std::thread::sleep(Duration::from_micros(200));

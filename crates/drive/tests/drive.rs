@@ -1,8 +1,5 @@
 //! The loop over a target in memory, where time is exact, and over a target with injected faults.
 
-mod common;
-
-use common::{FILE_BYTES, LATENCY, job, memory, worker_of};
 use drive::{DriveObserver, DriveWorker, Ending, FailureCause, NoObserver, OnError, Stop, Verification, drive};
 use job::Job;
 use meter::{Meter, Summary, SummaryDirection};
@@ -10,6 +7,8 @@ use target::testing::{FaultPlan, FaultyTarget, Invalidated, MemoryModel, MemoryT
 use target::{Target, WriteBackSource};
 use units::random::Random;
 use units::{Nanos, OpKind};
+
+use crate::common::{FILE_BYTES, LATENCY, job, memory, worker_of};
 
 fn run<T: Target>(worker: &mut DriveWorker, target: &mut T) -> Summary {
     drive(std::slice::from_mut(worker), target, &Stop::new(), &mut NoObserver);

@@ -1,17 +1,15 @@
 //! Rules of workers: which ends follow from others, floors of rates, limits of latency, flows.
 
-mod common;
-
-use std::sync::Arc;
-
-use common::{LATENCY, job, memory, worker_of};
 use drive::{
     DriveWorker, EndOthers, EndScope, Ending, FailureCause, FileLock, FileLocks, Flow, FlowMember, NoObserver, Policy,
     RampBytes, RateFloor, Stop, drive,
 };
 use job::Job;
+use std::sync::Arc;
 use target::Target;
 use units::{Nanos, PerKind, Rate};
+
+use crate::common::{LATENCY, job, memory, worker_of};
 
 /// Runs workers of four operations in flight and returns their operations that count and their runtimes.
 fn ramped(jobs: &[Job], adjust: impl Fn(u32, &mut Policy)) -> Vec<(u64, Nanos)> {

@@ -237,22 +237,8 @@ mod tests {
     }
 
     #[test]
-    fn a_prepared_clock_starts_at_zero_without_waiting() {
-        MonotonicClock::prepare();
-        std::thread::sleep(Duration::from_millis(2));
-        let starts = (0..100).map(|_| {
-            let (begun, clock) = (Instant::now(), MonotonicClock::start());
-            (begun.elapsed(), clock.now())
-        });
-        let (fastest, first) = starts.min().unwrap();
-        assert!(fastest < Duration::from_micros(900) && first < Nanos::from_micros(900), "{fastest:?}, {first:?}");
-    }
-
-    #[test]
-    fn never_runs_backwards_and_starts_within_milliseconds() {
-        let begun = Instant::now();
+    fn never_runs_backwards() {
         let clock = MonotonicClock::start();
-        assert!(begun.elapsed() < Duration::from_millis(100), "{:?}", begun.elapsed());
         let mut last = clock.now();
         for _ in 0..100_000 {
             let now = clock.now();

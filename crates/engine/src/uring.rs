@@ -363,7 +363,8 @@ mod tests {
             let mut ring =
                 Uring::with_ring(KernelRing::of(ring::build_with(&setup, mode).unwrap(), &setup), &setup, vec![file])
                     .unwrap();
-            check(&mut ring, &TestedTarget { lateness: Nanos::from_millis(900), ..TestedTarget::default() });
+            // Tells a hang from a busy host.
+            check(&mut ring, &TestedTarget { lateness: Nanos::from_secs(60), ..TestedTarget::default() });
         }
     }
 

@@ -80,14 +80,19 @@ mod tests {
 
     #[test]
     fn cpu_use_is_counted_per_thread() {
-        let before = cpu_use_of_thread();
-        let spun = std::thread::spawn(|| {
+        const SPUN: Nanos = Nanos::from_millis(20);
+        let is_not_of_caller = |_| {
             let before = cpu_use_of_thread();
-            while cpu_use_of_thread().since(before).user < Nanos::from_millis(20) {
-                std::hint::black_box((0..10_000).sum::<u64>());
-            }
-        });
-        spun.join().unwrap();
-        assert!(cpu_use_of_thread().since(before).user < Nanos::from_millis(20));
+            let spun = std::thread::spawn(|| {
+                let before = cpu_use_of_thread();
+                while cpu_use_of_thread().since(before).user < SPUN {
+                    std::hint::black_box((0..10_000).sum::<u64>());
+                }
+            });
+            spun.join().unwrap();
+            cpu_use_of_thread().since(before).user < SPUN
+        };
+        // A hypervisor may stop the caller for as long, and some kernels count that as its own use.
+        assert!((0..5).any(is_not_of_caller));
     }
 }

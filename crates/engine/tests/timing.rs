@@ -1,25 +1,16 @@
-//! Deadlines are met: never early, and as late as the kernel causes at most.
+//! Deadlines are met: never early, and as late as the kernel causes at most. Clocks start without delay.
 
-#[path = "../../cli/tests/common/host.rs"]
-#[allow(dead_code, reason = "the tests of the program use more of it")]
-mod host;
-#[path = "../../probe/tests/host/loops.rs"]
-mod loops;
-#[path = "../../probe/tests/host/scratch.rs"]
-mod scratch;
-
-use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use engine::files::{self, Access};
-use engine::gate::{Permissions, WriteGate};
 use engine::{EngineKind, MonotonicClock, Setup, Visitor, thread, with_target};
-use host::{timed, within};
-use loops::Loop;
-use rustix::time::{ClockId, clock_gettime};
-use scratch::Scratch;
+use nbd::wire::ReplyStyle;
 use target::{Op, Tag, Target};
 use units::{Nanos, OpKind};
+
+use crate::host::{Miss, timed, within};
+use crate::scratch::Scratch;
+use crate::served::{EXPORT_FLAGS, NbdTestServer};
 
 /// Waits for a series of deadlines, `gap` apart, with at most one operation in flight, and returns the median lateness.
 struct Deadlines {
@@ -27,6 +18,9 @@ struct Deadlines {
 }
 
 const COUNT: usize = 201;
+/// Limit of the median lateness, which is less than a microsecond on an idle machine. Where plain sleeps are late by half of
+/// it, the host is the reason for more.
+const LATE_MAX: Duration = Duration::from_micros(500);
 
 impl Visitor for Deadlines {
     type Output = Nanos;
@@ -55,62 +49,90 @@ impl Visitor for Deadlines {
     }
 }
 
+/// Returns the median lateness of plain sleeps of this length: what the host makes of any deadline.
+fn late_sleeps(length: Duration) -> Duration {
+    let late = |_| {
+        let asleep = Instant::now();
+        std::thread::sleep(length);
+        asleep.elapsed() - length
+    };
+    let mut late: Vec<Duration> = (0..COUNT).map(late).collect();
+    late.sort();
+    late[COUNT / 2]
+}
+
+/// Measures the host first, and then an engine with each gap between deadlines.
+fn meets_deadlines(name: &str, late_after: impl Fn(Nanos) -> Nanos) {
+    for micros in [20, 200, 1_000] {
+        let case = format!("{name} every {micros} us");
+        timed(&format!("timing::every_engine_meets_near_and_far_deadlines, {case}"), || {
+            let of_host = late_sleeps(Duration::from_micros(micros));
+            let late = Duration::from_nanos(late_after(Nanos::from_micros(micros)).get());
+            println!("{case}: {late:?} late, plain sleeps {of_host:?}");
+            within(late, LATE_MAX).map_err(|failure| match of_host > LATE_MAX / 2 {
+                true => Miss::Host(format!("plain sleeps are {of_host:?} late")),
+                false => Miss::Failed(failure),
+            })
+        });
+    }
+}
+
 #[test]
 fn every_engine_meets_near_and_far_deadlines() {
     let scratch = Scratch::new("timing");
     let path = scratch.file("data", 1 << 20);
     thread::exact_timers().unwrap();
     for engine in EngineKind::ON_FILES {
-        for micros in [20, 200, 1_000] {
-            let case = format!("{} every {micros} us", engine.name());
-            // An idle machine is late by less than a microsecond; a busy one may delay the thread.
-            timed(&format!("timing::every_engine_meets_near_and_far_deadlines, {case}"), || {
-                let file = files::open(&path, Access { read: true, ..Access::default() }).unwrap();
-                let setup = Setup::new(engine, 1, 4096, MonotonicClock::start());
-                let gap = Nanos::from_micros(micros);
-                let late = with_target(&setup, vec![file], Deadlines { gap }).unwrap();
-                println!("{case}: {late} late");
-                within(Duration::from_nanos(late.get()), Duration::from_micros(500))
-            });
-        }
+        meets_deadlines(engine.name(), |gap| {
+            let file = files::open(&path, Access { read: true, ..Access::default() }).unwrap();
+            let setup = Setup::new(engine, 1, 4096, MonotonicClock::start());
+            with_target(&setup, vec![file], Deadlines { gap }).unwrap()
+        });
     }
+    let socket = scratch.path("s");
+    let _served = NbdTestServer::start(&socket, ReplyStyle::Extended, &[""], 1 << 20, EXPORT_FLAGS);
+    let uri = Some(format!("nbd+unix:///?socket={}", socket.display()));
+    meets_deadlines(EngineKind::Nbd.name(), |gap| {
+        let setup = Setup { uri: uri.clone(), ..Setup::new(EngineKind::Nbd, 1, 4096, MonotonicClock::start()) };
+        with_target(&setup, Vec::new(), Deadlines { gap }).unwrap()
+    });
 }
 
-/// Returns the processor time that the gate takes, as the median of 21: on a busy host elapsed times are meaningless.
-fn cpu_time_of_the_gate(path: &Path) -> Nanos {
-    // `getrusage` would be too coarse: the kernel counts by ticks.
-    let now = || {
-        let time = clock_gettime(ClockId::ThreadCPUTime);
-        Nanos::new(time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64)
+/// Returns the shortest time that starting a clock takes, and the least that one shows right after its start.
+fn starts(count: usize) -> (Duration, Nanos) {
+    let start = |_| {
+        let (begun, clock) = (Instant::now(), MonotonicClock::start());
+        (begun.elapsed(), clock.now())
     };
-    let cost = |_| {
-        let before = now();
-        // A device is examined even if it may be destroyed.
-        let permissions = Permissions { destroy: vec![path.to_owned()], ..Permissions::default() };
-        drop(WriteGate::new(permissions, None).admit(path).unwrap());
-        now() - before
-    };
-    let mut costs: Vec<Nanos> = (0..21).map(cost).collect();
-    costs.sort();
-    costs[costs.len() / 2]
+    let (took, shown): (Vec<Duration>, Vec<Nanos>) = (0..count).map(start).unzip();
+    (took.into_iter().min().unwrap(), shown.into_iter().min().unwrap())
 }
 
+/// A clock that was not prepared compares itself with the system's for a whole millisecond.
 #[test]
-fn the_gate_takes_two_milliseconds_at_most() {
-    let scratch = Scratch::new("gate");
-    let file = scratch.file("data", 64 << 20);
-    let device = Loop::over(&file);
-    let own = scratch.path("own");
-    let gate = WriteGate::new(Permissions::default(), None);
-    gate.create(&own).unwrap();
-    gate.begin();
-    std::fs::write(&own, vec![1; 64 << 20]).unwrap();
-    drop(gate);
-    for path in [Some(own.as_path()), device.as_ref().map(Loop::path)].into_iter().flatten() {
-        let cost = cpu_time_of_the_gate(path);
-        println!("{}: {cost}", path.display());
-        // Without optimization it takes twice as long.
-        let most = Nanos::from_millis(if cfg!(debug_assertions) { 5 } else { 2 });
-        assert!(cost <= most, "{}: {cost}", path.display());
-    }
+fn a_prepared_clock_starts_at_zero_without_waiting() {
+    const COMPARED: Duration = Duration::from_millis(1);
+    /// What was prepared is used for a second.
+    const USED: Duration = Duration::from_millis(900);
+    let prepared = Instant::now();
+    MonotonicClock::prepare();
+    std::thread::sleep(2 * COMPARED);
+    timed("timing::a_prepared_clock_starts_at_zero_without_waiting", || {
+        let (took, shown) = starts(100);
+        let zero = within(Duration::from_nanos(shown.get()), COMPARED);
+        within(took, COMPARED).and(zero).map_err(|failure| match prepared.elapsed() > USED {
+            true => Miss::Host(format!("the first starts ended {:?} after the preparation", prepared.elapsed())),
+            false => Miss::Failed(failure),
+        })
+    });
+}
+
+/// A start takes one millisecond, and plain sleeps tell what the host makes of one.
+#[test]
+fn a_clock_starts_within_milliseconds() {
+    timed("timing::a_clock_starts_within_milliseconds", || {
+        let of_host = late_sleeps(Duration::from_millis(1));
+        let (took, _) = starts(20);
+        within(took, 100 * (Duration::from_millis(1) + of_host))
+    });
 }

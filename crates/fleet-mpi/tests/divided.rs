@@ -1,14 +1,11 @@
 //! Simulations whose points are divided among ranks under `mpirun`.
 
-#[allow(dead_code, reason = "other tests use the rest")]
-mod launcher;
-
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use std::time::{Duration, Instant};
-
-use launcher::Launcher;
 use tempfile::TempDir;
+
+use crate::fleet::{PATIENT, await_that, with_growing_timeout};
+use crate::launcher::Launcher;
 
 const FLEET: &str = env!("CARGO_BIN_EXE_fathom-fleet");
 
@@ -19,7 +16,7 @@ fn words(text: &str) -> std::str::SplitWhitespace<'_> {
 /// Returns the output of the command on this many ranks.
 fn on_ranks(home: &Path, ranks: u32, arguments: &str) -> Output {
     let mut command = Launcher::new().command(home);
-    command.args(["-n", &ranks.to_string(), FLEET]).args(words(arguments));
+    command.args(["-n", &ranks.to_string(), FLEET]).args(words(arguments)).arg(PATIENT);
     command.output().expect("mpirun: ./test installs it")
 }
 
@@ -100,24 +97,28 @@ fn processor_seconds(pid: u32) -> f64 {
 fn points_of_a_killed_rank_are_simulated_by_rank_0() {
     let launcher = Launcher::new();
     let Some(options) = launcher.keep_others() else { return };
+    with_growing_timeout(|timeout_s| without_rank_1(launcher, options, timeout_s));
+}
+
+fn without_rank_1(launcher: Launcher, options: &[&str], timeout_s: u64) {
     let home = TempDir::new().unwrap();
-    // Each point takes seconds.
-    let arguments = "sim --on custom,size=1TiB,iops=200000,latency=100us --name=a --rw=randread --iodepth=64 --runtime=60 \
-                     --vary bs=4k,8k,16k --rank-timeout 2s --no-record";
+    // Each point takes seconds, and more of them if the kill came too late.
+    let runtime_s = 48 + 6 * timeout_s;
+    let arguments = format!(
+        "sim --on custom,size=1TiB,iops=200000,latency=100us --name=a --rw=randread --iodepth=64 --runtime={runtime_s} \
+         --vary bs=4k,8k,16k --no-record"
+    );
     let mut command = launcher.command(home.path());
-    command.args(options).args(["-n", "3", FLEET]).args(words(arguments));
+    command.args(options).args(["-n", "3", FLEET]).args(words(&arguments));
+    command.arg(format!("--rank-timeout={timeout_s}s"));
     let running = command.spawn().expect("mpirun: ./test installs it");
     let pid = launcher.process_of_rank(home.path(), 1);
     // It has joined and simulates.
-    let until = Instant::now() + Duration::from_secs(30);
-    while processor_seconds(pid) < 0.5 {
-        assert!(Instant::now() < until, "rank 1 does not begin");
-        std::thread::sleep(Duration::from_millis(10));
-    }
+    await_that("rank 1 simulates", || (processor_seconds(pid) >= 0.5).then_some(()));
     assert!(Command::new("kill").args(["-KILL", &pid.to_string()]).status().unwrap().success());
     let ended = running.wait_with_output().unwrap();
     let errors = text(&ended.stderr);
     assert!(errors.contains("rank 1 on ") && errors.contains("is lost: rank 0 computes its points"), "{errors}");
-    let one = alone(home.path(), &arguments.replace("--rank-timeout 2s", ""));
+    let one = alone(home.path(), &arguments);
     assert_eq!(text(&ended.stdout), text(&one.stdout));
 }

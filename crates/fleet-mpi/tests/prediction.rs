@@ -3,10 +3,12 @@
 
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
 
 use record::Run;
 use tempfile::TempDir;
+
+use crate::fleet::{PATIENT, await_that};
+use crate::host::timed;
 
 const FLEET: &str = env!("CARGO_BIN_EXE_fathom-fleet");
 
@@ -38,11 +40,8 @@ impl Load {
         command.args(["serve", self.volume, "--listen", self.address, "--insecure", "--progress", "off"]);
         let child = command.env("FATHOM_HOME", home).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
         let served = Served(child.unwrap());
-        let until = Instant::now() + Duration::from_secs(20);
-        while std::net::TcpStream::connect(self.address).is_err() {
-            assert!(Instant::now() < until, "nothing listens at {}", self.address);
-            std::thread::sleep(Duration::from_millis(20));
-        }
+        let listens = format!("something listens at {}", self.address);
+        await_that(&listens, || std::net::TcpStream::connect(self.address).ok());
         served
     }
 
@@ -50,7 +49,7 @@ impl Load {
         let mut command = Command::new("mpirun");
         command.envs([("OMPI_ALLOW_RUN_AS_ROOT", "1"), ("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")]);
         command.args(["--oversubscribe", "--bind-to", "none", "-n", &hosts.to_string(), FLEET, "run"]);
-        command.args(self.words()).args(["--ioengine=nbd", &format!("--uri=nbd://{}/", self.address)]);
+        command.args(self.words()).args(["--ioengine=nbd", &format!("--uri=nbd://{}/", self.address), PATIENT]);
         record_of(command, home)
     }
 
@@ -60,29 +59,41 @@ impl Load {
         record_of(command, home)
     }
 
-    /// Compares measurements of 4 and 8 hosts with predictions. Returns the predictions.
-    fn check(&self) -> Vec<Run> {
-        let home = TempDir::new().unwrap();
-        let _served = self.serve(home.path());
+    /// Compares measurements of 4 and 8 hosts with predictions for a test of this name. Returns the predictions.
+    fn check(&self, name: &str) -> Vec<Run> {
         let checked = [4, 8].map(|hosts| {
-            let (measured, predicted) = (self.measured(home.path(), hosts), self.predicted(home.path(), hosts));
-            let iops = [&measured, &predicted].map(|run| run.jobs[0].result.iops());
-            let p50_ns = [&measured, &predicted].map(|run| {
-                let percentile = run.jobs[0].result.read.service.percentile_ns(50.0);
-                percentile.unwrap() as f64
-            });
-            eprintln!("{hosts} hosts: measured and predicted IOPS {iops:?}, p50 {p50_ns:?} ns");
-            assert!((iops[0] / iops[1] - 1.0).abs() <= 0.03, "{hosts} hosts: {iops:?} IOPS");
-            assert!((p50_ns[0] / p50_ns[1] - 1.0).abs() <= 0.03, "{hosts} hosts: p50 {p50_ns:?} ns");
-            let shares = [&measured, &predicted].map(shares);
-            for (host, (measured, predicted)) in shares[0].iter().zip(&shares[1]).enumerate() {
-                let difference = measured / predicted - 1.0;
-                assert!(difference.abs() <= 0.05, "host {host} of {hosts}: {measured} instead of {predicted}");
-            }
-            assert_eq!(shares.map(|shares| shares.len() as u32), [hosts; 2]);
+            let home = TempDir::new().unwrap();
+            let predicted = self.predicted(home.path(), hosts);
+            timed(&format!("prediction::{name}, {hosts} hosts"), || self.compare(home.path(), hosts, &predicted));
             predicted
         });
         checked.into()
+    }
+
+    /// Measures once, and compares that with a prediction.
+    fn compare(&self, home: &Path, hosts: u32, predicted: &Run) -> Result<(), String> {
+        let _served = self.serve(home);
+        let measured = self.measured(home, hosts);
+        let iops = [&measured, predicted].map(|run| run.jobs[0].result.iops());
+        let p50_ns = [&measured, predicted].map(|run| {
+            let percentile = run.jobs[0].result.read.service.percentile_ns(50.0);
+            percentile.unwrap() as f64
+        });
+        eprintln!("{hosts} hosts: measured and predicted IOPS {iops:?}, p50 {p50_ns:?} ns");
+        if (iops[0] / iops[1] - 1.0).abs() > 0.03 {
+            return Err(format!("{hosts} hosts: {iops:?} IOPS"));
+        }
+        if (p50_ns[0] / p50_ns[1] - 1.0).abs() > 0.03 {
+            return Err(format!("{hosts} hosts: p50 {p50_ns:?} ns"));
+        }
+        let shares = [&measured, predicted].map(shares);
+        assert_eq!(shares.each_ref().map(|shares| shares.len() as u32), [hosts; 2]);
+        for (host, (measured, predicted)) in shares[0].iter().zip(&shares[1]).enumerate() {
+            if (measured / predicted - 1.0).abs() > 0.05 {
+                return Err(format!("host {host} of {hosts}: {measured} instead of {predicted}"));
+            }
+        }
+        Ok(())
     }
 }
 
@@ -109,7 +120,7 @@ fn record_of(mut command: Command, home: &Path) -> Run {
 #[test]
 fn a_simulation_predicts_hosts_that_share_the_limit_of_a_volume() {
     let load = Load { volume: "custom,size=10GiB,iops=3000,latency=1ms", depth: 8, address: "127.0.0.1:10891" };
-    for run in load.check() {
+    for run in load.check("a_simulation_predicts_hosts_that_share_the_limit_of_a_volume") {
         assert!((run.jobs[0].result.iops() / 3_000.0 - 1.0).abs() <= 0.02);
         let stages = &run.model.as_ref().unwrap().stages;
         assert!(stages.iter().any(|stage| stage.decided as f64 > 0.9 * stage.requests as f64), "{stages:?}");
@@ -119,7 +130,9 @@ fn a_simulation_predicts_hosts_that_share_the_limit_of_a_volume() {
 #[test]
 fn a_simulation_predicts_hosts_whose_queue_depth_is_the_limit() {
     let load = Load { volume: "custom,size=10GiB,iops=100000,latency=20ms", depth: 4, address: "127.0.0.1:10892" };
-    for (run, hosts) in load.check().into_iter().zip([4.0, 8.0]) {
+    for (run, hosts) in
+        load.check("a_simulation_predicts_hosts_whose_queue_depth_is_the_limit").into_iter().zip([4.0, 8.0])
+    {
         assert!((run.jobs[0].result.iops() / (hosts * 4.0 / 0.020) - 1.0).abs() <= 0.02);
     }
 }

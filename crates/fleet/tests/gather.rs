@@ -1,22 +1,18 @@
 //! Values of all ranks gathered at rank 0.
 
-#[allow(dead_code, reason = "other tests use the rest")]
-mod memory;
-
 use std::sync::{Arc, Barrier};
 use std::time::Duration;
 
 use fleet::{ExchangeOptions, SystemClock};
-use memory::{Network, as_ranks, ignored, join_with, no_signal};
+
+use crate::memory::{Network, PATIENT_SILENCE, as_ranks, ignored, join_with, no_signal, with_growing_silence};
 
 /// What each rank has got: nothing, or the values of all.
 type Gathered = Result<Option<Vec<Option<(u32, String)>>>, String>;
 
 /// Gathers a value of each rank. Some ranks die before, without a word.
-fn gathered(ranks: u32, dead: &[u32]) -> Vec<Gathered> {
+fn gathered(ranks: u32, dead: &[u32], silence: Duration) -> Vec<Gathered> {
     let (network, all_joined) = (Network::new(ranks), Barrier::new(ranks as usize));
-    // A rank that is only slow does not count as lost.
-    let silence = Duration::from_secs(if dead.is_empty() { 3 } else { 1 });
     as_ranks(ranks, |rank| {
         let clock = Arc::new(SystemClock);
         let fleet = join_with(&network, rank, ExchangeOptions { silence, clock, ended: no_signal, end: ignored });
@@ -35,7 +31,7 @@ fn gathered(ranks: u32, dead: &[u32]) -> Vec<Gathered> {
 #[test]
 fn rank_0_gets_the_values_of_all_ranks_in_their_order() {
     for ranks in [1, 2, 7, 8] {
-        let all = gathered(ranks, &[]);
+        let all = gathered(ranks, &[], PATIENT_SILENCE);
         let wanted = (0..ranks).map(|rank| Some((rank, format!("\"{rank}\"\n{}", 0.1 + f64::from(rank)))));
         assert_eq!(all[0], Ok(Some(wanted.collect())));
         assert!(all[1..].iter().all(|others| *others == Ok(None)), "{all:?}");
@@ -46,10 +42,12 @@ fn rank_0_gets_the_values_of_all_ranks_in_their_order() {
 fn lost_ranks_have_no_value_and_do_not_cost_those_of_others() {
     // A leaf, and an inner rank with one of its children.
     for dead in [&[7][..], &[4, 6]] {
-        let all = gathered(8, dead);
-        let values = all[0].clone().unwrap().unwrap();
-        let present: Vec<u32> = values.iter().flatten().map(|(rank, _)| *rank).collect();
-        assert_eq!(present, (0..8).filter(|rank| !dead.contains(rank)).collect::<Vec<u32>>());
-        assert!((0..8).all(|rank| values[rank].is_none() == dead.contains(&(rank as u32))));
+        with_growing_silence(|silence| {
+            let all = gathered(8, dead, silence);
+            let values = all[0].clone().unwrap().unwrap();
+            let present: Vec<u32> = values.iter().flatten().map(|(rank, _)| *rank).collect();
+            assert_eq!(present, (0..8).filter(|rank| !dead.contains(rank)).collect::<Vec<u32>>());
+            assert!((0..8).all(|rank| values[rank].is_none() == dead.contains(&(rank as u32))));
+        });
     }
 }

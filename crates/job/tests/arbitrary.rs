@@ -1,12 +1,11 @@
 //! Random input yields jobs or diagnostics and never a panic.
 
-mod support;
-
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use job::{Dialect, Place, parse_command_line, parse_file_text, table::OPTIONS};
-use support::World;
 use units::random::Random;
+
+use crate::support::World;
 
 /// Number of texts per test; `fuzz/` searches for longer.
 const CASES: u64 = 4000;

@@ -2,12 +2,11 @@
 
 #![allow(clippy::disallowed_methods, reason = "reads the repository's own files")]
 
-mod support;
-
 use std::path::{Path, PathBuf};
 
 use job::{Dialect, parse_files};
-use support::{World, lines};
+
+use crate::support::{World, lines};
 
 fn examples() -> Vec<PathBuf> {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");

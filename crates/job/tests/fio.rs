@@ -8,13 +8,12 @@
     reason = "runs the installed program on files of its own"
 )]
 
-mod support;
-
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use job::{BlockSizes, Dialect, Job, Size, parse_command_line, table};
-use support::{World, fio_job, lines, parse, words};
+
+use crate::support::{World, fio_job, lines, parse, words};
 
 /// Returns the installed fio. Without one, prints that the test is skipped, or fails under `FATHOM_NO_SKIP`.
 fn fio() -> Option<PathBuf> {

@@ -1,10 +1,9 @@
 //! Tests of every quirk of fio's job language in both dialects: fio's reading and the strict dialect's diagnostics.
 
-mod support;
-
 use job::{Dialect, FileOrder, Job, Parsed, Plan, Size, parse_command_line, parse_file_text, parse_files};
-use support::{World, codes, fio_job, lines, parse, words};
 use units::{Bytes, Nanos};
+
+use crate::support::{World, codes, fio_job, lines, parse, words};
 
 /// A quirk: its number and name, a job file, a check of fio's reading, and the codes that the strict dialect reports.
 struct Quirk {

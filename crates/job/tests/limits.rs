@@ -1,9 +1,8 @@
 //! Tests that limits on job text are reported with their place, and soon.
 
-mod support;
-
 use job::{Dialect, Parsed, Plan, limits, parse_files, parse_job_arguments};
-use support::World;
+
+use crate::support::World;
 
 /// Parses the file `a.fio`.
 fn read(world: &World, dialect: Dialect) -> Parsed<Plan> {

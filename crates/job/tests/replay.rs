@@ -1,10 +1,9 @@
 //! Tests of jobs that replay a trace.
 
-mod support;
-
 use job::{Dialect, Engine, InjectedOptions, Plan, ReplayFit, ReplayLoop, ReplayOptions, parse_job_arguments};
-use support::{World, lines, parse};
 use units::Nanos;
+
+use crate::support::{World, lines, parse};
 
 fn arguments(words: &[&str], volume: Option<&str>) -> (Plan, Vec<String>) {
     let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();

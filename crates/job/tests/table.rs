@@ -1,12 +1,11 @@
 //! Tests that the option table is consistent.
 
-mod support;
-
 use std::collections::BTreeMap;
 
 use job::table::{Category, OPTIONS, OptionKind, OptionSpec, Status, find, find_all, suggest};
 use job::{Dialect, Plan, docs, parse_command_line};
-use support::{World, lines, parse};
+
+use crate::support::{World, lines, parse};
 
 #[test]
 fn names_are_unique_for_each_engine() {

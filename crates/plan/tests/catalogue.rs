@@ -8,6 +8,8 @@ use plan::{
 };
 use units::Nanos;
 
+use crate::host::{timed, within};
+
 fn ranked(need: &Need) -> (Vec<Candidate>, plan::Ranking) {
     let found = candidates(need, &mut LatencyCache::default());
     let ranking = rank(&found);
@@ -191,13 +193,15 @@ fn the_whole_catalogue_is_ranked_in_less_than_a_second() {
         read_share: 0.6,
         ..Need::default()
     };
-    let begun = std::time::Instant::now();
-    let (found, _) = ranked(&need);
-    let taken = begun.elapsed();
-    assert!(found.len() >= 35);
     // Unoptimized builds are several times slower; the bound holds for release builds.
     let most = if cfg!(debug_assertions) { Duration::from_secs(5) } else { Duration::from_secs(1) };
-    assert!(taken < most, "{taken:?}");
+    timed("catalogue::the_whole_catalogue_is_ranked_in_less_than_a_second", || {
+        let begun = std::time::Instant::now();
+        let (found, _) = ranked(&need);
+        let taken = begun.elapsed();
+        assert!(found.len() >= 35);
+        within(taken, most)
+    });
 }
 
 #[test]

@@ -21,7 +21,7 @@ impl LogSink for NoLogs {
     }
 }
 
-fn model() -> ModelRunner<sim::Virtual> {
+fn model() -> ModelRunner {
     ModelRunner::in_virtual_time(Default::default(), volume::catalogue::no_files, Arc::new(NoLogs))
 }
 
@@ -149,7 +149,7 @@ fn the_best_of_random_needs_is_undominated_and_confirmed() {
         let laws = &mut LatencyCache::default();
         loop {
             let seed = next.fetch_add(1, Ordering::Relaxed);
-            if seed >= 500 {
+            if seed >= 200 {
                 return;
             }
             hold(seed, laws);

@@ -64,7 +64,7 @@ fn prepared(bytes: &[u8], is_full: bool, dependence: ReplayLoop) -> Result<Prepa
     Ok(PreparedTrace::read("t", (is_full, dependence), traces, |_| true)?.expect("it is not interrupted"))
 }
 
-fn runner(trace: &PreparedTrace) -> ModelRunner<sim::Virtual> {
+fn runner(trace: &PreparedTrace) -> ModelRunner {
     let runner = ModelRunner::in_virtual_time(Default::default(), volume::catalogue::no_files, Arc::new(NoLogs));
     runner.with_traces(trace.traces())
 }

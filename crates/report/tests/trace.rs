@@ -1,17 +1,15 @@
 //! The characteristics of a trace, compared verbatim.
 #![allow(clippy::disallowed_methods, reason = "tests compare with files, and write them on request")]
 
-#[path = "../../trace/tests/common/mod.rs"]
-mod common;
-#[path = "html/wellformed.rs"]
-mod wellformed;
-
 use report::{ResultDocument, ResultFormat, SheetStyle};
 use trace::{
     BacklogLimit, Characterizer, JobComparison, JobLoop, JobOmission, LoadDifference, LoadDimension, LoadLatency,
     TraceCopy, TraceEnd, TraceFinding, TraceFormat, TraceInfo, TraceInput, TraceOperation, TraceRequest, TraceStudy,
     TraceWindow, TraceWriter, TraceWriterOptions, VolumeComparison, scan_trace, trace_findings,
 };
+
+use crate::html::wellformed;
+use crate::traces;
 
 /// Returns the report of the bytes of a trace.
 fn read(name: &str, format: TraceFormat, bytes: &[u8]) -> TraceStudy {
@@ -44,7 +42,7 @@ fn read(name: &str, format: TraceFormat, bytes: &[u8]) -> TraceStudy {
 
 /// A database of 12 s with bursts of page writes every 3 s, each of 48 ms.
 fn checkpoints() -> Vec<TraceRequest> {
-    let mut requests = common::database(240_000, 7);
+    let mut requests = traces::database(240_000, 7);
     for burst in 1..4u64 {
         for index in 0..12_000u64 {
             let issued_ns = burst * 3_000_000_000 + index * 4_000;
@@ -66,7 +64,7 @@ fn checkpoints() -> Vec<TraceRequest> {
 }
 
 fn database() -> TraceStudy {
-    read("db.trace", TraceFormat::Fathom, &common::write(&checkpoints(), TraceWriterOptions::default()))
+    read("db.trace", TraceFormat::Fathom, &traces::write(&checkpoints(), TraceWriterOptions::default()))
 }
 
 fn render(report: &TraceStudy, format: ResultFormat) -> String {
@@ -150,7 +148,7 @@ fn a_job_beside_its_trace() {
     let mut report = read(
         "db.trace",
         TraceFormat::Fathom,
-        &common::write(&common::database(2_000, 7), TraceWriterOptions::default()),
+        &traces::write(&traces::database(2_000, 7), TraceWriterOptions::default()),
     );
     report.job = Some(Box::new(job()));
     expect("trace-job.txt", &render(&report, ResultFormat::Text));
@@ -270,7 +268,7 @@ fn odd_traces_are_rendered() {
     let zero_length: Vec<TraceRequest> = (0..500)
         .map(|index| TraceRequest { issued_ns: index, service_ns: Some(0), ..TraceRequest::default() })
         .collect();
-    let wild = common::wild(20_000, 3);
+    let wild = traces::wild(20_000, 3);
     for requests in [&[][..], &one, &late, &zero_length, &wild] {
         let mut characterizer = Characterizer::new();
         requests.iter().for_each(|request| characterizer.add(request));
@@ -291,7 +289,7 @@ fn odd_traces_are_rendered() {
 /// A database of 800 requests per second for 12.5 s, with a checkpoint of 300 page writes every 3 s.
 fn example() -> Vec<TraceRequest> {
     let is_page_write = |request: &TraceRequest| request.operation == TraceOperation::Write && !request.is_sync;
-    let mut requests = common::database(10_000, 1);
+    let mut requests = traces::database(10_000, 1);
     requests.retain(|request| !is_page_write(request));
     requests.iter_mut().for_each(|request| request.issued_ns *= 25);
     for checkpoint in 1..5u64 {

@@ -1,11 +1,11 @@
 //! Simulated worlds as targets: without the page cache, with it, and with little memory.
 
-mod common;
-
 use sim::{Buffered, ClientPlace, ModelClient, Virtual, World};
 use target::conformance::{TestedTarget, check};
 use units::{Bytes, Nanos};
 use volume::{Attachment, Behaviour, Buffering, HardDisk, Spec, System};
+
+use crate::common;
 
 const FILE_BYTES: u64 = 1 << 20;
 

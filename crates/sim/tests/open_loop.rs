@@ -1,11 +1,10 @@
 //! Random arrivals wait at a limit as queueing theory predicts.
 
-mod common;
-
-use common::{constant, run};
 use units::Nanos;
 use volume::PerRequestKind;
 use volume::spec::{Burst, CountedUnit, Jitter, Limit, LimitSource, Scope, Spec, Station};
+
+use crate::common::{constant, run};
 
 /// Requests per second of the limit.
 const LIMIT: u64 = 10_000;

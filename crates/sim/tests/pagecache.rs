@@ -1,10 +1,9 @@
 //! Jobs that use the page cache: what they measure, and when it is not the volume.
 
-mod common;
-
-use common::{Outcome, constant, limited, run};
 use units::{Bytes, Nanos};
 use volume::{Buffering, Spec};
+
+use crate::common::{Outcome, constant, limited, run};
 
 const MIB: u64 = 1 << 20;
 const GIB: u64 = 1 << 30;

@@ -1,15 +1,15 @@
 //! Random volumes under random jobs: simulation and closed form agree, and no operation is lost.
 
-mod common;
-
 use units::random::Random;
 use units::{Bytes, Nanos};
 use volume::closed::{Load, predict};
 use volume::spec::{Behaviour, Burst, CountedUnit, Jitter, LatencySpec, Limit, LimitSource, Scope, Spec, Station};
 use volume::{Law, PerRequestKind};
 
+use crate::common;
+
 /// Number of volumes.
-const SWARM: u64 = 60;
+const SWARM: u64 = 30;
 /// Seed of the volumes.
 const SEED: u64 = 20_261_121;
 /// Maximum relative difference of the two.

@@ -1,16 +1,14 @@
 //! Kills processes that use a store.
 
-mod common;
-
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, SystemTime};
-
-use common::{add, sample};
 use store::{Filter, RunKind, RunStore};
 use units::random::Random;
+
+use crate::common::{add, sample};
 
 const ROUNDS: u64 = 100;
 
@@ -37,17 +35,19 @@ fn leftovers(root: &Path) -> Vec<String> {
     names.filter(|name| name.starts_with(".writing-") || name.starts_with(".removing-")).collect()
 }
 
-/// Kills a worker after a delay and returns its output.
-fn killed_after(root: &Path, while_us: u64) -> Vec<String> {
+/// Kills a worker some time after it has written some lines, and returns its output.
+fn killed_after(root: &Path, line_count: usize, while_us: u64) -> Vec<String> {
     let mut child = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "works_until_it_is_killed", "--nocapture"])
+        .args(["--exact", "crashes::works_until_it_is_killed", "--nocapture"])
         .env("STORE_TEST_KILLED", root)
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
+    let mut output = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
+    let mut lines: Vec<String> = output.by_ref().take(line_count).collect();
     std::thread::sleep(Duration::from_micros(while_us));
     child.kill().unwrap();
-    let lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap).collect();
+    lines.extend(output);
     child.wait().unwrap();
     lines
 }
@@ -62,7 +62,9 @@ fn nothing_is_lost_when_processes_are_killed_at_random() {
     let (mut added, mut swept) = (0, 0);
     for round in 0..ROUNDS {
         let mut uncertain = None;
-        for line in killed_after(home.path(), 1_000 + random.below(150_000)) {
+        // It writes some lines before the first of the store. Some rounds end before it has opened that.
+        let (line_count, while_us) = (random.below(40) as usize, random.below(5_000));
+        for line in killed_after(home.path(), line_count, while_us) {
             match line.split_once(' ') {
                 Some(("added", id)) => {
                     added += 1;

@@ -1,13 +1,11 @@
 //! Damaged stores.
 
-mod common;
-
+use record::Run;
 use std::fs;
 use std::path::{Path, PathBuf};
-
-use common::{add, sample};
-use record::Run;
 use store::{Filter, Reason, RunKind, RunStore};
+
+use crate::common::{add, sample};
 
 struct Damaged {
     _home: tempfile::TempDir,

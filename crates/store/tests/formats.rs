@@ -2,12 +2,10 @@
 //!
 //! A new version adds a folder, which `FATHOM_WRITE_EXPECTED=1` writes, and leaves the others unchanged.
 
-mod common;
-
 use std::path::{Path, PathBuf};
-
-use common::{EVENTS, JOB, add, sample};
 use store::{FORMAT, Filter, RunKind, RunStore};
+
+use crate::common::{EVENTS, JOB, add, sample};
 
 fn fixtures() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures")

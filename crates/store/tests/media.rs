@@ -1,16 +1,14 @@
 //! Read-only and full file systems.
 
-mod common;
-
 use std::fs;
 use std::io::ErrorKind;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-
-use common::{add, sample};
 use store::{Error, Filter, Reason, RunKind, RunStore};
+
+use crate::common::{add, sample};
 
 /// A tmpfs, unmounted at the end of the test.
 struct Mount<'a>(&'a Path, #[expect(dead_code, reason = "held until the end")] MutexGuard<'static, ()>);

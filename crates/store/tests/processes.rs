@@ -1,12 +1,10 @@
 //! Several processes using one store. These tests are a separate program: between fork and exec, a child holds copies
 //! of all locks of the other tests in its program, and the store then postpones writing its index.
 
-mod common;
-
 use std::process::{Command, Stdio};
-
-use common::{add, sample};
 use store::{Filter, RunKind, RunStore};
+
+use crate::common::{add, sample};
 
 fn ids(store: &RunStore, filter: &Filter) -> Vec<String> {
     let listing = store.list(filter).unwrap();
@@ -30,7 +28,7 @@ fn many_processes_add_at_once() {
     let mut children: Vec<_> = (0..8)
         .map(|_| {
             let mut child = Command::new(std::env::current_exe().unwrap());
-            child.args(["--exact", "one_of_many_processes"]).stdout(Stdio::null());
+            child.args(["--exact", "processes::one_of_many_processes"]).stdout(Stdio::null());
             child.env("STORE_TEST_SHARED", home.path()).spawn().unwrap()
         })
         .collect();

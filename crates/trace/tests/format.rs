@@ -2,13 +2,12 @@
 
 #![allow(clippy::disallowed_macros, reason = "tests print what they measured")]
 
-mod common;
-
-use common::{database, info, read, sequential, uniform, wild, write};
 use trace::{
     TRACE_HEADER_BYTES, TraceBlockHeader, TraceBlockKind, TraceEnd, TraceRequest, TraceWriter, TraceWriterOptions,
 };
 use units::random::Random;
+
+use crate::common::{database, info, read, sequential, uniform, wild, write};
 
 const EXACT: TraceWriterOptions = TraceWriterOptions { tick_ns: 1, block_requests: 1_000 };
 

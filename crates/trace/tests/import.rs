@@ -2,15 +2,13 @@
 
 #![allow(clippy::disallowed_macros, reason = "tests print what they measured")]
 
-mod common;
-
 use std::collections::BTreeMap;
-
-use common::{database, info, wild};
 use trace::{
     TraceEnd, TraceError, TraceExport, TraceFormat, TraceInfo, TraceInput, TraceInputStep, TraceOperation, TraceRequest,
 };
 use units::random::Random;
+
+use crate::common::{database, info, wild};
 
 /// What was read of a trace.
 #[derive(Debug)]

@@ -1,12 +1,11 @@
 //! Reading of whole traces.
 
-mod common;
-
-use common::{database, info, write};
 use trace::{
     TraceCondition, TraceEnd, TraceExport, TraceFormat, TraceInput, TraceRequest, TraceWindow, TraceWriterOptions,
     scan_trace,
 };
+
+use crate::common::{database, info, write};
 
 /// Reads a trace in pieces of 4,099 bytes.
 fn scan(format: TraceFormat, bytes: &[u8], window: TraceWindow) -> (TraceCondition, Vec<TraceRequest>) {

@@ -1,12 +1,11 @@
 //! Random jobs: decisions stay inside the files and every job ends, whatever its options.
 
-mod common;
-
-use common::*;
 use job::*;
 use units::random::Random;
 use units::{Bytes, Nanos, OpKind, PerKind, Rate};
 use workload::{Decision, FileExtent, Issuer, JobLayout, Next, Operations, WorkerIndex};
+
+use crate::common::*;
 
 fn pick<T: Clone>(random: &mut Random, values: &[T]) -> T {
     values[random.below(values.len() as u64) as usize].clone()

@@ -1,12 +1,11 @@
 //! Tests that every pass covers every block once, for all sizes, and that a seed repeats all decisions.
 
-mod common;
-
-use common::*;
 use job::{BlockSizes, Distribution, FileOrder, FileService, Generator};
 use units::random::Random;
 use units::{Nanos, OpKind, PerKind};
 use workload::{Issuer, WorkerIndex};
+
+use crate::common::*;
 
 #[test]
 fn fixed_blocks_are_covered_once_per_pass() {

@@ -1,11 +1,10 @@
 //! Tests of the files and regions of a worker and their required sizes, with numbers as in fio.
 
-mod common;
-
-use common::{KIB, job, rw};
 use job::{BlockSizes, Job, Size};
 use units::Bytes;
 use workload::{FileExtent, FileFact, FilePlan, WorkerIndex, WorkloadError, plan_files};
+
+use crate::common::{KIB, job, rw};
 
 fn nothing(_: &str) -> Option<FileFact> {
     None

@@ -4,14 +4,12 @@
 
 #![allow(clippy::disallowed_macros, reason = "a test says why it was skipped")]
 
-mod common;
-
-use std::process::Command;
-
-use common::*;
 use job::{BlockSizes, FileOrder, FileService, Job, Size};
+use std::process::Command;
 use units::{Bytes, Nanos, OpKind, PerKind};
 use workload::{Decision, FileFact, Issuer, WorkerIndex, plan_files};
+
+use crate::common::*;
 
 /// fio's arguments and the same job for Fathom.
 struct Case {

@@ -1,11 +1,10 @@
 //! Tests that rates are exact in virtual time and lateness is never hidden.
 
-mod common;
-
-use common::*;
 use job::{Arrivals, BlockSizes, ThinktimeBlocks};
 use units::{Nanos, OpKind, PerKind, Rate};
 use workload::{Decision, JobLayout, Next};
+
+use crate::common::*;
 
 fn rated(iops: u64, process: Arrivals) -> job::Job {
     let mut job = rw("randread");

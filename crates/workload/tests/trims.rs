@@ -1,14 +1,12 @@
 //! Tests of `trim_percentage`: what is trimmed before it is verified, and what the verification then requires.
 
-mod common;
-
+use job::{Job, TrimBacklog, VerifyMethod};
 use std::collections::BTreeSet;
 use std::sync::Arc;
-
-use common::*;
-use job::{Job, TrimBacklog, VerifyMethod};
 use units::{Nanos, OpKind};
 use workload::{Decision, Issuer, JobLayout, Mismatch, Next, Operations, WorkerIndex, Writers, WrongData};
+
+use crate::common::*;
 
 fn trimming(word: &str, percentage: u32, backlog: u64) -> Job {
     let mut job = rw(word);

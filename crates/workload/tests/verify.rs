@@ -1,16 +1,14 @@
 //! Tests that written blocks are recognised and a changed byte is located.
 
-mod common;
-
-use std::sync::Arc;
-
-use common::*;
 use job::{BlockSizes, Distribution, FIO_HEADER_BYTES, Job, VerifyFormat, VerifyMethod};
+use std::sync::Arc;
 use units::random::Random;
 use units::{Nanos, OpKind, PerKind, Rate};
 use workload::{
     Checked, Decision, HEADER_BYTES, Issuer, JobLayout, Next, VerifyState, WorkerIndex, Writers, WrongData,
 };
+
+use crate::common::*;
 
 /// Jobs of each method that compares the payload, in both layouts of headers.
 fn jobs_of_methods(word: &str) -> impl Iterator<Item = Job> {

@@ -1,14 +1,13 @@
 //! Jobs in zones keep to the rules of zoned devices, whatever completes when, and whichever workers share them.
 
-mod common;
-
-use std::sync::Arc;
-
-use common::MIB;
 use job::{Dialect, EmptySource, Job, parse_file_text};
+use std::sync::Arc;
 use units::random::Random;
 use units::{Nanos, OpKind, Zone, ZoneCommand, ZoneCondition, ZoneKind, ZoneReport};
 use workload::{Decision, FileExtent, FileFact, FilePlan, Issuer, JobLayout, Next, WorkerIndex, ZoneTable, ZoneTask};
+
+use crate::common;
+use crate::common::MIB;
 
 /// A job with options in the syntax of job files.
 fn job(options: &str) -> Job {

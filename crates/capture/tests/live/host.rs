@@ -3,11 +3,12 @@
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use capture::{CaptureHost, CaptureOptions, capture, sample};
+use record::{Input, Run, read_input};
 use report::capture::{CaptureProgress, CaptureReport, SampleProgress, SampleReport};
 use trace::{TraceEnd, TraceInfo, TraceReader, TraceRequest, TraceStep};
 
@@ -36,7 +37,7 @@ impl LoopDisk {
         if !rustix::process::geteuid().is_root() {
             return skip("captures need root");
         }
-        static NUMBER: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
+        static NUMBER: AtomicU64 = AtomicU64::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let file = PathBuf::from(format!("/dev/shm/fathom-capture-{}-{number}", std::process::id()));
         File::create(&file).and_then(|file| file.set_len(mib << 20)).unwrap();
@@ -117,14 +118,73 @@ impl Drop for Zram {
     }
 }
 
+/// Waits for a condition.
+pub(crate) fn await_that(mut is_true: impl FnMut() -> bool) {
+    assert!(happens(&mut is_true), "waited for too long");
+}
+
+/// Reports whether a condition becomes true before nothing more can be hoped for.
+fn happens(is_true: &mut impl FnMut() -> bool) -> bool {
+    let began = Instant::now();
+    while !is_true() {
+        if began.elapsed() > Duration::from_secs(300) {
+            return false;
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    true
+}
+
 /// Runs fio on a device, with direct I/O. `LOOP` stands for its name.
 pub(crate) fn fio(disk: &LoopDisk, words: &str) {
     fio_on(&disk.path.display().to_string(), &words.replace("LOOP", disk.name()));
 }
 
-pub(crate) fn fio_on(path: &str, words: &str) {
+/// Runs fio as [`fio`] does, and returns what it measured.
+pub(crate) fn measured_by_fio(disk: &LoopDisk, words: &str) -> Run {
+    let words = format!("{} --output-format=json", words.replace("LOOP", disk.name()));
+    let document = fio_on(&disk.path.display().to_string(), &words);
+    match read_input("fio", &document, None).unwrap() {
+        Input::Run(run) => *run,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Runs fio, and returns what it printed.
+pub(crate) fn fio_on(path: &str, words: &str) -> Vec<u8> {
     let output = fio_command(path, words).stdout(Stdio::piped()).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+    output.stdout
+}
+
+/// A load that is ended when it is dropped.
+pub(crate) struct EndlessLoad(Child);
+
+impl EndlessLoad {
+    /// Starts a load in threads of one process, and waits until it has read from its device.
+    pub(crate) fn on(disk: &LoopDisk, words: &str) -> Self {
+        let load = Self(spawn_fio(disk.path(), &format!("{words} --thread --time_based --runtime=3600")));
+        await_that(|| load.read_bytes() > 0);
+        load
+    }
+
+    pub(crate) fn id(&self) -> u32 {
+        self.0.id()
+    }
+
+    /// Returns the bytes that it has read from devices so far, see `proc_pid_io(5)`.
+    pub(crate) fn read_bytes(&self) -> u64 {
+        let text = std::fs::read_to_string(format!("/proc/{}/io", self.id())).unwrap_or_default();
+        let bytes = text.lines().find_map(|line| line.strip_prefix("read_bytes:")?.trim().parse().ok());
+        bytes.expect("the load runs, and the kernel counts its bytes")
+    }
+}
+
+impl Drop for EndlessLoad {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
 }
 
 pub(crate) fn spawn_fio(path: &Path, words: &str) -> Child {
@@ -180,7 +240,9 @@ pub(crate) struct Recorder {
     ended: Arc<AtomicBool>,
     /// Whether the capture does not read until its load has ended.
     is_stalled: bool,
-    calls: Arc<AtomicBool>,
+    /// Whether the capture ends by itself.
+    ends_itself: bool,
+    calls: Arc<AtomicU64>,
 }
 
 impl Recorder {
@@ -194,9 +256,26 @@ impl Recorder {
         Self { is_stalled: true, ..Self::default() }.run(options, load)
     }
 
+    /// Captures while a load runs and until the capture ends by itself.
+    pub(crate) fn to_its_end(options: &CaptureOptions, load: impl FnOnce()) -> CaptureReport {
+        Self { ends_itself: true, ..Self::default() }.run(options, load)
+    }
+
     /// Samples counters while a load runs.
     pub(crate) fn sampled_during(options: &CaptureOptions, interval: Duration, load: impl FnOnce()) -> SampleReport {
         Self::default().observe(load, |host| sample(options, interval, host).unwrap())
+    }
+
+    /// Samples counters while a load runs and until sampling ends by itself. The load can find out how often sampling has
+    /// asked whether to end.
+    pub(crate) fn sampled_to_its_end(
+        options: &CaptureOptions,
+        interval: Duration,
+        load: impl FnOnce(&AtomicU64),
+    ) -> SampleReport {
+        let recorder = Self { ends_itself: true, ..Self::default() };
+        let calls = Arc::clone(&recorder.calls);
+        recorder.observe(|| load(&calls), |host| sample(options, interval, host).unwrap())
     }
 
     fn run(self, options: &CaptureOptions, load: impl FnOnce()) -> CaptureReport {
@@ -207,10 +286,13 @@ impl Recorder {
         let mut host = self.clone();
         std::thread::scope(|scope| {
             let captured = scope.spawn(|| observer(&mut host));
-            while !self.calls.load(Ordering::Relaxed) && !captured.is_finished() {
+            while self.calls.load(Ordering::Relaxed) == 0 && !captured.is_finished() {
                 std::thread::sleep(Duration::from_millis(5));
             }
             load();
+            if self.ends_itself {
+                happens(&mut || captured.is_finished());
+            }
             self.ended.store(true, Ordering::Relaxed);
             captured.join().unwrap()
         })
@@ -220,7 +302,7 @@ impl Recorder {
 impl CaptureHost for Recorder {
     fn is_ended(&self) -> bool {
         // The first call comes after events were enabled, or counters read.
-        self.calls.store(true, Ordering::Relaxed);
+        self.calls.fetch_add(1, Ordering::Relaxed);
         while self.is_stalled && !self.ended.load(Ordering::Relaxed) {
             std::thread::sleep(Duration::from_millis(5));
         }

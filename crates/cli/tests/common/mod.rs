@@ -18,11 +18,14 @@ use std::os::unix::net::UnixStream;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// Longer than any program of these tests takes on a slow machine.
-const TIME_LIMIT: Duration = Duration::from_secs(120);
+/// Ends programs that hang. Slow hosts need a tenth of it, and the runner of the tests ends a test after ten minutes.
+pub(crate) const TIME_LIMIT: Duration = Duration::from_secs(9 * 60);
+/// Ends waits for what never happens.
+pub(crate) const WAIT_MAX: Duration = Duration::from_secs(5 * 60);
 
 /// Returns a command for Fathom that saves no runs and whose output does not depend on the environment.
 pub(crate) fn fathom<S: AsRef<std::ffi::OsStr>>(words: impl IntoIterator<Item = S>) -> Command {
@@ -52,14 +55,81 @@ pub(crate) fn flat(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Waits until a condition holds, for a minute at most.
+/// Waits until a condition holds. Fails the test if it never does.
 #[track_caller]
-pub(crate) fn wait_for(what: &str, mut holds: impl FnMut() -> bool) {
+pub(crate) fn wait_for(what: &str, holds: impl FnMut() -> bool) {
+    assert!(happens(holds), "timeout while waiting for {what}");
+}
+
+/// Waits until a condition holds. Reports whether it did: some tests have to clean up before they fail.
+pub(crate) fn happens(mut holds: impl FnMut() -> bool) -> bool {
     let began = Instant::now();
     while !holds() {
-        assert!(began.elapsed() < Duration::from_secs(60), "timeout while waiting for {what}");
+        if began.elapsed() > WAIT_MAX {
+            return false;
+        }
         std::thread::sleep(Duration::from_millis(5));
     }
+    true
+}
+
+/// Repeats an attempt, each time with four times as much time, until the host was fast enough for it: an attempt whose
+/// time was too short to decide says what did not happen in it.
+#[track_caller]
+pub(crate) fn with_more_time<T>(mut attempt: impl FnMut(u32) -> Result<T, String>) -> T {
+    let mut missing = String::new();
+    for factor in [1, 4, 16, 64] {
+        match attempt(factor) {
+            Ok(done) => return done,
+            Err(why) => missing = why,
+        }
+    }
+    panic!("with 64 times as much time, too: {missing}")
+}
+
+/// Returns the operations that a run has completed, by the last progress in the file of `--events`.
+pub(crate) fn operations_in(events: &Path) -> u64 {
+    let text = std::fs::read_to_string(events).unwrap_or_default();
+    let last = text.rsplit("\"ios\":").next().filter(|rest| rest.len() < text.len());
+    last.and_then(|rest| rest.split([',', '}']).next()?.parse().ok()).unwrap_or(0)
+}
+
+/// Returns a number in a file below `/proc` or `/sys`, by the word before it; zero if there is none.
+pub(crate) fn counter(path: impl AsRef<Path>, name: &str) -> u64 {
+    let text = std::fs::read_to_string(path).unwrap_or_default();
+    let rest = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
+    rest.and_then(|rest| rest.split_whitespace().next()?.parse().ok()).unwrap_or(0)
+}
+
+/// Reports whether a process handles a signal, by `SigCgt` of its `status`, see `proc(5)`.
+pub(crate) fn handles(pid: u32, signal: u32) -> bool {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
+    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);
+    mask >> (signal - 1) & 1 == 1
+}
+
+/// Returns the directories in `/proc` of the threads of a process that have a name: workers are named after their jobs.
+pub(crate) fn workers(pid: u32, name: &str) -> Vec<PathBuf> {
+    let threads = std::fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
+    let is_named =
+        |thread: &PathBuf| std::fs::read_to_string(thread.join("comm")).is_ok_and(|known| known.trim_end() == name);
+    threads.map(|thread| thread.path()).filter(is_named).collect()
+}
+
+/// Reports whether a process has a worker of this name.
+pub(crate) fn has_worker(pid: u32, name: &str) -> bool {
+    !workers(pid, name).is_empty()
+}
+
+/// Returns the read calls of the workers of this name. Each operation of the simplest engines is one.
+pub(crate) fn reads_of_worker(pid: u32, name: &str) -> u64 {
+    workers(pid, name).iter().map(|thread| counter(thread.join("io"), "syscr")).sum()
+}
+
+/// Returns how often the first thread of a process has waited.
+pub(crate) fn waits_of(pid: u32) -> u64 {
+    counter(format!("/proc/{pid}/status"), "voluntary_ctxt_switches")
 }
 
 /// The exit status and the output of a program.
@@ -106,6 +176,22 @@ pub(crate) fn run(command: &mut Command) -> Outcome {
     Running::start(command).end()
 }
 
+/// What a warning says after the two seconds that saving a run may take.
+pub(crate) const SAVED_TOO_LATE: &str = ": not finished after 2 s";
+
+/// Runs a program to its end, again if the host was too busy to save the run in time.
+#[track_caller]
+pub(crate) fn run_saved(command: &mut Command) -> Outcome {
+    let mut outcome = run(command);
+    for _ in 0..4 {
+        if !outcome.stderr.contains(SAVED_TOO_LATE) {
+            break;
+        }
+        outcome = run(command);
+    }
+    outcome
+}
+
 /// Runs a program to its end, with `text` on its standard input.
 #[track_caller]
 pub(crate) fn run_with_input(command: &mut Command, text: &str) -> Outcome {
@@ -121,8 +207,49 @@ pub(crate) fn run_with_input(command: &mut Command, text: &str) -> Outcome {
 pub(crate) struct Running {
     child: Child,
     started: Instant,
-    stdout: Option<JoinHandle<String>>,
-    stderr: Option<JoinHandle<String>>,
+    stdout: Option<Output>,
+    stderr: Option<Output>,
+}
+
+/// What a program writes.
+#[derive(Debug)]
+struct Output {
+    thread: JoinHandle<()>,
+    bytes: Arc<Mutex<Vec<u8>>>,
+}
+
+impl Output {
+    fn of(mut pipe: impl Read + Send + 'static) -> Self {
+        let bytes: Arc<Mutex<Vec<u8>>> = Arc::default();
+        let into = Arc::clone(&bytes);
+        let thread = std::thread::spawn(move || {
+            let mut buffer = vec![0; 64 << 10];
+            loop {
+                match pipe.read(&mut buffer) {
+                    Ok(read @ 1..) => {
+                        into.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(&buffer[..read]);
+                    }
+                    Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+                    Ok(_) | Err(_) => return,
+                }
+            }
+        });
+        Self { thread, bytes }
+    }
+
+    /// Returns the text so far.
+    fn text(&self) -> String {
+        let bytes = self.bytes.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        String::from_utf8(bytes).unwrap_or_else(|error| format!("not UTF-8: {error}"))
+    }
+
+    /// Returns the text once the program has closed the pipe.
+    fn whole(self) -> String {
+        let Self { thread, bytes } = self;
+        let _ = thread.join();
+        let bytes = std::mem::take(&mut *bytes.lock().unwrap_or_else(PoisonError::into_inner));
+        String::from_utf8(bytes).unwrap_or_else(|error| format!("not UTF-8: {error}"))
+    }
 }
 
 impl Running {
@@ -152,8 +279,8 @@ impl Running {
             .stderr(Stdio::piped())
             .spawn()
             .unwrap_or_else(|error| panic!("{command:?}: {error}"));
-        let stdout = child.stdout.take().map(collect);
-        let stderr = child.stderr.take().map(collect);
+        let stdout = child.stdout.take().map(Output::of);
+        let stderr = child.stderr.take().map(Output::of);
         Self { child, started, stdout, stderr }
     }
 
@@ -174,9 +301,30 @@ impl Running {
         self.child.try_wait().expect("it is a child of this process").is_some()
     }
 
+    /// Reports whether the program handles SIGINT: it ends itself from then on.
+    pub(crate) fn handles_signals(&self) -> bool {
+        handles(self.pid(), 2)
+    }
+
+    /// Reports whether the program has a worker of this name.
+    pub(crate) fn has_worker(&self, name: &str) -> bool {
+        has_worker(self.pid(), name)
+    }
+
+    /// Waits until a run has completed operations, by the file of its `--events`, or has ended.
+    #[track_caller]
+    pub(crate) fn wait_for_operations(&mut self, events: impl AsRef<Path>) {
+        wait_for("operations", || operations_in(events.as_ref()) > 0 || self.has_ended());
+    }
+
     /// Returns what a program that has ended wrote to standard error.
     pub(crate) fn messages(&mut self) -> String {
         self.text().1
+    }
+
+    /// Returns what a running program has written to standard error.
+    pub(crate) fn messages_so_far(&self) -> String {
+        self.stderr.as_ref().map(Output::text).unwrap_or_default()
     }
 
     /// Waits for the end of the program.
@@ -196,8 +344,7 @@ impl Running {
     }
 
     fn text(&mut self) -> (String, String) {
-        let text =
-            |thread: Option<JoinHandle<String>>| thread.and_then(|thread| thread.join().ok()).unwrap_or_default();
+        let text = |output: Option<Output>| output.map(Output::whole).unwrap_or_default();
         (text(self.stdout.take()), text(self.stderr.take()))
     }
 }
@@ -209,14 +356,6 @@ impl Drop for Running {
             let _ = self.child.wait();
         }
     }
-}
-
-fn collect(mut pipe: impl Read + Send + 'static) -> JoinHandle<String> {
-    std::thread::spawn(move || {
-        let mut bytes = Vec::new();
-        let _ = pipe.read_to_end(&mut bytes);
-        String::from_utf8(bytes).unwrap_or_else(|error| format!("not UTF-8: {error}"))
-    })
 }
 
 /// A directory, removed on drop.

@@ -183,6 +183,7 @@ fn answer(
         StoreFault::None | StoreFault::Closes => {}
     }
     let head = if status == 204 { String::new() } else { format!("Content-Length: {}\r\n", content.len()) };
-    output.write_all(format!("HTTP/1.1 {status} Text\r\n{head}\r\n").as_bytes())?;
-    output.write_all(&content)
+    // In one piece: the second of two small ones would wait for the delayed acknowledgement of the first.
+    let head = format!("HTTP/1.1 {status} Text\r\n{head}\r\n");
+    output.write_all(&[head.as_bytes(), &content].concat())
 }

@@ -4,7 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
-use std::time::Duration;
+
+use super::WAIT_MAX;
 
 /// One family of metrics.
 #[derive(Clone, Debug, Default)]
@@ -145,7 +146,7 @@ pub(crate) fn free_port() -> u16 {
 /// Returns the metrics served at a port, if a server answers.
 pub(crate) fn scrape(port: u16) -> Option<String> {
     let mut client = TcpStream::connect(("127.0.0.1", port)).ok()?;
-    client.set_read_timeout(Some(Duration::from_secs(20))).ok()?;
+    client.set_read_timeout(Some(WAIT_MAX)).ok()?;
     client.write_all(b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n").ok()?;
     let mut answer = String::new();
     client.read_to_string(&mut answer).ok()?;

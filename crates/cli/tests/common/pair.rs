@@ -2,6 +2,7 @@
 
 use std::os::unix::fs::MetadataExt;
 use std::process::Command;
+use std::time::Duration;
 
 use super::json::Json;
 use super::{Outcome, Scratch, fathom, fio, run, words};
@@ -64,18 +65,24 @@ pub(crate) fn pair(line: &str) -> [PairedRun; 2] {
     pair_in(line, |_| {})
 }
 
-/// Runs a job by Fathom, then by fio as often as it does not end within 5 seconds, which is killed.
+/// How much longer than Fathom fio may take before it counts as hanging, and the time that it has at least.
+const PATIENCE_FACTOR: u32 = 20;
+const PATIENCE_MIN: Duration = Duration::from_secs(5);
+
+/// Runs a job by Fathom, then by fio as often as it hangs, which is killed. Each run has more time than the one before.
 pub(crate) fn pair_with_patience(line: &str) -> [PairedRun; 2] {
     let arguments = words(&format!("--output-format=json {line}"));
-    let ours = fathom(std::iter::once("fio".to_owned()).chain(arguments.clone()));
+    let ours = run_alone(fathom(std::iter::once("fio".to_owned()).chain(arguments.clone())), |_| {});
+    let mut patience = (PATIENCE_FACTOR * ours.outcome.took).max(PATIENCE_MIN);
     let theirs = || {
         let mut command = Command::new("timeout");
-        command.args(["-s", "KILL", "5", "fio"]).args(&arguments);
-        command
+        command.args(["-s", "KILL", &patience.as_secs_f64().to_string(), "fio"]).args(&arguments);
+        patience = patience.mul_f64(1.5);
+        Some(run_alone(command, |_| {}))
     };
     let is_done = |paired: &PairedRun| paired.outcome.code().is_some_and(|code| code != 137);
-    let theirs = (0..20).map(|_| run_alone(theirs(), |_| {})).find(is_done).expect("fio ends in one of 20 runs");
-    [run_alone(ours, |_| {}), theirs]
+    let theirs = std::iter::from_fn(theirs).take(9).find(is_done).expect("fio ends in one of nine runs");
+    [ours, theirs]
 }
 
 /// Fails the test unless both programs ended with this exit code, and counted and left the same.

@@ -173,6 +173,7 @@ mod tests {
     use std::os::unix::net::UnixListener;
 
     use super::*;
+    use crate::exports::HANDSHAKE_TIMEOUT;
 
     #[test]
     fn a_silent_server_times_out() {
@@ -180,11 +181,16 @@ mod tests {
         let _ = std::fs::remove_file(&path);
         let listener = UnixListener::bind(&path).unwrap();
         let uri = Uri::parse(&format!("nbd+unix:///?socket={}", path.display())).unwrap();
-        let begun = Instant::now();
-        let error = open(&uri, true, Duration::from_millis(50)).err().unwrap().to_string();
+        // A busy host may delay an attempt until it has no time left to connect, but not all of them.
+        let times_out = |_| {
+            let begun = Instant::now();
+            let error = open(&uri, true, Duration::from_millis(100)).err().unwrap().to_string();
+            println!("after {:?}: {error}", begun.elapsed());
+            error.contains("does not complete the handshake") && begun.elapsed() < HANDSHAKE_TIMEOUT
+        };
+        let has_timed_out = (0..5).any(times_out);
         std::fs::remove_file(&path).unwrap();
         drop(listener);
-        assert!(error.contains("does not complete the handshake"), "{error}");
-        assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
+        assert!(has_timed_out);
     }
 }

@@ -2,7 +2,8 @@
 
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+
+use crate::fleet::await_that;
 
 /// A launcher, by the options it understands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,6 +88,14 @@ impl Launcher {
         self != Self::Hydra
     }
 
+    /// Returns options that give the other ranks these seconds to write their records. Open MPI 4 gives them one.
+    pub(crate) fn seconds_before_killing(self, seconds: u64) -> Vec<String> {
+        match self {
+            Self::OpenMpi4 => ["--mca", "odls_base_sigkill_timeout", &seconds.to_string()].map(str::to_owned).to_vec(),
+            Self::OpenMpi5 | Self::Hydra => Vec::new(),
+        }
+    }
+
     /// Reports whether it returns the exit code of rank 0 although another was killed.
     pub(crate) fn keeps_exit_code(self) -> bool {
         self == Self::OpenMpi5
@@ -100,15 +109,10 @@ impl Launcher {
             let variables = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
             wanted.iter().all(|one| variables.split(|byte| *byte == 0).any(|variable| variable == one.as_bytes()))
         };
-        let until = Instant::now() + Duration::from_secs(10);
-        loop {
+        await_that(&format!("rank {rank} starts"), || {
             let names = std::fs::read_dir("/proc").unwrap().flatten().map(|entry| entry.file_name());
-            if let Some(pid) = names.filter_map(|name| name.to_str()?.parse().ok()).find(is_rank) {
-                return pid;
-            }
-            assert!(Instant::now() < until, "rank {rank} does not start");
-            std::thread::sleep(Duration::from_millis(20));
-        }
+            names.filter_map(|name| name.to_str()?.parse().ok()).find(is_rank)
+        })
     }
 }
 

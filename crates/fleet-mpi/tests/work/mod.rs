@@ -1,19 +1,18 @@
 //! Work that ranks of one host do together: one shared file, a suite, a stage that a job ends, and output for programs.
 
 use std::path::Path;
-use std::time::Duration;
 
 use record::{DataKind, Input, Run};
 use tempfile::TempDir;
 
-use crate::{Ended, FLEET, mpirun, records, run};
+use crate::fleet::{Ended, FLEET, PATIENT, mpirun, records, run};
 
 const KIB: u64 = 1024;
 
 /// Runs ranks with their output in `home/run.json`.
 fn run_ranks(home: &Path, ranks: &str, words: &[&str]) -> (Ended, Run) {
     let output = home.join("run.json");
-    let ended = run(mpirun(home).args(["-n", ranks, FLEET]).args(words).arg("-o").arg(&output));
+    let ended = run(mpirun(home).args(["-n", ranks, FLEET]).args(words).args([PATIENT, "-o"]).arg(&output));
     assert_eq!(ended.code, Some(0), "{}{}", ended.stdout, ended.stderr);
     let (merged, own) = records(home, &output);
     assert_eq!(own.len().to_string(), ranks);
@@ -64,7 +63,7 @@ fn ranks_verify_what_they_wrote_to_a_shared_file() {
     let mut content = std::fs::read(&path).unwrap();
     content[5 * 64 * 1024 + 1_000] ^= 1;
     std::fs::write(&path, content).unwrap();
-    let check = ["--verify=crc32c", "--verify_only"];
+    let check = ["--verify=crc32c", "--verify_only", PATIENT];
     let ended = run(mpirun(home.path()).args(["-n", "3", FLEET]).args(&words).args(check));
     let text = format!("{}{}", ended.stdout, ended.stderr);
     assert_eq!(ended.code, Some(1), "{text}");
@@ -80,7 +79,7 @@ fn a_suite_runs_on_all_ranks() {
     let target = format!("{}/${{RANK}}", home.path().display());
     let mut command = mpirun(home.path());
     command.args(["-n", "2", FLEET, "suite", "run", "hyperdisk", "--target", &target, "--size=4m", "--scale=0.005"]);
-    let ended = run(command.arg("--state").arg(&state).arg("-o").arg(&output));
+    let ended = run(command.arg(PATIENT).arg("--state").arg(&state).arg("-o").arg(&output));
     assert_eq!(ended.code, Some(0), "{}{}", ended.stdout, ended.stderr);
     let text = std::fs::read_to_string(&output).unwrap();
     assert!(text.contains("\"finished\": true"), "{text}");
@@ -104,20 +103,20 @@ fn a_suite_runs_on_all_ranks() {
 #[test]
 fn a_job_with_exitall_ends_the_jobs_of_all_ranks() {
     let home = TempDir::new().unwrap();
-    let jobs = "[global]\nioengine=null\nsize=1m\nthinktime=1000\ntime_based\nruntime=40\n\
+    let jobs = "[global]\nioengine=null\nsize=1m\nthinktime=1000\ntime_based\nruntime=300\n\
                 [short]\nranks=2\nruntime=1\nexitall\n[long]\n[next]\nstonewall\nruntime=1\n";
     let file = home.path().join("job.fio");
     std::fs::write(&file, jobs).unwrap();
-    let (ended, merged) = run_ranks(home.path(), "4", &["run", file.to_str().unwrap()]);
-    assert!(ended.took < Duration::from_secs(20), "{:?}", ended.took);
+    let (_, merged) = run_ranks(home.path(), "4", &["run", file.to_str().unwrap()]);
     let wall = |name: &str| {
         let job = merged.jobs.iter().find(|job| job.name == name).unwrap();
         (job.workers, job.result.wall_ns() / 1e9)
     };
-    for (name, workers) in [("short", 1), ("long", 4), ("next", 4)] {
+    // Half of the runtime of a job that nothing ends. One that another ends may begin late on a busy host.
+    for (name, workers, least) in [("short", 1, 0.9), ("long", 4, 0.0), ("next", 4, 0.9)] {
         let (found, seconds) = wall(name);
         assert_eq!(found, workers, "{name}");
-        assert!((0.9..20.0).contains(&seconds), "{name} ran for {seconds} s");
+        assert!((least..150.0).contains(&seconds), "{name} ran for {seconds} s");
     }
 }
 

@@ -1,6 +1,7 @@
 //! Ranks as threads of one process, whose messages travel through memory.
 
 use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -124,6 +125,30 @@ pub(crate) fn no_signal() -> Option<i32> {
 
 pub(crate) fn ignored(_: i32) {}
 
+/// Silence where no rank dies, so that one that is only slow does not count as lost.
+pub(crate) const PATIENT_SILENCE: Duration = Duration::from_secs(300);
+
+/// Silences where ranks die. A busy host may keep a living rank silent for the shorter ones.
+pub(crate) const SILENCES: [Duration; 3] = [Duration::from_secs(1), Duration::from_secs(4), Duration::from_secs(16)];
+
+/// Calls a test in which ranks die with one silence after the other until it succeeds. It fails as it does with the last.
+pub(crate) fn with_growing_silence(test: impl Fn(Duration)) {
+    let (last, shorter) = SILENCES.split_last().unwrap();
+    let succeeds = |silence: &Duration| {
+        let outcome = catch_unwind(AssertUnwindSafe(|| test(*silence)));
+        outcome.inspect_err(|_| eprintln!("repeated with more than {silence:?} of silence")).is_ok()
+    };
+    if !shorter.iter().any(succeeds) {
+        test(*last);
+    }
+}
+
+/// Joins as one rank.
+pub(crate) fn joined(network: &Arc<Network>, rank: u32, silence: Duration) -> Fleet {
+    let clock = Arc::new(SystemClock);
+    joined_with(network, rank, ExchangeOptions { silence, clock, ended: no_signal, end: ignored })
+}
+
 /// Joins as one rank with a clock.
 pub(crate) fn joined_with_clock(network: &Arc<Network>, rank: u32, silence: Duration, clock: WrongClock) -> Fleet {
     let options = ExchangeOptions { silence, clock: Arc::new(clock), ended: no_signal, end: ignored };
@@ -141,8 +166,19 @@ pub(crate) fn join_with(network: &Arc<Network>, rank: u32, options: ExchangeOpti
     Fleet::join(options, who, move || Ok(Box::new(MemoryTransport { network, rank }) as Box<dyn Transport>))
 }
 
-/// Runs a function as every rank, on a thread each, and returns what they return. Fails if a rank takes longer than a
-/// minute.
+/// Time in which a rank ends on any host, also if it misses others several times.
+const ENDED_AFTER: Duration = Duration::from_secs(400);
+
+/// Waits for a condition.
+pub(crate) fn await_that(mut is_true: impl FnMut() -> bool) {
+    let began = Instant::now();
+    while !is_true() {
+        assert!(began.elapsed() < ENDED_AFTER, "waited for too long");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// Runs a function as every rank, on a thread each, and returns what they return. Fails if a rank waits for too long.
 pub(crate) fn as_ranks<T: Send>(ranks: u32, work: impl Fn(u32) -> T + Sync) -> Vec<T> {
     let began = Instant::now();
     let results = std::thread::scope(|scope| {
@@ -156,7 +192,7 @@ pub(crate) fn as_ranks<T: Send>(ranks: u32, work: impl Fn(u32) -> T + Sync) -> V
             .collect();
         threads.into_iter().map(|thread| thread.join().unwrap()).collect()
     });
-    assert!(began.elapsed() < Duration::from_secs(60), "a rank waited for too long");
+    assert!(began.elapsed() < ENDED_AFTER, "a rank waited for too long");
     results
 }
 

@@ -238,7 +238,7 @@ mod tests {
         let operation = LoggedOperation { at, submission, service, offset, block_size, direction, priority: 0 };
         log.exchange(LogChunk { operations: vec![operation], ..LogChunk::default() });
         let text = || std::fs::read_to_string(&path).expect("it exists");
-        for _ in 0..1_000 {
+        for _ in 0..30_000 {
             if !text().is_empty() {
                 break;
             }

@@ -62,7 +62,11 @@ mod tests {
 
     #[test]
     fn the_round_trip_takes_microseconds() {
+        let began = now();
         let round_trip = measure_round_trip().expect("sockets");
-        assert!(round_trip > Nanos::new(1_000) && round_trip < Nanos::from_millis(20), "{round_trip:?}");
+        let elapsed = now().since(began);
+        // Half of the rounds take at least the median each, besides all pauses.
+        let most_ns = (elapsed.get() - ROUNDS as u64 * PAUSE.as_nanos() as u64) / (ROUNDS as u64 / 2);
+        assert!(round_trip > Nanos::new(1_000) && round_trip.get() <= most_ns, "{round_trip:?} in {elapsed:?}");
     }
 }

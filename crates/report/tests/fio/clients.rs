@@ -4,7 +4,7 @@ use record::{FleetRecord, Input, RankRecord, Run, read_input};
 use report::fio::{FioFormat, FioOptions, document};
 use serde_json::Value;
 
-use crate::keys;
+use crate::fio::keys;
 
 /// fio 3.33 with two servers on one host and two jobs, the second after the first.
 const OF_FIO: &str = include_str!("../../../record/tests/data/client.json");

@@ -1,7 +1,7 @@
 //! Programs that parse fio's JSON look up keys in any order, and expect integers where fio writes integers. So a job
 //! measured by Fathom's meter must have the same keys, order and types as with the installed fio.
 
-use crate::installed::installed_fio;
+use crate::fio::installed::installed_fio;
 use job::{Dialect, EmptySource, Job, parse_command_line};
 use meter::{Latency, Samples, Summary, SummaryDirection};
 use record::{DiskUse, JobEvidence, Run, RunOutcome, SCHEMA, Tool, WorkerRecord, collect};

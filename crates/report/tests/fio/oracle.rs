@@ -1,7 +1,7 @@
 //! Comparison with fio: it prints one run in several formats, its `json+` is parsed, and all formats are written again
 //! from the record. The output must equal fio's, character by character.
 
-use crate::installed::{Fio, installed_fio};
+use crate::fio::installed::{Fio, installed_fio};
 use report::fio::{FioFormat, FioOptions, Terse, document};
 
 /// Jobs that cover every part of the output, each as short as fio's samples allow.

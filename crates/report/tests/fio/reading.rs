@@ -4,8 +4,8 @@
 use record::{DataKind, DirectionResult, Input, JobResult, LatencyStats, Quote, Quoted, Run, SampleRecord, read_input};
 use report::fio::{FioFormat, FioOptions, FioVersion, document};
 
-use crate::installed::{Fio, installed_fio};
-use crate::oracle;
+use crate::fio::installed::{Fio, installed_fio};
+use crate::fio::oracle;
 
 /// Jobs in addition to those of the writer's tests, with arguments separated by blanks.
 const JOBS: &[(&str, &str)] = &[

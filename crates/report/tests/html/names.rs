@@ -3,8 +3,8 @@
 use record::Note;
 use units::random::Random;
 
-use crate::documents::{job, page_of, run};
-use crate::wellformed;
+use crate::html::documents::{job, page_of, run};
+use crate::html::wellformed;
 
 const HOSTILE: [&str; 12] = [
     "<script>alert(1)</script>",

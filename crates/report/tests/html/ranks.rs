@@ -5,8 +5,8 @@ use record::{
 };
 use units::random::Random;
 
-use crate::documents::{job, page_of, run};
-use crate::wellformed;
+use crate::html::documents::{job, page_of, run};
+use crate::html::wellformed;
 
 /// A rank that reads for two minutes, with rates that vary by 15 %. All pause for three seconds; rank 5 is slow, rank 6
 /// starts late, rank 7 ends early.

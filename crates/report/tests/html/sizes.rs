@@ -2,8 +2,8 @@
 
 use record::{DirectionResult, Measured, RunOutcome};
 
-use crate::documents::{job, page_of, run};
-use crate::wellformed;
+use crate::html::documents::{job, page_of, run};
+use crate::html::wellformed;
 
 #[track_caller]
 fn size_of(page: &str) -> usize {

@@ -58,7 +58,7 @@ pub fn check(mut make: impl FnMut(u64) -> Box<dyn Store>, subject: &TestedStore)
 /// The error of the store.
 ///
 /// # Panics
-/// When the read does not end within half a minute or returns too few bytes.
+/// When the read does not end within five minutes or returns too few bytes.
 pub fn read(store: &mut dyn Store, offset: u64, length: u32) -> Result<Vec<u8>, Errno> {
     perform(store, 0, Operation::Read { offset, length })?;
     let bytes = lent(store, 0, offset, length, 8);
@@ -72,7 +72,7 @@ pub fn read(store: &mut dyn Store, offset: u64, length: u32) -> Result<Vec<u8>, 
 /// The error of the store.
 ///
 /// # Panics
-/// When it does not end within half a minute.
+/// When it does not end within five minutes.
 pub fn perform(store: &mut dyn Store, slot: u32, operation: Operation<'_>) -> Result<(), Errno> {
     if let StoreProgress::Ended(result) = store.start(slot, operation) {
         return result;
@@ -92,7 +92,7 @@ fn await_ends(store: &mut dyn Store, ended: &mut Vec<StoreEnd>) {
             return;
         }
         if let Some(signal) = store.signal() {
-            let timeout = Timespec { tv_sec: 30, tv_nsec: 0 };
+            let timeout = Timespec { tv_sec: 300, tv_nsec: 0 };
             let polled = poll(&mut [PollFd::new(&signal, PollFlags::IN)], Some(&timeout));
             assert_ne!(polled, Ok(0), "an operation did not end within {} s", timeout.tv_sec);
         }

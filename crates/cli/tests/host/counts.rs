@@ -1,0 +1,121 @@
+//! `fathom fio` does as many operations as fio and leaves the same files.
+
+use std::io::{Seek, SeekFrom, Write};
+use std::process::Command;
+
+use crate::common::host::timed;
+use crate::common::json::Json;
+use crate::common::{Scratch, fathom, fio, require, run, words};
+
+type Program = fn(Vec<String>) -> Command;
+const FATHOM: Program = |words| fathom(std::iter::once("fio".to_owned()).chain(words));
+const FIO: Program = |words| fio(words);
+
+/// Returns the exit code, and for each job the operations and bytes of each direction and the syncs.
+fn counts(program: Program, scratch: &Scratch, line: &str) -> (Option<i32>, Vec<[u64; 7]>) {
+    let words = words(&format!("--output-format=json --thread {line}"));
+    let outcome = run(program(words).current_dir(scratch));
+    let document = Json::read_after_notes(&outcome.stdout);
+    let keys = ["read", "write", "trim"].map(|kind| ["total_ios", "io_bytes"].map(|key| format!("{kind}/{key}")));
+    let of = |job: usize| {
+        let mut keys = keys.iter().flatten();
+        let mut counts = [0; 7].map(|_: u64| keys.next().map_or(0, |key| document.whole(&format!("jobs/{job}/{key}"))));
+        counts[6] = document.whole(&format!("jobs/{job}/sync/total_ios"));
+        counts
+    };
+    let jobs = (0..).take_while(|job| document.find(&format!("jobs/{job}")).is_some());
+    (outcome.code(), jobs.map(of).collect())
+}
+
+#[track_caller]
+fn same_counts(line: &str) {
+    let compare = || {
+        let [ours, theirs] = [FATHOM, FIO].map(|program| counts(program, &Scratch::new(), line));
+        if ours == theirs { Ok(()) } else { Err(format!("{ours:?} for {theirs:?}: {line}")) }
+    };
+    // The last operation before the end of a runtime depends on the host within 10 ms.
+    if line.contains("--rate_iops") { timed(&format!("counts: {line}"), compare) } else { compare().unwrap() }
+}
+
+#[test]
+fn verification_reads_as_often_as_fio() {
+    require!(Fio);
+    for options in [
+        "--rw=write --loops=3",
+        "--rw=randwrite --loops=2",
+        "--rw=write --io_size=32k --loops=3",
+        "--rw=randwrite --io_size=160k",
+        "--rw=write --io_size=160k --loops=2",
+        "--rw=write --number_ios=4 --loops=3",
+        "--rw=write --runtime=1010ms --rate_iops=50 --loops=5",
+        "--rw=write --runtime=1050ms --rate_iops=10",
+        "--rw=write --runtime=1010ms --rate_iops=50 --time_based",
+        "--rw=write --runtime=1025ms --rate_iops=20 --time_based --ioengine=libaio",
+        "--rw=randwrite --runtime=1025ms --rate_iops=20 --time_based --ioengine=io_uring",
+        "--rw=write --runtime=1025ms --rate_iops=20 --time_based --loops=2 --ioengine=libaio",
+        "--rw=write --runtime=1025ms --rate_iops=20 --time_based --io_size=32k --ioengine=libaio",
+        "--rw=write --runtime=1025ms --rate_iops=20 --time_based --io_size=160k --ioengine=libaio",
+        "--rw=write --runtime=1025ms --rate_iops=20 --time_based --number_ios=4 --ioengine=libaio",
+        "--rw=write --runtime=1025ms --rate_iops=20 --time_based --do_verify=0 --ioengine=libaio",
+        "--rw=write --runtime=900",
+        "--rw=write --verify_backlog=4",
+        "--rw=write --verify_backlog=4 --verify_backlog_batch=2 --verify_async=2",
+        "--rw=write --verify_backlog=5 --do_verify=0",
+        "--rw=randwrite --verify_backlog=3 --loops=2",
+        "--rw=write --experimental_verify=1",
+        "--rw=write --verify_backlog=100",
+        "--rw=write --verify_backlog=4 --io_size=48k",
+        "--rw=randwrite --verify_backlog=1 --ioengine=libaio --iodepth=4",
+        "--rw=write --loops=2 --do_verify=0",
+        "--rw=randwrite --loops=2 --ioengine=null",
+    ] {
+        same_counts(&format!("--name=x --filename=x --size=64k --verify=crc32c {options}"));
+    }
+}
+
+/// These jobs were refused.
+#[test]
+fn files_smaller_than_a_block_are_left_alone() {
+    require!(Fio);
+    for options in [
+        "--rw=write --size=4k --filesize=4k --filename=x --numjobs=2 --offset_increment=4k",
+        "--rw=write --size=8k --nrfiles=4 --end_fsync=1",
+        "--rw=randwrite --size=8k --nrfiles=4 --verify=crc32c --loops=2",
+    ] {
+        same_counts(&format!("--name=x {options}"));
+    }
+    let [ours, theirs] = [FATHOM, FIO].map(|program| {
+        let scratch = Scratch::new();
+        scratch.write("small", [0; 4096]);
+        scratch.write("large", [0; 65536]);
+        counts(program, &scratch, "--name=x --filename=small:large --offset=4k --rw=read")
+    });
+    assert_eq!(ours, theirs);
+    let scratch = Scratch::new();
+    let strict = run(fathom(words("run --name=x --size=8k --nrfiles=4 --rw=write")).current_dir(&scratch));
+    assert!(strict.expect_code(2).stderr.contains("less than the smallest block"));
+}
+
+#[test]
+fn dumps_of_damaged_blocks_are_named_as_by_fio() {
+    require!(Fio);
+    let dumps = |program: Program, options: &str| {
+        let scratch = Scratch::new();
+        let line = format!("--name=x --filename=x --size=64k --bs=4k --verify=crc32c {options}");
+        counts(program, &scratch, &format!("{line} --rw=write --do_verify=0"));
+        let mut file = std::fs::OpenOptions::new().write(true).open(scratch.path("x")).expect("it was written");
+        for at in [3 * 4096 + 1500, 7 * 4096] {
+            file.seek(SeekFrom::Start(at)).expect("a seek");
+            file.write_all(b"torn").expect("a write");
+        }
+        let (code, _) = counts(program, &scratch, &format!("{line} --rw=read --verify_dump=1"));
+        let size = |name: &String| std::fs::metadata(scratch.path(name)).expect("the dump exists").len();
+        let names = scratch.names().into_iter().filter(|name| name.starts_with("x."));
+        (code, names.map(|name| (size(&name), name)).collect::<Vec<_>>())
+    };
+    for options in ["", "--verify_interval=1k"].map(|options| format!("{options} --continue_on_error=verify")) {
+        let [ours, theirs] = [FATHOM, FIO].map(|program| dumps(program, &options));
+        assert_eq!(ours, theirs, "{options}");
+        assert!(theirs.1.iter().any(|(_, name)| name.ends_with(".hdr_fail")), "{theirs:?}");
+    }
+}

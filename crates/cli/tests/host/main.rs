@@ -1,0 +1,44 @@
+//! Real files, devices, servers and clocks, and other programs beside Fathom.
+
+mod capture;
+#[path = "../common/mod.rs"]
+mod common;
+mod counts;
+mod databases;
+mod defragment;
+mod endings;
+mod engine_options;
+mod extremes;
+mod fio_examples;
+mod fio_face;
+mod fio_options;
+mod fio_random_jobs;
+mod fio_submission;
+mod fio_trims;
+mod fio_zones;
+mod guards;
+mod hostile_servers;
+mod knee;
+mod live;
+mod logs;
+mod metadata;
+mod metrics;
+mod nbd;
+mod network;
+mod object_stores;
+mod processor;
+mod profiles;
+mod programs;
+mod rates;
+mod replay;
+mod results;
+mod run_face;
+mod seeds;
+mod serve;
+mod signatures;
+mod suites;
+mod triangle;
+mod verified;
+mod verify_exchange;
+mod write_gate;
+mod write_matrix;

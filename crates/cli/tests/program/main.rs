@@ -1,0 +1,28 @@
+//! What needs no device, no clock and no other program that measures: arguments, outputs, exit codes, models.
+
+mod assumptions;
+mod catalog_face;
+mod commands;
+#[path = "../common/mod.rs"]
+mod common;
+mod compare;
+mod doctor;
+mod explain;
+mod fio_debug;
+mod gate;
+mod hostile_names;
+mod hosts;
+mod iostat;
+mod kept_runs;
+mod manual;
+mod plan;
+mod preconditioning;
+mod published;
+mod report;
+mod shards;
+mod simulations;
+mod trace;
+#[path = "../../../trace/tests/common/mod.rs"]
+mod traces;
+mod trimmed_blocks;
+mod volumes;

@@ -1,0 +1,406 @@
+//! `fathom plan`: answers, formats and errors.
+
+use crate::common::json::Json;
+use crate::common::{Scratch, fathom, flat, run, words};
+
+fn planned(line: &str, columns: &str) -> String {
+    run(fathom(words(line)).env("COLUMNS", columns)).expect_code(0).stdout
+}
+
+#[test]
+fn the_best_has_price_region_date_limit_and_depth() {
+    let text = planned("plan --iops 15k --capacity 1TiB --headroom 0 --provider gcp/hyperdisk-balanced", "80");
+    let flat = flat(&text);
+    let expected = [
+        "Best gcp/hyperdisk-balanced,size=1024GiB,iops=15000,throughput=140MiB/s",
+        "141.92 USD a month (us-central1, 2026-09-24): capacity 81.92, IOPS 60.00",
+        "volume IOPS, nothing to spare",
+        "20 in flight = 15,000 IOPS x 1.32 ms: 1 job with iodepth=20",
+        "Next step",
+        "1 of 1 confirmed by simulation, seed 1.",
+    ];
+    for part in expected {
+        assert!(flat.contains(part), "`{part}` is missing from:\n{text}");
+    }
+}
+
+#[test]
+fn lines_keep_within_the_terminal() {
+    for columns in ["80", "100", "120"] {
+        let max: usize = columns.parse().unwrap();
+        for explain in ["", " --show-math"] {
+            let line = format!("plan --iops 40k --capacity 2TiB --read 70% --no-simulation{explain}");
+            let text = planned(&line, columns);
+            // The name of a volume is one word, so that it can be copied.
+            let is_long = |line: &&str| line.chars().count() > max && line.trim().contains(' ');
+            assert_eq!(text.lines().find(is_long), None, "at {columns}{explain}");
+        }
+    }
+}
+
+#[test]
+fn explanations_show_rules_numbers_and_sources() {
+    let text = planned("plan --iops 15k --headroom 0 --provider gcp/pd-ssd@2019 --show-math", "100");
+    for part in ["min(30 × 500 GB, 60,000) = 15,000 IOPS", "about 2019", "0.17 × 500 GB", "US; "] {
+        assert!(text.contains(part), "`{part}` is missing from:\n{text}");
+    }
+}
+
+#[test]
+fn workloads_show_their_arithmetic() {
+    let text = planned("plan --workload checkpoint-writes,model=140GiB,interval=30min,share=5% --no-simulation", "100");
+    for part in ["140 GiB in 5 % of 30 min = 90.0 s: 1.56 GiB/s", "sequential writes of 1 MiB", "420 GiB"] {
+        assert!(text.contains(part), "`{part}` is missing from:\n{text}");
+    }
+    let shared = planned("plan --workload model-weights,replicas=4 --no-simulation", "100");
+    assert!(shared.contains("gcp/hyperdisk-ml") && shared.contains("price   not known"), "{shared}");
+}
+
+#[test]
+fn prices_of_several_machines_state_the_number_of_volumes() {
+    let each = planned("plan --iops 15k --machines 4 --provider gcp/hyperdisk-balanced --no-simulation", "100");
+    assert!(each.contains("a month for 4 volumes (us-central1"), "{each}");
+    let shared = "plan --throughput 400MiB/s --machines 4 --read-only --provider gcp/hyperdisk-ml";
+    let shared = planned(shared, "100");
+    assert!(shared.contains("1 of 1 confirmed by simulation"), "{shared}");
+}
+
+#[test]
+fn a_rate_at_the_limit_within_a_latency_is_shown_as_a_closed_loop() {
+    let text =
+        planned("plan --iops 160k --latency 2ms --headroom 0 --provider gcp/hyperdisk-balanced --no-simulation", "100");
+    let flat = flat(&text);
+    for part in ["has no end at this rate", "A loop with 320 in flight has 160,000 IOPS at 2.00 ms", "size=320GiB"] {
+        assert!(flat.contains(part), "`{part}` is missing from:\n{text}");
+    }
+}
+
+#[test]
+fn unknown_machine_limits_and_prices_are_stated() {
+    let line = "plan --iops 60k --machine n2-standard-8 --provider gcp/hyperdisk-balanced --no-simulation";
+    let text = planned(line, "100");
+    assert!(flat(&text).contains("machine limit unknown: the catalogue has no machine"), "{text}");
+    let text = planned("plan --iops 1k --region mars --no-simulation", "120");
+    assert!(text.contains("no price here is of mars"), "{text}");
+    let text = planned("plan --iops 1k --region us-central1 --no-simulation", "120");
+    assert!(!text.contains("no price here"), "{text}");
+}
+
+#[test]
+fn processors_select_machines() {
+    let line = "plan --iops 10k --vcpus 8 --provider aws/gp3 --no-simulation";
+    let text = planned(line, "100");
+    assert!(text.contains(".2xlarge") && text.contains("sustains it"), "{text}");
+    let text = planned("plan --iops 60k --vcpus 2 --provider aws/gp3 --no-simulation", "100");
+    assert!(text.contains("none with 2 vCPUs is known to sustain it"), "{text}");
+}
+
+#[test]
+fn impossible_needs_are_an_answer() {
+    let text = planned("plan --iops 10k --latency 10us --provider gcp --provider aws", "100");
+    assert!(text.contains("Nothing in the catalogue meets this need"), "{text}");
+    assert!(text.contains("mean latency: no volume has it. The nearest is"), "{text}");
+    let line = "plan --throughput 4801MiB/s --headroom 0 --machine a3-megagpu-8g --provider gcp/hyperdisk-extreme --no-simulation";
+    let text = flat(&planned(line, "120"));
+    assert!(text.contains("slightly less than 4.69 GiB/s"), "{text}");
+}
+
+#[test]
+fn json_is_one_document_and_files_follow_their_extension() {
+    let scratch = Scratch::new();
+    let paths = ["plan.json", "plan.csv", "plan.md", "plan.svg", "plan.txt", "plan.html"]
+        .map(|name| (name, scratch.path(name)));
+    let mut line = words("plan --iops 15k --capacity 1TiB --provider aws --provider gcp --format json");
+    for (_, path) in &paths {
+        line.extend(["-o".to_owned(), path.display().to_string()]);
+    }
+    let outcome = run(&mut fathom(line)).expect_code(0);
+    let document = Json::read(&outcome.stdout);
+    assert_eq!(document.at("fathom_plan"), &Json::Whole(1));
+    let best = document.items("meeting")[0].clone();
+    assert_eq!(best.at("meets"), &Json::Bool(true));
+    assert_eq!(document.find("next_step/confirmed"), Some(&Json::Bool(true)));
+    for key in ["price/parts/capacity", "price/region", "price/date", "price/per_iops", "jobs/iodepth", "limit/name"] {
+        assert!(best.find(key).is_some(), "{key}");
+    }
+    assert_eq!(scratch.read("plan.json"), outcome.stdout);
+    let csv = scratch.read("plan.csv");
+    let columns = csv.lines().next().unwrap().split(',').count();
+    assert!(columns == 32 && csv.lines().count() > 10, "{csv}");
+    assert!(scratch.read("plan.md").contains("| volume | price a month | where, when |"));
+    assert!(scratch.read("plan.svg").starts_with("<svg ") && scratch.read("plan.svg").ends_with("</svg>\n"));
+    assert!(scratch.read("plan.txt").starts_with("Need "));
+}
+
+#[test]
+fn workloads_are_read_from_runs_and_jobs() {
+    let scratch = Scratch::new();
+    let record = scratch.path("run.json");
+    let line = format!(
+        "sim --on custom,iops=7000,latency=1ms,size=10GiB --name=a --rw=randrw --rwmixread=70 --bs=8k --iodepth=32 --runtime=2 --time_based -o {}",
+        record.display()
+    );
+    run(&mut fathom(words(&line))).expect_code(0);
+    let measured = planned(&format!("plan --from {} --no-simulation", record.display()), "120");
+    assert!(measured.contains("random operations") && measured.contains("of 8 KiB"), "{measured}");
+    let job = scratch.write("job.fio", "[a]\nrw=read\nbs=1m\nsize=1g\nrate=200m\n");
+    let text = planned(&format!("plan --from {job} --no-simulation"), "120");
+    assert!(text.contains("200 MiB/s, sequential reads of 1 MiB"), "{text}");
+}
+
+/// Returns a trace in the format of MSR Cambridge: 2,000 reads and writes per second, with bursts of 10,000.
+fn trace() -> String {
+    let (mut at, mut random, mut text) = (0_u64, 1_u64, String::new());
+    for index in 0..20_000_u64 {
+        random = random * 16_807 % 2_147_483_647;
+        at += if index % 5_000 < 1_000 { 1_000 } else { 3_000 + random % 4_000 };
+        let kind = if random % 10 < 7 { "Read" } else { "Write" };
+        text.push_str(&format!("{at},db,0,{kind},{},8192,{}\n", random % 100_000 * 8192, 2_000 + random % 1_000));
+    }
+    text
+}
+
+#[test]
+fn a_trace_is_replayed_on_every_volume() {
+    let scratch = Scratch::new();
+    let trace = scratch.write("db.csv", trace());
+    let line = format!(
+        "plan --from {trace} --p99 3ms --provider aws/gp3,aws/gp2,gcp/pd-standard --format json -o plan.html -o plan.csv \
+         -o plan.md -o plan.svg -o plan.txt"
+    );
+    let outcome = run(fathom(words(&line)).current_dir(scratch.path(""))).expect_clean();
+    let document = Json::read(&outcome.stdout);
+    assert_eq!(document.at("fathom_trace_plan"), &Json::Whole(1));
+    assert_eq!(document.find("trace/replayed/requests"), Some(&Json::Whole(20_000)));
+    let best = document.items("meeting")[0].clone();
+    for key in ["price/per_month", "latency/percentiles", "latency/confidence", "headroom/factor", "limits", "course"] {
+        assert!(best.find(key).is_some(), "{key}");
+    }
+    let text = flat(&scratch.read("plan.txt"));
+    for part in
+        ["20,000 requests", "99 % within 3.00 ms", "Best aws/gp3", "Next step for twice the load", "gcp/pd-standard"]
+    {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    assert!(scratch.read("plan.html").contains("The best volumes") && scratch.read("plan.svg").starts_with("<svg "));
+    assert!(
+        scratch.read("plan.csv").lines().count() == 4 && scratch.read("plan.md").contains("| volume | USD a month |")
+    );
+    let line = format!("explain --from {trace} --volume aws/gp2,size=100GiB");
+    let explained = flat(&run(&mut fathom(words(&line))).expect_clean().stdout);
+    assert!(
+        explained.contains("the device it came from gave p50") && explained.contains("burst credits"),
+        "{explained}"
+    );
+}
+
+#[test]
+fn what_does_not_fit_a_trace_is_refused() {
+    let scratch = Scratch::new();
+    let trace = scratch.write("db.csv", trace());
+    let empty = scratch.write("empty.csv", "Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime\n");
+    for (line, part) in [
+        (format!("plan --from {trace} --iops 5k --bs 4k"), "the load is that of the trace"),
+        (format!("plan --from {trace} --no-simulation"), "has no effect on a plan for a trace"),
+        (format!("plan --from {trace} --p99 fast"), "--p99=fast"),
+        (format!("plan --from {trace} --replay-loop closed"), "never falls behind"),
+        (format!("plan --from {empty}"), "nothing to replay"),
+        ("plan --iops 5k --full".to_owned(), "--full has no effect without a trace"),
+        ("plan --iops 5k --p50 1ms".to_owned(), "the median is bounded for traces only"),
+        (format!("explain --from {trace}"), "--volume"),
+        (format!("explain --from {trace} --volume aws/gp9"), "aws/gp9"),
+        ("explain --from /nowhere/db.trace --volume aws/gp3".to_owned(), "No such file"),
+    ] {
+        let outcome = run(&mut fathom(words(&line))).expect_code(2);
+        assert!(outcome.stderr.contains(part) && outcome.stdout.is_empty(), "{line}: {}", outcome.stderr);
+    }
+}
+
+#[test]
+fn all_invalid_values_are_reported_with_their_places() {
+    let line = "plan --iops 15q --bs 4q --latency 1 --provider gpc --workload olpt --growth much";
+    let outcome = run(&mut fathom(words(line))).expect_code(2);
+    let expected = [
+        "--iops=15q",
+        "--bs=4q",
+        "--latency=1",
+        "--provider=gpc",
+        "did you mean `gcp`?",
+        "--workload=olpt",
+        "did you mean `oltp`?",
+        "--growth=much",
+        "6 errors",
+    ];
+    for part in expected {
+        assert!(outcome.stderr.contains(part), "`{part}` is missing from:\n{}", outcome.stderr);
+    }
+    for (line, part) in [
+        ("plan", "no load and no capacity are given"),
+        ("plan --iops 1k --machine nowhere-8", "no provider here has a machine `nowhere-8`"),
+        ("plan --workload oltp,tpz=1", "did you mean `tps`?"),
+        ("plan --iops 1k --read-only --read 50%", "cannot be written"),
+        ("plan --iops 1k --p99 1ms --p999 2ms", "two percentiles"),
+        ("plan --iops 1k -o plan.pdf", ".svg"),
+        ("plan --from /nowhere/run.json", "No such file"),
+        ("plan --iops 1k --budget -5", "--budget=-5"),
+    ] {
+        let outcome = run(&mut fathom(words(line))).expect_code(2);
+        assert!(outcome.stderr.contains(part), "{line}: `{part}` is missing from:\n{}", outcome.stderr);
+    }
+}
+
+#[test]
+fn volumes_priced_in_euros_were_not_ranked() {
+    let line = "plan --throughput 100MiB/s --capacity 100GiB --no-simulation";
+    let text = flat(&planned(line, "100"));
+    assert!(text.contains("Best hetzner/volume,size=108GB"), "{text}");
+    assert!(text.contains("4.75 EUR = 5.59 USD a month (EU, 2026-08-22)"), "{text}");
+    assert!(text.contains("1 EUR = 1.1761 USD (European Central Bank"), "{text}");
+    let given = flat(&planned(&format!("{line} --eur-usd 2"), "100"));
+    assert!(!given.contains("Best hetzner") && given.contains("1 EUR = 2.0000 USD (as given)"), "{given}");
+}
+
+#[test]
+fn only_the_first_of_a_list_of_providers_counted() {
+    let text = planned("plan --iops 5k --provider aws,gcp,azure --no-simulation", "120");
+    for volume in ["aws/gp3", "gcp/pd-ssd", "azure/premium-ssd-v2"] {
+        assert!(text.contains(volume), "{volume} is missing from:\n{text}");
+    }
+    assert!(!text.contains("hetzner"), "{text}");
+    let keyed = planned("plan --iops 5k --provider aws/gp3,iops=8000,hetzner --no-simulation", "120");
+    assert!(keyed.contains("8,000 IOPS") && keyed.contains("hetzner/volume"), "{keyed}");
+    for (list, parts) in [
+        ("aws,banana", ["there is no provider or volume `banana`", "providers are gcp, aws, azure"]),
+        ("aws,azur", ["there is no provider or volume `azur`", "did you mean `azure`?"]),
+        ("iops=3", ["is a key without a volume", "providers are"]),
+        ("aws/gp3,ipos=3", ["aws/gp3 has no key `ipos`", "did you mean `iops`?"]),
+        ("azure/ultra,size=466GiB", ["azure/ultra is not sold with 466 GiB", "the next size is size=512GiB"]),
+    ] {
+        let line = format!("plan --iops 5k --provider {list}");
+        let outcome = run(&mut fathom(words(&line))).expect_code(2);
+        for part in parts {
+            assert!(outcome.stderr.contains(part), "{line}: `{part}` is missing from:\n{}", outcome.stderr);
+        }
+    }
+}
+
+#[test]
+fn us_east_1_made_prices_of_aws_unknown() {
+    let text = flat(&planned("plan --throughput 500MiB/s --region us-east-1 --provider aws --no-simulation", "100"));
+    assert!(text.contains("(us-east-1, 2026-08-17)") && text.contains("a US region, for us-east-1"), "{text}");
+    let mars = flat(&planned("plan --iops 1k --region mars --provider aws,azure --no-simulation", "100"));
+    assert!(mars.contains("no price here is of mars: prices are known of a US region; eastus;"), "{mars}");
+    assert!(mars.contains("us-east-1; westeurope"), "{mars}");
+}
+
+#[test]
+fn the_best_had_no_headroom_below_the_latency_bound() {
+    let plan = |more: &str| {
+        let line = format!("plan --iops 10k --latency 2ms --provider aws/gp3 --format json --no-simulation{more}");
+        let document = Json::read(&run(&mut fathom(words(&line))).expect_code(0).stdout);
+        let best = document.items("meeting")[0].clone();
+        let number = |key: &str| match best.find(key) {
+            Some(Json::Whole(value)) => *value as f64,
+            Some(Json::Float(value)) => *value,
+            other => panic!("{key}: {other:?}"),
+        };
+        (number("limit/iops"), number("latency_ns"))
+    };
+    let (iops, ns) = plan("");
+    assert!(iops >= 12_000.0 && ns <= 2e6 / 1.2, "{iops} IOPS, {ns} ns");
+    let (tight, _) = plan(" --headroom 0");
+    assert!((10_000.0..12_000.0).contains(&tight), "{tight}");
+    let (ample, _) = plan(" --headroom 50%");
+    assert!(ample >= 15_000.0, "{ample}");
+    let text = flat(&planned("plan --iops 10k --latency 2ms --provider aws/gp3 --no-simulation", "100"));
+    assert!(text.contains("headroom 20 %: a volume sustains 1.20 times the rate"), "{text}");
+    assert!(text.contains("mean latency at the rate itself is at most 2.00 ms / 1.20 = 1.67 ms"), "{text}");
+    // The plan says so if only the headroom rules a volume out.
+    let line = "plan --iops 75k --provider aws/gp3 --no-simulation";
+    assert!(flat(&planned(line, "100")).contains("with --headroom 0, aws/gp3"));
+}
+
+#[test]
+fn bounded_percentiles_have_a_column() {
+    let text = planned("plan --iops 5k --p99 5ms --provider aws/gp3,gcp/pd-ssd --no-simulation", "120");
+    let head = text.lines().find(|line| line.contains("meets the need")).expect("a table");
+    assert!(head.contains("p99") && head.contains("region, date") && head.contains("basis"), "{text}");
+    let none = planned("plan --iops 5k --latency 5ms --provider aws/gp3 --no-simulation", "120");
+    assert!(!none.contains("p99"), "{none}");
+}
+
+#[test]
+fn an_assumed_latency_ranked_above_a_measured_one_without_note() {
+    let line = "plan --iops 5k --latency 3ms --provider aws/gp3,gcp/hyperdisk-balanced,hetzner --no-simulation";
+    let text = planned(line, "120");
+    assert!(
+        flat(&text).contains("(assumed) the fastest whose latency is not assumed is gcp/hyperdisk-balanced"),
+        "{text}"
+    );
+    let cheap = flat(&planned("plan --throughput 100MiB/s --capacity 100GiB --no-simulation", "120"));
+    assert!(cheap.contains("the cheapest whose latency is not assumed is gcp/hyperdisk-balanced"), "{cheap}");
+    // It is marked although a volume with an assumed latency is as cheap and nominally faster.
+    assert!(
+        text.lines().any(|line| line.starts_with("* gcp/hyperdisk-balanced") && line.contains("measured")),
+        "{text}"
+    );
+}
+
+#[test]
+fn rejected_volumes_are_one_line_for_each_reason() {
+    let text = planned("plan --iops 200k --capacity 1TiB --no-simulation", "120");
+    let refused = text.split("not enough").nth(1).expect("some are not enough");
+    assert_eq!(refused.matches("sustains less than 240,000 IOPS: ").count(), 1, "{text}");
+    assert!(refused.contains("data is lost with the machine: gcp/local-ssd-nvme"), "{text}");
+    assert!(text.contains("Not considered: several volumes striped together (RAID 0)"), "{text}");
+}
+
+#[test]
+fn a_plan_is_a_page_with_chart_and_assumptions() {
+    let scratch = Scratch::new();
+    let path = scratch.text("plan.html");
+    let line = format!("plan --iops 15k --p99 5ms --provider aws,gcp,hetzner --no-simulation -o {path}");
+    run(&mut fathom(words(&line))).expect_code(0);
+    let page = scratch.read("plan.html");
+    for part in [
+        "<!DOCTYPE html>",
+        "Content-Security-Policy",
+        "<svg ",
+        "Assumptions",
+        "headroom 20 %",
+        "RAID 0",
+        "p99",
+        "2026-09-24",
+        "us-central1",
+        "assumed",
+        "Not enough",
+        "Arithmetic and sources",
+    ] {
+        assert!(page.contains(part), "`{part}` is missing");
+    }
+    assert!(!page.contains("<script") && !page.contains("http-equiv=\"refresh\""));
+}
+
+/// An invalid value was reported as a volume that "does not take these keys", with exit code 0.
+#[test]
+fn invalid_values_of_keys_are_refused() {
+    for (keys, message) in [
+        ("jitter=61s", "jitter: `61s` is more than 60 s"),
+        ("jitter=soon", "jitter: `soon` is not a time"),
+        ("latency=banana", "latency: `banana` is not a time"),
+        ("iops=many", "iops: `many` is not a number"),
+    ] {
+        for volume in ["aws/gp3", "aws/gp2,size=10GiB,aws/gp3"] {
+            let line = format!("plan --iops 5k --provider {volume},{keys} --no-simulation");
+            let outcome = run(&mut fathom(words(&line))).expect_code(2);
+            assert!(
+                outcome.stderr.contains(message) && outcome.stderr.contains("1 error"),
+                "{line}: {}",
+                outcome.stderr
+            );
+        }
+    }
+    // A value that is too large for the default size may suit a larger one.
+    let text = planned("plan --iops 5k --provider aws/gp3,iops=20000,size=100GiB --no-simulation", "100");
+    assert!(text.contains("20,000 IOPS"), "{text}");
+}

@@ -1,0 +1,413 @@
+//! `fathom sim`, compared with measurements of the modelled volumes.
+
+use record::{DataKind, Run};
+
+use crate::common::host::timed;
+use crate::common::model::{assert_near, pace, read, record, record_of_file, refused, simulate};
+use crate::common::{Scratch, fathom, flat, run, words};
+
+const HYPERDISK: &str = "gcp/hyperdisk-balanced,size=1TiB,iops=160000,throughput=2400MiB/s";
+
+#[test]
+fn hyperdisk_at_depth_32_gives_the_figures_of_the_article() {
+    let run = record(HYPERDISK, "--name=a --rw=randread --iodepth=32 --runtime=30 --time_based");
+    let reads = read(&run.jobs[0]);
+    assert_near("IOPS", reads.iops(), 24_097.3, 0.01);
+    assert_near("mean", reads.service.mean_ns, 1_314_620.0, 0.01);
+    assert_near("deviation", reads.service.stddev_ns, 210_370.0, 0.05);
+    let printed =
+        [(1.0, 980), (5.0, 1057), (10.0, 1123), (50.0, 1303), (90.0, 1565), (95.0, 1696), (99.0, 2057), (99.9, 2933)];
+    for (percent, us) in printed {
+        let found = reads.service.percentile_ns(percent).expect("histograms are kept") as f64 / 1e3;
+        assert_near(&format!("p{percent}"), found, f64::from(us), 0.03);
+    }
+    assert_near("least", reads.service.min_ns as f64, 850_000.0, 0.05);
+    assert_near("most", reads.service.max_ns as f64, 4_200_000.0, 0.01);
+}
+
+#[test]
+fn hyperdisk_follows_littles_law_up_to_its_limit_and_beyond() {
+    let mut latency = None;
+    for depth in [1, 32, 128, 256, 320, 1024] {
+        let run = record(HYPERDISK, &format!("--name=a --rw=randread --iodepth={depth} --runtime=5 --time_based"));
+        let (iops, mean) = pace(&run);
+        assert_near(&format!("in flight at {depth}"), iops * mean / 1e6, f64::from(depth), 0.002);
+        let alone = *latency.get_or_insert(mean);
+        assert_near(&format!("IOPS at {depth}"), iops, (f64::from(depth) / alone * 1e6).min(160_000.0), 0.01);
+    }
+}
+
+#[test]
+fn hyperdisk_names_its_limit_and_the_depth_that_reaches_it() {
+    let shallow = simulate(HYPERDISK, "--name=a --rw=randread --iodepth=32 --runtime=5 --time_based").expect_clean();
+    assert!(shallow.stdout.contains("it takes 212 in flight to reach it. Set iodepth=212."), "{}", shallow.stdout);
+    let deep = simulate(HYPERDISK, "--name=a --rw=randread --iodepth=320 --runtime=5 --time_based").expect_clean();
+    assert!(deep.stdout.contains("Verdict: The limit is volume IOPS"), "{}", deep.stdout);
+}
+
+#[test]
+fn burst_credits_have_a_duration_and_an_end() {
+    let words = "--name=a --rw=randread --bs=4k --iodepth=32 --runtime=120 --time_based";
+    let printed = |volume: &str| flat(&simulate(volume, words).expect_clean().stdout);
+    let lasting = printed("aws/gp2");
+    assert!(lasting.contains("Verdict: The limit is burst IOPS"), "{lasting}");
+    assert!(lasting.contains("Burst credits: 5.08M left, spent at 2.70k/s, which lasts for 31.3 min."), "{lasting}");
+    let empty = printed("vultr/nvme-block");
+    assert!(empty.contains("The limit is volume IOPS: its credits ran out 60.0 s after"), "{empty}");
+    assert!(empty.contains("10.0k in its last: the credits of volume IOPS ran out 60.0 s after"), "{empty}");
+}
+
+#[test]
+fn vultr_keeps_its_limits_at_every_block_size() {
+    // After the burst of 60 s at 150 %.
+    let job = "--name=a --iodepth=32 --ramp_time=70 --runtime=20 --time_based";
+    for (tier, iops_limit, bytes_limit) in [("nvme", 10_000.0, 400e6), ("hdd", 500.0, 100e6)] {
+        for kib in [4_u32, 64, 512, 1024, 4096] {
+            for rw in ["randread", "randwrite", "randrw"] {
+                let run = record(&format!("vultr/{tier}-block"), &format!("{job} --rw={rw} --bs={kib}k"));
+                let bytes = f64::from(kib) * 1024.0;
+                let expected = f64::min(iops_limit, bytes_limit / bytes);
+                let (iops, mean_us) = pace(&run);
+                assert_near(&format!("{tier} {rw} {kib}k"), iops, expected, 0.01);
+                assert_near(&format!("{tier} {rw} {kib}k latency"), mean_us, 32.0 / expected * 1e6, 0.01);
+            }
+        }
+    }
+}
+
+#[test]
+fn vultr_bursts_for_a_minute_and_earns_its_credit_back() {
+    let jobs = "[global]\nrw=randread\niodepth=32\ntime_based\nioengine=model\n\
+                [burst]\nruntime=60\n[after]\nstonewall\nruntime=30\n\
+                [rest]\nstonewall\nrate_iops=5000\nruntime=60\n[again]\nstonewall\nruntime=59\n";
+    let run = record_of_file("vultr/nvme-block", jobs);
+    let iops: Vec<f64> = run.jobs.iter().map(|job| job.result.iops()).collect();
+    for (found, expected) in iops.iter().zip([15_000.0, 10_000.0, 5_000.0, 15_000.0]) {
+        assert_near("a stage", *found, expected, 0.01);
+    }
+}
+
+#[test]
+fn a_disk_drive_has_the_curves_of_the_article() {
+    for (depth, iops, mean_ms) in [(1, 80.0, 12.5), (10, 137.0, 73.0)] {
+        let run =
+            record("hdd/7200rpm", &format!("--name=a --rw=randread --iodepth={depth} --runtime=600 --time_based"));
+        let (found, mean_us) = pace(&run);
+        assert_near(&format!("reads at {depth}"), found, iops, 0.015);
+        assert_near(&format!("mean of reads at {depth}"), mean_us / 1e3, mean_ms, 0.015);
+    }
+    for depth in [1, 4, 10] {
+        let run =
+            record("hdd/7200rpm", &format!("--name=a --rw=randwrite --iodepth={depth} --runtime=600 --time_based"));
+        let (found, mean_us) = pace(&run);
+        assert!((180.0..190.0).contains(&found), "writes at {depth}: {found}");
+        assert_near(&format!("mean of writes at {depth}"), mean_us / 1e3, 5.5 * f64::from(depth), 0.015);
+    }
+    let long = record("hdd/7200rpm", "--name=a --rw=randread --iodepth=10 --runtime=1800 --time_based");
+    assert!(read(&long.jobs[0]).service.max_ns > 900_000_000, "{}", read(&long.jobs[0]).service.max_ns);
+}
+
+/// Simulates the job file of the recipe: twelve disks, each with twelve workers of depth 8.
+fn nutanix(threads: u32) -> Run {
+    let jobs = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/nutanix-2m-iops.fio");
+    let volume = format!("nutanix/ahv-4node,frodo_threads={threads}");
+    let mut command = fathom(["sim", "--on", &volume, jobs, "--format", "json"]);
+    command.env("TARGET", "/dev/vdisk").env("SIZE", "1g").env("RUNTIME", "1s").env("CPUS", "0-11");
+    let outcome = run(&mut command).expect_clean();
+    record::from_json(&outcome.stdout).expect("sim prints a record")
+}
+
+#[test]
+fn nutanix_gives_the_figures_of_the_recipe() {
+    for (threads, iops, mean_us, limit) in [(12, 2_018_000.0, 570.3, "vCPUs"), (2, 850_000.0, 1_355.3, "FRODO threads")]
+    {
+        let run = nutanix(threads);
+        let (found, mean) = pace(&run);
+        assert_near(&format!("IOPS with {threads} threads"), found, iops, 0.01);
+        assert_near(&format!("mean with {threads} threads"), mean, mean_us, 0.01);
+        let model = run.model.expect("a simulation has a model");
+        let binding = model.stages.iter().max_by_key(|stage| stage.delay_ns).expect("it has stages");
+        assert_eq!(binding.name, limit);
+        assert!(model.volumes.iter().any(|volume| volume.notes.iter().any(|note| note.contains("explanations"))));
+    }
+}
+
+#[test]
+fn persistent_disks_share_iops_between_reads_and_writes_along_a_line() {
+    // The tables of standard disks, and of SSD disks on 8 and on 32 vCPUs: read limit, then write limit.
+    for (volume, reads, writes) in [
+        ("gcp/pd-standard@2019,size=10000GB,vcpus=32", 3_000.0, 15_000.0),
+        ("gcp/pd-ssd@2019,size=4096GB,vcpus=8", 15_000.0, 15_000.0),
+        ("gcp/pd-ssd@2019,size=4096GB,vcpus=32", 60_000.0, 30_000.0),
+    ] {
+        for quarters in 0..=4 {
+            let read_iops = reads * f64::from(quarters) / 4.0;
+            let write_iops = writes * (1.0 - f64::from(quarters) / 4.0);
+            // A closed loop with this fraction of reads reaches both rates.
+            let mix = 100.0 * read_iops / (read_iops + write_iops);
+            let job =
+                format!("--name=a --rw=randrw --rwmixread={mix:.0} --bs=8k --iodepth=1024 --runtime=5 --time_based");
+            let run = record(volume, &job);
+            let rate = |kind| run.jobs[0].result.kind(kind).iops();
+            let line = rate(DataKind::Read) / reads + rate(DataKind::Write) / writes;
+            assert_near(&format!("{volume}, {quarters} quarters of reads"), line, 1.0, 0.01);
+        }
+    }
+}
+
+#[test]
+fn network_egress_caps_the_writes_of_small_machines() {
+    // Zonal and regional disks, with and without other traffic.
+    for (volume, mb_per_s) in [
+        ("gcp/pd-standard@2019,size=10000GB,vcpus=1", 72.0),
+        ("gcp/pd-standard@2019,size=10000GB,vcpus=1,competing_traffic=on", 43.2),
+        ("gcp/pd-ssd@2019,size=10000GB,vcpus=4", 240.0),
+        ("gcp/pd-ssd@2019,size=10000GB,vcpus=4,competing_traffic=on", 172.8),
+        ("gcp/pd-ssd@2019,size=10000GB,vcpus=8", 400.0),
+        ("gcp/pd-standard-regional@2019,size=10000GB,vcpus=1", 36.0),
+    ] {
+        let run = record(volume, "--name=a --rw=write --bs=1m --iodepth=64 --runtime=30 --time_based");
+        assert_near(volume, run.jobs[0].result.bytes_per_second() / 1e6, mb_per_s, 0.01);
+    }
+}
+
+#[test]
+fn the_same_seed_gives_the_same_bytes() {
+    let job = "--name=a --rw=randrw --iodepth=16 --numjobs=3 --runtime=2 --time_based --format json";
+    let first = simulate(HYPERDISK, &format!("{job} --seed=5")).expect_clean().stdout;
+    assert_eq!(first, simulate(HYPERDISK, &format!("{job} --seed=5")).expect_clean().stdout);
+    assert_ne!(first, simulate(HYPERDISK, &format!("{job} --seed=6")).expect_clean().stdout);
+}
+
+#[test]
+fn a_sweep_has_a_row_for_each_value() {
+    let outcome =
+        simulate(HYPERDISK, "--name=a --rw=randread --runtime=1 --time_based --vary iodepth=1..4").expect_clean();
+    let rows: Vec<&str> = outcome.stdout.lines().filter_map(|line| line.split_whitespace().next()).collect();
+    assert_eq!(rows, ["iodepth", "1", "2", "4"]);
+    let volume = "gcp/hyperdisk-balanced,size=1TiB";
+    let outcome =
+        simulate(volume, "--name=a --rw=randread --iodepth=512 --runtime=10 --time_based --vary on.iops=10000,20000")
+            .expect_clean();
+    assert!(outcome.stdout.contains("10.0k") && outcome.stdout.contains("20.0k"), "{}", outcome.stdout);
+}
+
+#[test]
+fn bad_volumes_are_located_and_explained() {
+    for (volume, message) in [
+        ("gcp/hyperdisk-balance", "did you mean `hyperdisk-balanced`?"),
+        ("gpc/pd-ssd", "gcp/pd-ssd"),
+        ("gcp/pd-ssd@2018", "2019"),
+        ("gcp/hyperdisk-balanced,size=1TiB,iops=200000", "160,000"),
+        ("gcp/hyperdisk-balanced,size=1GiB", "4 GiB"),
+        ("gcp/pd-ssd,vcpu=4", "vcpu"),
+        ("./no-such-file.toml", "no-such-file.toml"),
+    ] {
+        let outcome = simulate(volume, "--name=a --rw=randread --runtime=1").expect_code(2);
+        assert!(
+            outcome.stderr.contains("error[volume]") && outcome.stderr.contains(message),
+            "{volume}: {}",
+            outcome.stderr
+        );
+        assert_eq!(outcome.stdout, "");
+    }
+}
+
+#[test]
+fn volumes_on_one_machine_share_its_limits() {
+    // By its size, each sustains 15,000 reads per second; eight vCPUs allow 15,000 for both.
+    let jobs = "[global]\nrw=randread\niodepth=64\ntime_based\nruntime=10\nioengine=model\n\
+                [one]\nfilename=/dev/sdb\n[two]\nfilename=/dev/sdc\n";
+    let run = record_of_file("gcp/pd-ssd@2019,size=500GB,vcpus=8", jobs);
+    let each: Vec<f64> = run.jobs.iter().map(|job| job.result.iops()).collect();
+    assert_near("both together", each.iter().sum(), 15_000.0, 0.01);
+    assert_near("the first", each[0], 7_500.0, 0.02);
+    // Without a binding machine limit, the limits of the sizes add up.
+    let run = record_of_file("gcp/pd-ssd@2019,size=500GB,vcpus=32", jobs);
+    assert_near("on 32 vCPUs", pace(&run).0, 30_000.0, 0.01);
+}
+
+#[test]
+fn machines_that_read_one_volume_share_its_limits() {
+    let jobs = "[global]\nrw=randread\niodepth=256\ntime_based\nruntime=10\nioengine=model\nfilename=/dev/sdb\n\
+                [one]\nvolume=gcp/hyperdisk-ml,size=1TiB,throughput=400MiB/s,host=a\n\
+                [two]\nvolume=gcp/hyperdisk-ml,size=1TiB,throughput=400MiB/s,host=b\n";
+    let run = record_of_file("gcp/hyperdisk-ml,size=1TiB,throughput=400MiB/s", jobs);
+    // 16 IOPS per MiB/s, shared by both.
+    assert_near("both together", pace(&run).0, 6_400.0, 0.01);
+}
+
+#[test]
+fn a_model_runs_in_real_time() {
+    let volume = "vultr/hdd-block";
+    let words = words("--name=a --rw=randread --iodepth=16 --runtime=2 --time_based --format json --progress off");
+    // Limits follow their schedule: 150 % at the start.
+    timed("simulations::a_model_runs_in_real_time", || {
+        let outcome = run(fathom(["run", "--on", volume]).args(&words)).expect_one_of(&[0, 4]);
+        if outcome.code() == Some(4) {
+            return Err(format!("distrusted: {outcome:#?}"));
+        }
+        assert_eq!(outcome.stderr, "");
+        assert!(outcome.took.as_secs_f64() > 2.0, "{:?}", outcome.took);
+        let run = record::from_json(&outcome.stdout).expect("run prints a record");
+        assert!(!run.model.as_ref().expect("it is a model").virtual_time);
+        let iops = pace(&run).0;
+        if (iops / 750.0 - 1.0).abs() <= 0.03 { Ok(()) } else { Err(format!("{iops} IOPS of 750")) }
+    });
+}
+
+#[test]
+fn devices_and_models_are_not_mixed_in_one_run() {
+    let scratch = Scratch::new();
+    let jobs = "[a]\nioengine=model\nvolume=hdd/7200rpm\nruntime=1\n[b]\nfilename=x\nsize=1m\n";
+    let outcome = run(fathom(["run"]).arg(scratch.write("jobs.fio", jobs))).expect_code(2);
+    assert!(outcome.stderr.contains("modelled"), "{}", outcome.stderr);
+    assert_eq!(scratch.names(), ["jobs.fio"]);
+}
+
+/// Exit code of a run whose figures are not those of the volume.
+const DISTRUSTED: i32 = 4;
+
+/// Returns the record of a simulation that does not measure its volume, according to its verdict.
+#[track_caller]
+fn distrusted(volume: &str, text: &str) -> Run {
+    let outcome = simulate(volume, &format!("{text} --format json")).expect_code(DISTRUSTED);
+    record::from_json(&outcome.stdout).expect("sim prints a record")
+}
+
+#[test]
+fn a_buffered_job_is_reported_to_measure_the_page_cache() {
+    let text = "--name=a --rw=randread --size=64m --loops=4 --invalidate=0 --ioengine=psync";
+    let warm = simulate("custom,latency=2ms,size=10GiB", text).expect_code(DISTRUSTED);
+    assert!(warm.stdout.contains("page cache    75.0% of reads hit"), "{}", warm.stdout);
+    let run = distrusted("custom,latency=2ms,size=10GiB", text);
+    let cache = &run.model.expect("the run was modelled").page_caches[0];
+    assert_eq!((cache.reads, cache.read_hits, cache.fetched_bytes), (4 << 14, 3 << 14, 64 << 20));
+    // `direct=1` and the engine of models bypass the page cache.
+    for bypass in ["--direct=1 --ioengine=libaio", "--ioengine=model"] {
+        let run = record("custom,latency=2ms,size=10GiB", &format!("--name=a --rw=randread --size=1m {bypass}"));
+        assert!(run.model.is_some_and(|model| model.page_caches.is_empty()), "{bypass}");
+    }
+}
+
+#[test]
+fn read_ahead_and_memory_are_keys_of_a_volume() {
+    let text = "--name=a --rw=read --bs=256k --size=1g --ioengine=psync";
+    let throughput = |volume: &str| {
+        let run = record(volume, text);
+        read(&run.jobs[0]).bytes as f64 / (1 << 20) as f64 / (run.model.expect("modelled").elapsed_ns as f64 / 1e9)
+    };
+    assert_near("far", throughput("custom,latency=2ms,throughput=400MiB/s,size=10GiB,read_ahead=8MiB"), 400.0, 0.02);
+    assert!(throughput("custom,latency=2ms,throughput=400MiB/s,size=10GiB") < 260.0);
+    let text = "--name=a --rw=write --bs=1m --size=1g --ioengine=psync";
+    let run = distrusted("custom,latency=2ms,throughput=100MiB/s,size=10GiB,memory=1GiB", text);
+    let cache = &run.model.expect("modelled").page_caches[0];
+    assert_eq!((cache.written_bytes, cache.memory_bytes), (1 << 30, 1 << 30));
+    assert!(cache.writes_held > 0 && cache.unwritten_bytes > 100 << 20, "{cache:?}");
+}
+
+/// The simulation ran forever at time zero, and no signal could end it.
+#[test]
+fn a_loop_in_which_no_time_passes_is_refused() {
+    let job = "--name=a --rw=randrw --runtime=1 --time_based --size=1g";
+    for (volume, kind) in [("custom", "reads"), ("custom,read_iops=100", "writes")] {
+        let error = refused(volume, job);
+        assert!(error.contains(&format!("{kind} on {volume} take no time")) && error.contains("`latency=`"), "{error}");
+    }
+    assert_near("IOPS", pace(&record("custom", &format!("{job} --rate_iops=1000"))).0, 2000.0, 0.01);
+}
+
+/// More operations than can be numbered caused a panic.
+#[test]
+fn too_many_operations_in_flight_are_refused() {
+    let error = refused("custom,iops=10", "--name=a --rw=randread --size=1m --numjobs=1000 --iodepth=10000");
+    assert!(error.contains("10000000 operations in flight") && error.contains("numjobs"), "{error}");
+}
+
+/// Errors of `--on` were marked in the text of the jobs.
+#[test]
+fn an_error_of_a_volume_is_marked_in_its_own_text() {
+    let drawn = "--> --on:1:13\n  |\n1 | custom,iops=0\n  |             ^\n";
+    let error = refused("custom,iops=0", "--name=a --rw=randread --size=1m");
+    assert!(error.contains(drawn), "{error}");
+    let error = refused("custom,iops=5", "--name=a --rw=randread --size=1m --vary on.iops=0,1");
+    assert!(error.contains(drawn) && error.contains("with on.iops=0"), "{error}");
+    let scratch = Scratch::new();
+    let text = "[a]\nioengine=model\nvolume=custom,iops=0\nsize=1m\n";
+    let outcome = run(fathom(["sim"]).arg(scratch.write("jobs.fio", text))).expect_code(2);
+    assert!(outcome.stderr.contains("jobs.fio:3:20"), "{}", outcome.stderr);
+}
+
+#[test]
+fn exitall_ends_the_other_jobs_of_the_stage() {
+    let text = "[global]\nrw=randread\nsize=1g\ntime_based\n[a]\nruntime=1\nexitall\n[b]\nruntime=100\n[c]\n\
+                stonewall\nruntime=2\n";
+    let run = record_of_file("custom,latency=1ms", text);
+    let ios: Vec<u64> = run.jobs.iter().map(|job| job.result.ios()).collect();
+    assert_eq!(ios, [1000, 1000, 2000], "the next stage is unaffected");
+}
+
+/// An unknown file extension was reported after the files before it had been emptied.
+#[test]
+fn a_mistyped_output_leaves_result_files_unchanged() {
+    let scratch = Scratch::new();
+    let (good, bad) = (scratch.path("good.json"), scratch.path("bad.zip"));
+    std::fs::write(&good, "results").expect("the scratch directory is writable");
+    for sweep in [&[][..], &["--vary", "iodepth=1,2"]] {
+        for again in [&bad, &good] {
+            let mut command = fathom(["sim", "--on", "custom,iops=9", "--name=a", "--size=1m", "-o"]);
+            run(command.arg(&good).arg("-o").arg(again).args(sweep)).expect_code(2);
+            assert_eq!(std::fs::read_to_string(&good).expect("it exists"), "results");
+        }
+    }
+}
+
+#[test]
+fn a_sweep_refuses_shared_logs_and_has_dry_runs() {
+    let job = "--name=a --rw=randread --size=1m --vary iodepth=1,2";
+    let scratch = Scratch::new();
+    let (log, events) = (scratch.path("log"), scratch.path("events"));
+    for text in [format!("--write_lat_log={}", log.display()), format!("--events {}", events.display())] {
+        let error = refused("custom,iops=9", &format!("{job} {text}"));
+        assert!(error.contains("leave"), "{error}");
+    }
+    assert!(!events.exists() && !scratch.path("log_lat.1.log").exists());
+    for (word, message) in [("--dry-run", "touches nothing"), ("--show-jobs", "iodepth")] {
+        let printed = simulate("custom,iops=9", &format!("{job} {word}")).expect_clean().stdout;
+        assert!(
+            printed.contains("with iodepth=1:") && printed.contains("with iodepth=2:") && printed.contains(message),
+            "{printed}"
+        );
+        assert!(!printed.contains("bandwidth"), "{printed}");
+    }
+}
+
+/// The time before the first job does not count for the utilization.
+#[test]
+fn a_delayed_start_does_not_lower_utilization() {
+    let job = "--name=a --rw=randread --size=1g --runtime=5 --time_based";
+    for delay in ["", " --startdelay=20"] {
+        let text = simulate("custom,iops=5000,latency=1ms", &format!("{job}{delay}")).expect_clean().stdout;
+        assert!(text.contains("20.0%") && text.contains("5 in flight to reach it"), "{text}");
+    }
+}
+
+#[test]
+fn gp2_and_azure_burst_until_their_credits_are_spent() {
+    // 5.4 M credits, spent at 3,000 and earned at 300 per second; 30 minutes at 3,500 above 2,300.
+    for (volume, burst, base, empty_s) in
+        [("aws/gp2,size=100GiB", 3_000.0, 300.0, 2_000.0), ("azure/p20", 3_500.0, 2_300.0, 1_800.0)]
+    {
+        let run = record(volume, "--name=a --rw=randread --iodepth=64 --runtime=40m --time_based");
+        let series = &run.jobs[0].result.series;
+        let rate = |at_s: u64| {
+            let interval = &series.intervals[(at_s * 1_000_000_000 / series.width_ns) as usize];
+            interval.ios[0] as f64 / (series.width_ns as f64 / 1e9)
+        };
+        assert_near(&format!("{volume} in its burst"), rate(1_000), burst, 0.01);
+        assert_near(&format!("{volume} after it"), rate(2_300), base, 0.01);
+        let model = run.model.as_ref().expect("a simulation has a model");
+        let empty_ns = model.stages.iter().filter_map(|stage| stage.credits.as_ref()?.empty_at_ns).min();
+        assert_near(&format!("{volume} runs out"), empty_ns.expect("it runs out") as f64 / 1e9, empty_s, 0.001);
+    }
+}

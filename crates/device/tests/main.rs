@@ -1,0 +1,3 @@
+//! The integration tests of `device`, in one program.
+
+mod layout;

@@ -1,0 +1,3 @@
+//! The integration tests of `object-wire`, in one program.
+
+mod responses;

@@ -1,0 +1,10 @@
+//! The integration tests of `plan`, in one program.
+
+mod brute_force;
+mod catalogue;
+#[path = "../../cli/tests/common/host.rs"]
+#[allow(dead_code, reason = "the tests of the program use more of it")]
+#[allow(clippy::disallowed_methods, clippy::disallowed_macros, reason = "it measures the host")]
+mod host;
+mod replay;
+mod seeds;

@@ -1,0 +1,5 @@
+//! The integration tests of `procedure`, in one program.
+
+mod purchase;
+mod synthesis;
+mod trace_purchase;

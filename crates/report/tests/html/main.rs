@@ -1,7 +1,0 @@
-//! HTML pages as documents: well-formed with any names, and small with any content.
-
-mod documents;
-mod names;
-mod ranks;
-mod sizes;
-mod wellformed;

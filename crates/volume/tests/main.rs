@@ -1,0 +1,7 @@
+//! The integration tests of `volume`, in one program.
+
+mod assumptions;
+mod disk;
+mod shares;
+mod sold;
+mod vectors;

@@ -1,0 +1,12 @@
+//! The integration tests of `workload`, in one program.
+
+mod any_job;
+mod common;
+mod coverage;
+mod files;
+mod fio;
+mod pace;
+mod replay;
+mod trims;
+mod verify;
+mod zones;
