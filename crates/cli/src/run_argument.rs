@@ -61,16 +61,19 @@ fn all_of_file(path: &Path) -> Result<Vec<ResolvedRun>, String> {
     let (file, number) = input_file::numbered(path);
     let (name, bytes) = (input_file::name(file), read(path)?);
     if number.is_none()
-        && let Ok(InputResults { parts, unreadable }) = read_inputs(&name, &bytes)
+        && let Ok(InputResults { mut parts, unreadable }) = read_inputs(&name, &bytes)
         && unreadable.is_empty()
-        && parts.len() > 1
-        && is_one_series(&parts)
     {
-        let repeat = |(index, part): (usize, InputResult)| match part.input {
-            Input::Run(run) => Some(ResolvedRun { name: format!("{name}#{}", index + 1), run: *run, loaded: None }),
-            Input::Iostat(_) => None,
-        };
-        return Ok(parts.into_iter().enumerate().filter_map(repeat).collect());
+        if parts.len() == 1 {
+            return of_input(path, parts.swap_remove(0).input).map(|run| vec![run]);
+        }
+        if is_one_series(&parts) {
+            let repeat = |(index, part): (usize, InputResult)| match part.input {
+                Input::Run(run) => Some(ResolvedRun { name: format!("{name}#{}", index + 1), run: *run, loaded: None }),
+                Input::Iostat(_) => None,
+            };
+            return Ok(parts.into_iter().enumerate().filter_map(repeat).collect());
+        }
     }
     parse(path, &bytes).map(|run| vec![run])
 }
@@ -116,8 +119,13 @@ fn read(path: &Path) -> Result<Vec<u8>, String> {
 
 fn parse(path: &Path, bytes: &[u8]) -> Result<ResolvedRun, String> {
     let (file, number) = input_file::numbered(path);
+    let input = read_input(&input_file::name(file), bytes, number).map_err(|error| error.to_string())?;
+    of_input(path, input)
+}
+
+fn of_input(path: &Path, input: Input) -> Result<ResolvedRun, String> {
     let name = input_file::name(path);
-    match read_input(&input_file::name(file), bytes, number).map_err(|error| error.to_string())? {
+    match input {
         Input::Run(run) => Ok(ResolvedRun { name, run: *run, loaded: None }),
         Input::Iostat(_) => Err(format!(
             "{name}: the output of iostat is not a run\nhelp: give a record of Fathom's or fio's output, or read it with `fathom explain`"

@@ -4,12 +4,14 @@ use std::borrow::Cow;
 use std::fmt::Write;
 
 /// Reports whether a character moves the cursor, changes the terminal, or reorders the surrounding text.
+#[inline]
 #[must_use]
 pub fn is_hidden(letter: char) -> bool {
     letter.is_control() || is_bidirectional(letter) || matches!(letter, '\u{2028}' | '\u{2029}')
 }
 
 /// Reports whether a character overrides or isolates the direction of text (Unicode Standard Annex #9).
+#[inline]
 const fn is_bidirectional(letter: char) -> bool {
     matches!(letter, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }

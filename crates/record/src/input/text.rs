@@ -112,6 +112,9 @@ const SHOWN: usize = 240;
 fn shown(line: &str) -> String {
     let line = line.trim_end_matches('\r');
     let line = line.rsplit('\r').next().unwrap_or(line);
+    if !line.contains('\u{1b}') {
+        return line.to_owned();
+    }
     let mut shown = String::with_capacity(line.len());
     let mut chars = line.chars().peekable();
     while let Some(c) = chars.next() {
