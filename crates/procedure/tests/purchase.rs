@@ -1,29 +1,16 @@
 //! Purchase plans of random needs, and their simulations.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use plan::{Candidate, LatencyCache, Need, PlanTrial};
 use procedure::purchase::simulate;
-use runner::{LogPlan, LogSink, Uninterrupted, WorkerLog};
-use sim::model::ModelRunner;
+use runner::Uninterrupted;
 use units::random::Random;
+
+use crate::model::model;
 
 /// Maximum machines per simulation; beyond that, one represents several.
 const MACHINES_SIMULATED: u32 = 256;
-
-/// A sink without logs.
-struct NoLogs;
-
-impl LogSink for NoLogs {
-    fn create(&self, _: &LogPlan) -> Result<Box<dyn WorkerLog>, String> {
-        Err("there are no logs".to_owned())
-    }
-}
-
-fn model() -> ModelRunner {
-    ModelRunner::in_virtual_time(Default::default(), volume::catalogue::no_files, Arc::new(NoLogs))
-}
 
 /// Returns the operations per second of each of several machines on one volume.
 fn each(volume: &str, machines: u32, rate: f64, block: u32) -> f64 {

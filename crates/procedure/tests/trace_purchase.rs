@@ -8,44 +8,12 @@ use plan::replay::{ReplayBounds, ReplayTrial, ReplayedCandidate};
 use plan::{Need, Requirement};
 use procedure::trace_purchase::{PreparedTrace, TraceQuestion};
 use report::plan::TracePlanReport;
-use runner::{LogPlan, LogSink, TraceFiles, Uninterrupted, WorkerLog};
+use runner::Uninterrupted;
 use sim::model::ModelRunner;
 use trace::{TraceInfo, TraceOperation, TraceRequest, TraceWriter, TraceWriterOptions};
 use units::Nanos;
-use workload::TraceBytes;
 
-#[derive(Debug)]
-struct NoLogs;
-
-impl LogSink for NoLogs {
-    fn create(&self, _: &LogPlan) -> Result<Box<dyn WorkerLog>, String> {
-        Err("there are no logs".to_owned())
-    }
-}
-
-/// Traces in memory, by path.
-#[derive(Debug, Default)]
-struct MemoryTraces(BTreeMap<String, Arc<[u8]>>);
-
-#[derive(Debug)]
-struct MemoryTrace(Arc<[u8]>, usize);
-
-impl TraceFiles for MemoryTraces {
-    fn open(&self, path: &str) -> Result<Box<dyn TraceBytes>, String> {
-        let bytes = self.0.get(path).ok_or_else(|| format!("{path}: there is no such file"))?;
-        Ok(Box::new(MemoryTrace(Arc::clone(bytes), 0)))
-    }
-}
-
-impl TraceBytes for MemoryTrace {
-    fn read(&mut self, buffer: &mut [u8]) -> Result<usize, String> {
-        let rest = &self.0[self.1..];
-        let count = rest.len().min(buffer.len());
-        buffer[..count].copy_from_slice(&rest[..count]);
-        self.1 += count;
-        Ok(count)
-    }
-}
+use crate::model::{MemoryTraces, model};
 
 fn encoded(requests: &[TraceRequest]) -> Vec<u8> {
     let info = TraceInfo {
@@ -65,8 +33,7 @@ fn prepared(bytes: &[u8], is_full: bool, dependence: ReplayLoop) -> Result<Prepa
 }
 
 fn runner(trace: &PreparedTrace) -> ModelRunner {
-    let runner = ModelRunner::in_virtual_time(Default::default(), volume::catalogue::no_files, Arc::new(NoLogs));
-    runner.with_traces(trace.traces())
+    model().with_traces(trace.traces())
 }
 
 fn question(volumes: &[&str], bounds: ReplayBounds) -> TraceQuestion {

@@ -99,3 +99,17 @@ pub(crate) fn expect_same([ours, theirs]: &[PairedRun; 2], code: i32, line: &str
     }
     assert_eq!(ours.left(), theirs.left(), "{line}");
 }
+
+/// Returns a command for `fathom fio` in a scratch directory.
+pub(crate) fn ours(scratch: &Scratch, line: &str) -> Command {
+    let mut command = fathom(["fio"]);
+    command.args(words(line)).current_dir(scratch);
+    command
+}
+
+/// Returns the same command for fio.
+pub(crate) fn theirs(scratch: &Scratch, line: &str) -> Command {
+    let mut command = fio(words(line));
+    command.current_dir(scratch);
+    command
+}

@@ -8,23 +8,10 @@ use crate::common;
 use crate::common::devices::{LoopDevice, Mount, tool};
 use crate::common::host::timed;
 use crate::common::json::Json;
+use crate::common::pair::{ours, theirs};
 use crate::common::{
-    Running, Scratch, fathom, fio, reads_of_worker, require, run, run_with_input, wait_for, with_more_time, words,
+    Running, Scratch, fathom, reads_of_worker, require, run, run_with_input, wait_for, with_more_time,
 };
-
-/// Returns a command for `fathom fio` in a scratch directory.
-fn ours(scratch: &Scratch, line: &str) -> Command {
-    let mut command = fathom(["fio"]);
-    command.args(words(line)).current_dir(scratch);
-    command
-}
-
-/// Returns the same command for fio.
-fn theirs(scratch: &Scratch, line: &str) -> Command {
-    let mut command = fio(words(line));
-    command.current_dir(scratch);
-    command
-}
 
 /// Returns the exit codes of both programs, each in its own directory.
 fn codes(line: &str) -> (Option<i32>, Option<i32>) {

@@ -6,19 +6,8 @@ use std::time::{Duration, Instant, SystemTime};
 
 use crate::common::host::timed;
 use crate::common::json::Json;
-use crate::common::{Running, Scratch, fathom, fio, require, run, wait_for, words};
-
-fn ours(scratch: &Scratch, line: &str) -> Command {
-    let mut command = fathom(["fio"]);
-    command.args(words(line)).current_dir(scratch);
-    command
-}
-
-fn theirs(scratch: &Scratch, line: &str) -> Command {
-    let mut command = fio(words(line));
-    command.current_dir(scratch);
-    command
-}
+use crate::common::pair::{ours, theirs};
+use crate::common::{Running, Scratch, fathom, require, run, wait_for, words};
 
 type Program = fn(&Scratch, &str) -> Command;
 

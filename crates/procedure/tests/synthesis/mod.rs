@@ -3,52 +3,18 @@
 
 mod loads;
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use procedure::synthesis::JobFile;
-use runner::{LogPlan, LogSink, TraceFiles, Uninterrupted, WorkerLog};
-use sim::model::ModelRunner;
+use runner::Uninterrupted;
 use trace::{
     BacklogLimit, JobComparison, JobLoop, JobOmission, JobSynthesizer, LoadDifference, LoadDimension, SectionPace,
     SynthesisError, SynthesizedJob, TraceCondition, TraceEnd, TraceFormat, TraceInfo, TraceOperation, TraceRequest,
     TraceStudy, TraceWindow, TraceWriter, TraceWriterOptions,
 };
 use units::random::Random;
-use workload::TraceBytes;
 
-/// A sink without logs.
-struct NoLogs;
-
-impl LogSink for NoLogs {
-    fn create(&self, _: &LogPlan) -> Result<Box<dyn WorkerLog>, String> {
-        Err("there are no logs".to_owned())
-    }
-}
-
-/// Traces in memory, by path.
-#[derive(Debug, Default)]
-struct MemoryTraces(BTreeMap<String, Arc<[u8]>>);
-
-#[derive(Debug)]
-struct MemoryTrace(Arc<[u8]>, usize);
-
-impl TraceFiles for MemoryTraces {
-    fn open(&self, path: &str) -> Result<Box<dyn TraceBytes>, String> {
-        let bytes = self.0.get(path).ok_or_else(|| format!("{path}: there is no such file"))?;
-        Ok(Box::new(MemoryTrace(Arc::clone(bytes), 0)))
-    }
-}
-
-impl TraceBytes for MemoryTrace {
-    fn read(&mut self, buffer: &mut [u8]) -> Result<usize, String> {
-        let rest = &self.0[self.1..];
-        let count = rest.len().min(buffer.len());
-        buffer[..count].copy_from_slice(&rest[..count]);
-        self.1 += count;
-        Ok(count)
-    }
-}
+use crate::model::{MemoryTraces, model};
 
 fn encoded(requests: &[TraceRequest]) -> Vec<u8> {
     let devices = vec![("sda".to_owned(), None)];
@@ -56,10 +22,6 @@ fn encoded(requests: &[TraceRequest]) -> Vec<u8> {
     let mut writer = TraceWriter::new(info, TraceWriterOptions { tick_ns: 1, ..TraceWriterOptions::default() });
     requests.iter().for_each(|request| writer.push(request));
     writer.finish()
-}
-
-fn model() -> ModelRunner {
-    ModelRunner::in_virtual_time(Default::default(), volume::catalogue::no_files, Arc::new(NoLogs))
 }
 
 /// A trace with its job.

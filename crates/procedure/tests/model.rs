@@ -1,0 +1,45 @@
+//! Models in virtual time, with traces in memory and without logs.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use runner::{LogPlan, LogSink, TraceFiles, WorkerLog};
+use sim::model::ModelRunner;
+use workload::TraceBytes;
+
+pub(crate) fn model() -> ModelRunner {
+    ModelRunner::in_virtual_time(Default::default(), volume::catalogue::no_files, Arc::new(NoLogs))
+}
+
+/// A sink without logs.
+struct NoLogs;
+
+impl LogSink for NoLogs {
+    fn create(&self, _: &LogPlan) -> Result<Box<dyn WorkerLog>, String> {
+        Err("there are no logs".to_owned())
+    }
+}
+
+/// Traces in memory, by path.
+#[derive(Debug, Default)]
+pub(crate) struct MemoryTraces(pub(crate) BTreeMap<String, Arc<[u8]>>);
+
+#[derive(Debug)]
+struct MemoryTrace(Arc<[u8]>, usize);
+
+impl TraceFiles for MemoryTraces {
+    fn open(&self, path: &str) -> Result<Box<dyn TraceBytes>, String> {
+        let bytes = self.0.get(path).ok_or_else(|| format!("{path}: there is no such file"))?;
+        Ok(Box::new(MemoryTrace(Arc::clone(bytes), 0)))
+    }
+}
+
+impl TraceBytes for MemoryTrace {
+    fn read(&mut self, buffer: &mut [u8]) -> Result<usize, String> {
+        let rest = &self.0[self.1..];
+        let count = rest.len().min(buffer.len());
+        buffer[..count].copy_from_slice(&rest[..count]);
+        self.1 += count;
+        Ok(count)
+    }
+}
