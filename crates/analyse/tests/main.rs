@@ -1,5 +1,7 @@
 //! The integration tests of `analyse`, in one program.
 
+#[path = "../../cli/tests/common/cases.rs"]
+mod cases;
 mod compare;
 mod corpus;
 mod findings;

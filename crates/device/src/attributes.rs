@@ -54,7 +54,7 @@ pub(crate) fn set(worker_plan: &WorkerPlan, job: &Job) -> Result<Option<LockedMe
         set_memory_policy(policy)?;
     }
     if let Some(nice) = host.nice {
-        engine::attributes::set_nice(nice).map_err(|error| worker_error(&error))?;
+        engine::attributes::add_nice(nice).map_err(|error| worker_error(&error))?;
     }
     if let Some(priority) = host.raw_io_priority() {
         engine::attributes::set_io_priority(priority).map_err(|error| worker_error(&error))?;

@@ -7,14 +7,16 @@ use std::{io, ptr};
 
 use crate::error::{Error, ErrorKind};
 
-/// Sets the CPU priority of the calling thread.
+/// Adds to the nice value of the calling thread, as `nice(2)` does: a program started by `nice` keeps what it was given.
 ///
 /// # Errors
 /// Fails if the process may not raise priorities.
-pub fn set_nice(nice: i32) -> Result<(), Error> {
-    // SAFETY: the call takes only numbers; 0 is the calling thread.
-    let result = unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, nice) };
-    check(i64::from(result), || format!("nice={nice}"), "run as root, or with a positive value")
+pub fn add_nice(nice: i32) -> Result<(), Error> {
+    let result = rustix::process::nice(nice).map_err(io::Error::from);
+    result.map(|_| ()).map_err(|error| {
+        Error::system(ErrorKind::Host, "set", format!("nice={nice}"), &error)
+            .with_remedy("run as root, or with a positive value")
+    })
 }
 
 /// `IOPRIO_WHO_PROCESS`, which is a thread.

@@ -1,6 +1,8 @@
 //! The integration tests of `plan`, in one program.
 
 mod brute_force;
+#[path = "../../cli/tests/common/cases.rs"]
+mod cases;
 mod catalogue;
 #[path = "../../cli/tests/common/host.rs"]
 #[allow(dead_code, reason = "the tests of the program use more of it")]

@@ -7,6 +7,7 @@ use procedure::purchase::simulate;
 use runner::Uninterrupted;
 use units::random::Random;
 
+use crate::cases::cases;
 use crate::model::model;
 
 /// Maximum machines per simulation; beyond that, one represents several.
@@ -131,12 +132,12 @@ fn hold(seed: u64, laws: &mut LatencyCache) {
 
 #[test]
 fn the_best_of_random_needs_is_undominated_and_confirmed() {
-    let next = AtomicU64::new(0);
+    let (seeds, next) = (cases(20), AtomicU64::new(0));
     let work = || {
         let laws = &mut LatencyCache::default();
         loop {
             let seed = next.fetch_add(1, Ordering::Relaxed);
-            if seed >= 200 {
+            if seed >= seeds {
                 return;
             }
             hold(seed, laws);

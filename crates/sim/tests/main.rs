@@ -1,5 +1,7 @@
 //! The integration tests of `sim`, in one program.
 
+#[path = "../../cli/tests/common/cases.rs"]
+mod cases;
 mod common;
 mod conformance;
 mod hosts;

@@ -6,10 +6,9 @@ use volume::closed::{Load, predict};
 use volume::spec::{Behaviour, Burst, CountedUnit, Jitter, LatencySpec, Limit, LimitSource, Scope, Spec, Station};
 use volume::{Law, PerRequestKind};
 
+use crate::cases::cases;
 use crate::common;
 
-/// Number of volumes.
-const SWARM: u64 = 30;
 /// Seed of the volumes.
 const SEED: u64 = 20_261_121;
 /// Maximum relative difference of the two.
@@ -110,8 +109,8 @@ fn spec(random: &mut Random) -> Spec {
 
 #[test]
 fn simulation_and_closed_form_agree_on_random_volumes_and_jobs() {
-    let mut judged = 0;
-    for number in 0..SWARM {
+    let (swarm, mut judged) = (cases(6), 0);
+    for number in 0..swarm {
         let mut random = Random::new(SEED, number);
         let spec = spec(&mut random);
         let depth = spread(&mut random, 1.0, 512.0) as u32;
@@ -123,10 +122,14 @@ fn simulation_and_closed_form_agree_on_random_volumes_and_jobs() {
         };
         let load = Load { in_flight: depth.into(), ..Load::mixed(share, bytes, 1.0) };
         let expected = predict(&spec, &load).expect("a volume with a law has a closed form");
-        // Long enough to average out start, end and randomness: many operations per slot, and many in total.
-        let seconds = (f64::max(100_000.0, 400.0 * f64::from(depth)) / expected.iops).clamp(3.0, 600.0).ceil();
+        // Long enough to average out start, end and randomness: many operations per slot, and many in total. Half a second
+        // suffices for millions per second.
+        let least = (5e6 / expected.iops).clamp(0.5, 3.0);
+        let seconds = (f64::max(100_000.0, 400.0 * f64::from(depth)) / expected.iops).clamp(least, 600.0);
+        let seconds = (seconds * 10.0).ceil() / 10.0;
         let text = format!(
-            "[a]\nfilename=/dev/x\nrw={rw}\nrwmixread=70\nbs={bytes}\niodepth={depth}\nioengine=libaio\ndirect=1\nnorandommap\ntime_based\nruntime={seconds}s\n"
+            "[a]\nfilename=/dev/x\nrw={rw}\nrwmixread=70\nbs={bytes}\niodepth={depth}\nioengine=libaio\ndirect=1\nnorandommap\ntime_based\nruntime={:.0}ms\n",
+            seconds * 1e3
         );
         let outcome = common::run(&spec, &text, SEED ^ number);
         // Use the mixture that was actually drawn.
@@ -153,5 +156,5 @@ fn simulation_and_closed_form_agree_on_random_volumes_and_jobs() {
             assert!(stage.requests <= outcome.ios() && stage.decided <= stage.requests, "{told}: {stage:?}");
         }
     }
-    assert!(judged > SWARM / 2, "only {judged} of {SWARM} were away from the knee");
+    assert!(2 * judged > swarm, "only {judged} of {swarm} were away from the knee");
 }

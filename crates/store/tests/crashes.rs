@@ -8,9 +8,8 @@ use std::time::{Duration, SystemTime};
 use store::{Filter, RunKind, RunStore};
 use units::random::Random;
 
+use crate::cases::cases;
 use crate::common::{add, sample};
-
-const ROUNDS: u64 = 100;
 
 /// Adds, lists and removes runs until it is killed, and reports each step. The test below starts it.
 #[test]
@@ -60,7 +59,7 @@ fn nothing_is_lost_when_processes_are_killed_at_random() {
     let home = tempfile::tempdir().unwrap();
     let mut expected: BTreeSet<String> = BTreeSet::new();
     let (mut added, mut swept) = (0, 0);
-    for round in 0..ROUNDS {
+    for round in 0..cases(40) {
         let mut uncertain = None;
         // It writes some lines before the first of the store. Some rounds end before it has opened that.
         let (line_count, while_us) = (random.below(40) as usize, random.below(5_000));

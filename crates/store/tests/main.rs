@@ -1,5 +1,7 @@
 //! The integration tests of `store`, in one program.
 
+#[path = "../../cli/tests/common/cases.rs"]
+mod cases;
 mod common;
 mod crashes;
 mod damage;

@@ -1,7 +1,5 @@
 //! Characteristics of constructed traces, against their known values and against exact computations.
 
-use std::collections::BTreeMap;
-
 use trace::{Characterizer, HurstEstimate, TraceFinding, TraceOperation, TraceProfile, TraceRequest, trace_findings};
 use units::random::Random;
 
@@ -367,9 +365,10 @@ fn exact_miss_ratios(blocks: &[u64], sizes: &[u64]) -> Vec<f64> {
         }
         sum
     };
-    let (mut last, mut hits) = (BTreeMap::new(), vec![0u64; sizes.len()]);
+    let greatest = blocks.iter().max().map_or(0, |block| *block as usize);
+    let (mut last, mut hits) = (vec![None; greatest + 1], vec![0u64; sizes.len()]);
     for (at, block) in blocks.iter().enumerate() {
-        if let Some(before) = last.insert(*block, at) {
+        if let Some(before) = last[*block as usize].replace(at) {
             let distance = (sum(&tree, at) - sum(&tree, before + 1)) as u64;
             hits.iter_mut().zip(sizes).filter(|(_, size)| distance < **size).for_each(|(hits, _)| *hits += 1);
             add(&mut tree, before + 1, -1);
@@ -451,9 +450,9 @@ fn a_zipf_exponent_is_found_again_and_hot_parts_are_near_the_exact_ones() {
         let draws: Vec<u64> = (0..1_500_000).map(|_| zipf.draw()).collect();
         let profile = profile(draws.iter().zip(0..).map(|(block, at)| read(at, block * 4096, 4096)));
         let hot = profile.reuse.unwrap().hot;
-        let mut counts = BTreeMap::new();
-        draws.iter().for_each(|block| *counts.entry(block).or_insert(0u64) += 1);
-        let mut counts: Vec<u64> = counts.into_values().collect();
+        let mut counts = vec![0u64; blocks];
+        draws.iter().for_each(|block| counts[*block as usize] += 1);
+        counts.retain(|count| *count > 0);
         counts.sort_unstable_by_key(|count| std::cmp::Reverse(*count));
         for share in &hot.shares {
             let hottest = (counts.len() as f64 * share.blocks_percent / 100.0) as usize;

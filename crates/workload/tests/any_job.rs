@@ -5,6 +5,7 @@ use units::random::Random;
 use units::{Bytes, Nanos, OpKind, PerKind, Rate};
 use workload::{Decision, FileExtent, Issuer, JobLayout, Next, Operations, WorkerIndex};
 
+use crate::cases::cases;
 use crate::common::*;
 
 fn pick<T: Clone>(random: &mut Random, values: &[T]) -> T {
@@ -138,8 +139,8 @@ fn play(issuer: &mut Issuer, operations: Operations, layout: &JobLayout, random:
 
 #[test]
 fn random_jobs_stay_inside_their_files_and_end() {
-    let mut played = 0;
-    for seed in 0..3000 {
+    let (all, mut played) = (cases(300), 0);
+    for seed in 0..all {
         let mut random = Random::new(seed, 0);
         let (job, layout) = (any_job(&mut random), any_layout(&mut random));
         let Ok(mut issuer) = Issuer::new(&job, WorkerIndex::default(), &layout, seed) else { continue };
@@ -150,5 +151,5 @@ fn random_jobs_stay_inside_their_files_and_end() {
             assert!(reads.iter().all(|op| op.kind == OpKind::Read && op.checked), "seed {seed}");
         }
     }
-    assert!(played > 1500, "most jobs should be sound: {played}");
+    assert!(2 * played > all, "most jobs should be sound: {played} of {all}");
 }

@@ -1,6 +1,8 @@
 //! The integration tests of `workload`, in one program.
 
 mod any_job;
+#[path = "../../cli/tests/common/cases.rs"]
+mod cases;
 mod common;
 mod coverage;
 mod files;

@@ -43,7 +43,7 @@ test_empty_logical_volume_is_written() {
     lvm vgs guests >/dev/null
 }
 
-test_physical_volume_on_a_partition() {
+long_test_physical_volume_on_a_partition() {
     disk guard 48
     printf '1MiB,40MiB,V\n' | sfdisk -q --label dos /dev/guard
     wait_for "test -b /dev/guard1"

@@ -34,7 +34,7 @@ members() {
     refused "RAID" /dev/right /dev/left
 }
 
-test_members_with_metadata_0_90() {
+long_test_members_with_metadata_0_90() {
     members 0.90
 }
 

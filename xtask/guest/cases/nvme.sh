@@ -95,7 +95,7 @@ test_in_use_by_its_other_node() {
     refused "in use|$first" "$second" "$first"
 }
 
-test_partition_mounted_by_its_other_node() {
+long_test_partition_mounted_by_its_other_node() {
     without_multipath
     printf '1MiB,24MiB,L\n' | sfdisk -q --label dos "$first"
     wait_for "test -b ${first}p1"

@@ -3,6 +3,7 @@
 // Each test program uses some of them.
 #![allow(dead_code, unused_imports, unused_macros)]
 
+pub(crate) mod cases;
 pub(crate) mod devices;
 pub(crate) mod host;
 pub(crate) mod json;
@@ -545,3 +546,15 @@ macro_rules! require {
     };
 }
 pub(crate) use require;
+
+/// Applies a function to all items at the same time: for programs that mostly wait.
+pub(crate) fn at_once<T: Sync, R: Send>(items: &[T], of: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    std::thread::scope(|scope| {
+        let of = &of;
+        let threads: Vec<_> = items.iter().map(|item| scope.spawn(move || of(item))).collect();
+        threads
+            .into_iter()
+            .map(|thread| thread.join().unwrap_or_else(|cause| std::panic::resume_unwind(cause)))
+            .collect()
+    })
+}

@@ -8,15 +8,21 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::common;
+use crate::common::cases::cases;
 use crate::common::host::{Miss, timed, within};
 use crate::common::json::Json;
 use crate::common::{
-    Outcome, Running, Scratch, blocks_with_data, fathom, happens, has_worker, require, run, wait_for, with_more_time,
-    words,
+    Outcome, Running, Scratch, at_once, blocks_with_data, fathom, happens, has_worker, require, run, wait_for,
+    with_more_time, words,
 };
 
 /// A job without a device that runs until it is stopped.
 const ENDLESS: &str = "--name=n --ioengine=null --rw=randread --bs=4k --size=1g --iodepth=8 --time_based --runtime=600";
+
+/// The same with 500 operations per second: for tests that do not depend on the load of the processors.
+fn slowly() -> String {
+    format!("{ENDLESS} --rate_iops=500")
+}
 
 fn command(line: &str) -> Command {
     fathom(words(line))
@@ -117,7 +123,7 @@ impl Place {
 fn a_second_signal_lost_all_results() {
     for (first, second, gap_ms, code) in [("INT", "INT", 0, 130), ("INT", "INT", 100, 130), ("TERM", "HUP", 30, 143)] {
         let scratch = Scratch::new();
-        let line = format!("run {ENDLESS} --numjobs=2 --format json -o out.json");
+        let line = format!("run {} --numjobs=2 --format json -o out.json", slowly());
         let mut running = Running::start(watched(&line, &scratch).current_dir(&scratch));
         running.wait_for_operations(scratch.path("events"));
         running.signal(first);
@@ -175,7 +181,7 @@ fn each_command_ends_soon_after_two_signals() {
         let scratch = Scratch::new();
         let running = Running::start(command(&line).current_dir(&scratch));
         wait_for("its handlers", || running.handles_signals());
-        pause(400);
+        pause(200);
         running.signal("INT");
         pause(50);
         running.signal("INT");
@@ -208,10 +214,11 @@ fn a_signal_waited_for_a_slow_model() {
 #[test]
 fn a_signal_in_any_phase_ends_the_run() {
     let first = ENDLESS.replace("--time_based --runtime=600", "--number_ios=1000");
+    let slowly = slowly();
     for (line, worker, ios) in [
-        (format!("{ENDLESS} --startdelay=3000"), "n", Some(false)),
-        (format!("{ENDLESS} --ramp_time=3000"), "n", None),
-        (format!("{first} --name=second {} --stonewall", &ENDLESS[8..]), "second", Some(true)),
+        (format!("{slowly} --startdelay=3000"), "n", Some(false)),
+        (format!("{slowly} --ramp_time=3000"), "n", None),
+        (format!("{first} --name=second {} --stonewall", &slowly[8..]), "second", Some(true)),
     ] {
         let running = Running::start(&mut command(&format!("run {line} --format json")));
         wait_for("its worker", || running.has_worker(worker));
@@ -282,15 +289,16 @@ fn a_run_on_an_export_that_never_answers_did_not_end() {
 #[test]
 fn a_run_on_a_device_that_never_answers_did_not_end() {
     require!(Root, Fuse, NoKernelNbd);
-    let place = Place::new();
-    let (server, device) = place.device();
-    for (engine, direct, kinds) in [
+    let cases = [
         ("psync", 0, ["read", "close"]),
         ("psync", 1, ["read", "close"]),
         ("libaio", 1, ["read", "close"]),
         ("io_uring", 1, ["read", "close"]),
         ("psync --io_submit_mode=offload --iodepth=4", 0, ["read", "close"]),
-    ] {
+    ];
+    at_once(&cases, |(engine, direct, kinds)| {
+        let place = Place::new();
+        let (server, device) = place.device();
         with_more_time(|factor| {
             let scratch = Scratch::new();
             let line = format!(
@@ -305,22 +313,20 @@ fn a_run_on_a_device_that_never_answers_did_not_end() {
             let saved = || std::fs::read_to_string(scratch.path("out.json")).unwrap_or_default();
             let is_saved = happens(|| saved().ends_with("}\n"));
             // A process cannot exit before its io_uring operations have completed.
-            let (exited, file) = (engine == "io_uring" || exits(&running), saved());
+            let (exited, file) = (*engine == "io_uring" || exits(&running), saved());
             server.signal("CONT");
             let outcome = running.end();
             if is_measured(&outcome) {
                 return Err(TOO_LATE.to_owned());
             }
             assert!(is_saved && exited, "{engine} did not end: {outcome:#?}");
-            expect_stuck(&outcome, &device, &kinds);
+            expect_stuck(&outcome, &device, kinds);
             let stuck = |text: &str| Json::read(text).items("stuck").len();
             assert_eq!(stuck(&file), stuck(&outcome.stdout));
             Ok(())
         });
-    }
-    server.signal("TERM");
-    server.end().expect_code(0);
-    assert_eq!(place.left(), [""; 0]);
+        end(server, &place);
+    });
 }
 
 /// Returns the exit code and the kind of the first stuck operation of a run on a stopped server.
@@ -347,12 +353,13 @@ fn exits(running: &Running) -> bool {
 #[test]
 fn a_stuck_sync_is_named() {
     require!(Root, Fuse, NoKernelNbd);
-    let place = Place::new();
-    let (server, device) = place.device();
-    for (options, kind) in [
+    let cases = [
         ("--fsync=1 --time_based --runtime=", "fsync"),
         ("--size=1m --verify=crc32c --runtime=1 --startdelay=", "fdatasync"),
-    ] {
+    ];
+    at_once(&cases, |(options, kind)| {
+        let place = Place::new();
+        let (server, device) = place.device();
         with_more_time(|factor| {
             let line = format!(
                 "run --no-record --allow-destroy={device} --name=x --filename={device} --rw=write --bs=4k \
@@ -374,11 +381,11 @@ fn a_stuck_sync_is_named() {
             if stuck == "open" {
                 return Err(format!("{options}: the device was not open when the server stopped"));
             }
-            assert_eq!((code, stuck.as_str()), (Some(3), kind), "{options}: {}", outcome.stderr);
+            assert_eq!((code, stuck.as_str()), (Some(3), *kind), "{options}: {}", outcome.stderr);
             Ok(())
         });
-    }
-    end(server, &place);
+        end(server, &place);
+    });
 }
 
 /// A later stage opens a file whose server is unresponsive.
@@ -395,7 +402,7 @@ fn a_stuck_open_is_named() {
         let line = format!(
             "run --no-record {} --name=x --stonewall --ioengine=psync --filename={file} --rw=read --bs=4k --size=1m \
              --runtime=1 --time_based --grace 500ms --format json",
-            ENDLESS.replace("600", &format!("{}ms", 1500 * factor))
+            slowly().replace("600", &format!("{}ms", 1500 * factor))
         );
         let mut running = Running::start(&mut command(&line));
         wait_for("its worker", || running.has_worker("n") || running.has_ended());
@@ -446,13 +453,15 @@ fn a_stuck_layout_ends_with_a_signal() {
 /// The result states the blocks checked so far, and that others were not checked.
 #[test]
 fn a_signal_during_verification_keeps_the_checked_blocks() {
-    for (signal, code) in [("INT", 130), ("TERM", 143)] {
+    at_once(&[("INT", 130), ("TERM", 143)], |(signal, code)| {
         let place = Place::new();
         let socket = place.path("s").display().to_string();
         // Reading 2048 blocks back takes ten seconds.
         let serve = format!("serve custom,size=16MiB,read_iops=200,latency=50us --socket {socket}");
         let _server = Running::serve(command(&serve).env("XDG_RUNTIME_DIR", place.0.path()), &socket);
         let done = |kind: &str| {
+            // Each look is a start of the program.
+            pause(50);
             let stats = run(&mut fathom(["serve", "--format", "json", "--stats", &socket])).expect_clean().stdout;
             let stats = Json::read(&stats);
             let of = stats.items("exports/0/kinds").iter().find(|one| one.text("kind") == kind);
@@ -468,12 +477,12 @@ fn a_signal_during_verification_keeps_the_checked_blocks() {
         let before = done("read");
         wait_for("verification", || done("read") > before);
         running.signal(signal);
-        let outcome = running.end().expect_code(code);
+        let outcome = running.end().expect_code(*code);
         let document = Json::read(&outcome.stdout);
         let checked = document.whole("jobs/0/verified/checked");
         assert!((1..2048).contains(&checked), "{checked} of 2048: {}", outcome.stdout);
         assert!(document.find("jobs/0/verified/unchecked").is_some(), "{}", outcome.stdout);
-    }
+    });
 }
 
 /// Results from before the target was stuck are kept, and the suite can be resumed.
@@ -519,7 +528,7 @@ fn a_sweep_on_an_export_that_never_answers_did_not_end() {
         );
         let running = Running::start(command(&line).current_dir(place.0.path()));
         wait_for("its handlers", || running.handles_signals());
-        pause(2000 * u64::from(factor));
+        pause(1000 * u64::from(factor));
         server.signal("STOP");
         let outcome = running.end();
         server.signal("CONT");
@@ -537,14 +546,14 @@ fn a_sweep_on_an_export_that_never_answers_did_not_end() {
 /// f52613e died of SIGBUS and lost the results of all workers.
 #[test]
 fn a_file_cut_short_under_a_mapping_killed_the_process() {
-    for rw in ["randread", "randwrite"] {
+    at_once(&["randread", "randwrite"], |rw| {
         with_more_time(|factor| {
             let scratch = Scratch::new();
             std::fs::write(scratch.path("data"), vec![7; 8 << 20]).unwrap();
             let line = format!(
                 "run --allow-overwrite data --name=mapped --filename=data --size=8m --rw={rw} --ioengine=mmap --time_based \
                  --runtime=600 --name=other {} --format json",
-                &ENDLESS.replace("600", "1")[8..]
+                &slowly().replace("600", "1")[8..]
             );
             let running = Running::start(command(&line).current_dir(&scratch));
             wait_for("its worker", || running.has_worker("mapped"));
@@ -561,7 +570,7 @@ fn a_file_cut_short_under_a_mapping_killed_the_process() {
             assert_eq!(document.text("outcome"), "failed");
             Ok(())
         });
-    }
+    });
 }
 
 /// As with f52613e, the operation fails at the end of its file.
@@ -587,7 +596,7 @@ fn a_file_cut_short_under_other_engines_is_an_error_with_its_place() {
 /// for all workers, lost their results and exited with 101.
 #[test]
 fn panics_keep_results_and_request_a_report() {
-    let one = ENDLESS.replace("600", "1");
+    let one = ENDLESS.replace("600", "300ms");
     let line = format!("run {one} --name=broken {} --format json", &one[8..]);
     for place in ["worker broken", "overseer", "main"] {
         let outcome = run(command(&line).env("fathom_panic_at", place)).expect_code(3);
@@ -671,7 +680,7 @@ fn ends_at_once(count: u32) -> Result<(), Miss> {
 #[test]
 fn a_paused_reader_kept_results_from_being_saved() {
     let scratch = Scratch::new();
-    let line = format!("run {} --numjobs=60 --format json -o out.json", ENDLESS.replace("600", "1"));
+    let line = format!("run {} --numjobs=60 --format json -o out.json", slowly().replace("600", "500ms"));
     let mut child = command(&line)
         .current_dir(&scratch)
         .stdin(Stdio::null())
@@ -699,7 +708,7 @@ fn a_reader_that_exits_early_is_no_error() {
     let shell = format!(
         "{{ {} run {} --numjobs=60 --format json -o out.json 2>errors; echo $? > code; }} | head -1",
         env!("CARGO_BIN_EXE_fathom"),
-        ENDLESS.replace("600", "500ms")
+        slowly().replace("600", "500ms")
     );
     let outcome = run(Command::new("sh").args(["-c", &shell]).current_dir(&scratch).env("FATHOM_NO_RECORD", "1"));
     assert_eq!(outcome.stdout, "{\n");
@@ -718,7 +727,7 @@ fn signals_at_random_times_leave_complete_documents_and_no_sockets() {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (state >> 33) % below
     };
-    for _ in 0..12 {
+    for _ in 0..cases(6) {
         let place = Place::new();
         let serves = random(2) == 0;
         let mut command = match serves {
@@ -727,7 +736,7 @@ fn signals_at_random_times_leave_complete_documents_and_no_sockets() {
                 serve.arg(place.path("s"));
                 serve
             }
-            false => command(&format!("run {} --numjobs=3 --format json", ENDLESS.replace("600", "400ms"))),
+            false => command(&format!("run {} --numjobs=3 --format json", ENDLESS.replace("600", "300ms"))),
         };
         let running = Running::start(command.current_dir(place.0.path()));
         pause(random(500));

@@ -5,7 +5,7 @@ use std::process::Command;
 use crate::common::devices::{LoopDevice, Mount, tool};
 use crate::common::host::timed;
 use crate::common::json::Json;
-use crate::common::{Outcome, Scratch, fathom, fio, require, run, words};
+use crate::common::{Outcome, Running, Scratch, at_once, fathom, fio, require, run, words};
 
 /// A run of either program.
 struct Ran {
@@ -18,16 +18,18 @@ impl Ran {
         Json::read_after_notes(&self.outcome.stdout).items("jobs").to_vec()
     }
 
-    /// Returns what the first job did: reads, writes, trims, syncs, and its error.
-    fn counts(&self) -> [u64; 5] {
-        let jobs = self.jobs();
-        let ios = |kind: &str| jobs[0].whole(&format!("{kind}/total_ios"));
-        [ios("read"), ios("write"), ios("trim"), ios("sync"), jobs[0].whole("error")]
+    /// Returns what each job did: reads, writes, trims, syncs, and its error.
+    fn counts(&self) -> Vec<[u64; 5]> {
+        let of = |job: &Json| {
+            let ios = |kind: &str| job.whole(&format!("{kind}/total_ios"));
+            [ios("read"), ios("write"), ios("trim"), ios("sync"), job.whole("error")]
+        };
+        self.jobs().iter().map(of).collect()
     }
 
-    /// Returns kind, offset and size of each operation, in order, out of the latency log.
-    fn operations(&self) -> Vec<(u8, u64, u64)> {
-        let log = self.scratch.read("l_lat.1.log");
+    /// Returns kind, offset and size of each operation of a job of [`logged`], in order, out of the latency log.
+    fn operations(&self, job: usize) -> Vec<(u8, u64, u64)> {
+        let log = self.scratch.read(&format!("l{job}_lat.{}.log", job + 1));
         let entry = |line: &str| {
             let fields: Vec<u64> = line.split(", ").map(|field| field.parse().unwrap()).collect();
             (fields[2] as u8, fields[4], fields[3])
@@ -36,25 +38,41 @@ impl Ran {
     }
 }
 
-/// Runs Fathom and fio in directories of their own, each made ready by `prepare`.
-fn both_after(line: &str, prepare: impl Fn(&Scratch)) -> [Ran; 2] {
+/// Returns a command for either program in a directory of its own, made ready by `prepare`.
+fn commands(line: &str, prepare: impl Fn(&Scratch)) -> [(Scratch, Command); 2] {
     let start: [fn(Vec<String>) -> Command; 2] = [|words| fathom(["fio".to_owned()].into_iter().chain(words)), fio];
     start.map(|start| {
         let scratch = Scratch::new();
         prepare(&scratch);
-        let line = format!("--output-format=json {line}");
-        let outcome = run(start(words(&line)).current_dir(&scratch));
-        Ran { scratch, outcome }
+        let mut command = start(words(&format!("--output-format=json {line}")));
+        command.current_dir(&scratch);
+        (scratch, command)
     })
+}
+
+/// Runs Fathom and fio at the same time in directories of their own, each made ready by `prepare`.
+fn both_after(line: &str, prepare: impl Fn(&Scratch)) -> [Ran; 2] {
+    let running = commands(line, prepare).map(|(scratch, mut command)| (scratch, Running::start(&mut command)));
+    running.map(|(scratch, running)| Ran { scratch, outcome: running.end() })
 }
 
 fn both(line: &str) -> [Ran; 2] {
     both_after(line, |_| ())
 }
 
-/// Runs a job on one file that logs each operation.
-fn logged(line: &str) -> [Ran; 2] {
-    both(&format!("--name=a --filename=f --ioengine=psync --bs=4k --log_offset=1 --write_lat_log=l {line}"))
+/// Runs Fathom, then fio: for jobs that need the processors.
+fn both_in_turn(line: &str) -> [Ran; 2] {
+    commands(line, |_| ()).map(|(scratch, mut command)| Ran { scratch, outcome: run(&mut command) })
+}
+
+/// Runs jobs that log each operation, each on a file of its own, all with one start of a program.
+fn logged(lines: &[&str]) -> [Ran; 2] {
+    let job = |(job, line): (usize, &&str)| {
+        format!(
+            "--name=a{job} --filename=f{job} --ioengine=psync --bs=4k --log_offset=1 --write_lat_log=l{job} {line} "
+        )
+    };
+    both(&lines.iter().enumerate().map(job).collect::<String>())
 }
 
 #[track_caller]
@@ -78,10 +96,10 @@ fn sequential_offsets_are_those_of_fio() {
         "--rw=read:4k --size=256k --rw_sequencer=identical",
         "--rw=write --size=64k --file_append=1",
     ];
-    for line in lines {
-        let ran = logged(line);
-        assert_equal(line, &ran, Ran::counts);
-        assert_equal(line, &ran, Ran::operations);
+    let ran = logged(&lines);
+    for (job, line) in lines.iter().enumerate() {
+        assert_equal(line, &ran, |ran| ran.counts()[job]);
+        assert_equal(line, &ran, |ran| ran.operations(job));
     }
     let ran = both_after("--name=a --filename=f --ioengine=psync --rw=write --size=64k --file_append=1", |scratch| {
         scratch.write("f", vec![1; 10_000]);
@@ -94,17 +112,17 @@ fn random_offsets_have_the_structure_of_fio() {
     require!(Fio);
     // Every block of a strided zone once, zone after zone.
     let zones = "--rw=randread --filesize=1m --zonemode=strided --zonesize=16k --zoneskip=48k --size=1m --io_size=256k";
-    let ran = logged(zones);
+    // The same offset four times.
+    let same = "--rw=randread:4 --rw_sequencer=identical --size=1m --io_size=64k";
+    let ran = logged(&[zones, same]);
     let sorted = |ran: &Ran| {
-        let mut operations = ran.operations();
+        let mut operations = ran.operations(0);
         operations.chunks_mut(4).for_each(<[_]>::sort);
         operations
     };
     assert_equal(zones, &ran, sorted);
-    // The same offset four times.
-    let ran = logged("--rw=randread:4 --rw_sequencer=identical --size=1m --io_size=64k");
     for ran in &ran {
-        let operations = ran.operations();
+        let operations = ran.operations(1);
         assert_eq!(operations.len(), 16);
         assert!(operations.chunks(4).all(|run| run.iter().all(|operation| *operation == run[0])), "{operations:?}");
     }
@@ -129,14 +147,14 @@ fn goals_that_are_missed_fail_with_the_errors_of_fio() {
         "--name=a --ioengine=null --size=1m --numa_cpu_nodes=77".to_owned(),
         "--name=a --ioengine=null --size=1m --prio=8".to_owned(),
     ];
-    for line in &lines {
+    at_once(&lines, |line| {
         let ran = both(line);
         assert_equal(line, &ran, |ran| ran.outcome.code());
         assert_eq!(ran[0].outcome.code(), Some(1), "{line}");
         if line.starts_with(reads) {
             assert_equal(line, &ran, |ran| ran.jobs()[0].whole("error"));
         }
-    }
+    });
 }
 
 #[test]
@@ -173,16 +191,19 @@ fn errors_to_ignore_do_not_end_a_job() {
 fn a_job_ends_others_as_in_fio() {
     require!(Fio);
     timed("exit_what", || {
-        for (options, expected) in [
+        let cases = [
             ("--exitall=1", [1, 1, 2, 1]),
             ("--exitall=1 --exit_what=stonewall", [1, 1, 1, 1]),
             ("--exitall=1 --exit_what=all", [1, 1, 1, 0]),
-        ] {
-            let line = format!(
+        ];
+        let ran = at_once(&cases, |(options, _)| {
+            both(&format!(
                 "--ioengine=null --size=1g --rw=randread --time_based --rate_iops=100 --name=a --runtime=1 {options} \
                  --name=b --runtime=3 --name=c --new_group=1 --runtime=2 --name=d --stonewall=1 --runtime=1"
-            );
-            for ran in &both(&line) {
+            ))
+        });
+        for ((options, expected), both) in cases.into_iter().zip(&ran) {
+            for ran in both {
                 let seconds = |job: &Json| (job.whole("read/total_ios") + 40) / 100;
                 let jobs: Vec<u64> = ran.jobs().iter().map(seconds).collect();
                 // fio leaves out a job that never began.
@@ -220,9 +241,9 @@ fn flows_share_by_weight() {
     require!(Fio);
     timed("flow", || {
         // Idle time, because the last worker to end is alone in its flow for a moment.
-        let line = "--ioengine=null --size=1g --rw=read --time_based --runtime=2 --thinktime=100 --name=a --flow=3 --name=b --flow=2 \
+        let line = "--ioengine=null --size=1g --rw=read --time_based --runtime=700ms --thinktime=100 --name=a --flow=3 --name=b --flow=2 \
                     --name=c --flow=1 --name=d --flow=5 --flow_id=1";
-        for ran in &both(line) {
+        for ran in &both_in_turn(line) {
             let ios: Vec<u64> = ran.jobs().iter().map(|job| job.whole("read/total_ios")).collect();
             let is_near = |ios: u64, expected: u64| ios.abs_diff(expected) * 20 <= expected;
             if !is_near(ios[0], 3 * ios[2]) || !is_near(ios[1], 2 * ios[2]) {
@@ -297,7 +318,7 @@ fn options_and_files_had_other_names_in_outputs() {
 #[test]
 fn files_that_are_too_small_fail_as_in_fio() {
     require!(Fio);
-    for (rest, code) in [
+    let cases = [
         ("--size=8k --filesize=2k", 1),
         ("--size=8k --filesize=4 --nrfiles=4", 1),
         ("--size=8k --filesize=4k --offset=2k", 1),
@@ -305,11 +326,12 @@ fn files_that_are_too_small_fail_as_in_fio() {
         ("--size=2k --filesize=8k", 1),
         ("--size=10% --filesize=8k", 1),
         ("--size=8k --nrfiles=4", 0),
-    ] {
+    ];
+    at_once(&cases, |(rest, code)| {
         let line = format!("--name=a --rw=randread --ioengine=psync {rest}");
         let codes = both(&line).map(|ran| ran.outcome.code());
-        assert_eq!(codes, [Some(code); 2], "{rest}");
-    }
+        assert_eq!(codes, [Some(*code); 2], "{rest}");
+    });
 }
 
 /// The journal of ext4 commits a transaction for each file that is flushed.
@@ -364,10 +386,12 @@ fn files_are_made_used_and_removed_as_in_fio() {
         }
     });
     assert_equal("opendir", &below, Ran::counts);
-    for hint in ["none", "short", "medium", "long", "extreme"] {
-        let line = format!("--name=a --size=64k --rw=write --ioengine=psync --write_hint={hint} --fadvise_hint=random");
-        assert_equal(&line, &both(&line), |ran| (ran.outcome.code(), ran.counts()));
-    }
+    let hinted = ["none", "short", "medium", "long", "extreme"].map(|hint| {
+        format!("--name={hint} --size=64k --rw=write --ioengine=psync --write_hint={hint} --fadvise_hint=random")
+    });
+    let ran = both(&hinted.join(" "));
+    assert_equal("write_hint", &ran, |ran| (ran.outcome.code(), ran.counts()));
+    assert_eq!(ran[0].counts().len(), hinted.len());
 }
 
 /// What a process says of its own attributes.
@@ -433,16 +457,20 @@ fn results_of_all_kinds_together_have_the_keys_of_fio() {
 #[test]
 fn sizes_and_rates_have_the_figures_that_the_job_asks_for() {
     require!(Fio);
-    for figures in [1, 2, 4, 7, 10] {
-        let line =
-            format!("--name=a --ioengine=null --size=1234567k --bs=64k --rw=read --significant_figures={figures}");
-        let [ours, theirs] =
-            [fathom(["fio".to_owned()].into_iter().chain(words(&line))), fio(words(&line))].map(|mut one| {
-                let outcome = run(&mut one);
-                let line = outcome.stdout.lines().find(|line| line.contains("IOPS=")).unwrap().to_owned();
-                let size = line.rsplit('(').next().unwrap().split('/').next().unwrap().to_owned();
-                (size, line)
-            });
+    let jobs = [1, 2, 4, 7, 10].map(|figures| {
+        format!("--name=of{figures} --ioengine=null --size=1234567k --bs=64k --rw=read --significant_figures={figures}")
+    });
+    let words = words(&jobs.join(" "));
+    let [ours, theirs] = [fathom(["fio".to_owned()].into_iter().chain(words.clone())), fio(words)].map(|mut one| {
+        let outcome = run(&mut one);
+        let size = |line: &str| {
+            let size = line.rsplit('(').next().unwrap().split('/').next().unwrap().to_owned();
+            (size, line.to_owned())
+        };
+        outcome.stdout.lines().filter(|line| line.contains("IOPS=")).map(size).collect::<Vec<_>>()
+    });
+    assert_eq!((ours.len(), theirs.len()), (jobs.len(), jobs.len()));
+    for (ours, theirs) in ours.iter().zip(&theirs) {
         assert_eq!(ours.0, theirs.0, "{} and {}", ours.1, theirs.1);
     }
 }
@@ -456,12 +484,13 @@ fn a_steady_state_ends_a_job_as_in_fio() {
                 "--name=a --ioengine=null --size=1g --rw=randrw --time_based --runtime=20 --rate_iops=1000 {options}"
             )
         };
-        for (options, attained) in [
+        let cases = [
             ("--ss=iops:5% --ss_dur=3 --ss_ramp=1", true),
             ("--ss=bw_slope:20% --ss_dur=2", true),
             ("--ss=iops:0 --ss_dur=2 --runtime=5", false),
-        ] {
-            let ran = both(&line(options));
+        ];
+        let all = at_once(&cases, |(options, _)| both(&line(options)));
+        for ((options, attained), ran) in cases.into_iter().zip(&all) {
             let found = ran.each_ref().map(|ran| {
                 let steady = ran.jobs()[0].at("steadystate").clone();
                 let samples = steady.items("data/iops").len();
@@ -507,11 +536,12 @@ fn a_log_of_operations_is_replayed_by_the_other_program() {
 fn a_steady_latency_ends_a_job() {
     let line = |options: &str| {
         format!(
-            "fio --name=a --ioengine=null --size=1g --rw=randread --time_based --runtime=20 --output-format=json {options}"
+            "fio --name=a --ioengine=null --size=1g --rw=randread --time_based --runtime=20 --rate_iops=2000 --output-format=json \
+             {options}"
         )
     };
     // Every limit holds for latencies below a second.
-    for options in ["--ss=lat:1000000000 --ss_dur=2", "--ss=lat_slope:900% --ss_dur=2 --rate_iops=2000"] {
+    at_once(&["--ss=lat:1000000000 --ss_dur=2", "--ss=lat_slope:900% --ss_dur=2"], |options| {
         // A busy host may complete nothing for a second, and latencies that vary more may be steady later.
         timed("fio_options::a_steady_latency_ends_a_job", || {
             let found = Json::read_after_notes(&run(&mut fathom(words(&line(options)))).expect_code(0).stdout);
@@ -522,7 +552,7 @@ fn a_steady_latency_ends_a_job() {
             let is_low = steady.whole("data/lat_mean") < 1_000_000_000;
             if is_steady && is_early && is_low { Ok(()) } else { Err(format!("{options}: {steady:?}")) }
         });
-    }
+    });
     for (options, message) in [
         ("--ss=lat:5% --ss_dur=2 --disable_clat=1", "needs completion latencies"),
         ("--ss=latency:5% --ss_dur=2", "is no measure of a steady state"),
@@ -536,24 +566,27 @@ fn a_steady_latency_ends_a_job() {
 #[test]
 fn idle_processors_are_listed_as_in_fio() {
     require!(Fio);
-    let job = "--name=a --ioengine=null --size=1g --rw=read --rate_iops=1000 --time_based --runtime=1";
+    let job = "--name=a --ioengine=null --size=1g --rw=read --rate_iops=1000 --time_based --runtime=100ms";
     let lines = |text: &str| -> Vec<String> {
         let from = text.lines().skip_while(|line| !line.starts_with("CPU idleness"));
         // Numbers differ from run to run.
         from.map(|line| line.chars().filter(|c| !c.is_ascii_digit()).collect()).collect()
     };
-    for options in
-        ["--idle-prof=calibrate".to_owned(), format!("--idle-prof=system {job}"), format!("--idle-prof=percpu {job}")]
-    {
-        let ours = run(fathom(["fio"]).args(words(&options))).expect_code(0);
-        let theirs = run(&mut fio(words(&options))).expect_code(0);
-        assert_eq!(lines(&ours.stdout), lines(&theirs.stdout), "{options}");
-        assert!(!lines(&ours.stdout).is_empty());
+    let of = |options: &str| {
+        let words = words(options);
+        let commands = [fathom(["fio".to_owned()].into_iter().chain(words.clone())), fio(words)];
+        commands.map(|mut one| run(&mut one).expect_code(0).stdout)
+    };
+    let each = of(&format!("--idle-prof=percpu --output-format=json,normal {job}"));
+    for [ours, theirs] in [of("--idle-prof=calibrate"), of(&format!("--idle-prof=system {job}")), each.clone()] {
+        assert_eq!(lines(&ours), lines(&theirs));
+        assert!(!lines(&ours).is_empty());
     }
-    let json = format!("--idle-prof=percpu --output-format=json {job}");
-    let found = [fathom(["fio".to_owned()].into_iter().chain(words(&json))), fio(words(&json))]
-        .map(|mut one| Json::read_after_notes(&run(&mut one).expect_code(0).stdout));
-    let idleness = found.each_ref().map(|found| found.at("cpu_idleness").clone());
+    let idleness = each.map(|text| {
+        let document = text.split_inclusive('\n').skip_while(|line| *line != "{\n");
+        let end = document.clone().position(|line| line == "}\n").expect("a document");
+        Json::read(&document.take(end + 1).collect::<String>()).at("cpu_idleness").clone()
+    });
     assert_eq!(idleness[0].shape(), idleness[1].shape());
     let refused = run(&mut fathom(words(&format!("fio --idle-prof=all {job}")))).expect_code(1);
     assert!(refused.stderr.contains("one of system, percpu, calibrate"), "{}", refused.stderr);

@@ -3,16 +3,18 @@
 use crate::common::host::timed;
 use crate::common::json::Json;
 use crate::common::pair::{expect_same, pair_in};
-use crate::common::{Scratch, fathom, fio, require, run, words};
+use crate::common::{Running, Scratch, at_once, fathom, fio, require, run, words};
 
-/// Runs a command line with both programs, each in a directory of its own, and returns what they print.
+/// Runs a command line with both programs at the same time, each in a directory of its own, and returns what they print.
 fn both(line: &str, prepare: impl Fn(&Scratch)) -> [String; 2] {
     let commands = [fathom(["fio".to_owned()].into_iter().chain(words(line))), fio(words(line))];
-    commands.map(|mut command| {
+    let running = commands.map(|mut command| {
         let scratch = Scratch::new();
         prepare(&scratch);
-        run(command.current_dir(scratch.path(""))).expect_code(0).stdout
-    })
+        let running = Running::start(command.current_dir(scratch.path("")));
+        (scratch, running)
+    });
+    running.map(|(_scratch, running)| running.end().expect_code(0).stdout)
 }
 
 /// Without options: fio 3.33 takes no notice of those of `tiobench`.
@@ -50,9 +52,9 @@ fn tiobench_has_the_options_that_fio_documents() {
 fn act_runs_the_jobs_of_fio() {
     require!(Fio);
     let device = |scratch: &Scratch| drop(scratch.write("dev", vec![1; 16 << 20]));
-    for options in ["", "--load=2 --threads-per-queue=4", "--large-block-op-kbytes=262144 --read-req-num-512-blocks=8"]
-    {
-        let line = format!("--profile=act --device-names=dev --test-duration=2 {options}");
+    let cases = ["", "--load=2 --threads-per-queue=4", "--large-block-op-kbytes=262144 --read-req-num-512-blocks=8"];
+    at_once(&cases, |options| {
+        let line = format!("--profile=act --device-names=dev --test-duration=1 {options}");
         // Each counts what it has issued by then, which a busy host delays.
         timed(&format!("profiles::act_runs_the_jobs_of_fio {options}"), || {
             let found = both(&line, device);
@@ -70,7 +72,7 @@ fn act_runs_the_jobs_of_fio() {
             let is_near = |(ours, theirs): (&f64, &f64)| (ours - theirs).abs() <= 2.0 + theirs * 0.1;
             if issued[0].iter().zip(&issued[1]).all(is_near) { Ok(()) } else { Err(format!("{options}: {issued:?}")) }
         });
-    }
+    });
 }
 
 const ACT_PREPARES: &str = "--profile=act --device-names=dev --prep --output-format=json";

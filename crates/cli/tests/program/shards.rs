@@ -86,8 +86,10 @@ fn missing_and_foreign_shards_are_named() {
 #[test]
 fn merged_shards_stand_where_their_first_one_was_named() {
     let scratch = Scratch::new();
-    let (grid, sweep) =
-        (shards(&scratch, "sim --on custom,iops=100 --name=a --vary iodepth=1,2", 2), scratch.text("w.json"));
+    let (grid, sweep) = (
+        shards(&scratch, "sim --on custom,iops=100 --name=a --runtime=1 --vary iodepth=1,2", 2),
+        scratch.text("w.json"),
+    );
     fathom_run(&format!("sweep --on custom,iops=1000,latency=1ms --vary bs=4k,8k -o {sweep}")).expect_code(0);
     let page = fathom_run(&format!("report {} {sweep} {}", grid[1], grid[0])).expect_code(0).stdout;
     let places = ["iodepth=1\n", "iodepth=2\n", "bs=4k"].map(|text| page.find(text).expect(text));

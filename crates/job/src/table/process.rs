@@ -80,7 +80,7 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
         numa_mem_policy,
         "Policy of the workers' memory: `default`, `local`, `prefer:NODE`, `bind:NODES` or `interleave:NODES`.",
     ),
-    int("nice", (-20, 19), "CPU priority (nice value) of the workers.", |d, n| {
+    int("nice", (-20, 19), "Added to the CPU priority (nice value) of the workers.", |d, n| {
         d.job.host.nice = Some(n as i32);
     })
     .default("0"),

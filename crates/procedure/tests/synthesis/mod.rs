@@ -14,6 +14,7 @@ use trace::{
 };
 use units::random::Random;
 
+use crate::cases::cases;
 use crate::model::{MemoryTraces, model};
 
 fn encoded(requests: &[TraceRequest]) -> Vec<u8> {
@@ -92,9 +93,9 @@ fn compared(name: &str, requests: Option<&[TraceRequest]>, mut synthesis: Synthe
     comparison
 }
 
-/// Checks that fio takes a job, if there is one.
-fn check_with_fio(name: &str, text: &str) {
-    call_fio(name, text, "exec fio --parse-only", true);
+/// Checks that fio takes jobs, by one start of it.
+fn check_with_fio(name: &str, texts: &[String]) {
+    call_fio(name, texts, "exec fio --parse-only", true);
 }
 
 /// Checks that fio runs the sections of a job, each for a moment and without data: some options are parsed, and end it by
@@ -104,23 +105,24 @@ fn run_with_fio(name: &str, text: &str) {
     let kept: Vec<&str> = text.lines().filter(is_kept).collect();
     let short = kept.join("\n").replace("ioengine=libaio", "ioengine=null\nfilesize=1t\ntime_based\nruntime=300ms");
     // Sections that sleep for long between batches are interrupted.
-    call_fio(name, &short, "exec timeout --signal=INT 3 fio", false);
+    call_fio(name, &[short], "exec timeout --signal=INT 3 fio", false);
 }
 
-fn call_fio(name: &str, text: &str, command: &str, must_succeed: bool) {
-    let path = std::env::temp_dir().join(format!("fathom-synthesis-{}-{}.fio", std::process::id(), name.len()));
-    std::fs::write(&path, text).unwrap();
-    let output =
-        std::process::Command::new("sh").args(["-c", &format!("{command} {}", path.display())]).output().unwrap();
-    std::fs::remove_file(&path).unwrap();
+fn call_fio(name: &str, texts: &[String], command: &str, must_succeed: bool) {
+    let folder = std::env::temp_dir().join(format!("fathom-synthesis-{}-{}", std::process::id(), name.len()));
+    std::fs::create_dir_all(&folder).unwrap();
+    texts.iter().enumerate().for_each(|(at, text)| std::fs::write(folder.join(format!("{at:03}.fio")), text).unwrap());
+    let command = format!("cd {} && {command} *.fio", folder.display());
+    let output = std::process::Command::new("sh").args(["-c", &command]).output().unwrap();
+    std::fs::remove_dir_all(&folder).unwrap();
     let said = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
     if output.status.code() == Some(127) {
         assert!(std::env::var_os("FATHOM_NO_SKIP").is_none(), "fio is not installed");
         eprintln!("skipped: fio is not installed");
         return;
     }
-    assert!(output.status.success() || !must_succeed, "{name}: {said}\n{text}");
-    assert!(!said.contains("got signal"), "{name}: {said}\n{text}");
+    assert!(output.status.success() || !must_succeed, "{name}: {said}\n{}", texts.join("\n\n"));
+    assert!(!said.contains("got signal"), "{name}: {said}\n{}", texts.join("\n\n"));
 }
 
 /// Synthesizes and compares a load, and checks that it matches on all volumes.
@@ -164,10 +166,10 @@ fn bursts_match_on_all_volumes() {
     check_load("random bursts", &loads::bursts(6, 50, false), &[]);
 }
 
-/// Over an hour and a half: more batches were joined to one, and the bursts averaged (p99 -94 %).
+/// More than some ten thousand batches were joined to one, and the bursts averaged (p99 -94 %).
 #[test]
 fn many_bursts_are_not_averaged() {
-    let requests = loads::many_bursts(7, 40_000);
+    let requests = loads::many_bursts(7, cases(14_000).min(40_000));
     let synthesis = synthesized(&requests).unwrap();
     check_ends("many bursts", &synthesis.job);
     let comparison = compared("many bursts", Some(&requests), synthesis);
@@ -189,7 +191,7 @@ fn check_ends(name: &str, job: &SynthesizedJob) {
 /// that were more instead of larger lasted beyond the end.
 #[test]
 fn repeated_bursts_end_with_the_trace() {
-    for seed in 30..36 {
+    for seed in 30..30 + cases(1) {
         let mut requests = loads::write_back(seed, 60);
         let mut random = Random::new(seed, 1);
         for burst in 0..12 {
@@ -214,8 +216,8 @@ fn repeated_bursts_end_with_the_trace() {
 /// Bursts that are too many for a section each: volumes match, or a rate or a wait says what is missing.
 #[test]
 fn bursts_of_written_back_pages_match_or_are_named() {
-    let mut missed = 0;
-    for seed in 20..24 {
+    let (all, mut missed) = (cases(1).min(4), 0);
+    for seed in 20..20 + all {
         let name = format!("write back {seed}");
         let requests = loads::write_back(seed, 60);
         let synthesis = synthesized(&requests).unwrap();
@@ -230,14 +232,15 @@ fn bursts_of_written_back_pages_match_or_are_named() {
         };
         for volume in &comparison.volumes {
             assert!(volume.iops_difference().abs() <= 0.03, "{name}: {volume:?}");
-            missed += u32::from(!volume.is_matched());
+            missed += u64::from(!volume.is_matched());
             let is_named = comparison.differences.iter().any(|one| named(&one));
             assert!(volume.is_matched() || is_named, "{name}: {volume:?}");
         }
         let flushes = comparison.differences.iter().find(|one| one.dimension == LoadDimension::FlushRate).unwrap();
         assert!(flushes.is_matched, "{name}: {flushes:?}");
     }
-    assert!(missed <= 3, "{missed} of 12 volumes");
+    // One of four.
+    assert!(4 * missed <= 3 * all, "{missed} of {} volumes", 3 * all);
 }
 
 /// Think times of a job are constant, so its counts vary less.
@@ -274,7 +277,7 @@ fn parameters_of_a_plain_load_come_back() {
 /// Rates, percentages and sizes of random loads, for printed seeds.
 #[test]
 fn parameters_of_random_loads_come_back() {
-    for seed in 100..112 {
+    for seed in 100..100 + cases(3).min(12) {
         let mut random = Random::new(seed, 0);
         let rate = (100 + random.below(2000)) as f64;
         let (reads, small) = (10 + random.below(81), 1 + random.below(98));
@@ -352,11 +355,13 @@ fn extreme_traces_have_jobs() {
         ("instants out of order", many(1000, &|n| request(Read, (1000 - n) * 1_000_000, n << 12, 4096))),
         ("sizes of all kinds", many(5000, &|n| request(Write, n * 200_000, n << 20, 1 + (n * n % 1_000_000) as u32))),
     ];
+    let mut texts = Vec::new();
     for (name, requests) in &all {
         let synthesis = synthesized(requests).unwrap_or_else(|error| panic!("{name}: {error}"));
-        check_with_fio(name, &synthesis.text);
+        texts.push(synthesis.text.clone());
         compared(name, None, synthesis);
     }
+    check_with_fio("extreme traces", &texts);
     let flushes = many(100, &|n| request(Flush, n * 1_000_000, 0, 0));
     assert_eq!(synthesized(&flushes).err(), Some(SynthesisError::NoData));
     assert_eq!(synthesized(&[]).err(), Some(SynthesisError::NoRequests));
@@ -368,7 +373,8 @@ fn extreme_traces_have_jobs() {
 /// Requests drawn from all values make a job, or an error.
 #[test]
 fn wild_traces_never_panic() {
-    for seed in 0..60 {
+    let mut texts = Vec::new();
+    for seed in 0..cases(20) {
         let mut random = Random::new(seed, 0);
         let mut wide = |bits: u64| random.bits() >> (64 - random.below(bits + 1)).min(63);
         let count = 1 + wide(9);
@@ -395,7 +401,8 @@ fn wild_traces_never_panic() {
             })
             .collect();
         if let Ok(synthesis) = synthesized(&requests) {
-            check_with_fio(&format!("seed {seed}"), &synthesis.text);
+            texts.push(format!("# seed {seed}\n{}", synthesis.text));
         }
     }
+    check_with_fio("wild traces", &texts);
 }

@@ -1,18 +1,41 @@
 //! Comparison with fio: it prints one run in several formats, its `json+` is parsed, and all formats are written again
-//! from the record. The output must equal fio's, character by character.
+//! from the record. The output must equal fio's, character by character. The text is parsed, too.
 
 use crate::fio::installed::{Fio, installed_fio};
+use crate::fio::reading;
 use report::fio::{FioFormat, FioOptions, Terse, document};
 
-/// Jobs that cover every part of the output, each as short as fio's samples allow.
-pub(super) const JOBS: &[(&str, &[&str])] = &[
+/// Jobs that cover every part of the output, each as short as its samples allow.
+const JOBS: &[(&str, &[&str])] = &[
     ("mix", &["--name=a", "--description=two words", "--ioengine=null", "--size=100m", "--rw=randrw", "--iodepth=8"]),
     ("plain", &["--name=a", "--ioengine=null", "--size=1m"]),
     ("trims", &["--name=a", "--ioengine=null", "--size=1m", "--rw=trimwrite", "--kb_base=1000"]),
-    ("samples", &["--name=a", "--ioengine=null", "--size=1m", "--time_based=1", "--runtime=2", "--iodepth=4"]),
+    (
+        "samples",
+        &[
+            "--name=a",
+            "--ioengine=null",
+            "--size=1m",
+            "--time_based=1",
+            "--runtime=300ms",
+            "--bwavgtime=60",
+            "--iopsavgtime=60",
+            "--iodepth=4",
+        ],
+    ),
     (
         "clones",
-        &["--name=a", "--ioengine=null", "--size=1m", "--time_based=1", "--runtime=2", "--numjobs=2", "--thread=1"],
+        &[
+            "--name=a",
+            "--ioengine=null",
+            "--size=1m",
+            "--time_based=1",
+            "--runtime=300ms",
+            "--bwavgtime=60",
+            "--iopsavgtime=60",
+            "--numjobs=2",
+            "--thread=1",
+        ],
     ),
     (
         "merged",
@@ -68,7 +91,9 @@ pub(super) const JOBS: &[(&str, &[&str])] = &[
             "--rw=randrw",
             "--direct=1",
             "--time_based=1",
-            "--runtime=2",
+            "--runtime=1",
+            "--bwavgtime=200",
+            "--iopsavgtime=200",
         ],
     ),
     (
@@ -114,6 +139,7 @@ fn rewritten_formats_equal_fios_output() {
 fn check(fio: &Fio, label: &str, arguments: &[&str]) {
     let arguments = [&["--output-format=terse,json+,normal", "--eta=never"], arguments].concat();
     let printed = fio.output(&arguments);
+    reading::agree_in(label, &without(&printed, |line| line.starts_with("3;fio-")));
     let run = record::fio::from_fio(&printed).expect(label);
     let options = FioOptions { version: fio.version, ..FioOptions::default() };
     let written = document(&run, &[FioFormat::Normal, FioFormat::Terse, FioFormat::JsonPlus], options);
@@ -137,8 +163,11 @@ fn terse_lines_of_other_versions_equal_fios_output() {
 
 /// Removes the lines about files that fio lays out, which depend on whether the files exist.
 fn without_layout(printed: &str) -> String {
-    let kept = printed.lines().filter(|line| !line.contains("Laying out IO file"));
-    kept.map(|line| format!("{line}\n")).collect()
+    without(printed, |line| line.contains("Laying out IO file"))
+}
+
+fn without(printed: &str, is_removed: impl Fn(&str) -> bool) -> String {
+    printed.lines().filter(|line| !is_removed(line)).map(|line| format!("{line}\n")).collect()
 }
 
 /// Compares line by line. A decimal fraction may differ by one in its last digit, because fio rounds once and values
