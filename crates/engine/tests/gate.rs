@@ -1,6 +1,7 @@
 //! The write gate used by several workers at once, and what it reads.
 
 use std::path::Path;
+use std::process::Command;
 use std::sync::Barrier;
 
 use engine::gate::{Denied, Permissions, Permit, WriteGate};
@@ -62,6 +63,22 @@ fn concurrent_workers_were_refused_an_existing_file_or_device() {
     let Some(device) = Loop::over(&scratch.file("image", 1 << 20)) else { return };
     // Only once: a child process of another test inherits the device until it executes its program.
     assert!(are_equal(&concurrently(&gate(), |gate| gate.admit(device.path()))));
+}
+
+/// What a loop device is over was unknown while another program attached or detached it.
+#[test]
+fn files_were_refused_while_a_device_of_their_size_was_attached_or_detached() {
+    let scratch = Scratch::new("gate-attached");
+    let (own, other) = (scratch.file("own", 1 << 20), scratch.file("other", 1 << 20));
+    if Loop::over(&other).is_none() {
+        return;
+    }
+    // Not by children of this process, which inherit the locks of files until they execute their program.
+    let script = "for i in $(seq 50); do losetup --detach $(losetup --find --show \"$0\"); done";
+    let mut others = Command::new("sh").args(["-c", script]).arg(&other).spawn().unwrap();
+    while others.try_wait().unwrap().is_none() {
+        gate_of_any_content().admit(&own).unwrap();
+    }
 }
 
 /// Those who create files do not wait for each other, and an admission under another name must not find their locks.

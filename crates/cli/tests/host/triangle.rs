@@ -179,13 +179,16 @@ fn trace(scratch: &Scratch) -> String {
     scratch.write("trace.iolog", text)
 }
 
-/// Returns the figures of the reads of a replay, whose latencies count from the intended instants, and the 99th
+/// Returns the figures of the reads of a replay, whose latencies count from the intended instants, and the 50th and 99th
 /// percentile of the generator's own lateness.
-fn of_replay(run: &Run) -> (Figures, f64) {
+fn of_replay(run: &Run) -> (Figures, (f64, f64)) {
     let result = &run.jobs[0].result;
     let percentile = |percent| result.read.response.percentile_ns(percent).expect("reads") as f64 / 1e3;
-    let late_p99_us = result.lateness.percentile_ns(99.0).expect("a schedule") as f64 / 1e3;
-    (Figures { iops: result.iops(), p50_us: percentile(50.0), p99_us: percentile(99.0) }, late_p99_us)
+    let late_us = |percent| result.lateness.percentile_ns(percent).expect("a schedule") as f64 / 1e3;
+    (
+        Figures { iops: result.iops(), p50_us: percentile(50.0), p99_us: percentile(99.0) },
+        (late_us(50.0), late_us(99.0)),
+    )
 }
 
 #[track_caller]
@@ -204,12 +207,12 @@ fn replays_agree(name: &str, volume: &str) {
             run(fathom(["serve", volume, "--run", &fathom_run, "--output"]).arg(&report)).expect_code(0);
         });
         let text = std::fs::read_to_string(&found).expect("a record");
-        let (replayed, late_p99_us) = of_replay(&record::from_json(&text).expect("a record"));
+        let (replayed, late_us) = of_replay(&record::from_json(&text).expect("a record"));
         let report = Json::read_after_notes(&std::fs::read_to_string(&report).expect("a report"));
         let us = |path: &str| report.number(path) / 1e3;
-        let late = (us("punctuality/p50_ns"), us("punctuality/p99_ns") + late_p99_us);
+        let late = (us("punctuality/p50_ns") + late_us.0, us("punctuality/p99_ns") + late_us.1);
         let apart = apart(replayed, simulated, late, WakeUps::default());
-        let measured = format!("{volume}: {apart:?}, generator late by {late_p99_us:.0} us (p99), {host:?}");
+        let measured = format!("{volume}: {apart:?}, generator late by {late_us:.0?} us (p50, p99), {host:?}");
         match apart.is_empty() {
             true => Ok(()),
             false if !host.are_prompt() => Err(Miss::Host(measured)),

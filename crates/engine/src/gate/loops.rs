@@ -2,9 +2,11 @@
 //! mounts and other mount namespaces.
 
 use std::fs::{File, OpenOptions};
+use std::io;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
+use std::time::Duration;
 
 use super::identity::FileIdentity;
 use crate::loop_info::LoopInfo;
@@ -59,13 +61,25 @@ pub(super) fn loops(root: &Path) -> Result<Vec<Loop>, String> {
     Ok(names.filter(|name| name.starts_with("loop")).filter_map(|name| read_loop(root, name)).collect())
 }
 
+/// A device that another program attaches or detaches is read again so often, after a pause each.
+const READINGS_MAX: u32 = 20;
+const READING_PAUSE: Duration = Duration::from_millis(5);
+
 /// Returns a loop device, or `None` if it has no backing file.
 fn read_loop(root: &Path, name: String) -> Option<Loop> {
     let place = root.join("sys/block").join(&name);
-    let name_bytes = std::fs::read(place.join("loop/backing_file")).ok()?;
-    let number = probe::number_in(&std::fs::read_to_string(place.join("dev")).ok()?)?;
     let number_in_file = |file: &str| std::fs::read_to_string(place.join(file)).ok()?.trim().parse::<u64>().ok();
-    let (is_certain, backing, offset, limit) = match from_driver(&name, number) {
+    let mut readings = 0;
+    let (name_bytes, number, driver) = loop {
+        let name_bytes = std::fs::read(place.join("loop/backing_file")).ok()?;
+        let number = probe::number_in(&std::fs::read_to_string(place.join("dev")).ok()?)?;
+        readings += 1;
+        match from_driver(&name, number) {
+            Err(IsChanging) if readings < READINGS_MAX => std::thread::sleep(READING_PAUSE),
+            driver => break (name_bytes, number, driver.ok().flatten()),
+        }
+    };
+    let (is_certain, backing, offset, limit) = match driver {
         Some((backing, info)) => (true, Some(backing), Some(info.offset), Some(info.size_limit)),
         None => (false, from_name(&name_bytes), number_in_file("loop/offset"), number_in_file("loop/sizelimit")),
     };
@@ -77,26 +91,38 @@ fn read_loop(root: &Path, name: String) -> Option<Loop> {
     Some(Loop { name, number, backing, is_certain, span })
 }
 
-/// Returns the identity of the backing file and the device's state from the driver.
-fn from_driver(name: &str, number: Number) -> Option<(FileIdentity, LoopInfo)> {
-    let device =
-        OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(Path::new("/dev").join(name)).ok()?;
-    if FileIdentity::of(&device.metadata().ok()?) != FileIdentity::Block(number) {
-        return None;
+/// A loop device without a file, although `/sys` names one: it is being attached or detached.
+struct IsChanging;
+
+impl IsChanging {
+    fn if_unbound(error: &io::Error) -> Result<(), Self> {
+        if error.raw_os_error() == Some(libc::ENXIO) { Err(Self) } else { Ok(()) }
     }
-    let info = status(&device)?;
+}
+
+/// Returns the identity of the backing file and the device's state from the driver, or `None` if this user has no access.
+fn from_driver(name: &str, number: Number) -> Result<Option<(FileIdentity, LoopInfo)>, IsChanging> {
+    let device = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(Path::new("/dev").join(name));
+    let info = match device.and_then(|device| Ok((device.metadata()?, status(&device)?))) {
+        Ok((metadata, info)) if FileIdentity::of(&metadata) == FileIdentity::Block(number) => info,
+        Ok(_) => return Ok(None),
+        Err(error) => return IsChanging::if_unbound(&error).map(|()| None),
+    };
     let backing = match info.rdevice {
         0 => FileIdentity::File { device: info.device, inode: info.inode },
         device => FileIdentity::Block((libc::major(device), libc::minor(device))),
     };
-    Some((backing, info))
+    Ok(Some((backing, info)))
 }
 
-fn status(device: &File) -> Option<LoopInfo> {
+fn status(device: &File) -> io::Result<LoopInfo> {
     // SAFETY: all zeroes is valid for the structure, which consists of numbers.
     let mut info: LoopInfo = unsafe { std::mem::zeroed() };
     // SAFETY: the call writes `info`, which has the kernel's layout and outlives the call.
-    (unsafe { libc::ioctl(device.as_raw_fd(), LOOP_GET_STATUS64, &raw mut info) } == 0).then_some(info)
+    match unsafe { libc::ioctl(device.as_raw_fd(), LOOP_GET_STATUS64, &raw mut info) } {
+        0 => Ok(info),
+        _ => Err(io::Error::last_os_error()),
+    }
 }
 
 /// Identifies the backing file by its name in `/sys`, for users without access to the device.
