@@ -103,7 +103,7 @@ fn points_of_a_killed_rank_are_simulated_by_rank_0() {
 fn without_rank_1(launcher: Launcher, options: &[&str], timeout_s: u64) {
     let home = TempDir::new().unwrap();
     // Each point takes seconds, and more of them if the kill came too late.
-    let runtime_s = 48 + 6 * timeout_s;
+    let runtime_s = 24 + 6 * timeout_s;
     let arguments = format!(
         "sim --on custom,size=1TiB,iops=200000,latency=100us --name=a --rw=randread --iodepth=64 --runtime={runtime_s} \
          --vary bs=4k,8k,16k --no-record"

@@ -3,6 +3,8 @@
 use record::{DataKind, Input, InputError, Iostat, Quote, Quoted, Run, read_input, read_inputs};
 use units::random::Random;
 
+use crate::cases::cases;
+
 const FIRST_TRY: &str = include_str!("data/first_try.txt");
 const FIO_GROUPS: &str = include_str!("data/fio_groups.txt");
 const FIO_2: &str = include_str!("data/fio2.txt");
@@ -202,7 +204,7 @@ fn damaged_inputs_do_not_panic() {
     let mut random = Random::new(SEED, 0);
     let mut below = |bound: usize| random.below(bound.max(1) as u64) as usize;
     for text in [FIRST_TRY, FIO_GROUPS, FIO_2, FIO_JSON, IOSTAT_12, IOSTAT_12_JSON, IOSTAT_11] {
-        for _ in 0..2_000 {
+        for _ in 0..cases(400) {
             let mut bytes = text.as_bytes().to_vec();
             for _ in 0..=below(3) {
                 let (start, length) = (below(bytes.len()), below(40));

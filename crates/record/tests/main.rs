@@ -1,5 +1,7 @@
 //! The integration tests of `record`, in one program.
 
+#[path = "../../cli/tests/common/cases.rs"]
+mod cases;
 mod claims;
 mod collect;
 mod corpus;

@@ -8,6 +8,7 @@ use workload::{
     Checked, Decision, HEADER_BYTES, Issuer, JobLayout, Next, VerifyState, WorkerIndex, Writers, WrongData,
 };
 
+use crate::cases::cases;
 use crate::common::*;
 
 /// Jobs of each method that compares the payload, in both layouts of headers.
@@ -109,7 +110,7 @@ fn every_method_finds_any_changed_byte() {
             VerifyFormat::Fio => (FIO_HEADER_BYTES + method.fio_checksum_bytes()) as usize,
         };
         let start = job.verify.offset as usize;
-        for _ in 0..200 {
+        for _ in 0..cases(40) {
             let at = random.below(64 * KIB) as usize;
             disk.0[0][at] ^= 1 << random.below(8);
             let in_header = (start..start + header).contains(&(at % 4096)) && method.has_header();

@@ -74,7 +74,7 @@ const MEMORY_MAX_BYTES: u64 = if cfg!(debug_assertions) { 512 << 20 } else { 256
 /// Runs a thousand jobs, and checks that all have results and that memory is bounded.
 fn a_thousand_jobs(engine: &str) {
     let _alone = alone();
-    with_more_time(|factor| a_thousand_jobs_for(2 * factor, engine));
+    with_more_time(|factor| a_thousand_jobs_for(factor, engine));
 }
 
 /// Runs them for some seconds. Fails if the time was too short for some of them to begin.
