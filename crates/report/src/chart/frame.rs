@@ -5,6 +5,11 @@ use std::fmt::Write;
 use super::svg::Short;
 use super::{Axis, Svg};
 
+/// Maximum width of a character in a label, which is that of the narrowest layout.
+pub(crate) const LETTER: f64 = 8.2;
+/// Least space on the right of a frame.
+const EDGE: f64 = 16.0;
+
 /// The plot area between two axes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Frame<'a> {
@@ -52,8 +57,9 @@ impl Frame<'_> {
         for (value, label) in &self.x.ticks {
             let (x, _) = self.at((*value, self.y.scale.low));
             out.line("b", (x, self.bottom()), (x, self.bottom() + 4.0));
-            // A centred label at the right end would extend beyond the edge.
-            let class = if x > self.right() - 16.0 { "t end" } else { "t mid" };
+            // A centred label at the right end may extend beyond the edge.
+            let half = label.chars().count() as f64 * LETTER / 2.0;
+            let class = if x + half > self.right() + EDGE { "t end" } else { "t mid" };
             out.words((if class == "t end" { self.right() + 8.0 } else { x }, self.bottom() + 22.0), class, label);
         }
         if !self.x.name.is_empty() {
@@ -181,6 +187,21 @@ mod tests {
             assert!((10.0..=110.0).contains(&across) && (20.0..=70.0).contains(&up), "{value}: {across} {up}");
         }
         assert!(frame.holds((5e9, 1e4)) && !frame.holds((5e9, 1e7)) && !frame.holds((5e9, 0.0)));
+    }
+
+    /// A label of nine letters was centred below a tick 20 units from the right end, and clipped on a narrow page.
+    #[test]
+    fn labels_near_the_right_end_stay_within_the_edge() {
+        let y = Axis::from_zero(1.0, 1.0, short_count);
+        for (value, label, class) in [(0.8, "100 MiB/s", "t end"), (0.8, "5 s", "t mid"), (1.0, "5 s", "t mid")] {
+            let x = Axis { scale: Scale::linear(0.0, 1.0), ticks: vec![(value, label.to_owned())], name: "" };
+            let frame = Frame { left: 0.0, top: 0.0, width: 100.0, height: 10.0, x: &x, y: &y };
+            let mut out = Svg::within(116.0, 40.0, "");
+            frame.axes(&mut out);
+            let text = out.finish();
+            let line = text.lines().find(|line| line.contains(label)).expect("the label");
+            assert!(line.contains(&format!("class=\"{class}\"")), "{label}: {text}");
+        }
     }
 
     #[test]

@@ -2,15 +2,13 @@
 
 use super::markup::Markup;
 use super::table::HtmlTable;
-use crate::chart::{Axis, Frame, Svg, series};
+use crate::chart::{Axis, Frame, LETTER, Svg, series};
 
 /// Width of an image in SVG units; the page scales it.
 const WIDTH: f64 = 520.0;
 const HEIGHT: f64 = 236.0;
 const LEFT: f64 = 76.0;
 const RIGHT: f64 = 18.0;
-/// Maximum width of a character in a label.
-const LETTER: f64 = 8.2;
 const TOP: f64 = 12.0;
 const BOTTOM: f64 = 31.0;
 /// Height of the name of the horizontal axis.
