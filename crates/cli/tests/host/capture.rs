@@ -147,8 +147,12 @@ fn a_killed_capture_leaves(setup: &Setup, scratch: &Scratch, source: &str) {
     let file = scratch.text("a.trace");
     let capture = setup.capture(source, ["-o", &file, "--progress", "off"]);
     let instance = setup.instance(capture.pid());
-    setup.load("--rw=randread --bs=4k --iodepth=8 --number_ios=4000 --size=64m").end().expect_code(0);
-    wait_for("a block of the trace", || scratch.path("a.trace").metadata().is_ok_and(|file| file.len() > 4096));
+    // A busy host writes them late, and leaves out calls of programs.
+    wait_for("blocks of the trace", || {
+        setup.load("--rw=randread --bs=4k --iodepth=8 --number_ios=4000 --size=64m").end().expect_code(0);
+        scratch.path("a.trace").metadata().is_ok_and(|file| file.len() > 4096)
+            && read(&scratch.path("a.trace")).0 >= 3900
+    });
     capture.signal("KILL");
     assert_eq!(capture.end().code(), None);
     let (requests, end) = read(&scratch.path("a.trace"));
@@ -298,7 +302,9 @@ fn sample_counters(setup: &Setup) -> Result<(), String> {
         if (found / rate - 1.0).abs() >= 0.1 || (found / by_iostat - 1.0).abs() >= 0.1 {
             return Err(format!("{found} {kind} a second, {by_iostat} by iostat"));
         }
-        assert_eq!(report["kinds"][kind]["mean_bytes"], 8192);
+        // The kernel counts an operation and its bytes one after the other.
+        let mean_bytes = report["kinds"][kind]["mean_bytes"].as_u64().unwrap();
+        assert!(mean_bytes.abs_diff(8192) <= 40, "{mean_bytes}");
     }
     let outcome = run(&mut fathom(["explain", &file, "--format", "json"])).expect_code(0);
     let explained: Value = serde_json::from_str(&outcome.stdout).unwrap();
