@@ -5,7 +5,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use super::json::Json;
-use super::{Outcome, Scratch, fathom, fio, run, words};
+use super::{Outcome, Running, Scratch, fathom, fio, run, words};
 
 /// Directions of operations in fio's JSON.
 pub(crate) const DIRECTIONS: [&str; 3] = ["read", "write", "trim"];
@@ -47,9 +47,34 @@ impl PairedRun {
 
 /// Runs a job by Fathom, then by fio, after `prepare` on the directory of each.
 pub(crate) fn pair_in(line: &str, prepare: impl Fn(&Scratch)) -> [PairedRun; 2] {
-    let words = words(&format!("--output-format=json {line}"));
-    let ours = std::iter::once("fio".to_owned()).chain(words.clone());
-    [fathom(ours), fio(&words)].map(|command| run_alone(command, &prepare))
+    programs(&format!("--output-format=json {line}")).map(|command| run_alone(command, &prepare))
+}
+
+/// Returns `fathom fio` and fio with the same command line.
+fn programs(line: &str) -> [Command; 2] {
+    let words = words(line);
+    [fathom(std::iter::once("fio".to_owned()).chain(words.clone())), fio(&words)]
+}
+
+/// Runs both programs at the same time, which need no processor for themselves, each in a directory that `prepare` fills.
+pub(crate) fn run_at_once(line: &str, prepare: impl Fn(&Scratch)) -> [PairedRun; 2] {
+    let running = programs(line).map(|mut command| {
+        let scratch = Scratch::new();
+        prepare(&scratch);
+        let running = Running::start(command.current_dir(&scratch));
+        (scratch, running)
+    });
+    running.map(|(scratch, running)| PairedRun { scratch, outcome: running.end() })
+}
+
+/// Runs a job by both programs at the same time, after `prepare` on the directory of each.
+pub(crate) fn pair_at_once_in(line: &str, prepare: impl Fn(&Scratch)) -> [PairedRun; 2] {
+    run_at_once(&format!("--output-format=json {line}"), prepare)
+}
+
+/// Runs a job by both programs at the same time, each in an empty directory.
+pub(crate) fn pair_at_once(line: &str) -> [PairedRun; 2] {
+    pair_at_once_in(line, |_| {})
 }
 
 /// Runs a command in a directory of its own, which `prepare` fills.
@@ -71,12 +96,13 @@ const PATIENCE_MIN: Duration = Duration::from_secs(5);
 
 /// Runs a job by Fathom, then by fio as often as it hangs, which is killed. Each run has more time than the one before.
 pub(crate) fn pair_with_patience(line: &str) -> [PairedRun; 2] {
-    let arguments = words(&format!("--output-format=json {line}"));
-    let ours = run_alone(fathom(std::iter::once("fio".to_owned()).chain(arguments.clone())), |_| {});
+    let line = format!("--output-format=json {line}");
+    let [ours, _] = programs(&line);
+    let ours = run_alone(ours, |_| {});
     let mut patience = (PATIENCE_FACTOR * ours.outcome.took).max(PATIENCE_MIN);
     let theirs = || {
         let mut command = Command::new("timeout");
-        command.args(["-s", "KILL", &patience.as_secs_f64().to_string(), "fio"]).args(&arguments);
+        command.args(["-s", "KILL", &patience.as_secs_f64().to_string(), "fio"]).args(words(&line));
         patience = patience.mul_f64(1.5);
         Some(run_alone(command, |_| {}))
     };

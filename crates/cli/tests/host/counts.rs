@@ -5,33 +5,24 @@ use std::process::Command;
 
 use crate::common::host::timed;
 use crate::common::json::Json;
-use crate::common::{Outcome, Running, Scratch, at_once, fathom, fio, require, run, words};
+use crate::common::pair::{pair_at_once, pair_at_once_in};
+use crate::common::{Outcome, Scratch, at_once, fathom, fio, require, run, words};
 
 type Program = fn(Vec<String>) -> Command;
 const FATHOM: Program = |words| fathom(std::iter::once("fio".to_owned()).chain(words));
 const FIO: Program = |words| fio(words);
 
-fn command(program: Program, scratch: &Scratch, line: &str) -> Command {
-    let mut command = program(words(&format!("--output-format=json --thread {line}")));
-    command.current_dir(scratch);
-    command
-}
-
 /// The exit code, and for each job the operations and bytes of each direction and the syncs.
 type Counts = (Option<i32>, Vec<[u64; 7]>);
 
 fn counts(program: Program, scratch: &Scratch, line: &str) -> Counts {
-    counts_of(&run(&mut command(program, scratch, line)))
+    let words = words(&format!("--output-format=json --thread {line}"));
+    counts_of(&run(program(words).current_dir(scratch)))
 }
 
 /// Runs both programs at the same time, each in a directory of its own.
-fn both(line: &str) -> [Counts; 2] {
-    let running = [FATHOM, FIO].map(|program| {
-        let scratch = Scratch::new();
-        let running = Running::start(&mut command(program, &scratch, line));
-        (scratch, running)
-    });
-    running.map(|(_scratch, running)| counts_of(&running.end()))
+fn both(jobs: &[String]) -> [Counts; 2] {
+    pair_at_once(&format!("--thread {}", jobs.join(" "))).map(|ran| counts_of(&ran.outcome))
 }
 
 fn counts_of(outcome: &Outcome) -> Counts {
@@ -50,7 +41,7 @@ fn counts_of(outcome: &Outcome) -> Counts {
 /// Compares jobs with one start of each program.
 #[track_caller]
 fn same_counts(jobs: &[String]) {
-    let [ours, theirs] = both(&jobs.join(" "));
+    let [ours, theirs] = both(jobs);
     assert!(theirs.1.len() >= jobs.len(), "{theirs:?}");
     let first = ours.1.iter().zip(&theirs.1).position(|(ours, theirs)| ours != theirs);
     assert_eq!(ours, theirs, "the first difference is that of entry {first:?} of {jobs:#?}");
@@ -60,7 +51,7 @@ fn same_counts(jobs: &[String]) {
 /// the host within 10 ms.
 fn same_counts_in_time(mut jobs: Vec<String>) {
     timed("counts::same_counts_in_time", || {
-        let [ours, theirs] = both(&jobs.join(" "));
+        let [ours, theirs] = both(&jobs);
         assert_eq!((ours.0, ours.1.len(), theirs.1.len()), (theirs.0, jobs.len(), jobs.len()));
         let mut unequal = Vec::new();
         for ((ours, theirs), job) in ours.1.iter().zip(&theirs.1).zip(std::mem::take(&mut jobs)) {
@@ -126,12 +117,11 @@ fn files_smaller_than_a_block_are_left_alone() {
         ]
         .map(str::to_owned),
     );
-    let [ours, theirs] = [FATHOM, FIO].map(|program| {
-        let scratch = Scratch::new();
+    let [ours, theirs] = pair_at_once_in("--thread --name=x --filename=small:large --offset=4k --rw=read", |scratch| {
         scratch.write("small", [0; 4096]);
         scratch.write("large", [0; 65536]);
-        counts(program, &scratch, "--name=x --filename=small:large --offset=4k --rw=read")
-    });
+    })
+    .map(|ran| counts_of(&ran.outcome));
     assert_eq!(ours, theirs);
     let scratch = Scratch::new();
     let strict = run(fathom(words("run --name=x --size=8k --nrfiles=4 --rw=write")).current_dir(&scratch));

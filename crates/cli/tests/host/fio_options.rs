@@ -5,78 +5,44 @@ use std::process::Command;
 use crate::common::devices::{LoopDevice, Mount, tool};
 use crate::common::host::timed;
 use crate::common::json::Json;
-use crate::common::{Outcome, Running, Scratch, at_once, fathom, fio, require, run, words};
+use crate::common::pair::{PairedRun, pair, pair_at_once, pair_at_once_in};
+use crate::common::{Scratch, at_once, fathom, fio, require, run, words};
 
-/// A run of either program.
-struct Ran {
-    scratch: Scratch,
-    outcome: Outcome,
+fn jobs(ran: &PairedRun) -> Vec<Json> {
+    ran.json().items("jobs").to_vec()
 }
 
-impl Ran {
-    fn jobs(&self) -> Vec<Json> {
-        Json::read_after_notes(&self.outcome.stdout).items("jobs").to_vec()
-    }
-
-    /// Returns what each job did: reads, writes, trims, syncs, and its error.
-    fn counts(&self) -> Vec<[u64; 5]> {
-        let of = |job: &Json| {
-            let ios = |kind: &str| job.whole(&format!("{kind}/total_ios"));
-            [ios("read"), ios("write"), ios("trim"), ios("sync"), job.whole("error")]
-        };
-        self.jobs().iter().map(of).collect()
-    }
-
-    /// Returns kind, offset and size of each operation of a job of [`logged`], in order, out of the latency log.
-    fn operations(&self, job: usize) -> Vec<(u8, u64, u64)> {
-        let log = self.scratch.read(&format!("l{job}_lat.{}.log", job + 1));
-        let entry = |line: &str| {
-            let fields: Vec<u64> = line.split(", ").map(|field| field.parse().unwrap()).collect();
-            (fields[2] as u8, fields[4], fields[3])
-        };
-        log.lines().map(entry).collect()
-    }
+/// Returns what each job did: reads, writes, trims, syncs, and its error.
+fn counts(ran: &PairedRun) -> Vec<[u64; 5]> {
+    let of = |job: &Json| {
+        let ios = |kind: &str| job.whole(&format!("{kind}/total_ios"));
+        [ios("read"), ios("write"), ios("trim"), ios("sync"), job.whole("error")]
+    };
+    jobs(ran).iter().map(of).collect()
 }
 
-/// Returns a command for either program in a directory of its own, made ready by `prepare`.
-fn commands(line: &str, prepare: impl Fn(&Scratch)) -> [(Scratch, Command); 2] {
-    let start: [fn(Vec<String>) -> Command; 2] = [|words| fathom(["fio".to_owned()].into_iter().chain(words)), fio];
-    start.map(|start| {
-        let scratch = Scratch::new();
-        prepare(&scratch);
-        let mut command = start(words(&format!("--output-format=json {line}")));
-        command.current_dir(&scratch);
-        (scratch, command)
-    })
-}
-
-/// Runs Fathom and fio at the same time in directories of their own, each made ready by `prepare`.
-fn both_after(line: &str, prepare: impl Fn(&Scratch)) -> [Ran; 2] {
-    let running = commands(line, prepare).map(|(scratch, mut command)| (scratch, Running::start(&mut command)));
-    running.map(|(scratch, running)| Ran { scratch, outcome: running.end() })
-}
-
-fn both(line: &str) -> [Ran; 2] {
-    both_after(line, |_| ())
-}
-
-/// Runs Fathom, then fio: for jobs that need the processors.
-fn both_in_turn(line: &str) -> [Ran; 2] {
-    commands(line, |_| ()).map(|(scratch, mut command)| Ran { scratch, outcome: run(&mut command) })
+/// Returns kind, offset and size of each operation of a job of [`logged`], in order, out of the latency log.
+fn operations(ran: &PairedRun, job: usize) -> Vec<(u8, u64, u64)> {
+    let log = ran.scratch.read(&format!("l{job}_lat.{}.log", job + 1));
+    let entry = |line: &str| {
+        let fields: Vec<u64> = line.split(", ").map(|field| field.parse().unwrap()).collect();
+        (fields[2] as u8, fields[4], fields[3])
+    };
+    log.lines().map(entry).collect()
 }
 
 /// Runs jobs that log each operation, each on a file of its own, all with one start of a program.
-fn logged(lines: &[&str]) -> [Ran; 2] {
+fn logged(lines: &[&str]) -> [PairedRun; 2] {
     let job = |(job, line): (usize, &&str)| {
         format!(
             "--name=a{job} --filename=f{job} --ioengine=psync --bs=4k --log_offset=1 --write_lat_log=l{job} {line} "
         )
     };
-    both(&lines.iter().enumerate().map(job).collect::<String>())
+    pair_at_once(&lines.iter().enumerate().map(job).collect::<String>())
 }
 
 #[track_caller]
-fn assert_equal<T: PartialEq + std::fmt::Debug>(line: &str, ran: &[Ran; 2], of: impl Fn(&Ran) -> T) {
+fn assert_equal<T: PartialEq + std::fmt::Debug>(line: &str, ran: &[PairedRun; 2], of: impl Fn(&PairedRun) -> T) {
     let [ours, theirs] = [of(&ran[0]), of(&ran[1])];
     assert_eq!(ours, theirs, "Fathom and fio differ for {line}\n{}\n{}", ran[0].outcome.stderr, ran[1].outcome.stderr);
 }
@@ -98,12 +64,13 @@ fn sequential_offsets_are_those_of_fio() {
     ];
     let ran = logged(&lines);
     for (job, line) in lines.iter().enumerate() {
-        assert_equal(line, &ran, |ran| ran.counts()[job]);
-        assert_equal(line, &ran, |ran| ran.operations(job));
+        assert_equal(line, &ran, |ran| counts(ran)[job]);
+        assert_equal(line, &ran, |ran| operations(ran, job));
     }
-    let ran = both_after("--name=a --filename=f --ioengine=psync --rw=write --size=64k --file_append=1", |scratch| {
-        scratch.write("f", vec![1; 10_000]);
-    });
+    let ran =
+        pair_at_once_in("--name=a --filename=f --ioengine=psync --rw=write --size=64k --file_append=1", |scratch| {
+            scratch.write("f", vec![1; 10_000]);
+        });
     assert_equal("file_append", &ran, |ran| ran.scratch.path("f").metadata().unwrap().len());
 }
 
@@ -115,14 +82,14 @@ fn random_offsets_have_the_structure_of_fio() {
     // The same offset four times.
     let same = "--rw=randread:4 --rw_sequencer=identical --size=1m --io_size=64k";
     let ran = logged(&[zones, same]);
-    let sorted = |ran: &Ran| {
-        let mut operations = ran.operations(0);
+    let sorted = |ran: &PairedRun| {
+        let mut operations = operations(ran, 0);
         operations.chunks_mut(4).for_each(<[_]>::sort);
         operations
     };
     assert_equal(zones, &ran, sorted);
     for ran in &ran {
-        let operations = ran.operations(1);
+        let operations = operations(ran, 1);
         assert_eq!(operations.len(), 16);
         assert!(operations.chunks(4).all(|run| run.iter().all(|operation| *operation == run[0])), "{operations:?}");
     }
@@ -148,11 +115,11 @@ fn goals_that_are_missed_fail_with_the_errors_of_fio() {
         "--name=a --ioengine=null --size=1m --prio=8".to_owned(),
     ];
     at_once(&lines, |line| {
-        let ran = both(line);
+        let ran = pair_at_once(line);
         assert_equal(line, &ran, |ran| ran.outcome.code());
         assert_eq!(ran[0].outcome.code(), Some(1), "{line}");
         if line.starts_with(reads) {
-            assert_equal(line, &ran, |ran| ran.jobs()[0].whole("error"));
+            assert_equal(line, &ran, |ran| jobs(ran)[0].whole("error"));
         }
     });
 }
@@ -162,14 +129,14 @@ fn errors_to_ignore_do_not_end_a_job() {
     require!(Root, Fio);
     let line = "--name=a --filename=m/f --ioengine=psync --rw=write --bs=64k --fallocate=none";
     let ran_on_small = |options: &str| {
-        both_after(&format!("{line} {options}"), |scratch| {
+        pair_at_once_in(&format!("{line} {options}"), |scratch| {
             std::fs::create_dir(scratch.path("m")).unwrap();
             let mut mount = Command::new("mount");
             mount.args(["-t", "tmpfs", "-o", "size=3m", "none"]).arg(scratch.path("m"));
             assert!(mount.status().unwrap().success());
         })
     };
-    let end = |ran: &[Ran; 2]| {
+    let end = |ran: &[PairedRun; 2]| {
         for ran in ran {
             assert!(Command::new("umount").arg(ran.scratch.path("m")).status().unwrap().success());
         }
@@ -180,10 +147,10 @@ fn errors_to_ignore_do_not_end_a_job() {
     end(&full);
     end(&device);
     assert_equal("ignore_error", &full, |ran| {
-        let job = &ran.jobs()[0];
+        let job = &jobs(ran)[0];
         (ran.outcome.code(), job.whole("error"), job.whole("total_err"), job.whole("first_error"))
     });
-    assert_equal("fill_device", &device, |ran| (ran.outcome.code(), ran.jobs()[0].whole("error")));
+    assert_equal("fill_device", &device, |ran| (ran.outcome.code(), jobs(ran)[0].whole("error")));
     assert_eq!(sizes, [3 << 20; 2]);
 }
 
@@ -197,7 +164,7 @@ fn a_job_ends_others_as_in_fio() {
             ("--exitall=1 --exit_what=all", [1, 1, 1, 0]),
         ];
         let ran = at_once(&cases, |(options, _)| {
-            both(&format!(
+            pair_at_once(&format!(
                 "--ioengine=null --size=1g --rw=randread --time_based --rate_iops=100 --name=a --runtime=1 {options} \
                  --name=b --runtime=3 --name=c --new_group=1 --runtime=2 --name=d --stonewall=1 --runtime=1"
             ))
@@ -205,7 +172,7 @@ fn a_job_ends_others_as_in_fio() {
         for ((options, expected), both) in cases.into_iter().zip(&ran) {
             for ran in both {
                 let seconds = |job: &Json| (job.whole("read/total_ios") + 40) / 100;
-                let jobs: Vec<u64> = ran.jobs().iter().map(seconds).collect();
+                let jobs: Vec<u64> = jobs(ran).iter().map(seconds).collect();
                 // fio leaves out a job that never began.
                 let jobs = [jobs[0], jobs[1], jobs[2], jobs.get(3).copied().unwrap_or(0)];
                 if jobs != expected {
@@ -223,8 +190,8 @@ fn a_job_that_waits_begins_when_the_other_has_ended() {
     timed("wait_for", || {
         let line = "--ioengine=null --size=1g --rw=read --time_based --runtime=1 --rate_iops=100 --group_reporting=0 \
                     --name=a --numjobs=2 --name=b --wait_for=a --write_bw_log=b --log_avg_msec=0";
-        for ran in &both(line) {
-            let jobs = ran.jobs();
+        for ran in &pair_at_once(line) {
+            let jobs = jobs(ran);
             if jobs.len() != 3 || jobs.iter().any(|job| job.whole("read/total_ios").abs_diff(100) > 15) {
                 return Err("each of the three workers reads for a second".to_owned());
             }
@@ -243,8 +210,8 @@ fn flows_share_by_weight() {
         // Idle time, because the last worker to end is alone in its flow for a moment.
         let line = "--ioengine=null --size=1g --rw=read --time_based --runtime=700ms --thinktime=100 --name=a --flow=3 --name=b --flow=2 \
                     --name=c --flow=1 --name=d --flow=5 --flow_id=1";
-        for ran in &both_in_turn(line) {
-            let ios: Vec<u64> = ran.jobs().iter().map(|job| job.whole("read/total_ios")).collect();
+        for ran in &pair(line) {
+            let ios: Vec<u64> = jobs(ran).iter().map(|job| job.whole("read/total_ios")).collect();
             let is_near = |ios: u64, expected: u64| ios.abs_diff(expected) * 20 <= expected;
             if !is_near(ios[0], 3 * ios[2]) || !is_near(ios[1], 2 * ios[2]) {
                 return Err(format!("{ios:?} are not as 3:2:1"));
@@ -260,8 +227,8 @@ fn a_latency_target_leads_to_a_depth() {
     timed("latency_target", || {
         let line = "--name=a --ioengine=null --size=1g --rw=read --time_based --runtime=10 --iodepth=8 \
                     --latency_target=1s --latency_window=100ms --latency_percentile=99.5";
-        for ran in &both(line) {
-            let job = &ran.jobs()[0];
+        for ran in &pair_at_once(line) {
+            let job = &jobs(ran)[0];
             let found = ["latency_depth", "latency_target", "latency_window"].map(|key| job.whole(key));
             if found != [8, 1_000_000_000, 100_000] || job.number("latency_percentile") != 99.5 {
                 return Err(format!("{found:?}"));
@@ -285,7 +252,7 @@ fn files_of_sections_had_other_names_than_in_fio() {
         "[a]\nfilename = x\n[b]\nfilename =  y : z \n[c]\nfilename=u:v\n",
     ];
     for section in sections {
-        let ran = both_after("j.fio", |scratch| {
+        let ran = pair_at_once_in("j.fio", |scratch| {
             scratch.write("j.fio", format!("[global]\nrw=read\nsize=16k\nioengine=psync\n{section}"));
         });
         assert_equal(section, &ran, |ran| {
@@ -293,7 +260,7 @@ fn files_of_sections_had_other_names_than_in_fio() {
             let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
             names.sort();
             let jobs: Vec<_> =
-                ran.jobs().iter().map(|job| (job.text("jobname").to_owned(), job.whole("error"))).collect();
+                jobs(ran).iter().map(|job| (job.text("jobname").to_owned(), job.whole("error"))).collect();
             (names, jobs, ran.outcome.code())
         });
     }
@@ -304,9 +271,9 @@ fn files_of_sections_had_other_names_than_in_fio() {
 fn options_and_files_had_other_names_in_outputs() {
     require!(Fio);
     let line = "--name=a --size=64k --rw=write --bs=32k --ioengine=psync --allrandrepeat=1 --log_unix_epoch=1 --write_iolog=log";
-    assert_equal(line, &both(line), |ran| {
+    assert_equal(line, &pair_at_once(line), |ran| {
         let shown = ["allrandrepeat", "log_unix_epoch"].map(|key| {
-            let jobs = ran.jobs();
+            let jobs = jobs(ran);
             jobs[0].find(&format!("job options/{key}")).is_some()
         });
         let words = |line: &str| line.split_whitespace().skip(1).map(str::to_owned).collect::<Vec<_>>();
@@ -329,7 +296,7 @@ fn files_that_are_too_small_fail_as_in_fio() {
     ];
     at_once(&cases, |(rest, code)| {
         let line = format!("--name=a --rw=randread --ioengine=psync {rest}");
-        let codes = both(&line).map(|ran| ran.outcome.code());
+        let codes = pair_at_once(&line).map(|ran| ran.outcome.code());
         assert_eq!(codes, [Some(*code); 2], "{rest}");
     });
 }
@@ -375,23 +342,23 @@ fn files_are_flushed_as_in_fio() {
 #[test]
 fn files_are_made_used_and_removed_as_in_fio() {
     require!(Fio);
-    let made = both("--name=a --size=1m --rw=write --ioengine=psync --create_only=1");
+    let made = pair_at_once("--name=a --size=1m --rw=write --ioengine=psync --create_only=1");
     assert_equal("create_only", &made, |ran| (ran.outcome.code(), ran.scratch.path("a.0.0").metadata().unwrap().len()));
-    let removed = both("--name=a --size=1m --rw=read --ioengine=psync --unlink=1 --pre_read=1");
-    assert_equal("unlink", &removed, |ran| (ran.counts(), ran.scratch.path("a.0.0").exists()));
-    let below = both_after("--name=a --opendir=d --rw=read --ioengine=psync --bs=1k", |scratch| {
+    let removed = pair_at_once("--name=a --size=1m --rw=read --ioengine=psync --unlink=1 --pre_read=1");
+    assert_equal("unlink", &removed, |ran| (counts(ran), ran.scratch.path("a.0.0").exists()));
+    let below = pair_at_once_in("--name=a --opendir=d --rw=read --ioengine=psync --bs=1k", |scratch| {
         std::fs::create_dir_all(scratch.path("d/sub")).unwrap();
         for (name, bytes) in [("d/one", 50_000), ("d/sub/two", 100_000), ("d/sub/three", 777)] {
             scratch.write(name, vec![7; bytes]);
         }
     });
-    assert_equal("opendir", &below, Ran::counts);
+    assert_equal("opendir", &below, counts);
     let hinted = ["none", "short", "medium", "long", "extreme"].map(|hint| {
         format!("--name={hint} --size=64k --rw=write --ioengine=psync --write_hint={hint} --fadvise_hint=random")
     });
-    let ran = both(&hinted.join(" "));
-    assert_equal("write_hint", &ran, |ran| (ran.outcome.code(), ran.counts()));
-    assert_eq!(ran[0].counts().len(), hinted.len());
+    let ran = pair_at_once(&hinted.join(" "));
+    assert_equal("write_hint", &ran, |ran| (ran.outcome.code(), counts(ran)));
+    assert_eq!(counts(&ran[0]).len(), hinted.len());
 }
 
 /// What a process says of its own attributes.
@@ -408,7 +375,7 @@ fn workers_have_the_attributes_that_the_job_asks_for() {
     ];
     for line in lines {
         let job = format!("--name=a --ioengine=null --size=1m {line} --exec_prerun=./say");
-        let ran = both_after(&job, |scratch| {
+        let ran = pair_at_once_in(&job, |scratch| {
             use std::os::unix::fs::PermissionsExt;
             let everyone = |mode| std::fs::Permissions::from_mode(mode);
             std::fs::set_permissions(scratch.path("."), everyone(0o777)).unwrap();
@@ -422,12 +389,12 @@ fn workers_have_the_attributes_that_the_job_asks_for() {
 #[test]
 fn a_command_runs_after_the_job() {
     require!(Fio);
-    let ran = both("--name=a --ioengine=psync --size=64k --rw=write --exec_postrun=ls");
+    let ran = pair_at_once("--name=a --ioengine=psync --size=64k --rw=write --exec_postrun=ls");
     for ran in &ran {
         let said = ran.scratch.read("a.postrun.txt");
         assert!(said.contains("a.0.0"), "{said}");
     }
-    assert_equal("exec_prerun", &both("--name=a --ioengine=null --size=4k --exec_prerun=false"), |ran| {
+    assert_equal("exec_prerun", &pair_at_once("--name=a --ioengine=null --size=4k --exec_prerun=false"), |ran| {
         ran.outcome.code()
     });
 }
@@ -440,9 +407,9 @@ fn results_of_all_kinds_together_have_the_keys_of_fio() {
             "--name=a --ioengine=null --size=1m --rw=rw --rwmixread=30 --disk_util=0 --unified_rw_reporting={unified} \
              --output-format=json,terse"
         );
-        let ran = both(&line);
+        let ran = pair_at_once(&line);
         assert_equal(&line, &ran, |ran| {
-            let job = &ran.jobs()[0];
+            let job = &jobs(ran)[0];
             let shape: Vec<String> = job.shape().into_iter().filter(|key| !key.contains("percentile")).collect();
             let totals = job.find("mixed").map(|mixed| (mixed.whole("total_ios"), mixed.whole("io_bytes")));
             (shape, totals)
@@ -489,10 +456,10 @@ fn a_steady_state_ends_a_job_as_in_fio() {
             ("--ss=bw_slope:20% --ss_dur=2", true),
             ("--ss=iops:0 --ss_dur=2 --runtime=5", false),
         ];
-        let all = at_once(&cases, |(options, _)| both(&line(options)));
+        let all = at_once(&cases, |(options, _)| pair_at_once(&line(options)));
         for ((options, attained), ran) in cases.into_iter().zip(&all) {
             let found = ran.each_ref().map(|ran| {
-                let steady = ran.jobs()[0].at("steadystate").clone();
+                let steady = jobs(ran)[0].at("steadystate").clone();
                 let samples = steady.items("data/iops").len();
                 (steady.text("ss").to_owned(), steady.whole("duration"), steady.whole("attained"), samples, steady)
             });
@@ -513,8 +480,8 @@ fn a_steady_state_ends_a_job_as_in_fio() {
 fn a_log_of_operations_is_replayed_by_the_other_program() {
     require!(Fio);
     let line = "--name=a --filename=f --ioengine=psync --bs=4k --rw=write --size=64k --fsync=4 --write_iolog=log";
-    let ran = both(line);
-    let operations = |ran: &Ran| -> Vec<String> {
+    let ran = pair_at_once(line);
+    let operations = |ran: &PairedRun| -> Vec<String> {
         let log = ran.scratch.read("log");
         let lines = log.lines().skip(1).filter(|line| line.contains(" write "));
         lines.map(|line| line.split(' ').skip(2).collect::<Vec<_>>().join(" ")).collect()

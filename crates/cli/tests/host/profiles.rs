@@ -2,19 +2,12 @@
 
 use crate::common::host::timed;
 use crate::common::json::Json;
-use crate::common::pair::{expect_same, pair_in};
-use crate::common::{Running, Scratch, at_once, fathom, fio, require, run, words};
+use crate::common::pair::{expect_same, pair_in, run_at_once};
+use crate::common::{Scratch, at_once, fathom, require, run, words};
 
-/// Runs a command line with both programs at the same time, each in a directory of its own, and returns what they print.
+/// Returns what both programs print, each in a directory of its own.
 fn both(line: &str, prepare: impl Fn(&Scratch)) -> [String; 2] {
-    let commands = [fathom(["fio".to_owned()].into_iter().chain(words(line))), fio(words(line))];
-    let running = commands.map(|mut command| {
-        let scratch = Scratch::new();
-        prepare(&scratch);
-        let running = Running::start(command.current_dir(scratch.path("")));
-        (scratch, running)
-    });
-    running.map(|(_scratch, running)| running.end().expect_code(0).stdout)
+    run_at_once(line, prepare).map(|run| run.outcome.expect_code(0).stdout)
 }
 
 /// Without options: fio 3.33 takes no notice of those of `tiobench`.
