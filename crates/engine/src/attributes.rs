@@ -12,11 +12,10 @@ use crate::error::{Error, ErrorKind};
 /// # Errors
 /// Fails if the process may not raise priorities.
 pub fn add_nice(nice: i32) -> Result<(), Error> {
-    let result = rustix::process::nice(nice).map_err(io::Error::from);
-    result.map(|_| ()).map_err(|error| {
-        Error::system(ErrorKind::Host, "set", format!("nice={nice}"), &error)
-            .with_remedy("run as root, or with a positive value")
-    })
+    match rustix::process::nice(nice) {
+        Ok(_) => Ok(()),
+        Err(error) => Err(refused(&error.into(), format!("nice={nice}"), "run as root, or with a positive value")),
+    }
 }
 
 /// `IOPRIO_WHO_PROCESS`, which is a thread.
@@ -134,9 +133,29 @@ impl Drop for LockedMemory {
 }
 
 fn check(result: i64, place: impl Fn() -> String, remedy: &str) -> Result<(), Error> {
-    if result < 0 {
-        let error = io::Error::last_os_error();
-        return Err(Error::system(ErrorKind::Host, "set", place(), &error).with_remedy(remedy));
+    if result < 0 { Err(refused(&io::Error::last_os_error(), place(), remedy)) } else { Ok(()) }
+}
+
+fn refused(error: &io::Error, place: String, remedy: &str) -> Error {
+    Error::system(ErrorKind::Host, "set", place, error).with_remedy(remedy)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `nice=7` of a program started by `nice` was 7 instead of 17 as in fio.
+    #[test]
+    fn nice_replaced_the_value_of_the_program() {
+        let value = || rustix::process::getpriority_process(None).unwrap();
+        std::thread::spawn(move || {
+            let before = value();
+            for added in [3, 2] {
+                add_nice(added).unwrap();
+            }
+            assert_eq!(value(), (before + 5).min(19));
+        })
+        .join()
+        .unwrap();
     }
-    Ok(())
 }

@@ -61,7 +61,7 @@ pub(super) fn loops(root: &Path) -> Result<Vec<Loop>, String> {
     Ok(names.filter(|name| name.starts_with("loop")).filter_map(|name| read_loop(root, name)).collect())
 }
 
-/// A device that another program attaches or detaches is read again so often, after a pause each.
+/// A device that another program attaches or detaches, which has no file for the driver, is read again so often.
 const READINGS_MAX: u32 = 20;
 const READING_PAUSE: Duration = Duration::from_millis(5);
 
@@ -75,7 +75,9 @@ fn read_loop(root: &Path, name: String) -> Option<Loop> {
         let number = probe::number_in(&std::fs::read_to_string(place.join("dev")).ok()?)?;
         readings += 1;
         match from_driver(&name, number) {
-            Err(IsChanging) if readings < READINGS_MAX => std::thread::sleep(READING_PAUSE),
+            Err(error) if error.raw_os_error() == Some(libc::ENXIO) && readings < READINGS_MAX => {
+                std::thread::sleep(READING_PAUSE);
+            }
             driver => break (name_bytes, number, driver.ok().flatten()),
         }
     };
@@ -91,23 +93,16 @@ fn read_loop(root: &Path, name: String) -> Option<Loop> {
     Some(Loop { name, number, backing, is_certain, span })
 }
 
-/// A loop device without a file, although `/sys` names one: it is being attached or detached.
-struct IsChanging;
-
-impl IsChanging {
-    fn if_unbound(error: &io::Error) -> Result<(), Self> {
-        if error.raw_os_error() == Some(libc::ENXIO) { Err(Self) } else { Ok(()) }
+/// Returns the identity of the backing file and the device's state from the driver, or `None` if the node is another device.
+///
+/// # Errors
+/// Fails if this user has no access, and with `ENXIO` while the device is attached or detached.
+fn from_driver(name: &str, number: Number) -> io::Result<Option<(FileIdentity, LoopInfo)>> {
+    let device = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(Path::new("/dev").join(name))?;
+    if FileIdentity::of(&device.metadata()?) != FileIdentity::Block(number) {
+        return Ok(None);
     }
-}
-
-/// Returns the identity of the backing file and the device's state from the driver, or `None` if this user has no access.
-fn from_driver(name: &str, number: Number) -> Result<Option<(FileIdentity, LoopInfo)>, IsChanging> {
-    let device = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(Path::new("/dev").join(name));
-    let info = match device.and_then(|device| Ok((device.metadata()?, status(&device)?))) {
-        Ok((metadata, info)) if FileIdentity::of(&metadata) == FileIdentity::Block(number) => info,
-        Ok(_) => return Ok(None),
-        Err(error) => return IsChanging::if_unbound(&error).map(|()| None),
-    };
+    let info = status(&device)?;
     let backing = match info.rdevice {
         0 => FileIdentity::File { device: info.device, inode: info.inode },
         device => FileIdentity::Block((libc::major(device), libc::minor(device))),
