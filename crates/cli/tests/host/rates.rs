@@ -68,8 +68,8 @@ const JOBS: usize = 1000;
 const DEPTH: u64 = 32;
 const BLOCK_BYTES: u64 = 4096;
 
-/// Memory limit of a thousand jobs, without their I/O buffers. Stacks of code that is not optimized are deeper.
-const MEMORY_MAX_BYTES: u64 = if cfg!(debug_assertions) { 512 << 20 } else { 256 << 20 };
+/// Memory limit of a thousand jobs, without their I/O buffers.
+const MEMORY_MAX_BYTES: u64 = 256 << 20;
 
 /// Runs a thousand jobs, and checks that all have results and that memory is bounded.
 fn a_thousand_jobs(engine: &str) {
