@@ -2,6 +2,7 @@
 
 #[path = "../../cli/tests/common/cases.rs"]
 mod cases;
+#[path = "../../sim/tests/model.rs"]
 mod model;
 mod purchase;
 mod synthesis;

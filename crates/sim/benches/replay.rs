@@ -6,43 +6,18 @@
 
 use std::sync::Arc;
 
-use job::limits::Capacity;
 use job::{Dialect, EmptySource, InjectedOptions, parse_job_arguments};
-use runner::{LogPlan, LogSink, NullObserver, RunOptions, Runner, Seeds, TraceFiles, Uninterrupted, WorkerLog};
-use sim::model::ModelRunner;
+use runner::{NullObserver, RunOptions, Runner, Seeds, TraceFiles, Uninterrupted};
 use trace::{TraceInfo, TraceOperation, TraceRequest, TraceWriter, TraceWriterOptions};
 use units::random::Random;
-use workload::TraceBytes;
+
+#[path = "../tests/model.rs"]
+mod model;
+
+use model::{MemoryTraces, model};
 
 const REQUESTS: u64 = 4_000_000;
 const RUNS: u32 = 5;
-
-#[derive(Debug)]
-struct MemoryTrace(Arc<[u8]>, usize);
-
-impl TraceFiles for MemoryTrace {
-    fn open(&self, _: &str) -> Result<Box<dyn TraceBytes>, String> {
-        Ok(Box::new(Self(Arc::clone(&self.0), 0)))
-    }
-}
-
-impl TraceBytes for MemoryTrace {
-    fn read(&mut self, buffer: &mut [u8]) -> Result<usize, String> {
-        let rest = &self.0[self.1..];
-        let count = rest.len().min(buffer.len());
-        buffer[..count].copy_from_slice(&rest[..count]);
-        self.1 += count;
-        Ok(count)
-    }
-}
-
-struct NoLogs;
-
-impl LogSink for NoLogs {
-    fn create(&self, _: &LogPlan) -> Result<Box<dyn WorkerLog>, String> {
-        Err("there are no logs".to_owned())
-    }
-}
 
 /// Returns the trace of a database: 50,000 requests per second of 8 KiB, with syncs and a sequential log.
 fn database() -> Arc<[u8]> {
@@ -80,22 +55,22 @@ fn database() -> Arc<[u8]> {
 fn main() {
     let volume = std::env::args().nth(1).filter(|word| !word.starts_with('-'));
     let volume = volume.unwrap_or_else(|| "gcp/hyperdisk-balanced,size=1TiB,iops=160000,throughput=2400MiB/s".into());
-    let trace = Arc::new(MemoryTrace(database(), 0));
-    println!("{:.2} bytes per request", trace.0.len() as f64 / REQUESTS as f64);
+    let trace = database();
+    println!("{:.2} bytes per request", trace.len() as f64 / REQUESTS as f64);
+    let traces = Arc::new(MemoryTraces([("t".to_owned(), trace)].into()));
     for words in [&[][..], &["--replay_loop=closed"], &["--speed=max", "--iodepth=64"]] {
-        let seconds = (0..RUNS).map(|_| once(&trace, &volume, words)).fold(f64::MAX, f64::min);
+        let seconds = (0..RUNS).map(|_| once(&traces, &volume, words)).fold(f64::MAX, f64::min);
         println!("{:<28} {:5.2} M requests/s", words.join(" "), REQUESTS as f64 / 1e6 / seconds);
     }
 }
 
 /// Returns the seconds of a replay, from the job to the record.
-fn once(trace: &Arc<MemoryTrace>, volume: &str, words: &[&str]) -> f64 {
+fn once(traces: &Arc<MemoryTraces>, volume: &str, words: &[&str]) -> f64 {
     let words: Vec<String> = ["--replay=t"].iter().chain(words).map(|word| (*word).to_owned()).collect();
     let before = [("ioengine", "model"), ("volume", volume)].map(|(name, value)| (name.to_owned(), value.to_owned()));
     let around = InjectedOptions { before: before.into(), after: Vec::new() };
     let plan = parse_job_arguments(&words, &[], &around, Dialect::Strict, &EmptySource).into_result().expect("a job").0;
-    let runner = ModelRunner::in_virtual_time(Capacity::default(), volume::catalogue::no_files, Arc::new(NoLogs));
-    let runner = runner.with_traces(Arc::clone(trace) as Arc<dyn TraceFiles>);
+    let runner = model().with_traces(Arc::clone(traces) as Arc<dyn TraceFiles>);
     let start = processor_seconds();
     let prepared = runner.prepare(&plan, Seeds::fixed(1)).expect("a plan that can run");
     let completed = prepared.run(&RunOptions::default(), &Uninterrupted, &mut NullObserver).expect("a run");

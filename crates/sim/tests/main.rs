@@ -5,6 +5,7 @@ mod cases;
 mod common;
 mod conformance;
 mod hosts;
+mod model;
 mod open_loop;
 mod pagecache;
 mod replay;

@@ -3,51 +3,14 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use job::limits::Capacity;
 use job::{Dialect, InjectedOptions, Plan, parse_job_arguments};
 use record::Run;
-use runner::{
-    CreditPolicy, LogPlan, LogSink, NullObserver, RunOptions, Runner, Seeds, TraceFiles, Uninterrupted, WorkerLog,
-    WorkerResult,
-};
-use sim::model::ModelRunner;
+use runner::{CreditPolicy, NullObserver, RunOptions, Runner, Seeds, Uninterrupted, WorkerResult};
 use trace::{TraceInfo, TraceOperation, TraceRequest, TraceWriter, TraceWriterOptions};
 use units::Nanos;
 use units::random::Random;
-use workload::TraceBytes;
 
-/// Traces in memory, by path.
-#[derive(Debug, Default)]
-struct MemoryTraces(BTreeMap<String, Arc<[u8]>>);
-
-#[derive(Debug)]
-struct MemoryTrace(Arc<[u8]>, usize);
-
-impl TraceFiles for MemoryTraces {
-    fn open(&self, path: &str) -> Result<Box<dyn TraceBytes>, String> {
-        let bytes = self.0.get(path).ok_or_else(|| format!("{path}: there is no such file"))?;
-        Ok(Box::new(MemoryTrace(Arc::clone(bytes), 0)))
-    }
-}
-
-impl TraceBytes for MemoryTrace {
-    fn read(&mut self, buffer: &mut [u8]) -> Result<usize, String> {
-        let rest = &self.0[self.1..];
-        let count = rest.len().min(buffer.len());
-        buffer[..count].copy_from_slice(&rest[..count]);
-        self.1 += count;
-        Ok(count)
-    }
-}
-
-#[derive(Debug)]
-struct NoLogs;
-
-impl LogSink for NoLogs {
-    fn create(&self, _: &LogPlan) -> Result<Box<dyn WorkerLog>, String> {
-        Err("there are no logs".to_owned())
-    }
-}
+use crate::model::{MemoryTraces, model};
 
 fn encoded(requests: &[TraceRequest]) -> Vec<u8> {
     let devices = vec![("sda".to_owned(), None)];
@@ -76,7 +39,7 @@ fn replay_with(
     options: &RunOptions,
 ) -> Result<(Run, Vec<WorkerResult>), String> {
     let traces = Arc::new(MemoryTraces(BTreeMap::from([("t".to_owned(), encoded(requests).into())])));
-    let runner = ModelRunner::in_virtual_time(Capacity::default(), |_| Err("no file".into()), Arc::new(NoLogs));
+    let runner = model();
     let runner = runner.with_traces(traces);
     let plan = plan(volume, &[&["replay=t"], words].concat());
     let prepared = runner.prepare(&plan, Seeds::fixed(7)).map_err(|problems| format!("{problems:?}"))?;
