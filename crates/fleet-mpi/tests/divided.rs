@@ -31,7 +31,7 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-const GRID: &str = "sim --on gcp/pd-ssd,size=1TiB --name=a --rw=randread --runtime=1";
+const GRID: &str = "sim --on gcp/pd-ssd,size=1TiB --name=a --rw=randread --runtime=300ms";
 
 #[test]
 fn ranks_together_give_what_one_process_gives() {
@@ -103,7 +103,7 @@ fn points_of_a_killed_rank_are_simulated_by_rank_0() {
 fn without_rank_1(launcher: Launcher, options: &[&str], timeout_s: u64) {
     let home = TempDir::new().unwrap();
     // Each point takes seconds, and more of them if the kill came too late.
-    let runtime_s = 24 + 6 * timeout_s;
+    let runtime_s = 12 + 6 * timeout_s;
     let arguments = format!(
         "sim --on custom,size=1TiB,iops=200000,latency=100us --name=a --rw=randread --iodepth=64 --runtime={runtime_s} \
          --vary bs=4k,8k,16k --no-record"

@@ -236,7 +236,7 @@ fn share_on_one_host(ranks: u32) -> Result<(), Miss> {
             "--rw=randread",
             "--bs=4k",
             "--iodepth=8",
-            "--runtime=3",
+            "--runtime=2",
             "--time_based",
             "-o",
             output.to_str().unwrap(),
@@ -525,12 +525,12 @@ fn a_mistake_is_printed_once() {
 #[test]
 fn a_shared_file_that_does_not_exist_is_laid_out_once() {
     let home = TempDir::new().unwrap();
-    let wanted: u64 = 64 << 20;
-    for (round, ranks) in [4, 8, 8].into_iter().enumerate() {
+    let wanted: u64 = 16 << 20;
+    for (round, ranks) in [4, 8].into_iter().enumerate() {
         let (data, output) = (home.path().join(format!("data.{round}")), home.path().join(format!("{round}.json")));
         let ended = run(mpirun(home.path())
             .args(["-n", &ranks.to_string(), FLEET, "run", "--name=shared", "--ioengine=psync", "--rw=randread"])
-            .args(["--bs=4k", "--size=64m", "--number_ios=100", &format!("--filename={}", data.display()), PATIENT])
+            .args(["--bs=4k", "--size=16m", "--number_ios=100", &format!("--filename={}", data.display()), PATIENT])
             .arg("-o")
             .arg(&output));
         assert_eq!(ended.code, Some(0), "{}{}", ended.stdout, ended.stderr);

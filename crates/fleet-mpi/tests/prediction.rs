@@ -32,7 +32,7 @@ struct Load {
 impl Load {
     fn words(&self) -> Vec<String> {
         let depth = format!("--iodepth={}", self.depth);
-        ["--name=a", "--rw=randread", "--bs=4k", &depth, "--runtime=4", "--time_based"].map(str::to_owned).to_vec()
+        ["--name=a", "--rw=randread", "--bs=4k", &depth, "--runtime=2", "--time_based"].map(str::to_owned).to_vec()
     }
 
     fn serve(&self, home: &Path) -> Served {

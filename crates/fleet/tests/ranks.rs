@@ -17,8 +17,12 @@ use crate::memory::{
 
 /// A job with a random load that differs from rank to rank.
 fn load(runtime: &str) -> job::Plan {
-    let runtime = format!("--runtime={runtime}");
-    plan(&["--name=a", "--ioengine=null", "--rw=randrw", "--size=64m", "--rate_iops=3000", "--time_based", &runtime])
+    load_at(3_000, runtime)
+}
+
+fn load_at(iops: u32, runtime: &str) -> job::Plan {
+    let (rate, runtime) = (format!("--rate_iops={iops}"), format!("--runtime={runtime}"));
+    plan(&["--name=a", "--ioengine=null", "--rw=randrw", "--size=64m", &rate, "--time_based", &runtime])
 }
 
 #[test]
@@ -94,7 +98,7 @@ fn measured_clocks(ranks: u32, wrong: impl Fn(u32) -> WrongClock + Sync) -> Opti
 
 /// Returns a load that runs for twice the silence, so that ranks die while it runs.
 fn long_load(silence: Duration) -> job::Plan {
-    load(&format!("{}s", 2 * silence.as_secs()))
+    load_at(300, &format!("{}s", 2 * silence.as_secs()))
 }
 
 /// Runs a load of which ranks die once all have begun, and returns the results of the others.

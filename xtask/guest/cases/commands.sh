@@ -251,7 +251,7 @@ test_metadata_of_reads_leave_the_page_of_zeros() {
 }
 
 # The 8 bytes behind the data of each block.
-test_extended_protection_information() {
+long_test_extended_protection_information() {
     commanded extended
     own="fathom fio --name=t --ioengine=io_uring_cmd --filename=$character"
     expect 0 "err= 0" $own --rw=randwrite --bs=4k --size=1m --iodepth=8 --verify=crc32c
@@ -265,7 +265,7 @@ test_extended_protection_information() {
 }
 
 # Checksums of 64 bits.
-test_wide_protection_information() {
+long_test_wide_protection_information() {
     commanded wide
     own="$commands --filename=$character --pi_act=0 --pi_chk=GUARD,REFTAG,APPTAG --md_per_io_size=16"
     expect "0 4" write $own --rw=randwrite --iodepth=8 --verify=crc32c --allow-destroy="$character"

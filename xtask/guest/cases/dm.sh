@@ -20,7 +20,7 @@ test_closed_luks() {
     refused "LUKS" /dev/vault
 }
 
-test_closed_luks_1() {
+long_test_closed_luks_1() {
     luks_options="--batch-mode --type luks1 --pbkdf-force-iterations 1000 --key-file /tmp/key"
     luks
     refused "LUKS" /dev/vault
@@ -42,7 +42,7 @@ test_open_and_mounted_luks() {
 }
 
 # Without a header there is no format to recognize, but the device is not empty.
-test_plain_dm_crypt() {
+long_test_plain_dm_crypt() {
     disk vault 24
     head -c 32 /dev/zero > /tmp/key
     cryptsetup open --batch-mode --type plain --cipher aes-xts-plain64 --key-size 256 --key-file /tmp/key /dev/vault opened
@@ -53,7 +53,7 @@ test_plain_dm_crypt() {
     refused "data" /dev/vault
 }
 
-test_linear_over_linear() {
+long_test_linear_over_linear() {
     disk lower 32
     dmsetup create middle --table "0 49152 linear /dev/lower 2048"
     later "dmsetup remove middle"

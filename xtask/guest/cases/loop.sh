@@ -9,7 +9,7 @@ test_loop_over_a_disk_at_an_offset() {
     refused "mounted at /mnt/inside" "$loop" /dev/lower
 }
 
-test_loop_over_a_partition() {
+long_test_loop_over_a_partition() {
     disk lower 32
     printf '1MiB,24MiB,L\n' | sfdisk -q --label dos /dev/lower
     wait_for "test -b /dev/lower1"

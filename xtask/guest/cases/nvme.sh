@@ -78,7 +78,7 @@ without_multipath() {
     later "dd if=/dev/zero of=$first bs=1M oflag=direct"
 }
 
-test_mounted_by_its_other_node() {
+long_test_mounted_by_its_other_node() {
     without_multipath
     ext4 "$first"
     mounted "$first" shared

@@ -39,7 +39,7 @@ test_empty_partition_beside_a_mounted_one() {
     [ "$before" = "$(digest /dev/guard1 /mnt/first/data)" ] || fail "the partition beside it has changed"
 }
 
-test_extended_partition_with_a_mounted_logical_one() {
+long_test_extended_partition_with_a_mounted_logical_one() {
     disk guard 32
     printf '1MiB,24MiB,Ex\n2MiB,16MiB,L\n' | sfdisk -q --label dos /dev/guard
     wait_for "test -b /dev/guard5"
@@ -80,7 +80,7 @@ test_every_way_of_writing_is_refused() {
     [ "$before" = "$(digest /dev/guard)" ] || fail "data have changed"
 }
 
-test_swap_on_a_partition() {
+long_test_swap_on_a_partition() {
     mbr
     mkswap /dev/guard2 >/dev/null
     refused "swap" /dev/guard2 /dev/guard

@@ -32,7 +32,7 @@ test_scsi_disk_is_deleted() {
     removed "$scsi" "echo 1 > /sys/block/${scsi#/dev/}/device/delete" io_uring
 }
 
-test_scsi_disk_is_deleted_under_libaio() {
+long_test_scsi_disk_is_deleted_under_libaio() {
     scsi_disk dev_size_mb=16
     removed "$scsi" "echo 1 > /sys/block/${scsi#/dev/}/device/delete" libaio
 }

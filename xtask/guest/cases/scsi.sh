@@ -17,7 +17,7 @@ test_disk_with_a_mounted_partition() {
 }
 
 # Two hosts with the same unit: two names, one identifier.
-test_mounted_by_its_other_node() {
+long_test_mounted_by_its_other_node() {
     scsi_disk dev_size_mb=32 add_host=2 vpd_use_hostno=0
     set -- $scsi
     [ $# = 2 ] || fail "two disks were wanted, not: $*"

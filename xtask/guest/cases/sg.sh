@@ -170,7 +170,7 @@ test_partitions_and_other_devices_are_refused() {
     expect "1 2" "no SCSI device" fathom run --progress off --name=t --ioengine=sg --rw=write --bs=4k --size=64k --filename=/dev/null
 }
 
-test_blocks_of_4096_bytes() {
+long_test_blocks_of_4096_bytes() {
     sg_disk sector_size=4096
     as_fio "$generic" --rw=write --bs=8k
     as_fio "$scsi" --rw=write --sg_write_mode=write_same --bs=16k

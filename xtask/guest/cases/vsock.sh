@@ -13,7 +13,7 @@ test_jobs_exchange_blocks() {
     exchange net
 }
 
-test_jobs_exchange_blocks_through_pipes() {
+long_test_jobs_exchange_blocks_through_pipes() {
     exchange netsplice
 }
 
@@ -23,7 +23,7 @@ test_round_trips_and_clones() {
         --group_reporting --name=receiver --listen --rw=read --name=sender --hostname=1 --rw=write
 }
 
-test_missing_peers_and_machines_are_named() {
+long_test_missing_peers_and_machines_are_named() {
     modprobe vsock_loopback
     expect 3 "CID 1, vsock port 8765" fathom run --progress off --name=t --ioengine=net --protocol=vsock --port=8765 --hostname=1 --rw=write --bs=4k \
         --size=64k

@@ -186,7 +186,7 @@ long_test_commands_in_zones_are_as_in_fio() {
     same_zones
 }
 
-test_commands_in_zones() {
+long_test_commands_in_zones() {
     zoned_namespace
     blkzone reset "$zoned"
     commands="fathom fio --name=t --filename=$character --zonemode=zbd --bs=64k --ioengine=io_uring_cmd"

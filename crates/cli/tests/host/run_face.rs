@@ -264,18 +264,17 @@ fn a_failing_worker_keeps_the_results_of_others() {
 }
 
 #[test]
-fn a_flipped_byte_is_found_by_every_method() {
-    let methods = ["md5", "crc64", "crc32c", "crc32", "crc16", "crc7", "sha1", "sha256", "sha512", "xxhash", "pattern"];
-    for method in &methods {
+fn a_flipped_byte_is_found() {
+    for method in ["crc32c", "pattern"] {
         let scratch = Scratch::new();
-        let pattern = if *method == "pattern" { "--verify_pattern=0xdeadbeef" } else { "" };
+        let pattern = if method == "pattern" { "--verify_pattern=0xdeadbeef" } else { "" };
         let line = format!("{WRITES} --randrepeat=1 --verify={method} {pattern}");
         expect_measured(run(&mut measure(&scratch, &format!("{line} --do_verify=0"))));
         expect_measured(run(&mut measure(&scratch, &format!("{line} --verify_only"))));
         flip_a_byte(&scratch, 20_480 + 3000);
         let outcome = run(&mut measure(&scratch, &format!("{line} --verify_only"))).expect_code(1);
         let message = &outcome.stderr;
-        let place = if *method == "pattern" { "23480" } else { "20480" };
+        let place = if method == "pattern" { "23480" } else { "20480" };
         assert!(["data", place, "expected", "found"].iter().all(|word| message.contains(word)), "{method}: {message}");
     }
 }

@@ -6,6 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use units::random::Random;
 use volume::closed::{Load, Prediction, predict};
 
+use crate::common::cases::at_night;
 use crate::common::host::{Miss, WakeUps, timed};
 use crate::common::json::Json;
 use crate::common::model::record;
@@ -108,22 +109,36 @@ fn differences(depth: u32, served: Served, simulated: Figures, host: WakeUps) ->
 /// Serializes the tests, which compare times.
 static ALONE: Mutex<()> = Mutex::new(());
 
+/// Returns what a run at a depth lasts, and the figures of its simulation, which agree with the closed form.
+#[track_caller]
+fn simulated_as_closed(volume: &str, depth: u32) -> (f64, Figures) {
+    let closed = closed(volume, depth);
+    // Long enough within the burst, from the start.
+    let secs = (f64::from(depth) / LAST_FRACTION / closed.burst_iops).max(SECONDS).ceil();
+    let simulated = simulated(volume, depth, secs);
+    let error = simulated.iops / closed.burst_iops - 1.0;
+    assert!(error.abs() <= 0.02, "{volume} at {depth}: {} by simulation, {} closed", simulated.iops, closed.burst_iops);
+    (secs, simulated)
+}
+
+/// Compares the closed form with the simulation; the simulation with a served disk only at night, because the two volumes
+/// of `agree` take the same path.
+#[track_caller]
+fn agree_at_night(name: &str, volume: &str) {
+    if at_night() {
+        return agree(name, volume);
+    }
+    for depth in DEPTHS {
+        simulated_as_closed(volume, depth);
+    }
+}
+
 #[track_caller]
 fn agree(name: &str, volume: &str) {
     require!(Fio);
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     for depth in DEPTHS {
-        let closed = closed(volume, depth);
-        // Long enough within the burst, from the start.
-        let secs = (f64::from(depth) / LAST_FRACTION / closed.burst_iops).max(SECONDS).ceil();
-        let simulated = simulated(volume, depth, secs);
-        let error = simulated.iops / closed.burst_iops - 1.0;
-        assert!(
-            error.abs() <= 0.02,
-            "{volume} at {depth}: {} by simulation, {} closed",
-            simulated.iops,
-            closed.burst_iops
-        );
+        let (secs, simulated) = simulated_as_closed(volume, depth);
         timed(&format!("{name}, depth {depth}"), || {
             let (served, host) = WakeUps::during(|| served(volume, depth, secs));
             let apart = differences(depth, served, simulated, WakeUps::default());
@@ -145,7 +160,7 @@ fn hyperdisk_agrees() {
 
 #[test]
 fn pd_ssd_agrees() {
-    agree("triangle::pd_ssd_agrees", "gcp/pd-ssd@2019,size=2048GB,vcpus=32");
+    agree_at_night("triangle::pd_ssd_agrees", "gcp/pd-ssd@2019,size=2048GB,vcpus=32");
 }
 
 #[test]
@@ -155,17 +170,17 @@ fn gp3_agrees() {
 
 #[test]
 fn vultr_nvme_agrees() {
-    agree("triangle::vultr_nvme_agrees", "vultr/nvme-block");
+    agree_at_night("triangle::vultr_nvme_agrees", "vultr/nvme-block");
 }
 
 #[test]
 fn vultr_hdd_agrees() {
-    agree("triangle::vultr_hdd_agrees", "vultr/hdd-block");
+    agree_at_night("triangle::vultr_hdd_agrees", "vultr/hdd-block");
 }
 
 #[test]
 fn a_volume_of_one_millisecond_agrees() {
-    agree("triangle::a_volume_of_one_millisecond_agrees", "custom,iops=5000,latency=1ms");
+    agree_at_night("triangle::a_volume_of_one_millisecond_agrees", "custom,iops=5000,latency=1ms");
 }
 
 /// Writes an iolog of 6,000 requests in 3 s, which arrive at random and in bursts of up to eight.
@@ -238,9 +253,12 @@ fn apart(real: Figures, simulated: Figures, late: (f64, f64), host: WakeUps) -> 
     differences.into_iter().flatten().collect()
 }
 
+/// Only at night: wake-ups of a host are so large a part of a latency below 1 ms that it often cannot decide.
 #[test]
 fn a_replay_on_gp3_agrees() {
-    replays_agree("triangle::a_replay_on_gp3_agrees", "aws/gp3,size=1TiB,iops=3000");
+    if at_night() {
+        replays_agree("triangle::a_replay_on_gp3_agrees", "aws/gp3,size=1TiB,iops=3000");
+    }
 }
 
 #[test]

@@ -349,22 +349,19 @@ fn a_missing_or_damaged_state_is_an_error() {
 #[test]
 fn stale_blocks_are_found_by_the_saved_state() {
     let scratch = Scratch::new();
-    for program in [Program::Fathom, Program::Strict] {
-        for rw in ["write", "randwrite", "randwrite --norandommap"] {
-            let line =
-                format!("--rw={rw} --bs=4k --verify=crc32c --do_verify=0 --verify_state_save=1 --verify_nonce=7");
-            let line = if program == Program::Fathom { line.replace(" --verify_nonce=7", "") } else { line };
-            start(&scratch, program, &format!("{line} --io_size=64k")).expect_code(0);
-            let stale = std::fs::read(scratch.path("x")).expect("it was written");
-            start(&scratch, program, &format!("{line} --io_size=320k")).expect_code(0);
-            let check = format!("{line} --io_size=320k --verify_only=1 --verify_state_load=1");
-            start(&scratch, program, &check).expect_code(0);
-            scratch.write("x", stale);
-            let outcome = start(&scratch, program, &check).expect_code(1);
-            let texts = ["block of another pass", "block of an earlier write", "no verification header"];
-            assert!(texts.iter().any(|text| outcome.stderr.contains(text)), "{}", outcome.stderr);
-            std::fs::remove_file(scratch.path("x")).expect("it was written");
-        }
+    for (program, rw) in [(Program::Fathom, "randwrite"), (Program::Strict, "randwrite --norandommap")] {
+        let line = format!("--rw={rw} --bs=4k --verify=crc32c --do_verify=0 --verify_state_save=1 --verify_nonce=7");
+        let line = if program == Program::Fathom { line.replace(" --verify_nonce=7", "") } else { line };
+        start(&scratch, program, &format!("{line} --io_size=64k")).expect_code(0);
+        let stale = std::fs::read(scratch.path("x")).expect("it was written");
+        start(&scratch, program, &format!("{line} --io_size=320k")).expect_code(0);
+        let check = format!("{line} --io_size=320k --verify_only=1 --verify_state_load=1");
+        start(&scratch, program, &check).expect_code(0);
+        scratch.write("x", stale);
+        let outcome = start(&scratch, program, &check).expect_code(1);
+        let texts = ["block of another pass", "block of an earlier write", "no verification header"];
+        assert!(texts.iter().any(|text| outcome.stderr.contains(text)), "{}", outcome.stderr);
+        std::fs::remove_file(scratch.path("x")).expect("it was written");
     }
 }
 

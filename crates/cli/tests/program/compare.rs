@@ -2,9 +2,8 @@
 
 use serde_json::Value;
 
-use crate::common;
-use crate::common::runs::{LOAD, simulated};
 use crate::common::{Outcome, Scratch, fathom, run, run_saved, run_with_input, words};
+use crate::runs::{LOAD, disk, simulated};
 
 #[track_caller]
 fn compare(text: &str) -> Outcome {
@@ -27,8 +26,8 @@ fn changed(scratch: &Scratch, from: &str, name: &str, change: impl FnOnce(&mut V
 #[test]
 fn a_slower_volume_is_worse_and_an_equal_one_the_same() {
     let scratch = Scratch::new();
-    let (a, b) = (simulated(&scratch, "a.json", 1_000, 1, LOAD), simulated(&scratch, "b.json", 1_000, 2, LOAD));
-    let slow = simulated(&scratch, "slow.json", 1_100, 3, LOAD);
+    let (a, b) = (simulated(&scratch, "a.json", 10_000, 1, LOAD), simulated(&scratch, "b.json", 10_000, 2, LOAD));
+    let slow = simulated(&scratch, "slow.json", 11_000, 3, LOAD);
     let page = compare(&format!("{a} {b}")).expect_clean().stdout;
     assert!(answer(&page).starts_with("no difference on reads: IOPS the same within 2%"), "{page}");
     for part in ["baseline", "candidate", "reads", "  IOPS", "  latency mean", "  latency p99 ", "same"] {
@@ -51,12 +50,12 @@ fn a_slower_volume_is_worse_and_an_equal_one_the_same() {
 #[test]
 fn the_exit_code_follows_fail_on() {
     let scratch = Scratch::new();
-    let (a, slow) = (simulated(&scratch, "a.json", 1_000, 1, LOAD), simulated(&scratch, "slow.json", 1_100, 3, LOAD));
+    let (a, slow) = (simulated(&scratch, "a.json", 10_000, 1, LOAD), simulated(&scratch, "slow.json", 11_000, 3, LOAD));
     compare(&format!("{a} {slow} --force")).expect_clean();
     compare(&format!("{a} {slow} --force --fail-on worse")).expect_code(1);
     compare(&format!("{slow} {a} --force --fail-on worse")).expect_clean();
     let short = "--name=reads --rw=randread --iodepth=1 --runtime=3 --time_based";
-    let (b, c) = (simulated(&scratch, "b.json", 1_000, 1, short), simulated(&scratch, "c.json", 1_000, 2, short));
+    let (b, c) = (simulated(&scratch, "b.json", 10_000, 1, short), simulated(&scratch, "c.json", 10_000, 2, short));
     compare(&format!("{b} {c} --fail-on worse")).expect_clean();
     let undecided = compare(&format!("{b} {c} --fail-on undecided")).expect_code(1);
     assert!(undecided.stdout.contains("undecided"), "{}", undecided.stdout);
@@ -65,7 +64,7 @@ fn the_exit_code_follows_fail_on() {
 #[test]
 fn every_format_is_written_by_its_file_extension() {
     let scratch = Scratch::new();
-    let (a, b) = (simulated(&scratch, "a.json", 1_000, 1, LOAD), simulated(&scratch, "b.json", 1_000, 2, LOAD));
+    let (a, b) = (simulated(&scratch, "a.json", 10_000, 1, LOAD), simulated(&scratch, "b.json", 10_000, 2, LOAD));
     let out = ["c.json", "c.md", "c.csv", "c.txt"].map(|name| scratch.text(name));
     let all: String = out.iter().map(|path| format!(" -o {path}")).collect();
     let page = compare(&format!("{a} {b} --format md{all}")).expect_clean().stdout;
@@ -88,9 +87,9 @@ fn every_format_is_written_by_its_file_extension() {
 #[test]
 fn runs_of_different_workloads_are_refused_with_every_reason() {
     let scratch = Scratch::new();
-    let a = simulated(&scratch, "a.json", 1_000, 1, LOAD);
+    let a = simulated(&scratch, "a.json", 10_000, 1, LOAD);
     let other = "--name=reads --rw=randrw --bs=8k --iodepth=8 --numjobs=2 --group_reporting --runtime=20 --time_based";
-    let b = simulated(&scratch, "b.json", 1_000, 1, other);
+    let b = simulated(&scratch, "b.json", 10_000, 1, other);
     let refused = compare(&format!("{a} {b}")).expect_code(2);
     assert_eq!(refused.stdout, "");
     for reason in [
@@ -114,7 +113,7 @@ fn repeats_are_given_with_commas_or_with_options() {
     let side = |name: &str, median_us: u32, seed: u64| -> Vec<String> {
         (0..5).map(|n| simulated(&scratch, &format!("{name}{n}.json"), median_us, seed + n, short)).collect()
     };
-    let (a, b) = (side("a", 1_000, 10).join(","), side("b", 1_100, 20).join(","));
+    let (a, b) = (side("a", 10_000, 10).join(","), side("b", 11_000, 20).join(","));
     let first = compare(&format!("{a} {b} --force")).expect_clean().stdout;
     let second = compare(&format!("--baseline {a} --candidate {b} --force")).expect_clean().stdout;
     let third = compare(&format!("{b} --baseline {a} --force")).expect_clean().stdout;
@@ -138,7 +137,9 @@ fn repeats_are_given_with_commas_or_with_options() {
 fn a_series_is_all_of_its_repeats() {
     let scratch = Scratch::new();
     let (home, file) = (scratch.text("home"), scratch.sparse("data", 4 << 20));
-    let job = format!("--name=reads --ioengine=psync --rw=randread --filename={file} --runtime=1 --time_based");
+    let job = format!(
+        "--name=reads --ioengine=psync --rw=randread --filename={file} --rate_iops=200 --runtime=1 --time_based"
+    );
     let mut names = Vec::new();
     for _ in 0..2 {
         let words = words(&format!("run --repeat 2 --progress off --format json {job}"));
@@ -157,7 +158,7 @@ fn a_series_is_all_of_its_repeats() {
 #[test]
 fn all_reasons_against_a_comparison_are_reported_together() {
     let scratch = Scratch::new();
-    let a = simulated(&scratch, "a.json", 1_000, 1, LOAD);
+    let a = simulated(&scratch, "a.json", 10_000, 1, LOAD);
     let text = std::fs::read_to_string(&a).unwrap();
     let truncated = scratch.write("truncated.json", &text[..text.len() / 2]);
     let empty = changed(&scratch, &a, "empty.json", |record| record["jobs"] = Value::Array(Vec::new()));
@@ -189,7 +190,7 @@ fn all_reasons_against_a_comparison_are_reported_together() {
     assert!(one.stderr.contains("two runs are needed"), "{}", one.stderr);
     let spare = compare(&format!("{a} --baseline {empty} --candidate {none}")).expect_code(2);
     assert!(spare.stderr.contains("unexpected third run"), "{}", spare.stderr);
-    let reads = simulated(&scratch, "w.json", 1_000, 1, &LOAD.replace("randread", "randwrite"));
+    let reads = simulated(&scratch, "w.json", 10_000, 1, &LOAD.replace("randread", "randwrite"));
     let nothing = compare(&format!("{a} {reads} --force")).expect_code(2);
     assert!(nothing.stderr.contains("nothing to compare"), "{}", nothing.stderr);
 }
@@ -199,7 +200,7 @@ type Change<'a> = &'a dyn Fn(&mut Value);
 #[test]
 fn implausible_records_cause_no_panic_and_no_nan() {
     let scratch = Scratch::new();
-    let a = simulated(&scratch, "a.json", 1_000, 1, LOAD);
+    let a = simulated(&scratch, "a.json", 10_000, 1, &LOAD.replace("runtime=60", "runtime=10"));
     let result = |record: &mut Value, change: Change<'_>| change(&mut record["jobs"][0]["result"]);
     let implausible: [(&str, Change<'_>); 6] = [
         ("no-time", &|result| result["read"]["runtime_ns"] = 0.into()),
@@ -221,7 +222,7 @@ fn implausible_records_cause_no_panic_and_no_nan() {
         }
     }
     let second = "--name=reads --rw=randread --iodepth=1 --runtime=1 --time_based";
-    let (b, c) = (simulated(&scratch, "b.json", 1_000, 1, second), simulated(&scratch, "c.json", 1_000, 2, second));
+    let (b, c) = (simulated(&scratch, "b.json", 10_000, 1, second), simulated(&scratch, "c.json", 10_000, 2, second));
     let page = compare(&format!("{b} {c}")).expect_clean().stdout;
     assert!(answer(&page).starts_with("undecided on reads"), "one second decides nothing: {page}");
 }
@@ -240,7 +241,7 @@ fn output_of_fio_and_standard_input_are_accepted() {
 #[test]
 fn every_command_reads_all_repeats_of_a_file() {
     let scratch = Scratch::new();
-    let volume = common::runs::disk(&scratch, 1_000);
+    let volume = disk(&scratch, 10_000);
     let file = |name: &str, seed: &str| {
         let path = scratch.text(name);
         let line = format!("sim --on {volume} {LOAD} --repeat 3 --seed {seed} --progress off -o {path}");
@@ -253,7 +254,7 @@ fn every_command_reads_all_repeats_of_a_file() {
     assert_eq!(document["baseline"].as_array().map(Vec::len), Some(3), "{document}");
     assert_eq!(document["candidate"].as_array().map(Vec::len), Some(3), "{document}");
     assert_eq!(document["jobs"][0]["figures"][0]["basis"]["of"], "repeats");
-    let gate = format!("gate {new} --baseline {base} --assert read.iops>=95% --assert read.iops>=3k");
+    let gate = format!("gate {new} --baseline {base} --assert read.iops>=95% --assert read.iops>=300");
     assert!(run(&mut fathom(words(&gate))).expect_clean().stdout.contains("all 2 expectations hold"));
     let page = scratch.text("page.html");
     run(&mut fathom(words(&format!("report {base} -o {page}")))).expect_clean();
@@ -262,12 +263,12 @@ fn every_command_reads_all_repeats_of_a_file() {
     let explained = run(&mut fathom(words(&format!("explain {base}")))).expect_clean().stdout;
     assert_eq!((1..=3).filter(|n| explained.contains(&format!("base.json#{n}:"))).count(), 3, "{explained}");
     // One repeat by its number, and all of them from standard input.
-    let one = run(&mut fathom(words(&format!("gate {base}#2 --assert read.iops>=3k")))).expect_clean();
+    let one = run(&mut fathom(words(&format!("gate {base}#2 --assert read.iops>=300")))).expect_clean();
     assert!(one.stdout.contains("base.json#2"), "{}", one.stdout);
     let text = std::fs::read_to_string(&base).unwrap();
-    let piped = run_with_input(&mut fathom(words("gate - --assert read.iops>=3k")), &text).expect_clean();
+    let piped = run_with_input(&mut fathom(words("gate - --assert read.iops>=300")), &text).expect_clean();
     assert!(piped.stdout.contains("standard input#3"), "{}", piped.stdout);
-    let none = run(&mut fathom(words(&format!("gate {base}#4 --assert read.iops>=3k")))).expect_code(2);
+    let none = run(&mut fathom(words(&format!("gate {base}#4 --assert read.iops>=300")))).expect_code(2);
     assert!(none.stderr.contains("`") && none.stderr.contains("base.json#3"), "{}", none.stderr);
 }
 
@@ -275,7 +276,7 @@ fn every_command_reads_all_repeats_of_a_file() {
 #[test]
 fn two_series_in_one_file_are_not_mixed() {
     let scratch = Scratch::new();
-    let volume = common::runs::disk(&scratch, 1_000);
+    let volume = disk(&scratch, 10_000);
     let job = |name: &str, depth: u32| {
         scratch
             .write(&format!("{name}.fio"), format!("[{name}]\nrw=randread\niodepth={depth}\nruntime=1\ntime_based\n"))

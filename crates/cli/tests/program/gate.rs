@@ -3,8 +3,8 @@
 use serde_json::Value;
 use std::fmt::Write;
 
-use crate::common::runs::{LOAD, simulated};
 use crate::common::{Outcome, Scratch, fathom, require, run, run_saved, words};
+use crate::runs::{LOAD, simulated};
 
 #[track_caller]
 fn gate(text: &str) -> Outcome {
@@ -14,11 +14,11 @@ fn gate(text: &str) -> Outcome {
 #[test]
 fn expectations_that_do_not_hold_exit_with_1() {
     let scratch = Scratch::new();
-    let a = simulated(&scratch, "a.json", 1_000, 1, LOAD);
-    let page = gate(&format!("{a} --assert read.iops>=3k --assert read.lat.p99<=1s")).expect_clean().stdout;
+    let a = simulated(&scratch, "a.json", 10_000, 1, LOAD);
+    let page = gate(&format!("{a} --assert read.iops>=300 --assert read.lat.p99<=1s")).expect_clean().stdout;
     assert!(page.ends_with("all 2 expectations hold\n"), "{page}");
-    assert!(page.contains("✓ read.iops>=3k") && page.contains("to spare"), "{page}");
-    let failed = gate(&format!("{a} --assert read.iops>=3k --assert read.lat<=1us")).expect_code(1);
+    assert!(page.contains("✓ read.iops>=300") && page.contains("to spare"), "{page}");
+    let failed = gate(&format!("{a} --assert read.iops>=300 --assert read.lat<=1us")).expect_code(1);
     assert_eq!(failed.stderr, "");
     assert!(failed.stdout.contains("✗ read.lat<=1us"), "{}", failed.stdout);
     let last = failed.stdout.lines().last().unwrap();
@@ -32,9 +32,9 @@ fn expectations_that_do_not_hold_exit_with_1() {
 #[test]
 fn expectations_of_files_and_of_the_command_line_are_combined() {
     let scratch = Scratch::new();
-    let a = simulated(&scratch, "a.json", 1_000, 1, LOAD);
+    let a = simulated(&scratch, "a.json", 10_000, 1, LOAD);
     let file = scratch.write("limits.txt", "read.iops>=1 # at least\n");
-    let page = gate(&format!("{a} --assert read.iops>=3k --assert-file {file}")).expect_clean().stdout;
+    let page = gate(&format!("{a} --assert read.iops>=300 --assert-file {file}")).expect_clean().stdout;
     assert!(page.ends_with("all 2 expectations hold\n"), "{page}");
     gate(&format!("{a} --assert read.iops<=1")).expect_code(1);
 }
@@ -43,19 +43,13 @@ fn expectations_of_files_and_of_the_command_line_are_combined() {
 fn noise_alone_does_not_fail_a_percentage_of_the_baseline() {
     let scratch = Scratch::new();
     let short = "--name=reads --rw=randread --iodepth=1 --runtime=10 --time_based";
-    let runs: Vec<String> = (0..6).map(|n| simulated(&scratch, &format!("{n}.json"), 1_000, n, short)).collect();
-    let mut open = 0;
-    for (index, run) in runs.iter().enumerate() {
-        let baseline = &runs[(index + 1) % runs.len()];
-        let passed = gate(&format!("{run} --baseline {baseline} --assert read.iops>=100%")).expect_clean().stdout;
-        if passed.contains("within noise") {
-            open += 1;
-            gate(&format!("{run} --baseline {baseline} --assert read.iops>=100% --strict")).expect_code(1);
-        }
-    }
-    assert!(open > 0, "of six pairs some are below the baseline");
-    let slow = simulated(&scratch, "slow.json", 1_100, 9, LOAD);
-    let a = simulated(&scratch, "a.json", 1_000, 1, LOAD);
+    let [one, other] = [1, 2].map(|seed| simulated(&scratch, &format!("{seed}.json"), 10_000, seed, short));
+    let of_baseline = format!("{one} --baseline {other} --assert read.iops>=100%");
+    let passed = gate(&of_baseline).expect_clean().stdout;
+    assert!(passed.contains("within noise"), "this run is below the baseline: {passed}");
+    gate(&format!("{of_baseline} --strict")).expect_code(1);
+    let slow = simulated(&scratch, "slow.json", 11_000, 9, LOAD);
+    let a = simulated(&scratch, "a.json", 10_000, 1, LOAD);
     let failed = gate(&format!("{slow} --baseline {a} --assert read.iops>=97% --force")).expect_code(1).stdout;
     assert!(failed.contains("off (change -"), "{failed}");
     gate(&format!("{a} --baseline {slow} --assert read.iops>=97% --force")).expect_clean();
@@ -64,8 +58,8 @@ fn noise_alone_does_not_fail_a_percentage_of_the_baseline() {
 #[test]
 fn a_baseline_of_another_workload_is_refused() {
     let scratch = Scratch::new();
-    let a = simulated(&scratch, "a.json", 1_000, 1, LOAD);
-    let b = simulated(&scratch, "b.json", 1_000, 1, &LOAD.replace("iodepth=4", "iodepth=64"));
+    let a = simulated(&scratch, "a.json", 10_000, 1, LOAD);
+    let b = simulated(&scratch, "b.json", 10_000, 1, &LOAD.replace("iodepth=4", "iodepth=64"));
     let refused = gate(&format!("{a} --baseline {b} --assert read.iops>=95%")).expect_code(2);
     assert!(refused.stderr.contains("iodepth is 64 in the baseline and 4 in the candidate"), "{}", refused.stderr);
     let anyway = gate(&format!("{a} --baseline {b} --assert read.iops>=1% --force")).expect_clean().stdout;
@@ -78,8 +72,8 @@ fn a_baseline_of_another_workload_is_refused() {
 #[test]
 fn all_errors_are_reported_with_their_places() {
     let scratch = Scratch::new();
-    let a = simulated(&scratch, "a.json", 1_000, 1, LOAD);
-    let file = scratch.write("limits.txt", "# limits\nread.iops>=3k\n  write.lat.p99<=2   # no unit\nread.speed>1\n");
+    let a = simulated(&scratch, "a.json", 10_000, 1, LOAD);
+    let file = scratch.write("limits.txt", "# limits\nread.iops>=300\n  write.lat.p99<=2   # no unit\nread.speed>1\n");
     let refused = gate(&format!("{a} --assert read.iops>=fast --assert-file {file}")).expect_code(2);
     assert_eq!(refused.stdout, "");
     for part in [
@@ -111,9 +105,9 @@ fn all_errors_are_reported_with_their_places() {
 #[test]
 fn a_thousand_expectations_are_checked() {
     let scratch = Scratch::new();
-    let a = simulated(&scratch, "a.json", 1_000, 1, LOAD);
+    let a = simulated(&scratch, "a.json", 10_000, 1, LOAD);
     let mut text = String::new();
-    (1..=1000).for_each(|n| writeln!(text, "read.iops>={n}").unwrap());
+    (1..=1000).for_each(|n| writeln!(text, "read.lat<={n}s").unwrap());
     let file = scratch.write("many.txt", &text);
     let page = gate(&format!("{a} --assert-file {file}")).expect_clean().stdout;
     assert!(page.ends_with("all 1000 expectations hold\n"), "{}", &page[page.len() - 200..]);
@@ -122,7 +116,7 @@ fn a_thousand_expectations_are_checked() {
 #[test]
 fn untrustworthy_figures_exit_with_4_unless_findings_are_expected() {
     let scratch = Scratch::new();
-    let a = simulated(&scratch, "a.json", 1_000, 1, LOAD);
+    let a = simulated(&scratch, "a.json", 10_000, 1, LOAD);
     let mut record: Value = serde_json::from_str(&std::fs::read_to_string(&a).unwrap()).unwrap();
     record["jobs"][0]["result"]["errors"] = 7.into();
     record["jobs"][0]["result"]["first_error"] = 5.into();
@@ -138,14 +132,14 @@ fn untrustworthy_figures_exit_with_4_unless_findings_are_expected() {
 fn junit_and_markdown_are_valid() {
     require!(Python);
     let scratch = Scratch::new();
-    let a = simulated(&scratch, "a.json", 1_000, 1, LOAD);
+    let a = simulated(&scratch, "a.json", 10_000, 1, LOAD);
     let mut record: Value = serde_json::from_str(&std::fs::read_to_string(&a).unwrap()).unwrap();
     record["jobs"][0]["name"] = "a<b>&\"c\"\u{1}".into();
     record["host"]["hostname"] = "h&h".into();
     let special = scratch.write("odd&.json", record.to_string());
     let (junit, markdown, json) = (scratch.text("gate.xml"), scratch.text("gate.md"), scratch.text("gate.json"));
     let mut all = words(&format!("gate {special} --junit {junit} -o {markdown} -o {json}"));
-    for expectation in ["read.iops>=3k", "job(a<b>&\"c\"\u{1}).read.lat<=1us", "write.iops>=1"] {
+    for expectation in ["read.iops>=300", "job(a<b>&\"c\"\u{1}).read.lat<=1us", "write.iops>=1"] {
         all.extend(["--assert".to_owned(), expectation.to_owned()]);
     }
     run(&mut fathom(all)).expect_code(1);
@@ -161,7 +155,7 @@ fn junit_and_markdown_are_valid() {
         lines,
         [
             "testsuites 3 1 1 h&h",
-            "fathom.gate read.iops>=3k ['system-out']",
+            "fathom.gate read.iops>=300 ['system-out']",
             "fathom.gate.a<b>&\"c\"\\u0001 job(a<b>&\"c\"\\u0001).read.lat<=1us ['failure']",
             "fathom.gate write.iops>=1 ['error']"
         ]
@@ -189,14 +183,4 @@ fn a_probe_of_a_sweep_is_selected_by_name() {
     assert_eq!(document["checks"][0]["outcome"], "passed", "{document}");
     let wrong = gate("job(no such probe).read.iops>=1").expect_code(1).stdout;
     assert!(wrong.contains("no_such_job"), "{wrong}");
-}
-
-#[test]
-fn one_of_several_jobs_is_selected_by_name() {
-    let scratch = Scratch::new();
-    let load = "--rw=randread --runtime=20 --time_based --name=shallow --iodepth=1 --name=deep --iodepth=16";
-    let a = simulated(&scratch, "a.json", 1_000, 1, load);
-    let page = gate(&format!("{a} --assert job(shallow).read.iops<2k --assert job(deep).read.iops>5k")).expect_clean();
-    assert!(page.stdout.contains("all 2 expectations hold"), "{}", page.stdout);
-    gate(&format!("{a} --assert job(shallow).read.iops>5k")).expect_code(1);
 }

@@ -125,15 +125,15 @@ fn job_names_send_no_control_sequences_to_a_terminal() {
         &["sim", "--on", "aws/gp3"],
         &["fio"],
     ];
-    for face in faces {
-        for rest in ["", "--bogus=\u{1b}[2J", "--numjobs=1000000000"] {
-            let outcome = job(face, rest);
-            for text in [&outcome.stdout, &outcome.stderr] {
-                assert!(!text.chars().any(is_hidden), "{face:?} {rest:?}: {text:?}");
-            }
-            if face.contains(&"--format=json") && rest.is_empty() {
-                common::json::Json::read(&outcome.stdout);
-            }
+    let bogus = "--bogus=\u{1b}[2J";
+    let mistakes = [(faces[0], bogus), (faces[8], bogus), (faces[0], "--numjobs=1000000000")];
+    for (face, rest) in faces.into_iter().map(|face| (face, "")).chain(mistakes) {
+        let outcome = job(face, rest);
+        for text in [&outcome.stdout, &outcome.stderr] {
+            assert!(!text.chars().any(is_hidden), "{face:?} {rest:?}: {text:?}");
+        }
+        if face.contains(&"--format=json") {
+            common::json::Json::read(&outcome.stdout);
         }
     }
 }

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use crate::common::{Outcome, Scratch, fathom, run, words};
 
-const JOB: &str = "--name=a --rw=randread --bs=4k --iodepth=16 --runtime=2 --time_based";
+const JOB: &str = "--name=a --rw=randread --bs=4k --iodepth=16 --runtime=500ms --time_based";
 
 fn sim(options: &str) -> Outcome {
     run(fathom(["sim"]).args(words(options)).args(words(JOB)))
@@ -55,9 +55,7 @@ fn numbers_of_hosts_are_checked_and_real_time_has_one_host() {
     for (options, expected) in [
         ("--on custom,iops=1000 --hosts 0", "0 is not in 1..=10000"),
         ("--on custom,iops=1000 --hosts 10001", "10001 is not in 1..=10000"),
-        ("--on custom,iops=1000 --hosts 99999999999999999999", "--hosts"),
         ("--on custom,iops=1000 --vary hosts=2,0", "hosts=0 is not a number from 1 to 10000"),
-        ("--on custom,iops=1000 --vary hosts=1.5", "hosts=1.5 is not a number from 1 to 10000"),
         ("--on custom,iops=1000 --hosts 10000 --numjobs=2147483647", "simulate fewer hosts"),
     ] {
         let refused = sim(options);

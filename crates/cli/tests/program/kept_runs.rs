@@ -1,7 +1,7 @@
 //! Saved runs, and `fathom runs`.
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::time::Duration;
 
 use crate::common::devices::{LoopDevice, Mount, tool};
@@ -62,7 +62,8 @@ fn expect_measured(outcome: Outcome) -> Outcome {
 }
 
 const NULL: &str = "run --name=reads --ioengine=null --rw=randread --size=1m --bs=4k";
-const ENDLESS: &str = "run --name=long --ioengine=null --rw=randread --size=1m --time_based --runtime=3000";
+const ENDLESS: &str =
+    "run --name=long --ioengine=null --rw=randread --size=1m --rate_iops=1000 --time_based --runtime=3000";
 const SIM: &str = "sim --on custom,iops=5000,latency=1ms --name=reads --rw=randread --iodepth=4 --runtime=2";
 
 #[test]
@@ -166,7 +167,7 @@ fn jobs_are_saved_as_written() {
 #[test]
 fn events_are_saved_as_written() {
     let home = Home::new();
-    home.run(&format!("{NULL} --time_based --runtime=4 --events told.jsonl"));
+    home.run(&format!("{NULL} --rate_iops=1000 --time_based --runtime=4 --events told.jsonl"));
     let kept = store::RunStore::open(home.store()).and_then(|store| store.load("last")).expect("it exists");
     let kept: String = kept.events().expect("they are").map(|line| line.expect("it is whole") + "\n").collect();
     let events = home.0.read("told.jsonl");
@@ -305,57 +306,6 @@ fn an_interrupted_suite_is_completed_from_its_saved_state() {
     assert_eq!(jobs(completed), steps, "including those before the interruption");
     assert_eq!(home.list("").text("runs/0/outcome"), "interrupted");
     assert_eq!(home.list("").text("runs/1/outcome"), "completed");
-}
-
-#[test]
-fn concurrent_runs_are_all_saved() {
-    // Each waits for the others for two seconds at most.
-    timed("kept_runs::concurrent_runs_are_all_saved", || {
-        let home = Home::new();
-        let all: Vec<Running> = (0..8).map(|_| Running::start(&mut home.fathom(NULL))).collect();
-        let ended: Vec<Outcome> = all.into_iter().map(|one| expect_measured(one.end())).collect();
-        let saved = ended.iter().filter(|outcome| outcome.stderr.contains("saved as ")).count();
-        let listed = home.list("");
-        assert_eq!(listed.items("skipped").len(), 0);
-        let are_saved = saved == 8 && listed.items("runs").len() == 8;
-        if are_saved { Ok(()) } else { Err(format!("{ended:#?}")) }
-    });
-}
-
-#[test]
-fn processes_killed_at_random_times_lose_only_their_own_run() {
-    let home = Home::new();
-    home.run(NULL);
-    let took = home.run(NULL).took;
-    let seed = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |now| now.subsec_nanos());
-    println!("seed {seed}");
-    let mut known = home.ids("");
-    for at in 0..30_u32 {
-        let mut child = home
-            .fathom(NULL)
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .expect("it starts");
-        let share = f64::from(seed.wrapping_mul(2_654_435_761).wrapping_add(at * 13_007) % 1000) / 1000.0;
-        std::thread::sleep(took.mul_f64(share * 1.2));
-        let _ = child.kill();
-        child.wait().expect("it is a child of this process");
-        let listed = home.list("");
-        assert_eq!(listed.items("skipped").len(), 0, "seed {seed}, {at}: {listed:?}");
-        let found: Vec<String> = listed.items("runs").iter().map(|run| run.text("id").to_owned()).collect();
-        assert!(known.iter().all(|id| found.contains(id)), "seed {seed}, {at}: {known:?}, {found:?}");
-        assert!(found.len() <= known.len() + 1, "seed {seed}, {at}");
-        known = found;
-    }
-    home.run(NULL);
-    let left = std::fs::read_dir(home.store()).expect("it exists").filter_map(Result::ok);
-    let hidden = left.filter(|entry| entry.file_name().to_string_lossy().starts_with(".writing"));
-    assert_eq!(hidden.count(), 0, "leftovers of killed processes are removed");
-    for id in known {
-        run(&mut home.fathom(&format!("runs show {id}"))).expect_clean();
-    }
 }
 
 #[test]

@@ -19,6 +19,7 @@ mod plan;
 mod preconditioning;
 mod published;
 mod report;
+mod runs;
 mod shards;
 mod simulations;
 mod trace;

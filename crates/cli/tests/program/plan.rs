@@ -26,15 +26,13 @@ fn the_best_has_price_region_date_limit_and_depth() {
 
 #[test]
 fn lines_keep_within_the_terminal() {
-    for columns in ["80", "100", "120"] {
+    for (columns, explain) in [("80", ""), ("80", " --show-math"), ("120", "")] {
         let max: usize = columns.parse().unwrap();
-        for explain in ["", " --show-math"] {
-            let line = format!("plan --iops 40k --capacity 2TiB --read 70% --no-simulation{explain}");
-            let text = planned(&line, columns);
-            // The name of a volume is one word, so that it can be copied.
-            let is_long = |line: &&str| line.chars().count() > max && line.trim().contains(' ');
-            assert_eq!(text.lines().find(is_long), None, "at {columns}{explain}");
-        }
+        let line = format!("plan --iops 40k --capacity 2TiB --read 70% --no-simulation{explain}");
+        let text = planned(&line, columns);
+        // The name of a volume is one word, so that it can be copied.
+        let is_long = |line: &&str| line.chars().count() > max && line.trim().contains(' ');
+        assert_eq!(text.lines().find(is_long), None, "at {columns}{explain}");
     }
 }
 
@@ -384,21 +382,13 @@ fn a_plan_is_a_page_with_chart_and_assumptions() {
 /// An invalid value was reported as a volume that "does not take these keys", with exit code 0.
 #[test]
 fn invalid_values_of_keys_are_refused() {
-    for (keys, message) in [
-        ("jitter=61s", "jitter: `61s` is more than 60 s"),
-        ("jitter=soon", "jitter: `soon` is not a time"),
-        ("latency=banana", "latency: `banana` is not a time"),
-        ("iops=many", "iops: `many` is not a number"),
+    for (volume, message) in [
+        ("aws/gp3,jitter=61s", "jitter: `61s` is more than 60 s"),
+        ("aws/gp2,size=10GiB,aws/gp3,iops=many", "iops: `many` is not a number"),
     ] {
-        for volume in ["aws/gp3", "aws/gp2,size=10GiB,aws/gp3"] {
-            let line = format!("plan --iops 5k --provider {volume},{keys} --no-simulation");
-            let outcome = run(&mut fathom(words(&line))).expect_code(2);
-            assert!(
-                outcome.stderr.contains(message) && outcome.stderr.contains("1 error"),
-                "{line}: {}",
-                outcome.stderr
-            );
-        }
+        let line = format!("plan --iops 5k --provider {volume} --no-simulation");
+        let outcome = run(&mut fathom(words(&line))).expect_code(2);
+        assert!(outcome.stderr.contains(message) && outcome.stderr.contains("1 error"), "{line}: {}", outcome.stderr);
     }
     // A value that is too large for the default size may suit a larger one.
     let text = planned("plan --iops 5k --provider aws/gp3,iops=20000,size=100GiB --no-simulation", "100");

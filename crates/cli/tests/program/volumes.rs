@@ -75,9 +75,8 @@ fn utilization_counts_only_measured_time() {
     // Ten seconds at 1,000 IOPS, then ten at 2,000.
     assert_near("use", found.utilisation, 0.3, 0.001);
     assert!(found.requests.abs_diff(30_000) <= 3, "{found:?}");
-    let run =
-        record("vultr/nvme-block", "--name=a --rw=randread --iodepth=32 --ramp_time=70 --runtime=20 --time_based");
-    assert_near("use after the burst", stage(&run, "volume IOPS").utilisation, 1.0, 0.001);
+    let run = record("vultr/hdd-block", "--name=a --rw=randread --iodepth=32 --ramp_time=70 --runtime=20 --time_based");
+    assert_near("use after the burst", stage(&run, "volume IOPS").utilisation, 1.0, 0.005);
 }
 
 /// The limit that throttled most was named for every job, including jobs that it did not throttle.
@@ -174,19 +173,19 @@ fn slow_spells_have_the_given_frequency_and_length() {
     let scratch = Scratch::new();
     let volume = format!("{},spells=400ms/100ms/10", volume_file(&scratch, 100));
     let log = scratch.path("log");
-    let text = "--name=a --rw=randread --iodepth=64 --rate_iops=200 --runtime=5000 --time_based --write_lat_log=";
+    let text = "--name=a --rw=randread --iodepth=64 --rate_iops=50 --runtime=5000 --time_based --write_lat_log=";
     let run = record(&volume, &format!("{text}{}", log.display()));
     let lines = scratch.read("log_lat.1.log");
     let latency_ns = |line: &str| line.split(", ").nth(1).and_then(|ns| ns.parse::<u64>().ok()).expect("a latency");
     let slow: Vec<bool> = lines.lines().map(|line| latency_ns(line) > 150_000).collect();
-    assert_eq!(slow.len(), 1_000_000);
+    assert_eq!(slow.len(), 250_000);
     let slow_reads = slow.iter().filter(|slow| **slow).count() as f64;
     let begun = slow.windows(2).filter(|pair| !pair[0] && pair[1]).count() as f64;
     let fraction = slow_reads / slow.len() as f64;
     assert_near("the fraction of slow reads", fraction, 0.2, 0.03);
-    // Correlation of the states of two consecutive reads, 5 ms apart.
+    // Correlation of the states of two consecutive reads, 20 ms apart.
     let correlation = 1.0 - begun / slow_reads / (1.0 - fraction);
-    let rate = -correlation.ln() / 0.005;
+    let rate = -correlation.ln() / 0.02;
     assert_near("the length of a spell", 1.0 / (rate * (1.0 - fraction)), 0.1, 0.03);
     assert_near("the distance of spells", 1.0 / (rate * fraction), 0.4, 0.03);
     assert_near("the mean", read(&run.jobs[0]).service.mean_ns, 100_000.0 * (0.8 + 0.2 * 10.0), 0.03);

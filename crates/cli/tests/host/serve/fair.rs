@@ -40,7 +40,7 @@ fn large_and_small_requests_share_a_volume_fairly() {
 fn large_and_small() -> Result<(), String> {
     let place = Place::new();
     let _server = place.serve(SLOW);
-    let (socket, secs) = (place.path("s"), 8);
+    let (socket, secs) = (place.path("s"), 4);
     // Requests in flight when the second client connects keep their schedule; fairness starts after them.
     let start = Instant::now() + Duration::from_secs(3);
     let span = start..start + Duration::from_secs(secs);

@@ -101,12 +101,16 @@ impl Tree {
         run(&mut fathom(["doctor", "--root", &root].into_iter().chain(words.split_whitespace())))
     }
 
-    /// Returns the findings of a check, of all subjects and the host.
-    pub(crate) fn findings(&self, words: &str, check: &str) -> Vec<Json> {
+    /// Returns all findings, of all subjects and the host.
+    pub(crate) fn all_findings(&self, words: &str) -> Vec<Json> {
         let document = Json::read(&self.ask(&format!("{words} --format json")).expect_code(0).stdout);
         let of_subjects = document.items("subjects").iter().flat_map(|subject| subject.items("findings").to_vec());
-        let all = of_subjects.chain(document.items("host/findings").to_vec());
-        all.filter(|finding| finding.text("check") == check).collect()
+        of_subjects.chain(document.items("host/findings").to_vec()).collect()
+    }
+
+    /// Returns the findings of a check.
+    pub(crate) fn findings(&self, words: &str, check: &str) -> Vec<Json> {
+        self.all_findings(words).into_iter().filter(|finding| finding.text("check") == check).collect()
     }
 
     /// Returns the states of a check.

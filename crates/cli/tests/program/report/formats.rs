@@ -7,18 +7,18 @@ use crate::common::{Outcome, Scratch, fathom, run, words};
 
 const SIMULATE: &str = "sim --seed 1 --progress off --on aws/gp3 --name=reads --rw=randread --bs=4k --runtime=20";
 
-/// Returns a scratch directory with two records, a sweep and a suite.
-fn measured() -> Scratch {
+/// Returns a scratch directory with some of two records, a sweep and a suite.
+fn measured(names: &[&str]) -> Scratch {
     let scratch = Scratch::new();
-    let commands = [
-        format!("{SIMULATE} --iodepth=2 -o before.json"),
-        format!("{SIMULATE} --iodepth=8 -o after.json"),
-        "sweep --seed 1 --progress off --on aws/gp3 --depth-max 64 -o sweep.json".to_owned(),
-        "suite run vultr --seed 1 --progress off --on vultr/nvme-block --scale 0.02 --state state.json -o suite.json"
-            .to_owned(),
-    ];
-    for command in commands {
-        let outcome = run(fathom(words(&command)).current_dir(&scratch));
+    for name in names {
+        let command = match *name {
+            "before" => format!("{SIMULATE} --iodepth=2"),
+            "after" => format!("{SIMULATE} --iodepth=8"),
+            "sweep" => "sweep --seed 1 --progress off --on aws/gp3 --depth-max 64".to_owned(),
+            _ => "suite run vultr --seed 1 --progress off --on vultr/nvme-block --scale 0.02 --state state.json"
+                .to_owned(),
+        };
+        let outcome = run(fathom(words(&format!("{command} -o {name}.json"))).current_dir(&scratch));
         assert!(matches!(outcome.code(), Some(0 | 4)), "{outcome:?}");
     }
     scratch
@@ -64,7 +64,7 @@ fn visible_text(page: &str) -> String {
 
 #[test]
 fn a_run_in_every_format() {
-    let scratch = measured();
+    let scratch = measured(&["before"]);
     for name in ["run.csv", "run.md", "run.prom", "run.txt", "run.fio.json"] {
         assert_expected(name, &written(&scratch, "before.json", name));
     }
@@ -75,7 +75,7 @@ fn a_run_in_every_format() {
 
 #[test]
 fn several_runs_in_every_format() {
-    let scratch = measured();
+    let scratch = measured(&["before", "after"]);
     for name in ["both.csv", "both.md", "both.prom"] {
         assert_expected(name, &written(&scratch, "before.json after.json", name));
     }
@@ -84,7 +84,7 @@ fn several_runs_in_every_format() {
 
 #[test]
 fn sweeps_and_suites_are_read_back() {
-    let scratch = measured();
+    let scratch = measured(&["before", "sweep", "suite"]);
     for (kind, endings) in [("sweep", &["csv", "txt", "svg"][..]), ("suite", &["md", "txt"][..])] {
         let file = format!("{kind}.json");
         for ending in endings {
@@ -101,7 +101,7 @@ fn sweeps_and_suites_are_read_back() {
 
 #[test]
 fn unwritable_reports_are_refused_before_writing() {
-    let scratch = measured();
+    let scratch = measured(&["before", "after", "sweep"]);
     let refused = |line: &str, what: &[&str]| {
         let outcome = report(&scratch, line).expect_code(2);
         assert!(what.iter().all(|what| outcome.stderr.contains(what)), "{line}: {}", outcome.stderr);
@@ -136,7 +136,7 @@ fn the_credit_balance_is_reproducible_and_ends_when_credits_do() {
     let scratch = Scratch::new();
     let levels = |name: &str, seconds: u32| {
         let command = format!(
-            "sim --seed 1 --progress off --no-record --on vultr/nvme-block --name=burst --rw=randread --iodepth=64 \
+            "sim --seed 1 --progress off --no-record --on vultr/hdd-block --name=burst --rw=randread --iodepth=64 \
              --runtime={seconds} -o {name}"
         );
         run(fathom(words(&command)).current_dir(&scratch)).expect_clean();

@@ -12,20 +12,23 @@ fn screenshots() -> PathBuf {
     place
 }
 
-/// Opens a page in each width and theme, and checks that it requests nothing, has no problems and shows all charts.
+/// Opens a page in each width and theme, and checks that it requests nothing, has no problems and shows all charts. A page
+/// with problems leaves a screenshot.
 #[track_caller]
-fn check_page(name: &str, page: &Path, titles: &[&str]) {
-    let mut browser = Chromium::start();
+fn check_page(browser: &mut Chromium, name: &str, page: &Path, titles: &[&str]) {
     let mut wrong = Vec::new();
     for width in [400, 1400] {
         for theme in ["light", "dark"] {
             browser.open(page, width, theme);
             let seen = browser.evaluate(include_str!("look.js"));
-            browser.screenshot(&screenshots().join(format!("{name}-{width}-{theme}.png")));
             let place = format!("{name}, {width} px, {theme}");
-            let found = seen["complaints"].as_array().expect("a list");
-            wrong.extend(found.iter().map(|complaint| format!("{place}: {complaint}")));
-            wrong.extend(browser.complaints().into_iter().map(|text| format!("{place}: the console says {text}")));
+            let found = seen["complaints"].as_array().expect("a list").iter().map(|one| format!("{place}: {one}"));
+            let told = browser.complaints().into_iter().map(|text| format!("{place}: the console says {text}"));
+            let before = wrong.len();
+            wrong.extend(found.chain(told));
+            if wrong.len() > before {
+                browser.screenshot(&screenshots().join(format!("{name}-{width}-{theme}.png")));
+            }
             assert_eq!(browser.requests().len(), 1, "{place}: {:?}", browser.requests());
             assert_eq!(seen["dark"], serde_json::json!(theme == "dark"), "{place}");
             for title in titles {
@@ -39,74 +42,60 @@ fn check_page(name: &str, page: &Path, titles: &[&str]) {
 
 /// Writes the page of a command's results and checks it.
 #[track_caller]
-fn page_of(name: &str, command: &str, titles: &[&str]) {
-    require!(Chromium);
+fn page_of(browser: &mut Chromium, name: &str, command: &str, titles: &[&str]) {
     let scratch = Scratch::new();
     let page = scratch.path("page.html");
     let outcome = run(fathom(words(command)).current_dir(&scratch).arg("-o").arg(&page));
     assert!(matches!(outcome.code(), Some(0 | 4)), "{outcome:?}");
     let size = std::fs::metadata(&page).expect("it was written").len();
     assert!(size < 300_000, "{name}: {size} bytes");
-    check_page(name, &page, titles);
+    check_page(browser, name, &page, titles);
 }
 
 const OVER_TIME: [&str; 3] = ["Operations a second", "Throughput", "Latency over time"];
 
+/// Runs on a real file, simulations with burst credits and with several jobs, and overlaid runs.
 #[test]
-fn a_run_on_a_real_file() {
+fn runs() {
+    require!(Chromium);
+    let browser = &mut Chromium::start();
     let command = "run --progress off --name=mix --filename=data --size=8m --rw=randrw --bs=4k --iodepth=8 --runtime=3 \
                    --time_based --ioengine=io_uring --rate_iops=2000";
-    page_of("run", command, &[&OVER_TIME[..], &["Percentiles of latency", "Service and response"]].concat());
-}
-
-#[test]
-fn a_simulation_with_credits() {
+    page_of(browser, "run", command, &[&OVER_TIME[..], &["Percentiles of latency", "Service and response"]].concat());
     let command =
-        "sim --progress off --seed 1 --on vultr/nvme-block --name=burst --rw=randread --iodepth=64 --runtime=180";
-    page_of(
-        "sim",
-        command,
-        &[&OVER_TIME[..], &["Latency heat map", "Percentiles of latency", "Where the time went", "Credit balance"]]
-            .concat(),
-    );
-}
-
-#[test]
-fn a_simulation_of_several_jobs() {
+        "sim --progress off --seed 1 --on vultr/hdd-block --name=burst --rw=randread --iodepth=64 --runtime=180";
+    let of_model = ["Latency heat map", "Percentiles of latency", "Where the time went", "Credit balance"];
+    page_of(browser, "sim", command, &[&OVER_TIME[..], &of_model].concat());
     let job = "--size=1g --rw=randrw --iodepth=4 --runtime=30 --time_based";
     let jobs: String = ["database", "log", "a-backup-with-a-name-that-is-longer-than-any-column-of-a-chart"]
         .map(|name| format!(" --name={name} {job}"))
         .concat();
-    page_of("jobs", &format!("sim --progress off --seed 1 --on aws/gp3{jobs}"), &OVER_TIME);
-}
+    page_of(browser, "jobs", &format!("sim --progress off --seed 1 --on aws/gp3{jobs}"), &OVER_TIME);
 
-#[test]
-fn a_sweep() {
-    let titles = ["IOPS against depth", "Latency against depth", "Latency against IOPS"];
-    page_of("sweep", "sweep --progress off --seed 1 --on gcp/hyperdisk-balanced,size=1TiB,iops=160000", &titles);
-    page_of("hdd", "sweep --progress off --seed 1 --on hdd/7200rpm --depth-max 64", &titles);
-    page_of("sweeps", "sweep --progress off --seed 1 --on aws/gp3 --vary bs=4k,16k,64k", &titles);
-}
-
-#[test]
-fn a_suite() {
-    let command = "suite run vultr --on vultr/nvme-block --scale 0.02 --seed 1 --progress off --state state.json";
-    page_of("suite", command, &["IOPS", "Throughput", "Latency"]);
-}
-
-#[test]
-fn overlaid_runs() {
-    require!(Chromium);
     let scratch = Scratch::new();
-    let record = |name: &str, depth: u32| {
+    for (name, depth) in [("before.json", 2), ("after.json", 8)] {
         let command = format!(
             "sim --seed 1 --progress off --on aws/gp3 --name=reads --rw=randread --iodepth={depth} --runtime=30"
         );
         run(fathom(words(&command)).current_dir(&scratch).args(["-o", name])).expect_clean();
-    };
-    record("before.json", 2);
-    record("after.json", 8);
+    }
     let page = scratch.path("both.html");
     run(fathom(["report", "before.json", "after.json", "-o"]).arg(&page).current_dir(&scratch)).expect_clean();
-    check_page("overlay", &page, &OVER_TIME);
+    check_page(browser, "overlay", &page, &OVER_TIME);
+}
+
+#[test]
+fn sweeps_and_suites() {
+    require!(Chromium);
+    let browser = &mut Chromium::start();
+    let titles = ["IOPS against depth", "Latency against depth", "Latency against IOPS"];
+    for (name, volume) in [
+        ("sweep", "gcp/hyperdisk-balanced,size=1TiB,iops=10000"),
+        ("hdd", "hdd/7200rpm --depth-max 64"),
+        ("sweeps", "aws/gp3 --vary bs=4k,16k,64k"),
+    ] {
+        page_of(browser, name, &format!("sweep --progress off --seed 1 --on {volume}"), &titles);
+    }
+    let command = "suite run vultr --on vultr/nvme-block --scale 0.02 --seed 1 --progress off --state state.json";
+    page_of(browser, "suite", command, &["IOPS", "Throughput", "Latency"]);
 }

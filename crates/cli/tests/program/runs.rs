@@ -1,14 +1,15 @@
 //! Records of simulated runs, for `compare` and `gate`.
 
-use super::{Scratch, fathom, run};
+use crate::common::{Scratch, fathom, run};
 
 /// A minute of reads.
 pub(crate) const LOAD: &str = "--name=reads --rw=randread --bs=4k --iodepth=4 --runtime=60 --time_based";
 
-/// Writes the model of a volume whose latency scatters around a median.
+/// Writes the model of a volume whose latency scatters around a median. Medians of some milliseconds make a minute a few
+/// thousand operations.
 pub(crate) fn disk(scratch: &Scratch, median_us: u32) -> String {
     let law =
-        format!("{{ law = \"log-normal\", shift_us = 0, median_us = {median_us}, sigma = 0.4, most_us = 50_000 }}");
+        format!("{{ law = \"log-logistic\", shift_us = 0, scale_us = {median_us}, shape = 4.5, most_us = 500_000 }}");
     let text = format!(
         "[[volume]]\nid = \"disk\"\ntitle = \"A disk\"\n\
          key.size = {{ unit = \"GiB\", default = 100, min = 1, max = 1_000 }}\n\
