@@ -133,12 +133,13 @@ impl Drop for End<'_> {
 
 /// Reports a test as skipped because of the host. `./test` prints the list from the file that `FATHOM_SKIPPED` names.
 fn report_busy(name: &str, measured: &str) {
-    let measured = measured.replace('\n', " ");
+    let measured = measured.replace(['\n', '\t'], " ");
     let line = format!("skipped (host too busy): {name}: {measured}\n");
     print!("{line}");
     if let Some(path) = std::env::var_os("FATHOM_SKIPPED") {
+        let test = std::env::var("NEXTEST_TEST_NAME").unwrap_or_default();
         let file = std::fs::File::options().append(true).create(true).open(path);
-        file.and_then(|mut file| file.write_all(line.as_bytes()))
+        file.and_then(|mut file| file.write_all(format!("{test}\t{line}").as_bytes()))
             .expect("FATHOM_SKIPPED names a file that can be written");
     }
 }
