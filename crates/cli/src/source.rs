@@ -59,7 +59,8 @@ impl job::HostSource for LocalSource {
     }
 
     fn cpus(&self) -> u64 {
-        std::thread::available_parallelism().map_or(1, |cpus| cpus.get() as u64)
+        let permitted = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        probe::online_cpus(Path::new("/")).map_or_else(|_| permitted(), |online| online.len()) as u64
     }
 }
 
