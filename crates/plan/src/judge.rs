@@ -2,7 +2,7 @@
 
 use units::Nanos;
 use volume::closed::{Bucket, Cap, CapPart, CapWait, Load, Prediction, caps};
-use volume::{Behaviour, Burst, CountedUnit, Limit, Scope, Spec};
+use volume::{Behaviour, Burst, Limit, Scope, Spec};
 
 use crate::candidate::{JitterComparison, JitterEffect, MergingEffect, Requirement, UnmetNeed};
 use crate::laws::{LatencyCache, quantile_secs};
@@ -130,7 +130,7 @@ pub(crate) fn jitter_effect(
 pub(crate) fn merging_effect(spec: &Spec, demand: &Demand) -> Option<MergingEffect> {
     let each = Load { sequential: false, ..demand.load.clone() };
     let merges = |limit: &Limit| {
-        let CountedUnit::Operations { merged_from: Some(least), .. } = limit.counted else { return false };
+        let Some((_, least)) = limit.merges() else { return false };
         demand.load.sequential && demand.load.mean_bytes() >= f64::from(least)
     };
     caps(spec, &each).into_iter().filter(|cap| cap.iops < demand.sustained * RATE_TOLERANCE).find_map(|cap| {

@@ -159,7 +159,7 @@ fn load(seen: &Observation, in_flight: f64) -> Load {
 /// Returns assumptions that affect the volume's figures for this load.
 fn notes(spec: &Spec, seen: &Observation, load: &Load) -> Vec<String> {
     let merging = spec.limits.iter().filter(|_| seen.random == Some(false)).filter_map(|limit| {
-        let CountedUnit::Operations { unit: Some(unit), merged_from: Some(least) } = limit.counted else { return None };
+        let (unit, least) = limit.merges()?;
         let bytes = |bytes: u32| units::Bytes::new(u64::from(bytes));
         let counted = match load.bytes.read {
             length if length >= least && length < unit => format!("count as one up to {}", bytes(unit)),
@@ -193,7 +193,7 @@ fn kind(limit: &Limit) -> CapKind {
         _ if limit.name.contains("egress") => CapKind::Egress,
         _ if of_machine => CapKind::Machine,
         CountedUnit::Bytes => CapKind::VolumeBytes,
-        CountedUnit::Operations { .. } => CapKind::VolumeIops,
+        CountedUnit::Operations => CapKind::VolumeIops,
     }
 }
 

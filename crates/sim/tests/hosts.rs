@@ -111,7 +111,7 @@ fn a_shared_limit_divides_equally() {
         let limit = stage(&run, "volume IOPS");
         assert_eq!((limit.hosts, limit.requests), (Some(StageHosts { hosts, stages: 1, hosts_of_run: 0 }), total));
         assert_eq!(limit.label(), format!("volume IOPS shared by {hosts} hosts"));
-        assert_eq!((run.jobs[0].workers, run.jobs[0].declared.in_flight_asked), (hosts, 8 * u64::from(hosts)));
+        assert_eq!((run.jobs[0].workers, run.jobs[0].declared.in_flight_asked), (hosts, Some(8 * u64::from(hosts))));
         assert_eq!(run.fleet.unwrap().hosts(), hosts as usize);
     }
 }

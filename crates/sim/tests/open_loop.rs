@@ -17,7 +17,8 @@ fn strict() -> Spec {
     let limit = Limit {
         name: "IOPS".to_owned(),
         scope: Scope::Volume,
-        counted: CountedUnit::Operations { unit: None, merged_from: None },
+        counted: CountedUnit::Operations,
+        io_unit: None,
         rate: PerRequestKind { read: Some(LIMIT), write: Some(LIMIT), ..PerRequestKind::default() },
         larger_than: 0,
         burst: Burst::Jitter(Jitter::given(Nanos::ZERO)),

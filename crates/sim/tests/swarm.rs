@@ -3,7 +3,9 @@
 use units::random::Random;
 use units::{Bytes, Nanos};
 use volume::closed::{Load, predict};
-use volume::spec::{Behaviour, Burst, CountedUnit, Jitter, LatencySpec, Limit, LimitSource, Scope, Spec, Station};
+use volume::spec::{
+    Behaviour, Burst, CountedUnit, IoUnit, Jitter, LatencySpec, Limit, LimitSource, Scope, Spec, Station,
+};
 use volume::{Law, PerRequestKind};
 
 use crate::cases::cases;
@@ -62,7 +64,8 @@ fn limit(random: &mut Random, number: u64) -> Limit {
     Limit {
         name: format!("limit {number}"),
         scope: Scope::Volume,
-        counted: if operations { CountedUnit::Operations { unit, merged_from: None } } else { CountedUnit::Bytes },
+        counted: if operations { CountedUnit::Operations } else { CountedUnit::Bytes },
+        io_unit: unit.map(|bytes| IoUnit { bytes, merged_from: None }),
         rate,
         larger_than: 0,
         burst: Burst::Jitter(Jitter::assumed(Nanos::from_millis(5))),

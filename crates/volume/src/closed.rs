@@ -271,10 +271,11 @@ fn limit_cap(index: usize, limit: &Limit, load: &Load) -> Option<Cap> {
 /// Returns the fraction of a limit's second that one request takes.
 fn cost_secs(limit: &Limit, load: &Load, kind: RequestKind) -> f64 {
     let bytes = *load.bytes.get(kind);
-    match (limit.counted, limit.rate.get(kind)) {
-        (CountedUnit::Operations { unit: Some(unit), merged_from: Some(least) }, Some(rate))
-            if load.sequential && bytes >= least =>
-        {
+    match (limit.merges(), limit.rate.get(kind)) {
+        (Some((_, least)), Some(rate)) if load.sequential && bytes >= least && limit.counted == CountedUnit::Bytes => {
+            f64::from(bytes) / *rate as f64
+        }
+        (Some((unit, least)), Some(rate)) if load.sequential && bytes >= least => {
             f64::from(bytes) / f64::from(unit.max(1)) / *rate as f64
         }
         _ => limit.requests_per_sec(kind, bytes).map_or(0.0, |rate| 1.0 / rate),
@@ -322,10 +323,22 @@ mod tests {
     #[test]
     fn merged_runs_cost_less_than_random_operations() {
         let iops = |sequential| asked("aws/st1,size=1TiB", &Load { sequential, ..reads(65_536) }).iops;
-        assert!(
-            (iops(false) - 500.0).abs() < 1e-6 && (iops(true) - 640.0).abs() < 1e-6,
-            "40 MiB/s limits sequential runs"
-        );
+        assert!((iops(false) - 40.0).abs() < 1e-6 && (iops(true) - 640.0).abs() < 1e-6, "40 MiB/s limit both");
+    }
+
+    /// 500 random operations of 4 KiB per second counted as 2 MiB/s, which no bucket noticed: each takes a credit of 1 MiB.
+    #[test]
+    fn random_operations_on_hard_disks_of_ebs_take_whole_credits() {
+        for (volume, sustained, burst) in [("aws/st1,size=500GiB", 40.0, 250.0), ("aws/sc1,size=500GiB", 12.0, 80.0)] {
+            let of = |mibps: f64| mibps * 500.0 / 1024.0;
+            let found = asked(volume, &reads(4096));
+            assert!(
+                (found.iops - of(sustained)).abs() < 0.01 && (found.burst_iops - of(burst)).abs() < 0.01,
+                "{found:?}"
+            );
+            let secs = 500.0 * 1024.0 / (of(burst) - of(sustained));
+            assert!((found.burst_secs().unwrap() / secs - 1.0).abs() < 0.001, "{:?} for {secs}", found.burst_secs());
+        }
     }
 
     #[test]

@@ -38,7 +38,7 @@ pub use law::Law;
 pub use lead::Early;
 pub use request::{PerRequestKind, Request, RequestKind, Share};
 pub use spec::{
-    Behaviour, Buffering, Burst, CountedUnit, Jitter, JitterBasis, LatencySpec, Limit, LimitSource, Merging, Scope,
-    Spec, Station, Tolerance, names_machine,
+    Behaviour, Buffering, Burst, CountedUnit, IoUnit, Jitter, JitterBasis, LatencySpec, Limit, LimitSource, Merging,
+    Scope, Spec, Station, Tolerance, names_machine,
 };
 pub use system::{Attachment, Home, ServiceStage, StageKind, System};

@@ -5,7 +5,7 @@ use units::Nanos;
 use crate::burst_credits::BurstCredits;
 use crate::lead::LeadHistogram;
 use crate::request::{PerRequestKind, RequestKind, Share};
-use crate::spec::{Burst, CountedUnit, Limit};
+use crate::spec::{Burst, CountedUnit, IoUnit, Limit};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct LimiterCounts {
@@ -52,6 +52,7 @@ pub(crate) struct Limiter {
     due_ns: u64,
     tolerance_ns: u64,
     counted: CountedUnit,
+    io_unit: Option<IoUnit>,
     larger_than: u32,
     unit_prices: [UnitPrice; 4],
     /// Where the last request of each kind ended, and how much of a unit its sequential run has filled.
@@ -127,6 +128,7 @@ impl Limiter {
             due_ns,
             tolerance_ns,
             counted: limit.counted,
+            io_unit: limit.io_unit,
             larger_than: limit.larger_than,
             unit_prices: limit.rate.map(|rate| UnitPrice::new(rate.unwrap_or(1))).each().map(|unit_price| *unit_price),
             runs: [MergedRun::default(); 4],
@@ -234,22 +236,20 @@ impl Limiter {
             return None;
         }
         let units = self.units(kind, offset, length);
-        let depends_on_offset = matches!(self.counted, CountedUnit::Operations { unit: Some(_), merged_from: Some(_) });
+        let depends_on_offset = self.io_unit.is_some_and(|unit| unit.merged_from.is_some());
         let unit_price = &mut self.unit_prices[kind.index()];
         unit_price.length = if depends_on_offset { 0 } else { length };
         Some(unit_price.charge(units))
     }
 
     fn units(&mut self, kind: RequestKind, offset: u64, length: u32) -> u64 {
-        match self.counted {
-            CountedUnit::Bytes => u64::from(length),
-            CountedUnit::Operations { unit: None, .. } => 1,
-            CountedUnit::Operations { unit: Some(unit), merged_from } => {
-                let single = u64::from(length.div_ceil(unit.max(1))).max(1);
-                merged_from
-                    .map_or(single, |least| self.units_in_run((kind, offset, length), unit.max(1), least, single))
-            }
-        }
+        let Some(IoUnit { bytes, merged_from }) = self.io_unit else {
+            return if self.counted == CountedUnit::Bytes { u64::from(length) } else { 1 };
+        };
+        let bytes = bytes.max(1);
+        let single = u64::from(length.div_ceil(bytes)).max(1);
+        let each = if self.counted == CountedUnit::Bytes { u64::from(bytes) } else { 1 };
+        each * merged_from.map_or(single, |least| self.units_in_run((kind, offset, length), bytes, least, single))
     }
 
     /// Returns the number of units of a request that may continue a sequential run. One of less than `least` bytes
@@ -318,6 +318,7 @@ mod tests {
             name: "test".to_owned(),
             scope: Scope::Volume,
             counted,
+            io_unit: None,
             rate,
             larger_than: 0,
             burst,
@@ -332,7 +333,7 @@ mod tests {
         PerRequestKind { read: Some(rate), ..PerRequestKind::default() }
     }
 
-    const OPERATIONS: CountedUnit = CountedUnit::Operations { unit: None, merged_from: None };
+    const OPERATIONS: CountedUnit = CountedUnit::Operations;
     const PLAIN: Burst = Burst::Jitter(Jitter::given(Nanos::ZERO));
 
     /// Returns the admissions per second of an endless queue of equal requests, from the start.
@@ -387,12 +388,17 @@ mod tests {
 
     #[test]
     fn large_requests_count_several_times_and_sequential_runs_once() {
-        let unit = |merged_from| CountedUnit::Operations { unit: Some(256 << 10), merged_from };
-        let mut single = Limiter::new(&limit(reads(1000), unit(None), PLAIN));
-        assert_eq!(saturated(&mut single, 1 << 20, 1), [250]);
-        let mut runs = Limiter::new(&limit(reads(1000), unit(Some(0)), PLAIN));
+        let of = |counted, rate, merged_from| {
+            let io_unit = Some(IoUnit { bytes: 256 << 10, merged_from });
+            Limiter::new(&Limit { io_unit, ..limit(reads(rate), counted, PLAIN) })
+        };
+        assert_eq!(saturated(&mut of(OPERATIONS, 1000, None), 1 << 20, 1), [250]);
         // The first of a run pays for the three after it: the last run is incomplete.
-        assert!(saturated(&mut runs, 64 << 10, 1)[0].abs_diff(4000) < 4);
+        assert!(saturated(&mut of(OPERATIONS, 1000, Some(0)), 64 << 10, 1)[0].abs_diff(4000) < 4);
+        // Bytes are counted in whole units: a small operation costs as much as one of 256 KiB.
+        let rate = 1000 * (256 << 10);
+        assert_eq!(saturated(&mut of(CountedUnit::Bytes, rate, None), 4096, 1), [1000]);
+        assert!(saturated(&mut of(CountedUnit::Bytes, rate, Some(0)), 64 << 10, 1)[0].abs_diff(4000) < 4);
     }
 
     #[test]

@@ -73,6 +73,8 @@ pub struct Limit {
     pub scope: Scope,
     /// Unit that it counts.
     pub counted: CountedUnit,
+    /// Size of the operations that it counts; `None` if each request counts as one operation, or with its bytes.
+    pub io_unit: Option<IoUnit>,
     /// Units per second for requests of each kind; `None` for kinds that are not counted. All kinds that are counted
     /// share one budget: a read costs 1/`read` seconds, a write 1/`write`.
     pub rate: PerRequestKind<Option<u64>>,
@@ -98,12 +100,25 @@ impl Limit {
     #[must_use]
     pub fn requests_per_sec(&self, kind: RequestKind, length: u32) -> Option<f64> {
         let rate = (*self.rate.get(kind)).filter(|_| length > self.larger_than || self.larger_than == 0)?;
-        let units = match self.counted {
-            CountedUnit::Bytes => length,
-            CountedUnit::Operations { unit: None, .. } => 1,
-            CountedUnit::Operations { unit: Some(unit), .. } => length.div_ceil(unit.max(1)),
-        };
-        Some(rate as f64 / f64::from(units.max(1)))
+        Some(rate as f64 / self.units(length).max(1) as f64)
+    }
+
+    /// Returns the units that a request of this length counts as if it does not continue a sequential run.
+    #[must_use]
+    pub fn units(&self, length: u32) -> u64 {
+        let whole = |unit: IoUnit| u64::from(length.div_ceil(unit.bytes.max(1))).max(1);
+        match (self.counted, self.io_unit) {
+            (CountedUnit::Operations, io_unit) => io_unit.map_or(1, whole),
+            (CountedUnit::Bytes, Some(unit)) => whole(unit) * u64::from(unit.bytes),
+            (CountedUnit::Bytes, None) => u64::from(length),
+        }
+    }
+
+    /// Returns the unit and the minimum bytes of sequential operations that are merged; `None` if they are not merged.
+    #[must_use]
+    pub fn merges(&self) -> Option<(u32, u32)> {
+        let unit = self.io_unit?;
+        Some((unit.bytes, unit.merged_from?))
     }
 }
 
@@ -221,15 +236,19 @@ pub fn names_machine(limit: &str) -> bool {
 /// Unit of a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CountedUnit {
-    /// Operations. If a unit is given, one of more than `unit` bytes counts as several.
-    Operations {
-        /// Bytes of one counted operation.
-        unit: Option<u32>,
-        /// Minimum bytes of sequential operations that are merged until a unit is full; `None` if each is counted.
-        merged_from: Option<u32>,
-    },
+    /// Operations.
+    Operations,
     /// Bytes.
     Bytes,
+}
+
+/// Size of the operations that a limit counts: a larger request counts as several, a smaller one as a whole one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct IoUnit {
+    /// Bytes of one operation.
+    pub bytes: u32,
+    /// Minimum bytes of sequential requests that are merged until a unit is full; `None` if each counts by itself.
+    pub merged_from: Option<u32>,
 }
 
 /// Several servers with one queue: the processors of a machine, the threads of a controller.

@@ -249,7 +249,7 @@ fn a_limiter_counts_merged_and_unmerged_requests() {
 fn limits_that_merge_state_the_basis() {
     for listed in list() {
         for limit in spec(&listed.name).limits {
-            let merges = matches!(limit.counted, CountedUnit::Operations { merged_from: Some(_), .. });
+            let merges = limit.merges().is_some();
             assert_eq!(merges, limit.merging.is_some(), "{}: {}", listed.name, limit.name);
             let is_told = |merging: &volume::Merging| !merging.source.address.is_empty() || !merging.assumed.is_empty();
             assert!(limit.merging.as_ref().is_none_or(is_told), "{}: {}", listed.name, limit.name);
@@ -258,8 +258,8 @@ fn limits_that_merge_state_the_basis() {
     let file = "[[volume]]\nkey.size = { unit = 'GiB', default = 1 }\n\
                 limit = { name = 'a', iops = 5, io_unit = '1MiB', merged = true }\n";
     let merged = resolve_all(&["a.toml"], &|_| Ok(file.to_owned())).unwrap().remove(0).spec.limits.remove(0);
-    assert_eq!(merged.merging.unwrap().assumed, "that sequential operations are merged");
-    assert_eq!(merged.counted, CountedUnit::Operations { unit: Some(1 << 20), merged_from: Some(0) });
+    assert_eq!(merged.merging.as_ref().unwrap().assumed, "that sequential operations are merged");
+    assert_eq!((merged.counted, merged.merges()), (CountedUnit::Operations, Some((1 << 20, 0))));
 }
 
 /// Ultra on D8ds_v4 was simulated at four times the measured rate (15,300 writes and 17,000 reads per second of 4 KiB,

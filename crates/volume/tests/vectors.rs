@@ -49,6 +49,9 @@ fn least<'a>(limits: impl Iterator<Item = &'a Limit>, kind: RequestKind, length:
     limits.filter_map(|limit| limit.requests_per_sec(kind, length)).fold(f64::INFINITY, f64::min)
 }
 
+/// No limit on bytes counts more of it than there is.
+const MIB: u32 = 1 << 20;
+
 fn unit(quantity: &str) -> f64 {
     match () {
         () if quantity.contains("mibps") => 1_048_576.0,
@@ -68,7 +71,7 @@ fn rate(spec: &Spec, quantity: &str) -> f64 {
     match (name.contains("iops"), block) {
         (true, 0) => least(spec.limits.iter().filter(|limit| !is_bytes(limit)), kind, 4096),
         (true, block) => least(spec.limits.iter(), kind, block),
-        (false, 0) => least(spec.limits.iter().filter(is_bytes), kind, 1) / unit(name),
+        (false, 0) => least(spec.limits.iter().filter(is_bytes), kind, MIB) * f64::from(MIB) / unit(name),
         (false, block) => least(spec.limits.iter(), kind, block) * f64::from(block) / unit(name),
     }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use volume::catalogue::{BuiltinVolume, FigureOrigin, ResolvedVolume};
-use volume::{Behaviour, Burst, CountedUnit, JitterBasis, Law, Limit, RequestKind, Scope};
+use volume::{Behaviour, Burst, JitterBasis, Law, Limit, RequestKind, Scope};
 
 use super::{CatalogLoad, CatalogVolume, LimitRow};
 use crate::volume_terms::{parts_json, source_json};
@@ -102,7 +102,7 @@ fn jitter(limit: &Limit) -> Option<Value> {
 }
 
 fn merging(limit: &Limit) -> Option<Value> {
-    let CountedUnit::Operations { unit, merged_from: Some(from) } = limit.counted else { return None };
+    let (unit, from) = limit.merges()?;
     let merging = limit.merging.as_ref()?;
     Some(json!({
         "from_bytes": from, "to_bytes": unit, "source": source_json(&merging.source), "assumed": merging.assumed,

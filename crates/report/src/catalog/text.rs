@@ -206,7 +206,7 @@ fn bucket(limit: &Limit) -> Option<String> {
     let amount = |units: u64| match limit.counted {
         CountedUnit::Bytes if limit.rule.contains("iB/s") => Bytes::new(units).to_string(),
         CountedUnit::Bytes => Bytes::new(units).decimal().to_string(),
-        CountedUnit::Operations { .. } => grouped(units),
+        CountedUnit::Operations => grouped(units),
     };
     let credits = if limit.counted == CountedUnit::Bytes { "" } else { " credits" };
     let full = if at_start >= most { String::new() } else { format!(", {} at the start", amount(at_start)) };
@@ -215,7 +215,7 @@ fn bucket(limit: &Limit) -> Option<String> {
 
 /// Describes the size from which sequential operations are merged, with the source.
 fn merged(limit: &Limit) -> Option<String> {
-    let CountedUnit::Operations { merged_from: Some(least), .. } = limit.counted else { return None };
+    let (_, least) = limit.merges()?;
     let from = if least > 0 { format!(" of {} and more", Bytes::new(u64::from(least))) } else { String::new() };
     Some(format!("merges sequential operations{from}: {}", cited_merging(limit.merging.as_ref()?)))
 }

@@ -4,7 +4,7 @@
 use job::{Job, Plan};
 use runner::{WorkerPlan, WorkerResult};
 use units::{Nanos, grouped};
-use volume::{Attachment, CountedUnit, Limit, ServiceStage, cited_jitter, cited_merging, joined_by_text};
+use volume::{Attachment, Limit, ServiceStage, cited_jitter, cited_merging, joined_by_text};
 
 use super::placement::Placement;
 
@@ -83,7 +83,7 @@ pub fn merging_notes<'a>(stages: impl Iterator<Item = (&'a Limit, &'a ServiceSta
 }
 
 fn merged(limit: &Limit, stage: &ServiceStage) -> Option<String> {
-    let CountedUnit::Operations { unit: Some(unit), merged_from: Some(least) } = limit.counted else { return None };
+    let (unit, least) = limit.merges()?;
     let merging = limit.merging.as_ref()?;
     let cases = [(stage.merged, "with them, up to", unit), (stage.unmerged, "each, being below", least)];
     let part = |(count, how, bytes): (u64, &str, u32)| {

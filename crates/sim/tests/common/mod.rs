@@ -106,6 +106,7 @@ pub(crate) fn limited(latency: Nanos, bytes_per_sec: u64) -> Spec {
         name: "throughput".to_owned(),
         scope: Scope::Volume,
         counted: CountedUnit::Bytes,
+        io_unit: None,
         rate,
         larger_than: 0,
         burst: Burst::Jitter(Jitter::assumed(Nanos::from_millis(5))),

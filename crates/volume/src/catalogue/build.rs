@@ -18,8 +18,8 @@ use crate::hard_disk::HardDisk;
 use crate::law::Law;
 use crate::request::PerRequestKind;
 use crate::spec::{
-    Behaviour, Buffering, Burst, CountedUnit, LatencySpec, Limit, LimitSource, Price, PriceParts, Scope, SlowPeriods,
-    Spec, Station, Tolerance,
+    Behaviour, Buffering, Burst, CountedUnit, IoUnit, LatencySpec, Limit, LimitSource, Price, PriceParts, Scope,
+    SlowPeriods, Spec, Station, Tolerance,
 };
 use assumed::UnknownLimit;
 
@@ -204,15 +204,12 @@ impl VolumeBuilder<'_> {
             self.note_absent(limit);
             return None;
         }
-        let (counted, merging, trim, larger_than) = match &limit.counted {
+        let (counted, trim, larger_than) = match &limit.counted {
             // A trim is an operation like a write, but moves no bytes.
-            CountedRule::Operations { unit, merging, above } => {
-                let merging = merging.as_ref();
-                let counted = CountedUnit::Operations { unit: *unit, merged_from: merging.map(|rule| rule.from) };
-                (counted, merging.map(|rule| self.merging(rule)), write, above.unwrap_or(0))
-            }
-            CountedRule::Bytes(_) => (CountedUnit::Bytes, None, None, 0),
+            CountedRule::Operations { above } => (CountedUnit::Operations, write, above.unwrap_or(0)),
+            CountedRule::Bytes(_) => (CountedUnit::Bytes, None, 0),
         };
+        let merged_from = limit.merging.as_ref().map(|rule| rule.from);
         let tolerance =
             |rule: &ToleranceRule| Tolerance { per_mille: rule.per_mille, source: self.source(Some(&rule.source)) };
         let tolerance = limit.tolerance.as_ref().map(tolerance);
@@ -220,10 +217,11 @@ impl VolumeBuilder<'_> {
             name: limit.name.clone(),
             scope: limit.scope.clone(),
             counted,
+            io_unit: limit.io_unit.map(|bytes| IoUnit { bytes, merged_from }),
             rate: PerRequestKind { read, write, trim, flush: None },
             larger_than,
             burst: self.burst(&limit.burst, &limit.scope, factor),
-            merging,
+            merging: limit.merging.as_ref().map(|rule| self.merging(rule)),
             tolerance,
             rule: self.show_rates(limit),
             source: self.source(self.rate_table_source(limit).or(limit.source.as_ref())),

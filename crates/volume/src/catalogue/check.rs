@@ -138,11 +138,9 @@ pub(super) fn counting(fields: &Fields, errors: &mut CatalogueErrors) {
         }
     };
     if !counts_operations {
-        for key in ["io_unit", "larger_than", "merged"] {
-            refuse(key, "is for limits that count operations", "leave it out, or give the rate in `iops`");
-        }
+        refuse("larger_than", "is for limits that count operations", "leave it out, or give the rate in `iops`");
     }
-    if counts_operations && !fields.has("io_unit") {
+    if !fields.has("io_unit") {
         refuse(
             "merged",
             "needs `io_unit`, up to which a run counts as one",

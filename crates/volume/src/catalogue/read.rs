@@ -315,10 +315,11 @@ fn limit(mut fields: Fields, errors: &mut CatalogueErrors) -> Option<LimitRule> 
         return None;
     };
     let counted = match bytes.and_then(QuantityUnit::of) {
-        None => CountedRule::Operations { unit, merging, above },
+        None => CountedRule::Operations { above },
         Some(unit) => CountedRule::Bytes(unit),
     };
-    Some(LimitRule { name, scope, counted, read: read.clone(), write: write.clone(), when, burst, tolerance, source })
+    let (read, write) = (read.clone(), write.clone());
+    Some(LimitRule { name, scope, counted, io_unit: unit, merging, read, write, when, burst, tolerance, source })
 }
 
 /// Reads `{ ms = 5, source = "m1" }`. Without a source, the jitter counts as assumed.

@@ -85,6 +85,9 @@ pub(super) struct LimitRule {
     pub name: String,
     pub scope: Scope,
     pub counted: CountedRule,
+    /// Bytes of a counted operation.
+    pub io_unit: Option<u32>,
+    pub merging: Option<MergingRule>,
     /// Rates in the unit of `counted`.
     pub read: Option<SchemaRule>,
     pub write: Option<SchemaRule>,
@@ -121,8 +124,6 @@ pub(super) struct NoteRule {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum CountedRule {
     Operations {
-        unit: Option<u32>,
-        merging: Option<MergingRule>,
         above: Option<u32>,
     },
     /// Bytes, with the unit of the rates.

@@ -117,6 +117,24 @@ fn well_formed(pattern: &str) -> bool {
 /// Finds the row of a machine: the match with the most literal characters, the first of equals. Its unknown cells are
 /// taken from the next best.
 pub(super) fn find(tables: &[RateTable], id: &str, machine: &str) -> Option<FoundRow> {
+    spellings(machine).iter().find_map(|name| find_as(tables, id, name))
+}
+
+/// Returns the names under which a machine may stand in a table: the given one and, as Azure writes them, that without
+/// `Standard_` and that without its number of usable processors: `E8-4ds_v5` has the limits of `E8ds_v5`.
+fn spellings(machine: &str) -> Vec<String> {
+    const TIER: &str = "standard_";
+    let plain = machine.get(..TIER.len()).filter(|start| start.eq_ignore_ascii_case(TIER));
+    let plain = plain.map_or(machine, |tier| &machine[tier.len()..]);
+    let usable = plain.split_once('-').filter(|(size, _)| size.ends_with(|c: char| c.is_ascii_digit()));
+    let whole = usable.map(|(size, rest)| format!("{size}{}", rest.trim_start_matches(|c: char| c.is_ascii_digit())));
+    let mut names = vec![machine.to_owned(), plain.to_owned()];
+    names.extend(whole);
+    names.dedup();
+    names
+}
+
+fn find_as(tables: &[RateTable], id: &str, machine: &str) -> Option<FoundRow> {
     let mut matches = Vec::new();
     for table in tables.iter().filter(|table| table.has_id(id)) {
         for row in &table.rows {
@@ -172,7 +190,9 @@ fn upto_gib(found: &FoundRow) -> f64 {
 
 /// Reports whether any table has the machine.
 pub(super) fn known(tables: &[RateTable], machine: &str) -> bool {
-    tables.iter().flat_map(|table| &table.rows).any(|row| matching(&row.name, machine).is_some())
+    let names = spellings(machine);
+    let is_any = |row: &TableRow| names.iter().any(|name| matching(&row.name, name).is_some());
+    tables.iter().flat_map(|table| &table.rows).any(is_any)
 }
 
 /// Returns the name in the tables that is nearest to an unknown one; patterns keep their stars.
@@ -228,6 +248,18 @@ mod tests {
         assert_eq!(found.cells[0].1, Some(RuleValue::Number(96.0)));
         assert!(known(&tables, "x4") && iops(&tables, "x4").is_none() && !known(&tables, "n4-standard-2"));
         assert_eq!(nearest(&tables, "c4d-std-8"), Some("c4d-*-8"));
+    }
+
+    #[test]
+    fn azure_sizes_are_found_by_their_full_names() {
+        let tables = table(&["D2s_v5 2 3_750", "E8ds_v5 8 12_800", "n1-*-{2..7} # 2"]);
+        for (machine, expected) in
+            [("Standard_D2s_v5", 3_750.0), ("standard_d2s_v5", 3_750.0), ("Standard_E8-4ds_v5", 12_800.0)]
+        {
+            assert_eq!(iops(&tables, machine), Some(expected), "{machine}");
+            assert!(known(&tables, machine));
+        }
+        assert_eq!(iops(&tables, "n1-4"), None);
     }
 
     #[test]

@@ -288,7 +288,7 @@ const IMPOSSIBLE: &[(&str, &str)] = &[
     ("S\nlimit = { name = 'a', iops = @'1e308 * 1e308' }", "too large, or to none"),
     ("S\nlimit = { name = @' ', iops = 5 }", "the name is empty"),
     ("S\nlimit = { name = 'a', iops = 5, io_unit = @'0KiB' }", "between 1 B and 1 GiB"),
-    ("S\nlimit = { name = 'a', mbps = 5, io_unit = @'4KiB' }", "limits that count operations"),
+    ("S\nlimit = { name = 'a', mbps = 5, larger_than = @'4KiB' }", "limits that count operations"),
     ("S\nlimit = { name = 'a', iops = 5, credits_at_start = @7 }", "needs `credits`"),
     ("S\nlimit = { name = 'a', iops = 5, credits = 6, credits_at_start = @7 }", "than the bucket holds"),
     ("S\nlimit = { name = 'a', iops = 5, when = @\"'x'\" }", "comes to the word"),
