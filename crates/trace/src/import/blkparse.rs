@@ -49,6 +49,7 @@ impl Blkparse {
             b"D" => BlockAction::Issue,
             b"R" => BlockAction::Requeue,
             b"C" => BlockAction::Complete,
+            b"A" => BlockAction::Remap,
             b"" => return Err(action.error("an action")),
             _ => return Ok(None),
         };
@@ -60,6 +61,9 @@ impl Blkparse {
             request.length = blocks.length(SECTOR)?;
         } else if sector.text.first().is_some_and(u8::is_ascii_digit) {
             request.offset = sector.offset(SECTOR)?;
+        }
+        if action == BlockAction::Remap {
+            return Ok(self.remapped(line, time_ns, request, info));
         }
         let last = bracketed(line);
         if action == BlockAction::Complete {
@@ -75,6 +79,23 @@ impl Blkparse {
 }
 
 impl Blkparse {
+    /// Returns the event of a line such as `8,0 1 2 0.1 2000 A R 3048 + 8 <- (253,0) 1000`, about the device above.
+    fn remapped(
+        &mut self,
+        line: &[u8],
+        time_ns: u64,
+        request: TraceRequest,
+        info: &mut TraceInfo,
+    ) -> Option<BlockEvent> {
+        let at = line.windows(2).position(|pair| pair == b"<-")?;
+        let mut words = line[at + 2..].split(|byte| *byte == b' ').filter(|word| !word.is_empty());
+        let device = words.next()?.strip_prefix(b"(")?.strip_suffix(b")").filter(|device| is_device(device))?;
+        let sector: u64 = std::str::from_utf8(words.next()?.trim_ascii()).ok()?.parse().ok()?;
+        let device = self.devices.number(device, |name| info.devices.push((name, None)));
+        let request = TraceRequest { device, offset: sector.checked_mul(SECTOR)?, ..request };
+        Some(BlockEvent { time_ns, action: BlockAction::Remap, request })
+    }
+
     /// Returns the index of a process. Making its name for each event would take most of the time.
     fn process(&mut self, pid: u64, command: &[u8], info: &mut TraceInfo) -> u16 {
         if let Some((known, index)) = self.known.get(&pid)

@@ -167,9 +167,16 @@ impl EventReader {
             7 => BlockAction::Issue,
             8 => BlockAction::Complete,
             12 => BlockAction::Insert,
+            15 => BlockAction::Remap,
             _ => return None,
         };
         let mut request = self.request(raw, info);
+        if action == BlockAction::Remap {
+            // The devices above and below, and the sector of the one above, always in big-endian order.
+            let (above, sector) = (raw.data.first_chunk::<4>()?, raw.data.get(8..16)?.first_chunk::<8>()?);
+            request.device = self.device(u32::from_be_bytes(*above), info);
+            request.offset = u64::from_be_bytes(*sector).checked_mul(512)?;
+        }
         // A completion interrupts any process.
         if action != BlockAction::Complete {
             request.process = self.process(raw.pid, info);

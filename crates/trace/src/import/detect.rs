@@ -22,6 +22,9 @@ impl TraceFormat {
             line if blkparse::is_event(line) => return Some(Self::Blkparse),
             _ => {}
         }
+        if is_fio_log(start) {
+            return None;
+        }
         if csv::is_header(first) {
             return lines.next().and_then(Self::of_csv).or_else(|| Self::of_csv_header(first));
         }
@@ -60,4 +63,24 @@ impl TraceFormat {
             _ => None,
         }
     }
+}
+
+/// Reports whether a text is a log of fio over time (`write_iops_log`, `write_lat_log`, `write_bw_log`), of any version: time
+/// in ms, value, kind, block size and, since fio 3, offset and priority, separated by a comma and a blank.
+pub(super) fn is_fio_log(start: &[u8]) -> bool {
+    let is_whole = |field: &&str| !field.is_empty() && field.bytes().all(|byte| byte.is_ascii_digit());
+    let is_hex =
+        |field: &str| field.strip_prefix("0x").is_some_and(|digits| digits.bytes().all(|b| b.is_ascii_hexdigit()));
+    let entry = |line: &[u8]| -> Option<u64> {
+        let fields: Vec<&str> = std::str::from_utf8(line).ok()?.split(", ").collect();
+        let [time, value, kind, bytes, others @ ..] = &fields[..] else { return None };
+        let is_entry = [time, value, bytes].into_iter().all(&is_whole)
+            && matches!(*kind, "0" | "1" | "2")
+            && others.len() <= 3
+            && others.iter().all(|field| is_whole(field) || is_hex(field));
+        is_entry.then(|| time.parse().ok()).flatten()
+    };
+    let lines = start.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii).filter(|line| !line.is_empty());
+    let times: Vec<Option<u64>> = lines.take(2).map(entry).collect();
+    !times.is_empty() && times.iter().all(Option::is_some) && times.is_sorted()
 }

@@ -1,6 +1,6 @@
 //! Events of the block layer, and the requests that they are about.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{TraceOperation, TraceRequest};
 
@@ -22,6 +22,9 @@ pub(crate) enum BlockAction {
     Requeue,
     /// `C`: it is completed.
     Complete,
+    /// `A`: the request of a device above became one of the device below, such as a disk of the device mapper. The event is
+    /// about the one above.
+    Remap,
 }
 
 /// An event. Its request says what is known: operation, flags, offset, length, process and device.
@@ -67,6 +70,8 @@ pub(crate) struct EventPairing {
     has_issues: bool,
     /// Number of completions without a request: it was issued before the trace began.
     unmatched: u64,
+    /// Devices whose requests are remapped to others, where they count.
+    remapped: BTreeSet<u16>,
 }
 
 impl EventPairing {
@@ -106,6 +111,10 @@ impl EventPairing {
                     self.push(flight, given.offset, requests);
                 }
             }
+            BlockAction::Remap => {
+                self.remapped.insert(given.device);
+                self.take(given, |_| true);
+            }
             BlockAction::Complete => self.complete(event, requests),
         }
     }
@@ -115,7 +124,7 @@ impl EventPairing {
         let issued = self.take(given, |flight| flight.issued_ns.is_some());
         let Some(mut flight) = issued.or_else(|| self.take(given, |flight| flight.queued_ns.is_some())) else {
             // A flush without data has a second completion: of the request that it was made for.
-            self.unmatched += u64::from(given.length > 0);
+            self.unmatched += u64::from(given.length > 0 && !self.remapped.contains(&given.device));
             return;
         };
         self.has_issues = true;
@@ -248,7 +257,29 @@ mod tests {
         (request.issued_ns, request.queued_ns, request.service_ns, request.offset / 512, request.length)
     }
 
-    use BlockAction::{Complete, Insert, Issue, Merge, Queue, Requeue};
+    use BlockAction::{Complete, Insert, Issue, Merge, Queue, Remap, Requeue};
+
+    /// Each request of a logical volume counted on it and on its disk.
+    #[test]
+    fn remapped_requests_count_once() {
+        let mut pairing = EventPairing::default();
+        let mut requests = Vec::new();
+        let events = [
+            (0, 10, Queue, 8),
+            (0, 11, Remap, 8),
+            (1, 12, Queue, 100),
+            (1, 13, Issue, 100),
+            (1, 20, Complete, 100),
+            (0, 21, Complete, 8),
+        ];
+        for (device, time_ns, action, sector) in events {
+            let request = TraceRequest { device, offset: sector * 512, length: 4096, ..TraceRequest::default() };
+            pairing.add(&BlockEvent { time_ns, action, request }, &mut requests);
+        }
+        pairing.finish(&mut requests);
+        assert_eq!(requests.iter().map(|one| (one.device, one.issued_ns)).collect::<Vec<_>>(), [(1, 13)]);
+        assert_eq!(pairing.unmatched(), 0);
+    }
 
     #[test]
     fn events_of_a_request_are_paired() {

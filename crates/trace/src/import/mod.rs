@@ -174,6 +174,11 @@ fn refuse(name: &str, start: &[u8]) -> TraceError {
             (format!("it is compressed with {kind}"), format!("decompress it first: `{command} {name}`"))
         }
         None if start.is_empty() => ("it is empty".to_owned(), FORMATS.to_owned()),
+        None if detect::is_fio_log(start) => (
+            "this is a log of fio (write_iops_log, write_bw_log, write_lat_log): values over time, and no requests"
+                .to_owned(),
+            "record a trace: fio with `write_iolog=FILE`, or `fathom capture`".to_owned(),
+        ),
         None => ("its format is unknown".to_owned(), FORMATS.to_owned()),
     };
     let line = start.split(|byte| *byte == b'\n').next().unwrap_or_default();
