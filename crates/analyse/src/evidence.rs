@@ -72,6 +72,8 @@ quantities! {
     CpuShare: Share,
     /// Workers that ran at the same time.
     Workers: Count,
+    /// Mean number of workers that were active.
+    ActiveWorkers: Count,
     /// Jobs with different settings in one result.
     UnlikeJobs: Count,
     /// CPUs of the host.

@@ -34,8 +34,10 @@ pub fn explain_job(run: &Run, index: usize, seen: &Observation, expectation: Opt
     let job = &run.jobs[index];
     let mut findings = verdict::of_job(Facts { run, job });
     for finding in rules::observed(seen, expectation) {
-        // The run's own rules know more about it.
-        if findings.iter().all(|known| known.code != finding.code || known.subject != finding.subject) {
+        // The run's own rules know more about it, and a run has had its depth.
+        if finding.code != Code::DepthNeeded
+            && findings.iter().all(|known| known.code != finding.code || known.subject != finding.subject)
+        {
             findings.push(finding);
         }
     }

@@ -105,6 +105,8 @@ pub enum Remedy {
     },
     /// Report each job separately.
     SeparateResults,
+    /// Let all workers run equally long.
+    EndTogether,
     /// Bypass the page cache.
     Direct,
     /// Bypass the page cache, unless the job already did.

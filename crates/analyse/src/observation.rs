@@ -2,7 +2,7 @@
 
 use record::{
     Claim, Claimed, ClaimedKind, CounterFormat, DataKind, Declared, Iostat, IostatCpu, IostatDevice, IostatKind,
-    JobResult, Measured, Run,
+    IostatReport, JobResult, Measured, Mixed, Run,
 };
 
 use crate::{Database, EvidenceSource};
@@ -146,26 +146,34 @@ impl Observation {
         let (iops, reads) = (result.iops(), result.read.ios as f64);
         let series = run.common_series(job);
         let series = series.paced();
+        // Several different jobs have only the settings that they share.
+        let is_one = declared.mixed.len() <= 1;
+        let all = |is: fn(&Mixed) -> bool| {
+            let first = declared.mixed.first().map(is);
+            first.filter(|first| declared.mixed.iter().all(|one| is(one) == *first))
+        };
         Self {
             iops: counted(iops),
             read_share: (result.ios() > 0).then(|| reads / result.ios() as f64),
             bytes_per_second: counted(result.bytes_per_second()),
-            block_bytes: block_bytes(declared, result),
+            block_bytes: block_bytes(declared, result).filter(|_| is_one || has_one_size(declared)),
             latency_ns: latency_ns(result).and_then(counted),
             spread: result.kinds().any(|(_, kind)| {
                 let service = &kind.service;
                 service.stddev_ns > 0.0 || !service.quoted.is_empty() || !service.buckets.is_empty()
             }),
             variation: main(result).service.variation(),
-            depth: (declared.in_flight_possible > 0)
-                .then(|| KnownFigure::exact(declared.in_flight_possible as f64, EvidenceSource::Job)),
-            queues: Some(declared.queues),
+            depth: declared.in_flight_possible.map(|depth| KnownFigure::exact(depth as f64, EvidenceSource::Job)),
+            queues: is_one.then_some(declared.queues),
             workers: Some(u64::from(job.workers.max(1))),
             closed: is_closed(declared, result),
-            random: (!declared.rw.is_empty()).then(|| declared.rw.starts_with("rand")),
-            seconds: Some(result.wall_ns() / 1e9),
+            random: match is_one {
+                true => (!declared.rw.is_empty()).then(|| declared.rw.starts_with("rand")),
+                false => all(|one| one.rw.starts_with("rand")),
+            },
+            seconds: Some(result.elapsed_ns() as f64 / 1e9),
             region_bytes: declared.size,
-            direct: declared.known_direct(),
+            direct: if is_one { declared.known_direct() } else { all(|one| one.direct) },
             device: declared.device,
             paces: series.iops(),
             interval_ns: series.width_ns as f64,
@@ -179,11 +187,7 @@ impl Observation {
     #[must_use]
     pub fn of_device(iostat: &Iostat, name: &str) -> Self {
         let since_boot = iostat.intervals().next().is_none();
-        let all = iostat.reports.iter().filter(|report| report.since_boot == since_boot);
-        let reports: Vec<_> = all
-            .filter_map(|report| Some((report, report.devices.iter().find(|device| device.name == name)?)))
-            .filter(|(_, device)| !device.is_idle())
-            .collect();
+        let reports = reports_of(iostat, name);
         let device = mean_device(&reports.iter().map(|(_, device)| *device).collect::<Vec<_>>());
         let step = 0.1_f64.powi(device.decimals as i32);
         let source = match iostat.format {
@@ -194,15 +198,17 @@ impl Observation {
             value.filter(|value| *value > 0.0).map(|value| KnownFigure::printed(value, step, source))
         };
         let (iops, reads) = (device.iops(), device.read.per_second.unwrap_or(0.0));
+        // The queue and the busy time count all kinds.
+        let others = has_others(&device);
         let seconds = reports.iter().map(|(report, _)| report.seconds).sum::<Option<f64>>();
         Self {
             iops: figure(Some(iops), step),
-            read_share: (iops > 0.0).then(|| reads / iops),
+            read_share: (iops > 0.0 && device.tells_kinds_apart()).then(|| reads / iops),
             bytes_per_second: figure(Some(device.bytes_per_second()), 1024.0 * step),
             request_bytes: figure((iops > 0.0).then(|| device.bytes_per_second() / iops), 1024.0 * step),
             latency_ns: figure(mean_await_ns(&device), 1e6 * step),
-            in_flight: figure(device.in_flight, step),
-            busy: figure(device.util, step / 100.0),
+            in_flight: figure(device.in_flight.filter(|_| !others), step),
+            busy: figure(device.util.filter(|_| !others), step / 100.0),
             cpus: iostat.cpus.map(|cpus| KnownFigure::exact(f64::from(cpus), source)),
             seconds,
             device: true,
@@ -228,9 +234,17 @@ impl Observation {
         let in_all =
             depth.map(|depth| KnownFigure { source: EvidenceSource::Claim, ..depth.times(&jobs.unwrap_or(one)) });
         let columns = Columns::of(claim);
-        Self {
+        let (iops, latency) = (
             // Bytes per second and block size also give operations per second.
-            iops: figure(&claim.iops).or(made).or(columns.iops),
+            figure(&claim.iops).or(made).or(columns.iops),
+            figure(&claim.latency_ns).or(columns.await_ns),
+        );
+        // Of depth, rate and latency, any two give the third.
+        let in_flight = in_all.or(columns.in_flight);
+        let latency_made = || Some(in_flight?.over(&iops?).scaled(1e9)).filter(|_| claim.percentiles_ns.is_empty());
+        let iops_made = || Some(in_flight?.over(&latency?.scaled(1e-9)));
+        Self {
+            iops: iops.or_else(iops_made),
             read_share: claim
                 .read_share
                 .as_ref()
@@ -240,7 +254,7 @@ impl Observation {
             bytes_per_second: bytes.or(columns.bytes_per_second),
             block_bytes: block,
             request_bytes: columns.request_bytes,
-            latency_ns: figure(&claim.latency_ns).or(columns.await_ns),
+            latency_ns: latency.or_else(latency_made),
             in_flight: columns.in_flight,
             busy: columns.busy,
             spread: !claim.percentiles_ns.is_empty(),
@@ -252,49 +266,6 @@ impl Observation {
             cpus: figure(&claim.vcpus).or_else(|| figure(&claim.cpus)),
             seconds: claim.time_ns.as_ref().map(|time| time.value() / 1e9),
             device: true,
-            ..Self::default()
-        }
-    }
-
-    /// Combines observations of loads that ran at the same time on one device. A property that not all of them share is
-    /// unknown.
-    #[must_use]
-    pub fn together(all: &[Self]) -> Self {
-        // An idle load does not count.
-        let all: Vec<&Self> = all.iter().filter(|one| one.iops.is_some()).collect();
-        let sum = |of: fn(&Self) -> Option<KnownFigure>| -> Option<KnownFigure> {
-            let known: Vec<KnownFigure> = all.iter().map(|one| of(one)).collect::<Option<_>>()?;
-            known.into_iter().reduce(|a, b| a.plus(&b))
-        };
-        let iops = sum(|one| one.iops);
-        // Weighted by operations.
-        let weighted = |of: fn(&Self) -> Option<f64>| -> Option<f64> {
-            let parts: Option<f64> = all.iter().map(|one| Some(of(one)? * one.iops?.value())).sum();
-            Some(parts? / iops?.value())
-        };
-        let shared = |of: fn(&Self) -> Option<bool>| {
-            let first = all.first().and_then(|one| of(one));
-            first.filter(|_| all.iter().all(|one| of(one) == first))
-        };
-        let block = all.first().and_then(|one| one.block_bytes);
-        let mean_ns = sum(Self::implied_in_flight).zip(iops).map(|(in_flight, iops)| in_flight.over(&iops).scaled(1e9));
-        Self {
-            iops,
-            read_share: weighted(|one| one.read_share),
-            bytes_per_second: sum(|one| one.bytes_per_second),
-            block_bytes: block.filter(|_| all.iter().all(|one| one.block_bytes == block)),
-            latency_ns: mean_ns
-                .map(|mean| KnownFigure { source: iops.map_or(mean.source, |iops| iops.source), ..mean }),
-            depth: sum(|one| one.depth),
-            queues: shared(|one| one.queues),
-            workers: all.iter().map(|one| one.workers).sum(),
-            closed: all.iter().all(|one| one.closed),
-            random: shared(|one| one.random),
-            cpus: all.first().and_then(|one| one.cpus),
-            seconds: all.iter().filter_map(|one| one.seconds).reduce(f64::max),
-            direct: shared(|one| one.direct),
-            device: all.iter().all(|one| one.device),
-            modelled: all.iter().any(|one| one.modelled),
             ..Self::default()
         }
     }
@@ -353,7 +324,10 @@ fn is_closed(declared: &Declared, result: &Measured) -> bool {
     if !declared.header_only {
         return !declared.is_paced() && declared.thinktime_ns == 0;
     }
-    let full = result.in_flight().is_some_and(|in_flight| in_flight >= 0.8 * declared.in_flight_possible as f64);
+    let full = result
+        .occupied()
+        .zip(declared.in_flight_possible)
+        .is_some_and(|(occupied, possible)| occupied >= 0.8 * possible as f64);
     let (submission, latency) = (&main(result).submission, &main(result).latency);
     full || submission.count > 0 && submission.mean_ns > 0.5 * latency.mean_ns
 }
@@ -445,6 +419,21 @@ fn host_cpu(reports: &[IostatCpu]) -> Option<f64> {
     (!reports.is_empty()).then(|| reports.iter().map(used).sum::<f64>() / reports.len() as f64)
 }
 
+/// Returns the reports in which a device was in use: those of intervals or, without any, the average since boot.
+fn reports_of<'a>(iostat: &'a Iostat, name: &str) -> Vec<(&'a IostatReport, &'a IostatDevice)> {
+    let since_boot = iostat.intervals().next().is_none();
+    let all = iostat.reports.iter().filter(|report| report.since_boot == since_boot);
+    all.filter_map(|report| Some((report, report.devices.iter().find(|device| device.name == name)?)))
+        .filter(|(_, device)| !device.is_idle())
+        .collect()
+}
+
+/// Returns the figures of a device, averaged over the reports in which it was in use.
+#[must_use]
+pub fn averaged(iostat: &Iostat, name: &str) -> IostatDevice {
+    mean_device(&reports_of(iostat, name).into_iter().map(|(_, device)| device).collect::<Vec<_>>())
+}
+
 /// Averages rates and times of one device over reports.
 fn mean_device(reports: &[&IostatDevice]) -> IostatDevice {
     let mean = |of: &dyn Fn(&IostatDevice) -> Option<f64>| {
@@ -468,16 +457,32 @@ fn mean_device(reports: &[&IostatDevice]) -> IostatDevice {
         read: kind(&|device| device.read),
         write: kind(&|device| device.write),
         discard: kind(&|device| device.discard),
-        all: IostatKind { await_ns: mean(&|device| device.all.await_ns), ..IostatKind::default() },
+        flush: kind(&|device| device.flush),
+        all: match reports.iter().all(|device| device.tells_kinds_apart()) {
+            // The wait of old versions, which print no rate of all kinds, weighs by reads and writes.
+            true => kind(&|device| IostatKind { per_second: Some(device.iops()), ..device.all }),
+            false => kind(&|device| device.all),
+        },
         in_flight: mean(&|device| device.in_flight),
         util: mean(&|device| device.util),
         ..IostatDevice::default()
     }
 }
 
-/// Returns the mean time of a request over all kinds.
+/// Reports whether discards and flushes are more than 1 % of the requests of a device or of the time that they waited.
+#[must_use]
+pub fn has_others(device: &IostatDevice) -> bool {
+    const SOME: f64 = 0.01;
+    let sum = |kinds: [IostatKind; 2], of: fn(&IostatKind) -> Option<f64>| -> f64 { kinds.iter().filter_map(of).sum() };
+    let (data, others) = ([device.read, device.write], [device.discard, device.flush]);
+    let waited = |kind: &IostatKind| Some(kind.per_second? * kind.await_ns?);
+    let is_some = |of: fn(&IostatKind) -> Option<f64>| sum(others, of) > SOME * sum(data, of);
+    device.tells_kinds_apart() && (is_some(|kind| kind.per_second) || is_some(waited))
+}
+
+/// Returns the mean time of a read or write; of all kinds if they are not told apart.
 fn mean_await_ns(device: &IostatDevice) -> Option<f64> {
-    let kinds = [device.read, device.write, device.discard];
+    let kinds = [device.read, device.write];
     let known = || kinds.iter().filter_map(|kind| Some((kind.per_second?, kind.await_ns?)));
     let rate: f64 = known().map(|(rate, _)| rate).sum();
     let each = (rate > 0.0).then(|| known().map(|(rate, ns)| rate * ns).sum::<f64>() / rate);
@@ -498,10 +503,15 @@ fn block_bytes(declared: &Declared, result: &Measured) -> Option<KnownFigure> {
     one.then(|| KnownFigure::exact(f64::from(first.min), EvidenceSource::Job))
 }
 
+/// Reports whether different jobs have one block size for all kinds.
+fn has_one_size(declared: &Declared) -> bool {
+    declared.mixed.windows(2).all(|pair| pair[0].block_sizes == pair[1].block_sizes)
+}
+
 /// Returns the mean total latency, or else the mean service time.
 fn latency_ns(result: &Measured) -> Option<f64> {
     let mean = |of: fn(&record::DirectionResult) -> &record::LatencyStats| {
-        let count: u64 = result.kinds().map(|(_, kind)| of(kind).count).sum();
+        let count = result.kinds().map(|(_, kind)| of(kind).count).fold(0, u64::saturating_add);
         let sum: f64 = result.kinds().map(|(_, kind)| of(kind).sum_ns()).sum();
         (count > 0).then(|| sum / count as f64)
     };

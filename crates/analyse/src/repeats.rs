@@ -1,6 +1,6 @@
 //! Variation between repeated runs.
 
-use record::{Figure, FigureQuantity, JobResult, Run, RunOutcome};
+use record::{Figure, FigureOf, FigureQuantity, FigureStatistic, JobResult, Run, RunOutcome};
 use serde::Serialize;
 
 /// The figures of one job over all runs.
@@ -38,9 +38,9 @@ impl Spread {
 const QUANTITIES: [FigureQuantity; 5] = [
     FigureQuantity::Iops,
     FigureQuantity::BytesPerSecond,
-    FigureQuantity::LatencyMean,
-    FigureQuantity::LatencyP50,
-    FigureQuantity::LatencyP99,
+    FigureQuantity::Latency(FigureStatistic::Mean),
+    FigureQuantity::Latency(FigureStatistic::Percentile(50.0)),
+    FigureQuantity::Latency(FigureStatistic::Percentile(99.0)),
 ];
 
 /// Returns the variation of each job of the first run over all runs. Interrupted runs are ignored if another run is
@@ -59,17 +59,20 @@ pub fn repeats<'a>(runs: &[&'a Run]) -> Vec<JobSpread> {
 }
 
 fn figures(jobs: &[Option<&JobResult>]) -> Vec<Spread> {
-    let kinds = record::DataKind::ALL.map(Some).into_iter().chain([None]);
-    let all = kinds.flat_map(|kind| QUANTITIES.map(|quantity| Figure { kind, quantity }));
+    let all = FigureOf::ALL.into_iter().flat_map(|of| QUANTITIES.map(|quantity| Figure { of, quantity }));
     let spreads: Vec<Spread> = all.filter_map(|figure| spread(figure, jobs)).collect();
-    let mut kinds: Vec<_> = spreads.iter().filter_map(|spread| spread.figure.kind).collect();
+    let mut kinds: Vec<_> = spreads.iter().filter_map(|spread| spread.figure.of.kind()).collect();
     kinds.dedup();
-    let adds = |figure: Figure| figure.kind.is_some() || kinds.len() > 1 && !figure.quantity.is_latency();
+    let adds = |figure: Figure| match figure.of {
+        FigureOf::Kind(_) => true,
+        FigureOf::All => kinds.len() > 1 && !figure.quantity.is_latency(),
+        FigureOf::Sync => figure.quantity.is_latency(),
+    };
     spreads.into_iter().filter(|spread| adds(spread.figure)).collect()
 }
 
 fn spread(figure: Figure, jobs: &[Option<&JobResult>]) -> Option<Spread> {
-    let values: Vec<Option<f64>> = jobs.iter().map(|job| figure.of_jobs(&[(*job)?])).collect();
+    let values: Vec<Option<f64>> = jobs.iter().map(|job| Some(figure.of_result((*job)?)?.value)).collect();
     let mut known: Vec<f64> = values.iter().flatten().copied().collect();
     known.sort_by(f64::total_cmp);
     let (min, max) = (*known.first()?, *known.last()?);
@@ -93,7 +96,7 @@ mod tests {
     fn median_ignores_interrupted_runs() {
         let iops = |runs: &[Run]| {
             let spreads = repeats(&runs.iter().collect::<Vec<_>>());
-            assert!(spreads[0].figures.iter().all(|spread| spread.figure.kind.is_some()), "{spreads:?}");
+            assert!(spreads[0].figures.iter().all(|spread| spread.figure.of.kind().is_some()), "{spreads:?}");
             spreads[0].figures[0].clone()
         };
         let whole = RunOutcome::Completed;

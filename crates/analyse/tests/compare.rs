@@ -224,6 +224,7 @@ fn different_conditions_are_reported_with_both_values() {
     job.declared.direct = false;
     job.declared.size = Some(1 << 30);
     job.result.runtime_ns /= 3;
+    job.result.read.runtime_ns /= 3;
     other.model = Some(ModelRecord::default());
     let comparison = compared(&baseline, &other);
     assert!(!comparison.is_comparable());
@@ -308,4 +309,24 @@ fn empty_comparison_has_no_jobs() {
     let empty = Run::default();
     assert_eq!(compare(&[], &[], &ComparisonSettings::default()), Comparison::default());
     assert!(compared(&empty, &empty).jobs.is_empty());
+}
+
+/// Syncs that took ten times as long were not compared.
+#[test]
+fn slower_syncs_are_worse() {
+    let read = |text: &str| match record::read_input("input", text.as_bytes(), None) {
+        Ok(record::Input::Run(run)) => *run,
+        other => panic!("{other:?}"),
+    };
+    let fast = read(include_str!("../../record/tests/data/sync_fast.txt"));
+    let slow = read(include_str!("../../record/tests/data/sync_slow.txt"));
+    let compared = compare(&[&fast], &[&slow], &ComparisonSettings::default());
+    let rows = &compared.jobs[0].figures;
+    let of = |name: &str| rows.iter().find(|row| row.figure.to_string() == name).unwrap_or_else(|| panic!("{name}"));
+    assert_eq!(of("sync.latency_mean").judgement, Judgement::Worse);
+    let p99 = of("sync.latency_p99");
+    assert_eq!((p99.baseline, p99.candidate), (2.8e6, 28e6));
+    assert!(!rows.iter().any(|row| row.figure.of != record::FigureOf::Sync && row.judgement == Judgement::Worse));
+    let back = compare(&[&slow], &[&fast], &ComparisonSettings::default());
+    assert!(back.jobs[0].figures.iter().any(|row| row.judgement == Judgement::Better) && !back.is_worse());
 }

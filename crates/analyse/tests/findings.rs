@@ -71,7 +71,7 @@ fn depth_one_is_latency_bound() {
 fn unsupported_depth_is_a_warning() {
     let mut run = queue_full(1, 100_000);
     let declared = &mut run.jobs[0].declared;
-    (declared.iodepth, declared.in_flight_asked, declared.queues) = (32, 32, false);
+    (declared.iodepth, declared.in_flight_asked, declared.queues) = (32, Some(32), false);
     let headline = verdict(&run).headline;
     assert_eq!((headline.code, headline.severity), (Code::EngineNotAsynchronous, Severity::Warning));
     assert_eq!(headline.remedy, Some(Remedy::QueueingEngine { iodepth: 32 }));
@@ -124,7 +124,7 @@ fn all_cpus_busy_get_no_advice_for_more_workers() {
 #[test]
 fn partly_filled_queue_is_reported() {
     let mut run = queue_full(16, 1_000_000);
-    (run.jobs[0].declared.iodepth_effective, run.jobs[0].declared.in_flight_possible) = (32, 32);
+    (run.jobs[0].declared.iodepth_effective, run.jobs[0].declared.in_flight_possible) = (32, Some(32));
     assert_eq!(verdict(&run).headline.code, Code::QueueNotFilled);
 }
 
@@ -181,7 +181,7 @@ fn rate_in_bytes_is_checked_in_bytes() {
     let mut run = queue_full(8, 1_000_000);
     run.jobs[0].declared.rate_bytes = DeclaredPerKind { read: Some(8_000 * 4096), ..DeclaredPerKind::default() };
     assert_eq!(verdict(&run).headline.code, Code::RateKept);
-    run.jobs[0].declared.in_flight_possible = 64;
+    run.jobs[0].declared.in_flight_possible = Some(64);
     run.jobs[0].declared.rate_bytes.read = Some(9_000 * 4096);
     assert_eq!(verdict(&run).headline.code, Code::RateNotReached);
 }
@@ -200,7 +200,7 @@ fn replay_is_compared_with_what_was_due() {
         job.declared.rate_iops = DeclaredPerKind { read: Some(90_000), write: Some(1), ..DeclaredPerKind::default() };
         verdict(&run).headline
     };
-    let wall_ns = queue_full(8, 1_000_000).jobs[0].result.wall_ns() as u64;
+    let wall_ns = queue_full(8, 1_000_000).jobs[0].result.elapsed_ns();
     let kept = replayed(Some(wall_ns - 1_000_000));
     assert_eq!(kept.code, Code::RateKept);
     assert!((kept.value(Quantity::RateReached).unwrap() - 16_000.0).abs() < 1.0);
@@ -292,7 +292,7 @@ fn waiting_at_submission_is_detected_in_text_output() {
     let mut run = queue_full(1, 1_000_000);
     let job = &mut run.jobs[0];
     (job.declared.header_only, job.declared.iodepth) = (true, 32);
-    (job.declared.iodepth_effective, job.declared.in_flight_possible) = (32, 32);
+    (job.declared.iodepth_effective, job.declared.in_flight_possible) = (32, Some(32));
     job.result.read.latency = latency(30_000, 1_000_000, 0);
     let waits = |run: &Run| {
         let found = explain_job(run, 0, &Observation::of(run, &run.jobs[0]), None).findings;
@@ -348,7 +348,8 @@ fn short_and_interrupted_runs_are_reported() {
     let mut run = queue_full(32, 1_000_000);
     assert_eq!((finding(&run, Code::ShortRun), finding(&run, Code::Interrupted)), (None, None));
     run.outcome = RunOutcome::Interrupted;
-    run.jobs[0].result.runtime_ns = SECOND_NS;
+    let result = &mut run.jobs[0].result;
+    (result.runtime_ns, result.read.runtime_ns) = (SECOND_NS, SECOND_NS);
     assert_eq!(finding(&run, Code::ShortRun).unwrap().remedy, Some(Remedy::RunLonger { runtime_s: 30 }));
     assert_eq!(finding(&run, Code::Interrupted).unwrap().severity, Severity::Info);
     assert_eq!(verdict(&run).headline.code, Code::QueueFull, "the limit matters more than the duration");
@@ -359,7 +360,7 @@ fn headline_is_the_most_important_finding() {
     let mut run = queue_full(1, 2_000);
     let job = &mut run.jobs[0];
     job.declared.direct = false;
-    (job.declared.iodepth, job.declared.in_flight_asked) = (32, 32);
+    (job.declared.iodepth, job.declared.in_flight_asked) = (32, Some(32));
     let verdict = verdict(&run);
     assert_eq!(verdict.headline.code, Code::PageCacheMeasured);
     let severities: Vec<Severity> = verdict.findings().map(|finding| finding.severity).collect();

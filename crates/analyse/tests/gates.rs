@@ -52,7 +52,7 @@ fn units_and_short_names_are_equivalent() {
 fn errors_have_a_place_and_a_remedy() {
     let cases = [
         ("read.iosp>=1", "read.iosp", "no figure", "`read.iops`"),
-        ("write.lat.p9>=1ms", "write.lat.p9", "no figure", "did you mean `write.lat.p9"),
+        ("write.lat.pp9>=1ms", "write.lat.pp9", "no figure", "did you mean `write.lat.p9"),
         ("findings.warning==0", "findings.warning", "no figure", "`findings.warnings`"),
         ("speed>=1", "speed", "no figure", "`iops`"),
         ("", "", "name of a figure", "read.iops"),
@@ -159,7 +159,7 @@ fn fraction_of_the_baseline_fails_only_beyond_noise() {
 fn repeats_are_judged_by_their_mean_and_maximum_of_findings() {
     let (fast, mut slow) = (queue_full(32, 1_000_000), queue_full(1, 100_000));
     let declared = &mut slow.jobs[0].declared;
-    (declared.iodepth, declared.in_flight_asked, declared.queues) = (32, 32, false);
+    (declared.iodepth, declared.in_flight_asked, declared.queues) = (32, Some(32), false);
     let verdicts = [analyse(&fast), analyse(&slow)];
     let runs: Vec<(&Run, &[analyse::Verdict])> = vec![(&fast, &verdicts[0]), (&slow, &verdicts[1])];
     let inputs = GateInputs { runs: &runs, baseline: &[&fast, &slow], comparison: None };
@@ -194,7 +194,7 @@ fn findings_are_counted_by_severity_and_by_code() {
     let mut run = queue_full(1, 100_000);
     assert_eq!(judged("findings.warnings==0", &run, None).outcome, GateOutcome::Passed);
     let declared = &mut run.jobs[0].declared;
-    (declared.iodepth, declared.in_flight_asked, declared.queues) = (32, 32, false);
+    (declared.iodepth, declared.in_flight_asked, declared.queues) = (32, Some(32), false);
     let warned = judged("findings.warnings==0", &run, None);
     assert_eq!((warned.outcome, warned.measured, warned.margin_percent), (GateOutcome::Failed, Some(1.0), None));
     assert_eq!(judged("findings.engine_not_asynchronous==1", &run, None).outcome, GateOutcome::Passed);
@@ -279,4 +279,38 @@ fn random_assertions_round_trip_or_fail_at_a_place() {
         }
     }
     assert!(read > 20, "seed {seed}: only {read} were valid");
+}
+
+fn read(text: &str) -> Run {
+    match record::read_input("input", text.as_bytes(), None) {
+        Ok(record::Input::Run(run)) => *run,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// The rates of two groups that ran one after the other were added, and passed.
+#[test]
+fn rates_of_results_that_did_not_run_together_cannot_be_judged() {
+    let run = read(include_str!("../../record/tests/data/phases.json"));
+    let outcome = |text: &str| judged(text, &run, None).outcome;
+    assert_eq!(outcome("read.iops>=1500"), GateOutcome::Unknown(UnknownReason::NotTogether));
+    assert_eq!(outcome(&format!("job({}).read.iops>=990", run.jobs[0].name)), GateOutcome::Passed);
+}
+
+/// A percentile of more than 17 s passed every bound above that.
+#[test]
+fn percentiles_without_upper_bound_pass_no_upper_bound() {
+    let run = read(include_str!("../../record/tests/data/saturated.txt"));
+    let outcome = |text: &str| judged(text, &run, None).outcome;
+    assert_eq!(outcome("write.lat.p99<=20s"), GateOutcome::Unknown(UnknownReason::Saturated));
+    assert_eq!(outcome("write.lat.p99<=10s"), GateOutcome::Failed);
+    assert_eq!(outcome("write.lat.p99>=10s"), GateOutcome::Passed);
+    assert_eq!(outcome("write.lat.p1<=1s"), GateOutcome::Passed);
+}
+
+#[test]
+fn syncs_are_judged() {
+    let run = read(include_str!("../../record/tests/data/sync_slow.txt"));
+    assert_eq!(judged("sync.lat.p99<=10ms", &run, None).outcome, GateOutcome::Failed);
+    assert_eq!(judged("sync.lat.p99.99<=200ms", &run, None).outcome, GateOutcome::Passed);
 }

@@ -111,7 +111,7 @@ fn seconds(ios: impl Fn(u64) -> u64) -> Vec<Code> {
 fn paced(rate: u64, possible: u64) -> Vec<Code> {
     changed(|run| {
         run.jobs[0].declared.rate_iops = DeclaredPerKind { read: Some(rate), ..DeclaredPerKind::default() };
-        run.jobs[0].declared.in_flight_possible = possible;
+        run.jobs[0].declared.in_flight_possible = Some(possible);
     })
 }
 
@@ -276,7 +276,12 @@ fn trust(code: Code) -> Pair {
         Code::HolesRead => (written(900 << 20), written(950 << 20)),
         Code::LatenessSignificant => (late(101_000), late(99_000)),
         Code::ShortRun => {
-            let of_secs = |secs: u64| changed(|run| run.jobs[0].result.runtime_ns = secs * SECOND_NS);
+            let of_secs = |secs: u64| {
+                changed(|run| {
+                    let result = &mut run.jobs[0].result;
+                    (result.runtime_ns, result.read.runtime_ns) = (secs * SECOND_NS, secs * SECOND_NS);
+                })
+            };
             (of_secs(4), of_secs(5))
         }
         Code::Interrupted => (changed(|run| run.outcome = RunOutcome::Interrupted), changed(|_| ())),
@@ -422,7 +427,7 @@ fn load(code: Code) -> Pair {
             (busy(28), busy(26))
         }
         Code::QueueNotFilled => {
-            let possible = |depth: u64| changed(|run| run.jobs[0].declared.in_flight_possible = depth);
+            let possible = |depth: u64| changed(|run| run.jobs[0].declared.in_flight_possible = Some(depth));
             (possible(41), possible(39))
         }
         Code::LatencyBound => (of(&queue_full(1, 100_000)), of(&queue_full(2, 100_000))),
@@ -559,12 +564,13 @@ fn submission_time_counts_at_depth_one() {
 
 #[test]
 fn device_counters_of_very_short_runs_are_ignored() {
-    let codes = |wall_ns: u64| {
+    let codes = |elapsed_ns: u64| {
         let mut run = queue_full(32, 1_000_000);
         run.tool.name = "fio".to_owned();
         run.jobs[0].declared.direct = false;
         run.disks = vec![DiskUse { name: "vda".to_owned(), ..DiskUse::default() }];
-        run.jobs[0].result.runtime_ns = wall_ns;
+        let result = &mut run.jobs[0].result;
+        (result.runtime_ns, result.read.runtime_ns) = (elapsed_ns, elapsed_ns);
         of(&run)
     };
     assert!(codes(5 * SECOND_NS).contains(&Code::PageCacheMeasured));
@@ -679,7 +685,7 @@ fn jobs_on_one_volume_are_compared_with_it_together() {
     let mut run = queue_full(4, 1_600_000);
     run.jobs = vec![run.jobs[0].clone(); 4];
     let seen: Vec<Observation> = run.jobs.iter().map(|job| Observation::of(&run, job)).collect();
-    let together = Observation::together(&seen);
+    let together = Observation::of(&run, &run.together(&[0, 1, 2, 3]));
     let iops = 4.0 * seen[0].iops.unwrap().value();
     assert!((together.iops.unwrap().value() - iops).abs() < 1e-6 && together.workers == Some(4));
     assert!((together.latency_ns.unwrap().value() / 1_600_000.0 - 1.0).abs() < 1e-6, "{together:?}");
@@ -711,4 +717,16 @@ fn jobs_on_one_volume_are_compared_with_it_together() {
     assert_eq!(whole.findings.iter().map(|finding| finding.code).collect::<Vec<_>>(), [Code::VolumeIopsCap]);
     let open = jobs.iter().flat_map(|job| &job.findings).filter(|finding| finding.code == Code::QueueFull);
     assert_eq!(open.count(), 0, "the limit is known");
+}
+
+/// Discards of 5 MiB at 80 ms counted as operations of the device, at 62 ms each.
+#[test]
+fn discards_do_not_count_as_reads_and_writes() {
+    let text = include_str!("../../record/tests/data/discards.txt");
+    let Ok(record::Input::Iostat(iostat)) = record::read_input("input", text.as_bytes(), None) else { panic!() };
+    let seen = Observation::of_device(&iostat, "nvme0n1");
+    let value = |known: Option<KnownFigure>| known.unwrap().value();
+    assert_eq!((value(seen.iops), seen.read_share), (30.0, Some(1.0 / 3.0)));
+    assert!((value(seen.latency_ns) / 1e6 - 25.0 / 30.0).abs() < 1e-9);
+    assert_eq!((value(seen.mean_bytes()), seen.in_flight, seen.busy), (4096.0, None, None));
 }

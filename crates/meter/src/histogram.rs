@@ -80,14 +80,14 @@ impl Histogram {
         let Some(theirs) = &other.counts else { return };
         match &mut self.counts {
             None => self.counts = Some(theirs.clone()),
-            Some(ours) => ours.iter_mut().zip(theirs.iter()).for_each(|(a, b)| *a += b),
+            Some(ours) => ours.iter_mut().zip(theirs.iter()).for_each(|(a, b)| *a = a.saturating_add(*b)),
         }
     }
 
     /// Returns the number of occurrences.
     #[must_use]
     pub fn total(&self) -> u64 {
-        self.counts.as_deref().map_or(0, |counts| counts.iter().sum())
+        self.counts.as_deref().map_or(0, |counts| counts.iter().copied().fold(0, u64::saturating_add))
     }
 
     /// Returns the counts of a range of buckets; empty if nothing was counted.
@@ -110,7 +110,7 @@ impl Histogram {
         let mut seen = 0u64;
         let mut last = None;
         for (bucket, n) in self.buckets() {
-            seen += n;
+            seen = seen.saturating_add(n);
             last = Some(Nanos::new(value_of(bucket)));
             if reaches(seen, percent, total) {
                 break;

@@ -49,10 +49,10 @@ impl Moments {
 
     /// Adds the values of `other`.
     pub fn merge(&mut self, other: &Self) {
-        self.count += other.count;
+        self.count = self.count.saturating_add(other.count);
         self.min = self.min.min(other.min);
         self.max = self.max.max(other.max);
-        self.sum += other.sum;
+        self.sum = self.sum.saturating_add(other.sum);
         self.squares = self.squares.saturating_add(other.squares);
     }
 
@@ -147,7 +147,7 @@ impl Samples {
     /// Adds the samples of a worker that ran at the same time. As in fio, minimum, maximum and mean are added, because
     /// bandwidths of concurrent workers add up.
     pub fn merge_beside(&mut self, other: &Self) {
-        self.count += other.count;
+        self.count = self.count.saturating_add(other.count);
         self.min += other.min;
         self.max += other.max;
         self.mean += other.mean;

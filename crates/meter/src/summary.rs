@@ -36,10 +36,11 @@ pub struct DirectionSummary {
 impl DirectionSummary {
     /// Adds the statistics of a worker that ran at the same time.
     pub fn merge(&mut self, other: &Self) {
-        self.ios += other.ios;
-        self.bytes += other.bytes;
-        self.short_ios += other.short_ios;
-        self.drop_ios += other.drop_ios;
+        // Figures of other programs may be any numbers.
+        self.ios = self.ios.saturating_add(other.ios);
+        self.bytes = self.bytes.saturating_add(other.bytes);
+        self.short_ios = self.short_ios.saturating_add(other.short_ios);
+        self.drop_ios = self.drop_ios.saturating_add(other.drop_ios);
         self.runtime = self.runtime.max(other.runtime);
         self.submission.merge(&other.submission);
         self.service.merge(&other.service);
@@ -109,7 +110,7 @@ impl DepthMap {
 
     /// Adds the counts of `other`.
     pub fn merge(&mut self, other: &Self) {
-        self.0.iter_mut().zip(other.0).for_each(|(a, b)| *a += b);
+        self.0.iter_mut().zip(other.0).for_each(|(a, b)| *a = a.saturating_add(b));
     }
 }
 
@@ -160,13 +161,13 @@ impl Summary {
         if let Some(trimmed) = &other.trimmed {
             self.trimmed.get_or_insert_default().merge(trimmed);
         }
-        self.runtime += other.runtime;
+        self.runtime = Nanos::new(self.runtime.get().saturating_add(other.runtime.get()));
         self.cpu.merge(&other.cpu);
-        self.errors += other.errors;
+        self.errors = self.errors.saturating_add(other.errors);
         if self.first_error == 0 {
             self.first_error = other.first_error;
         }
-        self.workers += other.workers;
+        self.workers = self.workers.saturating_add(other.workers);
     }
 
     /// Returns the statistics of one direction.
@@ -178,13 +179,13 @@ impl Summary {
     /// Returns the operations of all directions.
     #[must_use]
     pub fn ios(&self) -> u64 {
-        self.directions.iter().map(|direction| direction.ios).sum()
+        self.directions.iter().map(|direction| direction.ios).fold(0, u64::saturating_add)
     }
 
     /// Returns the bytes of all directions.
     #[must_use]
     pub fn bytes(&self) -> u64 {
-        self.directions.iter().map(|direction| direction.bytes).sum()
+        self.directions.iter().map(|direction| direction.bytes).fold(0, u64::saturating_add)
     }
 }
 

@@ -1,13 +1,13 @@
 //! Explains runs, counters and claims, by comparison with a simulated volume if one is named.
 
 use analyse::{
-    Database, EvidenceSource, Expectation, ExpectedPoint, Explanation, KnownFigure, Observation, explain_job,
-    explain_observation, explain_together,
+    Database, EvidenceSource, Expectation, ExpectedPoint, Explanation, KnownFigure, Observation, averaged, explain_job,
+    explain_observation, explain_together, has_others,
 };
-use record::{Claim, CounterFormat, Input, Iostat, Run};
+use record::{Claim, CounterFormat, Input, Iostat, IostatKind, Run};
 use report::Explained;
 use runner::{RunControl, Runner};
-use units::Nanos;
+use units::{Bytes, Nanos, count, percent, significant};
 
 use crate::expected::ExpectedVolume;
 
@@ -93,12 +93,18 @@ impl Explainer<'_> {
     fn run(&self, run: &Run) -> Vec<Explanation> {
         let seen: Vec<Observation> =
             run.jobs.iter().map(|job| Observation::of(run, job).completed_by(&self.claims)).collect();
-        run.groups().into_iter().flat_map(|group| self.group(run, group, &seen)).collect()
+        let mut all: Vec<Explanation> = run.phases().iter().flat_map(|phase| self.phase(run, phase, &seen)).collect();
+        for note in &run.notes {
+            let about = note.job.as_ref().and_then(|job| all.iter().position(|one| one.subject == *job));
+            if let Some(explanation) = all.get_mut(about.unwrap_or(0)) {
+                explanation.notes.push(note.text.clone());
+            }
+        }
+        all
     }
 
-    /// Explains the jobs of one reporting group, which run at the same time and share the expected volume.
-    fn group(&self, run: &Run, group: u32, seen: &[Observation]) -> Vec<Explanation> {
-        let members: Vec<usize> = (0..run.jobs.len()).filter(|&index| run.jobs[index].group == group).collect();
+    /// Explains jobs that ran at the same time and share the expected volume.
+    fn phase(&self, run: &Run, members: &[usize], seen: &[Observation]) -> Vec<Explanation> {
         let Some(volume) = self.words.expected.as_ref().filter(|_| members.len() > 1) else {
             let explained = |&index: &usize| {
                 let seen = &seen[index];
@@ -108,7 +114,7 @@ impl Explainer<'_> {
         };
         let mut jobs: Vec<Explanation> =
             members.iter().map(|&index| explain_job(run, index, &seen[index], None)).collect();
-        let together = Observation::together(&members.iter().map(|&index| seen[index].clone()).collect::<Vec<_>>());
+        let together = Observation::of(run, &run.together(members)).completed_by(&self.claims);
         let at = |in_flight: f64| self.at(&together, in_flight);
         let subject = format!("{} jobs together", members.len());
         let whole = explain_together(&subject, &together, &volume.of(&together, &at), &mut jobs);
@@ -120,6 +126,7 @@ impl Explainer<'_> {
         let explained = |name: &String| {
             let seen = Observation::of_device(iostat, name).completed_by(&self.claims);
             let mut explanation = self.observed(name, &seen);
+            explanation.notes.extend(other_requests(iostat, name));
             if iostat.format == CounterFormat::Diskstats {
                 explanation.notes.push(means_only(iostat));
             }
@@ -147,11 +154,39 @@ impl Explainer<'_> {
 /// Returns the first observation of an input, which complements a claim beside it.
 fn first_observation(input: &Input) -> Observation {
     match input {
-        Input::Run(run) => run.jobs.first().map(|job| Observation::of(run, job)).unwrap_or_default(),
+        Input::Run(run) => {
+            let first = run.phases().into_iter().next();
+            first.map(|phase| Observation::of(run, &run.together(&phase))).unwrap_or_default()
+        }
         Input::Iostat(iostat) => {
             devices(iostat).first().map(|name| Observation::of_device(iostat, name)).unwrap_or_default()
         }
     }
+}
+
+/// Returns what a device did besides reads and writes, whose figures do not include it; or that they do.
+pub(crate) fn other_requests(iostat: &Iostat, name: &str) -> Option<String> {
+    let device = averaged(iostat, name);
+    if !device.tells_kinds_apart() {
+        return Some("reads, writes and discards are not told apart here: the figures are of all of them".to_owned());
+    }
+    if !has_others(&device) {
+        return None;
+    }
+    let kind = |what: &str, kind: &IostatKind| {
+        let rate = kind.per_second.filter(|rate| *rate > 0.0)?;
+        let bytes = kind.bytes_per_second.filter(|bytes| *bytes > 0.0).map(|bytes| Bytes::new((bytes / rate) as u64));
+        let each = bytes.map_or_else(String::new, |bytes| format!(" of {bytes}"));
+        let wait = kind.await_ns.map_or_else(String::new, |ns| format!(" at {}", Nanos::new(ns.round() as u64)));
+        Some(format!("{} {what}/s{each}{wait}", count(rate)))
+    };
+    let parts = [kind("discards", &device.discard), kind("flushes", &device.flush)];
+    let parts = parts.into_iter().flatten().collect::<Vec<_>>().join(" and ");
+    let queue = device.in_flight.map(|in_flight| format!("{} in flight", significant(in_flight, 3)));
+    let busy = device.util.map(|util| format!("{} busy", percent(util)));
+    let both = [queue, busy].into_iter().flatten().collect::<Vec<_>>().join(" and ");
+    let of_all = if both.is_empty() { String::new() } else { format!("; {both} are of all requests together") };
+    Some(format!("besides reads and writes: {parts}{of_all}"))
 }
 
 /// Returns what counters do not show, and how certain an answer from them is.

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use sim::model::with_key;
 use units::{Nanos, PerKind, Rate};
 
-use crate::explanation::means_only;
+use crate::explanation::{means_only, other_requests};
 use crate::host::{Parallel, map};
 use crate::jobs::{VariedJobs, VariedPlace, around};
 
@@ -240,10 +240,9 @@ pub fn need_of(
         return of_job(name, source);
     }
     match record::read_input(name, bytes, number) {
-        Ok(Input::Run(run)) => match run.jobs.first() {
-            Some(job) => Ok(of_observation(name, &Observation::of(&run, job))),
-            None => Err(vec![Diagnostic::error("plan", format!("{name} has no results"))]),
-        },
+        Ok(Input::Run(run)) => {
+            of_run(name, &run).ok_or_else(|| vec![Diagnostic::error("plan", format!("{name} has no results"))])
+        }
         Ok(Input::Iostat(iostat)) => {
             let reports = iostat.reports.iter().flat_map(|report| &report.devices);
             let busy = reports.max_by(|a, b| a.iops().total_cmp(&b.iops()));
@@ -252,6 +251,7 @@ pub fn need_of(
                     let seen = Observation::of_device(&iostat, &device);
                     let mut derived = of_observation(name, &seen);
                     derived.lines.extend(busiest(&seen));
+                    derived.lines.extend(other_requests(&iostat, &device));
                     derived.lines.push(means_only(&iostat));
                     Ok(derived)
                 }
@@ -274,9 +274,40 @@ fn busiest(seen: &Observation) -> Option<String> {
     ))
 }
 
+/// Returns the need of the results that ran together with the most operations per second; `None` without results.
+fn of_run(name: &str, run: &Run) -> Option<Derived> {
+    let phases: Vec<(Vec<usize>, Observation)> = run
+        .phases()
+        .into_iter()
+        .map(|phase| {
+            let seen = Observation::of(run, &run.together(&phase));
+            (phase, seen)
+        })
+        .collect();
+    let iops = |seen: &Observation| seen.iops.map_or(0.0, |iops| iops.value());
+    let (most, seen) = phases.iter().max_by(|a, b| iops(&a.1).total_cmp(&iops(&b.1)))?;
+    let mut derived = of_observation(name, seen);
+    derived.need.capacity = run.region_bytes(most);
+    let names = |phase: &[usize]| {
+        let mut names: Vec<&str> = phase.iter().map(|&job| run.jobs[job].name.as_str()).collect();
+        names.dedup();
+        names.join(", ")
+    };
+    if most.len() > 1 {
+        derived.lines.push(format!("{} results at the same time: {}", most.len(), names(most)));
+    }
+    for (phase, seen) in phases.iter().filter(|(phase, _)| phase != most) {
+        let rate = units::count(iops(seen));
+        derived
+            .lines
+            .push(format!("not added, as it is not known to have run at that time: {}, {rate} IOPS", names(phase)));
+    }
+    Some(derived)
+}
+
 fn of_observation(name: &str, seen: &Observation) -> Derived {
     let iops = seen.iops.map(|known| known.value());
-    let block = seen.block_bytes.or(seen.request_bytes).map(|known| known.value());
+    let block = seen.block_bytes.or_else(|| seen.mean_bytes()).map(|known| known.value());
     let need = Need {
         iops,
         block: block.map(|bytes| (bytes / 512.0).round().max(1.0) as u32 * 512),
@@ -286,7 +317,11 @@ fn of_observation(name: &str, seen: &Observation) -> Derived {
         ..Need::default()
     };
     let figures = format!("{} IOPS", units::count(iops.unwrap_or(0.0)));
-    Derived { need, lines: vec![format!("{name}: {figures}, as measured")] }
+    let mut lines = vec![format!("{name}: {figures}, as measured")];
+    if seen.since_boot {
+        lines.push("these are averages since boot, not of the load: `iostat -x -y 1 30` measures it".to_owned());
+    }
+    Derived { need, lines }
 }
 
 fn of_job(name: &str, source: &dyn HostSource) -> Result<Derived, Vec<Diagnostic>> {

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use plan::{Candidate, LatencyCache, Need, PlanTrial};
-use procedure::purchase::simulate;
+use procedure::purchase::{need_of, simulate};
 use runner::Uninterrupted;
 use units::random::Random;
 
@@ -148,4 +148,20 @@ fn the_best_of_random_needs_is_undominated_and_confirmed() {
             scope.spawn(work);
         }
     });
+}
+
+/// A need was that of the first of four clones, of half of two sections, or of discards.
+#[test]
+fn a_need_is_of_all_results_that_ran_together() {
+    let need = |text: &str| need_of("input", text.as_bytes(), None, &job::EmptySource).unwrap();
+    let iops = |text: &str| need(text).need.iops.unwrap().round();
+    assert_eq!(iops(include_str!("../../record/tests/data/four_clones.json")), 16_000.0);
+    assert_eq!(iops(include_str!("../../record/tests/data/two_sections.json")), 40_000.0);
+    let phases = need(include_str!("../../record/tests/data/phases.json"));
+    assert_eq!(phases.need.iops.unwrap().round(), 1_000.0);
+    assert!(phases.lines.iter().any(|line| line.starts_with("not added")), "{:?}", phases.lines);
+    let discards = need(include_str!("../../record/tests/data/discards.txt"));
+    let Need { iops, block, read_share, .. } = discards.need;
+    assert_eq!((iops, block, (read_share * 3.0).round()), (Some(30.0), Some(4096), 1.0));
+    assert!(discards.lines.iter().any(|line| line.contains("discards/s")), "{:?}", discards.lines);
 }

@@ -1,5 +1,7 @@
 //! Collects the results of workers.
 
+use std::borrow::Cow;
+
 use job::Job;
 use meter::{DirectionSummary, Latency};
 
@@ -96,7 +98,8 @@ fn result(together: &[WorkerRecord<'_>], block_bytes: usize) -> JobResult {
             direction.priorities = priorities;
         }
     }
-    result.declared.mixed = Mixed::all(together.iter().map(|worker| worker.job));
+    result.declared.mixed =
+        Mixed::all(together.iter().map(|worker| (worker.job.name.as_str(), 1, Cow::Owned(Declared::of(worker.job)))));
     summary.blocks.shrink_to(block_bytes);
     result.evidence.add(together.iter().map(|worker| &worker.evidence));
     for worker in together {

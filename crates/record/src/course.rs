@@ -57,7 +57,7 @@ impl Measured {
             return Vec::new();
         }
         let group_size = stretch_ns.div_ceil(width).max(1) as usize;
-        let whole = self.whole_ns();
+        let whole = self.elapsed_ns();
         let lasted: Vec<(IntervalRecord, u64)> = (0..)
             .zip(&self.series.intervals)
             .map(|(index, interval)| (*interval, duration(index * width, width, whole)))

@@ -1,7 +1,9 @@
 //! Settings that a job requests.
 
+use std::borrow::Cow;
+
 use job::{Direction, Job, OpenSync, Paced, Size};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use units::{Bytes, Nanos, Rate};
 
 use crate::DataKind;
@@ -22,10 +24,12 @@ pub struct Declared {
     pub iodepth: u32,
     /// Operations that the engine can have in flight for each worker.
     pub iodepth_effective: u32,
-    /// `iodepth` summed over the workers in this result.
-    pub in_flight_asked: u64,
-    /// `iodepth_effective` summed over the workers in this result.
-    pub in_flight_possible: u64,
+    /// `iodepth` summed over the workers in this result; `None` if it is not known.
+    #[serde(default, deserialize_with = "known")]
+    pub in_flight_asked: Option<u64>,
+    /// `iodepth_effective` summed over the workers in this result; `None` if it is not known.
+    #[serde(default, deserialize_with = "known")]
+    pub in_flight_possible: Option<u64>,
     /// Requested number of workers.
     pub numjobs: u32,
     /// `rw`, as fio prints it: `randread`, `rw`, …
@@ -88,6 +92,11 @@ pub struct Declared {
     pub mixed: Vec<Mixed>,
 }
 
+/// Reads a depth, which is zero in older records if it is not known.
+fn known<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
+    Ok(Option::deserialize(deserializer)?.filter(|depth| *depth > 0))
+}
+
 /// Settings of one of several different jobs in one result.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Mixed {
@@ -108,10 +117,10 @@ pub struct Mixed {
 }
 
 impl Mixed {
-    fn of(name: &str, declared: &Declared) -> Self {
+    fn of(name: &str, workers: u32, declared: &Declared) -> Self {
         Self {
             name: name.to_owned(),
-            workers: 1,
+            workers,
             engine: declared.engine.clone(),
             rw: declared.rw.clone(),
             iodepth: declared.iodepth,
@@ -125,13 +134,14 @@ impl Mixed {
         *self == Self { name: self.name.clone(), workers: self.workers, ..other.clone() }
     }
 
-    /// Returns the different settings of workers, each with the name of its first job; none if all are equal.
-    pub(crate) fn all<'a>(workers: impl Iterator<Item = &'a Job>) -> Vec<Self> {
+    /// Returns the different settings of jobs, given by name, workers and settings, each with the name of its first job;
+    /// none if all are equal.
+    pub(crate) fn all<'a>(jobs: impl Iterator<Item = (&'a str, u32, Cow<'a, Declared>)>) -> Vec<Self> {
         let mut all: Vec<Self> = Vec::new();
-        for job in workers {
-            let one = Self::of(&job.name, &Declared::of(job));
+        for (name, workers, declared) in jobs {
+            let one = Self::of(name, workers, &declared);
             match all.iter_mut().find(|known| known.has_same_settings(&one)) {
-                Some(known) => known.workers += 1,
+                Some(known) => known.workers = known.workers.saturating_add(workers),
                 None => all.push(one),
             }
         }
@@ -244,8 +254,8 @@ impl Declared {
             queues: job.has_queue(),
             iodepth,
             iodepth_effective,
-            in_flight_asked: iodepth.into(),
-            in_flight_possible: iodepth_effective.into(),
+            in_flight_asked: Some(iodepth.into()),
+            in_flight_possible: Some(iodepth_effective.into()),
             numjobs: job.grouping.numjobs,
             rw: rw_name(job.pattern.direction, job.pattern.random).to_owned(),
             block_sizes: block_sizes(job),
@@ -299,8 +309,9 @@ impl Declared {
 
     /// Adds the settings of another worker of the same result.
     pub(crate) fn add(&mut self, other: &Self) {
-        self.in_flight_asked += other.in_flight_asked;
-        self.in_flight_possible += other.in_flight_possible;
+        let sum = |a: Option<u64>, b: Option<u64>| Some(a?.saturating_add(b?));
+        self.in_flight_asked = sum(self.in_flight_asked, other.in_flight_asked);
+        self.in_flight_possible = sum(self.in_flight_possible, other.in_flight_possible);
         self.rate_iops.add(&other.rate_iops);
         self.rate_bytes.add(&other.rate_bytes);
         self.syncs &= other.syncs;

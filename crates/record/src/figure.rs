@@ -1,103 +1,151 @@
-//! Figures of a run by name: `read.iops`, `all.latency_p99`.
+//! Figures of a run by name: `read.iops`, `all.latency_p99`, `sync.latency_mean`.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{DataKind, DirectionResult, JobResult, LatencyStats, Measured, Run};
+use crate::{DataKind, DirectionResult, JobResult, LatencyStats, Measured, Percentile, Run};
 
 /// The name of a figure of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub struct Figure {
-    /// Kind of operation; `None` for all kinds together.
-    pub kind: Option<DataKind>,
+    /// Operations that it is about.
+    pub of: FigureOf,
     /// Quantity.
     pub quantity: FigureQuantity,
 }
 
-/// Quantities of a run.
+/// Operations that a figure is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FigureOf {
+    /// One kind.
+    Kind(DataKind),
+    /// Reads, writes and trims together.
+    All,
+    /// Syncs, which have a rate and a latency.
+    Sync,
+}
+
+impl FigureOf {
+    /// All operations, each kind first.
+    pub const ALL: [Self; 5] =
+        [Self::Kind(DataKind::Read), Self::Kind(DataKind::Write), Self::Kind(DataKind::Trim), Self::All, Self::Sync];
+
+    /// Returns the name: `read`, `write`, `trim`, `all` or `sync`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Kind(kind) => kind.name(),
+            Self::All => "all",
+            Self::Sync => "sync",
+        }
+    }
+
+    /// Returns the kind; `None` for all kinds together and for syncs.
+    #[must_use]
+    pub const fn kind(self) -> Option<DataKind> {
+        if let Self::Kind(kind) = self { Some(kind) } else { None }
+    }
+
+    /// Returns the latencies of these operations in a result, those without operations left out.
+    fn latencies(self, quantity: FigureQuantity, result: &Measured) -> Vec<&LatencyStats> {
+        match self {
+            Self::Sync => Some(&result.sync).filter(|sync| sync.count > 0).into_iter().collect(),
+            _ => self.used(result).map(|kind| quantity.latency(kind)).collect(),
+        }
+    }
+
+    /// Iterates over the kinds of a result that have operations.
+    fn used(self, result: &Measured) -> impl Iterator<Item = &DirectionResult> {
+        let wanted = move |kind: DataKind| self == Self::All || self == Self::Kind(kind);
+        result.kinds().filter(move |(kind, result)| wanted(*kind) && result.ios > 0).map(|(_, result)| result)
+    }
+
+    /// Reports whether a result has such operations.
+    #[must_use]
+    pub fn are_in(self, result: &Measured) -> bool {
+        if self == Self::Sync { result.sync.count > 0 } else { self.used(result).next().is_some() }
+    }
+}
+
+/// Quantities of a run.
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum FigureQuantity {
     /// Operations per second.
     Iops,
     /// Bytes per second.
     BytesPerSecond,
-    /// Mean latency in nanoseconds.
-    LatencyMean,
-    /// Median latency in nanoseconds.
-    LatencyP50,
-    /// 90th percentile of latency in nanoseconds.
-    LatencyP90,
-    /// 99th percentile of latency in nanoseconds.
-    LatencyP99,
-    /// 99.9th percentile of latency in nanoseconds.
-    LatencyP999,
-    /// Mean response time from the scheduled start of an operation, in nanoseconds.
-    ResponseMean,
-    /// Median response time in nanoseconds.
-    ResponseP50,
-    /// 90th percentile of response time in nanoseconds.
-    ResponseP90,
-    /// 99th percentile of response time in nanoseconds.
-    ResponseP99,
-    /// 99.9th percentile of response time in nanoseconds.
-    ResponseP999,
+    /// Latency in nanoseconds.
+    Latency(FigureStatistic),
+    /// Response time from the scheduled start of an operation, in nanoseconds.
+    Response(FigureStatistic),
 }
 
-const QUANTITIES: [(&str, FigureQuantity); 12] = [
-    ("iops", FigureQuantity::Iops),
-    ("bytes_per_second", FigureQuantity::BytesPerSecond),
-    ("latency_mean", FigureQuantity::LatencyMean),
-    ("latency_p50", FigureQuantity::LatencyP50),
-    ("latency_p90", FigureQuantity::LatencyP90),
-    ("latency_p99", FigureQuantity::LatencyP99),
-    ("latency_p99.9", FigureQuantity::LatencyP999),
-    ("response_mean", FigureQuantity::ResponseMean),
-    ("response_p50", FigureQuantity::ResponseP50),
-    ("response_p90", FigureQuantity::ResponseP90),
-    ("response_p99", FigureQuantity::ResponseP99),
-    ("response_p99.9", FigureQuantity::ResponseP999),
-];
+/// Statistics of times.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum FigureStatistic {
+    /// The mean.
+    Mean,
+    /// The percentile at this percentage, above 0 and below 100.
+    Percentile(f64),
+}
 
-/// Shorter names that are easier to type.
-const SHORT: [(&str, FigureQuantity); 13] = [
-    ("bw", FigureQuantity::BytesPerSecond),
-    ("lat", FigureQuantity::LatencyMean),
-    ("lat.mean", FigureQuantity::LatencyMean),
-    ("lat.p50", FigureQuantity::LatencyP50),
-    ("lat.p90", FigureQuantity::LatencyP90),
-    ("lat.p99", FigureQuantity::LatencyP99),
-    ("lat.p99.9", FigureQuantity::LatencyP999),
-    ("response", FigureQuantity::ResponseMean),
-    ("response.mean", FigureQuantity::ResponseMean),
-    ("response.p50", FigureQuantity::ResponseP50),
-    ("response.p90", FigureQuantity::ResponseP90),
-    ("response.p99", FigureQuantity::ResponseP99),
-    ("response.p99.9", FigureQuantity::ResponseP999),
-];
+impl FigureStatistic {
+    /// Parses `mean` or a percentile such as `p99.9`.
+    fn named(name: &str) -> Option<Self> {
+        if name == "mean" {
+            return Some(Self::Mean);
+        }
+        let digits = name.strip_prefix('p').filter(|digits| digits.starts_with(|c: char| c.is_ascii_digit()))?;
+        let percent = digits.parse().ok().filter(|percent: &f64| *percent > 0.0 && *percent < 100.0)?;
+        Some(Self::Percentile(percent))
+    }
+}
 
 impl FigureQuantity {
-    /// All quantities, throughput first.
-    pub const ALL: [Self; QUANTITIES.len()] = {
-        let mut all = [Self::Iops; QUANTITIES.len()];
-        let mut index = 0;
-        while index < all.len() {
-            all[index] = QUANTITIES[index].1;
-            index += 1;
-        }
-        all
+    /// The quantities that tables show, throughput first.
+    pub const STANDARD: [Self; 12] = {
+        use FigureStatistic::{Mean, Percentile};
+        [
+            Self::Iops,
+            Self::BytesPerSecond,
+            Self::Latency(Mean),
+            Self::Latency(Percentile(50.0)),
+            Self::Latency(Percentile(90.0)),
+            Self::Latency(Percentile(99.0)),
+            Self::Latency(Percentile(99.9)),
+            Self::Response(Mean),
+            Self::Response(Percentile(50.0)),
+            Self::Response(Percentile(90.0)),
+            Self::Response(Percentile(99.0)),
+            Self::Response(Percentile(99.9)),
+        ]
     };
+
+    /// Parses a name such as `iops`, `bw`, `lat`, `lat.p99`, `latency_p99` or `response.mean`.
+    fn named(name: &str) -> Option<Self> {
+        match name {
+            "iops" => return Some(Self::Iops),
+            "bw" | "bytes_per_second" => return Some(Self::BytesPerSecond),
+            _ => {}
+        }
+        let (of, which) = name.split_once(['.', '_']).unwrap_or((name, "mean"));
+        let which = FigureStatistic::named(which)?;
+        match of {
+            "lat" | "latency" => Some(Self::Latency(which)),
+            "response" => Some(Self::Response(which)),
+            _ => None,
+        }
+    }
 
     /// Returns the percent of a percentile; `None` for other quantities.
     #[must_use]
     pub const fn percent(self) -> Option<f64> {
         match self {
-            Self::Iops | Self::BytesPerSecond | Self::LatencyMean | Self::ResponseMean => None,
-            Self::LatencyP50 | Self::ResponseP50 => Some(50.0),
-            Self::LatencyP90 | Self::ResponseP90 => Some(90.0),
-            Self::LatencyP99 | Self::ResponseP99 => Some(99.0),
-            Self::LatencyP999 | Self::ResponseP999 => Some(99.9),
+            Self::Latency(FigureStatistic::Percentile(percent))
+            | Self::Response(FigureStatistic::Percentile(percent)) => Some(percent),
+            _ => None,
         }
     }
 
@@ -107,25 +155,22 @@ impl FigureQuantity {
         match self {
             Self::Iops => "",
             Self::BytesPerSecond => "B",
-            _ => "ns",
+            Self::Latency(_) | Self::Response(_) => "ns",
         }
     }
 
     /// Reports whether the quantity is a response time, which requires a rate.
     #[must_use]
     pub const fn is_response(self) -> bool {
-        matches!(
-            self,
-            Self::ResponseMean | Self::ResponseP50 | Self::ResponseP90 | Self::ResponseP99 | Self::ResponseP999
-        )
+        matches!(self, Self::Response(_))
     }
 
     /// Returns the latency statistics that the quantity belongs to.
     #[must_use]
     pub const fn latency(self, of: &DirectionResult) -> &LatencyStats {
         match self {
-            _ if self.is_response() => &of.response,
-            Self::LatencyMean => &of.latency,
+            Self::Response(_) => &of.response,
+            Self::Latency(FigureStatistic::Mean) => &of.latency,
             _ => &of.service,
         }
     }
@@ -133,72 +178,161 @@ impl FigureQuantity {
     /// Reports whether the quantity is a time, of which less is better.
     #[must_use]
     pub const fn is_latency(self) -> bool {
-        !matches!(self, Self::Iops | Self::BytesPerSecond)
+        matches!(self, Self::Latency(_) | Self::Response(_))
     }
 }
 
+impl fmt::Display for FigureQuantity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (of, which) = match self {
+            Self::Iops => return f.write_str("iops"),
+            Self::BytesPerSecond => return f.write_str("bytes_per_second"),
+            Self::Latency(which) => ("latency", which),
+            Self::Response(which) => ("response", which),
+        };
+        match which {
+            FigureStatistic::Mean => write!(f, "{of}_mean"),
+            FigureStatistic::Percentile(percent) => write!(f, "{of}_p{percent}"),
+        }
+    }
+}
+
+/// The value of a figure: per second, in bytes per second or in nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FigureValue {
+    /// The value.
+    pub value: f64,
+    /// Whether it is a lower bound (see [`Percentile`]).
+    pub at_least: bool,
+}
+
+/// Why a run has no value of a figure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NoFigure {
+    /// No such operations, or a result that has them lacks the figure.
+    Absent,
+    /// Results that ran one after the other, or are not known to have run at the same time, have no rate together.
+    NotTogether,
+}
+
 impl Figure {
-    /// Returns all accepted names, including the shorter ones.
+    /// Returns names to suggest.
     #[must_use]
     pub fn names() -> Vec<String> {
-        let kinds = ["read", "write", "trim", "all"];
-        let quantities = || QUANTITIES.iter().chain(&SHORT).map(|(name, _)| name);
-        kinds.iter().flat_map(|kind| quantities().map(move |name| format!("{kind}.{name}"))).collect()
+        const QUANTITIES: [&str; 14] = [
+            "iops",
+            "bw",
+            "bytes_per_second",
+            "lat",
+            "lat.mean",
+            "lat.p50",
+            "lat.p90",
+            "lat.p95",
+            "lat.p99",
+            "lat.p99.9",
+            "lat.p99.99",
+            "response.mean",
+            "response.p99",
+            "response.p99.9",
+        ];
+        let of_each = |of: FigureOf| QUANTITIES.map(|quantity| format!("{}.{quantity}", of.name()));
+        FigureOf::ALL.into_iter().flat_map(of_each).filter(|name| Self::named(name).is_some()).collect()
     }
 
     /// Returns the figure with this name.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
-        let (kind, quantity) = name.split_once('.')?;
-        let (_, quantity) = *QUANTITIES.iter().chain(&SHORT).find(|(known, _)| *known == quantity)?;
-        let kind = match DataKind::ALL.into_iter().find(|known| known.name() == kind) {
-            None if kind != "all" => return None,
-            kind => kind,
-        };
-        Some(Self { kind, quantity })
+        let (of, quantity) = name.split_once('.')?;
+        let of = FigureOf::ALL.into_iter().find(|known| known.name() == of)?;
+        let quantity = FigureQuantity::named(quantity)?;
+        let has_it = of != FigureOf::Sync || matches!(quantity, FigureQuantity::Iops | FigureQuantity::Latency(_));
+        has_it.then_some(Self { of, quantity })
     }
 
-    /// Returns the value over all results of a run, per second, in bytes per second or in nanoseconds; `None` without
-    /// operations of the kind. A percentile over several results is the worst of them.
-    #[must_use]
-    pub fn of(&self, run: &Run) -> Option<f64> {
-        self.of_jobs(&run.jobs.iter().collect::<Vec<_>>())
+    /// Returns the value over all results of a run. A percentile over several results is the worst of them.
+    ///
+    /// # Errors
+    ///
+    /// [`NoFigure`] says why there is none.
+    pub fn of(&self, run: &Run) -> Result<FigureValue, NoFigure> {
+        self.of_jobs(run, &(0..run.jobs.len()).collect::<Vec<_>>())
     }
 
-    /// Returns the value over some results of a run.
-    #[must_use]
-    pub fn of_jobs(&self, jobs: &[&JobResult]) -> Option<f64> {
-        let wanted = |kind: DataKind| self.kind.is_none_or(|only| only == kind);
-        let results = || jobs.iter().flat_map(|job| job.result.kinds());
-        let used = || results().filter(|(kind, result)| wanted(*kind) && result.ios > 0).map(|(_, result)| result);
-        used().next()?;
-        let over_jobs = |of_job: fn(&Measured) -> f64, of_kind: fn(&DirectionResult) -> f64| match self.kind {
-            None => jobs.iter().map(|job| of_job(&job.result)).sum(),
-            Some(_) => used().map(of_kind).sum::<f64>(),
-        };
-        match self.quantity {
-            FigureQuantity::Iops => Some(over_jobs(Measured::iops, DirectionResult::iops)),
-            FigureQuantity::BytesPerSecond => {
-                Some(over_jobs(Measured::bytes_per_second, DirectionResult::bytes_per_second))
-            }
-            time => {
-                let latencies = || used().map(|result| time.latency(result));
-                let Some(percent) = time.percent() else {
-                    let count: u64 = latencies().map(|latency| latency.count).sum();
-                    let sum: f64 = latencies().map(LatencyStats::sum_ns).sum();
-                    return (count > 0).then(|| sum / count as f64);
-                };
-                latencies().filter_map(|latency| latency.percentile_ns(percent)).max().map(|ns| ns as f64)
+    /// Returns the value over some results of a run, given by their indices.
+    ///
+    /// # Errors
+    ///
+    /// [`NoFigure`] says why there is none.
+    pub fn of_jobs(&self, run: &Run, jobs: &[usize]) -> Result<FigureValue, NoFigure> {
+        let used: Vec<usize> = jobs.iter().copied().filter(|&job| self.of.are_in(&run.jobs[job].result)).collect();
+        let value = self.of_results(used.iter().map(|&job| &run.jobs[job])).ok_or(NoFigure::Absent)?;
+        if !self.quantity.is_latency() && used.len() > 1 {
+            let phases = run.phases();
+            let phase = phases.iter().find(|phase| phase.contains(&used[0]));
+            if !phase.is_some_and(|phase| used.iter().all(|job| phase.contains(job))) {
+                return Err(NoFigure::NotTogether);
             }
         }
+        Ok(value)
+    }
+
+    /// Returns the value of one result; `None` if it has none.
+    #[must_use]
+    pub fn of_result(&self, job: &JobResult) -> Option<FigureValue> {
+        self.of_results(std::iter::once(job))
+    }
+
+    /// Returns the value over results that ran at the same time. A rate counts over the time of the longest, as fio adds
+    /// up a group.
+    fn of_results<'a>(&self, jobs: impl Iterator<Item = &'a JobResult>) -> Option<FigureValue> {
+        let used: Vec<&Measured> = jobs.map(|job| &job.result).filter(|result| self.of.are_in(result)).collect();
+        let percent = match self.quantity {
+            FigureQuantity::Iops | FigureQuantity::BytesPerSecond => return self.rate(&used).map(FigureValue::exact),
+            FigureQuantity::Latency(which) | FigureQuantity::Response(which) => which,
+        };
+        let latencies: Vec<&LatencyStats> =
+            used.iter().flat_map(|result| self.of.latencies(self.quantity, result)).collect();
+        match percent {
+            FigureStatistic::Mean => {
+                let count: u64 = latencies.iter().map(|latency| latency.count).fold(0, u64::saturating_add);
+                let sum: f64 = latencies.iter().map(|latency| latency.sum_ns()).sum();
+                let all_known = latencies.iter().all(|latency| latency.count > 0);
+                (count > 0 && all_known).then(|| FigureValue::exact(sum / count as f64))
+            }
+            FigureStatistic::Percentile(percent) => {
+                let each: Vec<Percentile> =
+                    latencies.iter().map(|latency| latency.percentile(percent)).collect::<Option<_>>()?;
+                let worst = each.into_iter().max_by_key(|one| one.ns)?;
+                Some(FigureValue { value: worst.ns as f64, at_least: worst.at_least })
+            }
+        }
+    }
+
+    fn rate(&self, used: &[&Measured]) -> Option<f64> {
+        let time_ns = |result: &Measured| match self.of {
+            FigureOf::Kind(kind) => result.kind(kind).runtime_ns,
+            FigureOf::All | FigureOf::Sync => result.elapsed_ns(),
+        };
+        let amount = |result: &Measured| match (self.of, self.quantity) {
+            (FigureOf::Sync, _) => result.sync.count,
+            (of, FigureQuantity::Iops) => of.used(result).map(|kind| kind.ios).fold(0, u64::saturating_add),
+            (of, _) => of.used(result).map(|kind| kind.bytes).fold(0, u64::saturating_add),
+        };
+        let longest_ns = used.iter().map(|result| time_ns(result)).max()?;
+        let sum: f64 = used.iter().map(|result| amount(result) as f64).sum();
+        Some(if longest_ns == 0 { 0.0 } else { sum * 1e9 / longest_ns as f64 })
+    }
+}
+
+impl FigureValue {
+    const fn exact(value: f64) -> Self {
+        Self { value, at_least: false }
     }
 }
 
 impl fmt::Display for Figure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let kind = self.kind.map_or("all", DataKind::name);
-        let name = QUANTITIES.iter().find(|(_, quantity)| *quantity == self.quantity).map_or("", |(name, _)| name);
-        write!(f, "{kind}.{name}")
+        write!(f, "{}.{}", self.of.name(), self.quantity)
     }
 }
 
@@ -222,7 +356,8 @@ mod tests {
 
     #[test]
     fn all_names_round_trip() {
-        for name in Figure::names() {
+        let names = ["sync.lat.p99", "all.latency_p99.99", "write.response_p0.5", "trim.lat"].map(str::to_owned);
+        for name in Figure::names().into_iter().chain(names) {
             let figure = Figure::named(&name).unwrap_or_else(|| panic!("{name} is not accepted"));
             assert_eq!(Figure::named(&figure.to_string()), Some(figure));
             let base = figure.quantity.base_unit();
@@ -233,6 +368,9 @@ mod tests {
             (Figure::named("iops"), Figure::named("read.speed"), Figure::named("some.iops")),
             (None, None, None)
         );
+        for name in ["read.lat.p100", "read.lat.p0", "read.lat.p-1", "read.lat.pNaN", "sync.bw", "sync.response.p99"] {
+            assert_eq!(Figure::named(name), None, "{name}");
+        }
     }
 
     #[test]
@@ -248,7 +386,7 @@ mod tests {
             |read, write| JobResult { result: Measured { read, write, ..Measured::default() }, ..JobResult::default() };
         let jobs = vec![job(kind(100, 10.0), kind(300, 20.0)), job(kind(200, 40.0), DirectionResult::default())];
         let run = Run { jobs, ..Run::default() };
-        let value = |name: &str| Figure::named(name).and_then(|figure| figure.of(&run));
+        let value = |name: &str| Figure::named(name).unwrap().of(&run).ok().map(|value| value.value);
         assert_eq!(
             (value("read.iops"), value("write.iops"), value("all.iops")),
             (Some(150.0), Some(150.0), Some(300.0))

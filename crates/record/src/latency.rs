@@ -27,15 +27,36 @@ pub struct LatencyStats {
     pub quoted: Vec<(f64, u64)>,
 }
 
+/// Start of the last class of fio's histograms in nanoseconds, which has no upper bound: 16.6 s before fio 3, which
+/// counted microseconds, and 17.0 s since.
+const LAST_CLASS_NS: u64 = 16_646_144_000;
+
+/// A percentile of latencies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Percentile {
+    /// Its value in nanoseconds.
+    pub ns: u64,
+    /// Whether it may be any longer, because it lies in the last class of the histogram.
+    pub at_least: bool,
+}
+
 impl LatencyStats {
-    /// Returns a percentile in nanoseconds, within 0.8 % and never beyond the extremes; `None` without values or
-    /// histogram.
+    /// Returns a percentile, within 0.8 % and never beyond the extremes; `None` without values or histogram.
+    #[must_use]
+    pub fn percentile(&self, percent: f64) -> Option<Percentile> {
+        if self.buckets.is_empty() {
+            let quoted = self.quoted.iter().find(|(quoted, _)| *quoted == percent);
+            return quoted.map(|&(_, ns)| Percentile { ns, at_least: ns >= LAST_CLASS_NS });
+        }
+        let ns = self.histogram().percentile(percent)?.get();
+        let at_least = ns >= meter::value_of(meter::BUCKETS - 1);
+        Some(Percentile { ns: ns.max(self.min_ns).min(self.max_ns), at_least })
+    }
+
+    /// Returns the value of a [percentile](Self::percentile) in nanoseconds.
     #[must_use]
     pub fn percentile_ns(&self, percent: f64) -> Option<u64> {
-        if self.buckets.is_empty() {
-            return self.quoted.iter().find(|(quoted, _)| *quoted == percent).map(|(_, ns)| *ns);
-        }
-        self.histogram().percentile(percent).map(|ns| ns.get().max(self.min_ns).min(self.max_ns))
+        self.percentile(percent).map(|percentile| percentile.ns)
     }
 
     /// Returns percentiles as fio prints them, in percent and nanoseconds. They are based on buckets alone, so they may
@@ -68,7 +89,7 @@ impl LatencyStats {
         for (ns, count) in self.bins() {
             below += count;
             let fraction = (below as f64 / total as f64).min(1.0 - 0.5 / total as f64);
-            points.push((fraction, ns.clamp(self.min_ns, self.max_ns)));
+            points.push((fraction, ns.max(self.min_ns).min(self.max_ns)));
         }
         if let Some(last) = points.last_mut() {
             last.1 = self.max_ns;

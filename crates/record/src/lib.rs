@@ -38,6 +38,7 @@ mod measured;
 mod model;
 mod outcome;
 mod parts;
+mod phases;
 mod printable;
 mod quote;
 mod rank_jobs;
@@ -61,7 +62,7 @@ pub use course::{Flow, Level, SeriesSegment};
 pub use declared::{Declared, DeclaredPerKind, DeclaredSizes, KeptLatencies, Mixed, UnifiedKinds};
 pub use disk_counters::{DiskCounters, KindCounters};
 pub use environment::{DeviceRecord, EnvironmentRecord, FilesystemRecord, TargetEnvironment};
-pub use figure::{Figure, FigureQuantity};
+pub use figure::{Figure, FigureOf, FigureQuantity, FigureStatistic, FigureValue, NoFigure};
 pub use fio_rows::FioRow;
 pub use fleet::{ClockRecord, FleetRecord, LostRank, MergeRecord, RANK_INTERVALS_MAX, RankFailure, RankRecord};
 pub use idleness::IdlenessRecord;
@@ -71,7 +72,7 @@ pub use input::{
 };
 pub use job_result::{DepthSearchRecord, JobEvidence, JobResult, ProbeRecord, TargetFacts, TargetKind};
 pub use kind::DataKind;
-pub use latency::LatencyStats;
+pub use latency::{LatencyStats, Percentile};
 pub use measured::{
     CpuUseRecord, DirectionResult, IntervalRecord, Measured, PriorityLatency, SampleRecord, SeriesRecord,
 };

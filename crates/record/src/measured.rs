@@ -87,55 +87,66 @@ impl Measured {
     /// Returns the operations of all kinds, without syncs.
     #[must_use]
     pub fn ios(&self) -> u64 {
-        self.kinds().map(|(_, result)| result.ios).sum()
+        self.kinds().map(|(_, result)| result.ios).fold(0, u64::saturating_add)
     }
 
     /// Returns the bytes of all kinds.
     #[must_use]
     pub fn bytes(&self) -> u64 {
-        self.kinds().map(|(_, result)| result.bytes).sum()
+        self.kinds().map(|(_, result)| result.bytes).fold(0, u64::saturating_add)
     }
 
     /// Returns the operations per second over all kinds.
     #[must_use]
     pub fn iops(&self) -> f64 {
-        per_second(self.ios(), self.whole_ns())
+        per_second(self.ios(), self.elapsed_ns())
     }
 
     /// Returns the bytes per second over all kinds.
     #[must_use]
     pub fn bytes_per_second(&self) -> f64 {
-        per_second(self.bytes(), self.whole_ns())
+        per_second(self.bytes(), self.elapsed_ns())
     }
 
-    /// Returns the time over which all kinds are counted, in nanoseconds: that of the kind with the longest runtime, or
+    /// Returns the time in which all kinds were measured, in nanoseconds: that of the kind with the longest runtime, or
     /// more if one kind followed another, as reading back follows writing.
-    pub(crate) fn whole_ns(&self) -> u64 {
-        let longest = self.kinds().map(|(_, result)| result.runtime_ns).max().unwrap_or(0);
-        longest.max(self.wall_ns() as u64)
-    }
-
-    /// Returns the mean active time of a worker in nanoseconds.
     #[must_use]
-    pub fn wall_ns(&self) -> f64 {
-        self.runtime_ns as f64 / f64::from(self.workers.max(1))
+    pub fn elapsed_ns(&self) -> u64 {
+        let longest = self.kinds().map(|(_, result)| result.runtime_ns).max().unwrap_or(0);
+        longest.max(self.runtime_ns / u64::from(self.workers.max(1)))
     }
 
-    /// Returns the mean number of operations in flight by Little's law: service times of operations and syncs over
-    /// elapsed time. `None` without service times.
+    /// Returns the mean number of workers that were active during that time: fewer than all if some ended earlier.
+    #[must_use]
+    pub fn active_workers(&self) -> f64 {
+        self.runtime_ns as f64 / self.elapsed_ns().max(1) as f64
+    }
+
+    /// Returns the mean number of operations in flight by Little's law: operations per second × mean service time. `None`
+    /// without service times.
     #[must_use]
     pub fn in_flight(&self) -> Option<f64> {
-        let service_ns: f64 = self.kinds().map(|(_, result)| result.service.sum_ns()).sum();
-        let counted = service_ns > 0.0 && self.runtime_ns > 0;
-        counted.then(|| (service_ns + self.sync.sum_ns()) / self.wall_ns())
+        let service_ns: f64 = self.served().map(LatencyStats::sum_ns).sum();
+        (service_ns > 0.0 && self.elapsed_ns() > 0).then(|| service_ns / self.elapsed_ns() as f64)
+    }
+
+    /// Returns the mean number of places of the queue that operations and the syncs between them occupied.
+    #[must_use]
+    pub fn occupied(&self) -> Option<f64> {
+        Some(self.in_flight()? + self.sync.sum_ns() / self.elapsed_ns() as f64)
     }
 
     /// Returns the mean service time over all kinds in nanoseconds; `None` without service times.
     #[must_use]
     pub fn service_mean_ns(&self) -> Option<f64> {
-        let count: u64 = self.kinds().map(|(_, result)| result.service.count).sum();
-        let sum: f64 = self.kinds().map(|(_, result)| result.service.sum_ns()).sum();
+        let count = self.served().map(|service| service.count).fold(0, u64::saturating_add);
+        let sum: f64 = self.served().map(LatencyStats::sum_ns).sum();
         (count > 0).then(|| sum / count as f64)
+    }
+
+    /// Iterates over the service times of each kind; without them (`disable_clat`), over its total latencies.
+    fn served(&self) -> impl Iterator<Item = &LatencyStats> {
+        self.kinds().map(|(_, kind)| if kind.service.count > 0 { &kind.service } else { &kind.latency })
     }
 
     /// Returns the CPU time per operation in nanoseconds; `None` without operations.

@@ -75,7 +75,7 @@ fn merged_result_sums_requests_and_keeps_the_first_error() {
     workers[1].evidence.targets = vec![target("y"), target("z")];
     let results = collect(&workers);
     let result = &results[0];
-    assert_eq!((result.declared.in_flight_asked, result.declared.iodepth), (16, 8));
+    assert_eq!((result.declared.in_flight_asked, result.declared.iodepth), (Some(16), 8));
     assert_eq!(result.declared.rate_iops.sum(), Some(200), "reads only, because there are no writes");
     assert_eq!(result.error, 5);
     let paths: Vec<&str> = result.evidence.targets.iter().map(|target| target.path.as_str()).collect();

@@ -116,8 +116,19 @@ fn reports_are_averages_since_boot_or_of_intervals() {
 }
 
 #[test]
-fn output_without_extended_statistics_is_refused() {
-    for words in ["-x -s", "-d", "-x -s -o JSON", "-x -h", "-x --pretty", "-c"] {
+fn output_of_all_kinds_together_is_read() {
+    for words in ["-x -s", "-d", "-d -m", "-x -s -o JSON", "-x -s -m", "-d -o JSON"] {
+        let Some(iostat) = read(words) else { return };
+        let devices = iostat.reports.iter().flat_map(|report| &report.devices);
+        let all: Vec<&IostatDevice> = devices.filter(|device| !device.is_idle()).collect();
+        assert!(!all.is_empty() && all.iter().all(|device| !device.tells_kinds_apart()), "{words}: {iostat:?}");
+        assert!(all.iter().any(|device| device.bytes_per_second() > 0.0), "{words}: {iostat:?}");
+    }
+}
+
+#[test]
+fn output_without_devices_or_exact_values_is_refused() {
+    for words in ["-x -h", "-x --pretty", "-c"] {
         let Some(answer) = answer(words) else { return };
         let error = answer.expect_err(words);
         assert!(error.remedy.contains("iostat -x") || error.remedy.contains("leave out `-h`"), "{words}: {error}");

@@ -8,5 +8,7 @@ mod corpus;
 mod diskstats;
 mod inputs;
 mod iostat;
+mod merged;
 mod servers;
 mod store;
+mod truths;

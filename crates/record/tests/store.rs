@@ -56,7 +56,7 @@ fn fio_options_and_figures_are_read() {
         ("randwrite", "psync"),
         "the last value counts"
     );
-    assert_eq!((job.declared.iodepth, job.declared.in_flight_possible), (4, 1));
+    assert_eq!((job.declared.iodepth, job.declared.in_flight_possible), (4, Some(1)));
     let sizes = job.declared.block_sizes;
     assert_eq!((sizes.read.max, sizes.write.max, sizes.trim.max), (4096, 8192, 8192));
     assert_eq!(job.declared.rate_iops.sum(), Some(100), "writes only, because there are no reads");

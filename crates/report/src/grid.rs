@@ -121,7 +121,7 @@ fn table(points: &[GridPoint]) -> (Vec<String>, Vec<Vec<String>>) {
         cells.push(count(result.iops()));
         cells.push(format!("{}/s", Bytes::new(result.bytes_per_second() as u64)));
         cells.push(time(mean));
-        cells.extend([50.0, 99.0, 99.9].map(|percent| time(latency.percentile_ns(percent))));
+        cells.extend([50.0, 99.0, 99.9].map(|percent| crate::words::percentile(latency.percentile(percent))));
         cells.push(limit(point, index));
         cells
     });

@@ -1,7 +1,9 @@
-//! Tables as CSV, Markdown and OpenMetrics. A row is one kind of operation of one result.
+//! Tables as CSV, Markdown and OpenMetrics. A row is one kind of operation of one result, or its syncs.
+
+use std::borrow::Cow;
 
 use analyse::Verdict;
-use record::{DataKind, DirectionResult, JobResult, LatencyStats, Run};
+use record::{DirectionResult, JobResult, LatencyStats, Measured, Run};
 use units::{Bytes, Nanos, count};
 
 use crate::openmetrics::of_runs::{BANDWIDTH, BYTES, ERRORS, IOPS, OPERATIONS, PERCENTILES, RESPONSE, SERVICE};
@@ -9,12 +11,24 @@ use crate::openmetrics::{Metric, OpenMetrics, label};
 use crate::shown::ReportedRun;
 use crate::{escape, words};
 
-/// A row: a result and one of its kinds of operations.
-type Row<'a> = (&'a JobResult, DataKind, &'a DirectionResult);
+/// A row: a result, and one of its kinds of operations or its syncs, with their name.
+type Row<'a> = (&'a JobResult, &'static str, Cow<'a, DirectionResult>);
 
 fn rows(run: &Run) -> impl Iterator<Item = Row<'_>> {
     run.jobs.iter().flat_map(|job| {
-        job.result.kinds().filter(|(_, result)| result.ios > 0).map(move |(kind, result)| (job, kind, result))
+        let kinds = job.result.kinds().filter(|(_, result)| result.ios > 0);
+        let kinds = kinds.map(move |(kind, result)| (job, kind.name(), Cow::Borrowed(result)));
+        kinds.chain(syncs(&job.result).map(|result| (job, "sync", Cow::Owned(result))))
+    })
+}
+
+/// Returns the syncs of a result as operations without bytes; `None` without syncs.
+fn syncs(result: &Measured) -> Option<DirectionResult> {
+    (result.sync.count > 0).then(|| DirectionResult {
+        ios: result.sync.count,
+        runtime_ns: result.elapsed_ns(),
+        service: result.sync.clone(),
+        ..DirectionResult::default()
     })
 }
 
@@ -59,7 +73,7 @@ fn csv_row(out: &mut String, (job, kind, result): Row<'_>) {
         escape::csv(&job.name),
         job.group.to_string(),
         job.workers.to_string(),
-        kind.name().to_owned(),
+        kind.to_owned(),
         result.ios.to_string(),
         result.bytes.to_string(),
         format!("{:.3}", result.runtime_ns as f64 / 1e9),
@@ -77,7 +91,9 @@ fn csv_latency(fields: &mut Vec<String>, latency: &LatencyStats) {
     let known = |text: String| if latency.count == 0 { String::new() } else { text };
     fields.push(known(format!("{:.0}", latency.mean_ns)));
     fields.push(known(format!("{:.0}", latency.stddev_ns)));
-    let percentile = |&percent: &f64| latency.percentile_ns(percent).map_or_else(String::new, |ns| ns.to_string());
+    // A lower bound is no value.
+    let exact = |percent: f64| latency.percentile(percent).filter(|percentile| !percentile.at_least);
+    let percentile = |&percent: &f64| exact(percent).map_or_else(String::new, |percentile| percentile.ns.to_string());
     fields.extend(PERCENTILES.iter().map(percentile));
     fields.push(known(latency.max_ns.to_string()));
 }
@@ -89,10 +105,10 @@ pub fn markdown(run: &Run, verdicts: &[Verdict]) -> String {
         "| job | kind | IOPS | bandwidth | latency | mean | p50 | p95 | p99 | p99.9 | max |\n\
          |---|---|--:|--:|---|--:|--:|--:|--:|--:|--:|\n",
     );
-    for (job, kind, result) in rows(run) {
-        for (name, latency) in [("service", &result.service), ("response", &result.response)] {
+    for row in rows(run) {
+        for (name, latency) in [("service", &row.2.service), ("response", &row.2.response)] {
             if latency.count > 0 || name == "service" {
-                markdown_row(&mut out, (job, kind, result), name, latency);
+                markdown_row(&mut out, &row, name, latency);
             }
         }
     }
@@ -126,18 +142,18 @@ pub(crate) fn markdown_of(runs: &[ReportedRun<'_>]) -> String {
     runs.iter().map(section).collect::<Vec<_>>().join("\n")
 }
 
-fn markdown_row(out: &mut String, (job, kind, result): Row<'_>, name: &str, latency: &LatencyStats) {
+fn markdown_row(out: &mut String, (job, kind, result): &Row<'_>, name: &str, latency: &LatencyStats) {
     let time = |ns: Option<u64>| ns.map_or_else(|| "-".to_owned(), |ns| Nanos::new(ns).to_string());
     let known = |ns: u64| (latency.count > 0).then_some(ns);
     let mut cells = vec![
         escape::markdown(&job.name),
-        kind.name().to_owned(),
+        (*kind).to_owned(),
         count(result.iops()),
         format!("{}/s", Bytes::new(result.bytes_per_second() as u64)),
         name.to_owned(),
         time(known(latency.mean_ns as u64)),
     ];
-    cells.extend(PERCENTILES[..4].iter().map(|&percent| time(latency.percentile_ns(percent))));
+    cells.extend(PERCENTILES[..4].iter().map(|&percent| words::percentile(latency.percentile(percent))));
     cells.push(time(known(latency.max_ns)));
     out.push_str(&format!("| {} |\n", cells.join(" | ")));
 }
@@ -160,7 +176,7 @@ type Labelled<'a> = (String, Row<'a>);
 fn metrics(runs: &[Among<'_>]) -> String {
     let mut out = OpenMetrics::default();
     let all: Vec<Labelled<'_>> =
-        runs.iter().flat_map(|among| rows(among.1).map(move |row| (labels(*among, row), row))).collect();
+        runs.iter().flat_map(|among| rows(among.1).map(move |row| (labels(*among, &row), row))).collect();
     type Figure = fn(&DirectionResult) -> f64;
     let figures: [(Metric, Figure); 4] = [
         (OPERATIONS, |result| result.ios as f64),
@@ -170,7 +186,7 @@ fn metrics(runs: &[Among<'_>]) -> String {
     ];
     for (metric, figure) in figures {
         out.family(metric);
-        all.iter().for_each(|(labels, row)| out.sample(labels, figure(row.2)));
+        all.iter().for_each(|(labels, row)| out.sample(labels, figure(&row.2)));
     }
     summary(&mut out, &all, SERVICE, |result| &result.service);
     summary(&mut out, &all, RESPONSE, |result| &result.response);
@@ -182,21 +198,22 @@ fn metrics(runs: &[Among<'_>]) -> String {
 }
 
 fn summary(out: &mut OpenMetrics, all: &[Labelled<'_>], metric: Metric, pick: fn(&DirectionResult) -> &LatencyStats) {
-    let counted: Vec<&Labelled<'_>> = all.iter().filter(|(_, row)| pick(row.2).count > 0).collect();
+    let counted: Vec<&Labelled<'_>> = all.iter().filter(|(_, row)| pick(&row.2).count > 0).collect();
     if counted.is_empty() {
         return;
     }
     out.family(metric);
     for (labels, row) in counted {
-        let latency = pick(row.2);
-        let known = |percent: f64| latency.percentile_ns(percent).map(|ns| (percent, ns as f64 / 1e9));
+        let latency = pick(&row.2);
+        let exact = |percent: f64| latency.percentile(percent).filter(|percentile| !percentile.at_least);
+        let known = |percent: f64| exact(percent).map(|percentile| (percent, percentile.ns as f64 / 1e9));
         let quantiles = PERCENTILES.into_iter().filter_map(known);
         out.summary(labels, quantiles, latency.sum_ns() / 1e9, latency.count);
     }
 }
 
-fn labels(among: Among<'_>, (job, kind, _): Row<'_>) -> String {
-    format!("{},{}", labels_of_job(among, job), label("kind", kind.name()))
+fn labels(among: Among<'_>, (job, kind, _): &Row<'_>) -> String {
+    format!("{},{}", labels_of_job(among, job), label("kind", kind))
 }
 
 fn labels_of_job((name, run): Among<'_>, job: &JobResult) -> String {

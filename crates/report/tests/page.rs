@@ -42,8 +42,8 @@ fn direct_random_read() -> JobResult {
         queues: true,
         iodepth: 32,
         iodepth_effective: 32,
-        in_flight_asked: 32,
-        in_flight_possible: 32,
+        in_flight_asked: Some(32),
+        in_flight_possible: Some(32),
         rw: "randread".to_owned(),
         block_sizes: DeclaredPerKind { read: size, write: size, trim: size },
         direct: true,
@@ -82,7 +82,7 @@ fn a_paced_mix_with_all_problems() {
     job.declared.rw = "randrw".to_owned();
     job.declared.rate_iops = DeclaredPerKind { read: Some(40_000), ..DeclaredPerKind::default() };
     job.declared.poisson = true;
-    (job.declared.in_flight_asked, job.declared.in_flight_possible) = (64, 64);
+    (job.declared.in_flight_asked, job.declared.in_flight_possible) = (Some(64), Some(64));
     job.result.workers = 2;
     job.result.runtime_ns *= 2;
     job.result.read.response = latency(722_944, 1_514_620.0);

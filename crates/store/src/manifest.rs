@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use record::{DirectionResult, EnvironmentRecord, Run};
+use record::{DirectionResult, EnvironmentRecord, Figure, FigureOf, FigureQuantity, Run};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use crate::RunKind;
@@ -136,15 +136,18 @@ impl Entry {
     }
 }
 
-/// Returns operations per second and 99th percentile of the reporting group with the most operations per second.
+/// Returns operations per second and 99th percentile of the results that ran together with the most operations per
+/// second.
 fn figures(run: &Run) -> (u64, Option<u64>) {
-    let iops = |group: &u32| run.in_group(*group).map(|job| job.result.iops()).sum::<f64>();
-    let Some(most) = run.groups().into_iter().max_by(|a, b| iops(a).total_cmp(&iops(b))) else { return (0, None) };
+    let all = Figure { of: FigureOf::All, quantity: FigureQuantity::Iops };
+    let iops = |phase: &Vec<usize>| all.of_jobs(run, phase).map_or(0.0, |iops| iops.value);
+    let Some(most) = run.phases().into_iter().max_by(|a, b| iops(a).total_cmp(&iops(b))) else { return (0, None) };
     let response = |kind: &DirectionResult| {
         let latency = [&kind.response, &kind.service].into_iter().find(|kind| kind.count > 0)?;
         latency.percentile_ns(99.0)
     };
-    let p99_ns = run.in_group(most).flat_map(|job| job.result.kinds()).filter_map(|(_, kind)| response(kind)).max();
+    let kinds = most.iter().flat_map(|&job| run.jobs[job].result.kinds());
+    let p99_ns = kinds.filter_map(|(_, kind)| response(kind)).max();
     (iops(&most).round() as u64, p99_ns)
 }
 

@@ -3,14 +3,13 @@
 use record::Figure;
 use serde::Serialize;
 
+use super::change::ENOUGH_RUNS;
 use super::side::{Side, SideJob};
 use super::{Basis, ComparedSample};
 use crate::{Code, Severity};
 
 /// Number of values per independent value from which even corrected intervals are too narrow.
 const CORRELATED: f64 = 20.0;
-/// Number of repeated runs that make a comparison trustworthy.
-pub(super) const ENOUGH_RUNS: usize = 5;
 
 /// A reason to doubt a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -47,6 +46,8 @@ pub enum Caution {
         /// Number of runs.
         runs: usize,
     },
+    /// Mean latencies of one run on each side are compared by their spread, which does not show how much runs differ.
+    OneRunEach,
     /// Only one side has repeats, so the variation between runs is not accounted for.
     RepeatsOnOneSide,
 }

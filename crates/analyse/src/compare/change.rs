@@ -11,6 +11,8 @@ pub(super) const FEW: f64 = 20.0;
 const WIDER: f64 = 2.0;
 /// If an interval is narrower than its margin by this factor, it lies within the margin in four cases out of five.
 const POWER: f64 = 1.43;
+/// Number of repeated runs that make a comparison trustworthy.
+pub(super) const ENOUGH_RUNS: usize = 5;
 /// Maximum factor of additional measurement to recommend; beyond it the change is at the threshold.
 const FACTOR_MAX: f64 = 100.0;
 
@@ -64,6 +66,8 @@ pub enum Basis {
         /// Seconds of the shorter side.
         seconds: f64,
     },
+    /// The spread of latencies within one run, of which nothing says how they are correlated: 20 are taken as independent.
+    Spread,
     /// Independent repeated runs.
     Repeats {
         /// Number of runs on the side that has fewer.
@@ -130,6 +134,7 @@ impl Change {
         Some(match basis {
             Basis::Intervals { seconds } => More::Seconds(((factor - 1.0) * seconds).ceil().max(1.0) as u64),
             Basis::Repeats { runs } => More::Repeats(((factor - 1.0) * runs as f64).ceil().max(1.0) as u64),
+            Basis::Spread => More::Repeats(ENOUGH_RUNS.saturating_sub(1) as u64),
         })
     }
 }

@@ -250,7 +250,7 @@ fn block_sizes(job: &JobResult, kind: DataKind) -> Option<MismatchValue> {
 }
 
 fn runtimes(baseline: &JobResult, candidate: &JobResult) -> Option<ConditionMismatch> {
-    let (a, b) = (baseline.result.wall_ns(), candidate.result.wall_ns());
+    let (a, b) = (baseline.result.elapsed_ns() as f64, candidate.result.elapsed_ns() as f64);
     let factor = a.max(b) / a.min(b);
     (factor > RUNTIME.0).then(|| ConditionMismatch {
         aspect: Aspect::Runtime,

@@ -13,7 +13,7 @@ mod mismatch;
 mod series;
 mod side;
 
-use record::{DataKind, Figure, FigureQuantity, Run};
+use record::{Figure, FigureOf, FigureQuantity, FigureStatistic, FigureValue, LatencyStats, Run};
 use serde::Serialize;
 
 pub use caution::Caution;
@@ -54,7 +54,7 @@ pub struct Comparison {
 pub struct JobComparison {
     /// Name in the baseline.
     pub job: String,
-    /// Figures of each kind in use and, if there are several, of all kinds together.
+    /// Figures of each kind in use, of all kinds together if there are several, and of syncs.
     pub figures: Vec<FigureComparison>,
     /// Reasons to doubt the comparison.
     pub cautions: Vec<Caution>,
@@ -164,19 +164,26 @@ fn compare_job(
             cautions.extend(caution::of_sample(figure, Side::Candidate, &b, basis));
         }
     }
+    if figures.iter().any(|row| row.basis == Some(Basis::Spread)) {
+        cautions.push(Caution::OneRunEach);
+    }
     JobComparison { job: name.to_owned(), figures, cautions }
 }
 
 fn figures_of(baseline: &SideJob<'_>, candidate: &SideJob<'_>) -> impl Iterator<Item = Figure> {
-    let used = |kind: &DataKind| baseline.uses(*kind) && candidate.uses(*kind);
-    let mut kinds: Vec<Option<DataKind>> = DataKind::ALL.into_iter().filter(used).map(Some).collect();
-    if kinds.len() > 1 {
-        kinds.push(None);
+    let used = |of: &FigureOf| baseline.uses(*of) && candidate.uses(*of);
+    let mut all: Vec<FigureOf> = FigureOf::ALL.into_iter().filter(used).collect();
+    if all.iter().filter(|of| of.kind().is_some()).count() <= 1 {
+        all.retain(|of| *of != FigureOf::All);
     }
-    let of_kind = |kind| FigureQuantity::ALL.map(|quantity| Figure { kind, quantity });
-    // A percentile over several kinds is that of the worst kind, which has its own row.
-    let has_row = |figure: &Figure| figure.kind.is_some() || figure.quantity.percent().is_none();
-    kinds.into_iter().flat_map(of_kind).filter(has_row)
+    let of_each = |of| FigureQuantity::STANDARD.map(|quantity| Figure { of, quantity });
+    // A percentile over several kinds is that of the worst kind, which has its own row. The rate of syncs is that of writes.
+    let has_row = |figure: &Figure| match figure.of {
+        FigureOf::Kind(_) => true,
+        FigureOf::All => figure.quantity.percent().is_none(),
+        FigureOf::Sync => matches!(figure.quantity, FigureQuantity::Latency(_)),
+    };
+    all.into_iter().flat_map(of_each).filter(has_row)
 }
 
 /// Returns `None` if a side lacks the figure.
@@ -190,13 +197,18 @@ fn compare_figure(
     if a.is_empty() || b.is_empty() {
         return None;
     }
-    let samples = if a.len() > 1 && b.len() > 1 {
+    let is_open = a.iter().chain(&b).any(|one| one.at_least);
+    let (a, b) = (values(&a), values(&b));
+    let samples = if is_open {
+        Err(None)
+    } else if a.len() > 1 && b.len() > 1 {
         Ok(of_runs(&a, &b))
     } else {
         of_courses(figure, baseline, candidate, options.seed)
+            .or_else(|more| of_spreads(figure, baseline, candidate).ok_or(more))
     };
-    let missing_runs = caution::ENOUGH_RUNS.saturating_sub(a.len().min(b.len())).max(1);
-    let more = samples.err().flatten().or(Some(More::Repeats(missing_runs as u64)));
+    let missing_runs = change::ENOUGH_RUNS.saturating_sub(a.len().min(b.len())).max(1);
+    let more = samples.err().flatten().or(Some(More::Repeats(missing_runs as u64))).filter(|_| !is_open);
     let known = samples.ok().and_then(|([a, b], basis)| Some((Change::between(&a.mean, &b.mean, basis)?, a, b, basis)));
     let independent = known.map_or(0.0, |(_, a, b, _)| a.mean.effective.min(b.mean.effective));
     let judgement = match &known {
@@ -213,6 +225,26 @@ fn compare_figure(
         judgement,
     };
     Some((row, known.map(|(_, a, b, _)| [a, b])))
+}
+
+fn values(figures: &[FigureValue]) -> Vec<f64> {
+    figures.iter().map(|figure| figure.value).collect()
+}
+
+/// Compares mean latencies of single runs by the spread within each.
+fn of_spreads(figure: Figure, baseline: &SideJob<'_>, candidate: &SideJob<'_>) -> Option<([ComparedSample; 2], Basis)> {
+    let is_mean = |statistic| statistic == FigureStatistic::Mean;
+    let (FigureQuantity::Latency(statistic) | FigureQuantity::Response(statistic)) = figure.quantity else {
+        return None;
+    };
+    let sample = |latency: &LatencyStats| {
+        let effective = (latency.count as f64).min(change::FEW);
+        let mean = Mean { value: latency.mean_ns, error: latency.stddev_ns / effective.sqrt(), effective };
+        (latency.count > 1 && latency.stddev_ns > 0.0)
+            .then_some(ComparedSample { mean, values: latency.count as usize })
+    };
+    let (a, b) = baseline.latency(figure).zip(candidate.latency(figure)).filter(|_| is_mean(statistic))?;
+    Some(([sample(a)?, sample(b)?], Basis::Spread))
 }
 
 fn of_runs(a: &[f64], b: &[f64]) -> ([ComparedSample; 2], Basis) {

@@ -1,22 +1,25 @@
 //! Time series of one figure of one job.
 
-use record::{DataKind, Figure, FigureQuantity, IntervalRecord, JobResult};
+use record::{DataKind, Figure, FigureOf, FigureQuantity, FigureStatistic, IntervalRecord, JobResult};
 
 /// Returns the figure's value in each whole interval in use. `None` if the record has no such series: for percentiles,
 /// and for the latency of one kind among several, because intervals sum the time of all kinds.
 pub(super) fn time_series(job: &JobResult, figure: Figure) -> Option<Vec<f64>> {
-    let series = job.result.series.paced();
+    let (series, kind) = (job.result.series.paced(), figure.of.kind());
+    if figure.of == FigureOf::Sync {
+        return None;
+    }
     // The last interval may be incomplete.
     let whole = &series.intervals[..series.intervals.len().saturating_sub(1)];
-    let used = in_use(whole, figure.kind);
+    let used = in_use(whole, kind);
     let seconds = series.width_ns as f64 / 1e9;
     if used.len() < 2 || seconds <= 0.0 {
         return None;
     }
     match figure.quantity {
-        FigureQuantity::Iops => Some(used.iter().map(|one| sum(&one.ios, figure.kind) / seconds).collect()),
-        FigureQuantity::BytesPerSecond => Some(used.iter().map(|one| sum(&one.bytes, figure.kind) / seconds).collect()),
-        FigureQuantity::LatencyMean => latency(used).filter(|_| is_alone(job, figure.kind)),
+        FigureQuantity::Iops => Some(used.iter().map(|one| sum(&one.ios, kind) / seconds).collect()),
+        FigureQuantity::BytesPerSecond => Some(used.iter().map(|one| sum(&one.bytes, kind) / seconds).collect()),
+        FigureQuantity::Latency(FigureStatistic::Mean) => latency(used).filter(|_| is_alone(job, kind)),
         _ => None,
     }
 }

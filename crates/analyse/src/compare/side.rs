@@ -1,6 +1,6 @@
 //! One side of a comparison: a job in one run or in several.
 
-use record::{DataKind, Figure, JobResult, Run};
+use record::{Figure, FigureOf, FigureValue, JobResult, LatencyStats, Run};
 use serde::Serialize;
 
 use super::blocks::ComparedBlocks;
@@ -48,13 +48,26 @@ impl<'a> SideJob<'a> {
         self.jobs.iter().map(|&(run, index)| &run.run.jobs[index])
     }
 
-    pub(super) fn uses(&self, kind: DataKind) -> bool {
-        self.results().any(|job| job.result.kind(kind).ios > 0)
+    pub(super) fn uses(&self, operations: FigureOf) -> bool {
+        self.results().any(|job| operations.are_in(&job.result))
     }
 
     /// Returns the figure of each run that has it.
-    pub(super) fn of_each_run(&self, figure: Figure) -> Vec<f64> {
-        self.results().filter_map(|job| figure.of_jobs(&[job])).collect()
+    pub(super) fn of_each_run(&self, figure: Figure) -> Vec<FigureValue> {
+        self.results().filter_map(|job| figure.of_result(job)).collect()
+    }
+
+    /// Returns the statistics of a latency in the only run of this side; `None` for several runs or kinds, and where intervals
+    /// tell more.
+    pub(super) fn latency(&self, figure: Figure) -> Option<&'a LatencyStats> {
+        let (job, None) = (self.results().next()?, self.results().nth(1)) else { return None };
+        match figure.of {
+            FigureOf::Sync => Some(&job.result.sync),
+            FigureOf::Kind(kind) if job.result.series.intervals.is_empty() => {
+                Some(figure.quantity.latency(job.result.kind(kind)))
+            }
+            FigureOf::Kind(_) | FigureOf::All => None,
+        }
     }
 
     /// Returns the figure's concatenated time series and the width of an interval in seconds; `None` if a run has no
@@ -67,7 +80,7 @@ impl<'a> SideJob<'a> {
 
     /// Returns the figure's latency histograms over time; `None` if a run has none.
     pub(super) fn blocks(&self, figure: Figure) -> Option<ComparedBlocks> {
-        ComparedBlocks::of(self.results(), figure.kind.filter(|_| figure.quantity.is_latency())?, figure.quantity)
+        ComparedBlocks::of(self.results(), figure.of.kind().filter(|_| figure.quantity.is_latency())?, figure.quantity)
     }
 
     pub(super) fn findings(&self) -> impl Iterator<Item = &Finding> {

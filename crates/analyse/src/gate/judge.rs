@@ -1,6 +1,6 @@
 //! Judges runs by an assertion.
 
-use record::{Figure, JobResult, Run};
+use record::{Figure, FigureOf, FigureValue, JobResult, NoFigure, Run};
 use serde::Serialize;
 
 use super::{Assertion, AssertionSubject, Bound, GateCount, Relation};
@@ -70,6 +70,10 @@ pub enum UnknownReason {
     NoBaseline,
     /// The baseline lacks the job or the figure.
     NotInBaseline,
+    /// The results have no rate together, because they are not known to have run at the same time.
+    NotTogether,
+    /// The percentile lies in the last class of the histogram, which has no upper bound.
+    Saturated,
 }
 
 impl Assertion {
@@ -81,25 +85,29 @@ impl Assertion {
         let change = compared.and_then(|figure| figure.change);
         let outcome = match (measured, bound) {
             (Err(reason), _) | (_, Err(reason)) => GateOutcome::Unknown(reason),
-            (Ok(measured), Ok(bound)) if self.relation.holds(measured, bound) => GateOutcome::Passed,
+            (Ok(FigureValue { value, at_least: true }), Ok(bound)) => self.relation.judge_at_least(value, bound),
+            (Ok(measured), Ok(bound)) if self.relation.holds(measured.value, bound) => GateOutcome::Passed,
             _ if change.is_some_and(|change| self.is_reached_by(&change)) => GateOutcome::WithinNoise,
             _ => GateOutcome::Failed,
         };
-        let (measured, bound) = (measured.ok(), bound.ok());
+        let (measured, bound) = (measured.ok().map(|measured| measured.value), bound.ok());
         let margin_percent = measured.zip(bound).and_then(|(measured, bound)| self.relation.margin(measured, bound));
         let in_noise = compared.filter(|_| outcome == GateOutcome::WithinNoise);
         let more = in_noise.zip(margin_percent).and_then(|(figure, margin)| figure.measurement_needed(margin));
         JudgedAssertion { outcome, measured, bound, margin_percent, change, more }
     }
 
-    fn measured(&self, runs: &[(&Run, &[Verdict])]) -> Result<f64, UnknownReason> {
+    fn measured(&self, runs: &[(&Run, &[Verdict])]) -> Result<FigureValue, UnknownReason> {
         let mut indices = runs.iter().map(|(run, _)| self.job_indices(run));
         if self.job.is_some() && indices.all(|indices| indices.is_empty()) {
             return Err(UnknownReason::NoSuchJob);
         }
         match self.subject {
             AssertionSubject::Figure(figure) => {
-                self.mean(figure, runs.iter().map(|(run, _)| *run)).ok_or(UnknownReason::NotMeasured)
+                self.mean(figure, runs.iter().map(|(run, _)| *run)).map_err(|none| match none {
+                    NoFigure::Absent => UnknownReason::NotMeasured,
+                    NoFigure::NotTogether => UnknownReason::NotTogether,
+                })
             }
             AssertionSubject::Findings(counted) => {
                 let number = |(run, verdicts): &(&Run, &[Verdict])| {
@@ -107,7 +115,7 @@ impl Assertion {
                     let about = verdicts.iter().filter(|verdict| indices.contains(&verdict.job));
                     about.flat_map(Verdict::findings).filter(|finding| counted.has(finding)).count()
                 };
-                Ok(runs.iter().map(number).max().unwrap_or(0) as f64)
+                Ok(FigureValue { value: runs.iter().map(number).max().unwrap_or(0) as f64, at_least: false })
             }
         }
     }
@@ -118,14 +126,15 @@ impl Assertion {
         run.jobs.iter().enumerate().filter(|(_, job)| named(job)).map(|(index, _)| index).collect()
     }
 
-    /// Returns the mean of a figure over the runs that have it.
-    fn mean<'a>(&self, figure: Figure, runs: impl Iterator<Item = &'a Run>) -> Option<f64> {
-        let of_run = |run: &Run| {
-            let jobs: Vec<&JobResult> = self.job_indices(run).into_iter().map(|index| &run.jobs[index]).collect();
-            figure.of_jobs(&jobs)
-        };
-        let values: Vec<f64> = runs.filter_map(of_run).collect();
-        (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+    /// Returns the mean of a figure over runs, each of which must have it.
+    fn mean<'a>(&self, figure: Figure, runs: impl Iterator<Item = &'a Run>) -> Result<FigureValue, NoFigure> {
+        let values: Vec<FigureValue> =
+            runs.map(|run| figure.of_jobs(run, &self.job_indices(run))).collect::<Result<_, _>>()?;
+        if values.is_empty() {
+            return Err(NoFigure::Absent);
+        }
+        let value = values.iter().map(|one| one.value).sum::<f64>() / values.len() as f64;
+        Ok(FigureValue { value, at_least: values.iter().any(|one| one.at_least) })
     }
 
     fn bound_by(&self, baseline: &[&Run]) -> Result<f64, UnknownReason> {
@@ -133,7 +142,8 @@ impl Assertion {
             (Bound::Value(value), _) => Ok(value),
             (Bound::OfBaseline(_), _) if baseline.is_empty() => Err(UnknownReason::NoBaseline),
             (Bound::OfBaseline(factor), AssertionSubject::Figure(figure)) => {
-                Ok(factor * self.mean(figure, baseline.iter().copied()).ok_or(UnknownReason::NotInBaseline)?)
+                let baseline = self.mean(figure, baseline.iter().copied()).map_err(|_| UnknownReason::NotInBaseline)?;
+                if baseline.at_least { Err(UnknownReason::Saturated) } else { Ok(factor * baseline.value) }
             }
             (Bound::OfBaseline(_), AssertionSubject::Findings(_)) => Err(UnknownReason::NotInBaseline),
         }
@@ -146,7 +156,10 @@ impl Assertion {
         let mut named = jobs.iter().filter(|job| self.job.as_ref().is_none_or(|name| job.job == *name));
         let (job, None) = (named.next()?, named.next()) else { return None };
         // If only one kind is in use, its row also stands for all kinds.
-        let is_meant = |other: &Figure| *other == figure || other.quantity == figure.quantity && figure.kind.is_none();
+        let is_meant = |other: &Figure| {
+            *other == figure
+                || other.quantity == figure.quantity && figure.of == FigureOf::All && other.of.kind().is_some()
+        };
         let mut rows = job.figures.iter().filter(|row| is_meant(&row.figure));
         rows.next_back().filter(|row| row.figure == figure || rows.next().is_none())
     }
@@ -175,6 +188,16 @@ impl GateCount {
 }
 
 impl Relation {
+    /// Judges a value that may be any more than `value`, so that no upper bound can be met.
+    fn judge_at_least(self, value: f64, bound: f64) -> GateOutcome {
+        match self {
+            Self::AtLeast if value >= bound => GateOutcome::Passed,
+            Self::More | Self::Unequal if value > bound => GateOutcome::Passed,
+            Self::AtMost | Self::Less | Self::Equal if value > bound => GateOutcome::Failed,
+            _ => GateOutcome::Unknown(UnknownReason::Saturated),
+        }
+    }
+
     fn holds(self, measured: f64, bound: f64) -> bool {
         let equal = (measured - bound).abs() <= EQUAL * bound.abs();
         match self {

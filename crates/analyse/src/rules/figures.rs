@@ -28,7 +28,8 @@ const UNIT_FACTORS: [f64; 3] = [1.048_576, 1.024, 1.073_741_824];
 
 pub(super) fn little(seen: &Observation) -> Option<Finding> {
     let (implied, depth, iops) = (seen.implied_in_flight()?, seen.depth?, seen.iops?);
-    if is_of_device(iops) {
+    let is_made = |known: KnownFigure| known.source == EvidenceSource::LittlesLaw;
+    if is_of_device(iops) || is_made(iops) || seen.latency_ns.is_some_and(is_made) {
         return None;
     }
     let claimed = depth.source == EvidenceSource::Claim;

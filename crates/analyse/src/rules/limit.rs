@@ -23,8 +23,8 @@ pub(crate) fn engine_not_asynchronous(facts: Facts<'_>) -> Option<Finding> {
         return waits_at_submission(facts);
     }
     let finding = Finding::new(Code::EngineNotAsynchronous, Severity::Warning)
-        .with(Quantity::InFlightAsked, declared.in_flight_asked as f64, EvidenceSource::Job)
-        .with(Quantity::InFlightPossible, declared.in_flight_possible as f64, EvidenceSource::Job)
+        .with(Quantity::InFlightAsked, facts.asked(), EvidenceSource::Job)
+        .with(Quantity::InFlightPossible, facts.possible(), EvidenceSource::Job)
         .remedy(Remedy::QueueingEngine { iodepth: declared.iodepth.into() });
     Some(finding)
 }
@@ -50,7 +50,7 @@ fn waits_at_submission(facts: Facts<'_>) -> Option<Finding> {
             None => Remedy::DirectUnlessGiven,
         };
         Finding::new(Code::EngineNotAsynchronous, Severity::Warning)
-            .with(Quantity::InFlightAsked, declared.in_flight_asked as f64, EvidenceSource::Job)
+            .with(Quantity::InFlightAsked, facts.asked(), EvidenceSource::Job)
             .with(Quantity::SubmissionShare, fraction, EvidenceSource::Counters)
             .remedy(remedy)
     })
@@ -61,7 +61,7 @@ pub(crate) fn limit(facts: Facts<'_>) -> Finding {
     let result = facts.result();
     if result.ios() == 0 {
         let finding = Finding::new(Code::NothingMeasured, Severity::Distrust);
-        return finding.with(Quantity::Runtime, result.wall_ns(), EvidenceSource::Counters);
+        return finding.with(Quantity::Runtime, result.elapsed_ns() as f64, EvidenceSource::Counters);
     }
     if let Some(finding) = pace::rate(facts) {
         return limit_of_replay(facts, &finding).unwrap_or(finding);
@@ -74,10 +74,10 @@ pub(crate) fn limit(facts: Facts<'_>) -> Finding {
             little(facts, no_device(facts))
         };
     };
-    if facts.declared().in_flight_possible == 0 {
+    let Some(possible) = facts.possible() else {
         return little(facts, Finding::new(Code::LimitUnknown, Severity::Info));
-    }
-    let filled = in_flight >= FULL * facts.declared().in_flight_possible as f64;
+    };
+    let filled = result.occupied().is_some_and(|occupied| occupied >= FULL * possible);
     let finding = if let Some(model) = &facts.run.model {
         let finding = model::limit(facts, model, in_flight);
         // More depth does not help a job that idles, as the processes of a trace do.
@@ -108,13 +108,13 @@ fn limit_of_replay(facts: Facts<'_>, rate: &Finding) -> Option<Finding> {
 
 /// Checks for a queue that is full if submission time counts. At depth one the next operation waits for that too.
 fn submitting(facts: Facts<'_>) -> Option<Finding> {
-    let (result, possible) = (facts.result(), facts.declared().in_flight_possible as f64);
+    let (result, possible) = (facts.result(), facts.possible()?);
     let count: u64 = result.kinds().map(|(_, kind)| kind.latency.count).sum();
     let sum_ns: f64 = result.kinds().map(|(_, kind)| kind.latency.sum_ns()).sum();
-    let in_flight = sum_ns / result.wall_ns().max(1.0);
+    let in_flight = sum_ns / result.elapsed_ns().max(1) as f64;
     (possible <= 1.0 && count > 0 && in_flight >= FULL * possible).then(|| {
         full(facts)
-            .with(Quantity::InFlightAsked, facts.declared().in_flight_asked as f64, EvidenceSource::Job)
+            .with(Quantity::InFlightAsked, facts.asked(), EvidenceSource::Job)
             .with(Quantity::InFlightPossible, possible, EvidenceSource::Job)
             .with(Quantity::InFlightAchieved, in_flight, EvidenceSource::LittlesLaw)
             .with(Quantity::Iops, result.iops(), EvidenceSource::Counters)
@@ -124,10 +124,10 @@ fn submitting(facts: Facts<'_>) -> Option<Finding> {
 
 /// Adds the figures of Little's law, which support every answer.
 fn little(facts: Facts<'_>, finding: Finding) -> Finding {
-    let (declared, result) = (facts.declared(), facts.result());
+    let result = facts.result();
     finding
-        .with(Quantity::InFlightAsked, declared.in_flight_asked as f64, EvidenceSource::Job)
-        .with(Quantity::InFlightPossible, declared.in_flight_possible as f64, EvidenceSource::Job)
+        .with(Quantity::InFlightAsked, facts.asked(), EvidenceSource::Job)
+        .with(Quantity::InFlightPossible, facts.possible(), EvidenceSource::Job)
         .with(Quantity::InFlightAchieved, result.in_flight(), EvidenceSource::LittlesLaw)
         .with(Quantity::Iops, result.iops(), EvidenceSource::Counters)
         .with(Quantity::ServiceMean, result.service_mean_ns(), EvidenceSource::Counters)
@@ -156,6 +156,15 @@ fn cpu_bound(facts: Facts<'_>) -> Finding {
 }
 
 fn not_filled(facts: Facts<'_>) -> Finding {
+    /// Fraction of the workers that were active on average, below which their end explains an empty queue.
+    const ALL_ACTIVE: f64 = 0.9;
+    let (active, workers) = (facts.result().active_workers(), f64::from(facts.job.workers));
+    if facts.result().runtime_ns > 0 && active < ALL_ACTIVE * workers {
+        return Finding::new(Code::QueueNotFilled, Severity::Advice)
+            .with(Quantity::ActiveWorkers, active, EvidenceSource::Counters)
+            .with(Quantity::Workers, workers, EvidenceSource::Job)
+            .remedy(Some(Remedy::EndTogether));
+    }
     let thinktime_ns = facts.declared().thinktime_ns;
     let idle = (thinktime_ns > 0).then_some(thinktime_ns as f64);
     let remedy = if idle.is_some() || facts.job.replay.is_some() { None } else { facts.more_workers() };
@@ -208,7 +217,7 @@ fn full(facts: Facts<'_>) -> Finding {
     let steady = service.is_some_and(|variation| variation <= LIMITER_SERVICE_VARIATION);
     let flat = intervals.is_some_and(|variation| variation <= FLAT_INTERVAL_VARIATION);
     let twice = Remedy::CompareDepth { iodepth: 2 * u64::from(facts.declared().iodepth_effective) };
-    let finding = if facts.declared().in_flight_possible <= 1 {
+    let finding = if facts.possible() == Some(1.0) {
         // An engine that cannot queue has its own finding with the same remedy.
         let cannot_queue = facts.declared().iodepth > 1;
         // The sync after each operation is part of its cycle.

@@ -37,10 +37,10 @@ pub(super) fn rate(facts: Facts<'_>) -> Option<Finding> {
     // Operations in flight that all rates together need, by Little's law.
     let needed = facts.result().in_flight().filter(|_| worst.reached > 0.0);
     let needed = needed.map(|in_flight| in_flight * worst.asked / worst.reached);
-    let possible = facts.declared().in_flight_possible as f64;
+    let possible = facts.possible();
     let finding = match needed {
         // A replay on a slow target has any number of requests in flight.
-        Some(needed) if missed && needed > possible && facts.job.replay.is_none() => {
+        Some(needed) if missed && possible.is_some_and(|possible| needed > possible) && facts.job.replay.is_none() => {
             Finding::new(Code::QueueTooShallow, Severity::Warning)
                 .with(Quantity::InFlightNeeded, needed, EvidenceSource::LittlesLaw)
                 .with(Quantity::InFlightPossible, possible, EvidenceSource::Job)
@@ -67,14 +67,14 @@ fn spread(facts: Facts<'_>) -> Option<Remedy> {
 /// What a runtime or a number of operations left out was not due. `None` for operations that are due at one instant.
 fn of_replay(facts: Facts<'_>, replay: &ReplayRecord) -> Option<ReachedRate> {
     let (result, due_ns) = (facts.result(), replay.due_last_ns? as f64);
-    let wall_ns = result.wall_ns();
+    let elapsed_ns = result.elapsed_ns() as f64;
     if due_ns <= 0.0 || replay.first_ns == replay.last_ns {
         return None;
     }
     // The last operations take their own time.
     let services = result.kinds().map(|(_, kind)| &kind.service).filter(|service| service.count > 0);
     let own_ns = 2.0 * services.map(|service| service.min_ns).min().unwrap_or(0) as f64;
-    let (reached, asked) = (result.iops(), result.iops() * wall_ns / (due_ns + own_ns).min(wall_ns));
+    let (reached, asked) = (result.iops(), result.iops() * elapsed_ns / (due_ns + own_ns).min(elapsed_ns));
     (asked > 0.0 && asked.is_finite()).then_some(ReachedRate { asked, reached, in_bytes: false })
 }
 

@@ -55,7 +55,7 @@ pub(super) fn latency(facts: Facts<'_>) -> Option<Finding> {
 
 /// Returns the operations that one figure may count and another not: those in flight at the start and at the end.
 fn most_in_flight(facts: Facts<'_>) -> f64 {
-    facts.declared().in_flight_possible.max(u64::from(facts.job.workers)) as f64
+    facts.possible().unwrap_or(1.0).max(f64::from(facts.job.workers))
 }
 
 fn quote(facts: Facts<'_>, what: Quoted, kind: DataKind) -> Option<&Quote> {

@@ -87,7 +87,7 @@ pub(super) fn throttled(facts: Facts<'_>) -> Option<Finding> {
     let (fast, slow) = two_modes(service)?;
     let counted = service.count as f64;
     let (fast_share, slow_share) = (fast.count as f64 / counted, slow.count as f64 / counted);
-    let repeatedly = slow.count >= SLICES * facts.declared().in_flight_asked.max(1);
+    let repeatedly = slow.count >= SLICES * facts.declared().in_flight_asked.unwrap_or(1).max(1);
     let slices = slow_share >= SOME && slow.median_ns >= SLICE_NS && repeatedly;
     // The operations of a rank that is slow as a whole are no slices.
     let is_slow = |rank: &RankRecord| rank.latency_ns.is_some_and(|[median, ..]| median >= slow.median_ns / 2);
@@ -125,7 +125,7 @@ fn mode(bins: &[(u64, u64)]) -> Option<LatencyMode> {
     let mut seen = 0;
     let median = bins.iter().find(|(_, here)| {
         seen += here;
-        2 * seen >= count
+        seen >= count - seen
     })?;
     Some(LatencyMode { count, median_ns: median.0 })
 }

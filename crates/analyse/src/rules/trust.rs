@@ -134,7 +134,7 @@ fn device_bytes(
         return None;
     }
     // fio samples the counters every quarter of a second, but not at the end.
-    let longest_ns = facts.run.jobs.iter().map(|job| job.result.wall_ns()).fold(0.0, f64::max);
+    let longest_ns = facts.run.jobs.iter().map(|job| job.result.elapsed_ns() as f64).fold(0.0, f64::max);
     let seen = facts.run.tool.name != "fio" || longest_ns >= COUNTERS_NS;
     let complete = |disk: &DiskUse| seen && matches!(pick(disk), (0, _) | (_, 1..));
     (!disks.is_empty() && disks.iter().all(complete))
@@ -178,7 +178,7 @@ pub(crate) fn drift(facts: Facts<'_>) -> Option<Finding> {
     if !facts.has_device() || early <= 0.0 || (0.8..1.25).contains(&(late / early)) {
         return None;
     }
-    let runtime_s = (facts.result().wall_ns() / 1e9 * 5.0).ceil() as u64;
+    let runtime_s = (facts.result().elapsed_ns() as f64 / 1e9 * 5.0).ceil() as u64;
     let finding = Finding::new(Code::BurstOrDrift, Severity::Advice)
         .with(Quantity::EarlyIops, early, EvidenceSource::Intervals)
         .with(Quantity::LateIops, late, EvidenceSource::Intervals);
@@ -198,7 +198,7 @@ pub(crate) fn drift(facts: Facts<'_>) -> Option<Finding> {
 }
 
 pub(crate) fn short_run(facts: Facts<'_>) -> Option<Finding> {
-    let (ios, wall_ns) = (facts.result().ios(), facts.result().wall_ns());
+    let (ios, elapsed_ns) = (facts.result().ios(), facts.result().elapsed_ns() as f64);
     // A model shows the same in a second of its own time as in an hour.
     let modelled = facts.run.model.is_some();
     // A replay is as long as its trace.
@@ -206,21 +206,21 @@ pub(crate) fn short_run(facts: Facts<'_>) -> Option<Finding> {
         || facts.job.replay.is_some()
         || !facts.has_device()
         || ios == 0
-        || wall_ns <= 0.0
-        || (wall_ns >= 5e9 && ios >= 1_000)
+        || elapsed_ns <= 0.0
+        || (elapsed_ns >= 5e9 && ios >= 1_000)
     {
         return None;
     }
     let finding = Finding::new(Code::ShortRun, Severity::Info)
-        .with(Quantity::Runtime, wall_ns, EvidenceSource::Counters)
+        .with(Quantity::Runtime, elapsed_ns, EvidenceSource::Counters)
         .with(Quantity::Operations, ios as f64, EvidenceSource::Counters)
-        .remedy(Remedy::RunLonger { runtime_s: if wall_ns < 5e9 { 30 } else { 300 } });
+        .remedy(Remedy::RunLonger { runtime_s: if elapsed_ns < 5e9 { 30 } else { 300 } });
     Some(finding)
 }
 
 pub(crate) fn interrupted(facts: Facts<'_>) -> Option<Finding> {
-    let wall_ns = facts.result().wall_ns();
+    let elapsed_ns = facts.result().elapsed_ns() as f64;
     (facts.run.outcome == RunOutcome::Interrupted).then(|| {
-        Finding::new(Code::Interrupted, Severity::Info).with(Quantity::Runtime, wall_ns, EvidenceSource::Counters)
+        Finding::new(Code::Interrupted, Severity::Info).with(Quantity::Runtime, elapsed_ns, EvidenceSource::Counters)
     })
 }

@@ -77,8 +77,8 @@ pub(crate) fn queue_full(depth: u32, service_ns: u64) -> Run {
         queues: true,
         iodepth: depth,
         iodepth_effective: depth,
-        in_flight_asked: depth.into(),
-        in_flight_possible: depth.into(),
+        in_flight_asked: Some(depth.into()),
+        in_flight_possible: Some(depth.into()),
         direct: true,
         rw: "randread".to_owned(),
         ..Declared::default()

@@ -71,6 +71,15 @@ fn replayed(options: &ExplainOptions, name: &str, volume: &str) -> Result<Exit, 
     }
 }
 
+/// Returns an error about a record without results, of which nothing can be said.
+fn without_results((name, input): &NamedInput) -> Option<Diagnostic> {
+    let Input::Run(run) = input else { return None };
+    run.jobs.is_empty().then(|| {
+        Diagnostic::error("no-results", format!("{name}: there is no result in it: the run ended before a job did"))
+            .remedy("give another run")
+    })
+}
+
 /// Reads inputs, claims and the volume. Also returns warnings about unreadable parts. Prints all errors together.
 fn read(options: &ExplainOptions) -> Result<(ExplanationQuestion, Vec<Diagnostic>), Exit> {
     let (mut problems, mut exit) = (Vec::new(), Exit::Usage);
@@ -82,6 +91,7 @@ fn read(options: &ExplainOptions) -> Result<(ExplanationQuestion, Vec<Diagnostic
     for path in &options.inputs {
         match read_inputs(path) {
             Ok((read, warnings)) => {
+                problems.extend(read.iter().filter_map(without_results));
                 inputs.extend(read);
                 unreadable.extend(warnings);
             }

@@ -178,9 +178,12 @@ fn a_probe_of_a_sweep_is_selected_by_name() {
         let words = ["gate", "last", "--assert", expectation, "--format", "json"];
         run(fathom(words).env_remove("FATHOM_NO_RECORD").env("FATHOM_HOME", &home))
     };
-    let all = gate("read.iops>=1").expect_code(0).stdout;
-    let document: Value = serde_json::from_str(&all).unwrap();
+    let one = gate("job(depth=5).read.iops>=1").expect_code(0).stdout;
+    let document: Value = serde_json::from_str(&one).unwrap();
     assert_eq!(document["checks"][0]["outcome"], "passed", "{document}");
+    // They ran one after another.
+    let all = gate("read.iops>=1").expect_code(1).stdout;
+    assert!(all.contains("not_together"), "{all}");
     let wrong = gate("job(no such probe).read.iops>=1").expect_code(1).stdout;
     assert!(wrong.contains("no_such_job"), "{wrong}");
 }

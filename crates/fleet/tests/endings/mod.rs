@@ -58,7 +58,7 @@ fn run_all(ranks: u32, dead: &[u32], silence: Duration, jobs: impl Fn(u32) -> Pl
 fn seconds(run: &Run) -> Vec<(u32, String, f64)> {
     let members = run.fleet.iter().flat_map(|fleet| &fleet.members);
     let jobs = members.flat_map(|member| member.jobs.iter().map(|job| (member.rank, job)));
-    jobs.map(|(rank, job)| (rank, job.name.clone(), job.result.wall_ns() / 1e9)).collect()
+    jobs.map(|(rank, job)| (rank, job.name.clone(), job.result.elapsed_ns() as f64 / 1e9)).collect()
 }
 
 const LOAD: [&str; 4] = ["--ioengine=null", "--size=1m", "--rate_iops=1000", "--time_based"];

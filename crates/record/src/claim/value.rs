@@ -225,7 +225,7 @@ fn unknown_unit(key: ClaimKey, digits: &str, unit: &str, example: &str) -> Value
 
 /// Rejects impossible values.
 fn check(key: ClaimKey, text: &str, min: ClaimNumber, max: ClaimNumber) -> Result<(), ValueError> {
-    let whole = matches!(key, ClaimKey::Depth | ClaimKey::Jobs | ClaimKey::Vcpus | ClaimKey::BlockSize);
+    let whole = matches!(key, ClaimKey::Jobs | ClaimKey::Vcpus | ClaimKey::BlockSize);
     // Columns of iostat are zero for kinds of requests that did not occur.
     let may_be_zero = key == ClaimKey::ReadShare || matches!(key, ClaimKey::Column(_));
     if min.value <= 0.0 && !may_be_zero {

@@ -72,7 +72,8 @@ pub(super) struct JobEntry {
     pub(super) trim: Transfers,
     pub(super) mixed: Option<Transfers>,
     pub(super) sync: FioSyncs,
-    pub(super) job_runtime: u64,
+    /// Since fio 3.7.
+    pub(super) job_runtime: Option<u64>,
     pub(super) usr_cpu: f64,
     pub(super) sys_cpu: f64,
     pub(super) ctx: u64,

@@ -58,6 +58,28 @@ fn without_trailing_commas(text: &str) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
+/// Reports whether counts or times of a run are beyond any measurement, so that their sums are too.
+pub(crate) fn is_beyond_measure(run: &Run) -> bool {
+    /// 36 years in nanoseconds, and as many operations or bytes.
+    const MOST: u128 = 1 << 60;
+    let of_latency = |latency: &LatencyStats| -> u128 {
+        let buckets: u128 = latency.buckets.iter().map(|(_, count)| u128::from(*count)).sum();
+        buckets + u128::from(latency.count)
+    };
+    let of_kind = |kind: &DirectionResult| -> u128 {
+        let counts = [kind.ios, kind.bytes, kind.short_ios, kind.drop_ios, kind.runtime_ns];
+        let latencies = [&kind.submission, &kind.service, &kind.latency];
+        counts.into_iter().map(u128::from).sum::<u128>() + latencies.into_iter().map(of_latency).sum::<u128>()
+    };
+    let of_job = |job: &JobResult| -> u128 {
+        let result = &job.result;
+        let counts = [result.runtime_ns, result.cpu.user_ns, result.cpu.system_ns, result.errors];
+        let kinds: u128 = result.kinds().map(|(_, kind)| of_kind(kind)).sum();
+        kinds + of_latency(&result.sync) + counts.into_iter().map(u128::from).sum::<u128>()
+    };
+    run.jobs.iter().map(of_job).sum::<u128>() > MOST
+}
+
 fn run(document: FioDocument) -> Run {
     let taken_unix_ms =
         if document.timestamp_ms > 0 { document.timestamp_ms } else { document.timestamp.saturating_mul(1000) };
@@ -65,12 +87,17 @@ fn run(document: FioDocument) -> Run {
     let mut entries = document.jobs;
     servers::remove_totals(&mut entries);
     let servers = FioServers::of(&entries);
+    let alone: Vec<bool> = entries.iter().map(|entry| is_alone(entry, &entries)).collect();
     let unknown = if servers.is_empty() { Vec::new() } else { servers::different_options(&globals) };
     let mut notes: Vec<Note> = entries.iter_mut().filter_map(take_mixed).collect();
     notes.extend(servers::note_on_options(&unknown));
-    let number =
-        |(number, job)| result(number as u32, job, &TypedGlobals { globals: &globals, unknown: &unknown }, &servers);
-    let jobs: Vec<JobResult> = entries.into_iter().enumerate().map(number).collect();
+    let mut jobs = Vec::with_capacity(entries.len());
+    for (number, (entry, alone)) in entries.into_iter().zip(alone).enumerate() {
+        let globals = TypedGlobals { globals: &globals, unknown: &unknown };
+        let (job, note) = result(number as u32, entry, alone, &globals, &servers);
+        jobs.push(job);
+        notes.extend(note);
+    }
     Run {
         schema: SCHEMA,
         tool: Tool { name: "fio".to_owned(), version: document.version.trim_start_matches("fio-").to_owned() },
@@ -130,16 +157,46 @@ struct TypedGlobals<'a> {
     unknown: &'a [&'a str],
 }
 
-fn result(number: u32, entry: JobEntry, globals: &TypedGlobals<'_>, servers: &FioServers) -> JobResult {
+/// Note on results of several sections.
+const MERGED: &str = "several sections are merged here (`group_reporting`), and fio prints the options of the last one \
+                      only: its depth and block size are not those of all";
+
+/// Reports whether an entry is the only one of its group on its server.
+fn is_alone(entry: &JobEntry, entries: &[JobEntry]) -> bool {
+    let of = |entry: &JobEntry| (entry.groupid, entry.hostname.clone(), entry.port, entry.rank);
+    entries.iter().filter(|other| of(other) == of(entry)).count() == 1
+}
+
+fn result(
+    number: u32,
+    entry: JobEntry,
+    alone: bool,
+    globals: &TypedGlobals<'_>,
+    servers: &FioServers,
+) -> (JobResult, Option<Note>) {
     let options = TypedOptions { own: &entry.options.0, globals: globals.globals };
-    let mut declared = declared(&entry, &options);
-    let mut workers = workers(&entry, &options);
+    let merged = MergedWorkers::of(&entry, &options, alone);
+    let mut workers = merged.workers;
+    let mut declared = declared(&entry, &options, workers);
     let is_own = |name: &str| options.own.iter().any(|(own, _)| own == name);
     if options.are_missing() || globals.unknown.iter().any(|name| !is_own(name)) {
         workers = without_options(&entry, &mut declared);
+    } else if merged.has_sections {
+        declared = of_sections(declared);
+    } else {
+        let possible = declared.in_flight_possible.map_or(f64::MAX, |possible| possible as f64);
+        let occupied = measured(&entry, workers).occupied();
+        // What is merged without a word, as up to fio 3.1, shows only by more operations in flight than are possible.
+        let may_be_more = alone && (entry.job_runtime.is_none() || workers > 1);
+        let is_more = may_be_more && occupied.is_some_and(|places| places > 1.03 * possible);
+        if is_more || !merged.are_clones {
+            (declared.in_flight_asked, declared.in_flight_possible) = (None, None);
+        }
     }
-    JobResult {
-        name: servers.job_name(&entry),
+    let name = servers.job_name(&entry);
+    let note = merged.has_sections.then(|| Note { job: Some(name.clone()), text: MERGED.to_owned() });
+    let job = JobResult {
+        name,
         description: entry.desc.clone(),
         group: entry.groupid,
         number,
@@ -151,9 +208,11 @@ fn result(number: u32, entry: JobEntry, globals: &TypedGlobals<'_>, servers: &Fi
         workers,
         declared,
         result: measured(&entry, workers),
-        echo: redacted(entry.options.0),
+        // Options of one of several sections would look like those of all.
+        echo: if merged.has_sections { Vec::new() } else { redacted(entry.options.0) },
         ..JobResult::default()
-    }
+    };
+    (job, note)
 }
 
 /// Returns options without credentials, which fio repeats.
@@ -193,14 +252,85 @@ impl TypedOptions<'_> {
     }
 }
 
-/// Returns the number of workers of an entry, which fio does not state: all clones of the job if `group_reporting` is
-/// printed. fio 3.33 prints it only if it has a value; without it, runtimes that add up to more than the longest show
-/// it.
-fn workers(entry: &JobEntry, options: &TypedOptions<'_>) -> u32 {
-    let clones = options.number("numjobs").unwrap_or(1).max(1) as u32;
-    let longest = [&entry.read, &entry.write, &entry.trim].iter().map(|kind| kind.runtime).max().unwrap_or(0);
-    let added_up = longest > 0 && entry.job_runtime >= longest.saturating_add(longest / 2);
-    if options.flag("group_reporting", added_up) { clones } else { 1 }
+/// The workers of an entry, whose number fio does not state.
+#[derive(Clone, Copy, Debug)]
+struct MergedWorkers {
+    /// At least this many.
+    workers: u32,
+    /// Whether they are of several sections, of which fio prints the options of the last one.
+    has_sections: bool,
+    /// Whether they are all clones of one section: their runtimes add up to that of as many clones as it has.
+    are_clones: bool,
+}
+
+impl MergedWorkers {
+    /// An entry has several workers if `group_reporting` is printed, which fio up to 3.1 does only if it has a value, if it
+    /// is the only one of a job with clones, or if runtimes add up to more than the time of the entry. More workers than the
+    /// last section has clones are of several sections.
+    fn of(entry: &JobEntry, options: &TypedOptions<'_>, alone: bool) -> Self {
+        /// Excess over a whole number, as a fraction of it, that still counts as that number.
+        const JUST_ABOVE: f64 = 0.005;
+        let clones = options.number("numjobs").unwrap_or(1).clamp(1, u64::from(u32::MAX)) as u32;
+        let by_time = entry.job_runtime.filter(|_| entry.active_ms() > 0).map_or(1, |sum_ms| {
+            let times = sum_ms as f64 / entry.active_ms() as f64;
+            (times - times * JUST_ABOVE).ceil().max(1.0) as u32
+        });
+        let merged = alone && (options.flag("group_reporting", false) || by_time > 1 || clones > 1);
+        match merged {
+            true => Self {
+                workers: clones.max(by_time),
+                has_sections: by_time > clones,
+                are_clones: entry.job_runtime.is_some_and(|sum_ms| {
+                    // Clones do not start and end in the same millisecond.
+                    let of_clones_ms = entry.active_ms().saturating_mul(clones.into());
+                    by_time == clones || sum_ms.abs_diff(of_clones_ms) <= 10 * u64::from(clones)
+                }),
+            },
+            false => Self { workers: 1, has_sections: false, are_clones: true },
+        }
+    }
+}
+
+impl JobEntry {
+    /// Returns the time in which operations were counted, in milliseconds: of the kind with the longest runtime, or of
+    /// all kinds if a job reads back what it has written.
+    fn active_ms(&self) -> u64 {
+        let runtimes = [&self.read, &self.write, &self.trim].map(|kind| kind.runtime);
+        let longest = runtimes.into_iter().max().unwrap_or(0);
+        let (sum, verifies) = (
+            runtimes.into_iter().fold(0, u64::saturating_add),
+            self.options.0.iter().any(|(name, _)| name == "verify"),
+        );
+        match self.job_runtime {
+            Some(ms) if verifies && ms.abs_diff(sum) <= sum / 50 => sum,
+            _ => longest,
+        }
+    }
+
+    /// Returns the active time summed over workers, in milliseconds. fio up to 3.6 does not print it.
+    fn worked_ms(&self, workers: u32) -> u64 {
+        self.job_runtime.unwrap_or_else(|| self.active_ms().saturating_mul(workers.into()))
+    }
+}
+
+/// Removes the settings of one section from those of a result of several.
+fn of_sections(declared: Declared) -> Declared {
+    Declared {
+        engine: String::new(),
+        device: true,
+        iodepth: 0,
+        iodepth_effective: 0,
+        in_flight_asked: None,
+        in_flight_possible: None,
+        rw: String::new(),
+        block_sizes: DeclaredPerKind::default(),
+        size: None,
+        thinktime_ns: 0,
+        rate_iops: DeclaredPerKind::default(),
+        rate_bytes: DeclaredPerKind::default(),
+        header_only: true,
+        ..declared
+    }
 }
 
 /// Estimates the settings of a job without printed options, and returns its number of workers.
@@ -218,8 +348,8 @@ fn without_options(entry: &JobEntry, declared: &mut Declared) -> u32 {
         iodepth: depth.iodepth,
         iodepth_effective: depth.iodepth,
         numjobs: depth.workers,
-        in_flight_asked: u64::from(depth.iodepth) * workers,
-        in_flight_possible: u64::from(depth.iodepth) * workers,
+        in_flight_asked: Some(u64::from(depth.iodepth) * workers),
+        in_flight_possible: Some(u64::from(depth.iodepth) * workers),
         rw: String::new(),
         block_sizes: DeclaredPerKind::default(),
         header_only: true,
@@ -228,12 +358,13 @@ fn without_options(entry: &JobEntry, declared: &mut Declared) -> u32 {
     depth.workers
 }
 
-fn declared(entry: &JobEntry, options: &TypedOptions<'_>) -> Declared {
+fn declared(entry: &JobEntry, options: &TypedOptions<'_>, workers: u32) -> Declared {
     let engine = options.get("ioengine").unwrap_or("psync");
     let has_queue = is_async(engine) || options.get("io_submit_mode") == Some("offload");
-    let iodepth = entry.latency_depth.max(1);
+    let typed = || options.number("iodepth").and_then(|depth| u32::try_from(depth).ok());
+    let iodepth = Some(entry.latency_depth).filter(|depth| *depth > 0).or_else(typed).unwrap_or(1).max(1);
     let iodepth_effective = if has_queue { iodepth } else { 1 };
-    let workers = u64::from(workers(entry, options));
+    let workers = u64::from(workers);
     let rate = |name| {
         let rates = per_kind(options.get(name), parse_size);
         let of_used = |transfers: &Transfers, rate: Option<u64>| rate.filter(|_| transfers.ios() > 0);
@@ -250,8 +381,8 @@ fn declared(entry: &JobEntry, options: &TypedOptions<'_>) -> Declared {
         queues: has_queue,
         iodepth,
         iodepth_effective,
-        in_flight_asked: u64::from(iodepth) * workers,
-        in_flight_possible: u64::from(iodepth_effective) * workers,
+        in_flight_asked: Some(u64::from(iodepth) * workers),
+        in_flight_possible: Some(u64::from(iodepth_effective) * workers),
         numjobs: options.number("numjobs").unwrap_or(1) as u32,
         rw: rw(options),
         block_sizes: block_sizes(options),
@@ -385,8 +516,8 @@ fn measured(entry: &JobEntry, workers: u32) -> Measured {
         depth: shares(&entry.iodepth_level),
         submit: shares(&entry.iodepth_submit),
         complete: shares(&entry.iodepth_complete),
-        runtime_ns: entry.job_runtime.saturating_mul(1_000_000),
-        cpu: cpu(entry),
+        runtime_ns: entry.worked_ms(workers).saturating_mul(1_000_000),
+        cpu: cpu(entry, workers),
         errors: entry.total_err.unwrap_or(0),
         first_error: entry.first_error,
         workers,
@@ -421,8 +552,8 @@ fn quoted_shares(entry: &JobEntry) -> LatencyShares {
     shares
 }
 
-fn cpu(entry: &JobEntry) -> CpuUseRecord {
-    let ns = |percent: f64| (percent / 100.0 * entry.job_runtime as f64 * 1e6).round() as u64;
+fn cpu(entry: &JobEntry, workers: u32) -> CpuUseRecord {
+    let ns = |percent: f64| (percent / 100.0 * entry.worked_ms(workers) as f64 * 1e6).round() as u64;
     CpuUseRecord {
         user_ns: ns(entry.usr_cpu),
         system_ns: ns(entry.sys_cpu),

@@ -39,8 +39,6 @@ fn known(line: &str) -> Option<(&'static str, &'static str)> {
             "this is a part of fio's normal output, without the jobs it belongs to",
             "give the whole output, or its figures: `--claim 'iops=10k,lat=3ms,qd=32'`",
         )
-    } else if has(&["tps", "_read/s"]) || has(&["device", "tps"]) {
-        ("this is from `iostat` without `-x`, which leaves out latencies and queues", IOSTAT_REMEDY)
     } else if has(&["%usr", "%idle"]) {
         ("this is from `mpstat` or `sar`, which do not distinguish devices", IOSTAT_REMEDY)
     } else if has(&["avg-cpu:"]) {

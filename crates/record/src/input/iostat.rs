@@ -8,8 +8,6 @@ mod table;
 
 use serde::{Deserialize, Serialize};
 
-use super::text::InputText;
-
 pub(super) use json::read as read_json;
 pub(super) use table::{is_in, read as read_text};
 
@@ -97,7 +95,7 @@ pub struct IostatDevice {
     pub discard: IostatKind,
     /// Flushes; only rate and wait are printed.
     pub flush: IostatKind,
-    /// All kinds combined; only wait and size are printed.
+    /// All kinds combined. Old versions print only wait and size; `-s` and output without `-x` print no others.
     pub all: IostatKind,
     /// Mean number of operations in flight (`aqu-sz`, formerly `avgqu-sz`).
     pub in_flight: Option<f64>,
@@ -108,22 +106,34 @@ pub struct IostatDevice {
 }
 
 impl IostatDevice {
-    /// Returns the operations per second of all printed kinds.
+    /// Returns the reads and writes per second; of all kinds if they are not told apart.
     #[must_use]
     pub fn iops(&self) -> f64 {
-        [self.read, self.write, self.discard].iter().filter_map(|kind| kind.per_second).sum()
+        self.data(|kind| kind.per_second)
     }
 
-    /// Returns the bytes read and written per second.
+    /// Returns the bytes read and written per second; of all kinds if they are not told apart.
     #[must_use]
     pub fn bytes_per_second(&self) -> f64 {
-        [self.read, self.write].iter().filter_map(|kind| kind.bytes_per_second).sum()
+        self.data(|kind| kind.bytes_per_second)
+    }
+
+    fn data(&self, of: fn(&IostatKind) -> Option<f64>) -> f64 {
+        let (read, write) = (of(&self.read), of(&self.write));
+        if read.or(write).is_none() { of(&self.all).unwrap_or(0.0) } else { read.unwrap_or(0.0) + write.unwrap_or(0.0) }
+    }
+
+    /// Reports whether reads and writes have a rate of their own.
+    #[must_use]
+    pub fn tells_kinds_apart(&self) -> bool {
+        self.read.per_second.or(self.write.per_second).is_some()
     }
 
     /// Reports whether the device was idle.
     #[must_use]
     pub fn is_idle(&self) -> bool {
-        self.iops() + self.flush.per_second.unwrap_or(0.0) == 0.0
+        let others = [self.discard, self.flush].iter().filter_map(|kind| kind.per_second).sum::<f64>();
+        self.iops() + others == 0.0
     }
 }
 
@@ -159,8 +169,3 @@ fn set_seconds(reports: &mut [IostatReport]) {
 
 /// Remedy for unreadable output.
 const REMEDY: &str = "make it with `LC_ALL=C iostat -x -o JSON 1 30`, or `LC_ALL=C iostat -x -t 1 30`";
-
-/// Returns the error for output without extended columns.
-fn too_short(text: &InputText, index: usize, part: &str, option: &str) -> super::InputError {
-    text.error(index, part, format!("this is from `iostat` {option}, which leaves out latencies by kind"), REMEDY)
-}

@@ -38,10 +38,21 @@ enum JsonKind {
 /// Finds the documents in a text. Within other text, a brace begins a document only if its key is known.
 pub(super) fn find(text: &InputText) -> Vec<JsonInput> {
     let Some(first) = text.lines().position(|line| !line.trim().is_empty()) else { return Vec::new() };
-    let begins = |line: &str| line == "{" || line.starts_with("{\"");
+    let begins = |line: &str| {
+        let key = line.trim_end().strip_prefix('{').map(str::trim_start);
+        key.is_some_and(|key| key.is_empty() || key.starts_with('"'))
+    };
     let kind = |line: usize| kind_of(&text.whole[text.start_of(line)..]);
-    let candidates = text.lines().enumerate().filter(|(_, line)| begins(line)).map(|(line, _)| (line, kind(line)));
-    let mut known: Vec<(usize, JsonKind)> = candidates.filter(|(_, kind)| *kind != JsonKind::Unknown).collect();
+    let all = |begins: &dyn Fn(&str) -> bool| -> Vec<(usize, JsonKind)> {
+        let candidates = text.lines().enumerate().filter(|(_, line)| begins(line)).map(|(line, _)| (line, kind(line)));
+        candidates.filter(|(_, kind)| *kind != JsonKind::Unknown).collect()
+    };
+    let mut known = all(&begins);
+    if known.is_empty() {
+        // A quoted or prefixed document is indented as a whole; inside of others, objects are indented too.
+        known = all(&|line| begins(line.trim_start()));
+        known.truncate(1);
+    }
     // Successive documents of iostat form one input.
     known.dedup_by(|next, before| (next.1, before.1) == (JsonKind::Iostat, JsonKind::Iostat));
     if !known.is_empty() {
@@ -101,7 +112,16 @@ fn without_messages(body: &str) -> &str {
 fn one(text: &InputText, document: JsonInput, body: &str) -> Result<Input, InputError> {
     match document.kind {
         JsonKind::Fio => {
-            fio::from_document(body).map(of_run).map_err(|error| json_error(text, document.lines(), &error, FIO))
+            let run = fio::from_document(body).map_err(|error| json_error(text, document.lines(), &error, FIO))?;
+            if run.jobs.is_empty() {
+                let what = "there is no result in it: fio ended before a job did";
+                return Err(text.error(document.line, "", what, FIO));
+            }
+            if fio::is_beyond_measure(&run) {
+                let what = "its counts or times are beyond any measurement: the document is damaged";
+                return Err(text.error(document.line, "", what, FIO));
+            }
+            Ok(of_run(run))
         }
         JsonKind::Record => record(text, document, body).map(of_run),
         JsonKind::Iostat => {

@@ -2,20 +2,22 @@
 //!
 //! The most exact printed values are used: counts from `issued rwts`, runtimes in milliseconds, bytes as rounded in
 //! `io=`. Sums are not checked here; quotes keep the printed figures for that. Of several reports on one run
-//! (`--status-interval`), the last one counts. A report without the status of its groups was truncated and is refused.
+//! (`--status-interval`), the last complete one counts. Of a report that is cut off, the complete results count, and notes
+//! say what is missing.
 
 mod block;
 mod closing;
 mod figures;
 mod header;
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use super::text::InputText;
 use super::{InputError, json};
 use crate::{
-    DataKind, Declared, DiskUse, JobResult, LatencyShares, Note, Quote, RequestedRun, Run, RunOutcome, SCHEMA, Tool,
-    fio,
+    DataKind, Declared, DiskUse, JobResult, LatencyShares, Mixed, Note, Quote, RequestedRun, Run, RunOutcome, SCHEMA,
+    Tool, fio,
 };
 use block::NormalBlock;
 use figures::{NormalLine, REMEDY};
@@ -97,6 +99,8 @@ struct NormalReader {
     notes: Vec<Note>,
     reports: usize,
     section: NormalSection,
+    /// The report before this one, on the same run.
+    before: Option<Box<Self>>,
 }
 
 /// The status of a reporting group.
@@ -187,9 +191,11 @@ impl NormalReader {
     fn begin_block(&mut self, block: NormalBlock) {
         if self.section != NormalSection::Result {
             self.reports += 1;
-            let headers = std::mem::take(&mut self.headers);
-            let version = std::mem::take(&mut self.version);
-            *self = Self { reports: self.reports, headers, version, ..Self::default() };
+            let mut before = std::mem::take(self);
+            let (headers, version) = (before.headers.clone(), before.version.clone());
+            *self = Self { reports: before.reports, headers, version, ..Self::default() };
+            before.before = None;
+            self.before = (!before.blocks.is_empty()).then(|| Box::new(before));
         }
         self.section = NormalSection::Result;
         self.blocks.push(block);
@@ -206,7 +212,19 @@ impl NormalReader {
         end < text.len() || (last.begins + 1..last_line).any(|index| foreign(text.line(index).trim()))
     }
 
-    /// Refuses a truncated report.
+    /// Removes the last result if the text ends within it, and returns its name.
+    fn take_cut_block(&mut self, text: &InputText, end: usize) -> Option<String> {
+        let ends_here = self.section == NormalSection::Result && end == text.len();
+        let last_line = text.line(end.saturating_sub(1));
+        // The last line of counts may be cut within a number.
+        let cut_counts =
+            !text.ended && last_line.trim_start().starts_with("issued") && !last_line.contains(" dropped=");
+        let cut = self.blocks.last().is_some_and(|last| ends_here && (!last.is_counted() || cut_counts));
+        let block = if cut { self.blocks.pop() } else { None };
+        block.map(|block| block.result.name)
+    }
+
+    /// Adds what is missing of a report that is cut off to its notes. Refuses one without a complete result.
     fn check_end(&mut self, text: &InputText, end: usize) -> Result<(), InputError> {
         let cut_off = |what: &str, remedy: &str| Err(text.cut_off(end, what, remedy));
         if self.blocks.is_empty() {
@@ -216,19 +234,27 @@ impl NormalReader {
             self.notes.push(Note { job: None, text: EXCERPT.to_owned() });
             return Ok(());
         }
+        if let Some(cut) = self.take_cut_block(text, end) {
+            if let Some(before) = self.before.take() {
+                *self = *before;
+                let text = "the last report is cut off: the one before it was read".to_owned();
+                self.notes.push(Note { job: None, text });
+            } else if self.blocks.is_empty() {
+                return cut_off(&format!("the output is cut off within the result of `{cut}`"), REMEDY);
+            } else {
+                let text = format!("the result of `{cut}` is cut off, and left out");
+                self.notes.push(Note { job: None, text });
+            }
+        }
         // Groups have no status after the total of fio's client.
         let of_servers = |block: &&NormalBlock| block.result.name != fio::ALL_CLIENTS;
-        for block in self.blocks.iter().filter(of_servers) {
+        let has_status = |block: &NormalBlock| {
             let group = self.groups.iter().find(|group| group.number == block.result.group);
-            let Some(group) = group else {
-                let what = format!("the output is cut off before `Run status group {}`", block.result.group);
-                return cut_off(&what, PART);
-            };
-            let used = block.measured().kinds().filter(|(_, result)| result.runtime_ns > 0);
-            if let Some((kind, _)) = used.into_iter().find(|(kind, _)| !group.kinds.contains(kind)) {
-                let what = format!("the status of group {} is cut off before `{}`", group.number, kind.name());
-                return cut_off(&what, PART);
-            }
+            let mut used = block.measured().kinds().filter(|(_, result)| result.runtime_ns > 0);
+            group.is_some_and(|group| used.all(|(kind, _)| group.kinds.contains(&kind)))
+        };
+        if !self.blocks.iter().filter(of_servers).all(has_status) {
+            self.notes.push(Note { job: None, text: EXCERPT.to_owned() });
         }
         let last = NormalLine::of(text, end.saturating_sub(1));
         let recognised = |line: NormalLine<'_>| match self.section {
@@ -241,7 +267,8 @@ impl NormalReader {
             && last.source.line(last.index).starts_with("  ")
             && !recognised(last)
         {
-            return cut_off("the output is cut off in the middle of a line", PART);
+            let text = "the last line is cut off, and left out".to_owned();
+            self.notes.push(Note { job: None, text });
         }
         Ok(())
     }
@@ -346,9 +373,8 @@ impl NormalReader {
     }
 }
 
-const EXCERPT: &str = "the output ends before the status of its groups: other jobs of the run may be missing";
-
-const PART: &str = "give the whole output, or its figures: `--claim 'iops=10k,lat=3ms,qd=32'`";
+const EXCERPT: &str =
+    "the output ends before the status of its groups (`Run status group`): other jobs of the run may be missing";
 
 /// Returns the settings of a job from its header and its printed lines.
 fn declared(job: &JobResult, header: Option<&Declared>, together: &[&NormalHeader]) -> Declared {
@@ -372,8 +398,12 @@ fn declared(job: &JobResult, header: Option<&Declared>, together: &[&NormalHeade
         ..Declared::default()
     });
     let sum = |pick: fn(&Declared) -> u32| match together.len() {
-        0 | 1 => u64::from(pick(&own)) * workers,
-        _ => together.iter().map(|header| u64::from(pick(&header.declared)) * u64::from(header.declared.numjobs)).sum(),
+        0 | 1 => Some(u64::from(pick(&own)) * workers),
+        // How the workers divide over several jobs with clones is not known.
+        _ if together.iter().filter(|header| header.clones).count() > 1 => None,
+        _ => Some(
+            together.iter().map(|header| u64::from(pick(&header.declared)) * u64::from(header.declared.numjobs)).sum(),
+        ),
     };
     let first = [&job.result.read, &job.result.write, &job.result.trim]
         .into_iter()
@@ -392,6 +422,11 @@ fn declared(job: &JobResult, header: Option<&Declared>, together: &[&NormalHeade
         continue_on_error: printed.continue_on_error,
         disk_util: true,
         unit_base: printed.unit_base,
+        mixed: Mixed::all(
+            together
+                .iter()
+                .map(|header| (header.name.as_str(), header.declared.numjobs, Cow::Borrowed(&header.declared))),
+        ),
         ..own
     }
 }

@@ -1,4 +1,4 @@
-//! Removes prefixes that logs, web pages or comments add to each line of fio's output.
+//! Removes prefixes that logs, web pages, quotations or comments add to each line of an output.
 
 /// A line prefix in which any number matches a number, and any whitespace matches whitespace.
 #[derive(Debug)]
@@ -22,16 +22,15 @@ const BEGINNINGS: [&str; 6] = [
 ];
 const BLANKS: &str = "    ";
 
+/// Starts of a JSON document and of tables, whose lines no program indents behind other text.
+const KEYS: [&str; 3] = ["\"fio version\"", "\"sysstat\"", "\"schema\""];
+const HEADS: [(&str, &str); 5] =
+    [("avg-cpu:", "%user"), ("Device", "r/s"), ("Device", "tps"), ("Device", "%util"), ("DEV", "%util")];
+
 impl Prefix {
-    /// Finds the prefix of the first line that fio indents.
+    /// Finds the prefix of the first line whose own start is known.
     pub(super) fn of(lines: &[String]) -> Option<Self> {
-        let before = |line: &String| -> Option<usize> {
-            // Lines without it, as all of a JSON document, need no search for each beginning.
-            line.contains(')').then_some(())?;
-            let at = BEGINNINGS.iter().filter_map(|beginning| line.find(beginning)).min()?;
-            line[..at].ends_with(BLANKS).then_some(at)
-        };
-        let (line, at) = lines.iter().find_map(|line| Some((line, before(line)?)))?;
+        let (line, at) = lines.iter().find_map(|line| Some((line, start(line)?)))?;
         let prefix = line[..at].trim_end();
         (!prefix.trim_start().is_empty()).then(|| Self(pieces(prefix)))
     }
@@ -52,6 +51,25 @@ impl Prefix {
         }
         rest
     }
+}
+
+/// Returns where the output itself starts on a line, if that can be told.
+fn start(line: &str) -> Option<usize> {
+    if line.contains('"') {
+        // Other members may precede the key.
+        let at = KEYS.iter().filter_map(|key| line.find(key)).min().filter(|at| !line[..*at].contains('"'))?;
+        let before = line[..at].trim_end();
+        return Some(before.strip_suffix('{').unwrap_or(before).len());
+    }
+    if let Some(at) =
+        HEADS.iter().filter_map(|(head, column)| line.find(head).filter(|at| line[*at..].contains(column))).min()
+    {
+        return Some(at);
+    }
+    // Lines without it need no search for each beginning.
+    line.contains(')').then_some(())?;
+    let at = BEGINNINGS.iter().filter_map(|beginning| line.find(beginning)).min()?;
+    line[..at].ends_with(BLANKS).then_some(at)
 }
 
 fn pieces(prefix: &str) -> Vec<PrefixPiece> {
@@ -85,5 +103,10 @@ mod tests {
         assert_eq!(stripped(&log), [" a: (groupid=0", "     clat (usec): min=5", "other"]);
         assert_eq!(stripped(&["# x", "#      lat (msec): min=1"]), [" x", "      lat (msec): min=1"]);
         assert_eq!(stripped(&["a: x", "     clat (usec): min=5"]), ["a: x", "     clat (usec): min=5"]);
+        let pod = ["2026-02-03T10:00:01Z pod/a {", "2026-02-03T10:00:02Z pod/a   \"fio version\" : \"fio-3.33\","];
+        assert_eq!(stripped(&pod), [" {", "   \"fio version\" : \"fio-3.33\","]);
+        assert_eq!(stripped(&["12:00:01 host {\"fio version\": 1"]), [" {\"fio version\": 1"]);
+        assert_eq!(stripped(&["> Device  r/s  w/s", "> sda  1  2", ">"]), [" Device  r/s  w/s", " sda  1  2", ""]);
+        assert_eq!(stripped(&["{\"fio version\": 1"]), ["{\"fio version\": 1"]);
     }
 }

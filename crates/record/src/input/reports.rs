@@ -63,7 +63,7 @@ fn continues(before: &Run, later: &Run) -> bool {
     const APART_MS: f64 = 1000.0;
     let passed_ms = later.taken_unix_ms as f64 - before.taken_unix_ms as f64;
     let same = |a: &JobResult, b: &JobResult| {
-        let ran_ms = |job: &JobResult| job.result.wall_ns() / 1e6;
+        let ran_ms = |job: &JobResult| job.result.elapsed_ns() as f64 / 1e6;
         let more_ms = ran_ms(b) - ran_ms(a);
         let did_more = DataKind::ALL.into_iter().all(|kind| a.result.kind(kind).ios <= b.result.kind(kind).ios);
         a.name == b.name && a.group == b.group && a.echo == b.echo && did_more && more_ms >= 0.0 && {

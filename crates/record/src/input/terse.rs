@@ -327,8 +327,8 @@ fn declared(result: &Measured, depth: fio::Depth) -> Declared {
         queues: depth.iodepth > 1,
         iodepth: depth.iodepth,
         iodepth_effective: depth.iodepth,
-        in_flight_asked: u64::from(depth.iodepth) * workers,
-        in_flight_possible: u64::from(depth.iodepth) * workers,
+        in_flight_asked: Some(u64::from(depth.iodepth) * workers),
+        in_flight_possible: Some(u64::from(depth.iodepth) * workers),
         numjobs: depth.workers,
         kept: KeptLatencies {
             slat: any(|kind| &kind.submission),

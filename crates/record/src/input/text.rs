@@ -108,10 +108,39 @@ impl InputText {
 /// Maximum number of characters of a line that an error contains.
 const SHOWN: usize = 240;
 
-/// Returns a line as a terminal shows it: without colours, and only the last of overwritten text.
+/// Returns a line as a terminal shows it: without colours, and only the last of overwritten text. What a shell and the
+/// place where it was pasted add is removed too.
 fn shown(line: &str) -> String {
     let line = line.trim_end_matches('\r');
     let line = line.rsplit('\r').next().unwrap_or(line);
+    let line = line.strip_prefix("^C").unwrap_or(line);
+    // A progress line without its carriage return.
+    let eta = line.starts_with("Jobs: ").then(|| line.split_once("[eta ")?.1.split_once(']')).flatten();
+    let line = eta.map_or(line, |(_, rest)| if rest.trim().is_empty() { line } else { rest });
+    if line.trim_start().starts_with("```") {
+        return String::new();
+    }
+    if line.contains(|c| PASTED.iter().any(|(pasted, _)| *pasted == c)) {
+        let typed = |c: char| PASTED.iter().find(|(pasted, _)| *pasted == c).map_or(Some(c), |(_, typed)| *typed);
+        return without_colours(&line.chars().filter_map(typed).collect::<String>());
+    }
+    without_colours(line)
+}
+
+/// Characters that web pages and word processors put in place of others.
+const PASTED: [(char, Option<char>); 9] = [
+    ('\u{a0}', Some(' ')),
+    ('\u{2007}', Some(' ')),
+    ('\u{202f}', Some(' ')),
+    ('\u{200b}', None),
+    ('\u{feff}', None),
+    ('\u{201c}', Some('"')),
+    ('\u{201d}', Some('"')),
+    ('\u{201e}', Some('"')),
+    ('\u{2212}', Some('-')),
+];
+
+fn without_colours(line: &str) -> String {
     if !line.contains('\u{1b}') {
         return line.to_owned();
     }
@@ -212,6 +241,9 @@ mod tests {
         assert_eq!(shown("a\u{1b}"), "a");
         assert_eq!(without_tags("<span class=\"x\">iops=21</strong>691, a < b, <b></y>"), "iops=21691, a < b, <b></y>");
         assert_eq!(shown("a\u{1b}[3"), "a");
+        assert_eq!(shown("Jobs: 1 (f=1): [r(1)][100.0%][eta 00m:00s]a: (groupid=0"), "a: (groupid=0");
+        assert_eq!(shown("^C  read:\u{a0}IOPS=64"), "  read: IOPS=64");
+        assert_eq!(shown("```json"), "");
     }
 
     #[test]

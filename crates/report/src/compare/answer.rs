@@ -1,6 +1,7 @@
 //! The result of a comparison in one sentence.
 
 use analyse::compare::{Comparison, FigureComparison, Judgement};
+use record::FigureOf;
 
 use super::ComparedLoad;
 use super::words::{change_words, digits, figure_words, more_words};
@@ -19,10 +20,16 @@ struct LoadAnswer<'a> {
 /// Returns the answer, without a full stop.
 pub(super) fn answer(comparison: &Comparison, threshold_percent: f64) -> String {
     let of_job = comparison.jobs.iter().flat_map(|job| {
-        let loads = ComparedLoad::of(job).into_iter().filter(|load| load.kind.is_some());
+        let loads = ComparedLoad::of(job).into_iter().filter(|load| load.of != FigureOf::All);
         loads.filter_map(move |load| Some(LoadAnswer { job: &job.job, headline: load.headline()?, load }))
     });
-    let loads: Vec<LoadAnswer<'_>> = of_job.collect();
+    let mut loads: Vec<LoadAnswer<'_>> = of_job.collect();
+    // What changed comes first, and what is not known last.
+    loads.sort_by_key(|load| match load.headline.judgement {
+        Judgement::Worse | Judgement::Better => 0,
+        Judgement::Same => 1,
+        Judgement::Undecided { .. } => 2,
+    });
     let several = comparison.jobs.len() > 1;
     match loads.len() {
         0 => "nothing to compare: the runs have no operations of the same kind in the same job".to_owned(),

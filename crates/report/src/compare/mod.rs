@@ -6,7 +6,7 @@ mod text;
 mod words;
 
 use analyse::compare::{Comparison, ComparisonSettings, FigureComparison, JobComparison};
-use record::{DataKind, FigureQuantity, Run};
+use record::{FigureOf, FigureQuantity, FigureStatistic, Run};
 use serde::Serialize;
 
 pub use tables::{csv, markdown};
@@ -90,7 +90,7 @@ pub fn json(document: &ComparisonDocument) -> String {
 
 /// The figures of one kind of operation in a job, printed as one table.
 pub(crate) struct ComparedLoad<'a> {
-    kind: Option<DataKind>,
+    of: FigureOf,
     pub(crate) rows: Vec<&'a FigureComparison>,
 }
 
@@ -98,21 +98,22 @@ impl<'a> ComparedLoad<'a> {
     /// Returns the kinds of a job in order. If all blocks have one size, IOPS and throughput change alike, and only the
     /// more common of the two is kept.
     pub(crate) fn of(job: &'a JobComparison) -> Vec<Self> {
-        let kinds = job.figures.chunk_by(|a, b| a.figure.kind == b.figure.kind);
-        kinds.map(|rows| Self { kind: rows[0].figure.kind, rows: printed_rows(rows) }).collect()
+        let kinds = job.figures.chunk_by(|a, b| a.figure.of == b.figure.of);
+        kinds.map(|rows| Self { of: rows[0].figure.of, rows: printed_rows(rows) }).collect()
     }
 
     /// Returns the figure that decides: throughput, or the mean response if a requested rate was sustained.
     fn headline(&self) -> Option<&'a FigureComparison> {
         let throughput = self.rows.iter().find(|row| !row.figure.quantity.is_latency()).or(self.rows.first())?;
-        let response = self.rows.iter().find(|row| row.figure.quantity == FigureQuantity::ResponseMean);
+        let response =
+            self.rows.iter().find(|row| row.figure.quantity == FigureQuantity::Response(FigureStatistic::Mean));
         let kept = throughput.judgement == analyse::compare::Judgement::Same;
         Some(response.filter(|_| kept).unwrap_or(throughput))
     }
 
-    /// Returns the plural of the kind: `reads`.
+    /// Returns the plural of the operations: `reads`.
     pub(crate) fn name(&self) -> &'static str {
-        self.kind.map_or("all together", words::plural)
+        words::plural(self.of)
     }
 }
 

@@ -1,7 +1,6 @@
 //! A comparison as CSV and Markdown, with one row per figure.
 
 use analyse::compare::{FigureComparison, Judgement, More};
-use record::DataKind;
 
 use super::words::{caution_notes, change_words, figure_words, mismatch_words, verdict_words};
 use super::{ComparedLoad, ComparisonDocument, NamedRun};
@@ -16,7 +15,7 @@ pub fn csv(document: &ComparisonDocument) -> String {
     );
     for job in &document.comparison.jobs {
         for row in &job.figures {
-            let kind = row.figure.kind.map_or("all", DataKind::name);
+            let kind = row.figure.of.name();
             let name = row.figure.to_string();
             let figure = name.split_once('.').map_or(name.as_str(), |(_, figure)| figure);
             let cells = [

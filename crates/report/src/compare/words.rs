@@ -1,7 +1,7 @@
 //! Phrases about differences between runs and about caveats.
 
 use analyse::compare::{Aspect, Caution, Change, Comparison, ConditionMismatch, Judgement, MismatchValue, More, Side};
-use record::{DataKind, FigureQuantity};
+use record::{DataKind, FigureOf, FigureQuantity};
 use units::{Bytes, Nanos, grouped};
 
 /// Returns why the runs are not comparable, one line per reason.
@@ -33,7 +33,7 @@ pub(crate) fn mismatch_words(mismatch: &ConditionMismatch) -> String {
 
 fn aspect_words(aspect: Aspect) -> String {
     let name = match aspect {
-        Aspect::BlockSize(kind) => return format!("the block size of {}", plural(kind)),
+        Aspect::BlockSize(kind) => return format!("the block size of {}", plural(FigureOf::Kind(kind))),
         Aspect::Volume => "the modelled volume",
         Aspect::Device => "the device",
         Aspect::TargetKind => "the target",
@@ -79,11 +79,13 @@ fn value_words(value: &MismatchValue) -> String {
     }
 }
 
-pub(super) const fn plural(kind: DataKind) -> &'static str {
-    match kind {
-        DataKind::Read => "reads",
-        DataKind::Write => "writes",
-        DataKind::Trim => "trims",
+pub(super) const fn plural(of: FigureOf) -> &'static str {
+    match of {
+        FigureOf::Kind(DataKind::Read) => "reads",
+        FigureOf::Kind(DataKind::Write) => "writes",
+        FigureOf::Kind(DataKind::Trim) => "trims",
+        FigureOf::All => "all together",
+        FigureOf::Sync => "syncs",
     }
 }
 
@@ -138,6 +140,11 @@ fn caution_words(caution: &Caution) -> Option<String> {
             "{} has {runs} runs; with fewer than five an unlike pair goes unnoticed.",
             capital(side_words(side))
         ),
+        Caution::OneRunEach => {
+            "Mean latencies are compared by their spread within one run each, as if 20 of them were \
+                                independent: repeats show how much runs differ."
+                .to_owned()
+        }
         Caution::RepeatsOnOneSide => {
             "Only one side has repeats: how much runs differ among themselves is not allowed for.".to_owned()
         }

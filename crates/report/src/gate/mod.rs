@@ -97,8 +97,8 @@ impl GateDocument {
         let answer = answer(&checks, &distrust);
         let passed = checks.iter().all(|check| check.passed) && distrust.is_empty();
         let hostname = runs.first().map_or_else(String::new, |(_, run)| run.host.hostname.clone());
-        let longest = |run: &Run| run.jobs.iter().map(|job| job.result.wall_ns()).fold(0.0, f64::max);
-        let seconds = runs.iter().map(|(_, run)| longest(run)).sum::<f64>() / 1e9;
+        let longest = |run: &Run| run.jobs.iter().map(|job| job.result.elapsed_ns()).max().unwrap_or(0);
+        let seconds = runs.iter().map(|(_, run)| longest(run)).sum::<u64>() as f64 / 1e9;
         let runs = runs.into_iter().map(|(named, _)| named).collect();
         let (schema, differences) = (SCHEMA, Vec::new());
         Self { schema, runs, baseline, differences, hostname, seconds, checks, distrust, passed, answer }
@@ -168,6 +168,14 @@ fn unknown_words(reason: UnknownReason, expectation: &Assertion) -> String {
         (UnknownReason::NotMeasured, _) => "the run does not have this figure".to_owned(),
         (UnknownReason::NoBaseline, _) => "there is no baseline".to_owned(),
         (UnknownReason::NotInBaseline, _) => "the baseline does not have this figure".to_owned(),
+        (UnknownReason::NotTogether, _) => {
+            "the run's results are not known to have run at the same time, so they have no rate together: name one, as \
+             in job(NAME).read.iops"
+                .to_owned()
+        }
+        (UnknownReason::Saturated, _) => {
+            "the percentile is in the last class of the histogram, which has no upper bound".to_owned()
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Figures of several runs side by side.
 
 use analyse::compare;
-use record::{DataKind, Figure, FigureQuantity};
+use record::{Figure, FigureOf, FigureQuantity, FigureValue};
 use units::count;
 
 use super::ReportedRun;
@@ -55,9 +55,9 @@ fn table(part: &SectionPart<'_>) -> HtmlTable {
     let names = part.members.iter().map(|member| member.name);
     let head: Vec<&str> = std::iter::once("figure").chain(names).collect();
     let mut table = HtmlTable::new(part.called(), &head, 1);
-    let kinds = DataKind::ALL.into_iter().filter(|kind| part.flows().any(|(_, used, _)| used == *kind));
-    for figure in kinds.flat_map(|kind| FigureQuantity::ALL.map(|quantity| Figure { kind: Some(kind), quantity })) {
-        let values: Vec<Option<f64>> = part.members.iter().map(|member| figure.of_jobs(&[member.job])).collect();
+    let all = FigureOf::ALL.into_iter().filter(|of| *of != FigureOf::All);
+    for figure in all.flat_map(|of| FigureQuantity::STANDARD.map(|quantity| Figure { of, quantity })) {
+        let values: Vec<Option<FigureValue>> = part.members.iter().map(|member| figure.of_result(member.job)).collect();
         if values.iter().any(Option::is_some) {
             let cells = values.iter().enumerate().map(|(number, value)| cell(figure, values[0], *value, number));
             table.rows.push(std::iter::once(figure_name(figure)).chain(cells).collect());
@@ -67,14 +67,16 @@ fn table(part: &SectionPart<'_>) -> HtmlTable {
 }
 
 /// Formats a value and, from the second run on, its difference from the first.
-fn cell(figure: Figure, first: Option<f64>, value: Option<f64>, number: usize) -> String {
-    let Some(value) = value else { return "-".to_owned() };
+fn cell(figure: Figure, first: Option<FigureValue>, value: Option<FigureValue>, number: usize) -> String {
+    let Some(FigureValue { value, at_least }) = value else { return "-".to_owned() };
     let shown = match figure.quantity {
         FigureQuantity::Iops => count(value),
         FigureQuantity::BytesPerSecond => rate(value),
+        _ if at_least => format!("\u{2265} {}", time(value)),
         _ => time(value),
     };
-    match first.filter(|first| number > 0 && *first > 0.0) {
+    let exact = first.filter(|first| !first.at_least && !at_least).map(|first| first.value);
+    match exact.filter(|first| number > 0 && *first > 0.0) {
         Some(first) => format!("{shown}, {}", words(figure.quantity, value / first - 1.0)),
         None => shown,
     }
@@ -101,6 +103,6 @@ mod tests {
     fn changes_are_described_in_words() {
         let texts = [-0.034, 0.001, 0.12, 11.0].map(|change| words(FigureQuantity::Iops, change));
         assert_eq!(texts, ["3.4 % less", "the same", "12 % more", "12 times"]);
-        assert_eq!(words(FigureQuantity::LatencyP99, 0.5), "50 % later");
+        assert_eq!(words(FigureQuantity::STANDARD[5], 0.5), "50 % later");
     }
 }

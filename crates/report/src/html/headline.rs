@@ -84,8 +84,8 @@ fn of_kind(out: &mut Markup, kind: DataKind, result: &DirectionResult) {
     }
     tile(out, &format!("mean {name}"), &time(latency.mean_ns), &format!("± {}", time(latency.stddev_ns)));
     for (percent, label) in [(50.0, "p50"), (99.0, "p99"), (99.9, "p99.9")] {
-        if let Some(ns) = latency.percentile_ns(percent) {
-            tile(out, &format!("{label} {name}"), &time(ns as f64), "");
+        if let Some(percentile) = latency.percentile(percent) {
+            tile(out, &format!("{label} {name}"), &micro(&crate::words::percentile(Some(percentile))), "");
         }
     }
     tile(out, "slowest", &time(latency.max_ns as f64), "");
@@ -95,7 +95,7 @@ fn of_all(job: &JobResult) -> Vec<(&'static str, String, String)> {
     let (declared, result) = (&job.declared, &job.result);
     let mut tiles = Vec::new();
     if let Some(in_flight) = result.in_flight() {
-        let asked = format!("of {} requested", declared.in_flight_asked);
+        let asked = declared.in_flight_asked.map_or_else(String::new, |asked| format!("of {asked} requested"));
         tiles.push(("in flight, mean", significant(in_flight, 3), asked));
     }
     if let Some(ns) = result.cpu_per_io_ns().filter(|ns| *ns > 0.0) {
@@ -142,7 +142,7 @@ pub(super) fn latency_table(job: &JobResult) -> Option<HtmlTable> {
 
 fn latency_row(label: String, latency: &LatencyStats) -> Vec<String> {
     let mut row = vec![label, time(latency.mean_ns), time(latency.stddev_ns)];
-    let value = |percent| latency.percentile_ns(percent).map_or_else(|| "-".to_owned(), |ns| time(ns as f64));
+    let value = |percent| micro(&crate::words::percentile(latency.percentile(percent)));
     row.extend(PERCENTILES.iter().map(|(percent, _)| value(*percent)));
     row.push(time(latency.max_ns as f64));
     row

@@ -91,7 +91,7 @@ fn rows(out: &mut Markup, number: usize, part: &SectionPart<'_>, member: &Member
             count(result.iops()),
             rate(result.bytes_per_second()),
             known((latency.count > 0).then_some(latency.mean_ns)),
-            known(latency.percentile_ns(99.0).map(|ns| ns as f64)),
+            micro(&crate::words::percentile(latency.percentile(99.0))),
         ]
     };
     for index in 0..kinds.len().max(1) {

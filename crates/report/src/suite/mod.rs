@@ -105,7 +105,10 @@ impl SuiteOutcome {
                 text: words::finding(finding, job),
             }));
         }
-        Self::Done { values: figures.iter().map(|figure| figure.of(run)).collect(), findings }
+        Self::Done {
+            values: figures.iter().map(|figure| figure.of(run).ok().map(|value| value.value)).collect(),
+            findings,
+        }
     }
 
     /// Returns the figure at `index`.

@@ -317,7 +317,7 @@ figure = [{ measure = "read.iops", when = { bs = "4k" }, value = 50_000, unit = 
 | `[options]` | any job option | for every step |
 | `[rounds]` | `follow`, `most` | steps are repeated until the first figure of these is steady: within 20 % of the mean of five rounds, their line within 10 % (SNIA) |
 | `[[step]]` | `name`, `title`, `means` | what it is called, what it measures, what the result means |
-| | `measure` | `read`, `write`, `trim` or `all`, and one of `.iops`, `.bytes_per_second`, `.latency_mean`, `.latency_p99` |
+| | `measure` | `read`, `write`, `trim`, `sync` or `all`, and one of `.iops`, `.bytes_per_second`, `.latency_mean`, `.latency_p99` |
 | | `options`, `jobs` | job options; several jobs that run at the same time, each with options of its own |
 | | `copies` | how many times the jobs run at the same time; `{copy}` counts them from 0 |
 | | `each` | lists of values for names in braces |

@@ -1,6 +1,6 @@
 //! Suite results as text and Markdown: a table, the conditions of its figures, and findings.
 
-use record::{DataKind, Figure, FigureQuantity};
+use record::{Figure, FigureOf, FigureQuantity};
 use units::{Bytes, Nanos, count, significant};
 
 use super::{MeasureUnit, Published, StoredSeverity, SuiteDocument, SuiteOutcome, SuiteRow, SuiteStep};
@@ -12,7 +12,7 @@ pub(crate) const NEAR: f64 = 0.05;
 
 /// Returns the name of a figure, as used in tables.
 pub(crate) fn figure_name(figure: Figure) -> String {
-    let kind = figure.kind.map_or("total", DataKind::name);
+    let kind = if figure.of == FigureOf::All { "total" } else { figure.of.name() };
     let what = match figure.quantity {
         FigureQuantity::Iops => "IOPS".to_owned(),
         FigureQuantity::BytesPerSecond => "rate".to_owned(),

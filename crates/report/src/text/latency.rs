@@ -53,7 +53,7 @@ fn row(label: &str, latency: &LatencyStats, percentiles: &[(f64, &str)], indent:
     let mean = format!("{} ± {}", time(latency.mean_ns), time(latency.stddev_ns));
     let mut line = format!("  {label:<width$}{mean:>MEAN$}", width = indent - 2);
     for (percent, _) in percentiles {
-        let value = latency.percentile_ns(*percent).map_or_else(|| "-".to_owned(), |ns| time(ns as f64));
+        let value = crate::words::percentile(latency.percentile(*percent));
         line.push_str(&format!("{value:>COLUMN$}"));
     }
     line.push_str(&format!("{:>COLUMN$}", time(latency.max_ns as f64)));

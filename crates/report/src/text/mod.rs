@@ -148,7 +148,9 @@ impl RunPage {
     fn lateness(&mut self, job: &JobResult) {
         let late = &job.result.lateness;
         let time = |ns: u64| Nanos::new(ns).to_string();
-        let p99 = late.percentile_ns(99.0).map_or_else(String::new, |ns| format!(", p99 {}", time(ns)));
+        let p99 = late
+            .percentile(99.0)
+            .map_or_else(String::new, |p99| format!(", p99 {}", crate::words::percentile(Some(p99))));
         let mean = time(late.mean_ns.round() as u64);
         self.sheet.field("lateness", &format!("{mean} mean{p99}, {} max: of the generator itself", time(late.max_ns)));
     }
@@ -263,11 +265,13 @@ fn transfers(what: &str, ios: u64, sectors: u64) -> String {
     format!("{} {what}{size}", grouped(ios))
 }
 
-fn in_flight_text(achieved: f64, asked: u64, possible: u64) -> String {
+fn in_flight_text(achieved: f64, asked: Option<u64>, possible: Option<u64>) -> String {
     let achieved = significant(achieved, 3);
-    if asked == possible {
-        format!("{achieved} of {asked} requested")
-    } else {
-        format!("{achieved} of {asked} requested ({possible} possible)")
+    match (asked, possible) {
+        (Some(asked), Some(possible)) if asked != possible => {
+            format!("{achieved} of {asked} requested ({possible} possible)")
+        }
+        (Some(asked), _) => format!("{achieved} of {asked} requested"),
+        (None, _) => achieved,
     }
 }

@@ -18,6 +18,14 @@ pub(crate) use pages::run_findings_markdown;
 pub(crate) use replay::{replay, replay_notes, replay_tone};
 pub(crate) use verified::{verified, verified_tone};
 
+/// Formats a percentile: `2.8 ms`, `\u{2265} 17.1 s` in the last class of a histogram, `-` if it is not known.
+pub(crate) fn percentile(percentile: Option<record::Percentile>) -> String {
+    match percentile {
+        Some(known) => format!("{}{}", if known.at_least { "\u{2265}" } else { "" }, Nanos::new(known.ns)),
+        None => "-".to_owned(),
+    }
+}
+
 /// What the sentences of a finding need to know about its job.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SentenceContext<'a> {
@@ -255,6 +263,7 @@ fn statement(finding: &Finding, about: SentenceContext<'_>) -> String {
         Code::UnwrittenBlocks => volume::unwritten(figures),
         Code::CpusShort => volume::cpus(figures),
         Code::LimitUnknown if figures.has(Quantity::UnlikeJobs) => run::unlike_jobs(figures),
+        Code::LimitUnknown if figures.has(Quantity::InFlightAchieved) => run::depth_unknown(figures),
         Code::LimitUnknown => "Latencies were not recorded, so the limit of the run cannot be determined.".to_owned(),
     }
 }
@@ -286,6 +295,7 @@ fn remedy_text(remedy: &Remedy, finding: &Finding, about: SentenceContext<'_>) -
                 .to_owned()
         }
         Remedy::SeparateResults => "Leave out group_reporting for a verdict on each.".to_owned(),
+        Remedy::EndTogether => "Give all workers the same runtime, and no size that ends them earlier.".to_owned(),
         Remedy::WriteFirst => format!("Write {} in full first, with rw=write.", about.path),
         // fio verifies nothing under time_based with a synchronous engine.
         Remedy::RunLonger { runtime_s } if about.verify => {
@@ -409,6 +419,7 @@ mod tests {
             Remedy::Percentiles,
             Remedy::Doctor,
             Remedy::SeparateResults,
+            Remedy::EndTogether,
             Remedy::MoreInFlight { in_flight: 16, reads: true, database: None },
             Remedy::CompareHosts,
             Remedy::MoreHosts,
@@ -436,11 +447,12 @@ mod tests {
             Remedy::Percentiles => 16,
             Remedy::Doctor => 17,
             Remedy::SeparateResults => 18,
-            Remedy::MoreInFlight { .. } => 19,
-            Remedy::CompareHosts => 20,
-            Remedy::MoreHosts => 21,
-            Remedy::FewerRanks { .. } => 22,
-            Remedy::CompareRanks { .. } => 23,
+            Remedy::EndTogether => 19,
+            Remedy::MoreInFlight { .. } => 20,
+            Remedy::CompareHosts => 21,
+            Remedy::MoreHosts => 22,
+            Remedy::FewerRanks { .. } => 23,
+            Remedy::CompareRanks { .. } => 24,
         };
         assert!(remedies.iter().map(place).eq(0..remedies.len()));
         let declared = record::Declared { verify: true, ..record::Declared::default() };

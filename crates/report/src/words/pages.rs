@@ -258,8 +258,8 @@ const ENTRIES: &[(Code, &str, &str, &str)] = &[
         "The queue was not kept full",
         "less than 80 % of the depth was in flight (40 % if the device counted it), or a device was idle for at \
          least 10 % of the time between bursts whose mean depth suffices for the limit of the expected volume",
-        "The generator could not keep up, or idled between operations. Below a database: queries compute between \
-         their reads, or checkpoints write in bursts.",
+        "The generator could not keep up, idled between operations, or some workers ended earlier than others. Below a \
+         database: queries compute between their reads, or checkpoints write in bursts.",
     ),
     (
         Code::LatencyBound,
@@ -406,8 +406,8 @@ const ENTRIES: &[(Code, &str, &str, &str)] = &[
     (
         Code::LimitUnknown,
         "The limit cannot be determined",
-        "latencies were not recorded (`disable_lat`, `disable_clat`), or `group_reporting` merges jobs that differ \
-         in engine, `rw`, depth, block size or `direct`",
+        "latencies were not recorded (`disable_lat`, `disable_clat`), `group_reporting` merges jobs that differ in \
+         engine, `rw`, depth, block size or `direct`, or fio's output does not say how deep the queue could be",
         "Little's law needs the latency of an operation, and no single depth describes a sum of different jobs.",
     ),
     (

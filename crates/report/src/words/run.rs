@@ -278,7 +278,24 @@ pub(super) fn little(figures: &SentenceFigures<'_>) -> String {
     )
 }
 
+pub(super) fn depth_unknown(figures: &SentenceFigures<'_>) -> String {
+    format!(
+        "{}. How many could be in flight is not known, so what limited the run cannot be determined.",
+        little(figures)
+    )
+}
+
 pub(super) fn queue_not_filled(figures: &SentenceFigures<'_>) -> String {
+    if figures.has(Quantity::ActiveWorkers) {
+        return format!(
+            "Not all workers ran all the time: {} of {} on average, because some ended earlier. {} over the whole time, \
+             of {} possible.",
+            figures.in_flight(Quantity::ActiveWorkers),
+            figures.whole(Quantity::Workers),
+            little(figures),
+            figures.whole(Quantity::InFlightPossible)
+        );
+    }
     let why = figures.clause(Quantity::Thinktime, || {
         format!(", because the job idles for {} between operations", figures.time(Quantity::Thinktime))
     });

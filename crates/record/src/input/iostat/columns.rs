@@ -8,9 +8,14 @@ const KIB: f64 = 1024.0;
 const MIB: f64 = 1024.0 * 1024.0;
 const NS_IN_MS: f64 = 1e6;
 
-/// Reports whether a column is one that `-x` prints and `-s` does not.
-pub(super) fn is_extended(name: &str) -> bool {
-    matches!(name, "r/s" | "w/s" | "f/s")
+/// Reports whether a column is a rate of requests: `tps` is of all kinds, with `-s` or without `-x`.
+pub(super) fn is_rate(name: &str) -> bool {
+    matches!(name, "r/s" | "w/s" | "f/s" | "tps")
+}
+
+/// Reports whether a column without `-x` is a total since the last report, a whole number: `kB_read`, `Blk_wrtn`.
+pub(super) fn is_total(name: &str) -> bool {
+    ["kB_", "MB_", "Blk_"].iter().any(|unit| name.starts_with(unit)) && !name.ends_with("/s")
 }
 
 /// Sets the value of a column; unknown ones are ignored. JSON names fractions without the `%`.
@@ -22,6 +27,16 @@ pub(super) fn set(device: &mut IostatDevice, name: &str, value: f64) {
         "await" => return device.all.await_ns = Some(value * NS_IN_MS),
         "areq-sz" => return device.all.request_bytes = Some(value * KIB),
         "avgrq-sz" => return device.all.request_bytes = Some(value * SECTOR),
+        "tps" => return device.all.per_second = Some(value),
+        "kB/s" => return device.all.bytes_per_second = Some(value * KIB),
+        "MB/s" => return device.all.bytes_per_second = Some(value * MIB),
+        "rqm/s" => return device.all.merges_per_second = Some(value),
+        "kB_read/s" => return device.read.bytes_per_second = Some(value * KIB),
+        "MB_read/s" => return device.read.bytes_per_second = Some(value * MIB),
+        "Blk_read/s" => return device.read.bytes_per_second = Some(value * SECTOR),
+        "kB_wrtn/s" => return device.write.bytes_per_second = Some(value * KIB),
+        "MB_wrtn/s" => return device.write.bytes_per_second = Some(value * MIB),
+        "Blk_wrtn/s" => return device.write.bytes_per_second = Some(value * SECTOR),
         _ => {}
     }
     // Fractions differ from rates by the `%` in text, and by the missing `/s` in JSON.

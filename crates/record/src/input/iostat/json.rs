@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use serde_json::{Deserializer, Map, Value};
 
-use super::{Iostat, IostatCpu, IostatDevice, IostatReport, REMEDY, columns, set_seconds, too_short};
+use super::{Iostat, IostatCpu, IostatDevice, IostatReport, REMEDY, columns, set_seconds};
 use crate::input::InputError;
 use crate::input::json_error::json_error;
 use crate::input::text::{InputText, line_number};
@@ -105,9 +105,8 @@ impl IostatJsonReader<'_> {
         let Some(name) = members.get("disk_device").and_then(Value::as_str) else {
             return Err(self.text.error(line, "", "a device has no `disk_device`", REMEDY));
         };
-        if !members.keys().any(|key| columns::is_extended(key)) {
-            let option = if members.contains_key("aqu-sz") { "-s" } else { "without `-x`" };
-            return Err(too_short(self.text, line, "", option));
+        if !members.keys().any(|key| columns::is_rate(key)) {
+            return Err(self.text.error(line, name, "no member of this device is `r/s`, `w/s` or `tps`", REMEDY));
         }
         let decimals = decimals(self.text.line(line));
         let mut device =

@@ -4,7 +4,7 @@
 //! The last report must have devices, and as many as the previous one unless an empty line follows.
 
 use super::columns::{self, number};
-use super::{Iostat, IostatCpu, IostatDevice, IostatReport, REMEDY, set_seconds, too_short};
+use super::{Iostat, IostatCpu, IostatDevice, IostatReport, REMEDY, set_seconds};
 use crate::input::InputError;
 use crate::input::text::{InputText, line_number};
 
@@ -13,7 +13,7 @@ pub(in crate::input) fn is_in(text: &InputText) -> bool {
     text.lines().any(|line| {
         let mut words = line.split_whitespace();
         let first = words.next().unwrap_or_default();
-        let names = |word: &str| columns::is_extended(word) || matches!(word, "areq-sz" | "aqu-sz" | "%util");
+        let names = |word: &str| columns::is_rate(word) || matches!(word, "areq-sz" | "aqu-sz" | "%util");
         (is_device(first) && words.clone().any(names)) || (names(first) && line.split_whitespace().any(is_device))
     })
 }
@@ -130,12 +130,8 @@ impl IostatTableReader {
     }
 
     fn begin_table(&mut self, text: &InputText, index: usize, words: &[&str]) -> Result<(), InputError> {
-        if words.contains(&"tps") {
-            let option = if words.contains(&"aqu-sz") { "-s" } else { "without `-x`" };
-            return Err(too_short(text, index, text.line(index).trim(), option));
-        }
-        if !words.iter().any(|word| columns::is_extended(word)) {
-            return Err(text.error(index, text.line(index).trim(), "no column here is `r/s` or `w/s`", REMEDY));
+        if !words.iter().any(|word| columns::is_rate(word)) {
+            return Err(text.error(index, text.line(index).trim(), "no column here is `r/s`, `w/s` or `tps`", REMEDY));
         }
         if self.has_table {
             self.end_report(text)?;
@@ -157,6 +153,9 @@ impl IostatTableReader {
         let mut device = IostatDevice { name: words[0].to_owned(), line: line_number(index), ..Default::default() };
         for (position, (name, word)) in head.iter().zip(values).enumerate() {
             let (figure, decimals) = value(text, index, word)?;
+            if columns::is_total(name) {
+                continue;
+            }
             if position > 0 && decimals != device.decimals {
                 let what = format!("`{word}` has {decimals} decimals and the row's others {}", device.decimals);
                 return Err(text.error(index, word, format!("{what}: it is cut off"), REMEDY));

@@ -420,6 +420,11 @@ impl NormalBlock {
         Ok(())
     }
 
+    /// Reports whether the result has counts, which end its figures of throughput and latency.
+    pub(super) fn is_counted(&self) -> bool {
+        self.counted
+    }
+
     /// Reports whether the result includes throughput.
     pub(super) fn has_transfers(&self) -> bool {
         self.measured().kinds().any(|(_, result)| result.runtime_ns > 0)

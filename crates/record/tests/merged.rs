@@ -1,0 +1,127 @@
+//! Results of several jobs: merged by fio, or next to each other.
+
+use record::{Figure, FigureValue, Input, NoFigure, Run, read_input};
+
+const TWO_SECTIONS: &str = include_str!("data/two_sections.json");
+const PHASES: &str = include_str!("data/phases.json");
+const FIO_31: &str = include_str!("data/fio31.json");
+const CLONES_END_APART: &str = include_str!("data/clones_end_apart.json");
+const FOUR_CLONES: &str = include_str!("data/four_clones.json");
+const SYNC_SLOW: &str = include_str!("data/sync_slow.txt");
+const SATURATED: &str = include_str!("data/saturated.txt");
+
+#[track_caller]
+fn run(text: &str) -> Run {
+    match read_input("input", text.as_bytes(), None) {
+        Ok(Input::Run(run)) => *run,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[track_caller]
+fn figure(run: &Run, name: &str) -> Result<f64, NoFigure> {
+    Figure::named(name).expect(name).of(run).map(|figure| figure.value)
+}
+
+#[track_caller]
+fn assert_near(value: f64, expected: f64) {
+    assert!((value / expected - 1.0).abs() < 0.005, "{value} instead of {expected}");
+}
+
+/// The IOPS of a group of two sections were divided by two, and the depth of the last section was taken for both.
+#[test]
+fn a_group_of_sections_has_the_iops_of_fio_and_no_known_depth() {
+    let run = run(TWO_SECTIONS);
+    let job = &run.jobs[0];
+    assert_near(job.result.iops(), 40_000.0);
+    assert_near(job.result.in_flight().unwrap(), 40_000.0 * 395e-6);
+    assert_eq!((job.declared.in_flight_asked, job.declared.in_flight_possible), (None, None));
+    assert_eq!((job.declared.rw.as_str(), job.echo.len()), ("", 0));
+    assert!(run.notes.iter().any(|note| note.text.contains("several sections are merged")), "{:?}", run.notes);
+}
+
+/// Groups that may have run one after the other were summed.
+#[test]
+fn results_that_are_not_known_to_overlap_have_no_rate_together() {
+    let run = run(PHASES);
+    assert_eq!(run.phases(), [[0], [1]]);
+    assert_eq!(figure(&run, "read.iops"), Err(NoFigure::NotTogether));
+    assert_eq!(figure(&run, "all.bw"), Err(NoFigure::NotTogether));
+    assert!(figure(&run, "read.lat.mean").is_ok(), "latencies of all operations");
+    for job in &run.jobs {
+        assert_near(Figure::named("read.iops").unwrap().of_result(job).unwrap().value, 1_000.0);
+    }
+}
+
+#[test]
+fn clones_of_one_group_run_together() {
+    let run = run(FOUR_CLONES);
+    assert_eq!(run.phases(), [[0, 1, 2, 3]]);
+    assert_near(figure(&run, "read.iops").unwrap(), 16_000.0);
+    let together = run.together(&[0, 1, 2, 3]);
+    assert_near(together.result.iops(), 16_000.0);
+    assert_eq!((together.workers, together.declared.in_flight_possible), (4, Some(32)));
+}
+
+/// Jobs that ran for 60 and 10 s had twice the IOPS of one; fio counts both over the time of the longer one.
+#[test]
+fn jobs_that_end_apart_are_counted_over_the_longest() {
+    let mut run = run(FOUR_CLONES);
+    run.jobs.truncate(2);
+    for (job, seconds) in run.jobs.iter_mut().zip([60, 10]) {
+        let read = &mut job.result.read;
+        (read.ios, read.runtime_ns) = (1_000 * seconds, seconds * 1_000_000_000);
+        job.result.runtime_ns = read.runtime_ns;
+    }
+    assert_near(figure(&run, "read.iops").unwrap(), 70_000.0 / 60.0);
+    assert_near(run.together(&[0, 1]).result.iops(), 70_000.0 / 60.0);
+}
+
+/// Before fio 3.7 the time over which all workers were active is not printed; latencies are.
+#[test]
+fn results_of_fio_3_1_have_operations_in_flight() {
+    let run = run(FIO_31);
+    let result = &run.jobs[0].result;
+    assert_near(result.iops(), 20_000.0);
+    assert_near(result.in_flight().unwrap(), 7.9);
+    assert_eq!(run.jobs[0].declared.in_flight_possible, Some(8));
+    // Without the depth that fio searched for, the option says it.
+    let text = FIO_31.lines().filter(|line| !line.contains("\"latency_depth\"")).collect::<Vec<_>>().join("\n");
+    assert_eq!(self::run(&text).jobs[0].declared.in_flight_possible, Some(8), "{text}");
+    // A group that fio up to 3.1 does not mention has more in flight than one worker can have.
+    let deep = FIO_31
+        .replace("\"iodepth\": \"8\"", "\"iodepth\": \"2\"")
+        .replace("\"latency_depth\": 8", "\"latency_depth\": 2");
+    assert_eq!(self::run(&deep).jobs[0].declared.in_flight_possible, None);
+}
+
+/// Operations in flight were computed over the mean time of a worker, and the product printed beside them was not theirs.
+#[test]
+fn operations_in_flight_are_iops_times_latency() {
+    let run = run(CLONES_END_APART);
+    let result = &run.jobs[0].result;
+    assert_near(result.iops(), 25_000.0);
+    assert_near(result.in_flight().unwrap(), result.iops() * result.service_mean_ns().unwrap() / 1e9);
+    assert_near(result.in_flight().unwrap(), 13.9);
+    assert!(result.active_workers() < 0.5 * f64::from(result.workers), "{}", result.active_workers());
+}
+
+#[test]
+fn latencies_of_syncs_are_figures() {
+    let run = run(SYNC_SLOW);
+    assert_near(figure(&run, "sync.lat.mean").unwrap(), 6.69e6);
+    assert_near(figure(&run, "sync.lat.p99").unwrap(), 28e6);
+    assert_near(figure(&run, "sync.latency_p99.99").unwrap(), 121e6);
+    assert_eq!(figure(&run, "sync.lat.p42"), Err(NoFigure::Absent));
+    assert!(figure(&run, "sync.iops").unwrap() > 0.0);
+}
+
+/// Percentiles of 41 s on average were 17.1 s, the start of the last class of fio's histogram.
+#[test]
+fn percentiles_in_the_last_class_are_lower_bounds() {
+    let run = run(SATURATED);
+    let value = |name: &str| Figure::named(name).unwrap().of(&run).unwrap();
+    assert_eq!(value("write.lat.p99"), FigureValue { value: 17_113e6, at_least: true });
+    assert_eq!(value("write.lat.p5"), FigureValue { value: 10_402e6, at_least: false });
+    assert!(!value("write.lat.mean").at_least);
+}
