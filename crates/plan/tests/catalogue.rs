@@ -212,12 +212,12 @@ fn sizes_that_are_not_on_sale_are_rounded_up() {
         volumes: vec![volume.to_owned()],
         ..Need::default()
     };
-    let found = ranked(&need("azure/ultra")).0.remove(0);
-    assert_eq!(found.spec.size.get(), 512 << 30);
-    assert!((price_of(&found) - (0.11972 * 512.0 + 0.04964 * 1_000.0 + 0.34967 * 5.0)).abs() < 1e-6);
+    let found = ranked(&Need { capacity: Some((465 << 30) + (1 << 29)), ..need("azure/ultra") }).0.remove(0);
+    assert_eq!(found.spec.size.get(), 466 << 30);
+    assert!((price_of(&found) - (0.11972 * 466.0 + 0.04964 * 1_000.0 + 0.34967 * 5.0)).abs() < 1e-6);
     let tier = ranked(&need("azure/premium-ssd")).0.remove(0);
     assert_eq!(tier.spec.size.get(), 512 << 30);
-    let given = ranked(&need("azure/ultra,size=500GiB")).0.remove(0);
+    let given = ranked(&need("azure/ultra,size=500.5GiB")).0.remove(0);
     assert_eq!(given.failures[0].requirement, Requirement::Size, "{:?}", given.failures);
     let largest = Need { capacity: Some(65 << 40), ..need("azure/ultra") };
     assert!(ranked(&largest).0[0].failures[0].limit.contains("largest size that is sold"));

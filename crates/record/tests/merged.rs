@@ -125,3 +125,19 @@ fn percentiles_in_the_last_class_are_lower_bounds() {
     assert_eq!(value("write.lat.p5"), FigureValue { value: 10_402e6, at_least: false });
     assert!(!value("write.lat.mean").at_least);
 }
+
+/// A job that reads back what it wrote took the time of both, which is not that of two workers.
+#[test]
+fn reading_back_is_no_second_worker() {
+    for global in [true, false] {
+        let mut document: serde_json::Value = serde_json::from_str(TWO_SECTIONS).unwrap();
+        let job = &mut document["jobs"][0];
+        job["write"] = job["read"].clone();
+        let at = if global { &mut document["global options"] } else { &mut job["job options"] };
+        at["verify"] = "crc32c".into();
+        let run = run(&document.to_string());
+        let job = &run.jobs[0];
+        assert_eq!((job.workers, job.declared.in_flight_possible), (1, Some(8)), "{global}");
+        assert_near(job.result.iops(), 40_000.0);
+    }
+}

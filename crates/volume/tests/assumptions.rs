@@ -276,10 +276,10 @@ fn an_empty_column_does_not_mean_no_machine_limit() {
     assert!(found.notes.iter().any(|note| note.contains("its uncached limits hold")), "{:?}", found.notes);
     assert_eq!((found.unknown_limits.len(), found.unknown_machine()), (0, None));
     // A machine with its own limits for these disks keeps them, and only disks that burst have burst limits.
-    let own = spec("azure/ultra,size=256GiB,iops=76800,machine=D4s_v6");
+    let own = spec("azure/ultra,size=256GiB,iops=76800,machine=D64s_v6");
     let names: Vec<&str> = own.limits.iter().map(|limit| limit.name.as_str()).collect();
     assert_eq!(names, ["volume IOPS", "volume throughput", "machine maximum IOPS", "machine maximum throughput"]);
-    assert_eq!(own.limits[2].rate.read, Some(8_333));
+    assert_eq!(own.limits[2].rate.read, Some(133_333));
     assert!(!own.notes.iter().any(|note| note.contains("uncached")), "{:?}", own.notes);
 }
 

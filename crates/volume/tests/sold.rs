@@ -1,20 +1,33 @@
 //! Sizes on sale, as the catalogue states them.
 
-use volume::catalogue::{Bounds, list, no_files, resolve_all};
+use volume::catalogue::{Bounds, ResolvedVolume, list, no_files, resolve_all};
 
 fn size(volume: &str) -> Bounds {
     let resolved = resolve_all(&[volume], &no_files).unwrap_or_else(|problems| panic!("{volume}: {}", problems[0]));
     resolved[0].about.keys.iter().find(|key| key.name == "size").expect("it has a size").bounds.clone()
 }
 
+/// Sold as 4, 8, 16 GiB and so on to 1,024, and then in whole TiB.
+const SET_SIZES: &str = "[[volume]]\nid = \"disk\"\ntitle = \"A disk\"\nkey.size = { unit = \"GiB\", default = 128, min = 4, max = \
+                         65_536, sold = [4, 8, 16, 32, 64, 128, 256, 512, 1_024], step = 1_024 }\nlimit = [{ name = \
+                         \"volume IOPS\", iops = 1_000 }]\nlatency.read = { law = \"constant\", us = 100 }\n";
+
+fn of_set_sizes(size: &str) -> ResolvedVolume {
+    let found = resolve_all(&[&format!("own.toml#disk{size}")], &|_| Ok(SET_SIZES.to_owned()));
+    found.unwrap_or_else(|problems| panic!("{}", problems[0])).remove(0)
+}
+
 #[test]
-fn ultra_disks_are_sold_in_set_sizes_and_whole_tib() {
-    let ultra = size("azure/ultra");
+fn set_sizes_are_sold_and_beyond_them_multiples() {
+    let keys = of_set_sizes("").about.keys;
+    let bounds = &keys.iter().find(|key| key.name == "size").expect("it has a size").bounds;
     for (wanted, sold) in [(1.0, 4.0), (5.0, 8.0), (466.0, 512.0), (513.0, 1_024.0), (1_025.0, 2_048.0)] {
-        assert_eq!(ultra.sold_from(wanted), Some(sold), "{wanted} GiB");
+        assert_eq!(bounds.sold_from(wanted), Some(sold), "{wanted} GiB");
     }
-    assert!(!ultra.is_sold(466.0) && ultra.is_sold(512.0) && !ultra.is_sold(1_536.0) && ultra.is_sold(65_536.0));
-    assert_eq!((ultra.sold_from(65_537.0), ultra.largest_sold()), (None, Some(65_536.0)));
+    assert!(!bounds.is_sold(466.0) && bounds.is_sold(512.0) && !bounds.is_sold(1_536.0) && bounds.is_sold(65_536.0));
+    assert_eq!((bounds.sold_from(65_537.0), bounds.largest_sold()), (None, Some(65_536.0)));
+    // Azure's billing page of 2026 has whole GiB for what was sold so.
+    assert_eq!(size("azure/ultra").sold_from(466.0), Some(466.0));
 }
 
 #[test]
@@ -47,10 +60,9 @@ fn every_volume_of_a_provider_states_what_is_sold() {
 
 #[test]
 fn a_size_that_is_not_on_sale_gets_a_note() {
-    let notes = |volume: &str| resolve_all(&[volume], &no_files).expect("it can be modelled").remove(0).spec.notes;
-    let of = notes("azure/ultra,size=466GiB");
+    let of = of_set_sizes(",size=466GiB").spec.notes;
     assert!(of.iter().any(|note| note.contains("not sold with size=466 GiB: the next size is 512 GiB")), "{of:?}");
-    assert!(!notes("azure/ultra,size=512GiB").iter().any(|note| note.contains("not sold")));
+    assert!(!of_set_sizes(",size=512GiB").spec.notes.iter().any(|note| note.contains("not sold")));
 }
 
 #[test]

@@ -271,8 +271,9 @@ impl MergedWorkers {
         /// Excess over a whole number, as a fraction of it, that still counts as that number.
         const JUST_ABOVE: f64 = 0.005;
         let clones = options.number("numjobs").unwrap_or(1).clamp(1, u64::from(u32::MAX)) as u32;
-        let by_time = entry.job_runtime.filter(|_| entry.active_ms() > 0).map_or(1, |sum_ms| {
-            let times = sum_ms as f64 / entry.active_ms() as f64;
+        let active_ms = entry.active_ms(options.get("verify").is_some());
+        let by_time = entry.job_runtime.filter(|_| active_ms > 0).map_or(1, |sum_ms| {
+            let times = sum_ms as f64 / active_ms as f64;
             (times - times * JUST_ABOVE).ceil().max(1.0) as u32
         });
         let merged = alone && (options.flag("group_reporting", false) || by_time > 1 || clones > 1);
@@ -282,7 +283,7 @@ impl MergedWorkers {
                 has_sections: by_time > clones,
                 are_clones: entry.job_runtime.is_some_and(|sum_ms| {
                     // Clones do not start and end in the same millisecond.
-                    let of_clones_ms = entry.active_ms().saturating_mul(clones.into());
+                    let of_clones_ms = active_ms.saturating_mul(clones.into());
                     by_time == clones || sum_ms.abs_diff(of_clones_ms) <= 10 * u64::from(clones)
                 }),
             },
@@ -293,14 +294,11 @@ impl MergedWorkers {
 
 impl JobEntry {
     /// Returns the time in which operations were counted, in milliseconds: of the kind with the longest runtime, or of
-    /// all kinds if a job reads back what it has written.
-    fn active_ms(&self) -> u64 {
+    /// all kinds if a job that verifies reads back what it has written.
+    fn active_ms(&self, verifies: bool) -> u64 {
         let runtimes = [&self.read, &self.write, &self.trim].map(|kind| kind.runtime);
         let longest = runtimes.into_iter().max().unwrap_or(0);
-        let (sum, verifies) = (
-            runtimes.into_iter().fold(0, u64::saturating_add),
-            self.options.0.iter().any(|(name, _)| name == "verify"),
-        );
+        let sum = runtimes.into_iter().fold(0, u64::saturating_add);
         match self.job_runtime {
             Some(ms) if verifies && ms.abs_diff(sum) <= sum / 50 => sum,
             _ => longest,
@@ -309,7 +307,7 @@ impl JobEntry {
 
     /// Returns the active time summed over workers, in milliseconds. fio up to 3.6 does not print it.
     fn worked_ms(&self, workers: u32) -> u64 {
-        self.job_runtime.unwrap_or_else(|| self.active_ms().saturating_mul(workers.into()))
+        self.job_runtime.unwrap_or_else(|| self.active_ms(false).saturating_mul(workers.into()))
     }
 }
 
