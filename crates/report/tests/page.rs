@@ -74,6 +74,14 @@ fn a_closed_loop_at_80_columns() {
     assert_eq!(page(&run(vec![direct_random_read()]), 80), include_str!("expected/closed_loop.txt"));
 }
 
+/// The title of the result that fio gives for two unlike sections together read `jobs  0 B, , depth 0, 2 workers`.
+#[test]
+fn unknown_parameters_of_a_group_are_left_out() {
+    let mut group = JobResult { workers: 2, ..direct_random_read() };
+    group.declared = Declared::default();
+    assert!(page(&run(vec![group]), 80).contains("first-try  2 workers\n"));
+}
+
 #[test]
 fn a_paced_mix_with_all_problems() {
     let mut job = direct_random_read();

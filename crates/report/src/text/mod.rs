@@ -202,6 +202,8 @@ pub(crate) fn tone_of(severity: Severity) -> Tone {
 }
 
 /// Returns the parameters of a job: `randread 4 KiB, io_uring, depth 32, direct`.
+///
+/// The result of several sections of fio states only what is known of all of them.
 pub(crate) fn parameters(job: &JobResult) -> String {
     let declared = &job.declared;
     if declared.mixed.len() > 1 {
@@ -209,8 +211,11 @@ pub(crate) fn parameters(job: &JobResult) -> String {
         return format!("{} unlike jobs added up: {}", parts.len(), parts.join("; "));
     }
     let load = if job.replay.is_some() { "replay" } else { declared.rw.as_str() };
-    let mut parts = vec![format!("{load}{}", block_sizes(job)), declared.engine.clone()];
-    parts.push(format!("depth {}", declared.iodepth));
+    let mut parts = vec![format!("{load}{}", block_sizes(job)).trim_start().to_owned(), declared.engine.clone()];
+    parts.retain(|part| !part.is_empty());
+    if declared.iodepth > 0 {
+        parts.push(format!("depth {}", declared.iodepth));
+    }
     if job.workers > 1 {
         parts.push(format!("{} workers", job.workers));
     }
@@ -242,6 +247,7 @@ fn block_sizes(job: &JobResult) -> String {
 
 fn sizes_text(used: impl Iterator<Item = DeclaredSizes>) -> String {
     let mut sizes: Vec<String> = used
+        .filter(|sizes| sizes.max > 0)
         .map(|sizes| match (sizes.min, sizes.max) {
             (min, max) if min == max => Bytes::new(min.into()).to_string(),
             (min, max) => format!("{}-{}", Bytes::new(min.into()), Bytes::new(max.into())),
