@@ -14,7 +14,7 @@ const IOSTAT_12_JSON: &str = include_str!("data/iostat12.json");
 const IOSTAT_11: &str = include_str!("data/iostat11.txt");
 
 #[track_caller]
-fn run(text: &str) -> Run {
+pub(crate) fn run(text: &str) -> Run {
     match read_input("input", text.as_bytes(), None) {
         Ok(Input::Run(run)) => *run,
         other => panic!("{other:?}"),

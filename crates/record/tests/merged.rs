@@ -1,6 +1,8 @@
 //! Results of several jobs: merged by fio, or next to each other.
 
-use record::{Figure, FigureValue, Input, NoFigure, Run, read_input};
+use record::{Figure, FigureValue, NoFigure, Run};
+
+use crate::inputs::run;
 
 const TWO_SECTIONS: &str = include_str!("data/two_sections.json");
 const PHASES: &str = include_str!("data/phases.json");
@@ -9,14 +11,6 @@ const CLONES_END_APART: &str = include_str!("data/clones_end_apart.json");
 const FOUR_CLONES: &str = include_str!("data/four_clones.json");
 const SYNC_SLOW: &str = include_str!("data/sync_slow.txt");
 const SATURATED: &str = include_str!("data/saturated.txt");
-
-#[track_caller]
-fn run(text: &str) -> Run {
-    match read_input("input", text.as_bytes(), None) {
-        Ok(Input::Run(run)) => *run,
-        other => panic!("{other:?}"),
-    }
-}
 
 #[track_caller]
 fn figure(run: &Run, name: &str) -> Result<f64, NoFigure> {
