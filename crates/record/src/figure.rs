@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::measured::per_second;
 use crate::{DataKind, DirectionResult, JobResult, LatencyStats, Measured, Percentile, Run};
 
 /// The name of a figure of a run.
@@ -319,8 +320,8 @@ impl Figure {
             (of, _) => of.used(result).map(|kind| kind.bytes).fold(0, u64::saturating_add),
         };
         let longest_ns = used.iter().map(|result| time_ns(result)).max()?;
-        let sum: f64 = used.iter().map(|result| amount(result) as f64).sum();
-        Some(if longest_ns == 0 { 0.0 } else { sum * 1e9 / longest_ns as f64 })
+        let sum = used.iter().map(|result| amount(result)).fold(0, u64::saturating_add);
+        Some(per_second(sum, longest_ns))
     }
 }
 

@@ -280,7 +280,7 @@ impl DirectionResult {
     }
 }
 
-fn per_second(n: u64, runtime_ns: u64) -> f64 {
+pub(crate) fn per_second(n: u64, runtime_ns: u64) -> f64 {
     if runtime_ns == 0 { 0.0 } else { n as f64 * 1e9 / runtime_ns as f64 }
 }
 
