@@ -1,31 +1,29 @@
 //! Which results of a run were measured at the same time, and what they give together.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use meter::Summary;
 
 use crate::declared::Mixed;
 use crate::{JobResult, Measured, Run};
 
-/// What is known of two results.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Overlap {
-    Yes,
-    No,
-    /// The source does not say.
-    Unknown,
-}
-
 impl Run {
     /// Returns the indices of the results that are known to have been measured at the same time: each result once, in the
     /// order of the run. Results of different phases ran one after the other, or nothing says that they overlapped.
     #[must_use]
     pub fn phases(&self) -> Vec<Vec<usize>> {
+        let mut first_of_group: BTreeMap<u32, &JobResult> = BTreeMap::new();
+        for job in &self.jobs {
+            first_of_group.entry(job.group).or_insert(job);
+        }
         let mut phases: Vec<Vec<usize>> = Vec::new();
         for index in 0..self.jobs.len() {
-            let overlaps = |phase: &Vec<usize>| phase.iter().any(|&of| self.overlap(of, index) == Overlap::Yes);
-            let (mut joined, others): (Vec<_>, Vec<_>) = phases.into_iter().partition(overlaps);
-            let mut phase = joined.drain(..).flatten().collect::<Vec<_>>();
+            let first = first_of_group[&self.jobs[index].group];
+            let overlaps =
+                |phase: &Vec<usize>| phase.iter().any(|&of| overlap(&self.jobs[of], &self.jobs[index], first));
+            let (joined, others): (Vec<_>, Vec<_>) = phases.into_iter().partition(overlaps);
+            let mut phase: Vec<usize> = joined.into_iter().flatten().collect();
             phase.push(index);
             phase.sort_unstable();
             phases = others;
@@ -33,37 +31,6 @@ impl Run {
         }
         phases.sort();
         phases
-    }
-
-    /// Reports whether two results, the first earlier in the run, overlapped in time.
-    fn overlap(&self, earlier: usize, later: usize) -> Overlap {
-        /// Fraction of the shorter of two results that is more than the inexactness of their starts.
-        const SHARED: f64 = 0.1;
-        let (a, b) = (&self.jobs[earlier], &self.jobs[later]);
-        let (a_ns, b_ns) = (a.result.elapsed_ns() as f64, b.result.elapsed_ns() as f64);
-        if a.started_unix_ms > 0 && b.started_unix_ms > 0 {
-            let starts = [a, b].map(|job| job.started_unix_ms as f64 * 1e6);
-            let shared_ns = (starts[0] + a_ns).min(starts[1] + b_ns) - starts[0].max(starts[1]);
-            return if shared_ns >= SHARED * a_ns.min(b_ns) { Overlap::Yes } else { Overlap::No };
-        }
-        if a.group == b.group {
-            return Overlap::Yes;
-        }
-        // A group begins where an option asks for it: `stonewall` waits for the one before, `new_group` does not.
-        let first_of_group = self.jobs.iter().find(|job| job.group == b.group).unwrap_or(b);
-        let asks = |option: &str| {
-            let given = first_of_group.echo.iter().rev().find(|(name, _)| name == option);
-            given.is_some_and(|(_, value)| value != "0")
-        };
-        if asks("stonewall") || asks("wait_for_previous") {
-            return Overlap::No;
-        }
-        if asks("new_group") && b.group == a.group + 1 {
-            return Overlap::Yes;
-        }
-        // In less time than both took one after the other, they overlapped.
-        let whole_ns = a.elapsed_s.max(b.elapsed_s) as f64 * 1e9;
-        if whole_ns > 0.0 && whole_ns + 2e9 < a_ns + b_ns { Overlap::Yes } else { Overlap::Unknown }
     }
 
     /// Returns the bytes that some jobs access, each named file once; `None` if a size is not known.
@@ -115,4 +82,34 @@ impl Run {
         together.evidence.add(of().skip(1).map(|job| &job.evidence));
         together
     }
+}
+
+/// Reports whether two results of a run are known to have overlapped in time: `a`, and a later one, with the first result of
+/// its group.
+fn overlap(a: &JobResult, b: &JobResult, first_of_group: &JobResult) -> bool {
+    /// Fraction of the shorter of two results that is more than the inexactness of their starts.
+    const SHARED: f64 = 0.1;
+    let (a_ns, b_ns) = (a.result.elapsed_ns() as f64, b.result.elapsed_ns() as f64);
+    if a.started_unix_ms > 0 && b.started_unix_ms > 0 {
+        let starts = [a, b].map(|job| job.started_unix_ms as f64 * 1e6);
+        let shared_ns = (starts[0] + a_ns).min(starts[1] + b_ns) - starts[0].max(starts[1]);
+        return shared_ns >= SHARED * a_ns.min(b_ns);
+    }
+    if a.group == b.group {
+        return true;
+    }
+    // A group begins where an option asks for it: `stonewall` waits for the one before, `new_group` does not.
+    let asks = |option: &str| {
+        let given = first_of_group.echo.iter().rev().find(|(name, _)| name == option);
+        given.is_some_and(|(_, value)| value != "0")
+    };
+    if asks("stonewall") || asks("wait_for_previous") {
+        return false;
+    }
+    if asks("new_group") && b.group == a.group + 1 {
+        return true;
+    }
+    // In less time than both took one after the other, they overlapped.
+    let whole_ns = a.elapsed_s.max(b.elapsed_s) as f64 * 1e9;
+    whole_ns > 0.0 && whole_ns + 2e9 < a_ns + b_ns
 }

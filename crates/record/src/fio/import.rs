@@ -1,5 +1,7 @@
 //! Conversion of fio's document into a run.
 
+use std::collections::BTreeMap;
+
 use serde::Deserialize;
 
 use super::depth::Depth;
@@ -87,7 +89,7 @@ fn run(document: FioDocument) -> Run {
     let mut entries = document.jobs;
     servers::remove_totals(&mut entries);
     let servers = FioServers::of(&entries);
-    let alone: Vec<bool> = entries.iter().map(|entry| is_alone(entry, &entries)).collect();
+    let alone = alone(&entries);
     let unknown = if servers.is_empty() { Vec::new() } else { servers::different_options(&globals) };
     let mut notes: Vec<Note> = entries.iter_mut().filter_map(take_mixed).collect();
     notes.extend(servers::note_on_options(&unknown));
@@ -161,10 +163,12 @@ struct TypedGlobals<'a> {
 const MERGED: &str = "several sections are merged here (`group_reporting`), and fio prints the options of the last one \
                       only: its depth and block size are not those of all";
 
-/// Reports whether an entry is the only one of its group on its server.
-fn is_alone(entry: &JobEntry, entries: &[JobEntry]) -> bool {
+/// Reports of each entry whether it is the only one of its group on its server.
+fn alone(entries: &[JobEntry]) -> Vec<bool> {
     let of = |entry: &JobEntry| (entry.groupid, entry.hostname.clone(), entry.port, entry.rank);
-    entries.iter().filter(|other| of(other) == of(entry)).count() == 1
+    let mut counts: BTreeMap<_, u32> = BTreeMap::new();
+    entries.iter().for_each(|entry| *counts.entry(of(entry)).or_insert(0) += 1);
+    entries.iter().map(|entry| counts[&of(entry)] == 1).collect()
 }
 
 fn result(
