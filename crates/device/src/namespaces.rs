@@ -29,7 +29,7 @@ pub(crate) fn check(job: &Job) -> Result<(), WorkloadError> {
     if job.engine.engine != Engine::IoUringCmd {
         return Ok(());
     }
-    let mut paths = job.files.named_paths();
+    let mut paths = job.files.filenames.clone();
     if paths.is_empty() {
         paths.push(job.section_title().to_owned());
     }

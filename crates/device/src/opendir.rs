@@ -29,9 +29,8 @@ fn add_files(job: &mut Job, directory: &str) -> Result<(), (String, &'static str
         let message = format!("more than {FILENAMES_MAX} files are below it, and a job has no more");
         return Err((message, "name a directory with fewer files"));
     }
-    let named = job.files.named_paths();
     job.files.directories.clear();
-    job.files.filenames = named.into_iter().chain(found).collect();
+    job.files.filenames.extend(found);
     job.files.nrfiles = job.files.filenames.len() as u32;
     Ok(())
 }

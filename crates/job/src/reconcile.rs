@@ -152,7 +152,8 @@ fn misplaced_offload(job: &Job, context: &StrictContext<'_>) -> Option<Diagnosti
 /// Replaces the files by that of `replay_redirect`. A trace has its own offsets, so there is no map of blocks.
 fn reconcile_replay(job: &mut Job, redirect: Option<String>) {
     if let Some(path) = redirect {
-        job.files.filenames = vec![path];
+        let directory = job.files.directories.first().map(String::as_str);
+        job.files.filenames = vec![FileOptions::path_under(directory, &path)];
         job.files.nrfiles = 1;
     }
     job.pattern.norandommap = true;

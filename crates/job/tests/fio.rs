@@ -406,3 +406,20 @@ fn warnings_match_fio() {
         assert_eq!(parse(&text, Dialect::Fio).has_warnings(), warned, "{options}");
     }
 }
+
+/// The page for users of fio said that traces, zoned devices and `http` were missing.
+#[test]
+fn what_the_page_for_users_of_fio_calls_missing_is_refused() {
+    const PAGE: &str = include_str!("../../../docs/manual/from-fio.md");
+    let missing = PAGE.split("## What is not here").nth(1).unwrap().split("Simulation").next().unwrap();
+    let names: Vec<&str> = missing.split('`').skip(1).step_by(2).collect();
+    assert!(names.len() > 5, "{names:?}");
+    for name in names {
+        let line = match name.starts_with("--") {
+            true => format!("{name}=host --name=a --size=1m"),
+            false => format!("--name=a --size=1m --ioengine={name}"),
+        };
+        let parsed = parse_command_line(&words(&line), Dialect::Fio, &World::default());
+        assert!(parsed.into_result().is_err(), "{name} is accepted");
+    }
+}

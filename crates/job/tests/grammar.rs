@@ -53,7 +53,7 @@ const QUIRKS: &[Quirk] = &[
     quirk("G2 an empty title", "[]\nbs=8k", |j| j.name.is_empty(), &[]),
     quirk("G2 the title loses its last letter", "[a]x\nbs=8k", |j| j.name == "a]", &["section-title"]),
     quirk("G2 global is a prefix", "[globalfoo]\nbs=8k\n[a]", |j| sizes(j) == [8192; 3], &[]),
-    quirk("G4 filename goes last", "[a]\nfilename=x\ndirectory=/d", |j| filenames(j) == ["x"], &[]),
+    quirk("G4 filename goes last", "[a]\nfilename=x\ndirectory=/d", |j| filenames(j) == ["/d/x"], &[]),
     quirk("G4 kb_base goes first", "[a]\nbs=4KiB\nkb_base=1000", |j| sizes(j) == [4096; 3], &[]),
     quirk("G4 the last line wins", "[a]\nbs=8k\nbs=16k", |j| sizes(j) == [16384; 3], &[]),
     quirk("G4 engine options may come first", "[a]\nhipri\nioengine=io_uring", |j| j.engine.hipri, &[]),
@@ -472,4 +472,19 @@ fn rate_and_rate_iops_exclude_each_other() {
         assert_eq!(codes, ["two-rates"]);
         assert_eq!(parsed.diagnostics[0].place.as_ref().map(|place| place.line), Some(5));
     }
+}
+
+/// Files were put into a directory whatever the order, and fio reads a command line as it stands.
+#[test]
+fn a_directory_holds_the_files_that_are_named_after_it() {
+    let of_line = |line: &str| {
+        let (plan, _) = parse_command_line(&words(line), Dialect::Fio, &World::default()).into_result().unwrap();
+        plan.plan.jobs[0].files.filenames.clone()
+    };
+    assert_eq!(of_line("--name=a --size=4k --filename=zz --directory=d"), ["zz"]);
+    assert_eq!(of_line("--name=a --size=4k --directory=d --filename=zz:/abs"), ["d/zz", "/abs"]);
+    assert_eq!(of_line("--size=4k --filename=zz --name=a --directory=d"), ["zz"]);
+    let of_file = |text: &str| filenames(&fio_job(text)).join(" ");
+    assert_eq!(of_file("[a]\nsize=4k\nfilename=zz\ndirectory=d\n"), "d/zz");
+    assert_eq!(of_file("[global]\nfilename=zz\n[a]\nsize=4k\ndirectory=d\n"), "zz");
 }

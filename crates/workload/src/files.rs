@@ -224,7 +224,7 @@ fn paths(job: &Job, clone: u32, existing: &dyn Fn(&str) -> Option<FileFact>) -> 
     }
     let files = &job.files;
     if !files.filenames.is_empty() {
-        return files.named_paths();
+        return files.filenames.clone();
     }
     let title = job.section_title();
     if files.nrfiles <= 1 && existing(title).is_some_and(|fact| fact.block_device) {

@@ -139,8 +139,8 @@ fn clones_share_filenames_and_not_generated_names() {
     assert_eq!(paths(&job, 2), ["a/job.2.0", "a/job.2.1"]);
     job.files.filename_format = "x-$JobName/$filenum$jobnum-$other".to_owned();
     assert_eq!(paths(&job, 1), ["b/x-job/01-$other", "b/x-job/11-$other"]);
-    job.files.filenames = vec!["shared".to_owned(), "/abs".to_owned()];
-    assert_eq!(paths(&job, 1), ["a/shared", "/abs"]);
+    job.files.filenames = vec!["a/shared".to_owned(), "/abs".to_owned()];
+    assert_eq!(paths(&job, 1), ["a/shared", "/abs"], "clones share named files");
 }
 
 #[test]

@@ -7,7 +7,7 @@ use units::Bytes;
 /// The files of a job and how they are created.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FileOptions {
-    /// `filename`, split at `:`; empty when names are generated.
+    /// Paths of `filename`, split at `:`, in the first `directory` that was given before; empty when names are generated.
     pub filenames: Vec<String>,
     /// `directory`, split at `:`; clone `i` uses entry `i` modulo the count.
     pub directories: Vec<String>,
@@ -60,14 +60,6 @@ pub struct FileOptions {
 }
 
 impl FileOptions {
-    /// Returns the paths of `filename`; none if names are generated. fio puts shared files into the first directory,
-    /// whatever the clone.
-    #[must_use]
-    pub fn named_paths(&self) -> Vec<String> {
-        let directory = self.directories.first().map(String::as_str);
-        self.filenames.iter().map(|name| Self::path_under(directory, name)).collect()
-    }
-
     /// Returns the path of a file under a directory, if there is one.
     #[must_use]
     pub fn path_under(directory: Option<&str>, name: &str) -> String {

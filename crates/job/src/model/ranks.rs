@@ -195,7 +195,7 @@ impl Plan {
             let selected = ranks.ranks_of(job)?;
             let Ok(index) = selected.binary_search(&rank) else {
                 if !ranks.is_simulated && job.needs_data() && !job.engine.engine.is_remote() {
-                    plan.needed_by_ranks.extend(job.files.named_paths());
+                    plan.needed_by_ranks.extend(job.files.filenames.clone());
                 }
                 continue;
             };

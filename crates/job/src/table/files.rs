@@ -6,7 +6,7 @@ use super::spec::OptionKind::{Bool, Long, Text, Word};
 use super::spec::{ANY, OptionSpec, accepted, int, special, switch, text, word};
 use crate::draft::JobDraft;
 use crate::limits::FILENAMES_MAX;
-use crate::model::{CacheHint, Fallocate, FileLocking, FileOrder, FileService, OpenSync, WriteHint};
+use crate::model::{CacheHint, Fallocate, FileLocking, FileOptions, FileOrder, FileService, OpenSync, WriteHint};
 use crate::names;
 use crate::read::number::NumberUnit;
 use crate::read::{Findings, distribution, lists};
@@ -166,7 +166,10 @@ fn filename(draft: &mut JobDraft, text: &str, findings: &mut Findings) {
             .note("fio uses those files too, and divides `size` among them all")
             .remedy("name all files of a job in one place, separated by `:`");
     }
-    files.filenames.extend(names::split(text));
+    // As in fio, a directory that is given later holds no files that were named before.
+    let directory = files.directories.first().map(String::as_str);
+    let paths: Vec<String> = names::split(text).iter().map(|name| FileOptions::path_under(directory, name)).collect();
+    files.filenames.extend(paths);
     if files.filenames.len() > FILENAMES_MAX {
         files.filenames.truncate(FILENAMES_MAX);
         findings
