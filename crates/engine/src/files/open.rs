@@ -287,7 +287,9 @@ impl File {
     /// claiming descriptor: through another one the kernel cannot claim the device to drop its page cache, and fails
     /// with `EBUSY`.
     pub(crate) fn range_fd(&self) -> Result<RawFd, i32> {
-        match self.common().permit.as_ref().and_then(Permit::claim) {
+        // The lock is released before a closed file is opened, which takes it.
+        let claim = self.common().permit.as_ref().and_then(Permit::claim);
+        match claim {
             Some(claim) if self.kind == FileKind::Block => Ok(claim),
             _ => self.live_fd(),
         }

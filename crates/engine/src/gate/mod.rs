@@ -184,7 +184,8 @@ impl WriteGate {
         }
         let identity = FileIdentity::of(metadata);
         note_input(metadata);
-        if let Some(permit) = self.state().admitted.identified(identity, path) {
+        let known = self.state().admitted.identified(identity, path);
+        if let Some(permit) = known {
             return Ok(permit);
         }
         let candidate = WriteCandidate { gate: self, path, path_fd, identity };

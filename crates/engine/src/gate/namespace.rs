@@ -33,7 +33,8 @@ impl WriteGate {
         let identity = FileIdentity::of(&path_fd.metadata().map_err(failed("look at"))?);
         let FileIdentity::Character(number) = identity else { return Err(namespace::not_a_namespace(path).into()) };
         let users = &mut *self.admission();
-        if let Some(permit) = self.state().commanded.get(&identity).cloned() {
+        let known = self.state().commanded.get(&identity).cloned();
+        if let Some(permit) = known {
             return Ok(permit);
         }
         let file = open::reopen(&path_fd, path, OpenMode::READ_WRITE).map_err(failed("open"))?;
