@@ -329,6 +329,10 @@ fn begin_writeback(file: &std::fs::File, at: u64, length: usize) {
 
 fn reserve(file: &std::fs::File, layout: &FileLayout, from: u64) -> io::Result<()> {
     let length = layout.bytes - from;
+    // The kernel refuses to reserve nothing: a job that fills its filesystem begins with an empty file.
+    if length == 0 {
+        return Ok(());
+    }
     let native = |mode| match fallocate(file, mode, from, length) {
         Err(Errno::OPNOTSUPP | Errno::NOSYS) => Ok(()),
         result => result.map_err(io::Error::from),
