@@ -33,7 +33,7 @@ pub trait RunFacts {
     /// Returns milliseconds since 1970, and the offset from UTC in seconds. Virtual time begins at zero.
     fn now(&self) -> (u64, i32);
 
-    /// Returns the process ID of workers that have not ended.
+    /// Returns the process ID, for workers that have no thread of their own yet.
     fn pid(&self) -> u32;
 
     /// Returns the host; empty in virtual time, where results do not depend on it.
@@ -142,7 +142,10 @@ fn of_worker<'a>(
         job,
         number: worker.number as u32,
         group: worker.group,
-        pid: end.map_or_else(|| context.facts.pid(), |end| end.thread),
+        pid: match end.map_or_else(|| counters.worker(worker.number).thread(), |end| end.thread) {
+            0 => context.facts.pid(),
+            thread => thread,
+        },
         started_unix_ms: end.map_or(context.started_unix_ms, |end| end.started_unix_ms),
         started_clock_ms: end.and_then(|end| end.started_clock_ms),
         elapsed_s: now.saturating_sub(context.started_unix_ms).div_ceil(1000),
