@@ -153,10 +153,11 @@ fn run_and_print(host: &HostOptions, plan: &Plan, words: &[String]) -> Exit {
         out.report(&problem);
     }
     let job = |number: usize| &plan.jobs[workers[number].job];
-    let failed = completed.workers.iter().filter(|one| one.fails_as_in_fio(job(one.number))).count();
-    for problem in device::verify_files::write(directory, plan, workers, &completed.workers) {
-        out.report(&problem);
-    }
+    let mut failed = completed.workers.iter().filter(|one| one.fails_as_in_fio(job(one.number))).count();
+    let unwritten = device::verify_files::write(directory, plan, workers, &completed.workers);
+    // What was written cannot be verified later.
+    failed = failed.max(unwritten.len().min(1));
+    unwritten.iter().for_each(|problem| out.report(problem));
     if failed > 0 || plan.jobs.iter().any(|job| job.on_error.error_dump) {
         for line in failures(&*prepared, &completed) {
             out.report(&line);

@@ -156,8 +156,9 @@ impl RunSession<'_> {
         let pending_save = self.save(trial, &completed.run, &verdicts, started_unix_ms);
         let mut failures =
             device::verify_files::write(Path::new("."), prepared.plan(), prepared.workers(), &completed.workers);
+        let unwritten = (!failures.is_empty()).then_some(Exit::Environment);
         failures.extend(runners::failures(prepared, &completed));
-        let exit = completed.signal.map(Exit::Signal).or_else(|| worst_exit(&completed, prepared));
+        let exit = completed.signal.map(Exit::Signal).or_else(|| worst_exit(&completed, prepared)).or(unwritten);
         let left_behind = left_behind(&prepared.preview());
         Ok(FinishedRun { trial: index, run: completed.run, verdicts, failures, exit, left_behind, pending_save })
     }
