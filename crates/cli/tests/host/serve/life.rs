@@ -36,6 +36,8 @@ fn the_command_is_stopped_with_the_server() {
 fn sockets_are_private_and_removed_at_the_end() {
     let place = Place::new();
     let server = place.serve("custom,size=1MiB");
+    // The socket of the statistics follows that of the exports.
+    wait_for("its statistics", || place.path("s.stats").exists());
     for name in ["s", "s.stats"] {
         let mode = std::fs::metadata(place.path(name)).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600, "{name}");
