@@ -51,6 +51,8 @@ pub enum EndScope {
 pub struct Policy {
     /// Queue depth, at least 1.
     pub depth: u32,
+    /// Whether operations go through a queue; otherwise each begins with its call, as in fio, and takes no time to submit.
+    pub queues: bool,
     /// Operations per submission; `None` to adapt to how soon operations complete.
     pub batch: Option<u32>,
     /// Minimum number of completions to wait for when the queue is full. 0 counts as 1, because a loop that only polls
@@ -108,6 +110,7 @@ impl Default for Policy {
     fn default() -> Self {
         Self {
             depth: 1,
+            queues: true,
             batch: None,
             complete_min: 1,
             complete_max: None,

@@ -73,6 +73,8 @@ pub struct DriveWorker {
     /// Reads of these passes.
     to_read_back: u64,
     abandoned: Vec<Abandoned>,
+    /// Operations whose depth is counted when the queue is filled up.
+    refilled: u32,
     start: Nanos,
     ramp_end: Nanos,
     end: Nanos,
@@ -112,6 +114,7 @@ impl DriveWorker {
             replayed: 0,
             to_read_back: 0,
             abandoned: Vec::new(),
+            refilled: 0,
             start: Nanos::MAX,
             ramp_end: Nanos::MAX,
             end: Nanos::MAX,
@@ -257,6 +260,9 @@ impl DriveWorker {
         if self.is_halted() {
             self.fail_retries(now);
         }
+        if self.refilled > 0 {
+            self.meter.at_depth(self.slots.in_flight().max(1), std::mem::take(&mut self.refilled));
+        }
         self.submit_retries(target);
         if self.slots.in_flight() > 0 {
             return Wake::Completions(1);
@@ -338,9 +344,28 @@ impl DriveWorker {
             }
         };
         if issued > 0 {
-            self.meter.submitted(before, issued);
+            self.meter.submitted(issued);
+            self.count_depth(before, issued, issued == most);
         }
         if self.exhausted && self.slots.in_flight() == 0 { self.drain(target, now) } else { wake }
+    }
+
+    /// Counts the depth of a group of operations. fio reaps one completion at a time and issues the next operation, so that
+    /// it counts each at the depth to which the queue is filled up again. `is_limited` is whether the size of the group ended
+    /// it, so that another one may follow.
+    #[inline]
+    fn count_depth(&mut self, before: u32, issued: u32, is_limited: bool) {
+        let (policy, in_flight) = (&self.policy, self.slots.in_flight());
+        if policy.batch.is_some() {
+            self.meter.at_depth(in_flight, issued);
+        } else if policy.complete_min > 1 || policy.low.is_some() {
+            (1..=issued).for_each(|nth| self.meter.at_depth(before + nth, 1));
+        } else {
+            self.refilled += issued;
+            if !is_limited || !self.slots.has_free() {
+                self.meter.at_depth(in_flight, std::mem::take(&mut self.refilled));
+            }
+        }
     }
 
     /// Drops the cached data of the files. Returns the time afterwards, because this is not part of an operation.
@@ -461,7 +486,7 @@ impl DriveWorker {
             return self.finish_slowly(target, completion);
         }
         // Fields are read one by one, because copying the whole flight just after parts of it were written stalls.
-        self.meter.record(&sample(flight, completion));
+        self.meter.record(&sample(flight, completion, self.policy.queues));
         self.issuer.complete(decision, completion.completed);
         self.slots.release(completion.tag, completion.completed);
     }
@@ -476,7 +501,7 @@ impl DriveWorker {
         if completion.result == Completion::WITHOUT_CALL {
             self.meter.record_without_latency(direction(decision.kind), decision.length, completion.completed);
         } else if completion.result == Completion::WITHOUT_DATA {
-            self.meter.record(&Sample { bytes: 0, ..sample(&flight, completion) });
+            self.meter.record(&Sample { bytes: 0, ..sample(&flight, completion, self.policy.queues) });
             self.check_latency(&flight, completion);
         } else if decision.kind.moves_data() {
             if completion.result != (decision.length - flight.moved) as i32 {
@@ -485,7 +510,7 @@ impl DriveWorker {
             if decision.checked && self.verify_or_retry(target, completion, &flight) {
                 return;
             }
-            self.meter.record(&sample(&flight, completion));
+            self.meter.record(&sample(&flight, completion, self.policy.queues));
             self.meter.record_blocks(direction(decision.kind), decision.offset, decision.length, true);
             if let Some(recent) = self.recent.as_mut().filter(|_| decision.kind == OpKind::Write) {
                 recent.record(&decision);
@@ -499,7 +524,7 @@ impl DriveWorker {
                 return self.finish_incomplete(completion);
             }
             if !decision.closing {
-                self.meter.record_sync(sample(&flight, completion).service());
+                self.meter.record_sync(sample(&flight, completion, self.policy.queues).service());
             }
         }
         self.issuer.complete(&decision, completion.completed);
@@ -563,15 +588,16 @@ fn op(tag: Tag, decision: &Decision, moved: u32) -> Op {
 
 /// Returns the sample of a completed operation.
 #[inline]
-fn sample(flight: &Flight, completion: &Completion) -> Sample {
+fn sample(flight: &Flight, completion: &Completion, queues: bool) -> Sample {
+    let submitted = flight.submitted.min(completion.submitted);
     Sample {
         direction: direction(flight.decision.kind),
         priority: flight.decision.priority,
         bytes: flight.decision.length,
         offset: flight.decision.offset,
         intended: flight.decision.intended,
-        started: flight.started,
-        submitted: flight.submitted.min(completion.submitted),
+        started: if queues { flight.started } else { submitted },
+        submitted,
         completed: completion.completed,
     }
 }

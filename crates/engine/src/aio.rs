@@ -156,11 +156,13 @@ pub(crate) struct Aio {
     slots: EngineSlots,
     /// Completions to be collected besides those in the kernel's ring.
     ready: Vec<Completion>,
-    /// Events returned by the kernel when it is waited for.
+    /// Events returned by the kernel when it is waited for, as many as one call may return.
     events: Vec<AioEvent>,
     in_call: Arc<InCall>,
     buffers: Buffers,
     clock: MonotonicClock,
+    /// Last reading of the clock by the worker, which precedes the operations that it then submits.
+    latest: Nanos,
 }
 
 impl Aio {
@@ -178,10 +180,11 @@ impl Aio {
             pointers: Vec::with_capacity(depth),
             slots: EngineSlots::new(setup.depth),
             ready: Vec::with_capacity(depth),
-            events: vec![AioEvent::default(); depth],
+            events: vec![AioEvent::default(); depth.min(setup.complete_max.max(1) as usize)],
             in_call: setup.in_call.clone().unwrap_or_default(),
             buffers: Buffers::new(setup)?,
             clock: setup.clock,
+            latest: Nanos::ZERO,
         })
     }
 
@@ -213,8 +216,9 @@ impl Aio {
     #[cold]
     fn reject_first(&mut self, errno: i32) {
         let tag = self.queued.remove(0);
-        let submitted = self.slots.release(tag);
-        self.ready.push(Completion { tag, submitted, completed: self.clock.now(), result: -errno });
+        self.slots.release(tag);
+        let now = self.clock.now();
+        self.ready.push(Completion { tag, submitted: now, completed: now, result: -errno });
     }
 
     /// Tries once to submit all queued operations. Returns how many the kernel took.
@@ -251,9 +255,14 @@ impl SubmissionQueue for Aio {
             return;
         };
         let completed = self.clock.now();
+        let mut room = self.events.len();
         loop {
             let completion = self.finish(event, completed);
             done.push(completion);
+            room -= 1;
+            if room == 0 {
+                return;
+            }
             match self.context.pop() {
                 Some(next) => event = next,
                 None => return,
@@ -271,19 +280,21 @@ impl SubmissionQueue for Aio {
         if self.queued.is_empty() {
             return;
         }
-        let now = self.clock.now();
-        for tag in &self.queued {
-            self.slots.stamp(*tag, now);
-        }
         while let Some(first) = self.queued.first() {
             // On buffered files the call itself does the I/O, one operation after the other.
-            let call = self.requests[first.index()].as_call(now);
+            let call = self.requests[first.index()].as_call(self.latest);
             let length = self.vectors.as_ref().map(|vectors| vectors[first.index()].iov_len as u32);
             self.in_call.enter(BlockedCall { length: length.unwrap_or(call.length), ..call });
             let submitted_count = self.submit_queued();
             self.in_call.leave();
             match submitted_count {
-                Ok(taken) => drop(self.queued.drain(..taken)),
+                // As in fio, the call is part of the submission.
+                Ok(taken) => {
+                    let submitted = self.clock.now();
+                    for tag in self.queued.drain(..taken) {
+                        self.slots.stamp(tag, submitted);
+                    }
+                }
                 Err(libc::EINTR) if thread::is_abandoned() => return,
                 Err(libc::EINTR) => {}
                 // The kernel's queue is full and accepts more after a completion. With nothing else in flight there
@@ -299,7 +310,7 @@ impl SubmissionQueue for Aio {
         if !self.ready.is_empty() {
             return false;
         }
-        let want = want.min(self.slots.in_flight() - self.queued.len() as u32);
+        let want = want.min(self.slots.in_flight() - self.queued.len() as u32).min(self.events.len() as u32);
         let time = limit.map(timespec);
         let time = time.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
         // SAFETY: `events` has space for one event per tag, and `time` is null or outlives the call.
@@ -319,7 +330,8 @@ impl SubmissionQueue for Aio {
 impl Target for Aio {
     #[inline]
     fn now(&mut self) -> Nanos {
-        self.clock.now()
+        self.latest = self.clock.now();
+        self.latest
     }
 
     fn prioritize(&mut self, priority: u16) {

@@ -4,6 +4,7 @@
 //! created a ring uses it, so the kernel can deliver completions when the thread asks for them instead of interrupting
 //! it.
 
+use std::collections::VecDeque;
 use std::io;
 use std::os::fd::RawFd;
 use std::path::Path;
@@ -63,6 +64,8 @@ pub(crate) struct KernelRing<S: squeue::EntryMarker, C: RingCompletion> {
     iopoll: bool,
     /// Operations queued for submission.
     queued: Vec<S>,
+    /// Tags of operations in the ring that the kernel has not taken.
+    submitting: VecDeque<Tag>,
     slots: EngineSlots,
     clock: MonotonicClock,
 }
@@ -95,6 +98,7 @@ impl<S: squeue::EntryMarker, C: RingCompletion> KernelRing<S, C> {
             sqpoll: setup.sqpoll,
             iopoll: setup.hipri,
             queued: Vec::with_capacity(setup.depth as usize),
+            submitting: VecDeque::with_capacity(setup.depth as usize),
             slots: EngineSlots::new(setup.depth),
             clock: setup.clock,
         }
@@ -127,15 +131,16 @@ impl<S: squeue::EntryMarker, C: RingCompletion> KernelRing<S, C> {
         self.queued.push(entry);
     }
 
-    /// Moves the queued operations into the ring, stamped with one reading of the clock.
+    /// Moves the queued operations into the ring. The kernel's thread takes them from there; otherwise they are submitted by
+    /// the next call.
     #[inline]
     fn push_queued(&mut self) {
         if self.queued.is_empty() {
             return;
         }
-        let now = self.clock.now();
-        for entry in &self.queued {
-            self.slots.stamp(tag_of(entry.get_user_data()), now);
+        self.submitting.extend(self.queued.iter().map(|entry| tag_of(entry.get_user_data())));
+        if self.sqpoll {
+            self.stamp(self.submitting.len());
         }
         // SAFETY: the caller of `queue` guarantees the memory of each entry.
         while unsafe { self.ring.submission().push_multiple(&self.queued) }.is_err() {
@@ -144,6 +149,16 @@ impl<S: squeue::EntryMarker, C: RingCompletion> KernelRing<S, C> {
             let _ = self.ring.submitter().squeue_wait();
         }
         self.queued.clear();
+    }
+
+    /// Stamps the oldest operations in the ring, which have been submitted, with one reading of the clock.
+    #[inline]
+    fn stamp(&mut self, count: usize) {
+        if count > 0 {
+            let submitted = self.clock.now();
+            let taken = self.submitting.drain(..count.min(self.submitting.len()));
+            taken.for_each(|tag| self.slots.stamp(tag, submitted));
+        }
     }
 
     /// Makes one system call, which submits the queued operations and waits for `want` completions, at most for
@@ -169,6 +184,10 @@ impl<S: squeue::EntryMarker, C: RingCompletion> KernelRing<S, C> {
         // SAFETY: `argument` and the time it points to outlive the call and have the layout that the kernel expects
         // with `ENTER_EXT_ARG`.
         let entered = unsafe { self.ring.submitter().enter(to_submit, want, flags, Some(&argument)) };
+        // As in fio, the call is part of the submission.
+        if let (Ok(taken), false) = (&entered, self.sqpoll) {
+            self.stamp(*taken);
+        }
         // After a timeout or with a full completion queue, the caller only reads the queue again.
         matches!(entered, Err(error) if !matches!(error.raw_os_error(), Some(libc::ETIME | libc::EAGAIN | libc::EBUSY)))
     }
@@ -217,6 +236,13 @@ impl<S: squeue::EntryMarker, C: RingCompletion> KernelRing<S, C> {
         if self.iopoll && limit.is_some() {
             // A polled ring polls the device for as long as it waits and supports no deadline.
             return self.enter(0, None);
+        }
+        // A call that also waits would not tell how long the submission took.
+        if !self.queued.is_empty() && !self.sqpoll {
+            let interrupted = self.enter(0, None);
+            if interrupted || !self.ring.completion().is_empty() {
+                return interrupted;
+            }
         }
         self.enter(want, limit)
     }

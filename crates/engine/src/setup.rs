@@ -42,6 +42,8 @@ pub struct Setup {
     pub transfer: TransferFlags,
     /// Whether reads and writes are vectored (`io_uring`, `libaio`).
     pub vectored: bool,
+    /// Maximum number of completions that one call returns (`libaio`).
+    pub complete_max: u32,
     /// Number of operations of which the kernel executes one asynchronously (`io_uring`); 0 for none.
     pub force_async: u32,
     /// Percentage of operations to poll for with `hipri` (`pvsync2`).
@@ -95,6 +97,7 @@ impl Setup {
             sqpoll_cpu: None,
             transfer: TransferFlags { nowait: false, uncached: false, atomic: false },
             vectored: false,
+            complete_max: u32::MAX,
             force_async: 0,
             hipri_percentage: 100,
             thp: false,

@@ -269,11 +269,16 @@ impl Meter {
         self.summary.lateness.add(lateness.get(), 1);
     }
 
-    /// Counts a submission of `n` operations while `in_flight` others were in flight.
+    /// Counts a submission of `n` operations.
     #[inline]
-    pub fn submitted(&mut self, in_flight: u32, n: u32) {
+    pub fn submitted(&mut self, n: u32) {
         self.summary.submit.add_batch(n);
-        self.summary.depth.add_depth(in_flight + n, n);
+    }
+
+    /// Counts the depth of `n` operations that were issued with `in_flight` operations in flight in the end.
+    #[inline]
+    pub fn at_depth(&mut self, in_flight: u32, n: u32) {
+        self.summary.depth.add_depth(in_flight, n);
     }
 
     /// Counts a poll of the device that returned `n` completions.

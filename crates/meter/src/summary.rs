@@ -121,7 +121,7 @@ pub struct Summary {
     pub directions: [DirectionSummary; 3],
     /// Times of `fsync` and `fdatasync`.
     pub sync: Latency,
-    /// Number in flight after the submission of each operation.
+    /// Number in flight to which the queue was filled up with each operation.
     pub depth: DepthMap,
     /// Number of operations per submission.
     pub submit: DepthMap,
