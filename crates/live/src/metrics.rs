@@ -27,7 +27,16 @@ impl<'a> JobMetrics<'a> {
     /// Returns the kinds of operation that the job has done, with their labels.
     fn kinds(&self) -> impl Iterator<Item = (usize, String)> {
         let used = SummaryDirection::ALL.into_iter().filter(|kind| self.sum.ios[*kind as usize] > 0);
-        used.map(|kind| (kind as usize, format!("{},{}", self.labels, label("kind", kind.name()))))
+        used.map(|kind| (kind as usize, self.labels_of(kind.name())))
+    }
+
+    /// Returns the times of syncs with their labels, if the job has done any.
+    fn syncs(&self) -> Option<(String, &Latency)> {
+        (self.sum.sync.moments.count() > 0).then(|| (self.labels_of("sync"), &self.sum.sync))
+    }
+
+    fn labels_of(&self, kind: &str) -> String {
+        format!("{},{}", self.labels, label("kind", kind))
     }
 }
 
@@ -82,16 +91,26 @@ fn progress(out: &mut OpenMetrics, state: &ViewState) {
 
 fn counts(out: &mut OpenMetrics, jobs: &[JobMetrics<'_>]) {
     type Figure = fn(&MeterSnapshot, usize) -> f64;
-    let figures: [(Metric, Figure); 4] = [
-        (OPERATIONS, |sum, kind| sum.ios[kind] as f64),
-        (BYTES, |sum, kind| sum.bytes[kind] as f64),
-        (IOPS, |sum, kind| per_second(sum.ios[kind], sum.runtime[kind])),
-        (BANDWIDTH, |sum, kind| per_second(sum.bytes[kind], sum.runtime[kind])),
+    type SyncFigure = fn(&MeterSnapshot, u64) -> Option<f64>;
+    let figures: [(Metric, Figure, SyncFigure); 4] = [
+        (OPERATIONS, |sum, kind| sum.ios[kind] as f64, |_, count| Some(count as f64)),
+        (BYTES, |sum, kind| sum.bytes[kind] as f64, |_, _| None),
+        (
+            IOPS,
+            |sum, kind| per_second(sum.ios[kind], sum.runtime[kind]),
+            |sum, count| Some(per_second(count, sum.runtime.into_iter().max().unwrap_or_default())),
+        ),
+        (BANDWIDTH, |sum, kind| per_second(sum.bytes[kind], sum.runtime[kind]), |_, _| None),
     ];
-    for (metric, figure) in figures {
+    for (metric, figure, of_syncs) in figures {
         out.family(metric);
         for job in jobs {
             job.kinds().for_each(|(kind, labels)| out.sample(&labels, figure(&job.sum, kind)));
+            if let Some((labels, syncs)) = job.syncs()
+                && let Some(value) = of_syncs(&job.sum, syncs.moments.count())
+            {
+                out.sample(&labels, value);
+            }
         }
     }
     out.family(ERRORS);
@@ -108,14 +127,17 @@ fn latencies(out: &mut OpenMetrics, jobs: &[JobMetrics<'_>]) {
         [(SERVICE, |sum, kind| &sum.service[kind]), (RESPONSE, |sum, kind| &sum.response[kind])];
     for (metric, pick) in summaries {
         let all = || jobs.iter().flat_map(|job| job.kinds().map(move |(kind, labels)| (labels, pick(&job.sum, kind))));
-        if all().any(|(_, latency)| latency.moments.count() > 0) {
+        let syncs = || jobs.iter().filter_map(JobMetrics::syncs).filter(|_| metric == SERVICE);
+        if all().any(|(_, latency)| latency.moments.count() > 0) || syncs().next().is_some() {
             out.family(metric);
             all().for_each(|(labels, latency)| summary(out, &labels, latency));
+            syncs().for_each(|(labels, latency)| summary(out, &labels, latency));
         }
     }
     out.family(LATENCY);
     for job in jobs {
         job.kinds().for_each(|(kind, labels)| buckets(out, &labels, job.sum.latency(kind)));
+        job.syncs().into_iter().for_each(|(labels, latency)| buckets(out, &labels, latency));
     }
 }
 

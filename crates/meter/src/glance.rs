@@ -23,6 +23,8 @@ pub struct MeterSnapshot {
     pub response: [Latency; 3],
     /// Delay until the loop was ready to issue an operation after its intended instant, under a rate only.
     pub lateness: Latency,
+    /// Times of `fsync` and `fdatasync`.
+    pub sync: Latency,
     /// Failed operations.
     pub errors: u64,
 }
@@ -44,6 +46,7 @@ impl MeterSnapshot {
         self.begun = self.begun.max(other.begun);
         self.errors += other.errors;
         self.lateness.merge(&other.lateness);
+        self.sync.merge(&other.sync);
         for kind in 0..3 {
             self.ios[kind] += other.ios[kind];
             self.bytes[kind] += other.bytes[kind];

@@ -302,6 +302,7 @@ impl Meter {
         let (elapsed, active) = (now.since(self.phase_begin), self.active());
         (copy.at, copy.begun, copy.errors) = (now, self.begin, self.summary.errors);
         copy.lateness.become_sum([&self.summary.lateness]);
+        copy.sync.become_sum([&self.summary.sync]);
         for (kind, direction) in self.summary.directions.iter().enumerate() {
             (copy.ios[kind], copy.bytes[kind]) = (direction.ios, direction.bytes);
             copy.runtime[kind] = direction.runtime + if active[kind] { elapsed } else { Nanos::ZERO };
