@@ -36,6 +36,8 @@ codes! {
     HolesRead,
     /// By Little's law, more operations were in flight than possible, or far fewer than claimed.
     LittleContradicted,
+    /// The device was busy for longer than its requests can have kept it.
+    UtilContradicted,
     /// Figures that follow from each other do not match.
     FiguresDisagree,
     /// Decimal and binary units were mistaken for each other.

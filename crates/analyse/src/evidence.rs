@@ -50,6 +50,8 @@ quantities! {
     ServiceMean: Nanoseconds,
     /// Mean time of a sync.
     SyncMean: Nanoseconds,
+    /// The 99th percentile of the times of syncs.
+    SyncP99: Nanoseconds,
     /// Median service time.
     ServiceP50: Nanoseconds,
     /// Coefficient of variation of service times.
@@ -64,6 +66,14 @@ quantities! {
     RateAsked: PerSecond,
     /// Achieved rate.
     RateReached: PerSecond,
+    /// Requested rate of reads.
+    ReadRateAsked: PerSecond,
+    /// Achieved rate of reads.
+    ReadRateReached: PerSecond,
+    /// Requested rate of writes.
+    WriteRateAsked: PerSecond,
+    /// Achieved rate of writes.
+    WriteRateReached: PerSecond,
     /// Requested rate in bytes.
     ByteRateAsked: BytesPerSecond,
     /// Achieved rate in bytes.
@@ -334,6 +344,8 @@ pub enum EvidenceSource {
     Printed,
     /// Output of `iostat`.
     Iostat,
+    /// Output of `sar`.
+    Sar,
     /// Figures of a claim.
     Claim,
 }
@@ -341,6 +353,6 @@ pub enum EvidenceSource {
 impl EvidenceSource {
     /// Reports whether a device counted the figure: merged and split requests of all programs.
     pub(crate) const fn is_device(self) -> bool {
-        matches!(self, Self::Iostat | Self::DiskCounters)
+        matches!(self, Self::Iostat | Self::Sar | Self::DiskCounters)
     }
 }

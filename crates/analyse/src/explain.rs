@@ -4,7 +4,7 @@ use record::Run;
 use serde::Serialize;
 
 use crate::facts::Facts;
-use crate::{Code, Evidence, Expectation, Finding, KnownFigure, Observation, Quantity, rules, verdict};
+use crate::{Code, Evidence, Expectation, Finding, KnownFigure, Observation, Quantity, Remedy, rules, verdict};
 
 /// Findings about one job, one device or one claim.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -18,6 +18,9 @@ pub struct Explanation {
     pub figures: Vec<Evidence>,
     /// Findings, most important first.
     pub findings: Vec<Finding>,
+    /// Whether only figures are given, of a device beside the one that is explained.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub only_figures: bool,
     /// Assumptions behind the figures of the expected volume, in words.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
@@ -53,8 +56,40 @@ fn explanation(
     expectation: Option<&Expectation<'_>>,
 ) -> Explanation {
     let notes = expectation.map_or_else(Vec::new, |expectation| expectation.notes.clone());
-    let findings = verdict::in_order(findings);
-    Explanation { subject: subject.to_owned(), engine: None, figures: figures(seen), findings, notes }
+    let mut findings = verdict::in_order(findings);
+    if seen.latency_ns.is_some_and(|latency| latency.value() >= STALLED_NS) {
+        remove_depth_advice(&mut findings);
+    }
+    Explanation {
+        subject: subject.to_owned(),
+        engine: None,
+        figures: figures(seen),
+        findings,
+        only_figures: false,
+        notes,
+    }
+}
+
+/// Mean latency in nanoseconds from which operations stall: more of them in flight do not help.
+const STALLED_NS: f64 = 1e9;
+
+fn remove_depth_advice(findings: &mut Vec<Finding>) {
+    findings.retain(|finding| !matches!(finding.code, Code::DepthNeeded | Code::QueueTooShallow));
+    for finding in findings {
+        let is_of_depth = matches!(
+            finding.remedy,
+            Some(
+                Remedy::QueueingEngine { .. }
+                    | Remedy::RaiseDepth { .. }
+                    | Remedy::CompareDepth { .. }
+                    | Remedy::MoreInFlight { .. }
+                    | Remedy::AddWorkers { .. }
+            )
+        );
+        if is_of_depth {
+            (finding.remedy, finding.counterfactual) = (None, None);
+        }
+    }
 }
 
 /// Explains figures that do not belong to a run: device counters or a claim.
@@ -67,6 +102,12 @@ pub fn explain_observation(subject: &str, seen: &Observation, expectation: Optio
         findings.retain(|finding| finding.code != Code::DepthNeeded);
     }
     explanation(subject, seen, findings, expectation)
+}
+
+/// Returns figures without an explanation.
+#[must_use]
+pub fn explain_figures(subject: &str, seen: &Observation) -> Explanation {
+    Explanation { only_figures: true, ..explanation(subject, seen, Vec::new(), None) }
 }
 
 /// Explains jobs that ran at the same time on one volume, whose limits apply to all of them together. Removes from
@@ -137,6 +178,8 @@ fn figures(seen: &Observation) -> Vec<Evidence> {
         (Quantity::InFlightAchieved, seen.in_flight()),
         (Quantity::InFlightPossible, seen.depth),
         (Quantity::BusyShare, seen.busy),
+        (Quantity::SyncMean, seen.sync_mean_ns),
+        (Quantity::SyncP99, seen.sync_p99_ns),
     ];
     let evidence = |(quantity, known): (Quantity, Option<KnownFigure>)| {
         known.map(|known| Evidence { quantity, value: known.value(), unit: quantity.unit(), source: known.source })

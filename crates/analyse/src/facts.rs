@@ -4,6 +4,7 @@ use crate::Observation;
 use crate::hosts;
 use record::{DataKind, Declared, JobResult, Measured, Run, SeriesRecord, TargetKind};
 use std::borrow::Cow;
+use units::requests_in_flight;
 
 /// Fraction of its time from which a CPU counts as busy.
 const BUSY: f64 = 0.9;
@@ -75,7 +76,7 @@ impl<'a> Facts<'a> {
 
     /// Returns the depth of each worker that makes `total` over all workers.
     pub(crate) fn per_worker(self, total: f64) -> u64 {
-        (total / f64::from(self.job.workers.max(1))).ceil().max(1.0) as u64
+        requests_in_flight(total).div_ceil(u64::from(self.job.workers.max(1)))
     }
 
     /// Returns twice the number of workers, of each rank if there are several, if the host has CPUs for them.

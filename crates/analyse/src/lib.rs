@@ -34,7 +34,7 @@ pub use code::Code;
 pub use database::Database;
 pub use evidence::{Evidence, EvidenceSource, EvidenceUnit, Quantity};
 pub use expectation::{CapKind, Expectation, ExpectedCap, ExpectedPoint, LargerVolume};
-pub use explain::{Explanation, explain_job, explain_observation, explain_together};
+pub use explain::{Explanation, explain_figures, explain_job, explain_observation, explain_together};
 pub use finding::{Finding, Remedy, Severity};
 pub use observation::{KnownFigure, Observation, averaged, has_others};
 pub use repeats::{JobSpread, Spread, repeats};

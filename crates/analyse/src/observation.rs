@@ -97,6 +97,10 @@ pub struct Observation {
     pub spread: bool,
     /// Coefficient of variation of the times of operations.
     pub variation: Option<f64>,
+    /// Mean time of a sync in nanoseconds.
+    pub sync_mean_ns: Option<KnownFigure>,
+    /// The 99th percentile of the times of syncs in nanoseconds.
+    pub sync_p99_ns: Option<KnownFigure>,
     /// Operations that could be in flight: depth × workers.
     pub depth: Option<KnownFigure>,
     /// Whether the engine can keep more than one operation in flight for each worker.
@@ -141,7 +145,8 @@ impl Observation {
     pub fn of(run: &Run, job: &JobResult) -> Self {
         let (declared, result) = (&job.declared, &job.result);
         // Text output is as exact as its digits, but these figures are computed from its counts.
-        let source = if job.quotes.is_empty() { EvidenceSource::Counters } else { EvidenceSource::Printed };
+        let is_printed = !job.quotes.is_empty() || job.untimed;
+        let source = if is_printed { EvidenceSource::Printed } else { EvidenceSource::Counters };
         let counted = |value: f64| (value > 0.0).then(|| KnownFigure::exact(value, source));
         let (iops, reads) = (result.iops(), result.read.ios as f64);
         let series = run.common_series(job);
@@ -171,7 +176,9 @@ impl Observation {
                 true => (!declared.rw.is_empty()).then(|| declared.rw.starts_with("rand")),
                 false => all(|one| one.rw.starts_with("rand")),
             },
-            seconds: Some(result.elapsed_ns() as f64 / 1e9),
+            sync_mean_ns: counted(result.sync.mean_ns),
+            sync_p99_ns: result.sync.percentile_ns(99.0).and_then(|ns| counted(ns as f64)),
+            seconds: (!job.untimed).then(|| result.elapsed_ns() as f64 / 1e9),
             region_bytes: declared.size,
             direct: if is_one { declared.known_direct() } else { all(|one| one.direct) },
             device: declared.device,
@@ -192,7 +199,10 @@ impl Observation {
         let step = 0.1_f64.powi(device.decimals as i32);
         let source = match iostat.format {
             CounterFormat::Iostat => EvidenceSource::Iostat,
-            CounterFormat::Diskstats => EvidenceSource::DiskCounters,
+            CounterFormat::Sar => EvidenceSource::Sar,
+            CounterFormat::Diskstats | CounterFormat::Vmstat | CounterFormat::NodeExporter => {
+                EvidenceSource::DiskCounters
+            }
         };
         let figure = |value: Option<f64>, step: f64| {
             value.filter(|value| *value > 0.0).map(|value| KnownFigure::printed(value, step, source))
@@ -203,7 +213,14 @@ impl Observation {
         let seconds = reports.iter().map(|(report, _)| report.seconds).sum::<Option<f64>>();
         Self {
             iops: figure(Some(iops), step),
-            read_share: (iops > 0.0 && device.tells_kinds_apart()).then(|| reads / iops),
+            read_share: match device.tells_kinds_apart() {
+                true => (iops > 0.0).then(|| reads / iops),
+                // Requests of both kinds are taken as equally large.
+                false => device.read.bytes_per_second.and_then(|bytes| {
+                    let all = device.bytes_per_second();
+                    (all > 0.0).then(|| bytes / all)
+                }),
+            },
             bytes_per_second: figure(Some(device.bytes_per_second()), 1024.0 * step),
             request_bytes: figure((iops > 0.0).then(|| device.bytes_per_second() / iops), 1024.0 * step),
             latency_ns: figure(mean_await_ns(&device), 1e6 * step),
@@ -256,7 +273,11 @@ impl Observation {
             request_bytes: columns.request_bytes,
             latency_ns: latency.or_else(latency_made),
             in_flight: columns.in_flight,
-            busy: columns.busy,
+            // `svctm` is the busy time for each request.
+            busy: columns.busy.or_else(|| {
+                let busy = column(claim.service_ns)?.scaled(1e-9).times(&iops?);
+                Some(KnownFigure { source: EvidenceSource::Iostat, ..busy }).filter(|busy| busy.low <= 1.0)
+            }),
             spread: !claim.percentiles_ns.is_empty(),
             depth: in_all,
             workers: jobs.map(|jobs| jobs.value().round().max(1.0) as u64),

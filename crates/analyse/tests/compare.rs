@@ -330,3 +330,50 @@ fn slower_syncs_are_worse() {
     let back = compare(&[&slow], &[&fast], &ComparisonSettings::default());
     assert!(back.jobs[0].figures.iter().any(|row| row.judgement == Judgement::Better) && !back.is_worse());
 }
+
+/// Runs whose levels vary from run to run by a relative standard deviation.
+fn nights(count: usize, iops: f64, spread: f64, random: &mut Random) -> Vec<Run> {
+    let mut level = Wander::new(0.0, random);
+    let each = Seconds { count: 30, noise: 0.005, ..EVEN };
+    (0..count).map(|_| run(Seconds { iops: iops * (1.0 + spread * level.next(random)), ..each }, random)).collect()
+}
+
+fn compared_all(baseline: &[Run], candidate: &[Run]) -> Comparison {
+    let (a, b): (Vec<&Run>, Vec<&Run>) = (baseline.iter().collect(), candidate.iter().collect());
+    compare(&a, &b, &ComparisonSettings::default())
+}
+
+/// Seven nights against one run: the courses were compared as if they were one, and 40 equal trials gave 23 verdicts.
+#[test]
+fn repeats_on_one_side_tell_how_much_the_other_varies() {
+    let seed = 80;
+    for spread in [0.01, 0.02, 0.05] {
+        let mut random = Random::new(seed, 0);
+        let mut verdicts = 0;
+        for trial in 0..200 {
+            let (many, one) = (nights(7, 10_000.0, spread, &mut random), nights(1, 10_000.0, spread, &mut random));
+            let found = if trial % 2 == 0 { compared_all(&many, &one) } else { compared_all(&one, &many) };
+            let of = |row: &FigureComparison| matches!(judged(row), "better" | "worse");
+            verdicts += u32::from(found.jobs[0].figures.iter().any(of));
+            let iops = row(&found, "read.iops");
+            let shown = 100.0 * (iops.candidate / iops.baseline - 1.0);
+            assert!((iops.change.unwrap().percent - shown).abs() < 1e-9, "{iops:?}");
+            assert_eq!(iops.basis, Some(Basis::Repeats { runs: 1 }));
+        }
+        println!("seed {seed}, spread {spread}: {verdicts} verdicts on 200 equal trials");
+        assert!(verdicts <= 16, "seed {seed}, spread {spread}: {verdicts}");
+    }
+}
+
+#[test]
+fn five_percent_is_found_by_seven_runs_each() {
+    let seed = 81;
+    let mut random = Random::new(seed, 0);
+    let mut found = 0;
+    for _ in 0..100 {
+        let (a, b) = (nights(7, 10_000.0, 0.02, &mut random), nights(7, 9_500.0, 0.02, &mut random));
+        found += u32::from(judged(&row(&compared_all(&a, &b), "read.iops")) == "worse");
+    }
+    println!("seed {seed}: {found} of 100 found");
+    assert!(found >= 80, "seed {seed}: {found}");
+}

@@ -419,3 +419,45 @@ fn exhausted_credits_explain_a_change_of_throughput() {
     let held = finding(&run, Code::ModelHeldBack).unwrap();
     assert_eq!((held.value(Quantity::CreditsGone), held.value(Quantity::CreditsLast)), (Some(15e9), None));
 }
+
+/// A mix of 28,000 reads and 12,000 writes was judged as 12,000, and its operations in flight did not follow from that.
+#[test]
+fn rates_of_reads_and_writes_are_judged_together() {
+    const SECONDS: u64 = 30;
+    let mix = |asked: [u64; 2], done: [u64; 2], latency_ns: [u64; 2]| {
+        let mut run = queue_full(512, 1_000_000);
+        let job = &mut run.jobs[0];
+        job.declared.rate_iops = DeclaredPerKind { read: Some(asked[0]), write: Some(asked[1]), trim: None };
+        let kind = |at: usize| DirectionResult {
+            ios: done[at] * SECONDS,
+            bytes: done[at] * SECONDS * 4096,
+            runtime_ns: SECONDS * SECOND_NS,
+            service: latency(done[at] * SECONDS, latency_ns[at], 0),
+            latency: latency(done[at] * SECONDS, latency_ns[at], 0),
+            ..DirectionResult::default()
+        };
+        (job.result.read, job.result.write) = (kind(0), kind(1));
+        job.result.runtime_ns = SECONDS * SECOND_NS;
+        verdict(&run).headline
+    };
+    let reads = [28_000, 700, 1, 5_000, 90_000];
+    let writes = [12_000, 300, 9_000, 50];
+    for read in reads {
+        for write in writes {
+            let of = format!("{read} + {write}");
+            let latency_ns = [400_000, 900_000];
+            let kept = mix([read, write], [read, write], latency_ns);
+            let value = |quantity: Quantity| kept.value(quantity).unwrap_or_else(|| panic!("{of}: no {quantity:?}"));
+            assert_eq!(kept.code, Code::RateKept, "{of}");
+            let all = (read + write) as f64;
+            assert_eq!([Quantity::RateAsked, Quantity::RateReached].map(value), [all, all], "{of}");
+            assert_eq!([Quantity::ReadRateReached, Quantity::WriteRateReached].map(value), [read as f64, write as f64]);
+            let little = value(Quantity::RateReached) * value(Quantity::ServiceMean) / 1e9;
+            assert!((value(Quantity::InFlightAchieved) / little - 1.0).abs() < 0.005, "{of}");
+            // One kind that is short makes the whole short.
+            let missed = mix([read, write * 2], [read, write], latency_ns);
+            assert!(matches!(missed.code, Code::RateNotReached | Code::QueueTooShallow), "{of}: {:?}", missed.code);
+            assert_eq!(missed.value(Quantity::RateAsked), Some((read + 2 * write) as f64), "{of}");
+        }
+    }
+}

@@ -189,7 +189,9 @@ fn pair(code: Code) -> Pair {
         Code::AboveExpectation | Code::BelowExpectation | Code::BeyondKnee | Code::UnwrittenBlocks => volume(code),
         Code::LittleContradicted | Code::LittleHolds | Code::FiguresDisagree | Code::UnitsMixed => figures(code),
         Code::OddBlockSize | Code::RequestsSplit | Code::SmallRegion | Code::MechanicalDisk => figures(code),
-        Code::UtilMisread | Code::MeanWithoutSpread | Code::DepthNeeded | Code::SinceBoot => figures(code),
+        Code::UtilMisread | Code::UtilContradicted | Code::MeanWithoutSpread | Code::DepthNeeded | Code::SinceBoot => {
+            figures(code)
+        }
         Code::EngineNotAsynchronous | Code::RateNotReached | Code::QueueTooShallow | Code::GeneratorCpuBound => {
             load(code)
         }
@@ -407,6 +409,15 @@ fn figures(code: Code) -> Pair {
         Code::UtilMisread => {
             let busy = |share: f64| seen(|seen| (seen.busy, seen.in_flight) = (exactly(share), exactly(16.0)));
             (busy(0.99), busy(0.8))
+        }
+        Code::UtilContradicted => {
+            let busy = |share: f64| {
+                seen(|seen| {
+                    (seen.busy, seen.iops, seen.latency_ns) = (exactly(share), exactly(100.0), exactly(1e6));
+                    (seen.depth, seen.bytes_per_second) = (None, None);
+                })
+            };
+            (busy(0.21), busy(0.19))
         }
         Code::SinceBoot => (seen(|seen| seen.since_boot = true), seen(|_| ())),
         Code::MeanWithoutSpread => (seen(|seen| seen.spread = false), seen(|_| ())),

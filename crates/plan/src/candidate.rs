@@ -1,5 +1,6 @@
 //! A volume of the catalogue at the smallest size that meets the need.
 
+use units::requests_in_flight;
 use volume::catalogue::{About, LatencyBasis};
 use volume::closed::{Cap, Load};
 use volume::spec::{LimitSource, PriceParts};
@@ -247,7 +248,7 @@ impl Candidate {
     /// Returns the number of jobs and their queue depth that keep enough in flight: at most 64 per job, up to 64 jobs.
     #[must_use]
     pub fn jobs(&self) -> Option<(u64, u64)> {
-        let depth = (self.in_flight? * (1.0 - 1e-9)).ceil().max(1.0) as u64;
+        let depth = requests_in_flight(self.in_flight?);
         let jobs = depth.div_ceil(64).clamp(1, 64);
         Some((jobs, depth.div_ceil(jobs)))
     }

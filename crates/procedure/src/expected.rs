@@ -49,6 +49,31 @@ impl ExpectedVolume {
         key.value.split_whitespace().next()?.parse().ok()
     }
 
+    /// Returns machines of which one's limit would explain a rate, with that limit in operations per second: those with the
+    /// nearest one. None if the volume names a machine.
+    #[must_use]
+    pub fn machines_at(&self, seen: &Observation) -> Vec<(String, f64)> {
+        const NEAR: f64 = 0.02;
+        let Some(iops) = seen.iops.map(|iops| iops.value()) else { return Vec::new() };
+        if self.words.split(',').any(|pair| pair.trim().starts_with("machine=")) {
+            return Vec::new();
+        }
+        let load = load(seen, f64::INFINITY);
+        let limit = |machine: catalogue::Machine| {
+            let words = with_key(&self.words, "machine", &machine.name);
+            let resolved = catalogue::resolve_all(&[&words], &self.read_file).ok()?;
+            let caps = closed::caps(&resolved[0].spec, &load);
+            let of_machine = caps.iter().filter(|cap| names_machine(&cap.name)).map(|cap| cap.iops);
+            let lowest = of_machine.reduce(f64::min)?;
+            ((lowest / iops - 1.0).abs() <= NEAR).then_some((machine.name, lowest))
+        };
+        let all = catalogue::machines(&self.words).unwrap_or_default();
+        let mut near: Vec<(String, f64)> =
+            all.into_iter().filter(|machine| !machine.name.ends_with('*')).filter_map(limit).collect();
+        near.sort_by(|a, b| (a.1 / iops - 1.0).abs().total_cmp(&(b.1 / iops - 1.0).abs()));
+        near
+    }
+
     /// Returns the expected performance under the load of an observation. `at` computes other queue depths on demand.
     pub fn of<'a>(&self, seen: &Observation, at: &'a dyn Fn(f64) -> Option<ExpectedPoint>) -> Expectation<'a> {
         let spec = &self.volume.spec;

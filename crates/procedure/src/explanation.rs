@@ -1,10 +1,10 @@
 //! Explains runs, counters and claims, by comparison with a simulated volume if one is named.
 
 use analyse::{
-    Database, EvidenceSource, Expectation, ExpectedPoint, Explanation, KnownFigure, Observation, averaged, explain_job,
-    explain_observation, explain_together, has_others,
+    Code, Database, EvidenceSource, Expectation, ExpectedPoint, Explanation, KnownFigure, Observation, averaged,
+    explain_figures, explain_job, explain_observation, explain_together, has_others,
 };
-use record::{Claim, CounterFormat, Input, Iostat, IostatKind, Run};
+use record::{Claim, CounterFormat, Input, Iostat, IostatKind, Run, StackedDisk};
 use report::Explained;
 use runner::{RunControl, Runner};
 use units::{Bytes, Nanos, count, percent, significant};
@@ -20,6 +20,8 @@ pub struct ExplanationQuestion {
     pub claims: Vec<(String, Claim)>,
     /// Volume to compare with.
     pub expected: Option<ExpectedVolume>,
+    /// Device of the counters to explain, which is the expected volume; `None` for the busiest disk.
+    pub device: Option<String>,
     /// Database that produces the load.
     pub database: Option<Database>,
 }
@@ -71,13 +73,7 @@ impl Explainer<'_> {
     fn input(&self, name: &str, input: &Input) -> Explained {
         match input {
             Input::Run(run) => self.of(name.to_owned(), "run", self.run(run)),
-            Input::Iostat(iostat) => {
-                let kind = match iostat.format {
-                    CounterFormat::Iostat => "iostat",
-                    CounterFormat::Diskstats => "diskstats",
-                };
-                self.of(name.to_owned(), kind, self.iostat(iostat))
-            }
+            Input::Iostat(iostat) => self.of(name.to_owned(), iostat.format.name(), self.iostat(iostat)),
         }
     }
 
@@ -108,7 +104,10 @@ impl Explainer<'_> {
         let Some(volume) = self.words.expected.as_ref().filter(|_| members.len() > 1) else {
             let explained = |&index: &usize| {
                 let seen = &seen[index];
-                self.against(seen, |expectation| explain_job(run, index, seen, expectation))
+                self.against(seen, |expectation| match run.is_of_other_program() {
+                    true => explain_observation(&run.jobs[index].name, seen, expectation),
+                    false => explain_job(run, index, seen, expectation),
+                })
             };
             return members.iter().map(explained).collect();
         };
@@ -121,34 +120,65 @@ impl Explainer<'_> {
         std::iter::once(whole).chain(jobs).collect()
     }
 
+    /// Explains the busiest disk, or the one that the question names. Of others only the figures are returned.
     fn iostat(&self, iostat: &Iostat) -> Vec<Explanation> {
-        let names = devices(iostat);
-        let explained = |name: &String| {
-            let seen = Observation::of_device(iostat, name).completed_by(&self.claims);
-            let mut explanation = self.observed(name, &seen);
-            explanation.notes.extend(other_requests(iostat, name));
-            if iostat.format == CounterFormat::Diskstats {
-                explanation.notes.push(means_only(iostat));
-            }
-            explanation
+        let disks = iostat.disks();
+        let chosen = self.words.device.clone().or_else(|| Some(disks.first()?.name.clone()));
+        let Some(chosen) = chosen else { return Vec::new() };
+        let seen = |name: &str| Observation::of_device(iostat, name).completed_by(&self.claims);
+        let mut explanation = self.observed(&chosen, &seen(&chosen));
+        explanation.notes.extend(other_requests(iostat, &chosen));
+        explanation.notes.extend(counted_with(iostat, &disks, &chosen));
+        if iostat.format != CounterFormat::Iostat && iostat.intervals().next().is_some() {
+            explanation.notes.push(means_only(iostat));
+        }
+        explanation.notes.extend(iostat.notes.iter().cloned());
+        let others = disks.iter().filter(|disk| disk.name != chosen);
+        let only_figures = |disk: &StackedDisk| Explanation {
+            notes: vec![format!("not explained: `--device {}` does", disk.name)],
+            ..explain_figures(&disk.name, &seen(&disk.name))
         };
-        names.iter().map(explained).collect()
+        let others: Vec<Explanation> = others.map(only_figures).collect();
+        std::iter::once(explanation).chain(others).collect()
     }
 
     fn observed(&self, subject: &str, seen: &Observation) -> Explanation {
         self.against(seen, |expectation| explain_observation(subject, seen, expectation))
     }
 
-    /// Calls `explain` with the expected volume, if there is one.
-    fn against<T>(&self, seen: &Observation, explain: impl FnOnce(Option<&Expectation<'_>>) -> T) -> T {
+    /// Calls `explain` with the expected volume, if there is one. Asks for the machine if the limit of one would explain
+    /// what the volume does not.
+    fn against(
+        &self,
+        seen: &Observation,
+        explain: impl FnOnce(Option<&Expectation<'_>>) -> Explanation,
+    ) -> Explanation {
         let at = |in_flight: f64| self.at(seen, in_flight);
-        let expectation = self.words.expected.as_ref().map(|volume| volume.of(seen, &at));
-        explain(expectation.as_ref())
+        let Some(volume) = &self.words.expected else { return explain(None) };
+        let mut explanation = explain(Some(&volume.of(seen, &at)));
+        if explanation.findings.iter().any(|finding| finding.code == Code::BelowExpectation) {
+            explanation.notes.extend(machine_asked(&volume.machines_at(seen)));
+        }
+        explanation
     }
 
     fn at(&self, seen: &Observation, in_flight: f64) -> Option<ExpectedPoint> {
         self.words.expected.as_ref()?.at(seen, in_flight, self.runner, self.control)
     }
+}
+
+/// Asks for the machine, whose limit may be the reason.
+fn machine_asked(machines: &[(String, f64)]) -> Option<String> {
+    let (first, iops) = machines.first()?;
+    let others = match machines.len() {
+        1 => String::new(),
+        2 => format!(", as {} does", machines[1].0),
+        more => format!(", as {} and {} others do", machines[1].0, more - 2),
+    };
+    let iops = count(*iops);
+    Some(format!(
+        "no machine is named, and one may be the limit: {first} allows {iops} IOPS{others}. Name yours: machine={first}"
+    ))
 }
 
 /// Returns the first observation of an input, which complements a claim beside it.
@@ -159,9 +189,21 @@ fn first_observation(input: &Input) -> Observation {
             first.map(|phase| Observation::of(run, &run.together(&phase))).unwrap_or_default()
         }
         Input::Iostat(iostat) => {
-            devices(iostat).first().map(|name| Observation::of_device(iostat, name)).unwrap_or_default()
+            iostat.disks().first().map(|disk| Observation::of_device(iostat, &disk.name)).unwrap_or_default()
         }
     }
+}
+
+/// Returns which devices of a report have the requests of a disk too.
+pub(crate) fn counted_with(iostat: &Iostat, disks: &[StackedDisk], name: &str) -> Option<String> {
+    let rate = |name: &String| {
+        let iops = Observation::of_device(iostat, name).iops.map_or(0.0, |iops| iops.value());
+        format!("{name} ({} IOPS)", count(iops))
+    };
+    let above: Vec<String> = disks.iter().find(|disk| disk.name == name)?.above.iter().map(rate).collect();
+    let lie = if above.len() == 1 { "lies" } else { "lie" };
+    (!above.is_empty())
+        .then(|| format!("{} {lie} on it or on disks beside it, and the requests are the same", above.join(", ")))
 }
 
 /// Returns what a device did besides reads and writes, whose figures do not include it; or that they do.
@@ -192,8 +234,8 @@ pub(crate) fn other_requests(iostat: &Iostat, name: &str) -> Option<String> {
 /// Returns what counters do not show, and how certain an answer from them is.
 pub(crate) fn means_only(iostat: &Iostat) -> String {
     let of = match iostat.format {
-        CounterFormat::Iostat => "iostat has",
-        CounterFormat::Diskstats => "counters of the kernel have",
+        CounterFormat::Diskstats => "counters of the kernel have".to_owned(),
+        format => format!("{} has", format.name()),
     };
     let lengths: Vec<f64> = iostat.intervals().filter_map(|report| report.seconds).collect();
     let seconds = lengths.iter().sum::<f64>() / lengths.len() as f64;
@@ -205,19 +247,4 @@ pub(crate) fn means_only(iostat: &Iostat) -> String {
         "low confidence: {of} means over {intervals}, so shorter bursts and the offsets are not known; a trace of \
          `fathom capture` shows them"
     )
-}
-
-/// Returns the devices with activity, in order of appearance.
-fn devices(iostat: &Iostat) -> Vec<String> {
-    let mut names: Vec<String> = Vec::new();
-    // The first report covers the time since boot, in which every device was active once.
-    let only_boot = iostat.intervals().next().is_none();
-    let reports = iostat.reports.iter().filter(|report| report.since_boot == only_boot);
-    let busy = reports.flat_map(|report| &report.devices).filter(|device| !device.is_idle());
-    for device in busy {
-        if !names.contains(&device.name) {
-            names.push(device.name.clone());
-        }
-    }
-    names
 }

@@ -19,6 +19,7 @@ pub mod simulation;
 pub mod suite;
 pub mod sweep;
 pub mod synthesis;
+pub mod trace_explanation;
 pub mod trace_purchase;
 
 pub use host::{Parallel, ProcedureHost, ProcedureObserver};

@@ -8,14 +8,14 @@ use analyse::Observation;
 use job::{Arrivals, BlockSizes, Diagnostic, Direction, Engine, HostSource, Job, Plan};
 use plan::workload::Derived;
 use plan::{Candidate, LatencyCache, Need, PlanTrial, Ranking, TrialOutcome};
-use record::{Input, LatencyStats, Run, Shard};
+use record::{Declared, Input, Iostat, LatencyStats, Run, Shard};
 use report::plan::PlanReport;
 use runner::{CreditPolicy, NullObserver, RunControl, RunOptions, Runner, Seeds};
 use serde::{Deserialize, Serialize};
 use sim::model::with_key;
-use units::{Nanos, PerKind, Rate};
+use units::{Nanos, PerKind, Rate, requests_in_flight};
 
-use crate::explanation::{means_only, other_requests};
+use crate::explanation::{counted_with, means_only, other_requests};
 use crate::host::{Parallel, map};
 use crate::jobs::{VariedJobs, VariedPlace, around};
 
@@ -62,7 +62,7 @@ fn job(trial: &PlanTrial) -> Job {
     let depth = match trial.timed {
         // Enough that random arrivals never wait for a free slot.
         Some(_) => (8.0 * trial.in_flight).max(256.0),
-        None => trial.in_flight.ceil(),
+        None => requests_in_flight(trial.in_flight) as f64,
     };
     let workers = (depth / DEPTH_MAX).ceil().max(1.0);
     let warm_up_s = trial.longer * (4.0 * trial.in_flight / trial.rate).max(0.02);
@@ -223,7 +223,7 @@ impl PurchaseSearch<'_> {
 }
 
 /// Returns the need of a measurement or a job file: `bytes` are the content of the file `name`; `number` selects one of
-/// several results. Included job files are read through `source`.
+/// several results, `device` one of several devices. Included job files are read through `source`.
 ///
 /// # Errors
 ///
@@ -231,7 +231,7 @@ impl PurchaseSearch<'_> {
 pub fn need_of(
     name: &str,
     bytes: &[u8],
-    number: Option<usize>,
+    (number, device): (Option<usize>, Option<&str>),
     source: &dyn HostSource,
 ) -> Result<Derived, Vec<Diagnostic>> {
     let is_job =
@@ -240,26 +240,49 @@ pub fn need_of(
         return of_job(name, source);
     }
     match record::read_input(name, bytes, number) {
+        Ok(Input::Run(run)) if run.jobs.iter().all(|job| job.result.elapsed_ns() == 0) && !run.jobs.is_empty() => {
+            let error = Diagnostic::error("no-rate", format!("{name} has no rates: {}", times_missing(&run)));
+            Err(vec![error.remedy("state the rate: --iops 10k")])
+        }
         Ok(Input::Run(run)) => {
             of_run(name, &run).ok_or_else(|| vec![Diagnostic::error("plan", format!("{name} has no results"))])
         }
-        Ok(Input::Iostat(iostat)) => {
-            let reports = iostat.reports.iter().flat_map(|report| &report.devices);
-            let busy = reports.max_by(|a, b| a.iops().total_cmp(&b.iops()));
-            match busy.map(|device| device.name.clone()) {
-                Some(device) => {
-                    let seen = Observation::of_device(&iostat, &device);
-                    let mut derived = of_observation(name, &seen);
-                    derived.lines.extend(busiest(&seen));
-                    derived.lines.extend(other_requests(&iostat, &device));
-                    derived.lines.push(means_only(&iostat));
-                    Ok(derived)
-                }
-                None => Err(vec![Diagnostic::error("plan", format!("{name} has no devices"))]),
-            }
-        }
+        Ok(Input::Iostat(iostat)) => of_counters(name, &iostat, device),
         Err(unreadable) => Err(vec![unreadable.into()]),
     }
+}
+
+/// Says why a run has no rates.
+fn times_missing(run: &Run) -> String {
+    run.notes.first().map_or_else(|| "nothing ran for a measurable time".to_owned(), |note| note.text.clone())
+}
+
+/// Returns the need of a device of counters: the one that is named, or the busiest disk.
+fn of_counters(name: &str, iostat: &Iostat, device: Option<&str>) -> Result<Derived, Vec<Diagnostic>> {
+    let disks = iostat.disks();
+    let known = iostat.reports.iter().flat_map(|report| &report.devices).any(|known| device == Some(&known.name));
+    let names: Vec<&str> = disks.iter().map(|disk| disk.name.as_str()).collect();
+    if let Some(device) = device.filter(|_| !known) {
+        let error = Diagnostic::error("no-device", format!("--device {device}: there is no such device in {name}"));
+        return Err(vec![error.remedy(format!("choose one of {}", names.join(", ")))]);
+    }
+    let Some(chosen) = device.or_else(|| names.first().copied()) else {
+        return Err(vec![Diagnostic::error("plan", format!("{name} has no devices"))]);
+    };
+    let seen = Observation::of_device(iostat, chosen);
+    let mut derived = of_observation(name, &seen);
+    let others: Vec<&str> = names.iter().copied().filter(|other| *other != chosen).collect();
+    if !others.is_empty() {
+        let others = others.join(", ");
+        derived.lines.push(format!("this is the load of {chosen}; not that of {others} (`--device` chooses)"));
+    }
+    derived.lines.extend(counted_with(iostat, &disks, chosen));
+    derived.lines.extend(at_limit(&seen, &[]));
+    derived.lines.extend(busiest(&seen));
+    derived.lines.extend(other_requests(iostat, chosen));
+    derived.lines.push(means_only(iostat));
+    derived.lines.extend(iostat.notes.iter().cloned());
+    Ok(derived)
 }
 
 /// Returns the rate of the busiest interval, if it is far from the mean that the need has.
@@ -288,6 +311,7 @@ fn of_run(name: &str, run: &Run) -> Option<Derived> {
     let (most, seen) = phases.iter().max_by(|a, b| iops(&a.1).total_cmp(&iops(&b.1)))?;
     let mut derived = of_observation(name, seen);
     derived.need.capacity = run.region_bytes(most);
+    derived.lines.extend(paced(run, most).or_else(|| at_limit(seen, &sampled(run, most))));
     let names = |phase: &[usize]| {
         let mut names: Vec<&str> = phase.iter().map(|&job| run.jobs[job].name.as_str()).collect();
         names.dedup();
@@ -296,13 +320,50 @@ fn of_run(name: &str, run: &Run) -> Option<Derived> {
     if most.len() > 1 {
         derived.lines.push(format!("{} results at the same time: {}", most.len(), names(most)));
     }
-    for (phase, seen) in phases.iter().filter(|(phase, _)| phase != most) {
+    for (phase, seen) in phases.iter().filter(|(phase, seen)| phase != most && seen.iops.is_some()) {
         let rate = units::count(iops(seen));
         derived
             .lines
             .push(format!("not added, as it is not known to have run at that time: {}, {rate} IOPS", names(phase)));
     }
     Some(derived)
+}
+
+/// Describes the rate to which options held a load.
+fn paced(run: &Run, jobs: &[usize]) -> Option<String> {
+    let declared = || jobs.iter().map(|&job| &run.jobs[job].declared);
+    let sum = |of: fn(&Declared) -> Option<u64>| declared().filter_map(of).reduce(u64::saturating_add);
+    let iops = sum(|declared| declared.rate_iops.sum()).map(|rate| format!("{} IOPS", units::count(rate as f64)));
+    let bytes = sum(|declared| declared.rate_bytes.sum()).map(|rate| format!("{}/s", units::Bytes::new(rate)));
+    let rate = iops.or(bytes)?;
+    Some(format!("this load was held to {rate} by an option: if the application wants more, state it with --iops"))
+}
+
+/// Returns the variation of the throughput of each job of another program, from its samples.
+fn sampled(run: &Run, jobs: &[usize]) -> Vec<f64> {
+    let samples = jobs.iter().flat_map(|&job| run.jobs[job].result.kinds()).map(|(_, kind)| kind.iops_samples);
+    samples.filter(|samples| samples.count >= 5 && samples.mean > 0.0).map(|of| of.stddev / of.mean).collect()
+}
+
+/// Describes a load that ran at a limit: requests queued, and throughput did not vary. `variations` are those of its parts,
+/// if the course is not known.
+fn at_limit(seen: &Observation, variations: &[f64]) -> Option<String> {
+    const EVEN: f64 = 0.01;
+    const QUEUED: f64 = 1.5;
+    const INTERVALS: usize = 5;
+    let mean = seen.paces.iter().sum::<f64>() / seen.paces.len().max(1) as f64;
+    let spread = seen.paces.iter().map(|pace| (pace - mean).powi(2)).sum::<f64>() / seen.paces.len().max(1) as f64;
+    let even = match seen.paces.len() >= INTERVALS {
+        true => spread.sqrt() <= EVEN * mean,
+        false => !variations.is_empty() && variations.iter().all(|variation| *variation <= EVEN),
+    };
+    let queued = seen.in_flight()?.value() >= QUEUED;
+    let iops = seen.iops.filter(|_| even && queued)?.value();
+    Some(format!(
+        "this load ran at a limit of {} IOPS (requests queued, at an even pace): it may want more. Measure it on a faster \
+         volume, or state what it needs with --iops",
+        units::count(iops)
+    ))
 }
 
 fn of_observation(name: &str, seen: &Observation) -> Derived {

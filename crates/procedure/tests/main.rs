@@ -2,6 +2,9 @@
 
 #[path = "../../cli/tests/common/cases.rs"]
 mod cases;
+mod explanation;
+#[path = "../../record/tests/fio_truths.rs"]
+mod fio_truths;
 #[path = "../../sim/tests/model.rs"]
 mod model;
 mod purchase;

@@ -153,7 +153,7 @@ fn the_best_of_random_needs_is_undominated_and_confirmed() {
 /// A need was that of the first of four clones, of half of two sections, or of discards.
 #[test]
 fn a_need_is_of_all_results_that_ran_together() {
-    let need = |text: &str| need_of("input", text.as_bytes(), None, &job::EmptySource).unwrap();
+    let need = |text: &str| need_of("input", text.as_bytes(), (None, None), &job::EmptySource).unwrap();
     let iops = |text: &str| need(text).need.iops.unwrap().round();
     assert_eq!(iops(include_str!("../../record/tests/data/four_clones.json")), 16_000.0);
     assert_eq!(iops(include_str!("../../record/tests/data/two_sections.json")), 40_000.0);

@@ -53,6 +53,8 @@ pub struct Claim {
     pub in_flight: Option<Claimed>,
     /// Fraction of time with at least one request in flight, from 0 to 1 (`%util`).
     pub busy: Option<Claimed>,
+    /// Utilization over rate, in nanoseconds (`svctm` of old versions).
+    pub service_ns: Option<Claimed>,
     /// Keys and values as written, without whitespace.
     written: Vec<(String, String)>,
 }
@@ -182,6 +184,7 @@ impl Claim {
             ClaimColumn::Size => &mut self.request_bytes,
             ClaimColumn::InFlight => &mut self.in_flight,
             ClaimColumn::Busy => &mut self.busy,
+            ClaimColumn::ServiceTime => &mut self.service_ns,
         }
     }
 }

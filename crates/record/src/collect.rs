@@ -63,6 +63,7 @@ const BLOCK_BYTES_MAX: usize = 256 << 10;
 fn result(together: &[WorkerRecord<'_>], block_bytes: usize) -> JobResult {
     let (first, last) = (&together[0], &together[together.len() - 1]);
     let mut result = JobResult {
+        untimed: false,
         name: first.job.name.clone(),
         description: first.job.description.clone(),
         group: first.group,

@@ -60,7 +60,9 @@ impl FigureOf {
     /// Iterates over the kinds of a result that have operations.
     fn used(self, result: &Measured) -> impl Iterator<Item = &DirectionResult> {
         let wanted = move |kind: DataKind| self == Self::All || self == Self::Kind(kind);
-        result.kinds().filter(move |(kind, result)| wanted(*kind) && result.ios > 0).map(|(_, result)| result)
+        // Another program may state only bytes.
+        let is_used = |result: &DirectionResult| result.ios > 0 || result.bytes > 0;
+        result.kinds().filter(move |(kind, result)| wanted(*kind) && is_used(result)).map(|(_, result)| result)
     }
 
     /// Reports whether a result has such operations.
@@ -319,9 +321,10 @@ impl Figure {
             (of, FigureQuantity::Iops) => of.used(result).map(|kind| kind.ios).fold(0, u64::saturating_add),
             (of, _) => of.used(result).map(|kind| kind.bytes).fold(0, u64::saturating_add),
         };
-        let longest_ns = used.iter().map(|result| time_ns(result)).max()?;
+        // Counts without a time have no rate.
+        let longest_ns = used.iter().map(|result| time_ns(result)).max().filter(|longest_ns| *longest_ns > 0)?;
         let sum = used.iter().map(|result| amount(result)).fold(0, u64::saturating_add);
-        Some(per_second(sum, longest_ns))
+        (sum > 0).then(|| per_second(sum, longest_ns))
     }
 }
 

@@ -1,20 +1,30 @@
-//! Reads any input, recognized by its content: a record of ours, fio's output, `iostat -x`, copies of `/proc/diskstats`.
+//! Reads any input, recognized by its content: a record of ours, fio's output, and what other programs print of devices
+//! and their times.
 //!
 //! A truncated document is refused, even if some of its parts are complete. Only a missing device at the very end
 //! cannot be detected.
 
 mod binary;
 mod command;
+mod counters;
 mod diskstats;
+mod fio_log;
 mod foreign;
 mod iostat;
 mod json;
 mod json_error;
+mod kbench;
 mod normal;
+mod postgres;
 mod prefix;
+mod prometheus;
 mod reports;
+mod sar;
+mod spdk;
+mod stated;
 mod terse;
 mod text;
+mod vmstat;
 
 use std::fmt;
 
@@ -22,7 +32,7 @@ use job::{Diagnostic, Place};
 
 use crate::Run;
 use crate::printable::{may_hide, printable};
-pub use iostat::{CounterFormat, Iostat, IostatCpu, IostatDevice, IostatKind, IostatReport};
+pub use iostat::{CounterFormat, Iostat, IostatCpu, IostatDevice, IostatKind, IostatReport, StackedDisk};
 use reports::InputFormat;
 use text::InputText;
 
@@ -95,8 +105,10 @@ pub struct InputResults {
 ///
 /// Known formats: Fathom's records, single runs or repeats of `--repeat`; fio's `json` and `json+`, with other text
 /// around them; fio's normal output of versions 2 and 3; its terse output from version 3 of that format; `iostat -x` as
-/// text, with most of its options and in any locale, and as JSON; copies of `/proc/diskstats` with their times. Of several reports on one run (`--status-interval`),
-/// the last one counts and a note says so; of one report in several formats, the most detailed one counts.
+/// text, with most of its options and in any locale, and as JSON; copies of `/proc/diskstats` with their times; `sar -d`;
+/// `vmstat -d`; metrics of Prometheus; PostgreSQL's `pg_stat_io`; the tables of SPDK and kbench. Of several reports on one
+/// run (`--status-interval`), the last one counts and a note says so; of one report in several formats, the most detailed
+/// one counts.
 ///
 /// # Errors
 ///
@@ -127,14 +139,12 @@ pub fn read_inputs(name: &str, bytes: &[u8]) -> Result<InputResults, InputError>
     for lines in terse::runs(&text) {
         add(InputFormat::Terse, lines.start, terse::read(&text, lines).map(of_run));
     }
-    let series = match found.is_empty() && unreadable.is_empty() {
-        true if iostat::is_in(&text) => Some(iostat::read_text(&text)),
-        true if diskstats::is_in(&text) => Some(diskstats::read(&text)),
-        _ => None,
-    };
-    if let Some(series) = series {
-        match series.and_then(|iostat| few_devices(&text, iostat)) {
-            Ok(iostat) => found.push((InputFormat::Iostat, InputResult { line: 1, input: Input::Iostat(iostat) })),
+    if found.is_empty()
+        && unreadable.is_empty()
+        && let Some(table) = TABLES.iter().find(|table| (table.is_in)(&text))
+    {
+        match (table.read)(&text) {
+            Ok(input) => found.push((InputFormat::Table, InputResult { line: 1, input })),
             Err(error) => unreadable.push(error),
         }
     }
@@ -151,6 +161,29 @@ pub fn read_inputs(name: &str, bytes: &[u8]) -> Result<InputResults, InputError>
         }
     }
     Ok(InputResults { parts, unreadable })
+}
+
+/// A format of tables, of which a text has one.
+struct TableFormat {
+    is_in: fn(&InputText) -> bool,
+    read: fn(&InputText) -> Result<Input, InputError>,
+}
+
+/// The formats in the order in which they are tried.
+const TABLES: [TableFormat; 9] = [
+    TableFormat { is_in: iostat::is_in, read: |text| devices(text, iostat::read_text(text)?) },
+    TableFormat { is_in: sar::is_in, read: |text| devices(text, sar::read(text)?) },
+    TableFormat { is_in: vmstat::is_in, read: vmstat::read },
+    TableFormat { is_in: diskstats::is_in, read: |text| devices(text, diskstats::read(text)?) },
+    TableFormat { is_in: spdk::is_in, read: spdk::read },
+    TableFormat { is_in: kbench::is_in, read: kbench::read },
+    TableFormat { is_in: prometheus::is_in, read: prometheus::read },
+    TableFormat { is_in: fio_log::is_in, read: fio_log::read },
+    TableFormat { is_in: postgres::is_in, read: postgres::read },
+];
+
+fn devices(text: &InputText, iostat: Iostat) -> Result<Input, InputError> {
+    few_devices(text, iostat).map(Input::Iostat)
 }
 
 /// Maximum numbers of job results in an input and of devices in a report: each takes kilobytes and is compared with the

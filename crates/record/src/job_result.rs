@@ -53,6 +53,10 @@ pub struct JobResult {
     /// Number of zones that were reset before writes (`zonemode=zbd`).
     #[serde(default, skip_serializing_if = "is_zero")]
     pub zone_resets: u64,
+    /// Whether it is not known how long the job ran: results of other programs that print rates alone, which count for a
+    /// nominal time, or counts alone, which have no rates.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub untimed: bool,
     /// Short run of the same job at another depth.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub probe: Option<ProbeRecord>,

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 /// A kind of operation that transfers data.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum DataKind {
     /// Reads.

@@ -68,7 +68,7 @@ pub use fleet::{ClockRecord, FleetRecord, LostRank, MergeRecord, RANK_INTERVALS_
 pub use idleness::IdlenessRecord;
 pub use input::{
     CounterFormat, Input, InputError, InputResult, InputResults, Iostat, IostatCpu, IostatDevice, IostatKind,
-    IostatReport, read_input, read_inputs,
+    IostatReport, StackedDisk, read_input, read_inputs,
 };
 pub use job_result::{DepthSearchRecord, JobEvidence, JobResult, ProbeRecord, TargetFacts, TargetKind};
 pub use kind::DataKind;

@@ -92,6 +92,13 @@ impl Run {
         GroupTotals::of(&self.in_group(group).map(|job| job.result.kind(kind)).collect::<Vec<_>>())
     }
 
+    /// Reports whether another program than fio states the results, or one of its logs: without options, and as far as they
+    /// are printed.
+    #[must_use]
+    pub fn is_of_other_program(&self) -> bool {
+        !matches!(self.tool.name.as_str(), "fathom" | "fio" | "")
+    }
+
     /// Reports whether an option was set for a job or for all jobs, by its canonical name.
     #[must_use]
     pub fn was_given(&self, job: &JobResult, option: &str) -> bool {

@@ -52,11 +52,12 @@ impl ExplainPage {
             if index > 0 {
                 self.sheet.gap();
             }
+            let against = if explanation.only_figures { "" } else { &against };
             let title = format!("{}{}{against}", one.input, subject_suffix(explanation));
             self.sheet.paragraph(&title, Some(Tone::Strong));
             self.sheet.wrapped("  ", &at_a_glance(explanation));
             // What was replayed has remarks only.
-            if explanation.findings.is_empty() && one.kind != "trace" {
+            if explanation.findings.is_empty() && !explanation.only_figures && one.kind != "trace" {
                 self.sheet.line(&format!("  {}", nothing_found(one)));
             }
             explanation.findings.iter().for_each(|finding| self.finding(finding, explanation.into()));
@@ -102,12 +103,16 @@ fn at_a_glance(explanation: &Explanation) -> String {
             of.filter(|of| *of != value).map_or_else(String::new, |of| format!(" of {}", significant(of, 3)));
         format!("{}{possible} in flight", significant(value, 3))
     });
+    let time = |ns: f64| Nanos::new(ns.round() as u64).to_string();
+    let sync_p99 = figure(Quantity::SyncP99).map(|ns| format!(" (p99 {})", time(ns))).unwrap_or_default();
+    let syncs = figure(Quantity::SyncMean).map(|ns| format!("syncs of {}{sync_p99}", time(ns)));
     let parts = [
         figure(Quantity::Iops).map(|value| format!("{} IOPS", count(value))),
         figure(Quantity::BytesPerSecondTold).map(|value| format!("{}/s", Bytes::new(value as u64))),
         figure(Quantity::LatencyMean).map(|value| format!("{} each", Nanos::new(value.round() as u64))),
         in_flight,
         figure(Quantity::BusyShare).map(|value| format!("busy for {} of the time", percent(value))),
+        syncs,
     ];
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
@@ -180,6 +185,7 @@ pub(crate) const fn source_name(source: EvidenceSource) -> &'static str {
         EvidenceSource::Model => "model",
         EvidenceSource::Printed => "printed",
         EvidenceSource::Iostat => "iostat",
+        EvidenceSource::Sar => "sar",
         EvidenceSource::Claim => "claimed",
     }
 }

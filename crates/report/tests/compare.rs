@@ -72,7 +72,7 @@ reads             baseline  candidate        change
 
 Not the same: the kernel is 6.1 in the baseline and 6.18 in the candidate.
 Note: Burst credits ran out in the baseline alone: its mean is of two speeds.
-Note: Only one side has repeats: how much runs differ among themselves is not allowed for.
+Note: Only one side has repeats: the other is taken to vary from run to run as much.
 
 candidate is 6.1% ± 1.2% faster on reads (IOPS); latency p99 worse (+8.3% ± 4.2%); latency p99.9
 undecided: 20 min more would decide it

@@ -9,6 +9,7 @@
 mod block_size;
 mod bytes;
 mod cpu_use;
+mod in_flight;
 mod nanos;
 mod nearest;
 mod operation;
@@ -21,6 +22,7 @@ mod zone;
 pub use block_size::block_bytes;
 pub use bytes::Bytes;
 pub use cpu_use::CpuUse;
+pub use in_flight::requests_in_flight;
 pub use nanos::Nanos;
 pub use nearest::{closest, suggestion};
 pub use operation::{OpKind, PerKind};

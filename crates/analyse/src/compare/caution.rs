@@ -48,13 +48,19 @@ pub enum Caution {
     },
     /// Mean latencies of one run on each side are compared by their spread, which does not show how much runs differ.
     OneRunEach,
-    /// Only one side has repeats, so the variation between runs is not accounted for.
+    /// Only one side has repeats, whose variation is taken for that of the other side too.
     RepeatsOnOneSide,
 }
 
 /// Findings that exclude a steady state.
 const UNSTEADY: [Code; 6] =
     [Code::NotSteady, Code::BurstRunning, Code::BurstUsedUp, Code::WarmupCounted, Code::BurstOrDrift, Code::ShortRun];
+
+/// Reports whether a side has no steady state.
+pub(super) fn drift(sides: [&SideJob<'_>; 2]) -> bool {
+    let is_of_course = |code: Code| UNSTEADY.contains(&code) && code != Code::ShortRun;
+    sides.iter().any(|side| side.findings().any(|finding| is_of_course(finding.code)))
+}
 
 pub(super) fn of_parts(baseline: &SideJob<'_>, candidate: &SideJob<'_>) -> Vec<Caution> {
     let sides = [(Side::Baseline, baseline), (Side::Candidate, candidate)];

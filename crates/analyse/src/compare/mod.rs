@@ -113,6 +113,14 @@ struct ComparedSample {
     values: usize,
 }
 
+impl ComparedSample {
+    /// Returns the sample with another mean, and the same relative uncertainty.
+    fn at(self, value: f64) -> Self {
+        let mean = if self.mean.value > 0.0 { self.mean.scaled(value / self.mean.value) } else { self.mean };
+        Self { mean, ..self }
+    }
+}
+
 /// Compares the candidate with the baseline: one run each, or repeats of one.
 #[must_use]
 pub fn compare(baseline: &[&Run], candidate: &[&Run], options: &ComparisonSettings) -> Comparison {
@@ -201,7 +209,7 @@ fn compare_figure(
     let (a, b) = (values(&a), values(&b));
     let samples = if is_open {
         Err(None)
-    } else if a.len() > 1 && b.len() > 1 {
+    } else if a.len() > 1 || b.len() > 1 {
         Ok(of_runs(&a, &b))
     } else {
         of_courses(figure, baseline, candidate, options.seed)
@@ -209,16 +217,30 @@ fn compare_figure(
     };
     let missing_runs = change::ENOUGH_RUNS.saturating_sub(a.len().min(b.len())).max(1);
     let more = samples.err().flatten().or(Some(More::Repeats(missing_runs as u64))).filter(|_| !is_open);
-    let known = samples.ok().and_then(|([a, b], basis)| Some((Change::between(&a.mean, &b.mean, basis)?, a, b, basis)));
+    let shown = [Mean::of_independent(&a).value, Mean::of_independent(&b).value];
+    let known = samples.ok().and_then(|([a, b], basis)| {
+        // The change is that of the figures which are shown; their uncertainty is that of the course. Percentiles of
+        // whole runs are rounded to the classes of a histogram, which those of its blocks are not.
+        let is_rounded = figure.quantity.percent().is_some() && matches!(basis, Basis::Intervals { .. });
+        let [a, b] = if is_rounded { [a, b] } else { [a.at(shown[0]), b.at(shown[1])] };
+        Some((Change::between(&a.mean, &b.mean, basis)?, a, b, basis))
+    });
     let independent = known.map_or(0.0, |(_, a, b, _)| a.mean.effective.min(b.mean.effective));
     let judgement = match &known {
         Some((change, _, _, basis)) => change.judge(figure.quantity, options.threshold_percent, independent, *basis),
         None => Judgement::Undecided { more },
     };
+    let judgement = match judgement {
+        // More of a course that drifts only drifts further.
+        Judgement::Undecided { more: Some(More::Seconds(_)) } if caution::drift([baseline, candidate]) => {
+            Judgement::Undecided { more: Some(More::Repeats(missing_runs as u64)) }
+        }
+        judgement => judgement,
+    };
     let row = FigureComparison {
         figure,
-        baseline: Mean::of_independent(&a).value,
-        candidate: Mean::of_independent(&b).value,
+        baseline: shown[0],
+        candidate: shown[1],
         change: known.map(|(change, ..)| change),
         basis: known.map(|(_, _, _, basis)| basis),
         independent,
@@ -247,9 +269,21 @@ fn of_spreads(figure: Figure, baseline: &SideJob<'_>, candidate: &SideJob<'_>) -
     Some(([sample(a)?, sample(b)?], Basis::Spread))
 }
 
+/// Compares repeated runs. A single run on one side varies as those of the other do.
 fn of_runs(a: &[f64], b: &[f64]) -> ([ComparedSample; 2], Basis) {
-    let sample = |values: &[f64]| ComparedSample { mean: Mean::of_independent(values), values: values.len() };
-    ([sample(a), sample(b)], Basis::Repeats { runs: a.len().min(b.len()) })
+    let sample = |values: &[f64], others: &[f64]| {
+        let mean = match (values, Mean::of_independent(others)) {
+            // The whole uncertainty of the difference, which has the degrees of freedom of the repeats.
+            (&[value], others) => {
+                let n = others.effective;
+                Mean { value, error: others.error * (n + 1.0).sqrt() * value / others.value.max(1e-300), effective: n }
+            }
+            (values, _) if others.len() == 1 => Mean { error: 0.0, ..Mean::of_independent(values) },
+            (values, _) => Mean::of_independent(values),
+        };
+        ComparedSample { mean, values: values.len() }
+    };
+    ([sample(a, b), sample(b, a)], Basis::Repeats { runs: a.len().min(b.len()) })
 }
 
 /// Compares the time series of single runs; without them, returns the measurement that would decide.

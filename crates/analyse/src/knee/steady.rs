@@ -52,6 +52,9 @@ impl Mean {
     #[must_use]
     pub(crate) fn difference_half_width(&self, other: &Self) -> f64 {
         let (a, b) = (self.error.powi(2), other.error.powi(2));
+        if a + b == 0.0 {
+            return 0.0;
+        }
         let free =
             (a + b).powi(2) / (a * a / (self.effective - 1.0).max(1.0) + b * b / (other.effective - 1.0).max(1.0));
         student(free) * (a + b).sqrt()

@@ -2,6 +2,7 @@
 
 use crate::observation::KnownFigure;
 use crate::{Code, EvidenceSource, Finding, Observation, Quantity, Remedy, Severity};
+use units::requests_in_flight;
 
 /// Relative difference up to which figures count as equal: kinds and jobs do not start and end at the same moment.
 const SLACK: f64 = 0.005;
@@ -106,9 +107,11 @@ pub(super) fn with_little(seen: &Observation, mut finding: Finding) -> Finding {
 
 /// Determines the depth that a rate needs at a latency, if no depth is known.
 pub(super) fn depth_needed(seen: &Observation) -> Option<Finding> {
-    let needed = seen.implied_in_flight().filter(|_| seen.depth.is_none() && seen.in_flight.is_none())?;
+    // Counters are of an application, which has no job to set a depth for.
+    let is_of_job = seen.depth.is_none() && seen.in_flight.is_none() && !seen.is_counted();
+    let needed = seen.implied_in_flight().filter(|_| is_of_job)?;
     let finding = Finding::new(Code::DepthNeeded, Severity::Info).with_figure(Quantity::InFlightNeeded, needed);
-    Some(with_little(seen, finding).remedy(Remedy::QueueingEngine { iodepth: round_up(needed.value()) }))
+    Some(with_little(seen, finding).remedy(Remedy::QueueingEngine { iodepth: requests_in_flight(needed.value()) }))
 }
 
 /// Checks that throughput equals operations × block size; a mismatch may be the factor between decimal and binary
@@ -202,11 +205,30 @@ pub(super) fn busy(seen: &Observation) -> Option<Finding> {
     const PARALLEL_IOPS: f64 = 1_000.0;
     const MANY: f64 = 32.0;
     let (busy, iops, in_flight) = (seen.busy?, seen.iops?, seen.in_flight()?);
-    (busy.high >= 0.9 && iops.low >= PARALLEL_IOPS && in_flight.high < MANY).then(|| {
+    let is_plain = busy.high >= 0.9 && iops.low >= PARALLEL_IOPS && in_flight.high < MANY;
+    (is_plain && busy_beyond(seen).is_none()).then(|| {
         Finding::new(Code::UtilMisread, Severity::Info)
             .with_figure(Quantity::BusyShare, busy)
             .with_figure(Quantity::InFlightAchieved, in_flight)
             .with_figure(Quantity::Iops, iops)
+    })
+}
+
+/// Checks for a utilization above what the requests can give: the time with at least one request in flight is at most their
+/// mean number.
+pub(super) fn busy_beyond(seen: &Observation) -> Option<Finding> {
+    /// Requests that began before an interval, or end after it, and averages of several reports.
+    const SLACK: f64 = 1.25;
+    const LEAST: f64 = 0.1;
+    let (busy, implied) = (seen.busy?, seen.implied_in_flight()?);
+    let is_made = |known: KnownFigure| known.source == EvidenceSource::LittlesLaw;
+    let stated = !seen.iops.is_some_and(is_made) && !seen.latency_ns.is_some_and(is_made);
+    (stated && busy.low > SLACK * implied.high && busy.low - implied.high > LEAST).then(|| {
+        Finding::new(Code::UtilContradicted, Severity::Warning)
+            .with_figure(Quantity::BusyShare, busy)
+            .with_figure(Quantity::InFlightImplied, implied)
+            .with_figure(Quantity::Iops, seen.iops)
+            .with_figure(Quantity::LatencyMean, seen.latency_ns)
     })
 }
 
@@ -222,7 +244,7 @@ pub(super) fn one_at_a_time(seen: &Observation) -> Option<Finding> {
     }
     let remedy = match seen.direct {
         Some(false) => Remedy::Direct,
-        _ => Remedy::QueueingEngine { iodepth: round_up(depth.value() / workers) },
+        _ => Remedy::QueueingEngine { iodepth: requests_in_flight(depth.value() / workers) },
     };
     let finding = Finding::new(Code::EngineNotAsynchronous, Severity::Warning)
         .with_figure(Quantity::InFlightAsked, depth)
@@ -260,9 +282,4 @@ pub(super) fn small_region(seen: &Observation) -> Option<Finding> {
             Finding::new(Code::SmallRegion, Severity::Info).with(Quantity::FileBytes, region, EvidenceSource::Job);
         finding.with(Quantity::JobBytes, moved, EvidenceSource::Counters)
     })
-}
-
-/// Rounds up to a whole number of at least 1, ignoring an excess of a thousandth.
-pub(super) fn round_up(needed: f64) -> u64 {
-    (needed - 1e-3).ceil().max(1.0) as u64
 }

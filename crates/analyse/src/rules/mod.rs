@@ -40,7 +40,7 @@ fn deeper(facts: Facts<'_>, iodepth: u64) -> Remedy {
 }
 
 /// Rules that compare the figures of an observation with each other.
-const FIGURES: [fn(&Observation) -> Option<Finding>; 13] = [
+const FIGURES: [fn(&Observation) -> Option<Finding>; 14] = [
     figures::little,
     figures::little_of_device,
     figures::depth_needed,
@@ -50,6 +50,7 @@ const FIGURES: [fn(&Observation) -> Option<Finding>; 13] = [
     figures::mean_alone,
     figures::mechanical,
     figures::busy,
+    figures::busy_beyond,
     figures::one_at_a_time,
     figures::not_kept,
     figures::small_region,

@@ -5,6 +5,7 @@ use record::{ModelCredits, ModelRecord, ModelStage};
 use crate::facts::Facts;
 use crate::rules::deeper;
 use crate::{Code, EvidenceSource, Finding, Quantity, Severity};
+use units::requests_in_flight;
 
 /// Fraction of its operations from which a stage that delayed them was the limit, or several stages together.
 const DECIDED: f64 = 0.5;
@@ -109,6 +110,6 @@ fn not_reached(facts: Facts<'_>, model: &ModelRecord, in_flight: f64) -> Finding
     finding
         .about(&stage.label())
         .with(Quantity::Utilisation, stage.utilisation, EvidenceSource::Model)
-        .with(Quantity::InFlightNeeded, needed.ceil(), EvidenceSource::LittlesLaw)
+        .with(Quantity::InFlightNeeded, requests_in_flight(needed) as f64, EvidenceSource::LittlesLaw)
         .remedy(remedy)
 }

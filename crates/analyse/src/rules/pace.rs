@@ -10,13 +10,27 @@ use crate::{Code, EvidenceSource, Finding, Quantity, Remedy, Severity};
 const REACHED: f64 = 0.99;
 
 /// A requested and an achieved rate.
+#[derive(Clone, Copy)]
 struct ReachedRate {
     asked: f64,
     reached: f64,
     in_bytes: bool,
+    /// Its operations; `None` for all of a run.
+    kind: Option<DataKind>,
+    /// Mean number of its operations in flight.
+    in_flight: Option<f64>,
 }
 
 impl ReachedRate {
+    fn is_missed(&self) -> bool {
+        self.reached < REACHED * self.asked
+    }
+
+    /// Returns the operations in flight that the rate needs, by Little's law.
+    fn needed(&self) -> Option<f64> {
+        Some(self.in_flight? * self.asked / self.reached).filter(|needed| needed.is_finite())
+    }
+
     fn evidence(&self, finding: Finding) -> Finding {
         let (asked, reached) = if self.in_bytes {
             (Quantity::ByteRateAsked, Quantity::ByteRateReached)
@@ -25,18 +39,31 @@ impl ReachedRate {
         };
         finding.with(asked, self.asked, EvidenceSource::Job).with(reached, self.reached, EvidenceSource::Counters)
     }
+
+    /// Adds its part in the rate of several kinds.
+    fn part(&self, finding: Finding) -> Finding {
+        let (asked, reached) = match self.kind {
+            Some(DataKind::Read) => (Quantity::ReadRateAsked, Quantity::ReadRateReached),
+            Some(DataKind::Write) => (Quantity::WriteRateAsked, Quantity::WriteRateReached),
+            _ => return finding,
+        };
+        finding.with(asked, self.asked, EvidenceSource::Job).with(reached, self.reached, EvidenceSource::Counters)
+    }
 }
 
-/// Judges a requested rate: reached, out of reach of the queue, or missed for another reason. `None` without a rate.
+/// Judges the requested rates: reached, out of reach of the queue, or missed for another reason. Rates of several kinds
+/// are judged one by one and stated together. `None` without a rate.
 pub(super) fn rate(facts: Facts<'_>) -> Option<Finding> {
-    let worst = match &facts.job.replay {
-        Some(replay) => of_replay(facts, replay)?,
-        None => paces(facts).min_by(|a, b| (a.reached / a.asked).total_cmp(&(b.reached / b.asked)))?,
+    let parts = match &facts.job.replay {
+        Some(replay) => vec![of_replay(facts, replay)?],
+        None => paces(facts).collect(),
     };
-    let missed = worst.reached < REACHED * worst.asked;
-    // Operations in flight that all rates together need, by Little's law.
-    let needed = facts.result().in_flight().filter(|_| worst.reached > 0.0);
-    let needed = needed.map(|in_flight| in_flight * worst.asked / worst.reached);
+    let stated = together(facts, &parts)?;
+    let missed = parts.iter().any(ReachedRate::is_missed);
+    // Kinds without a rate keep what they have.
+    let paced = parts.iter().map(|part| part.in_flight).sum::<Option<f64>>();
+    let others = facts.result().in_flight().zip(paced).map_or(0.0, |(all, paced)| (all - paced).max(0.0));
+    let needed = parts.iter().map(ReachedRate::needed).sum::<Option<f64>>().map(|needed| needed + others);
     let possible = facts.possible();
     let finding = match needed {
         // A replay on a slow target has any number of requests in flight.
@@ -51,11 +78,35 @@ pub(super) fn rate(facts: Facts<'_>) -> Option<Finding> {
             .with(Quantity::CpuShare, facts.result().cpu_share(), EvidenceSource::ProcessorTime)
             .remedy(spread(facts)),
         _ => Finding::new(Code::RateKept, Severity::Info)
-            .with(Quantity::InFlightAchieved, facts.result().in_flight(), EvidenceSource::LittlesLaw)
+            .with(Quantity::InFlightAchieved, stated.in_flight, EvidenceSource::LittlesLaw)
             .with(Quantity::ResponseMean, response_mean_ns(facts), EvidenceSource::Counters),
     };
-    let service = facts.result().service_mean_ns();
-    Some(worst.evidence(finding).with(Quantity::ServiceMean, service, EvidenceSource::Counters))
+    let mut finding = stated.evidence(finding);
+    if parts.len() > 1 || stated.kind.is_some() && facts.result().kinds().filter(|(_, kind)| kind.ios > 0).count() > 1 {
+        finding = parts.iter().filter(|_| !stated.in_bytes).fold(finding, |finding, part| part.part(finding));
+    }
+    let service = match stated.kind {
+        Some(kind) => Some(facts.result().kind(kind).service.mean_ns).filter(|mean_ns| *mean_ns > 0.0),
+        None => facts.result().service_mean_ns(),
+    };
+    Some(finding.with(Quantity::ServiceMean, service, EvidenceSource::Counters))
+}
+
+/// Returns the rate to state: the sum over all kinds, or the one that was missed most if they have different units.
+fn together(facts: Facts<'_>, parts: &[ReachedRate]) -> Option<ReachedRate> {
+    let worst = *parts.iter().min_by(|a, b| (a.reached / a.asked).total_cmp(&(b.reached / b.asked)))?;
+    let is_one = parts.len() == 1 || parts.iter().any(|part| part.in_bytes != worst.in_bytes);
+    if is_one {
+        return Some(worst);
+    }
+    let sum = |of: fn(&ReachedRate) -> f64| parts.iter().map(of).sum();
+    Some(ReachedRate {
+        asked: sum(|part| part.asked),
+        reached: sum(|part| part.reached),
+        kind: None,
+        in_flight: facts.result().in_flight(),
+        ..worst
+    })
 }
 
 /// Recommends more workers if the generator's CPU is busy; otherwise they do not help.
@@ -75,7 +126,8 @@ fn of_replay(facts: Facts<'_>, replay: &ReplayRecord) -> Option<ReachedRate> {
     let services = result.kinds().map(|(_, kind)| &kind.service).filter(|service| service.count > 0);
     let own_ns = 2.0 * services.map(|service| service.min_ns).min().unwrap_or(0) as f64;
     let (reached, asked) = (result.iops(), result.iops() * elapsed_ns / (due_ns + own_ns).min(elapsed_ns));
-    (asked > 0.0 && asked.is_finite()).then_some(ReachedRate { asked, reached, in_bytes: false })
+    let in_flight = result.in_flight();
+    (asked > 0.0 && asked.is_finite()).then_some(ReachedRate { asked, reached, in_bytes: false, kind: None, in_flight })
 }
 
 fn paces(facts: Facts<'_>) -> impl Iterator<Item = ReachedRate> {
@@ -83,8 +135,10 @@ fn paces(facts: Facts<'_>) -> impl Iterator<Item = ReachedRate> {
     let active = DataKind::ALL.into_iter().filter(move |&kind| result.kind(kind).ios > 0);
     active.filter_map(move |kind| {
         let done = result.kind(kind);
+        let served = if done.service.count > 0 { &done.service } else { &done.latency };
+        let in_flight = Some(served.sum_ns() / done.runtime_ns as f64).filter(|in_flight| *in_flight > 0.0);
         let rate = |asked: Option<u64>, reached, in_bytes| {
-            asked.map(|asked| ReachedRate { asked: asked as f64, reached, in_bytes })
+            asked.map(|asked| ReachedRate { asked: asked as f64, reached, in_bytes, kind: Some(kind), in_flight })
         };
         rate(declared.rate_iops.of(kind), done.iops(), false)
             .or_else(|| rate(declared.rate_bytes.of(kind), done.bytes_per_second(), true))

@@ -1,8 +1,8 @@
 //! Rules that compare figures with a modelled volume.
 
 use crate::expectation::{CapKind, ExpectedCap, REACHED};
-use crate::rules::figures::round_up;
 use crate::{Code, EvidenceSource, Expectation, Finding, Observation, Quantity, Remedy, Severity};
+use units::requests_in_flight;
 
 /// Relative difference up to which caps are reached at the same time.
 const EQUAL: f64 = 0.005;
@@ -12,9 +12,6 @@ const SHORT: f64 = 0.9;
 
 /// Factor over the knee from which latency is mostly queueing.
 const BEYOND: f64 = 2.0;
-
-/// Fraction of the needed operations in flight that is enough.
-const ENOUGH: f64 = 0.995;
 
 /// Factor over the latency without queueing from which requests queued, or went to another volume.
 const WAITED: f64 = 1.5;
@@ -111,7 +108,7 @@ impl<'a, 'b> VolumeCase<'a, 'b> {
     }
 
     fn per_worker(&self, total: f64) -> u64 {
-        round_up(total / self.seen.workers.unwrap_or(1).max(1) as f64)
+        requests_in_flight(total).div_ceil(self.seen.workers.unwrap_or(1).max(1))
     }
 }
 
@@ -203,7 +200,7 @@ pub(super) fn too_shallow(case: &VolumeCase<'_, '_>) -> Option<Finding> {
     let finding =
         case.shallow(Code::QueueTooShallow, cap, in_flight, needed).with(Quantity::ServiceMean, latency_ns, source);
     if counted {
-        let wanted = round_up(ENOUGH * needed);
+        let wanted = requests_in_flight(needed);
         let reads = seen.read_share.is_none_or(|share| share >= 0.5);
         let finding = finding
             .with_figure(Quantity::LatencyMean, seen.latency_ns)
@@ -213,7 +210,7 @@ pub(super) fn too_shallow(case: &VolumeCase<'_, '_>) -> Option<Finding> {
             .counterfactual((case.volume.at)(wanted as f64));
         return Some(finding);
     }
-    let iodepth = case.per_worker(ENOUGH * needed);
+    let iodepth = case.per_worker(needed);
     let remedy = match seen.queues {
         Some(false) => Remedy::QueueingEngine { iodepth },
         _ => Remedy::RaiseDepth { iodepth },
@@ -253,7 +250,7 @@ pub(super) fn beyond_knee(case: &VolumeCase<'_, '_>) -> Option<Finding> {
     if in_flight <= BEYOND * knee.max(1.0) {
         return None;
     }
-    let total = round_up(knee);
+    let total = requests_in_flight(knee);
     // Each worker has at least one operation in flight.
     let remedy = match case.seen.workers.unwrap_or(1) > total {
         true => Remedy::FewerWorkers { numjobs: total },

@@ -9,7 +9,8 @@ use crate::args::PageFormat;
 /// Options of `fathom explain`.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct ExplainOptions {
-    /// Result: a record, sampled counters, or the output of fio or iostat; - for standard input
+    /// Result: a record, a trace, sampled counters, metrics of Prometheus, logs of fio, or the output of fio, iostat, sar,
+    /// vmstat -d, SPDK's perf, kbench or PostgreSQL's pg_stat_io; - for standard input
     #[arg(value_name = "INPUT")]
     pub(super) inputs: Vec<PathBuf>,
     /// Describe all findings in Markdown
@@ -28,6 +29,9 @@ pub(crate) struct ExplainOptions {
     /// Volume that was measured: PROVIDER/TYPE[@EDITION][,key=value]...
     #[arg(long, alias = "expect", value_name = "VOLUME", value_parser = clap::builder::NonEmptyStringValueParser::new(), help_heading = "Evidence")]
     pub(super) volume: Option<String>,
+    /// Explain this device of the input, which is the volume [default: the busiest disk]
+    #[arg(long, value_name = "NAME", help_heading = "Evidence")]
+    pub(super) device: Option<String>,
     /// Print the settings of this database that determine its queue depth
     #[arg(long, value_enum, value_name = "NAME", help_heading = "Advice")]
     pub(super) database: Option<DatabaseName>,

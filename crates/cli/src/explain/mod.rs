@@ -2,7 +2,7 @@
 
 pub(crate) mod args;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,7 +12,8 @@ use device::HostTraces;
 use job::{Diagnostic, DiagnosticLevel, ReplayLoop};
 use procedure::expected::ExpectedVolume;
 use procedure::explanation::ExplanationQuestion;
-use procedure::trace_purchase::PreparedTrace;
+use procedure::trace_explanation::explain_trace;
+use procedure::trace_purchase::{PreparedTrace, is_trace, read_trace};
 use record::{Claim, Input, InputError, InputResults};
 use report::{ResultDocument, ResultFormat};
 use runner::{Seeds, problems};
@@ -32,10 +33,22 @@ pub(crate) fn command(options: &ExplainOptions) -> Result<Exit, Exit> {
     if let (Some(from), Some(volume)) = (&options.from, &options.volume) {
         return replayed(options, &from.to_string_lossy(), volume);
     }
-    let (question, unreadable) = read(options)?;
+    let (traces, inputs): (Vec<PathBuf>, Vec<PathBuf>) = options
+        .inputs
+        .iter()
+        .cloned()
+        .partition(|path| path.is_file() && is_trace(&path.to_string_lossy(), &HostTraces));
+    if let ([trace], [], Some(volume)) = (&traces[..], &inputs[..], &options.volume) {
+        return replayed(options, &trace.to_string_lossy(), volume);
+    }
+    let (question, unreadable) = read(options, &inputs, !traces.is_empty())?;
     let mut files = Output::open(&options.output, ResultFormat::OF_FINDINGS).map_err(Exit::usage)?;
     let signals = Signals::listen(Duration::ZERO)?;
-    let explained = question.explain(&runners::model(), &signals);
+    let mut explained = question.explain(&runners::model(), &signals);
+    for name in traces.iter().map(|path| path.to_string_lossy()) {
+        let read = read_trace(&name, &HostTraces, |_| signals.end().is_none()).map_err(Exit::usage)?;
+        explained.extend(read.map(|read| explain_trace(&name, &read)));
+    }
     if let Some(signal) = signals.end() {
         return Ok(Exit::Signal(signal));
     }
@@ -81,14 +94,18 @@ fn without_results((name, input): &NamedInput) -> Option<Diagnostic> {
 }
 
 /// Reads inputs, claims and the volume. Also returns warnings about unreadable parts. Prints all errors together.
-fn read(options: &ExplainOptions) -> Result<(ExplanationQuestion, Vec<Diagnostic>), Exit> {
+fn read(
+    options: &ExplainOptions,
+    paths: &[PathBuf],
+    has_traces: bool,
+) -> Result<(ExplanationQuestion, Vec<Diagnostic>), Exit> {
     let (mut problems, mut exit) = (Vec::new(), Exit::Usage);
-    if options.inputs.is_empty() && options.claim.is_empty() {
+    if paths.is_empty() && options.claim.is_empty() && !has_traces {
         let remedy = "give a record, fio's output or that of `iostat -x`, or figures: --claim iops=10000,lat=3ms,qd=32";
         problems.push(Diagnostic::error("no-input", "there is nothing to explain").remedy(remedy));
     }
     let (mut inputs, mut unreadable) = (Vec::new(), Vec::new());
-    for path in &options.inputs {
+    for path in paths {
         match read_inputs(path) {
             Ok((read, warnings)) => {
                 problems.extend(read.iter().filter_map(without_results));
@@ -116,12 +133,35 @@ fn read(options: &ExplainOptions) -> Result<(ExplanationQuestion, Vec<Diagnostic
                 .extend(found.iter().map(|problem| problems::of_volume(problem, problems::place_in_volume(problem)))),
         }
     }
+    problems.extend(options.device.iter().filter_map(|device| unknown_device(&inputs, device)));
     if problems.is_empty() {
-        let database = options.database.map(Database::from);
-        return Ok((ExplanationQuestion { inputs, claims, expected, database }, unreadable));
+        let (database, device) = (options.database.map(Database::from), options.device.clone());
+        return Ok((ExplanationQuestion { inputs, claims, expected, device, database }, unreadable));
     }
     diagnostics::print(&problems);
     Err(exit)
+}
+
+/// Returns an error about a device that the counters do not have.
+fn unknown_device(inputs: &[NamedInput], device: &str) -> Option<Diagnostic> {
+    let counters =
+        inputs.iter().filter_map(|(_, input)| if let Input::Iostat(iostat) = input { Some(iostat) } else { None });
+    let mut known: Vec<&str> = counters
+        .flat_map(|iostat| &iostat.reports)
+        .flat_map(|report| &report.devices)
+        .map(|of| of.name.as_str())
+        .collect();
+    if known.contains(&device) {
+        return None;
+    }
+    known.sort_unstable();
+    known.dedup();
+    let remedy = match known.is_empty() {
+        true => "leave --device out: only counters of devices have names".to_owned(),
+        false => format!("choose one of {}", known.join(", ")),
+    };
+    let message = format!("--device {device}: there is no such device in the input");
+    Some(Diagnostic::error("no-device", message).remedy(remedy))
 }
 
 /// An input and its name.

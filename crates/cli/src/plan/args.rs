@@ -100,9 +100,12 @@ pub(crate) struct PlanOptions {
     /// Named workload: NAME[,key=value]...
     #[arg(long, value_name = "WORKLOAD", help_heading = "Load")]
     pub(super) workload: Option<String>,
-    /// Take the load from a trace, a record, fio's or iostat's output, sampled counters, or a job file
+    /// Take the load from a trace, a record, a job file, or any input of `fathom explain`
     #[arg(long, value_name = "FILE", help_heading = "Load")]
     pub(super) from: Option<PathBuf>,
+    /// Take the load of this device of several [default: the busiest disk]
+    #[arg(long, value_name = "NAME", requires = "from", help_heading = "Load")]
+    pub(super) device: Option<String>,
     /// Replay all of a trace instead of its busiest hour
     #[arg(long, help_heading = "Load")]
     pub(super) full: bool,

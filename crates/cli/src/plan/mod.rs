@@ -26,7 +26,7 @@ pub(crate) fn command(options: &PlanOptions) -> Result<Exit, Exit> {
     if let Some(name) = trace::name(options) {
         return trace::command(options, &name);
     }
-    let file = || need::of_file(options.from.as_deref().unwrap_or_else(|| Path::new("")));
+    let file = || need::of_file(options.from.as_deref().unwrap_or_else(|| Path::new("")), options.device.as_deref());
     let need = plan_words::of_load(&need::words(options), file).map_err(Exit::invalid)?;
     let mut files = Output::open(&options.output, ResultFormat::OF_PLAN).map_err(Exit::usage)?;
     let signals = Signals::listen(Duration::ZERO)?;

@@ -47,7 +47,7 @@ pub(super) fn words(options: &PlanOptions) -> PlanWords {
 }
 
 /// Derives the need from a run or a job file.
-pub(super) fn of_file(path: &Path) -> Result<Derived, Vec<Diagnostic>> {
+pub(super) fn of_file(path: &Path, device: Option<&str>) -> Result<Derived, Vec<Diagnostic>> {
     let (file, number) = input_file::numbered(path);
     let name = file.display().to_string();
     let bytes = device::input::read(file, device::input::RECORD).map_err(|error| {
@@ -55,5 +55,5 @@ pub(super) fn of_file(path: &Path) -> Result<Derived, Vec<Diagnostic>> {
         let remedy = "give a record, fio's output or a job file";
         vec![Diagnostic::error("unreadable-input", engine::describe(&error)).at(place).remedy(remedy)]
     })?;
-    purchase::need_of(&name, &bytes, number, &LocalSource::default())
+    purchase::need_of(&name, &bytes, (number, device), &LocalSource::default())
 }

@@ -57,9 +57,9 @@ fn the_articles_disk_has_too_shallow_a_queue() {
     assert_near("in flight", figure(shallow, "in_flight_achieved"), 31.68, 0.001);
     assert_near("of", figure(shallow, "in_flight_possible"), 32.0, 0.0);
     assert_near("needed", figure(shallow, "in_flight_needed"), 210.3, 0.001);
-    assert_eq!(shallow["remedy"]["iodepth"], 210);
+    assert_eq!(shallow["remedy"]["iodepth"], 211);
     let then = &shallow["counterfactual"];
-    assert_near("IOPS with 210 in flight", then["iops"].as_f64().unwrap(), 158_000.0, 0.01);
+    assert_near("IOPS with 211 in flight", then["iops"].as_f64().unwrap(), 158_000.0, 0.01);
     assert_near("their latency", then["latency_ns"].as_f64().unwrap(), 1_330_000.0, 0.01);
     assert!(shallow["text"].as_str().unwrap().contains("Bound by latency: 31.7 of 32 in flight"), "{shallow}");
     // 2,823 MiB for 2,824 and 1314.62 us for 1314.55: 32 in flight explain the differences.
@@ -237,7 +237,7 @@ fn fathoms_records_are_explained_in_every_format() {
     let (page, data) = (scratch.path("x.md"), scratch.path("x.json"));
     let mut command = fathom(["explain", "--volume", HYPERDISK]);
     let outcome = run(command.arg(&record).arg("-o").arg(&page).arg("-o").arg(&data)).expect_clean();
-    assert!(outcome.stdout.contains("Set iodepth=211. With 211 in flight:"), "{}", outcome.stdout);
+    assert!(outcome.stdout.contains("Set iodepth=212. With 212 in flight:"), "{}", outcome.stdout);
     assert!(std::fs::read_to_string(page).is_ok_and(|text| text.contains("| advice | `queue_too_shallow` |")));
     finding(&findings(&std::fs::read_to_string(data).expect("it was written")), "queue_too_shallow");
 }

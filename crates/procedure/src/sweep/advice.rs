@@ -3,6 +3,7 @@
 use analyse::knee::{Curve, Fit};
 use job::{Engine, Job, Plan};
 use report::sweep::SweepAdvice;
+use units::requests_in_flight;
 
 /// Returns the `iodepth` and `numjobs` with `depth` operations in flight.
 pub(crate) fn split(job: &Job, depth: u32) -> (u32, u32) {
@@ -17,18 +18,15 @@ pub(crate) fn split(job: &Job, depth: u32) -> (u32, u32) {
 const ASSUMED_WORKER_IOPS: f64 = 200_000.0;
 const UTILIZATION_MAX: f64 = 0.7;
 
-/// A knee this close above a whole number is rounded down to it.
-const KNEE_ROUNDING: f64 = 0.995;
-
 /// Returns settings for the knee; `None` without a knee.
 pub(crate) fn advice(plan: &Plan, fit: &Fit, cpu_per_io_ns: Option<f64>, sweeps: &usize) -> Option<SweepAdvice> {
     let (depth, iops) = match &fit.curve {
-        Curve::Knee(knee) => ((knee.depth.value * KNEE_ROUNDING).ceil(), knee.xmax.value),
-        Curve::Flat { depth, xmax, .. } => (f64::from(*depth), xmax.value),
+        Curve::Knee(knee) => (requests_in_flight(knee.depth.value), knee.xmax.value),
+        Curve::Flat { depth, xmax, .. } => (u64::from(*depth), xmax.value),
         _ => return None,
     };
     let job = &plan.jobs[0];
-    let depth = depth.max(1.0) as u32;
+    let depth = u32::try_from(depth).unwrap_or(u32::MAX);
     let wanted = cpu_per_io_ns.map_or(iops / ASSUMED_WORKER_IOPS, |ns| iops * ns / 1e9 / UTILIZATION_MAX);
     // More workers than processors slow each other down.
     let processors = std::thread::available_parallelism().map_or(1, |count| count.get() as u32);

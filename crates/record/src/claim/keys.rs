@@ -56,6 +56,8 @@ pub(super) enum ClaimColumn {
     InFlight,
     /// Fraction of time with at least one request in flight.
     Busy,
+    /// Utilization over rate, which old versions print.
+    ServiceTime,
 }
 
 /// A key by one of its names.
@@ -101,6 +103,7 @@ const COLUMNS: &[(&str, ClaimKey, &str)] = &[
     ("avgqu-sz", ClaimKey::Column(ClaimColumn::InFlight), ""),
     ("%util", ClaimKey::Column(ClaimColumn::Busy), "%"),
     ("util", ClaimKey::Column(ClaimColumn::Busy), "%"),
+    ("svctm", ClaimKey::Column(ClaimColumn::ServiceTime), "ms"),
     ("tps", ClaimKey::Iops, ""),
 ];
 

@@ -193,7 +193,9 @@ fn units_of(key: ClaimKey) -> (&'static [(&'static str, ClaimUnit)], &'static st
         ClaimKey::Depth | ClaimKey::Jobs | ClaimKey::Cpus | ClaimKey::Vcpus | ClaimKey::Rw => (PLAIN, "4"),
         ClaimKey::Column(ClaimColumn::ReadRate | ClaimColumn::WriteRate) => (COUNT, "3500"),
         ClaimKey::Column(ClaimColumn::ReadBytes | ClaimColumn::WriteBytes) => (BANDWIDTH, "28000"),
-        ClaimKey::Column(ClaimColumn::ReadWait | ClaimColumn::WriteWait) => (&TIME[..10], "1.25"),
+        ClaimKey::Column(ClaimColumn::ReadWait | ClaimColumn::WriteWait | ClaimColumn::ServiceTime) => {
+            (&TIME[..10], "1.25")
+        }
         ClaimKey::Column(ClaimColumn::ReadSize | ClaimColumn::WriteSize | ClaimColumn::Size) => (REQUEST, "8.00"),
         ClaimKey::Column(ClaimColumn::InFlight) => (PLAIN, "3.5"),
         ClaimKey::Column(ClaimColumn::Busy) => (PERCENT, "42.5"),

@@ -1,15 +1,17 @@
-//! Reads `iostat -x`: text and JSON of sysstat 10 to 12.
+//! Figures of devices in intervals, and their reader for `iostat -x`: text and JSON of sysstat 10 to 12.
 //!
 //! Columns are recognized by name, in any selection and order; those that a version does not print are `None`.
 
-mod columns;
+pub(super) mod columns;
 mod json;
+mod stacked;
 mod table;
 
 use serde::{Deserialize, Serialize};
 
 pub(super) use json::read as read_json;
-pub(super) use table::{is_in, read as read_text};
+pub use stacked::StackedDisk;
+pub(super) use table::{is_in, read as read_text, take_banner};
 
 /// Where reports come from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -19,6 +21,26 @@ pub enum CounterFormat {
     Iostat,
     /// Copies of `/proc/diskstats`, as `fathom capture --sample` writes them.
     Diskstats,
+    /// Output of `sar -d`.
+    Sar,
+    /// Output of `vmstat -d`.
+    Vmstat,
+    /// Metrics of Prometheus' node_exporter.
+    NodeExporter,
+}
+
+impl CounterFormat {
+    /// Returns the name of the program, or of the file.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Iostat => "iostat",
+            Self::Diskstats => "diskstats",
+            Self::Sar => "sar",
+            Self::Vmstat => "vmstat",
+            Self::NodeExporter => "node_exporter",
+        }
+    }
 }
 
 /// Reports of `iostat -x`, or of a series of copies of the counters that it reads.
@@ -32,6 +54,9 @@ pub struct Iostat {
     pub cpus: Option<u32>,
     /// Reports in order.
     pub reports: Vec<IostatReport>,
+    /// What is missing of the input, one sentence each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
 }
 
 impl Iostat {

@@ -349,11 +349,24 @@ impl NormalReader {
         results: &[(u32, String, u32)],
     ) -> Result<JobResult, InputError> {
         let line = NormalLine::of(text, block.begins);
-        let of_group = |header: &&NormalHeader| header.group == block.result.group;
+        let group = block.result.group;
+        let of_group = |header: &&NormalHeader| header.group == group;
         let header = self.headers.iter().find(|header| of_group(header) && header.name == block.result.name);
         let reads_back = |kind| header.is_some_and(|header| kind == DataKind::Read && !header.issues(kind));
         block.finish(line, self.groups.is_empty(), reads_back)?;
-        let header = header.filter(|header| header.fits(block.measured()));
+        // All jobs of a group may be merged in its only result. Of several with one name, others belong to other runs.
+        let alone = results.iter().filter(|(of, ..)| *of == group).count() == 1;
+        let is_namesake = |header: &NormalHeader| header.name == block.result.name;
+        let namesakes = self.headers.iter().filter(|header| of_group(header) && is_namesake(header)).count();
+        let is_of_run = |header: &&NormalHeader| {
+            namesakes <= 1 || !is_namesake(header) || NormalHeader::all_fit(&[header], block.measured())
+        };
+        let announced: Vec<&NormalHeader> = match alone {
+            true => self.headers.iter().filter(of_group).filter(is_of_run).collect(),
+            false => header.into_iter().collect(),
+        };
+        let fits = NormalHeader::all_fit(&announced, block.measured());
+        let header = header.filter(|header| fits && is_of_run(header));
         let name = block.result.name.clone();
         let mut notes = Vec::new();
         if block.mixed {
@@ -364,9 +377,7 @@ impl NormalReader {
 
         let mut job = block.result;
         job.number = number as u32;
-        let alone = results.iter().filter(|(group, ..)| *group == job.group).count() == 1;
-        let fits = |header: &&NormalHeader| alone && header.group == job.group && header.fits(&job.result);
-        let together: Vec<&NormalHeader> = self.headers.iter().filter(fits).collect();
+        let together = if alone && fits { announced } else { Vec::new() };
         job.declared = declared(&job, header.map(|header| &header.declared), &together);
         job.result.quoted_shares.get_or_insert_with(LatencyShares::default);
         Ok(job)

@@ -24,8 +24,7 @@ const BLANKS: &str = "    ";
 
 /// Starts of a JSON document and of tables, whose lines no program indents behind other text.
 const KEYS: [&str; 3] = ["\"fio version\"", "\"sysstat\"", "\"schema\""];
-const HEADS: [(&str, &str); 5] =
-    [("avg-cpu:", "%user"), ("Device", "r/s"), ("Device", "tps"), ("Device", "%util"), ("DEV", "%util")];
+const HEADS: [(&str, &str); 4] = [("avg-cpu:", "%user"), ("Device", "r/s"), ("Device", "tps"), ("Device", "%util")];
 
 impl Prefix {
     /// Finds the prefix of the first line whose own start is known.

@@ -10,7 +10,7 @@ pub(super) enum InputFormat {
     Json,
     Normal,
     Terse,
-    Iostat,
+    Table,
 }
 
 /// The report that represents a run.

@@ -50,6 +50,11 @@ impl InputText {
         self.lines.iter().map(|&(start, end)| &self.whole[start..end])
     }
 
+    /// Returns the name of the input.
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
     pub(super) fn line(&self, index: usize) -> &str {
         self.lines.get(index).map_or("", |&(start, end)| &self.whole[start..end])
     }

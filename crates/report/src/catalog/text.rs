@@ -1,6 +1,6 @@
 //! The details of one volume as text.
 
-use units::{Bytes, Nanos, grouped, significant};
+use units::{Bytes, Nanos, grouped, requests_in_flight, significant};
 use volume::catalogue::{COMMON_KEYS, FigureOrigin, ResolvedVolume};
 use volume::{
     Behaviour, Burst, CountedUnit, Jitter, Law, Limit, LimitSource, RequestKind, Scope, cited, cited_jitter,
@@ -133,7 +133,7 @@ impl VolumeText {
         }
         let each = single.alone.get() as f64 / 1e3;
         if let Some(depth) = deep.knee().filter(|_| each > 0.0) {
-            let depth = match whole_up(depth) {
+            let depth = match requests_in_flight(depth) {
                 1 => "1 is enough to get there".to_owned(),
                 depth => format!("{} or more to get there", grouped(depth)),
             };
@@ -240,10 +240,6 @@ fn time(seconds: f64) -> String {
 
 fn micros(us: f64) -> String {
     if us < 999.5 { format!("{} us", significant(us, 3)) } else { format!("{} ms", significant(us / 1e3, 3)) }
-}
-
-fn whole_up(value: f64) -> u64 {
-    value.ceil().max(1.0) as u64
 }
 
 fn law(law: &Law) -> String {

@@ -146,7 +146,7 @@ fn caution_words(caution: &Caution) -> Option<String> {
                 .to_owned()
         }
         Caution::RepeatsOnOneSide => {
-            "Only one side has repeats: how much runs differ among themselves is not allowed for.".to_owned()
+            "Only one side has repeats: the other is taken to vary from run to run as much.".to_owned()
         }
     })
 }

@@ -1,7 +1,7 @@
 //! Figures of plans as phrases, shared by all formats.
 
 use plan::{Candidate, JitterComparison, MonthlyCost, Need, Requirement, UnmetNeed};
-use units::{Bytes, Nanos, count, grouped, significant};
+use units::{Bytes, Nanos, count, grouped, requests_in_flight, significant};
 use volume::catalogue::FigureOrigin;
 use volume::{cited_jitter, cited_merging};
 
@@ -226,7 +226,7 @@ pub(super) fn surroundings(need: &Need) -> Vec<String> {
 
 /// Rounds operations in flight up to a whole number of at least one.
 pub(super) fn depth(in_flight: f64) -> String {
-    grouped((in_flight * (1.0 - 1e-9)).ceil().max(1.0) as u64)
+    grouped(requests_in_flight(in_flight))
 }
 
 pub(super) fn whole(value: f64) -> String {

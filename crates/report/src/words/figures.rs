@@ -181,6 +181,17 @@ pub(super) fn util(figures: &SentenceFigures<'_>) -> String {
     )
 }
 
+pub(super) fn util_contradicted(figures: &SentenceFigures<'_>) -> String {
+    format!(
+        "%util of {} cannot be: {} requests per second of {} each keep a device busy for at most {} of the time. Since Linux 5.0 the kernel \
+         counts a whole tick of 1 to 10 ms for each moment in which a request begins or ends.",
+        figures.share(Quantity::BusyShare),
+        figures.count(Quantity::Iops),
+        figures.time(Quantity::LatencyMean),
+        figures.share(Quantity::InFlightImplied),
+    )
+}
+
 pub(super) fn mean_alone(figures: &SentenceFigures<'_>) -> String {
     format!(
         "Only the mean latency of {} is known: it hides the slow operations that users notice.",

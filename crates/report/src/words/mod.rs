@@ -2,7 +2,7 @@
 
 use analyse::{Code, Explanation, Finding, Quantity, Remedy};
 use record::{JobResult, Unchecked};
-use units::{Bytes, Nanos, count, grouped, percent, significant};
+use units::{Bytes, Nanos, count, grouped, percent, requests_in_flight, significant};
 
 mod databases;
 mod figures;
@@ -146,6 +146,11 @@ impl SentenceFigures<'_> {
         percent(self.value(quantity))
     }
 
+    /// Formats how many operations must be in flight.
+    fn needed(&self, quantity: Quantity) -> String {
+        grouped(requests_in_flight(self.value(quantity)))
+    }
+
     /// Formats a mean number of operations in flight.
     fn in_flight(&self, quantity: Quantity) -> String {
         significant(self.value(quantity), 3)
@@ -245,6 +250,7 @@ fn statement(finding: &Finding, about: SentenceContext<'_>) -> String {
         Code::SmallRegion => figures::small_region(figures),
         Code::MechanicalDisk => figures::mechanical(figures),
         Code::UtilMisread => figures::util(figures),
+        Code::UtilContradicted => figures::util_contradicted(figures),
         Code::MeanWithoutSpread => figures::mean_alone(figures),
         Code::Throttled => figures::throttled(figures),
         Code::NotSteady => figures::not_steady(figures),

@@ -82,6 +82,15 @@ const ENTRIES: &[(Code, &str, &str, &str)] = &[
          mistyped.",
     ),
     (
+        Code::UtilContradicted,
+        "%util is too high",
+        "a device was busy for a larger part of the time than the rate of its requests times their time, by 25 % and by \
+         10 % of the time",
+        "A device is busy while at least one request is in flight, so at most for the mean number of requests in flight. \
+         Since Linux 5.0 the kernel counts whole ticks (1 to 10 ms), so that a few hundred short requests per second show \
+         100 %. Judge the device by rate and time of its requests.",
+    ),
+    (
         Code::FiguresDisagree,
         "Figures do not add up",
         "a printed sum differs from its parts by more than the printed digits and the operations in flight allow, or \

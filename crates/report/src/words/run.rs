@@ -157,7 +157,7 @@ pub(super) fn model_held_back(finding: &Finding, figures: &SentenceFigures<'_>) 
         "The limit is {}: {held}. It allows {} IOPS; {} in flight reach that, and a higher depth only adds latency.{}",
         subject(finding),
         figures.count(Quantity::Iops),
-        figures.whole(Quantity::InFlightNeeded),
+        figures.needed(Quantity::InFlightNeeded),
         credits(figures)
     )
 }
@@ -206,7 +206,7 @@ pub(super) fn model_not_reached(finding: &Finding, figures: &SentenceFigures<'_>
         "{pace} The nearest limit, {}, was used to {}; it takes {} in flight to reach it.",
         subject(finding),
         figures.share(Quantity::Utilisation),
-        figures.whole(Quantity::InFlightNeeded)
+        figures.needed(Quantity::InFlightNeeded)
     )
 }
 
@@ -245,18 +245,39 @@ pub(super) fn rate_missed(figures: &SentenceFigures<'_>) -> String {
         )
     } else {
         format!(
-            "The rate was not reached: {} of {} operations per second",
+            "The rate was not reached: {} of {} {}",
             figures.count(Quantity::RateReached),
-            figures.count(Quantity::RateAsked)
+            figures.count(Quantity::RateAsked),
+            rate_unit(figures)
         )
+    }
+}
+
+/// Returns what a rate counts: `operations per second (28.0k reads, 10.0k of 12.0k writes)`, or `reads per second` if only
+/// reads have one.
+fn rate_unit(figures: &SentenceFigures<'_>) -> String {
+    let part = |reached: Quantity, asked: Quantity, name: &'static str| {
+        figures.has(reached).then(|| match figures.count(reached) == figures.count(asked) {
+            true => (name, format!("{} {name}", figures.count(reached))),
+            false => (name, format!("{} of {} {name}", figures.count(reached), figures.count(asked))),
+        })
+    };
+    let parts = [
+        part(Quantity::ReadRateReached, Quantity::ReadRateAsked, "reads"),
+        part(Quantity::WriteRateReached, Quantity::WriteRateAsked, "writes"),
+    ];
+    match parts {
+        [None, None] => "operations per second".to_owned(),
+        [Some((kind, _)), None] | [None, Some((kind, _))] => format!("{kind} per second"),
+        [Some((_, reads)), Some((_, writes))] => format!("operations per second ({reads}, {writes})"),
     }
 }
 
 pub(super) fn queue_too_shallow(figures: &SentenceFigures<'_>) -> String {
     format!(
-        "{}. It needs about {} operations in flight at the measured latency ({} on average), and the job permits {}.",
+        "{}. It needs {} operations in flight at the measured latency ({} on average), and the job permits {}.",
         rate_missed(figures),
-        figures.in_flight(Quantity::InFlightNeeded),
+        figures.needed(Quantity::InFlightNeeded),
         figures.time(Quantity::ServiceMean),
         figures.whole(Quantity::InFlightPossible)
     )
@@ -405,7 +426,7 @@ pub(super) fn rate_kept(figures: &SentenceFigures<'_>) -> String {
     let rate = if figures.has(Quantity::ByteRateAsked) {
         format!("{}/s", figures.bytes(Quantity::ByteRateReached))
     } else {
-        format!("{} operations per second", figures.count(Quantity::RateReached))
+        format!("{} {}", figures.count(Quantity::RateReached), rate_unit(figures))
     };
     let response = figures.clause(Quantity::ResponseMean, || {
         format!(", with a mean response time of {} from the due time", figures.time(Quantity::ResponseMean))

@@ -17,7 +17,7 @@ pub(super) fn cap(finding: &Finding, figures: &SentenceFigures<'_>) -> String {
         format!(
             ", with {} in flight where {} suffice",
             whole_number(figures.value(Quantity::InFlightAchieved)),
-            whole_number(figures.value(Quantity::KneeInFlight))
+            figures.needed(Quantity::KneeInFlight)
         )
     } else {
         String::new()
@@ -94,7 +94,7 @@ pub(super) fn too_shallow(figures: &SentenceFigures<'_>) -> String {
         figures.time(Quantity::ServiceMean),
         figures.count(Quantity::Iops),
         figures.count(Quantity::CapIops),
-        whole_number(figures.value(Quantity::InFlightNeeded))
+        figures.needed(Quantity::InFlightNeeded)
     )
 }
 
@@ -109,7 +109,7 @@ pub(super) fn too_few_in_flight(figures: &SentenceFigures<'_>, database: Option<
     let mut text = format!(
         "{} in flight on average, {} needed for {} IOPS at {}: {} does not issue more.",
         significant(figures.value(Quantity::InFlightAchieved), 3),
-        whole_number(figures.value(Quantity::InFlightNeeded)),
+        figures.needed(Quantity::InFlightNeeded),
         figures.count(Quantity::CapIops),
         figures.time(Quantity::ServiceMean),
         database.map_or("the application", databases::name)
@@ -156,7 +156,7 @@ pub(super) fn beyond_knee(figures: &SentenceFigures<'_>) -> String {
         figures.time(Quantity::LatencyMean),
         whole_number(figures.value(Quantity::InFlightAchieved)),
         significant(figures.value(Quantity::KneeFactor), 2),
-        whole_number(figures.value(Quantity::KneeInFlight))
+        figures.needed(Quantity::KneeInFlight)
     )
 }
 

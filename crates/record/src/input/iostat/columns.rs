@@ -19,7 +19,7 @@ pub(super) fn is_total(name: &str) -> bool {
 }
 
 /// Sets the value of a column; unknown ones are ignored. JSON names fractions without the `%`.
-pub(super) fn set(device: &mut IostatDevice, name: &str, value: f64) {
+pub(in crate::input) fn set(device: &mut IostatDevice, name: &str, value: f64) {
     match name.trim_start_matches('%') {
         "aqu-sz" | "avgqu-sz" => return device.in_flight = Some(value),
         "util" => return device.util = Some(value / 100.0),
@@ -37,6 +37,8 @@ pub(super) fn set(device: &mut IostatDevice, name: &str, value: f64) {
         "kB_wrtn/s" => return device.write.bytes_per_second = Some(value * KIB),
         "MB_wrtn/s" => return device.write.bytes_per_second = Some(value * MIB),
         "Blk_wrtn/s" => return device.write.bytes_per_second = Some(value * SECTOR),
+        "rd_sec/s" => return device.read.bytes_per_second = Some(value * SECTOR),
+        "wr_sec/s" => return device.write.bytes_per_second = Some(value * SECTOR),
         _ => {}
     }
     // Fractions differ from rates by the `%` in text, and by the missing `/s` in JSON.
@@ -61,7 +63,7 @@ pub(super) fn set(device: &mut IostatDevice, name: &str, value: f64) {
 }
 
 /// Parses a number with a decimal point or comma, and returns its decimals too.
-pub(super) fn number(text: &str) -> Option<(f64, u32)> {
+pub(in crate::input) fn number(text: &str) -> Option<(f64, u32)> {
     let plain = text.bytes().all(|b| b.is_ascii_digit() || b == b'.' || b == b',');
     let pointed = text.replace(',', ".");
     let whole = pointed.split('.').next().is_some_and(|whole| !whole.is_empty());
@@ -73,7 +75,7 @@ pub(super) fn number(text: &str) -> Option<(f64, u32)> {
 }
 
 /// Returns the second of the day of a date in any locale: the last time such as `10:44:13`, with or without `PM`.
-pub(super) fn second_of_day(when: &str) -> Option<f64> {
+pub(in crate::input) fn second_of_day(when: &str) -> Option<f64> {
     let clock = |word: &str| {
         // ISO dates have the time after a `T`, and the zone after the time.
         let word = word.rsplit_once('T').map_or(word, |(_, time)| time);

@@ -41,8 +41,12 @@ struct IostatTableReader {
 
 pub(in crate::input) fn read(text: &InputText) -> Result<Iostat, InputError> {
     let mut reader = IostatTableReader::default();
+    let last = (0..text.len()).rfind(|&index| !text.line(index).trim().is_empty());
     for index in 0..text.len() {
-        reader.line(text, index)?;
+        match reader.line(text, index) {
+            Err(_) if Some(index) == last && reader.leave_out_last("the last report is cut off within a row") => break,
+            read => read?,
+        }
     }
     reader.finish(text)
 }
@@ -57,7 +61,8 @@ impl IostatTableReader {
             self.blanks_after_banner = self.blanks_after_banner.map(|blanks| blanks + 1);
         } else if is_banner(line) {
             self.end_report(text)?;
-            self.begin_output(line);
+            take_banner(&mut self.iostat, line);
+            self.blanks_after_banner = Some(0);
         } else if words[0] == "avg-cpu:" {
             self.cpu_follows = true;
             if self.report.as_ref().is_some_and(|report| report.cpu.is_some() || self.has_table) {
@@ -80,15 +85,6 @@ impl IostatTableReader {
         }
         self.after_blank = blank;
         Ok(())
-    }
-
-    /// Parses the banner `Linux 6.18.44 (vm) 11/21/26 _x86_64_ (2 CPU)`, with tabs in between.
-    fn begin_output(&mut self, line: &str) {
-        let inside = |part: Option<&str>| part.and_then(|rest| rest.split(')').next()).map(str::to_owned);
-        self.iostat.host = inside(line.split_once('(').map(|(_, rest)| rest));
-        let cpus = inside(line.rsplit_once('(').map(|(_, rest)| rest));
-        self.iostat.cpus = cpus.and_then(|text| text.split_whitespace().next()?.parse().ok());
-        self.blanks_after_banner = Some(0);
     }
 
     /// Returns the current report or a new one. With `-y` an additional blank line precedes the first.
@@ -146,6 +142,13 @@ impl IostatTableReader {
         let (Some(head), Some(report)) = (&self.head, &mut self.report) else { return Ok(()) };
         let values = &words[1..];
         if values.len() != head.len() {
+            // A prompt or a message, which is no row.
+            if !values.first().is_some_and(|word| word.starts_with(|c: char| c.is_ascii_digit()))
+                && index + 1 < text.len()
+            {
+                self.head = None;
+                return Ok(());
+            }
             let what =
                 format!("{} values stand below {} columns: the row is cut off or broken", values.len(), head.len());
             return Err(text.error(index, text.line(index).trim(), what, REMEDY));
@@ -171,17 +174,29 @@ impl IostatTableReader {
         Ok(())
     }
 
+    /// Leaves out the last report, which is cut off, if others precede it.
+    fn leave_out_last(&mut self, what: &str) -> bool {
+        let leaves = self.iostat.reports.iter().any(|report| !report.devices.is_empty());
+        if leaves {
+            (self.report, self.head, self.has_table, self.cpu_follows) = (None, None, false, false);
+            self.iostat.notes.push(format!("{what}, and left out"));
+        }
+        leaves
+    }
+
     fn finish(mut self, text: &InputText) -> Result<Iostat, InputError> {
-        if self.cpu_follows || self.report.is_some() && !self.has_table {
-            return Err(text.cut_off(text.len(), "the last report is cut off before its devices", REMEDY));
+        const BEFORE_DEVICES: &str = "the last report is cut off before its devices";
+        if (self.cpu_follows || self.report.is_some() && !self.has_table) && !self.leave_out_last(BEFORE_DEVICES) {
+            return Err(text.cut_off(text.len(), BEFORE_DEVICES, REMEDY));
         }
         let shorter = match (&self.report, self.iostat.reports.last()) {
             (Some(last), Some(before)) => last.devices.len() < before.devices.len() && begins_like(last, before),
             (Some(last), None) => last.devices.is_empty(),
             _ => false,
         };
-        if shorter && !self.after_blank {
-            return Err(text.cut_off(text.len(), "the last report is cut off before its last device", REMEDY));
+        const BEFORE_LAST: &str = "the last report is cut off before its last device";
+        if shorter && !self.after_blank && !self.leave_out_last(BEFORE_LAST) {
+            return Err(text.cut_off(text.len(), BEFORE_LAST, REMEDY));
         }
         self.end_report(text)?;
         if self.iostat.reports.iter().all(|report| report.devices.is_empty()) {
@@ -199,6 +214,19 @@ fn begins_like(last: &IostatReport, before: &IostatReport) -> bool {
 
 fn is_banner(line: &str) -> bool {
     line.starts_with("Linux ") && line.contains('(') && line.trim_end().ends_with(')')
+}
+
+/// Takes the host from a banner of sysstat: `Linux 6.18.44 (vm) 11/21/26 _x86_64_ (2 CPU)`, with tabs in between.
+/// Reports whether the line is one.
+pub(in crate::input) fn take_banner(iostat: &mut Iostat, line: &str) -> bool {
+    if !is_banner(line) {
+        return false;
+    }
+    let inside = |part: Option<&str>| part.and_then(|rest| rest.split(')').next()).map(str::to_owned);
+    iostat.host = inside(line.split_once('(').map(|(_, rest)| rest));
+    let cpus = inside(line.rsplit_once('(').map(|(_, rest)| rest));
+    iostat.cpus = cpus.and_then(|text| text.split_whitespace().next()?.parse().ok());
+    true
 }
 
 fn value(text: &InputText, index: usize, word: &str) -> Result<(f64, u32), InputError> {

@@ -80,13 +80,16 @@ fn range(line: NormalLine<'_>, part: &str, version_2: bool) -> Result<DeclaredSi
 }
 
 impl NormalHeader {
-    /// Reports whether it may belong to a result: in notes, results of another run may follow the announcement.
-    pub(super) fn fits(&self, result: &Measured) -> bool {
+    /// Reports whether a result may be of these jobs together: in notes, results of another run may follow the
+    /// announcement.
+    pub(super) fn all_fit(headers: &[&Self], result: &Measured) -> bool {
         /// Tolerance for short operations and those in flight at the end.
         const APART: f64 = 2.0;
         result.kinds().filter(|(_, result)| result.ios > 0 && result.bytes > 0).all(|(kind, result)| {
-            let (sizes, mean) = (self.declared.block_sizes.of(kind), result.bytes as f64 / result.ios as f64);
-            sizes.max == 0 || (f64::from(sizes.min) / APART..=f64::from(sizes.max) * APART).contains(&mean)
+            let sizes = || headers.iter().map(|header| header.declared.block_sizes.of(kind));
+            let (min, max) = (sizes().map(|of| of.min).min().unwrap_or(0), sizes().map(|of| of.max).max().unwrap_or(0));
+            let mean = result.bytes as f64 / result.ios as f64;
+            max == 0 || (f64::from(min) / APART..=f64::from(max) * APART).contains(&mean)
         })
     }
 

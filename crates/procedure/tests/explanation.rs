@@ -1,0 +1,166 @@
+//! Explanations and needs of what other programs print.
+
+use analyse::{Code, Explanation, Quantity};
+use procedure::expected::ExpectedVolume;
+use procedure::explanation::ExplanationQuestion;
+use procedure::purchase::need_of;
+use record::{Claim, Input, read_input};
+use runner::Uninterrupted;
+
+use units::random::Random;
+
+use crate::cases::cases;
+use crate::fio_truths::{Truth, output};
+use crate::model::model;
+
+fn explained(text: &str, volume: Option<&str>, device: Option<&str>) -> Vec<Explanation> {
+    let input = read_input("input", text.as_bytes(), None).unwrap_or_else(|error| panic!("{error}"));
+    explain(vec![("input".to_owned(), input)], Vec::new(), volume, device)
+}
+
+fn explain(
+    inputs: Vec<(String, Input)>,
+    claims: Vec<(String, Claim)>,
+    volume: Option<&str>,
+    device: Option<&str>,
+) -> Vec<Explanation> {
+    let look_up = |words: &str| ExpectedVolume::look_up(words, volume::catalogue::no_files).unwrap();
+    let (expected, device) = (volume.map(look_up), device.map(str::to_owned));
+    let question = ExplanationQuestion { inputs, claims, expected, device, database: None };
+    question.explain(&model(), &Uninterrupted).into_iter().flat_map(|one| one.explanations).collect()
+}
+
+fn claimed(text: &str, volume: Option<&str>) -> Explanation {
+    let claims = vec![(text.to_owned(), Claim::parse(text).unwrap())];
+    explain(Vec::new(), claims, volume, None).remove(0)
+}
+
+fn figure(explanation: &Explanation, quantity: Quantity) -> Option<f64> {
+    explanation.figures.iter().find(|figure| figure.quantity == quantity).map(|figure| figure.value)
+}
+
+const STACKED: &str = "\
+Device            r/s     rkB/s   rrqm/s  %rrqm r_await rareq-sz     w/s     wkB/s   wrqm/s  %wrqm w_await wareq-sz  aqu-sz  %util
+sdb            100.00    400.00     0.00   0.00    1.00     4.00    0.00      0.00     0.00   0.00    0.00     0.00    0.10   9.00
+sda            500.00   2000.00     0.00   0.00    2.00     4.00    0.00      0.00     0.00   0.00    0.00     0.00    1.00  98.00
+sda1           500.00   2000.00     0.00   0.00    2.00     4.00    0.00      0.00     0.00   0.00    0.00     0.00    1.00  98.00
+dm-0           500.00   2000.00     0.00   0.00    2.00     4.00    0.00      0.00     0.00   0.00    0.00     0.00    1.00  98.00
+
+";
+
+/// Partitions, logical volumes and all disks were explained one by one, each as the expected volume.
+#[test]
+fn the_busiest_disk_is_explained_and_its_partitions_count_once() {
+    let all = explained(STACKED, Some("aws/gp3,size=1TiB"), None);
+    let names: Vec<&str> = all.iter().map(|one| one.subject.as_str()).collect();
+    assert_eq!(names, ["sda", "sdb"]);
+    assert!(!all[0].findings.is_empty() && all[1].findings.is_empty() && all[1].only_figures);
+    assert!(all[0].notes.iter().any(|note| note.contains("sda1") && note.contains("dm-0")), "{:?}", all[0].notes);
+    let chosen = explained(STACKED, None, Some("sdb"));
+    assert_eq!((chosen[0].subject.as_str(), chosen[0].only_figures), ("sdb", false));
+    let need = |device| need_of("input", STACKED.as_bytes(), (None, device), &job::EmptySource);
+    assert_eq!(need(None).unwrap().need.iops, Some(500.0));
+    assert_eq!(need(Some("sdb")).unwrap().need.iops, Some(100.0));
+    assert_eq!(need(Some("sdz")).unwrap_err()[0].code, "no-device");
+}
+
+/// A rate that is the limit of a machine was blamed on a setting of the host.
+#[test]
+fn a_rate_at_the_limit_of_a_machine_asks_for_the_machine() {
+    let volume = "aws/gp3,size=1TiB,iops=16000";
+    let asked = claimed("iops=10000,lat=6.4ms,qd=64,bs=4k", Some(volume));
+    assert!(asked.notes.iter().any(|note| note.contains("machine=")), "{:?}", asked.notes);
+    let named = claimed("iops=10000,lat=6.4ms,qd=64,bs=4k", Some("aws/gp3,size=1TiB,iops=16000,machine=c5.2xlarge"));
+    assert!(!named.notes.iter().any(|note| note.contains("no machine is named")), "{:?}", named.notes);
+}
+
+#[test]
+fn two_figures_of_a_claim_give_the_third() {
+    for (claim, iops, latency_ns) in [
+        ("qd=16,iops=610", 610.0, 16.0 / 610.0 * 1e9),
+        ("qd=3.5,lat=2ms", 1750.0, 2e6),
+        ("iops=24.1k,lat=1.31ms", 24_100.0, 1.31e6),
+    ] {
+        let one = claimed(claim, None);
+        let [found, latency, in_flight] =
+            [Quantity::Iops, Quantity::LatencyMean, Quantity::InFlightAchieved].map(|of| figure(&one, of).unwrap());
+        assert!((found / iops - 1.0).abs() < 1e-9 && (latency / latency_ns - 1.0).abs() < 1e-9, "{claim}");
+        assert!((in_flight / (found * latency / 1e9) - 1.0).abs() < 1e-9, "{claim}: {in_flight}");
+    }
+    let old = claimed("tps=100,await=10,svctm=8", None);
+    assert!((figure(&old, Quantity::BusyShare).unwrap() - 0.8).abs() < 1e-9, "{old:?}");
+}
+
+/// Operations that take 41 s stall: more of them in flight do not help.
+#[test]
+fn no_depth_is_advised_for_operations_that_stall() {
+    for claim in ["iops=24,lat=41s", "iops=24,lat=41s,qd=1000", "iops=3,lat=41s,qd=128,jobs=4"] {
+        for volume in [None, Some("aws/gp3,size=1TiB")] {
+            let one = claimed(claim, volume);
+            let said = format!("{:?}", one.findings);
+            assert!(!said.contains("iodepth") && !said.contains("MoreInFlight"), "{claim}: {said}");
+            assert!(one.findings.iter().all(|finding| finding.code != Code::DepthNeeded), "{claim}");
+        }
+    }
+}
+
+#[test]
+fn a_load_that_ran_at_a_limit_is_said_to_be_one() {
+    let report = |number: u32, iops: f64| {
+        let at = format!("11/29/26 10:00:{number:02}");
+        format!(
+            "{at}\nDevice r/s rkB/s r_await rareq-sz aqu-sz %util\nsda {iops:.2} {:.2} 5.00 4.00 15.00 100.00\n\n",
+            4.0 * iops
+        )
+    };
+    let flat: String = (0..20).map(|second| report(second, 3000.0 + f64::from(second % 3))).collect();
+    let varied: String = (0..20).map(|second| report(second, 3000.0 + 400.0 * f64::from(second % 3))).collect();
+    let at_limit = |text: &str| {
+        let derived = need_of("input", text.as_bytes(), (None, None), &job::EmptySource).unwrap();
+        derived.lines.iter().any(|line| line.contains("ran at a limit"))
+    };
+    assert_eq!((at_limit(&flat), at_limit(&varied)), (true, false));
+}
+
+#[test]
+fn counts_without_a_time_have_no_need() {
+    let text = "disk- ------------reads------------ ------------writes----------- -----IO------\n\
+                sda     1000      0    8000    2000      0      0       0       0      0      2\n";
+    let error = need_of("vmstat.txt", text.as_bytes(), (None, None), &job::EmptySource).unwrap_err();
+    assert_eq!(error[0].code, "no-rate");
+}
+
+/// What workers did must be what `explain` and `plan --from` say, whatever the grouping.
+#[test]
+fn explanations_and_needs_are_those_of_what_workers_did() {
+    const SEED: u64 = 41;
+    for seed in SEED..SEED + cases(100) {
+        let made = output(&mut Random::new(seed, 0));
+        let of = format!("seed {seed}\n{}", made.text);
+        let all = explained(&made.text, None, None);
+        assert_eq!(all.len(), made.truths.len(), "{of}");
+        for truth in &made.truths {
+            let iops = rate(truth);
+            let in_flight = truth.busy_ns / (truth.longest_ms as f64 * 1e6);
+            let is_it = |one: &&Explanation| {
+                figure(one, Quantity::Iops).is_some_and(|found| (found / iops - 1.0).abs() < 0.005)
+                    && figure(one, Quantity::InFlightAchieved)
+                        .is_some_and(|found| (found / in_flight - 1.0).abs() < 0.01)
+            };
+            assert!(all.iter().any(|one| is_it(&one)), "{iops} IOPS, {in_flight} in flight: {of}");
+        }
+        let need = need_of("input", made.text.as_bytes(), (None, None), &job::EmptySource).unwrap();
+        let Ok(Input::Run(run)) = read_input("input", made.text.as_bytes(), None) else { panic!("{of}") };
+        let together = |phase: &Vec<usize>| {
+            let ios: u64 = phase.iter().map(|&job| made.truths[job].ios.iter().sum::<u64>()).sum();
+            ios as f64 * 1000.0 / phase.iter().map(|&job| made.truths[job].longest_ms).max().unwrap() as f64
+        };
+        let most = run.phases().iter().map(together).fold(0.0, f64::max);
+        let iops = need.need.iops.unwrap();
+        assert!((iops / most - 1.0).abs() < 0.005, "{iops} instead of {most}: {of}");
+    }
+}
+
+fn rate(truth: &Truth) -> f64 {
+    (truth.ios[0] + truth.ios[1]) as f64 * 1000.0 / truth.longest_ms as f64
+}

@@ -1,0 +1,355 @@
+//! Reads fio's logs over time: `_lat`, `_clat`, `_slat`, `_iops`, `_bw` and `_clat_hist`, of all versions, with and without
+//! `log_avg_msec`. Only the name of a file tells what it logs.
+
+use std::collections::BTreeMap;
+
+use super::stated::{StatedLoad, input, result};
+use super::text::InputText;
+use super::{Input, InputError};
+use crate::measured::{IntervalRecord, SeriesRecord};
+use crate::{DataKind, DirectionResult, LatencyStats};
+
+const MS: u64 = 1_000_000;
+
+/// What a log has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum FioLogKind {
+    Latency,
+    Service,
+    Submission,
+    Iops,
+    Bandwidth,
+    Histogram,
+}
+
+impl FioLogKind {
+    const ALL: [(&str, Self); 6] = [
+        ("_clat_hist", Self::Histogram),
+        ("_clat", Self::Service),
+        ("_slat", Self::Submission),
+        ("_lat", Self::Latency),
+        ("_iops", Self::Iops),
+        ("_bw", Self::Bandwidth),
+    ];
+
+    /// Returns the kind by the name of a file, `db_clat.1.log`, and the part of the name before it.
+    fn of_name(name: &str) -> Option<(&str, Self)> {
+        let file = name.rsplit('/').next().unwrap_or(name);
+        Self::ALL.into_iter().find_map(|(suffix, kind)| {
+            let (job, rest) = file.rsplit_once(suffix)?;
+            rest.bytes().next().is_none_or(|byte| byte == b'.').then_some((job, kind))
+        })
+    }
+
+    const fn is_of_time(self) -> bool {
+        matches!(self, Self::Latency | Self::Service | Self::Submission)
+    }
+}
+
+/// A line: time, value, kind of operation, and its size, which is zero in averages.
+struct FioLogLine {
+    time_ms: u64,
+    value: u64,
+    kind: DataKind,
+    bytes: u64,
+}
+
+fn kind_of(number: u64) -> Option<DataKind> {
+    DataKind::ALL.get(usize::try_from(number).ok()?).copied()
+}
+
+fn fields(line: &str) -> Option<Vec<u64>> {
+    let field = |text: &str| {
+        let text = text.trim();
+        match text.strip_prefix("0x") {
+            Some(digits) => u64::from_str_radix(digits, 16).ok(),
+            None => text.parse().ok(),
+        }
+    };
+    line.split(',').map(field).collect()
+}
+
+impl FioLogLine {
+    /// `has_greatest` is whether the greatest value stands beside the average (`log_window_value=both`).
+    fn parse(line: &str, has_greatest: bool) -> Option<Self> {
+        let fields = fields(line).filter(|fields| (3..=8).contains(&fields.len()))?;
+        let at = 2 + usize::from(has_greatest);
+        let kind = kind_of(*fields.get(at)?)?;
+        Some(Self { time_ms: fields[0], value: fields[1], kind, bytes: fields.get(at + 1).copied().unwrap_or(0) })
+    }
+}
+
+/// Reports whether a text is a log of fio: whole numbers between commas, with rising times and known kinds of operations.
+pub(super) fn is_in(text: &InputText) -> bool {
+    const LOOKED_AT: usize = 20;
+    let lines = || text.lines().map(str::trim).filter(|line| !line.is_empty()).take(LOOKED_AT);
+    let is_named = FioLogKind::of_name(text.name()).is_some();
+    let all = |is: &dyn Fn(&str) -> bool| lines().next().is_some() && lines().all(is);
+    if FioLogKind::of_name(text.name()).is_some_and(|(_, kind)| kind == FioLogKind::Histogram) {
+        return all(&|line| fields(line).is_some_and(|fields| fields.len() > 8));
+    }
+    // fio writes a blank behind each comma.
+    let is_plain =
+        all(&|line| FioLogLine::parse(line, false).is_some()) || all(&|line| FioLogLine::parse(line, true).is_some());
+    let times: Vec<u64> = lines().filter_map(|line| Some(fields(line)?[0])).collect();
+    is_plain && times.is_sorted() && (is_named || lines().all(|line| line.contains(", ")))
+}
+
+pub(super) fn read(text: &InputText) -> Result<Input, InputError> {
+    let Some((job, kind)) = FioLogKind::of_name(text.name()) else {
+        let what = "this is a log of fio over time, and only the name of its file tells of what";
+        let remedy =
+            "give it the name that fio gave it: `NAME_lat.1.log`, `_clat`, `_slat`, `_iops`, `_bw` or `_clat_hist`";
+        return Err(text.error(0, text.line(0).trim(), what, remedy));
+    };
+    if kind == FioLogKind::Histogram {
+        return histogram(text, job);
+    }
+    let first = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+    let has_greatest = FioLogLine::parse(first, false).is_none();
+    let last = text.lines().rposition(|line| !line.trim().is_empty()).unwrap_or(0);
+    let (mut lines, mut notes) = (Vec::new(), Vec::new());
+    for (index, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+        match FioLogLine::parse(line, has_greatest) {
+            Some(line) => lines.push(line),
+            None if index == last && !lines.is_empty() => {
+                notes.push("the last line is cut off, and left out".to_owned());
+            }
+            None => {
+                let what = "this is no line of a log: time in ms, value, kind, size";
+                return Err(text.error(index, line.trim(), what, "give the log as fio wrote it"));
+            }
+        }
+    }
+    if !text.ended && notes.is_empty() && lines.len() > 1 {
+        lines.pop();
+        notes.push("the last line has no end, and is left out".to_owned());
+    }
+    let averaged = lines.iter().all(|line| line.bytes == 0);
+    let columns = first.split(',').count();
+    let mut log = FioLog { kind, lines, notes };
+    let jobs = match averaged {
+        true => log.of_windows(job),
+        false => log.of_operations(job, columns),
+    };
+    Ok(input("fio log", vec![jobs], &log.notes))
+}
+
+struct FioLog {
+    kind: FioLogKind,
+    lines: Vec<FioLogLine>,
+    notes: Vec<String>,
+}
+
+impl FioLog {
+    /// Returns the time of a kind's lines, from the first to the last, with one more window in front.
+    fn span_ms(&self, window_ms: u64) -> u64 {
+        let (first, last) =
+            (self.lines.first().map_or(0, |line| line.time_ms), self.lines.last().map_or(0, |line| line.time_ms));
+        let early = first <= 10 * window_ms.max(10);
+        // Logs count from the start of the job.
+        if early { last.max(1) } else { (last - first + window_ms).max(1) }
+    }
+
+    /// Returns the result of a log with a line for each operation.
+    fn of_operations(&mut self, job: &str, columns: usize) -> crate::JobResult {
+        let mut made = result(job, 0, 0, &StatedLoad::default());
+        let runtime_ms = self.span_ms(1);
+        let runtime_ns = runtime_ms.saturating_mul(MS);
+        let mut values: Vec<u64> = self.lines.iter().map(|line| line.value).collect();
+        values.sort_unstable();
+        // Up to four columns are of fio 2 too, which counts microseconds; no device answers within two microseconds.
+        let median = values.get(values.len() / 2).copied().unwrap_or(0);
+        let in_us = self.kind.is_of_time() && columns <= 4 && median < 2_000;
+        let scale = if in_us { 1_000 } else { 1 };
+        let mut times: BTreeMap<DataKind, Times> = BTreeMap::new();
+        let mut counts: BTreeMap<DataKind, (u64, u64)> = BTreeMap::new();
+        for line in &self.lines {
+            let count = counts.entry(line.kind).or_default();
+            *count = (count.0 + 1, count.1.saturating_add(line.bytes));
+            if self.kind.is_of_time() {
+                times.entry(line.kind).or_default().add(line.value.saturating_mul(scale), 1);
+            }
+        }
+        for (kind, (ios, bytes)) in counts {
+            let latency = times.remove(&kind).unwrap_or_default().stats();
+            let of = made.result.kind_mut(kind);
+            *of = DirectionResult { ios, bytes, runtime_ns, ..DirectionResult::default() };
+            match self.kind {
+                FioLogKind::Service => of.service = latency,
+                FioLogKind::Submission => of.submission = latency,
+                _ => of.latency = latency,
+            }
+        }
+        let width_ms = if runtime_ms > 10_000 { 1_000 } else { 100 };
+        let mut intervals =
+            vec![IntervalRecord::default(); usize::try_from(runtime_ms / width_ms + 1).unwrap_or(1).min(INTERVALS_MAX)];
+        for line in &self.lines {
+            let at = usize::try_from(line.time_ms / width_ms).unwrap_or(usize::MAX).min(intervals.len() - 1);
+            let interval = &mut intervals[at];
+            interval.ios[line.kind as usize] += 1;
+            interval.bytes[line.kind as usize] = interval.bytes[line.kind as usize].saturating_add(line.bytes);
+        }
+        made.result.series = SeriesRecord { width_ns: width_ms * MS, pace_ns: 0, intervals };
+        (made.result.runtime_ns, made.untimed) = (runtime_ns, false);
+        if in_us {
+            self.notes.push("values are taken as microseconds, as fio 2 logs them".to_owned());
+        }
+        self.notes
+            .push("a log has neither options nor depth; its operations count from the start of the log".to_owned());
+        made
+    }
+
+    /// Returns the result of a log of averages over windows (`log_avg_msec`).
+    fn of_windows(&mut self, job: &str) -> crate::JobResult {
+        let mut made = result(job, 0, 0, &StatedLoad::default());
+        let window_ms = self.window_ms();
+        let mut by_kind: BTreeMap<DataKind, Vec<&FioLogLine>> = BTreeMap::new();
+        self.lines.iter().for_each(|line| by_kind.entry(line.kind).or_default().push(line));
+        let runtime_ms = self.span_ms(window_ms);
+        let windows = usize::try_from(runtime_ms / window_ms.max(1) + 1).unwrap_or(1).min(INTERVALS_MAX);
+        let mut intervals = vec![IntervalRecord::default(); windows];
+        let first_ms = self.lines.first().map_or(0, |line| line.time_ms);
+        for (kind, lines) in by_kind {
+            let mean = lines.iter().map(|line| line.value as f64).sum::<f64>() / lines.len().max(1) as f64;
+            let least = lines.iter().map(|line| line.value).min().unwrap_or(0);
+            let most = lines.iter().map(|line| line.value).max().unwrap_or(0);
+            let stats = LatencyStats { mean_ns: mean, min_ns: least, max_ns: most, ..LatencyStats::default() };
+            // Time before and after the windows of this kind counts as a window without operations.
+            let share = (lines.len() as f64 * window_ms as f64 / runtime_ms as f64).min(1.0);
+            let seconds = Some(runtime_ms as f64 / 1e3);
+            match self.kind {
+                FioLogKind::Iops => made.set_rate(kind, mean * share, 0.0, seconds, LatencyStats::default()),
+                FioLogKind::Bandwidth => {
+                    made.set_rate(kind, 0.0, mean * share * 1024.0, seconds, LatencyStats::default());
+                }
+                _ => made.set_count(kind, lines.len() as u64, 0, LatencyStats { count: lines.len() as u64, ..stats }),
+            }
+            for line in lines {
+                let at =
+                    usize::try_from(line.time_ms.saturating_sub(first_ms) / window_ms.max(1)).unwrap_or(usize::MAX);
+                let interval = &mut intervals[at.min(windows - 1)];
+                let amount = line.value.saturating_mul(window_ms) / 1_000;
+                match self.kind {
+                    FioLogKind::Iops => interval.ios[kind as usize] += amount,
+                    FioLogKind::Bandwidth => interval.bytes[kind as usize] += amount.saturating_mul(1024),
+                    _ => {}
+                }
+            }
+        }
+        if self.kind == FioLogKind::Iops {
+            made.result.series = SeriesRecord { width_ns: window_ms.max(1) * MS, pace_ns: 0, intervals };
+        }
+        let what = match self.kind {
+            FioLogKind::Iops => "latencies and sizes are not in it",
+            FioLogKind::Bandwidth => "operations and latencies are not in it",
+            _ => "only means are in it: rates and percentiles are not known, and the longest is the longest mean",
+        };
+        self.notes.push(format!("a log of means over {window_ms} ms (`log_avg_msec`): {what}"));
+        made
+    }
+
+    /// Returns the width of the windows: the median distance of two lines of one kind.
+    fn window_ms(&self) -> u64 {
+        let mut before: BTreeMap<DataKind, u64> = BTreeMap::new();
+        let mut widths: Vec<u64> = Vec::new();
+        for line in &self.lines {
+            let last = before.insert(line.kind, line.time_ms);
+            widths.extend(last.map(|last| line.time_ms.saturating_sub(last)).filter(|width| *width > 0));
+        }
+        widths.sort_unstable();
+        let only = self.lines.first().map_or(1, |line| line.time_ms);
+        widths.get(widths.len() / 2).copied().unwrap_or(only).max(1)
+    }
+}
+
+/// Maximum number of intervals of a course.
+const INTERVALS_MAX: usize = 100_000;
+
+/// Times of operations in buckets.
+#[derive(Default)]
+struct Times {
+    buckets: BTreeMap<usize, u64>,
+    count: u64,
+    sum_ns: f64,
+    min_ns: Option<u64>,
+    max_ns: u64,
+}
+
+impl Times {
+    fn add(&mut self, ns: u64, count: u64) {
+        *self.buckets.entry(meter::bucket_of(ns)).or_default() += count;
+        self.count += count;
+        self.sum_ns += ns as f64 * count as f64;
+        self.min_ns = Some(self.min_ns.map_or(ns, |min| min.min(ns)));
+        self.max_ns = self.max_ns.max(ns);
+    }
+
+    fn stats(self) -> LatencyStats {
+        LatencyStats {
+            count: self.count,
+            min_ns: self.min_ns.unwrap_or(0),
+            max_ns: self.max_ns,
+            mean_ns: self.sum_ns / self.count.max(1) as f64,
+            buckets: self.buckets.into_iter().collect(),
+            ..LatencyStats::default()
+        }
+    }
+}
+
+/// Reads a log of histograms (`write_hist_log`): time, kind, size, and the counts of all classes.
+fn histogram(text: &InputText, job: &str) -> Result<Input, InputError> {
+    let mut made = result(job, 0, 0, &StatedLoad::default());
+    let mut times: BTreeMap<DataKind, (Times, u64)> = BTreeMap::new();
+    let (mut last_ms, mut notes) = (0, Vec::new());
+    let last = text.lines().rposition(|line| !line.trim().is_empty()).unwrap_or(0);
+    let mut columns = None;
+    for (index, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+        let fields = fields(line).filter(|fields| *columns.get_or_insert(fields.len()) == fields.len());
+        let parsed = fields
+            .as_ref()
+            .and_then(|fields| Some((fields[0], kind_of(*fields.get(1)?)?, fields[2], fields.get(3..)?)));
+        let Some((time_ms, kind, bytes, counts)) = parsed else {
+            if index == last && !times.is_empty() {
+                notes.push("the last line is cut off, and left out".to_owned());
+                break;
+            }
+            let what = "this is no line of a log of histograms: time in ms, kind, size, counts";
+            return Err(text.error(index, "", what, "give the log as fio wrote it"));
+        };
+        last_ms = time_ms.max(last_ms);
+        // fio 2 has 19 groups of classes in microseconds, fio 3 has 29 in nanoseconds, each halved by `log_hist_coarseness`.
+        let Some((joined, scale)) = classes(counts.len()) else {
+            let what = format!("{} counts are none of a histogram of fio", counts.len());
+            return Err(text.error(index, "", what, "give the log as fio wrote it"));
+        };
+        let (of, moved) = times.entry(kind).or_default();
+        for (at, count) in counts.iter().enumerate().filter(|(_, count)| **count > 0) {
+            // The middle of the joined classes.
+            let class = at * joined + joined / 2;
+            of.add(meter::value_of(class).saturating_mul(scale), *count);
+            *moved = moved.saturating_add(bytes.saturating_mul(*count));
+        }
+    }
+    let runtime_ns = last_ms.max(1).saturating_mul(MS);
+    for (kind, (of, bytes)) in times {
+        let service = of.stats();
+        let ios = service.count;
+        *made.result.kind_mut(kind) = DirectionResult { ios, bytes, runtime_ns, service, ..DirectionResult::default() };
+    }
+    (made.result.runtime_ns, made.untimed) = (runtime_ns, false);
+    notes.push("a log of histograms has neither options nor depth; it counts from the start of the job".to_owned());
+    Ok(input("fio log", vec![made], &notes))
+}
+
+/// Returns how many classes of a full histogram each count joins, and the unit of the classes in nanoseconds.
+fn classes(counts: usize) -> Option<(usize, u64)> {
+    (0..=6).find_map(|coarseness| {
+        let full = counts.checked_shl(coarseness)?;
+        match full {
+            1_856 => Some((1 << coarseness, 1)),
+            1_216 => Some((1 << coarseness, 1_000)),
+            _ => None,
+        }
+    })
+}

@@ -1,0 +1,141 @@
+//! Devices that lie on others in one report: partitions, logical volumes and arrays, whose requests are those of disks.
+
+use super::Iostat;
+
+/// A disk, and the devices on it, whose requests it counts too.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct StackedDisk {
+    /// Name of the disk.
+    pub name: String,
+    /// Names of the devices on it. Logical volumes and arrays may lie on several disks.
+    pub above: Vec<String>,
+}
+
+impl Iostat {
+    /// Returns the disks that were in use, the busiest first, with the devices on them. Logical volumes and arrays without
+    /// any disk beside them count as disks.
+    #[must_use]
+    pub fn disks(&self) -> Vec<StackedDisk> {
+        let names = self.active();
+        let disk_of = |name: &String| match DeviceKind::of(name) {
+            DeviceKind::Partition(disk) => names.iter().find(|known| **known == disk),
+            DeviceKind::Disk | DeviceKind::Stacked => None,
+        };
+        let is_stacked = |name: &String| DeviceKind::of(name) == DeviceKind::Stacked;
+        let mut bases: Vec<&String> =
+            names.iter().filter(|name| !is_stacked(name) && disk_of(name).is_none()).collect();
+        if bases.is_empty() {
+            bases = names.iter().collect();
+        }
+        bases.sort_by(|a, b| self.operations(b).total_cmp(&self.operations(a)));
+        let mut disks: Vec<StackedDisk> =
+            bases.iter().map(|name| StackedDisk { name: (*name).clone(), above: Vec::new() }).collect();
+        for name in names.iter().filter(|name| !bases.contains(name)) {
+            // Which disks a volume or an array lies on is not printed: the busiest is named.
+            let below = disk_of(name).map_or(0, |disk| disks.iter().position(|known| known.name == *disk).unwrap_or(0));
+            disks[below].above.push(name.clone());
+        }
+        disks
+    }
+
+    /// Returns the sum of the operations per second of a device over all reports.
+    fn operations(&self, name: &str) -> f64 {
+        let devices = self.reports.iter().flat_map(|report| &report.devices).filter(|device| device.name == name);
+        devices.map(super::IostatDevice::iops).sum()
+    }
+
+    /// Returns the names of devices with requests: those of intervals or, without any, of the average since boot.
+    fn active(&self) -> Vec<String> {
+        let mut names: Vec<String> = Vec::new();
+        let only_boot = self.intervals().next().is_none();
+        let reports = self.reports.iter().filter(|report| report.since_boot == only_boot);
+        for device in reports.flat_map(|report| &report.devices).filter(|device| !device.is_idle()) {
+            if !names.contains(&device.name) {
+                names.push(device.name.clone());
+            }
+        }
+        names
+    }
+}
+
+#[derive(Debug, PartialEq, Eq)]
+enum DeviceKind {
+    Disk,
+    /// A partition of the disk with this name.
+    Partition(String),
+    /// A logical volume or an array.
+    Stacked,
+}
+
+impl DeviceKind {
+    fn of(name: &str) -> Self {
+        if let Some(rest) = name.strip_prefix("dev") {
+            // `sar` names devices by numbers: those of SCSI disks, NVMe and arrays are fixed.
+            return match rest.split_once('-').map(|(major, _)| major) {
+                Some("9" | "252" | "253" | "254") => Self::Stacked,
+                _ => Self::Disk,
+            };
+        }
+        // Names that end in a digit have a `p` before that of the partition.
+        let numbered = ["nvme", "mmcblk", "nbd", "loop", "pmem", "rbd", "ublkb", "drbd"];
+        let lettered = ["sd", "vd", "xvd", "hd", "dasd", "ubd"];
+        let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
+        let has = |prefixes: &[&str], rest: fn(char) -> bool| {
+            prefixes
+                .iter()
+                .any(|prefix| name.strip_prefix(prefix).is_some_and(|rest_of| rest_of.chars().next().is_some_and(rest)))
+        };
+        if has(&numbered, |c| c.is_ascii_digit()) {
+            return match stem.strip_suffix('p').filter(|_| stem.len() < name.len()) {
+                Some(disk) => Self::Partition(disk.to_owned()),
+                None => Self::Disk,
+            };
+        }
+        let is_lettered = lettered.iter().any(|prefix| {
+            stem.strip_prefix(prefix)
+                .is_some_and(|letters| !letters.is_empty() && letters.bytes().all(|byte| byte.is_ascii_lowercase()))
+        });
+        if is_lettered {
+            return if stem.len() < name.len() { Self::Partition(stem.to_owned()) } else { Self::Disk };
+        }
+        let whole = ["sr", "ram", "zram", "fd", "bcache", "zd"];
+        if whole.contains(&stem) { Self::Disk } else { Self::Stacked }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{IostatDevice, IostatKind, IostatReport};
+    use super::*;
+
+    fn disks_of(names: &[&str]) -> Vec<(String, String)> {
+        let device = |name: &&str| IostatDevice {
+            name: (*name).to_owned(),
+            all: IostatKind { per_second: Some(1.0), ..IostatKind::default() },
+            ..IostatDevice::default()
+        };
+        let report = IostatReport { devices: names.iter().map(device).collect(), ..IostatReport::default() };
+        let iostat = Iostat { reports: vec![report], ..Iostat::default() };
+        iostat.disks().into_iter().map(|disk| (disk.name, disk.above.join(" "))).collect()
+    }
+
+    fn stacked(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
+        pairs.iter().map(|(disk, above)| ((*disk).to_owned(), (*above).to_owned())).collect()
+    }
+
+    #[test]
+    fn partitions_volumes_and_arrays_are_counted_with_their_disks() {
+        assert_eq!(disks_of(&["sda", "sda1", "sdb", "dm-0"]), stacked(&[("sda", "sda1 dm-0"), ("sdb", "")]));
+        assert_eq!(
+            disks_of(&["md0", "nvme0n1", "nvme0n1p2", "nvme10n1"]),
+            stacked(&[("nvme0n1", "md0 nvme0n1p2"), ("nvme10n1", "")])
+        );
+        assert_eq!(disks_of(&["vda1", "vg0-data", "xvda1"]), stacked(&[("vda1", "vg0-data"), ("xvda1", "")]));
+        assert_eq!(disks_of(&["dev8-0", "dev253-0", "dev259-1"]), stacked(&[("dev8-0", "dev253-0"), ("dev259-1", "")]));
+        assert_eq!(disks_of(&["dev252-0", "dm-3"]), stacked(&[("dev252-0", ""), ("dm-3", "")]));
+        assert_eq!(
+            disks_of(&["mmcblk0", "mmcblk0p1", "loop7", "sr0"]),
+            stacked(&[("mmcblk0", "mmcblk0p1"), ("loop7", ""), ("sr0", "")])
+        );
+    }
+}

@@ -1,0 +1,115 @@
+//! Reads the summary of kbench, a benchmark of Kubernetes volumes by twelve runs of fio, and its comparison of two.
+
+use super::stated::{StatedLoad, input, result};
+use super::text::InputText;
+use super::{Input, InputError};
+use crate::{DataKind, JobResult, LatencyStats};
+
+/// Reports whether a text contains a summary.
+pub(super) fn is_in(text: &InputText) -> bool {
+    text.lines().any(|line| line.contains("FIO Benchmark ") && line.contains("Summary"))
+        && text.lines().any(|line| KbenchTest::of(line).is_some())
+}
+
+/// The three tests of kbench, each with random and sequential reads and writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum KbenchTest {
+    Iops,
+    Bandwidth,
+    Latency,
+}
+
+impl KbenchTest {
+    fn of(line: &str) -> Option<Self> {
+        let heads = [("IOPS", Self::Iops), ("Bandwidth in KiB/sec", Self::Bandwidth), ("Latency in ns", Self::Latency)];
+        let head = line.trim().trim_start_matches(['#', ' ']).strip_suffix("(Read/Write)")?.trim_end();
+        heads.into_iter().find(|(name, _)| *name == head).map(|(_, test)| test)
+    }
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Iops => "iops",
+            Self::Bandwidth => "bandwidth",
+            Self::Latency => "latency",
+        }
+    }
+}
+
+pub(super) fn read(text: &InputText) -> Result<Input, InputError> {
+    let mut test = None;
+    let mut names: Vec<String> = Vec::new();
+    let mut jobs: Vec<JobResult> = Vec::new();
+    for (index, line) in text.lines().enumerate() {
+        let line = line.trim().trim_start_matches(['#', ' ']);
+        if let Some(of) = line.strip_prefix("For:") {
+            names = of.split(" vs ").map(|name| name.trim().to_owned()).collect();
+        } else if let Some(begins) = KbenchTest::of(line) {
+            test = Some(begins);
+        } else if let (Some(test), Some((order, values))) = (test, line.split_once(':')) {
+            let order = order.trim().to_ascii_lowercase();
+            if !matches!(order.as_str(), "random" | "sequential") {
+                continue;
+            }
+            // A comparison has a second pair, and the change in percent behind another colon.
+            for (of, pair) in values.split(':').next().unwrap_or_default().split(" vs ").enumerate() {
+                let volume = if names.len() > 1 { names.get(of).map(String::as_str) } else { None };
+                for (kind, value) in [DataKind::Read, DataKind::Write].into_iter().zip(pair.split('/')) {
+                    let Some(value) = number(value) else {
+                        let what = format!("`{}` is not a number of kbench", value.trim());
+                        return Err(text.error(index, line, what, "give the whole summary of kbench"));
+                    };
+                    let job = of_figure(test, &order, kind, value, volume, jobs.len());
+                    jobs.extend(job);
+                }
+            }
+        }
+    }
+    if jobs.is_empty() {
+        let what = "the summary is cut off before its first figure";
+        return Err(text.cut_off(text.len(), what, "give the whole summary of kbench"));
+    }
+    let mut notes =
+        vec!["kbench ran one test after the other, and does not print block sizes, depths and times".to_owned()];
+    let has = |test: KbenchTest| jobs.iter().any(|job| job.name.ends_with(test.name()));
+    let missing = [KbenchTest::Iops, KbenchTest::Bandwidth, KbenchTest::Latency].into_iter().filter(|test| !has(*test));
+    let missing: Vec<&str> = missing.map(KbenchTest::name).collect();
+    if !missing.is_empty() {
+        notes.push(format!("the summary has no figures of: {}", missing.join(", ")));
+    }
+    Ok(input("kbench", jobs, &notes))
+}
+
+/// Parses a number such as `98,368`.
+fn number(text: &str) -> Option<f64> {
+    let digits: String = text.trim().chars().filter(|c| *c != ',').collect();
+    let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    digits.parse().ok().filter(|value: &f64| is_number && *value < 1e15)
+}
+
+fn of_figure(
+    test: KbenchTest,
+    order: &str,
+    kind: DataKind,
+    value: f64,
+    volume: Option<&str>,
+    number: usize,
+) -> Option<JobResult> {
+    let name = format!("{order} {} {}", kind.name(), test.name());
+    let name = volume.map_or_else(|| name.clone(), |volume| format!("{volume}: {name}"));
+    let rw = if order == "random" { format!("rand{}", kind.name()) } else { kind.name().to_owned() };
+    // Only one operation is in flight where latency is measured.
+    let depth = (test == KbenchTest::Latency).then_some(1);
+    let load = StatedLoad { rw, depth, block_bytes: None };
+    // Each test is a run of its own.
+    let mut job = result(&name, u32::try_from(number).unwrap_or(u32::MAX), number, &load);
+    let none = LatencyStats::default();
+    match test {
+        _ if value <= 0.0 => return None,
+        KbenchTest::Iops => job.set_rate(kind, value, 0.0, None, none),
+        KbenchTest::Bandwidth => job.set_rate(kind, 0.0, value * 1024.0, None, none),
+        KbenchTest::Latency => {
+            job.set_count(kind, 1, 0, LatencyStats { count: 1, mean_ns: value, ..LatencyStats::default() });
+        }
+    }
+    Some(job)
+}

@@ -1,0 +1,197 @@
+//! Reads the tables of SPDK's `spdk_nvme_perf` and `bdevperf`.
+
+use super::stated::{StatedLoad, input, result};
+use super::text::InputText;
+use super::{Input, InputError};
+use crate::{DataKind, LatencyStats};
+
+const REMEDY: &str = "give the whole table, from `Device Information` on";
+
+/// Reports whether a text contains such a table.
+pub(super) fn is_in(text: &InputText) -> bool {
+    text.lines().any(|line| head(line).is_some() || old_row(line).is_some())
+}
+
+/// Returns the names of the columns of a table: `Device Information : IOPS MiB/s Average min max`.
+fn head(line: &str) -> Option<Vec<String>> {
+    let names = line.trim_start_matches(['#', ' ', '\t']).strip_prefix("Device Information")?.trim_start();
+    let names: Vec<String> = names.strip_prefix(':')?.split_whitespace().map(str::to_owned).collect();
+    names.iter().any(|name| name == "IOPS").then_some(names)
+}
+
+/// Returns name, IOPS and MiB/s of a row of `bdevperf` up to 2020: `NVMe0n1 : 103938.83 IO/s 406.01 MB/s`.
+fn old_row(line: &str) -> Option<(&str, f64, f64)> {
+    let (name, rest) = line.rsplit_once(" : ").or_else(|| line.rsplit_once(':'))?;
+    let words: Vec<&str> = rest.split_whitespace().collect();
+    match words[..] {
+        [iops, "IO/s", mib, "MB/s" | "MiB/s"] => Some((name.trim(), iops.parse().ok()?, mib.parse().ok()?)),
+        _ => None,
+    }
+}
+
+/// What a command line, or the line above a row of `bdevperf`, says about the load.
+#[derive(Clone, Debug, Default)]
+struct SpdkLoad {
+    load: StatedLoad,
+    seconds: Option<f64>,
+    read_share: Option<f64>,
+}
+
+impl SpdkLoad {
+    /// Takes what a line says: `perf -q 128 -o 4096 -w randread -t 60`, or `Job: Nvme0n1 (Core Mask 0x1, workload:
+    /// randread, depth: 128, IO size: 4096)`.
+    fn take(&mut self, line: &str) {
+        if let Some((_, of)) = line.trim().strip_prefix("Job: ").and_then(|job| job.split_once('(')) {
+            for pair in of.trim_end_matches(')').split(',') {
+                match pair.split_once(':').map(|(key, value)| (key.trim(), value.trim())) {
+                    Some(("workload", rw)) => self.load.rw = of_workload(rw),
+                    Some(("percentage", percent)) => self.read_share = percent.parse().ok().map(|p: f64| p / 100.0),
+                    Some(("depth", depth)) => self.load.depth = depth.parse().ok(),
+                    Some(("IO size", bytes)) => self.load.block_bytes = bytes.parse().ok(),
+                    _ => {}
+                }
+            }
+        } else if line.contains("perf ") {
+            let mut words = line.split_whitespace().skip_while(|word| !word.ends_with("perf")).skip(1);
+            while let Some(word) = words.next() {
+                let mut value = || words.next().unwrap_or_default();
+                match word {
+                    "-q" | "--io-depth" => self.load.depth = value().parse().ok(),
+                    "-o" | "--io-size" => self.load.block_bytes = value().parse().ok(),
+                    "-w" | "--io-pattern" => self.load.rw = of_workload(value()),
+                    "-t" | "--time" => self.seconds = value().parse().ok(),
+                    "-M" | "--rwmixread" => self.read_share = value().parse().ok().map(|p: f64| p / 100.0),
+                    _ => {}
+                }
+            }
+        }
+    }
+
+    /// Returns the fraction of reads; `None` if it is not known.
+    fn reads(&self) -> Option<f64> {
+        match self.load.rw.as_str() {
+            "read" | "randread" => Some(1.0),
+            "write" | "randwrite" => Some(0.0),
+            "rw" | "randrw" => self.read_share,
+            _ => None,
+        }
+    }
+}
+
+/// Returns fio's name of a workload; none for those that fio does not have, as `flush` and `verify`.
+fn of_workload(name: &str) -> String {
+    let known = ["read", "write", "rw", "randread", "randwrite", "randrw"];
+    if known.contains(&name) { name.to_owned() } else { String::new() }
+}
+
+struct SpdkRow {
+    name: String,
+    iops: f64,
+    mib_per_second: f64,
+    latency: LatencyStats,
+    load: SpdkLoad,
+}
+
+pub(super) fn read(text: &InputText) -> Result<Input, InputError> {
+    let (mut rows, mut load): (Vec<SpdkRow>, SpdkLoad) = (Vec::new(), SpdkLoad::default());
+    let mut columns: Option<Vec<String>> = None;
+    let mut percentiles_of: Option<usize> = None;
+    for (index, line) in text.lines().enumerate() {
+        load.take(line);
+        if let Some(names) = head(line) {
+            // A table below another one is of another run, unless it only ends with other columns.
+            columns = Some(names);
+            percentiles_of = None;
+        } else if let Some((name, iops, mib_per_second)) = old_row(line) {
+            if name != "Total" {
+                let latency = LatencyStats::default();
+                rows.push(SpdkRow { name: name.to_owned(), iops, mib_per_second, latency, load: load.clone() });
+            }
+        } else if let Some(name) = line.trim().strip_prefix("Summary latency data for ") {
+            let name = compact(name.trim_end_matches(':'));
+            percentiles_of = rows.iter().rposition(|row| compact(&row.name) == name);
+        } else if let Some((percent, ns)) = percentile(line) {
+            if let Some(row) = percentiles_of.and_then(|row| rows.get_mut(row)) {
+                row.latency.quoted.push((percent, ns));
+            }
+        } else if let Some(names) = &columns {
+            rows.extend(row(text, index, names, &load)?);
+        }
+    }
+    if rows.is_empty() {
+        return Err(text.cut_off(text.len(), "no device stands below `Device Information`", REMEDY));
+    }
+    Ok(of_rows(rows))
+}
+
+/// Names differ in the number of blanks.
+fn compact(name: &str) -> String {
+    name.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Returns percent and nanoseconds of a line `  99.00000% :    12.345us`.
+fn percentile(line: &str) -> Option<(f64, u64)> {
+    let (percent, value) = line.trim().split_once("% :")?;
+    let us: f64 = value.trim().strip_suffix("us")?.parse().ok()?;
+    Some((percent.trim().parse().ok()?, (us * 1e3).round() as u64))
+}
+
+fn row(text: &InputText, index: usize, names: &[String], load: &SpdkLoad) -> Result<Option<SpdkRow>, InputError> {
+    let line = text.line(index).trim_start_matches('#');
+    let Some((name, values)) = line.rsplit_once(": ").filter(|(name, _)| !name.trim().is_empty()) else {
+        return Ok(None);
+    };
+    let values: Vec<f64> = values.split_whitespace().map_while(|word| word.parse().ok()).collect();
+    if values.is_empty() || name.trim() == "Total" || line.trim_start().starts_with("Job: ") {
+        return Ok(None);
+    }
+    if values.len() < names.len() {
+        let what = format!("{} values stand below {} columns: the row is cut off", values.len(), names.len());
+        return Err(text.error(index, line.trim(), what, REMEDY));
+    }
+    let value = |wanted: &[&str]| {
+        names.iter().position(|name| wanted.contains(&name.as_str())).and_then(|at| values.get(at)).copied()
+    };
+    let ns = |name: &str| value(&[name]).unwrap_or(0.0) * 1e3;
+    let latency = LatencyStats {
+        mean_ns: ns("Average"),
+        min_ns: ns("min") as u64,
+        max_ns: ns("max") as u64,
+        ..LatencyStats::default()
+    };
+    Ok(Some(SpdkRow {
+        name: compact(name),
+        iops: value(&["IOPS"]).unwrap_or(0.0),
+        mib_per_second: value(&["MiB/s", "MB/s"]).unwrap_or(0.0),
+        latency,
+        load: SpdkLoad { seconds: value(&["runtime(s)"]).or(load.seconds), ..load.clone() },
+    }))
+}
+
+fn of_rows(rows: Vec<SpdkRow>) -> Input {
+    const MIB: f64 = 1024.0 * 1024.0;
+    let mut notes = Vec::new();
+    let mut mixed = false;
+    let mut jobs = Vec::new();
+    for (number, row) in rows.into_iter().enumerate() {
+        let mut job = result(&row.name, 0, number, &row.load.load);
+        job.declared.engine = "spdk".to_owned();
+        (job.declared.direct, job.declared.direct_told) = (true, true);
+        mixed |= row.load.reads().is_none();
+        let reads = row.load.reads().unwrap_or(1.0);
+        for (kind, share) in [(DataKind::Read, reads), (DataKind::Write, 1.0 - reads)] {
+            if share > 0.0 {
+                let (iops, bytes) = (row.iops * share, row.mib_per_second * MIB * share);
+                job.set_rate(kind, iops, bytes, row.load.seconds, row.latency.clone());
+            }
+        }
+        jobs.push(job);
+    }
+    if mixed {
+        notes.push("the table does not tell reads and writes apart, and all count as reads".to_owned());
+    }
+    if jobs.iter().any(|job| job.untimed) {
+        notes.push("how long it ran is not printed".to_owned());
+    }
+    input("spdk", jobs, &notes)
+}

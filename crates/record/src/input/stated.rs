@@ -1,0 +1,135 @@
+//! Runs made of figures that other programs state, which have neither fio's counts nor its options.
+
+use super::Input;
+use crate::{
+    DataKind, Declared, DeclaredPerKind, DeclaredSizes, DirectionResult, DiskCounters, JobResult, KindCounters,
+    LatencyStats, Measured, Note, Run, SCHEMA, Tool,
+};
+
+/// Time in nanoseconds for which rates are counted if it is not known how long they were measured.
+const NOMINAL_NS: u64 = 1_000_000_000_000;
+
+/// What is known of a load.
+#[derive(Clone, Debug, Default)]
+pub(super) struct StatedLoad {
+    /// `rw`, by fio's name; empty if it is not known.
+    pub(super) rw: String,
+    pub(super) depth: Option<u32>,
+    pub(super) block_bytes: Option<u32>,
+}
+
+/// Returns a run of a program, in whose results `note` is to be read.
+pub(super) fn run(tool: &str, jobs: Vec<JobResult>, notes: &[String]) -> Run {
+    Run {
+        schema: SCHEMA,
+        tool: Tool { name: tool.to_owned(), version: String::new() },
+        jobs,
+        notes: notes.iter().map(|note| Note { job: None, text: note.clone() }).collect(),
+        ..Run::default()
+    }
+}
+
+/// Returns a result without figures.
+pub(super) fn result(name: &str, group: u32, number: usize, load: &StatedLoad) -> JobResult {
+    let depth = load.depth.unwrap_or(1);
+    let size = load.block_bytes.map_or(DeclaredSizes::default(), |bytes| DeclaredSizes { min: bytes, max: bytes });
+    let declared = Declared {
+        device: true,
+        queues: true,
+        iodepth: depth,
+        iodepth_effective: depth,
+        in_flight_asked: load.depth.map(u64::from),
+        in_flight_possible: load.depth.map(u64::from),
+        numjobs: 1,
+        rw: load.rw.clone(),
+        block_sizes: DeclaredPerKind { read: size, write: size, trim: size },
+        kb_base: 1024,
+        header_only: true,
+        ..Declared::default()
+    };
+    let result = Measured { workers: 1, ..Measured::default() };
+    JobResult {
+        name: name.to_owned(),
+        group,
+        number: u32::try_from(number).unwrap_or(u32::MAX),
+        workers: 1,
+        declared,
+        result,
+        untimed: true,
+        ..JobResult::default()
+    }
+}
+
+impl JobResult {
+    /// Sets the rates of a kind and its latency, of which only means need to be known. `seconds` is how long it was
+    /// measured, if that is known.
+    pub(super) fn set_rate(
+        &mut self,
+        kind: DataKind,
+        iops: f64,
+        bytes_per_second: f64,
+        seconds: Option<f64>,
+        latency: LatencyStats,
+    ) {
+        let runtime_ns = seconds.map_or(NOMINAL_NS, |seconds| (seconds * 1e9) as u64);
+        let count = |rate: f64| (rate * runtime_ns as f64 / 1e9).round() as u64;
+        let ios = count(iops);
+        let latency = LatencyStats { count: if latency.mean_ns > 0.0 { ios } else { 0 }, ..latency };
+        *self.result.kind_mut(kind) = DirectionResult {
+            ios,
+            bytes: count(bytes_per_second),
+            runtime_ns,
+            service: latency.clone(),
+            latency,
+            ..DirectionResult::default()
+        };
+        self.result.runtime_ns = self.result.runtime_ns.max(runtime_ns);
+        self.untimed = seconds.is_none();
+    }
+
+    /// Sets the operations of a kind that were counted in a time that is not known, and their latency.
+    pub(super) fn set_count(&mut self, kind: DataKind, ios: u64, bytes: u64, latency: LatencyStats) {
+        let service = latency.clone();
+        *self.result.kind_mut(kind) = DirectionResult { ios, bytes, service, latency, ..DirectionResult::default() };
+    }
+}
+
+/// Returns statistics of times that have only a count and a sum.
+pub(super) fn mean_of(count: u64, sum_ns: f64) -> LatencyStats {
+    let is_known = count > 0 && sum_ns > 0.0;
+    LatencyStats {
+        count: if is_known { count } else { 0 },
+        mean_ns: if is_known { sum_ns / count as f64 } else { 0.0 },
+        ..LatencyStats::default()
+    }
+}
+
+/// Counters of a device over a time that is not known.
+pub(super) struct StatedDisk {
+    pub(super) name: String,
+    pub(super) counters: DiskCounters,
+}
+
+/// Returns a run with a result for each device that was used.
+pub(super) fn of_disks(tool: &str, disks: impl Iterator<Item = StatedDisk>, note: &str) -> Run {
+    let used = disks.filter(|disk| disk.counters.requests() > 0);
+    let job = |(number, disk): (usize, StatedDisk)| {
+        let mut job = result(&disk.name, 0, number, &StatedLoad::default());
+        let mut set = |kind: DataKind, of: &KindCounters| {
+            job.set_count(kind, of.requests, of.bytes(), mean_of(of.requests, of.wait_ms as f64 * 1e6));
+        };
+        set(DataKind::Read, &disk.counters.read);
+        set(DataKind::Write, &disk.counters.write);
+        disk.counters.discard.iter().for_each(|discard| set(DataKind::Trim, discard));
+        if let Some(flush) = &disk.counters.flush {
+            job.result.sync = mean_of(flush.requests, flush.wait_ms as f64 * 1e6);
+        }
+        job
+    };
+    run(tool, used.enumerate().map(job).collect(), &[note.to_owned()])
+}
+
+/// Wraps a run.
+pub(super) fn input(tool: &str, jobs: Vec<JobResult>, notes: &[String]) -> Input {
+    super::of_run(run(tool, jobs, notes))
+}

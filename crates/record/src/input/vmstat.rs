@@ -1,0 +1,127 @@
+//! Reads `vmstat -d`: counters of each device since boot, once or in intervals. The length of an interval is known from
+//! the times of `-t`, or from a command line above: `$ vmstat -d 5 3`.
+
+use super::counters::CounterSeries;
+use super::iostat::{CounterFormat, Iostat};
+use super::stated::{StatedDisk, of_disks};
+use super::text::InputText;
+use super::{Input, InputError, iostat::columns, of_run};
+use crate::{DiskCounters, KindCounters};
+
+/// Reports whether a text contains a table of devices of `vmstat`.
+pub(super) fn is_in(text: &InputText) -> bool {
+    text.lines().any(is_head)
+}
+
+fn is_head(line: &str) -> bool {
+    line.trim_start().starts_with("disk-") && line.contains("-reads-")
+}
+
+struct VmstatRow<'a> {
+    name: &'a str,
+    counters: DiskCounters,
+    /// Second of the day, with `-t`.
+    second: Option<f64>,
+}
+
+impl<'a> VmstatRow<'a> {
+    fn parse(line: &'a str) -> Option<Self> {
+        let (name, rest) = line.trim().split_once(char::is_whitespace)?;
+        let words: Vec<&str> = rest.split_whitespace().collect();
+        let fields: Vec<u64> = words.get(..10)?.iter().map(|word| word.parse().ok()).collect::<Option<_>>()?;
+        let kind = |of: &[u64]| KindCounters { requests: of[0], merges: of[1], sectors: of[2], wait_ms: of[3] };
+        let counters = DiskCounters {
+            read: kind(&fields[..4]),
+            write: kind(&fields[4..8]),
+            in_flight: fields[8],
+            busy_ms: fields[9].saturating_mul(1000),
+            ..DiskCounters::default()
+        };
+        Some(Self { name, counters, second: columns::second_of_day(&words[10..].join(" ")) })
+    }
+}
+
+/// Returns the interval of a command line such as `$ vmstat -d 5 3`.
+fn interval_s(line: &str) -> Option<f64> {
+    let (_, options) = line.split_once("vmstat ")?;
+    let numbers: Vec<f64> = options.split_whitespace().filter_map(|word| word.parse().ok()).collect();
+    numbers.first().copied().filter(|seconds| options.contains("-") && (1.0..1e6).contains(seconds))
+}
+
+pub(super) fn read(text: &InputText) -> Result<Input, InputError> {
+    // A copy begins when a device stands there again.
+    let mut copies: Vec<Vec<(usize, VmstatRow<'_>)>> = Vec::new();
+    for (index, line) in text.lines().enumerate() {
+        let Some(row) = VmstatRow::parse(line) else { continue };
+        let begins = copies.last().is_none_or(|copy| copy.iter().any(|(_, known)| known.name == row.name));
+        if begins {
+            copies.push(Vec::new());
+        }
+        if let Some(copy) = copies.last_mut() {
+            copy.push((index, row));
+        }
+    }
+    // The last copy is left out if it is cut off.
+    if copies.len() > 1 && copies[copies.len() - 1].len() < copies[copies.len() - 2].len() {
+        copies.pop();
+    }
+    let Some(last) = copies.last() else {
+        let remedy = "give the whole output: `vmstat -d -t 1 30`";
+        return Err(text.cut_off(text.len(), "no device stands below the names of the columns", remedy));
+    };
+    let given_s = text.lines().find_map(interval_s);
+    match times_ns(&copies, given_s) {
+        Some(times) if copies.len() > 1 => Ok(Input::Iostat(series(&copies, &times))),
+        _ => {
+            let before = |name: &str| {
+                let copy = copies.first().filter(|_| copies.len() > 1)?;
+                copy.iter().find(|(_, row)| row.name == name).map(|(_, row)| row.counters)
+            };
+            let disk = |(_, row): &(usize, VmstatRow<'_>)| StatedDisk {
+                name: row.name.to_owned(),
+                counters: before(row.name).and_then(|before| row.counters.since(&before)).unwrap_or(row.counters),
+            };
+            let since = match copies.len() {
+                1 => "since boot, in a time that is not printed: rates are not known. `vmstat -d -t 1 30` has them",
+                _ => "without the length of the intervals: rates are not known. `vmstat -d -t 1 30` has them",
+            };
+            Ok(of_run(of_disks("vmstat", last.iter().map(disk), &format!("counted {since}"))))
+        }
+    }
+}
+
+/// Returns the times of the copies, the first at one day, which wraps around at no interval.
+fn times_ns(copies: &[Vec<(usize, VmstatRow<'_>)>], given_s: Option<f64>) -> Option<Vec<u64>> {
+    const DAY_S: f64 = 86_400.0;
+    let mut now_s = DAY_S;
+    let mut times = Vec::new();
+    let mut before: Option<f64> = None;
+    for copy in copies {
+        let second = copy.first().and_then(|(_, row)| row.second);
+        if !times.is_empty() {
+            now_s += second.zip(before).map(|(now, before)| (now - before).rem_euclid(DAY_S)).or(given_s)?;
+        }
+        before = second;
+        times.push((now_s * 1e9) as u64);
+    }
+    Some(times)
+}
+
+fn series(copies: &[Vec<(usize, VmstatRow<'_>)>], times: &[u64]) -> Iostat {
+    let mut series = CounterSeries::default();
+    for (copy, &now_ns) in copies.iter().zip(times) {
+        series.begin(now_ns, "", copy.first().map_or(0, |(line, _)| *line));
+        for (line, row) in copy {
+            series.add(row.name, &row.counters, *line);
+        }
+    }
+    let mut iostat = series.finish(CounterFormat::Vmstat);
+    for report in &mut iostat.reports {
+        report.when = None;
+        // Whole seconds of activity are too coarse for a share, and the queue is not counted.
+        for device in &mut report.devices {
+            (device.util, device.in_flight) = (None, None);
+        }
+    }
+    iostat
+}

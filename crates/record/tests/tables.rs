@@ -1,0 +1,357 @@
+//! Tables that other programs print of devices and their times.
+
+use record::{CounterFormat, Figure, Input, InputError, Iostat, JobResult, Run, read_input, read_inputs};
+
+fn counters(text: &str) -> Iostat {
+    match read_input("input", text.as_bytes(), None).unwrap_or_else(|error| panic!("{error}")) {
+        Input::Iostat(iostat) => iostat,
+        Input::Run(run) => panic!("no counters: {run:?}"),
+    }
+}
+
+fn run(name: &str, text: &str) -> Run {
+    match read_input(name, text.as_bytes(), None).unwrap_or_else(|error| panic!("{error}")) {
+        Input::Run(run) => *run,
+        Input::Iostat(iostat) => panic!("no run: {iostat:?}"),
+    }
+}
+
+fn refused(name: &str, text: &str) -> InputError {
+    read_input(name, text.as_bytes(), None).err().unwrap_or_else(|| panic!("read: {text}"))
+}
+
+fn figure(run: &Run, job: usize, name: &str) -> Option<f64> {
+    let figure = Figure::named(name).unwrap_or_else(|| panic!("{name} is not accepted"));
+    figure.of_jobs(run, &[job]).ok().map(|value| value.value)
+}
+
+fn job<'a>(run: &'a Run, name: &str) -> &'a JobResult {
+    run.jobs.iter().find(|job| job.name == name).unwrap_or_else(|| panic!("no {name} in {:?}", run.jobs))
+}
+
+const SAR: &str = "\
+Linux 5.14.0 (db1) \t11/29/2026 \t_x86_64_\t(8 CPU)
+
+10:00:01 AM       DEV       tps     rkB/s     wkB/s     dkB/s   areq-sz    aqu-sz     await     %util
+10:00:11 AM   nvme0n1    500.00   1500.00    500.00      0.00      4.00      1.00      2.00     40.00
+10:00:11 AM      dm-0    500.00   1500.00    500.00      0.00      4.00      1.00      2.00     40.00
+
+10:00:11 AM       DEV       tps     rkB/s     wkB/s     dkB/s   areq-sz    aqu-sz     await     %util
+10:00:21 AM   nvme0n1   1000.00   3000.00   1000.00      0.00      4.00      4.00      4.00     90.00
+10:00:21 AM      dm-0   1000.00   3000.00   1000.00      0.00      4.00      4.00      4.00     90.00
+
+Average:          DEV       tps     rkB/s     wkB/s     dkB/s   areq-sz    aqu-sz     await     %util
+Average:      nvme0n1    750.00   2250.00    750.00      0.00      4.00      2.50      3.33     65.00
+Average:         dm-0    750.00   2250.00    750.00      0.00      4.00      2.50      3.33     65.00
+";
+
+#[test]
+fn sar_has_intervals_of_devices() {
+    let iostat = counters(SAR);
+    assert_eq!((iostat.format, iostat.cpus, iostat.host.as_deref()), (CounterFormat::Sar, Some(8), Some("db1")));
+    assert_eq!(iostat.reports.len(), 2, "averages repeat the intervals");
+    assert_eq!(iostat.reports.iter().map(|report| report.seconds).collect::<Vec<_>>(), [Some(10.0); 2]);
+    let device = &iostat.reports[1].devices[0];
+    assert_eq!(
+        (device.name.as_str(), device.all.per_second, device.all.await_ns),
+        ("nvme0n1", Some(1000.0), Some(4e6))
+    );
+    assert_eq!(device.bytes_per_second(), 4000.0 * 1024.0);
+    assert_eq!((device.in_flight, device.util), (Some(4.0), Some(0.9)));
+    let disks = iostat.disks();
+    assert_eq!(
+        (disks.len(), disks[0].name.as_str(), disks[0].above.as_slice()),
+        (1, "nvme0n1", &["dm-0".to_owned()][..])
+    );
+}
+
+#[test]
+fn old_sar_counts_sectors_and_averages_alone_are_read() {
+    let text = "\
+Average:          DEV       tps  rd_sec/s  wr_sec/s  avgrq-sz  avgqu-sz     await     svctm     %util
+Average:       dev8-0    100.00    800.00      0.00      8.00      0.50      5.00      3.00     30.00
+";
+    let iostat = counters(text);
+    let device = &iostat.reports[0].devices[0];
+    assert_eq!((device.iops(), device.bytes_per_second(), device.all.request_bytes), (100.0, 409_600.0, Some(4096.0)));
+}
+
+#[test]
+fn sar_that_is_cut_off_counts_as_far_as_it_goes() {
+    let cut = &SAR[..SAR.find("10:00:21 AM      dm-0").unwrap() + 30];
+    let iostat = counters(cut);
+    assert_eq!((iostat.reports.len(), iostat.notes.len()), (2, 1), "{:?}", iostat.notes);
+}
+
+const VMSTAT: &str = "\
+disk- ------------reads------------ ------------writes----------- -----IO------
+       total merged sectors      ms  total merged sectors      ms    cur    sec
+sda     1000      0    8000    2000      0      0       0       0      0      2
+";
+const VMSTAT_LATER: &str = "sda    11000      0   88000   22000   5000      0   40000   25000      0      7\n";
+
+#[test]
+fn vmstat_of_disks_has_rates_if_its_interval_is_known() {
+    let with_command = format!("$ vmstat -d 5 2\n{VMSTAT}{VMSTAT_LATER}");
+    let iostat = counters(&with_command);
+    let device = &iostat.reports[0].devices[0];
+    assert_eq!((iostat.format, iostat.reports.len()), (CounterFormat::Vmstat, 1));
+    assert_eq!((device.read.per_second, device.read.await_ns), (Some(2000.0), Some(2e6)));
+    assert_eq!((device.write.per_second, device.write.await_ns, device.util), (Some(1000.0), Some(5e6), None));
+    let timed = |line: &str, time: &str| format!("{} {time}\n", line.trim_end());
+    let with_times = format!("{}{}", timed(VMSTAT, "2026-11-29 10:00:00"), timed(VMSTAT_LATER, "2026-11-29 10:00:10"));
+    assert_eq!(counters(&with_times).reports[0].devices[0].read.per_second, Some(1000.0));
+}
+
+#[test]
+fn vmstat_of_disks_without_an_interval_has_times_but_no_rates() {
+    let since_boot = run("vmstat.txt", VMSTAT);
+    assert_eq!(figure(&since_boot, 0, "read.lat.mean"), Some(2e6));
+    assert_eq!((figure(&since_boot, 0, "read.iops"), since_boot.tool.name.as_str()), (None, "vmstat"));
+    assert!(since_boot.notes[0].text.contains("since boot"), "{:?}", since_boot.notes);
+    let between = run("vmstat.txt", &format!("{VMSTAT}{VMSTAT_LATER}"));
+    assert_eq!(figure(&between, 0, "write.lat.mean"), Some(5e6));
+    assert_eq!(job(&between, "sda").result.read.ios, 10_000, "the increase, not the sum since boot");
+}
+
+#[test]
+fn perf_of_spdk_tells_rate_and_latency_of_each_device() {
+    let text = "\
+# build/bin/spdk_nvme_perf -q 32 -o 4096 -w randread -t 10 -r 'trtype:PCIe traddr:0000:01:00.0'
+========================================================
+                                                                           Latency(us)
+Device Information                     :       IOPS      MiB/s    Average        min        max
+PCIE (0000:01:00.0) NSID 1 from core  0:  400000.00    1562.50      80.00      10.00    1000.00
+PCIE (0000:02:00.0) NSID 1 from core  0:  200000.00     781.25     160.00      10.00    2000.00
+========================================================
+Total                                  :  600000.00    2343.75     106.67      10.00    2000.00
+
+Summary latency data for PCIE (0000:01:00.0) NSID 1                  from core 0:
+=================================================================================
+ 50.00000% :    75.000us
+ 99.00000% :   150.500us
+";
+    let run = run("perf.txt", text);
+    assert_eq!(run.jobs.len(), 2, "the total repeats the devices");
+    assert_eq!((figure(&run, 0, "read.iops"), figure(&run, 0, "read.lat.mean")), (Some(400_000.0), Some(80_000.0)));
+    assert_eq!(figure(&run, 0, "read.lat.p99"), Some(150_500.0));
+    assert_eq!((run.jobs[1].declared.in_flight_possible, run.jobs[1].result.in_flight()), (Some(32), Some(32.0)));
+    let together = Figure::named("all.iops").unwrap().of(&run).unwrap().value;
+    assert_eq!(together, 600_000.0);
+}
+
+#[test]
+fn bdevperf_tells_the_load_of_each_job() {
+    let text = "\
+Running I/O for 10 seconds...
+
+                                                                                                  Latency(us)
+ Device Information          : runtime(s)       IOPS      MiB/s     Fail/s     TO/s    Average        min        max
+ Job: Nvme0n1 (Core Mask 0x1, workload: randrw, percentage: 70, depth: 16, IO size: 8192)
+\t Nvme0n1             :      10.00   20000.00     156.25       0.00     0.00     800.00     100.00    9000.00
+ ===================================================================================================================
+ Total                       :              20000.00     156.25       0.00     0.00     800.00     100.00    9000.00
+";
+    let run = run("bdevperf.txt", text);
+    assert_eq!(run.jobs.len(), 1);
+    assert_eq!((figure(&run, 0, "read.iops"), figure(&run, 0, "write.iops")), (Some(14_000.0), Some(6_000.0)));
+    assert_eq!((run.jobs[0].result.in_flight().map(f64::round), run.jobs[0].untimed), (Some(16.0), false));
+    let old = " NVMe0n1             :  103938.83 IO/s     406.01 MB/s\n Total : 103938.83 IO/s 406.01 MB/s\n";
+    let old = self::run("bdevperf.txt", old);
+    assert_eq!((old.jobs.len(), figure(&old, 0, "read.iops").map(f64::round)), (1, Some(103_939.0)));
+    assert!(old.jobs[0].untimed && !old.notes.is_empty());
+}
+
+#[test]
+fn kbench_ran_each_test_alone() {
+    let text = "\
+=========================
+FIO Benchmark Summary
+For: test_device
+Size: 30G
+Quick Mode: disabled
+=========================
+IOPS (Read/Write)
+        Random:         10,000 / 5,000
+    Sequential:         20,000 / 8,000
+
+Bandwidth in KiB/sec (Read/Write)
+        Random:        300,000 / 150,000
+
+Latency in ns (Read/Write)
+        Random:        500,000 / 700,000
+    Sequential:        400,000 / 600,000
+";
+    let run = run("kbench.txt", text);
+    assert_eq!(run.jobs.len(), 10);
+    let at = |name: &str| run.jobs.iter().position(|job| job.name == name).unwrap();
+    assert_eq!(figure(&run, at("random read iops"), "read.iops"), Some(10_000.0));
+    assert_eq!(figure(&run, at("random write bandwidth"), "write.bw"), Some(153_600_000.0));
+    let latency = at("sequential write latency");
+    assert_eq!((figure(&run, latency, "write.lat.mean"), figure(&run, latency, "write.iops")), (Some(600_000.0), None));
+    assert_eq!(run.phases().len(), 10, "one test ran after the other");
+    let compared = "FIO Benchmark Comparison Summary\nFor: a vs b\nIOPS (Read/Write)\n   Random:  96,735 / 89,565  vs  90,000 / 80,000 :  -6% / -10%\n";
+    let compared = self::run("kbench.txt", compared);
+    assert_eq!(compared.jobs.iter().map(|job| job.name.as_str()).collect::<Vec<_>>()[2], "b: random read iops");
+}
+
+const ETCD: &str = r#"# HELP etcd_disk_wal_fsync_duration_seconds The latency distributions of fsync called by WAL.
+# TYPE etcd_disk_wal_fsync_duration_seconds histogram
+etcd_disk_wal_fsync_duration_seconds_bucket{le="0.001"} 0
+etcd_disk_wal_fsync_duration_seconds_bucket{le="0.002"} 500
+etcd_disk_wal_fsync_duration_seconds_bucket{le="0.004"} 950
+etcd_disk_wal_fsync_duration_seconds_bucket{le="0.008"} 1000
+etcd_disk_wal_fsync_duration_seconds_bucket{le="+Inf"} 1000
+etcd_disk_wal_fsync_duration_seconds_sum 2.5
+etcd_disk_wal_fsync_duration_seconds_count 1000
+grpc_server_started_total{grpc_method="Put"} 17
+"#;
+
+#[test]
+fn histograms_of_etcd_have_percentiles_of_syncs() {
+    let run = run("metrics.txt", ETCD);
+    assert_eq!((run.jobs.len(), run.jobs[0].result.sync.count), (1, 1000));
+    assert_eq!(figure(&run, 0, "sync.lat.mean"), Some(2_500_000.0));
+    // 990 of 1,000 lie four fifths into the class from 4 to 8 ms.
+    assert_eq!((figure(&run, 0, "sync.lat.p50"), figure(&run, 0, "sync.lat.p99")), (Some(2e6), Some(7_200_000.0)));
+    assert_eq!(figure(&run, 0, "sync.iops"), None);
+    let beyond = ETCD.replace("le=\"0.008\"} 1000", "le=\"0.008\"} 960");
+    let beyond = self::run("metrics.txt", &beyond);
+    assert_eq!(figure(&beyond, 0, "sync.lat.p99"), None);
+    assert!(beyond.notes.iter().any(|note| note.text.contains("beyond the last class")), "{:?}", beyond.notes);
+}
+
+const NODE: &str = r#"node_boot_time_seconds 1.7e+09
+node_time_seconds 1.7001e+09
+node_disk_reads_completed_total{device="sda"} 1e+06
+node_disk_read_bytes_total{device="sda"} 4.096e+09
+node_disk_read_time_seconds_total{device="sda"} 500
+node_disk_writes_completed_total{device="sda"} 0
+node_disk_io_time_seconds_total{device="sda"} 300
+node_disk_io_time_weighted_seconds_total{device="sda"} 500
+"#;
+
+#[test]
+fn counters_of_node_exporter_are_those_of_the_kernel() {
+    let iostat = counters(NODE);
+    assert_eq!((iostat.format, iostat.reports[0].since_boot), (CounterFormat::NodeExporter, true));
+    let device = &iostat.reports[0].devices[0];
+    assert_eq!((device.read.per_second, device.read.await_ns), (Some(10.0), Some(500_000.0)));
+    let later = NODE
+        .replace("1.7001e+09", "1.70010001e+09")
+        .replace("\"} 1e+06", "\"} 1.02e+06")
+        .replace("} 500\nnode_disk_w", "} 520\nnode_disk_w");
+    let iostat = counters(&format!("{NODE}{later}"));
+    let device = &iostat.reports[0].devices[0];
+    assert_eq!((device.read.per_second, device.read.await_ns), (Some(2000.0), Some(1e6)));
+    assert!(!iostat.reports[0].since_boot);
+    let without: String =
+        NODE.lines().filter(|line| !line.contains("time_seconds 1")).map(|line| format!("{line}\n")).collect();
+    let without = run("metrics.txt", &without);
+    assert_eq!((figure(&without, 0, "read.lat.mean"), figure(&without, 0, "read.iops")), (Some(500_000.0), None));
+}
+
+const POSTGRES: &str = "\
+    backend_type    |  object  | context | reads | read_time | writes | write_time | op_bytes | fsyncs | fsync_time |          stats_reset
+--------------------+----------+---------+-------+-----------+--------+------------+----------+--------+------------+-------------------------------
+ checkpointer       | relation | normal  |       |           |   1000 |        500 |     8192 |     10 |        250 | 2026-11-01 08:00:00.000000+00
+ client backend     | relation | normal  | 20000 |     40000 |      0 |          0 |     8192 |      0 |          0 | 2026-11-01 08:00:00.000000+00
+ autovacuum worker  | relation | vacuum  |     0 |         0 |      0 |          0 |     8192 |        |            | 2026-11-01 08:00:00.000000+00
+(3 rows)
+";
+
+#[test]
+fn pg_stat_io_has_times_of_each_kind_of_backend() {
+    let run = run("pg.txt", POSTGRES);
+    assert_eq!(run.jobs.len(), 2, "rows without operations are left out");
+    let at = |name: &str| run.jobs.iter().position(|job| job.name == name).unwrap();
+    let (backend, checkpointer) = (at("client backend, relation, normal"), at("checkpointer, relation, normal"));
+    assert_eq!(figure(&run, backend, "read.lat.mean"), Some(2e6));
+    assert_eq!(run.jobs[backend].result.read.bytes, 20_000 * 8192);
+    assert_eq!(
+        (figure(&run, checkpointer, "write.lat.mean"), figure(&run, checkpointer, "sync.lat.mean")),
+        (Some(5e5), Some(2.5e7))
+    );
+    assert_eq!(figure(&run, backend, "read.iops"), None);
+    assert!(run.notes[0].text.contains("2026-11-01 08:00:00"), "{:?}", run.notes);
+}
+
+#[test]
+fn pg_stat_io_is_read_in_every_layout_of_psql() {
+    let csv = "backend_type,object,context,reads,read_time,writes\nclient backend,relation,normal,100,50,0\n";
+    assert_eq!(figure(&run("pg.csv", csv), 0, "read.lat.mean"), Some(5e5));
+    let expanded =
+        "-[ RECORD 1 ]-+--------\nbackend_type | client backend\ncontext | normal\nreads | 100\nread_time | 50\n";
+    assert_eq!(figure(&run("pg.txt", expanded), 0, "read.lat.mean"), Some(5e5));
+    let untracked = csv.replace("100,50,0", "100,0,0");
+    assert!(run("pg.csv", &untracked).notes.iter().any(|note| note.text.contains("track_io_timing")));
+    let watched =
+        |at: &str, reads: u32| format!("{at} (every 10s)\n\n{}", csv.replace("100,50", &format!("{reads},{reads}")));
+    let watched = run(
+        "pg.txt",
+        &format!("{}\n{}", watched("Sun Nov 29 10:00:00 2026", 100), watched("Sun Nov 29 10:00:10 2026", 5100)),
+    );
+    assert_eq!((figure(&watched, 0, "read.iops"), figure(&watched, 0, "read.lat.mean")), (Some(500.0), Some(1e6)));
+}
+
+#[test]
+fn logs_of_fio_have_the_course_and_percentiles() {
+    let lines: String = (1..=1000)
+        .map(|at| format!("{at}, {}, 0, 4096, 0, 0\n", if at % 50 == 0 { 900_000 } else { 100_000 }))
+        .collect();
+    let log = run("db_clat.1.log", &lines);
+    assert_eq!((log.jobs[0].name.as_str(), log.tool.name.as_str()), ("db", "fio log"));
+    assert_eq!((figure(&log, 0, "read.iops"), figure(&log, 0, "read.bw")), (Some(1000.0), Some(4_096_000.0)));
+    let percentile = |percent: f64| log.jobs[0].result.read.service.percentile_ns(percent).unwrap() as f64;
+    assert!((percentile(50.0) / 1e5 - 1.0).abs() < 0.008 && (percentile(99.0) / 9e5 - 1.0).abs() < 0.008);
+    // fio 2 logs microseconds in four columns.
+    let old: String = (1..=100).map(|at| format!("{at}, 150, 1, 8192\n")).collect();
+    assert_eq!(figure(&run("x_lat.log", &old), 0, "write.lat.mean"), Some(150_000.0));
+}
+
+#[test]
+fn averaged_logs_of_fio_have_rates_or_means() {
+    let iops: String =
+        (1..=20).map(|at| format!("{}, 3000, 0, 0, 0\n{}, 1000, 1, 0, 0\n", at * 500, at * 500)).collect();
+    let iops = run("db_iops.1.log", &iops);
+    assert_eq!((figure(&iops, 0, "read.iops"), figure(&iops, 0, "all.iops")), (Some(3000.0), Some(4000.0)));
+    assert_eq!((iops.jobs[0].result.series.width_ns, iops.jobs[0].result.series.iops().len()), (500_000_000, 20));
+    let bandwidth = run("db_bw.1.log", "1000, 2048, 1, 0, 0\n2000, 2048, 1, 0, 0\n");
+    assert_eq!(figure(&bandwidth, 0, "write.bw"), Some(2_097_152.0));
+    let latency = run("db_lat.1.log", "1000, 200000, 0, 0, 0\n2000, 400000, 0, 0, 0\n");
+    assert_eq!((figure(&latency, 0, "read.lat.mean"), figure(&latency, 0, "read.iops")), (Some(300_000.0), None));
+    assert_eq!(figure(&latency, 0, "read.lat.p99"), None, "means have no percentiles");
+    let both = run("db_iops.1.log", "1000, 3000, 3500, 0, 0, 0\n2000, 3000, 3500, 0, 0, 0\n");
+    assert_eq!(figure(&both, 0, "read.iops"), Some(3000.0));
+}
+
+#[test]
+fn logs_of_histograms_have_percentiles() {
+    let line = |time: u32, at: usize| {
+        let counts: Vec<String> = (0..1856).map(|class| u32::from(class == at).to_string()).collect();
+        format!("{time}, 0, 4096, {}\n", counts.join(", "))
+    };
+    let text = format!("{}{}", line(1000, meter::bucket_of(100_000)), line(2000, meter::bucket_of(100_000)));
+    let log = run("db_clat_hist.1.log", &text);
+    assert_eq!((log.jobs[0].result.read.ios, figure(&log, 0, "read.iops")), (2, Some(1.0)));
+    let p50 = log.jobs[0].result.read.service.percentile_ns(50.0).unwrap() as f64;
+    assert!((p50 / 1e5 - 1.0).abs() < 0.016, "{p50}");
+}
+
+#[test]
+fn a_log_of_fio_under_another_name_is_named() {
+    let error = refused("load.csv", "1, 200, 0, 4096, 0\n2, 200, 0, 4096, 0\n");
+    assert!(error.what.contains("log of fio") && error.remedy.contains("_lat.1.log"), "{error}");
+}
+
+#[test]
+fn tables_that_are_cut_off_never_panic() {
+    let texts = [SAR, VMSTAT, ETCD, NODE, POSTGRES];
+    for text in texts {
+        for end in (0..text.len()).filter(|end| text.is_char_boundary(*end)) {
+            for name in ["input", "a_lat.1.log", "a_clat_hist.1.log"] {
+                let _ = read_inputs(name, &text.as_bytes()[..end]);
+            }
+        }
+    }
+}
