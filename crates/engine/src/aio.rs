@@ -291,9 +291,11 @@ impl SubmissionQueue for Aio {
                 // As in fio, the call is part of the submission.
                 Ok(taken) => {
                     let submitted = self.clock.now();
-                    for tag in self.queued.drain(..taken) {
-                        self.slots.stamp(tag, submitted);
+                    self.queued[..taken].iter().for_each(|tag| self.slots.stamp(*tag, submitted));
+                    if taken == self.queued.len() {
+                        return self.queued.clear();
                     }
+                    self.queued.drain(..taken);
                 }
                 Err(libc::EINTR) if thread::is_abandoned() => return,
                 Err(libc::EINTR) => {}

@@ -4,7 +4,6 @@
 //! created a ring uses it, so the kernel can deliver completions when the thread asks for them instead of interrupting
 //! it.
 
-use std::collections::VecDeque;
 use std::io;
 use std::os::fd::RawFd;
 use std::path::Path;
@@ -62,10 +61,10 @@ pub(crate) struct KernelRing<S: squeue::EntryMarker, C: RingCompletion> {
     ring: IoUring<S, C>,
     sqpoll: bool,
     iopoll: bool,
-    /// Operations queued for submission.
+    /// Operations that the kernel has not taken.
     queued: Vec<S>,
-    /// Tags of operations in the ring that the kernel has not taken.
-    submitting: VecDeque<Tag>,
+    /// How many of them are in the ring.
+    pushed: usize,
     slots: EngineSlots,
     clock: MonotonicClock,
 }
@@ -98,7 +97,7 @@ impl<S: squeue::EntryMarker, C: RingCompletion> KernelRing<S, C> {
             sqpoll: setup.sqpoll,
             iopoll: setup.hipri,
             queued: Vec::with_capacity(setup.depth as usize),
-            submitting: VecDeque::with_capacity(setup.depth as usize),
+            pushed: 0,
             slots: EngineSlots::new(setup.depth),
             clock: setup.clock,
         }
@@ -135,29 +134,37 @@ impl<S: squeue::EntryMarker, C: RingCompletion> KernelRing<S, C> {
     /// the next call.
     #[inline]
     fn push_queued(&mut self) {
-        if self.queued.is_empty() {
+        if self.pushed == self.queued.len() {
             return;
         }
-        self.submitting.extend(self.queued.iter().map(|entry| tag_of(entry.get_user_data())));
-        if self.sqpoll {
-            self.stamp(self.submitting.len());
-        }
         // SAFETY: the caller of `queue` guarantees the memory of each entry.
-        while unsafe { self.ring.submission().push_multiple(&self.queued) }.is_err() {
+        while unsafe { self.ring.submission().push_multiple(&self.queued[self.pushed..]) }.is_err() {
             // There is an entry for each tag, but the kernel's thread may complete operations before it reports that it
             // has taken their entries. It reports that soon, so an error here only means to try again.
             let _ = self.ring.submitter().squeue_wait();
         }
-        self.queued.clear();
+        self.pushed = self.queued.len();
+        if self.sqpoll {
+            self.take(self.pushed);
+        }
     }
 
-    /// Stamps the oldest operations in the ring, which have been submitted, with one reading of the clock.
+    /// Stamps the oldest operations, which the kernel has taken, with one reading of the clock.
     #[inline]
-    fn stamp(&mut self, count: usize) {
-        if count > 0 {
-            let submitted = self.clock.now();
-            let taken = self.submitting.drain(..count.min(self.submitting.len()));
-            taken.for_each(|tag| self.slots.stamp(tag, submitted));
+    fn take(&mut self, count: usize) {
+        if count == 0 {
+            return;
+        }
+        let submitted = self.clock.now();
+        let taken = &self.queued[..count.min(self.pushed)];
+        taken.iter().for_each(|entry| self.slots.stamp(tag_of(entry.get_user_data()), submitted));
+        if taken.len() == self.queued.len() {
+            self.queued.clear();
+            self.pushed = 0;
+        } else {
+            self.pushed -= taken.len();
+            let count = taken.len();
+            self.queued.drain(..count);
         }
     }
 
@@ -186,7 +193,7 @@ impl<S: squeue::EntryMarker, C: RingCompletion> KernelRing<S, C> {
         let entered = unsafe { self.ring.submitter().enter(to_submit, want, flags, Some(&argument)) };
         // As in fio, the call is part of the submission.
         if let (Ok(taken), false) = (&entered, self.sqpoll) {
-            self.stamp(*taken);
+            self.take(*taken);
         }
         // After a timeout or with a full completion queue, the caller only reads the queue again.
         matches!(entered, Err(error) if !matches!(error.raw_os_error(), Some(libc::ETIME | libc::EAGAIN | libc::EBUSY)))
