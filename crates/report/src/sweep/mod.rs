@@ -10,7 +10,7 @@ use analyse::knee::{Curve, Fit, Point};
 use analyse::{Finding, Severity};
 use record::{MissingItems, ShardRecord};
 use serde::{Deserialize, Serialize};
-use units::count;
+use units::{count, requests_in_flight};
 
 use crate::escape;
 
@@ -113,7 +113,7 @@ impl SweepDocument {
     pub fn verdict(&self) -> Option<String> {
         let gravest = self.sweeps.iter().flat_map(|sweep| &sweep.findings).max_by_key(|finding| finding.severity);
         gravest.map(|finding| finding.code.name().to_owned()).or_else(|| match &self.sweeps.first()?.fit.curve {
-            Curve::Knee(knee) => Some(format!("knee at {}", count(knee.depth.value.round()))),
+            Curve::Knee(knee) => Some(format!("knee at {}", count(requests_in_flight(knee.depth.value) as f64))),
             Curve::Flat { .. } => Some("flat".to_owned()),
             Curve::Unsaturated { .. } | Curve::PowerLaw { .. } => Some("no knee".to_owned()),
             Curve::Unknown => None,

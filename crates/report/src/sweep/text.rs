@@ -2,7 +2,7 @@
 
 use analyse::knee::search::{End, ProbeResult};
 use analyse::knee::{Curve, Estimate, Knee, Point};
-use units::{Nanos, count, grouped, percent, significant};
+use units::{Nanos, count, grouped, percent, requests_in_flight, significant};
 
 use super::{Sweep, SweepAdvice, SweepBurst, SweepDocument, plot};
 use crate::paint::Tone;
@@ -106,7 +106,7 @@ fn knee_headline(knee: &Knee, sweep: &Sweep) -> String {
 
 /// Formats a depth: a whole number from ten on, because fractions of an operation cannot be set.
 fn depth_words(depth: f64) -> String {
-    if depth < 9.95 { significant(depth, 2) } else { grouped(depth.round() as u64) }
+    if depth < 9.95 { significant(depth, 2) } else { grouped(requests_in_flight(depth)) }
 }
 
 fn time(ns: f64) -> String {
