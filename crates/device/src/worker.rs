@@ -7,12 +7,12 @@ use drive::{DriveObserver, Ending, FailureCause, Stop};
 use engine::scsi::ScsiDevice;
 use engine::{BlockedCall, CallKind, ErrorKind, InCall, Setup, Visitor};
 use job::{Dialect, Engine, Job};
-use meter::{Meter, Summary, WorkerLog};
+use meter::{Meter, WorkerLog};
 use record::StuckKind;
 use runner::policy::{self, Storage};
 use runner::{LogPlan, PendingOperation, RunCounters, WorkerCounters, WorkerError, WorkerPlan, WorkerResult};
 use target::Target;
-use units::{CpuUse, Nanos, OpKind};
+use units::{Nanos, OpKind};
 use workload::Issuer;
 
 use crate::attributes::{self, CommandTime};
@@ -109,7 +109,7 @@ fn attempt(
     let in_call = &shared.calls[worker_plan.number];
     let meter = Meter::new(policy::meter_options(job, shared.intervals, shared.counters.worker_count()));
     let trimmed = runner::trimmed_range(job, issuer.regions()).map_err(|error| WorkerError::new(error.to_string()))?;
-    let meter = meter.logging_to(log).counting_trims(trimmed);
+    let meter = meter.logging_to(log).counting_trims(trimmed).counting_cpu(engine::cpu_use_of_worker);
     let strict = shared.dialect == Dialect::Strict;
     let mut policy = drive::Policy {
         verify_after_runtime: strict,
@@ -133,7 +133,6 @@ fn attempt(
     let publisher = Publisher {
         counters: &shared.counters,
         worker: counters,
-        used_before: CpuUse::default(),
         yield_after: shared.yield_after,
         summary_at: Nanos::ZERO,
     };
@@ -259,14 +258,11 @@ impl Visitor for WorkerDrive<'_> {
         finished.started_unix_ms = unix_ms();
         finished.started_clock_ms = start_clock.and_then(|clock| clock_ms(clock).ok().flatten());
         publisher.worker.set_started_unix_ms(finished.started_unix_ms);
-        publisher.used_before = engine::cpu_use_of_worker();
         drive::drive(std::slice::from_mut(&mut worker), &mut target, stop, &mut publisher);
-        let used = publisher.used();
         let now = target.now();
         DriveObserver::look(&mut publisher, 0, worker.meter_mut(), now);
         publisher.counters.publish_last(publisher.worker, worker.meter_mut(), now);
         finished.summary = worker.meter_mut().finished();
-        finished.summary.cpu = used;
         finished.ending = worker.ending();
         finished.verification = worker.verification();
         finished.replay = worker.replay_outcome();
@@ -297,19 +293,10 @@ impl Visitor for WorkerDrive<'_> {
 struct Publisher<'a> {
     counters: &'a RunCounters,
     worker: &'a WorkerCounters,
-    /// CPU time of the thread before the worker began.
-    used_before: CpuUse,
     /// Time after which the worker yields to others; `None` if the scheduler does it.
     yield_after: Option<Nanos>,
     /// When the next summary is due.
     summary_at: Nanos,
-}
-
-impl Publisher<'_> {
-    /// Returns the CPU time that the worker has used. Must be called on its thread.
-    fn used(&self) -> CpuUse {
-        engine::cpu_use_of_worker().since(self.used_before)
-    }
 }
 
 impl DriveObserver for Publisher<'_> {
@@ -330,7 +317,7 @@ impl DriveObserver for Publisher<'_> {
         let requested = self.counters.requested();
         if !self.worker.has_answered(requested) || now >= self.summary_at {
             self.summary_at = now + self.counters.summary_every();
-            self.worker.publish_summary(Summary { cpu: self.used(), ..meter.summary(now) }, requested);
+            self.worker.publish_summary(meter.summary(now), requested);
         }
         meter.hand_over_log(now);
     }

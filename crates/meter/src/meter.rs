@@ -1,6 +1,6 @@
 //! The meter of one worker.
 
-use units::Nanos;
+use units::{CpuUse, Nanos};
 
 use crate::blocks::{BLOCK_BYTES_MAX, BlockRecorder, Blocks, RunningHistograms};
 use crate::direction::SummaryDirection;
@@ -100,6 +100,8 @@ pub struct Meter {
     prompt: [Latency; 3],
     logs: Option<Box<Logs>>,
     trimmed: Option<Box<TrimmedBlocks>>,
+    /// Reads the CPU time of the worker's thread, and what it was when measurement began.
+    cpu: Option<(fn() -> CpuUse, CpuUse)>,
     /// Counters, except for the latencies in `prompt`.
     summary: Summary,
 }
@@ -125,6 +127,7 @@ impl Meter {
             prompt: Default::default(),
             logs: None,
             trimmed: None,
+            cpu: None,
             summary: Summary {
                 workers: 1,
                 directions: [direction(), direction(), direction()],
@@ -141,6 +144,13 @@ impl Meter {
     pub fn logging_to(mut self, log: Option<Box<dyn WorkerLog>>) -> Self {
         self.records_each |= log.is_some() && self.options.logs.operations;
         self.logs = log.map(|log| Box::new(Logs::new(self.options.logs, log)));
+        self
+    }
+
+    /// Counts CPU time, which `read` returns for the calling thread: that of the worker, which alone may use the meter.
+    #[must_use]
+    pub fn counting_cpu(mut self, read: fn() -> CpuUse) -> Self {
+        self.cpu = Some((read, read()));
         self
     }
 
@@ -170,12 +180,12 @@ impl Meter {
 
     fn restart(&mut self, now: Nanos, measures: bool) {
         let (options, logs, records_each) = (self.options.clone(), self.logs.take(), self.records_each);
-        let trimmed = self.trimmed.take();
+        let (trimmed, cpu) = (self.trimmed.take(), self.cpu.map(|(read, _)| (read, read())));
         let (errors, first_error) = (self.summary.errors, self.summary.first_error);
         *self = Self::new(options);
         (self.summary.errors, self.summary.first_error) = (errors, first_error);
         self.logs = logs.map(|logs| Box::new(logs.restarted(now, measures)));
-        (self.records_each, self.trimmed) = (records_each, trimmed);
+        (self.records_each, self.trimmed, self.cpu) = (records_each, trimmed, cpu);
         self.begin = now;
         self.begin_windows(now);
     }
@@ -321,6 +331,7 @@ impl Meter {
 
     fn counted(&self, now: Nanos) -> Summary {
         let mut summary = self.summary.clone();
+        summary.cpu = self.cpu.map(|(read, before)| read().since(before)).unwrap_or_default();
         let running = running(&self.options, &self.summary.directions, &self.prompt);
         summary.blocks = self.recorder.until(now.since(self.begin), &running);
         for (direction, prompt) in summary.directions.iter_mut().zip(&self.prompt) {
@@ -586,6 +597,22 @@ mod tests {
             submitted: Nanos::new(submitted),
             completed: Nanos::new(completed),
         }
+    }
+
+    /// The time of a ramp counted: after three seconds of it, a run of one second used four times its share of a processor.
+    #[test]
+    fn cpu_time_counts_from_the_end_of_the_ramp() {
+        use std::sync::atomic::{AtomicU64, Ordering};
+
+        static USED: AtomicU64 = AtomicU64::new(50);
+        let read = || CpuUse { user: Nanos::new(USED.load(Ordering::Relaxed)), ..CpuUse::default() };
+        let mut meter = Meter::new(MeterOptions::default()).counting_cpu(read);
+        meter.begin_ramp(Nanos::ZERO);
+        USED.store(350, Ordering::Relaxed);
+        meter.begin(Nanos::new(3_000));
+        USED.store(450, Ordering::Relaxed);
+        assert_eq!(meter.summary(Nanos::new(4_000)).cpu.user, Nanos::new(100));
+        assert_eq!(meter.finished().cpu.user, Nanos::new(100));
     }
 
     #[test]
