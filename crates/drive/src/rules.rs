@@ -55,6 +55,10 @@ pub struct FoundDepth {
     pub depth: u32,
     /// Whether it met the target.
     pub is_met: bool,
+    /// The target's percentile of the latencies there; `None` if the run ended before.
+    pub latency: Option<Nanos>,
+    /// That of the next higher depth, which missed the target; `None` if the job's depth did not permit it.
+    pub above: Option<Nanos>,
 }
 
 /// Workers that issue in proportion to their weights (`flow`).

@@ -101,6 +101,12 @@ pub struct DepthSearchRecord {
     pub depth: u32,
     /// Whether any depth did.
     pub is_met: bool,
+    /// That percentile of the latencies at this depth.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub latency_ns: Option<u64>,
+    /// That of the next higher depth.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub above_ns: Option<u64>,
 }
 
 /// A short run of the same job at another depth, right after the job.

@@ -170,6 +170,8 @@ fn depth_search(job: &Job, end: &WorkerResult) -> Option<DepthSearchRecord> {
         percentile: target.percentile,
         depth: found.depth,
         is_met: found.is_met,
+        latency_ns: found.latency.map(Nanos::get),
+        above_ns: found.above.map(Nanos::get),
     })
 }
 
@@ -258,23 +260,32 @@ fn notes(plan: &Plan, workers: &[WorkerPlan], finished: &[WorkerResult]) -> Vec<
             note("ioengine=posixaio is carried out by io_uring".to_owned());
         }
     }
-    notes.extend(finished.iter().filter_map(|end| {
+    notes.extend(finished.iter().filter(|end| end.errno() == 0).filter_map(|end| {
         let job = &plan.jobs[workers[end.number].job];
-        Some(Note { job: Some(job.name.clone()), text: depth_note(&depth_search(job, end)?) })
+        Some(Note { job: Some(job.name.clone()), text: depth_note(&depth_search(job, end)?, job.depth()) })
     }));
     notes
 }
 
-fn depth_note(search: &DepthSearchRecord) -> String {
-    let DepthSearchRecord { target_ns, percentile, depth, is_met, .. } = search;
-    let target = Nanos::new(*target_ns);
-    if *is_met {
-        format!(
-            "a queue depth of {depth} is the highest at which {percentile} % of the operations took at most {target}"
-        )
-    } else {
-        format!(
-            "no queue depth kept {percentile} % of the operations at or below {target}; the lowest tried was {depth}"
-        )
+fn depth_note(search: &DepthSearchRecord, most: u32) -> String {
+    let DepthSearchRecord { target_ns, percentile, depth, is_met, latency_ns, above_ns, .. } = *search;
+    let target = Nanos::new(target_ns);
+    let at = |depth: u32, latency: u64| format!("p{percentile} {} at depth {depth}", Nanos::new(latency));
+    match (is_met, latency_ns, above_ns) {
+        (true, Some(latency), Some(above)) => format!(
+            "depth {depth} is the highest with p{percentile} at most {target}: {}, {}",
+            at(depth, latency),
+            at(depth + 1, above)
+        ),
+        (true, Some(latency), None) if depth == most => {
+            format!(
+                "p{percentile} is at most {target} up to iodepth={most}: {}; raise it to find the limit",
+                at(depth, latency)
+            )
+        }
+        (false, Some(latency), _) => format!("no depth has p{percentile} at most {target}: {}", at(depth, latency)),
+        _ => {
+            "the run ended before the depth was found: give it a longer runtime or a shorter latency_window".to_owned()
+        }
     }
 }

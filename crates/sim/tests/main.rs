@@ -5,6 +5,7 @@ mod cases;
 mod common;
 mod conformance;
 mod hosts;
+mod latency_target;
 mod model;
 mod open_loop;
 mod pagecache;

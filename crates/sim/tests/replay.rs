@@ -20,7 +20,7 @@ fn encoded(requests: &[TraceRequest]) -> Vec<u8> {
     writer.finish()
 }
 
-fn plan(volume: &str, words: &[&str]) -> Plan {
+pub(crate) fn plan(volume: &str, words: &[&str]) -> Plan {
     let words: Vec<String> = words.iter().map(|word| format!("--{word}")).collect();
     let before = [("ioengine", "model"), ("volume", volume)].map(|(name, value)| (name.to_owned(), value.to_owned()));
     let around = InjectedOptions { before: before.into(), after: Vec::new() };

@@ -173,9 +173,9 @@ impl DriveWorker {
             self.fail(placeholder(kind, 0, 0, now), cause, None);
             return;
         }
-        match restraint.search.as_mut().and_then(|search| search.end_window(now)) {
-            // Results are those of one depth.
-            Some(SearchStep::Continue) => {
+        let oldest = || self.slots.flights().map(|flight| flight.started).min();
+        match restraint.search.as_mut().and_then(|search| search.step(now, oldest)) {
+            Some(SearchStep::Measure) => {
                 self.meter.begin(now);
                 target.measure(self.slots.first_tag(), true);
             }
@@ -233,12 +233,10 @@ impl DriveWorker {
         let kind = flight.decision.kind;
         let Some(restraint) = self.restraint.as_mut().filter(|_| kind.moves_data()) else { return };
         let latency = completion.completed.since(flight.started);
-        if let Some(search) = &mut restraint.search {
-            search.count(latency);
-        }
-        if let Some(most) = *restraint.rules.latency_max.slot(kind.index())
-            && latency > most
-        {
+        let target = restraint.rules.latency_target.map(|target| target.latency);
+        let impossible = restraint.search.as_mut().is_some_and(|search| search.count(latency));
+        let most = restraint.rules.latency_max.slot(kind.index()).filter(|&most| latency > most);
+        if let Some(most) = most.or(target.filter(|_| impossible)) {
             self.fail(flight.decision, FailureCause::TooSlow { latency, most }, None);
         }
     }
