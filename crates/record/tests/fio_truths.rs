@@ -1,5 +1,7 @@
 //! Outputs of fio, JSON and text, made from what each worker did, by the rules by which fio merges workers.
 
+#![allow(dead_code, reason = "each crate that includes it uses a part")]
+
 use std::fmt::Write as _;
 
 use serde_json::{Map, Value, json};

@@ -48,7 +48,7 @@ impl Estimate {
 }
 
 /// A curve that rises with the depth and then saturates.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Knee {
     /// Latency without queueing, in nanoseconds.
     pub r0_ns: Estimate,
@@ -103,7 +103,7 @@ pub enum Curve {
         /// Depth from which it is flat; `None` if it rises up to the greatest depth.
         flat_from: Option<u32>,
     },
-    /// Too few points for a curve.
+    /// Too few points for a curve, or points that contradict each other.
     Unknown,
 }
 
@@ -154,6 +154,19 @@ pub fn fit(points: &[Point], seed: u64) -> Fit {
     let peak = points.last().filter(|_| retrograde.is_some());
     let (curve, residual) = shape(&points, peak, seed);
     Fit { curve, residual, retrograde }
+}
+
+/// Reports whether the points contradict a knee: one far below it has all of the throughput, one far beyond it, up to where
+/// it falls again, lacks much of it, or one has far more than there is. `error` counts on top.
+pub(super) fn contradict(points: &[Point], knee: &Knee, retrograde: Option<&Retrograde>) -> bool {
+    /// Fraction of the throughput by which the form of a curve may be wrong.
+    const FORM: f64 = 0.15;
+    let last = retrograde.map_or(u32::MAX, |fall| fall.peak_depth);
+    points.iter().filter(|point| point.depth <= last).any(|point| {
+        let (share, slack) = (point.iops / knee.xmax.value, FORM + 2.0 * point.error);
+        let place = f64::from(point.depth) / knee.depth.value;
+        share > 1.0 + slack || place <= 0.5 && share > place + slack + 0.1 || place >= 2.0 && share < 1.0 - slack - 0.1
+    })
 }
 
 /// Returns the loss at the greatest depth, if it is statistically significant.
@@ -592,5 +605,29 @@ mod tests {
             let found = fit(&points, seed);
             assert!(found.residual.is_finite(), "seed {seed}: {points:?} gave {found:?}");
         }
+    }
+
+    /// A noisy device had a knee that its own table contradicted.
+    #[test]
+    fn points_that_contradict_a_knee_are_recognized() {
+        let knee = Knee {
+            depth: Estimate { value: 16.0, low: 15.0, high: 17.0 },
+            xmax: Estimate { value: 16_000.0, low: 15_900.0, high: 16_100.0 },
+            ..Knee::default()
+        };
+        let points = |iops: [f64; 6]| {
+            let depths = [1, 4, 8, 16, 64, 256];
+            let point = |(depth, iops)| Point { depth, iops, latency_ns: f64::from(depth) / iops * 1e9, error: 0.01 };
+            depths.into_iter().zip(iops).map(point).collect::<Vec<_>>()
+        };
+        let contradicts = |iops| contradict(&points(iops), &knee, None);
+        assert!(!contradicts([1e3, 4e3, 8e3, 15.5e3, 16e3, 16e3]), "a limiter");
+        assert!(!contradicts([1e3, 3.6e3, 6e3, 10e3, 14.5e3, 15.8e3]), "a queue");
+        assert!(contradicts([1e3, 15e3, 8e3, 15.5e3, 16e3, 16e3]), "all of the throughput at a quarter of the knee");
+        assert!(contradicts([1e3, 4e3, 8e3, 15.5e3, 16e3, 9e3]), "half of it far beyond the knee");
+        assert!(contradicts([1e3, 4e3, 8e3, 15.5e3, 25e3, 16e3]), "more than there is");
+        let fall = Retrograde { peak_depth: 64, peak_iops: 16e3, depth: 256, iops: 9e3 };
+        let falls = points([1e3, 4e3, 8e3, 15.5e3, 16e3, 9e3]);
+        assert!(!contradict(&falls, &knee, Some(&fall)), "a curve that falls again");
     }
 }

@@ -6,7 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::fit::{Curve, Fit, Point, fit};
+use super::fit::{Curve, Fit, Point, contradict, fit};
 use super::steady::SteadyStep;
 
 /// Settings of a search.
@@ -268,6 +268,18 @@ impl KneeSearch {
             Point { depth, iops, latency_ns: mean(&|result| result.reading.latency_ns), error }
         };
         depths.into_iter().map(average).filter(|point| point.iops > 0.0).collect()
+    }
+
+    /// Fits a curve to all measurements. Points that contradict its knee leave no curve.
+    #[must_use]
+    pub fn conclusion(&self) -> Fit {
+        let fit = self.fit();
+        match &fit.curve {
+            Curve::Knee(knee) if contradict(&self.points(), knee, fit.retrograde.as_ref()) => {
+                Fit { curve: Curve::Unknown, retrograde: None, ..fit }
+            }
+            _ => fit,
+        }
     }
 
     /// Fits a curve to the measurements so far.

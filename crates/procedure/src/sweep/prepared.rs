@@ -201,7 +201,7 @@ impl<'q> PreparedSweep<'q> {
 
     /// Returns the result of the search, with advice and findings.
     pub(crate) fn conclude(&mut self, search: &KneeSearch, control: &dyn RunControl) -> Result<Sweep, String> {
-        let fit = search.fit();
+        let fit = search.conclusion();
         let job = self.job();
         let burst = match self.place {
             RunPlace::Virtual if control.end().is_none() => self.burst_of_model(search, &fit, control)?,

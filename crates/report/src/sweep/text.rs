@@ -70,7 +70,7 @@ pub(crate) fn headline(sweep: &Sweep) -> String {
                 significant(4_f64.powf(1.0 - exponent.value), 3),
             )
         }
-        Curve::Unknown => "Too few points for a curve.".to_owned(),
+        Curve::Unknown => without_curve(sweep),
     };
     match &sweep.fit.retrograde {
         Some(fall) => format!(
@@ -81,6 +81,28 @@ pub(crate) fn headline(sweep: &Sweep) -> String {
             fall.depth
         ),
         None => text,
+    }
+}
+
+/// Says why there is no curve: the points contradict each other, or are too few.
+fn without_curve(sweep: &Sweep) -> String {
+    const ENOUGH: usize = 4;
+    let most = sweep.points.iter().max_by(|a, b| a.iops.total_cmp(&b.iops));
+    let deeper = most.and_then(|most| {
+        let deeper = sweep.points.iter().filter(|point| point.depth > most.depth);
+        deeper.min_by(|a, b| a.iops.total_cmp(&b.iops))
+    });
+    match most {
+        Some(most) if sweep.points.len() >= ENOUGH => {
+            let at = |point: &Point| format!("{} IOPS at depth {}", count(point.iops), point.depth);
+            let against = deeper.map_or_else(String::new, |deeper| format!(" and {}", at(deeper)));
+            format!(
+                "No knee can be named: {}{against} fit no curve. Something else used the device, or it has credits or a \
+                 cache: repeat the sweep when it is idle.",
+                at(most)
+            )
+        }
+        _ => "Too few points for a curve.".to_owned(),
     }
 }
 
@@ -117,6 +139,9 @@ struct SweepPage {
     sheet: Sheet,
 }
 
+/// Fraction of the depth from which it counts as kept in flight.
+const HELD: f64 = 0.95;
+
 impl SweepPage {
     fn sweep(&mut self, sweep: &Sweep, seed: u64) {
         let label = sweep.label();
@@ -147,7 +172,9 @@ impl SweepPage {
     }
 
     fn points(&mut self, sweep: &Sweep) {
-        let head = ["depth", "IOPS", "±", "latency", "of Xmax"];
+        // A queue that could not be kept full, or an engine that waits.
+        let held = |point: &Point| point.iops * point.latency_ns / 1e9;
+        let shows_held = sweep.points.iter().any(|point| held(point) < HELD * f64::from(point.depth));
         let xmax = match &sweep.fit.curve {
             Curve::Knee(knee) => Some(knee.xmax.value),
             Curve::Flat { xmax, .. } => Some(xmax.value),
@@ -155,13 +182,19 @@ impl SweepPage {
         };
         let row = |point: &Point| {
             let share = xmax.map_or_else(|| "-".to_owned(), |xmax| percent(point.iops / xmax));
-            [point.depth.to_string(), count(point.iops), percent(1.96 * point.error), time(point.latency_ns), share]
+            let in_flight = shows_held.then(|| significant(held(point), 3));
+            let figures = [count(point.iops), percent(1.96 * point.error), time(point.latency_ns), share];
+            std::iter::once(point.depth.to_string()).chain(in_flight).chain(figures).collect()
         };
-        let rows: Vec<[String; 5]> = sweep.points.iter().map(row).collect();
-        let head = head.map(|name| format!("{name:>8}")).join("  ");
+        let rows: Vec<Vec<String>> = sweep.points.iter().map(row).collect();
+        let names = std::iter::once("depth").chain(shows_held.then_some("in flight"));
+        let names = names.chain(["IOPS", "±", "latency", "of Xmax"]);
+        let head = names.map(|name| format!("{name:>8}")).collect::<Vec<_>>().join("  ");
         self.sheet.line(&self.sheet.faint(&head));
         for (row, point) in rows.iter().zip(&sweep.points) {
-            let line = row.iter().map(|cell| format!("{cell:>8}")).collect::<Vec<_>>().join("  ");
+            let width = |at: usize| if shows_held && at == 1 { "in flight".len() } else { 8 };
+            let cell = |(at, cell): (usize, &String)| format!("{cell:>0$}", width(at));
+            let line = row.iter().enumerate().map(cell).collect::<Vec<_>>().join("  ");
             let at_knee = sweep.knee().is_some_and(|knee| (f64::from(point.depth) / knee).ln().abs() < 0.07);
             self.sheet.line(&if at_knee { format!("{line}  < knee") } else { line });
         }
