@@ -120,6 +120,7 @@ impl RequestRecord {
             is_readahead: has(READAHEAD_BIT),
             has_failed: self.has_failed(),
             process: names.index(self.thread, comm),
+            waiting: None,
             device: 0,
         }
     }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use report::capture::{CaptureProgress, CaptureReport, CaptureSource, SampleProgress};
-use trace::{TraceInfo, TraceOperation, TraceRequest};
+use trace::{TraceInfo, TraceOperation, TraceRequest, WaitingProcesses, kernel_thread};
 
 use crate::anonymous::RegionPermutation;
 use crate::bpf::BpfSource;
@@ -118,6 +118,7 @@ struct CaptureSession<'a> {
     target: CaptureTarget,
     source: Box<dyn RequestSource>,
     batch: RequestBatch,
+    waiting: WaitingProcesses,
     sink: RequestSink,
     selection: RequestSelection,
     lost: u64,
@@ -147,6 +148,7 @@ impl<'a> CaptureSession<'a> {
             target,
             source,
             batch: RequestBatch { completions, ..RequestBatch::default() },
+            waiting: WaitingProcesses::default(),
             sink: RequestSink::new(file),
             lost: 0,
             start_ns,
@@ -190,6 +192,7 @@ impl<'a> CaptureSession<'a> {
             file.info().processes.extend(named.map(name));
         }
         for request in &mut self.batch.requests {
+            self.waiting.set(request, names.names());
             if self.selection.apply(request) {
                 self.sink.add(request);
             }
@@ -341,14 +344,18 @@ impl RequestSelection {
 
     /// Returns the name of a process in the results.
     fn name(&self, index: usize, name: &str) -> String {
-        if self.permutation.is_some() { format!("process-{}", index + 1) } else { name.to_owned() }
+        match kernel_thread(name) {
+            _ if self.permutation.is_none() => name.to_owned(),
+            Some(thread) => thread.to_owned(),
+            None => format!("process-{}", index + 1),
+        }
     }
 
     /// Makes times and positions relative, and reports whether the request is kept.
     #[inline]
     fn apply(&self, request: &mut TraceRequest) -> bool {
         let is_foreign = |process: &ProcessThreads| {
-            process.are_members.get(usize::from(request.process)).is_none_or(|is_member| !is_member)
+            process.are_members.get(usize::from(request.owner())).is_none_or(|is_member| !is_member)
         };
         if self.process.as_ref().is_some_and(is_foreign) {
             return false;
@@ -366,7 +373,7 @@ impl RequestSelection {
     fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         if self.process.is_some() {
-            notes.push("writeback and flushes are requests of threads of the kernel, not of the process".to_owned());
+            notes.push("writeback is requests of threads of the kernel, not of the process".to_owned());
         }
         if self.permutation.is_some() {
             notes.push(

@@ -9,7 +9,7 @@ use engine::gate::{Existing, create_output};
 use report::capture::CaptureFile;
 use trace::{
     Characterizer, TRACE_MARK, TraceInfo, TraceProfile, TraceReader, TraceRequest, TraceStep, TraceWriter,
-    TraceWriterOptions,
+    TraceWriterOptions, WaitingProcesses,
 };
 
 use crate::error::CaptureError;
@@ -257,7 +257,7 @@ fn characterize(path: &Path) -> io::Result<TraceProfile> {
     const PIECE: usize = 1 << 20;
     let mut file = File::open(path)?;
     let mut reader = TraceReader::new();
-    let mut characterizer = Characterizer::new();
+    let (mut waiting, mut characterizer) = (WaitingProcesses::default(), Characterizer::new());
     let (mut piece, mut requests) = (vec![0; PIECE], Vec::new());
     loop {
         match reader.next(&mut requests) {
@@ -266,7 +266,10 @@ fn characterize(path: &Path) -> io::Result<TraceProfile> {
                 count => reader.feed(&piece[..count]),
             },
             TraceStep::Requests(_) => {
-                requests.iter().for_each(|request| characterizer.add(request));
+                for request in &mut requests {
+                    waiting.set(request, &reader.info().processes);
+                    characterizer.add(request);
+                }
                 requests.clear();
             }
             TraceStep::Damage(damage) => return Err(io::Error::other(damage.what)),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use job::{Arrivals, BlockSizes, Dialect, Engine, ExitScope, Job, Plan, RateFloors, VerifyMethod};
+use job::{Arrivals, BlockSizes, Dialect, Engine, ExitScope, Job, Plan, RateFloors, ReplayOptions, VerifyMethod};
 use meter::IntervalWidths;
 use units::{Bytes, Nanos};
 
@@ -25,7 +25,7 @@ pub fn policy(worker: &WorkerPlan, job: &Job, seed: u64) -> drive::Policy {
         low: pace.iodepth_low.map(|low| low.min(most)),
         scheduled: is_scheduled(job),
         delay: delay(worker, job, seed),
-        ramp: extent.ramp_time,
+        ramp: ramp(job),
         ramp_bytes: None,
         runtime: if extent.runtime == Nanos::ZERO { Nanos::MAX } else { extent.runtime },
         on_error: drive::OnError {
@@ -157,7 +157,12 @@ pub fn longest(job: &Job) -> Option<Nanos> {
     let extent = &job.extent;
     // The time of a ramp by size depends on the device.
     (extent.runtime > Nanos::ZERO && extent.ramp_size == Bytes::ZERO)
-        .then(|| extent.startdelay.1 + extent.ramp_time + extent.runtime)
+        .then(|| extent.startdelay.1 + ramp(job) + extent.runtime)
+}
+
+/// Returns the time until results count: the ramp, or the time before the first request of a trace.
+fn ramp(job: &Job) -> Nanos {
+    job.replay.as_ref().map_or(Nanos::ZERO, ReplayOptions::lead).max(job.extent.ramp_time)
 }
 
 fn delay(worker: &WorkerPlan, job: &Job, seed: u64) -> Nanos {

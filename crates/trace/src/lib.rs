@@ -13,6 +13,7 @@ mod scan;
 mod study;
 mod synthesis;
 mod trace_format;
+mod waiting;
 
 pub use characterize::{
     ArrivalProfile, BurstProfile, Characterizer, DepthProfile, DeviceProfile, HotProfile, HotShare, HurstEstimate,
@@ -35,3 +36,4 @@ pub use synthesis::{
     VolumeComparison, load_distance, wait_distance,
 };
 pub use trace_format::TraceFormat;
+pub use waiting::{WaitingProcesses, kernel_thread};

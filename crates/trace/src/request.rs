@@ -29,8 +29,18 @@ pub struct TraceRequest {
     pub has_failed: bool,
     /// Index of the process in [`TraceInfo::processes`].
     pub process: u16,
+    /// Index of the process that waits for it, if a thread of the kernel issued it: [`crate::WaitingProcesses`].
+    pub waiting: Option<u16>,
     /// Index of the device in [`TraceInfo::devices`].
     pub device: u16,
+}
+
+impl TraceRequest {
+    /// Returns the index of the process that waits for it, or of the one that issued it.
+    #[must_use]
+    pub fn owner(&self) -> u16 {
+        self.waiting.unwrap_or(self.process)
+    }
 }
 
 /// What a request does: the operations of `enum req_op` in `include/linux/blk_types.h` that a trace keeps.

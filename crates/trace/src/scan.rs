@@ -1,6 +1,6 @@
 //! Reading of a whole trace from its first to its last request.
 
-use crate::{TraceEnd, TraceError, TraceFormat, TraceInfo, TraceInput, TraceInputStep, TraceRequest};
+use crate::{TraceEnd, TraceError, TraceFormat, TraceInfo, TraceInput, TraceInputStep, TraceRequest, WaitingProcesses};
 
 /// Number of requests that are held to be sorted: traces of completions are not in the order of issue.
 const HELD: usize = 32_768;
@@ -67,7 +67,7 @@ pub fn scan_trace<E>(
     mut feed: impl FnMut(&mut TraceInput, usize) -> Result<(), E>,
     mut each: impl FnMut(&[TraceRequest], &TraceInfo) -> Result<(), E>,
 ) -> Result<TraceCondition, E> {
-    let mut scan = Scan { window, held: Vec::new(), info: TraceInfo::default() };
+    let mut scan = Scan { window, held: Vec::new(), info: TraceInfo::default(), waiting: WaitingProcesses::default() };
     let (mut errors, mut error_count, mut requests) = (Vec::new(), 0u64, 0u64);
     let end = loop {
         let before = scan.held.len();
@@ -102,6 +102,7 @@ struct Scan {
     held: Vec<TraceRequest>,
     /// What is known of the part that is passed on.
     info: TraceInfo,
+    waiting: WaitingProcesses,
 }
 
 impl Scan {
@@ -123,6 +124,7 @@ impl Scan {
         }
         let count = self.held.len().saturating_sub(keep);
         let ready = &mut self.held[..count];
+        ready.iter_mut().for_each(|request| self.waiting.set(request, &self.info.processes));
         // A request may be late, so that those that are ready do not all follow what was passed on before.
         let end = ready.partition_point(|request| request.issued_ns < self.window.end_ns);
         let start = ready.partition_point(|request| request.issued_ns < self.window.from_ns).min(end);

@@ -60,6 +60,7 @@ fn odd_request(random: &mut Random) -> TraceRequest {
         is_readahead: random.below(2) == 0,
         has_failed: random.below(9) == 0,
         process: if random.below(20) == 0 { odd(random) as u16 } else { random.below(4) as u16 },
+        waiting: None,
         device: if random.below(20) == 0 { odd(random) as u16 } else { random.below(3) as u16 },
     }
 }

@@ -70,8 +70,16 @@ impl ReplayOptions {
         if self.dependence == ReplayLoop::Closed {
             return None;
         }
-        let scaled = u128::from(facts.last.since(self.start).get()) * u128::from(Self::ORIGINAL_SPEED);
-        Some(Nanos::new(u64::try_from(scaled / u128::from(speed)).unwrap_or(u64::MAX)))
+        Some(at_speed(facts.last.since(self.start), speed))
+    }
+
+    /// Returns the time from the start to the first issue, which counts for no rate.
+    #[must_use]
+    pub fn lead(&self) -> Nanos {
+        match (self.speed_ppm, &self.facts) {
+            (Some(speed), Some(facts)) => at_speed(facts.first.since(self.start), speed.max(1)),
+            _ => Nanos::ZERO,
+        }
     }
 
     /// Returns the mean rate of each kind of operation, in whole operations per second, if there is a
@@ -82,7 +90,7 @@ impl ReplayOptions {
             return PerKind::default();
         }
         let rate = |operations: u64| {
-            let rate = (operations as f64 / duration.secs_f64().max(1e-9)).round() as u64;
+            let rate = (operations as f64 / duration.since(self.lead()).secs_f64().max(1e-9)).round() as u64;
             (rate > 0).then_some(Paced::Operations(Rate::per_sec(rate)))
         };
         let PerKind { read, write, trim } = facts.operations;
@@ -94,6 +102,11 @@ impl ReplayOptions {
     pub fn end(&self) -> Nanos {
         if self.length == Nanos::ZERO { Nanos::MAX } else { self.start + self.length }
     }
+}
+
+fn at_speed(time: Nanos, speed_ppm: u64) -> Nanos {
+    let scaled = u128::from(time.get()) * u128::from(ReplayOptions::ORIGINAL_SPEED);
+    Nanos::new(u64::try_from(scaled / u128::from(speed_ppm)).unwrap_or(u64::MAX))
 }
 
 /// Traces that are merged into one (`merge_blktrace_file`), which the job replays.

@@ -57,6 +57,10 @@ fn limits(report: &TraceStudy) -> Vec<String> {
             "out of order and from before the start of the trace; their times count as that start: sort the trace";
         found.push(format!("{} {text}", requests(condition.early)));
     }
+    if totals.requests.total() == 0 {
+        let empty = if report.copies.is_empty() { "" } else { ": the copy is empty" };
+        found.push(format!("no request of the trace is in this window{empty}"));
+    }
     let resolution = condition.format.resolution_ns();
     let gap = report.profile.arrivals.gap_ns.map_or(u64::MAX, |gap| gap.p50);
     if resolution >= 1_000_000 || (resolution > 1 && gap <= resolution) {

@@ -114,7 +114,8 @@ impl WaveletCascade {
         // The finest octaves have the structure of the device and not of the load: the fit begins where it becomes good.
         let least = || (0..fits.len()).min_by(|a, b| fits[*a].residual.total_cmp(&fits[*b].residual));
         let start = fits.iter().position(|fit| fit.residual <= GOOD_FIT).or_else(least)?;
-        let fit = fits[start];
+        // Counts of a stationary load have an exponent between 0 and 1; a single burst, for example, has none.
+        let fit = Some(fits[start]).filter(|fit| fit.exponent > 0.0 && fit.exponent < 1.0)?;
         let moved = fits[(start + MOVED).min(fits.len() - 1)].exponent - fit.exponent;
         Some(HurstEstimate { standard_error: fit.standard_error.hypot(moved / 2.0), ..fit })
     }

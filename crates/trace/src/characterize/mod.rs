@@ -105,7 +105,7 @@ impl Characterizer {
         self.in_flight.advance(at, &mut self.processes, &mut self.series);
         self.processes.issue(at, request, request.service_ns.is_some());
         if let Some(service) = request.service_ns {
-            self.in_flight.issue(at.saturating_add(service), request.process, &mut self.processes);
+            self.in_flight.issue(at.saturating_add(service), request.owner(), &mut self.processes);
             self.service.get_mut(request.operation).add(service, 1);
         }
         if let Some(queued) = request.queued_ns {

@@ -52,7 +52,7 @@ impl Processes {
     /// Counts a request that is issued at `at`; `is_tracked` tells whether its completion is known.
     #[inline]
     pub(super) fn issue(&mut self, at: u64, request: &TraceRequest, is_tracked: bool) {
-        let index = usize::from(request.process);
+        let index = usize::from(request.owner());
         if index >= self.states.len() {
             self.states.resize_with(index + 1, ProcessState::default);
         }

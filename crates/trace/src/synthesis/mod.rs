@@ -184,7 +184,7 @@ impl JobSynthesizer {
     pub fn add(&mut self, request: &TraceRequest) {
         let (at, before) = self.total.add_located(request);
         match request.operation {
-            TraceOperation::Flush => self.add_flush(request.process),
+            TraceOperation::Flush => self.add_flush(request.owner()),
             TraceOperation::Other => self.unknown_requests += 1,
             _ if request.length == 0 => self.empty_requests += 1,
             _ => self.add_data(at, before, request),
@@ -201,7 +201,7 @@ impl JobSynthesizer {
             let is_stable = request.is_fua || request.is_preflush;
             class.flushes += u64::from(is_stable);
             self.unflushed = if is_stable { 0 } else { self.unflushed.saturating_add(1) };
-            let process = usize::from(request.process);
+            let process = usize::from(request.owner());
             if process >= self.last_writes.len() {
                 self.last_writes.resize(process + 1, 0);
             }

@@ -159,6 +159,7 @@ pub(crate) fn wild(count: usize, seed: u64) -> Vec<TraceRequest> {
                 is_readahead: flags & 64 == 64,
                 has_failed: flags & 128 == 128,
                 process: wide(16) as u16,
+                waiting: None,
                 device: wide(16) as u16,
             }
         })

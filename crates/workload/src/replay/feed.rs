@@ -1,7 +1,7 @@
 //! The requests that a job replays, in the order of their instants, with offsets as in the trace.
 
 use job::{ReplayOptions, ReplaySkip};
-use trace::{TraceEnd, TraceInfo, TraceOperation, TraceRequest};
+use trace::{TraceEnd, TraceInfo, TraceOperation, TraceRequest, WaitingProcesses};
 use units::OpKind;
 
 use super::stream::{StreamStep, TraceStream};
@@ -68,6 +68,7 @@ pub(super) struct TraceFeed {
     /// Number of sorted requests before which no later one is expected.
     settled: usize,
     last_at: u64,
+    waiting: WaitingProcesses,
     /// The rest of a request that is being divided.
     rest: Option<FedRequest>,
     has_ended: bool,
@@ -89,6 +90,7 @@ impl TraceFeed {
             next: 0,
             settled: 0,
             last_at: 0,
+            waiting: WaitingProcesses::default(),
             rest: None,
             has_ended: false,
             counts: FeedCounts::default(),
@@ -122,8 +124,9 @@ impl TraceFeed {
             if self.next == self.settled && !self.refill() {
                 return None;
             }
-            let request = self.sorted[self.next];
+            let mut request = self.sorted[self.next];
             self.next += 1;
+            self.waiting.set(&mut request, self.stream.info().map_or(&[], |info| &info.processes));
             if let Some(fed) = self.convert(&request) {
                 return Some(fed);
             }
@@ -170,7 +173,7 @@ impl TraceFeed {
             service: request.service_ns.unwrap_or(u64::MAX),
             offset: request.offset,
             length: request.length,
-            process: request.process,
+            process: request.owner(),
             device: request.device,
             kind,
             syncs_before: request.is_preflush && kind == OpKind::Write && !skip.sync,
