@@ -11,3 +11,4 @@ mod open_loop;
 mod pagecache;
 mod replay;
 mod swarm;
+mod units;
