@@ -20,6 +20,7 @@ mod prefix;
 mod prometheus;
 mod reports;
 mod sar;
+mod servers;
 mod spdk;
 mod stated;
 mod terse;
@@ -34,6 +35,7 @@ use crate::Run;
 use crate::printable::{may_hide, printable};
 pub use iostat::{CounterFormat, Iostat, IostatCpu, IostatDevice, IostatKind, IostatReport, StackedDisk};
 use reports::InputFormat;
+use servers::ServerRuns;
 use text::InputText;
 
 /// A recognized input.
@@ -129,16 +131,21 @@ pub fn read_inputs(name: &str, bytes: &[u8]) -> Result<InputResults, InputError>
             Err(error) => add(InputFormat::Json, document.line, Err(error)),
         }
     }
-    let mut above = 0;
+    let (mut above, mut servers) = (0, ServerRuns::before(normal::total_line(&text)));
     for lines in normal::runs(&text) {
         let around = above..lines.end;
         above = normal::end_of_results(&text, lines.clone());
-        let complete = |run| of_run(command::add_options(&text, around, run));
-        add(InputFormat::Normal, lines.start, normal::read(&text, lines).map(complete));
+        let announced = servers.first_lines(&lines);
+        let run = normal::read(&text, announced, lines.clone()).map(|run| command::add_options(&text, around, run));
+        servers.push(lines, run).into_iter().for_each(|(line, run)| add(InputFormat::Normal, line, run.map(of_run)));
     }
+    servers.finish().into_iter().for_each(|(line, run)| add(InputFormat::Normal, line, Ok(of_run(run))));
+    let mut servers = ServerRuns::before(terse::total_line(&text));
     for lines in terse::runs(&text) {
-        add(InputFormat::Terse, lines.start, terse::read(&text, lines).map(of_run));
+        let run = terse::read(&text, lines.clone());
+        servers.push(lines, run).into_iter().for_each(|(line, run)| add(InputFormat::Terse, line, run.map(of_run)));
     }
+    servers.finish().into_iter().for_each(|(line, run)| add(InputFormat::Terse, line, Ok(of_run(run))));
     if found.is_empty()
         && unreadable.is_empty()
         && let Some(table) = TABLES.iter().find(|table| (table.is_in)(&text))

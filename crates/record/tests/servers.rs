@@ -58,11 +58,13 @@ fn options_in_which_servers_differ_are_unknown() {
 }
 
 #[test]
-fn each_server_is_a_run_of_text_and_the_total_is_none() {
+fn servers_are_one_run_of_text_and_the_total_is_none() {
     for text in [NORMAL, TERSE] {
         let runs = runs(text);
         let ios: Vec<u64> = runs.iter().flat_map(|run| &run.jobs).map(|job| job.result.read.ios).collect();
-        assert_eq!(runs.iter().map(names).collect::<Vec<_>>(), [["fill", "read"]; 2]);
+        let expected = ["server 1/fill", "server 1/read", "server 2/fill", "server 2/read"];
+        assert_eq!(runs.iter().map(names).collect::<Vec<_>>(), [expected]);
+        assert_eq!(runs[0].jobs.iter().map(|job| job.group).collect::<Vec<_>>(), [0, 1, 0, 1]);
         assert_eq!((ios[0], ios[2]), (0, 0));
         assert!(ios.iter().all(|&ios| ios.abs_diff(256) <= 1 || ios == 0), "{ios:?}");
     }
@@ -73,7 +75,7 @@ fn servers_may_have_processes_of_equal_numbers() {
     let pids: Vec<&str> =
         NORMAL.match_indices(" pid=").map(|(at, _)| NORMAL[at..].split(':').next().unwrap()).collect();
     let equal = NORMAL.replace(pids[2], pids[0]).replace(pids[3], pids[1]);
-    assert_eq!(runs(&equal).len(), 2);
+    assert_eq!(runs(&equal)[0].jobs.len(), 4);
 }
 
 #[test]

@@ -71,12 +71,17 @@ pub(super) fn runs(text: &InputText) -> Vec<Range<usize>> {
     }
     let ends = begins.iter().skip(1).copied().chain([text.len()]);
     let mut runs: Vec<Range<usize>> = begins.iter().zip(ends).map(|(&begin, end)| begin..end).collect();
-    // The total of fio's client repeats the results of its servers, each of which is a run.
+    // The total of fio's client repeats the results of its servers.
     let is_total = |run: &Range<usize>| is_total(text.line(run.start).trim());
     if !runs.iter().all(is_total) {
         runs.retain(|run| !is_total(run));
     }
     runs
+}
+
+/// Returns the line of the total over all servers of fio's client.
+pub(super) fn total_line(text: &InputText) -> Option<usize> {
+    text.lines().position(|line| is_total(line.trim()))
 }
 
 /// Reports whether a line begins the total over all servers of fio's client.
@@ -120,10 +125,10 @@ enum NormalSection {
     Disks,
 }
 
-/// Reads the run on some lines of a text.
-pub(super) fn read(text: &InputText, lines: Range<usize>) -> Result<Run, InputError> {
+/// Reads the run on some lines of a text, or the part of one server whose jobs are announced on other lines.
+pub(super) fn read(text: &InputText, announced: Range<usize>, lines: Range<usize>) -> Result<Run, InputError> {
     let mut reader = NormalReader::default();
-    for index in lines.clone() {
+    for index in announced.take_while(|&index| !block::begins(text.line(index).trim())).chain(lines.clone()) {
         reader.line(NormalLine::of(text, index))?;
     }
     reader.check_end(text, lines.end)?;

@@ -77,11 +77,20 @@ pub(super) fn runs(text: &InputText) -> Vec<Range<usize>> {
         jobs.push(job);
     }
     // The total of fio's client repeats the results of its servers.
-    let is_total = |run: &Range<usize>| fields(text.line(run.start)).split(';').nth(2) == Some(fio::ALL_CLIENTS);
+    let is_total = |run: &Range<usize>| is_total(text.line(run.start));
     if !runs.iter().all(is_total) {
         runs.retain(|run| !is_total(run));
     }
     runs
+}
+
+/// Returns the line of the total over all servers of fio's client.
+pub(super) fn total_line(text: &InputText) -> Option<usize> {
+    text.lines().position(|line| layout(line).is_some() && is_total(line))
+}
+
+fn is_total(line: &str) -> bool {
+    fields(line).split(';').nth(2) == Some(fio::ALL_CLIENTS)
 }
 
 /// Reads the run on some lines.
