@@ -5,6 +5,9 @@ mod cases;
 mod compare;
 mod corpus;
 mod findings;
+mod fio_outputs;
+#[path = "../../record/tests/fio_truths.rs"]
+mod fio_truths;
 mod fleet;
 mod gates;
 mod loads;
