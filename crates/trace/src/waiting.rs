@@ -12,6 +12,10 @@ use crate::{TraceOperation, TraceRequest};
 /// busy hosts too.
 const PROMPT_NS: u64 = 20_000_000;
 
+/// Steps in flight, and processes that may wait for a flush, at most: more decide nothing.
+const STEPS_MAX: usize = 65_536;
+const UNFLUSHED_MAX: usize = 64;
+
 /// Names of threads of the kernel that issue requests, up to a `/`, a digit or the end.
 const KERNEL_THREADS: [&str; 12] = [
     "kworker",
@@ -77,6 +81,9 @@ impl WaitingProcesses {
             self.last = Some(step);
             if step.is_data {
                 self.unflushed.retain(|other| other.process != step.process);
+                if self.unflushed.len() == UNFLUSHED_MAX {
+                    self.unflushed.remove(0);
+                }
                 self.unflushed.push(step);
             }
         }
@@ -97,7 +104,7 @@ impl WaitingProcesses {
         if is_flush {
             self.unflushed.clear();
         }
-        if let Some(service) = request.service_ns {
+        if let Some(service) = request.service_ns.filter(|_| self.steps.len() < STEPS_MAX) {
             let (process, completed_ns) = (request.owner(), at.saturating_add(service));
             self.steps.push(Reverse(Step { completed_ns, issued_ns: at, process, is_data: is_write && !is_kernel }));
         }
