@@ -108,6 +108,9 @@ fn informational_text(host: &HostOptions, showcmd: &[String]) -> Option<String> 
 
 /// Runs the jobs and prints the results and errors as fio does.
 fn run_and_print(host: &HostOptions, plan: &Plan, words: &[String]) -> Exit {
+    if let Err(problem) = FioOutput::claim(host) {
+        return refuse([problem]);
+    }
     let directory = Path::new(host.aux_path.as_deref().unwrap_or("."));
     let runner = runners::as_fio(host.readonly).with_aux_path(directory).with_debug(&host.debug, write_stderr);
     let prepared = match runner.prepare(plan, runners::seeds(None)) {
@@ -185,6 +188,14 @@ struct FioOutput {
 }
 
 impl FioOutput {
+    /// Enters the files into the register of outputs, before jobs are checked against it.
+    fn claim(host: &HostOptions) -> Result<(), String> {
+        let output = host.output.iter().map(|path| ("--output", path.clone()));
+        let logs = host.bandwidth_log.iter().flat_map(|prefix| AggregateLog::paths(prefix));
+        let mut files = output.chain(logs.map(|path| ("--bandwidth-log", path)));
+        files.try_for_each(|(option, path)| outputs::claim_as(option, Path::new(&path)))
+    }
+
     fn open(host: &HostOptions) -> Result<Self, String> {
         let file = host.output.as_ref().map(|path| {
             create_output(Path::new(path), Existing::Replace).map_err(|denied| format!("--output {path}: {denied}"))

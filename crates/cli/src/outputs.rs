@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use engine::describe;
-use engine::gate::ResultFile;
+use engine::gate::{ResultFile, claim_output};
 use report::{ResultDocument, ResultFormat, SheetStyle};
 
 use crate::args::{Format, RunCommandOptions};
@@ -27,14 +27,30 @@ fn format_of(path: &Path, among: &[ResultFormat]) -> Result<ResultFormat, String
     ResultFormat::of_file(path, among).map_err(|problem| format!("--output {}: {problem}", path.display()))
 }
 
+/// Enters files of `--output` into the register of outputs, so that checks of jobs know them before they are opened.
+/// Fails if another option names one of them, under any name.
+pub(crate) fn claim(paths: &[PathBuf]) -> Result<(), String> {
+    if rank::is_silent() {
+        return Ok(());
+    }
+    if let Some((_, twice)) = paths.iter().enumerate().find(|(index, path)| paths[..*index].contains(path)) {
+        return Err(format!("--output {}: it is given twice\nhelp: give each file once", twice.display()));
+    }
+    paths.iter().try_for_each(|path| claim_as("--output", path))
+}
+
+/// Does the same for the file of one option.
+pub(crate) fn claim_as(option: &str, path: &Path) -> Result<(), String> {
+    let owner = format!("{option} {}", path.display());
+    claim_output(path, &owner).map_err(|denied| format!("{owner}: {denied}"))
+}
+
 impl Output {
     /// Opens result files, each in a format among `known`. Their content stays until results are written. Fails on an
-    /// unknown extension, a repeated name or a system error.
+    /// unknown extension, a file that another option names or a system error.
     pub(crate) fn open(paths: &[PathBuf], known: &[ResultFormat]) -> Result<Vec<Self>, String> {
         let formats = paths.iter().map(|path| format_of(path, known)).collect::<Result<Vec<_>, _>>()?;
-        if let Some((_, twice)) = paths.iter().enumerate().find(|(index, path)| paths[..*index].contains(path)) {
-            return Err(format!("--output {}: it is given twice\nhelp: give each file once", twice.display()));
-        }
+        claim(paths)?;
         if rank::is_silent() {
             return Ok(Vec::new());
         }
@@ -43,6 +59,7 @@ impl Output {
 
     /// Opens a file for JUnit XML, whatever its extension.
     pub(crate) fn junit(path: &Path) -> Result<Self, String> {
+        claim_as("--junit", path)?;
         Self::create(path, ResultFormat::Junit, "--junit")
     }
 

@@ -9,7 +9,7 @@ use live::EventLog;
 use procedure::{ProcedureObserver, depth_probe};
 use record::{Repeat, Run, RunOutcome};
 use report::{Event, RepeatsDocument, ResultDocument, ResultFormat, preview};
-use runner::{FileGrowth, NullObserver, PreparedRun, Preview, Refusal, RunOptions};
+use runner::{FileGrowth, NullObserver, PreparedRun, Preview, Refusal, RunOptions, RunPlace};
 use store::{PendingSave, RunToSave};
 
 use crate::args::RunCommandOptions;
@@ -33,10 +33,17 @@ pub(crate) fn command(
     is_virtual: bool,
 ) -> Result<Exit, Exit> {
     let trials = RunTrial::all(options, jobs, is_virtual)?;
+    claim_outputs(options).map_err(Exit::usage)?;
     let prepared: Result<Vec<Prepared<'_>>, Refusal> = trials.iter().map(|trial| trial.prepare(0)).collect();
     let prepared = prepared.map_err(Exit::refused)?;
     if options.job_files.show_jobs {
         return Ok(outputs::print_text(&prepared.iter().map(|run| preview::jobs(run.plan())).collect::<String>()));
+    }
+    let on_models = prepared.iter().zip(&trials).filter(|(_, trial)| trial.place != RunPlace::Device);
+    let logs_refused = |run: &Prepared<'_>| device::outputs::refusals(run.plan(), run.workers(), Path::new("."));
+    let refusals: Vec<String> = on_models.flat_map(|(run, _)| logs_refused(run)).collect();
+    if !refusals.is_empty() {
+        return Err(Exit::usage(refusals.join("\n")));
     }
     let refusals: Vec<String> = prepared.iter().flat_map(|run| run.refusals()).cloned().collect();
     if options.common.dry_run {
@@ -210,6 +217,13 @@ impl RunSession<'_> {
         let pending_save = self.options.common.saves_run().then(|| to_save.start(save::POLICY));
         if self.options.repeat.is_some() { pending_save.map(PendingSave::settle) } else { pending_save }
     }
+}
+
+/// Enters the result files and the event log into the register of outputs, before jobs are checked against it.
+fn claim_outputs(options: &RunCommandOptions) -> Result<(), String> {
+    outputs::claim(&options.output)?;
+    let events = options.events.as_deref().filter(|_| !rank::is_silent());
+    events.map_or(Ok(()), |path| outputs::claim_as("--events", path))
 }
 
 /// Opens the result files, the event log and the observers, before time is spent on the run.

@@ -29,6 +29,7 @@ pub(crate) fn command(options: &SweepOptions, jobs: &[String], words: &[String])
     let runner = |place| runners::runner(place, &gate);
     let request = request(options, jobs);
     let host = runners::procedure_host(&source, &runner);
+    outputs::claim(&options.output).map_err(Exit::usage)?;
     let question = SweepQuestion::read(&request, host).map_err(Exit::refused)?;
     let combinations = question.combinations();
     let names: Vec<String> = combinations.iter().map(|settings| grid::label(settings)).collect();

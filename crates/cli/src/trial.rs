@@ -24,6 +24,7 @@ pub(crate) struct RunTrial {
     pub(crate) series: String,
     /// The jobs as written.
     pub(crate) written: String,
+    pub(crate) place: RunPlace,
     plan: Plan,
     runner: Box<dyn Runner>,
     seeds: Seeds,
@@ -68,7 +69,7 @@ impl RunTrial {
         let kind = if place == RunPlace::Virtual { RunKind::Sim } else { RunKind::Run };
         let (name, written) = (name_of(words, &plan), source.written(words));
         let (series, seeds) = (String::new(), runners::seeds(options.common.seed));
-        Ok(Self { kind, name, series, written, plan, runner: runners::runner(place, gate), seeds })
+        Ok(Self { kind, name, series, written, place, plan, runner: runners::runner(place, gate), seeds })
     }
 
     /// Prepares a round. Each round has a seed of its own: repeats in virtual time would be identical otherwise, and

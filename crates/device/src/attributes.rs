@@ -10,8 +10,8 @@ use runner::{WorkerError, WorkerPlan};
 use units::Bytes;
 use workload::WorkloadError;
 
-use crate::control_groups;
 use crate::shared_run::worker_error;
+use crate::{control_groups, program};
 
 /// Checks that the processors and NUMA nodes of a job exist: it was perhaps written for another host. fio does too.
 pub(crate) fn check(job: &Job) -> Result<(), WorkloadError> {
@@ -140,19 +140,27 @@ pub(crate) enum CommandTime {
     After,
 }
 
-/// Runs the job's command of this time, if there is one, with its output in a file as fio has it; clones have a file of
-/// their own each. The exit code of the command does not matter, as in fio.
+impl CommandTime {
+    /// Returns the job's command of this time, and a word for it.
+    fn command(self, job: &Job) -> (Option<&String>, &'static str) {
+        match self {
+            Self::Before => (job.host.before.as_ref(), "prerun"),
+            Self::After => (job.host.after.as_ref(), "postrun"),
+        }
+    }
+}
+
+/// Returns the path of the file for the output of a job's command, as fio names it; `None` without a command.
+pub(crate) fn output_path(worker_plan: &WorkerPlan, job: &Job, time: CommandTime) -> Option<String> {
+    let (Some(_), word) = time.command(job) else { return None };
+    Some(program::output_path(worker_plan, job, &format!("{word}.txt")))
+}
+
+/// Runs the job's command of this time, if there is one, with its output in a file. The exit code
+/// of the command does not matter, as in fio.
 pub(crate) fn run_command(worker_plan: &WorkerPlan, job: &Job, time: CommandTime) -> Result<(), WorkerError> {
-    let (command, word) = match time {
-        CommandTime::Before => (&job.host.before, "prerun"),
-        CommandTime::After => (&job.host.after, "postrun"),
-    };
-    let Some(command) = command else { return Ok(()) };
-    let name = job.name.replace('/', "_");
-    let path = match worker_plan.clone {
-        0 => format!("{name}.{word}.txt"),
-        clone => format!("{name}.{clone}.{word}.txt"),
-    };
+    let (command, word) = time.command(job);
+    let (Some(command), Some(path)) = (command, output_path(worker_plan, job, time)) else { return Ok(()) };
     let output = create_output(Path::new(&path), Existing::Replace)
         .map_err(|denied| WorkerError::new(format!("exec_{word}: {denied}")))?;
     let failed = |error: std::io::Error| {

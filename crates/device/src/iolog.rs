@@ -26,14 +26,19 @@ pub(crate) struct OperationLog {
     failed: Option<std::io::Error>,
 }
 
+/// Returns the path of a worker's log; `None` if its job has none. Clones have a log of their own each.
+pub(crate) fn path(worker_plan: &WorkerPlan, job: &Job) -> Option<String> {
+    let path = job.stats.write_iolog.as_ref()?;
+    Some(match worker_plan.clone {
+        0 => path.clone(),
+        clone => format!("{path}.{clone}"),
+    })
+}
+
 impl OperationLog {
-    /// Creates the log of a worker; `None` if its job has none. Clones have a log of their own each.
+    /// Creates the log of a worker; `None` if its job has none.
     pub(crate) fn create(worker_plan: &WorkerPlan, job: &Job) -> Result<Option<Box<Self>>, String> {
-        let Some(path) = &job.stats.write_iolog else { return Ok(None) };
-        let path = match worker_plan.clone {
-            0 => path.clone(),
-            clone => format!("{path}.{clone}"),
-        };
+        let Some(path) = path(worker_plan, job) else { return Ok(None) };
         let file =
             create_output(Path::new(&path), Existing::Replace).map_err(|denied| format!("write_iolog: {denied}"))?;
         // As in fio: paths as they are given, and objects without their host.

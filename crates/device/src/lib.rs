@@ -33,6 +33,7 @@ mod network;
 mod objects;
 mod opendir;
 mod opening;
+pub mod outputs;
 mod pattern_files;
 mod peers;
 mod program;

@@ -8,8 +8,16 @@ use engine::gate::{Existing, create_output};
 use job::{Dialect, Engine, Job};
 use runner::{WorkerError, WorkerPlan};
 
-/// Returns the program of a worker; none for any other engine. Its output goes to files as fio names them; clones have
-/// files of their own.
+/// Returns the path of the file for an output of a worker's program, as fio names it; clones have files of their own.
+pub(crate) fn output_path(worker_plan: &WorkerPlan, job: &Job, stream: &str) -> String {
+    let name = job.name.replace('/', "_");
+    match worker_plan.clone {
+        0 => format!("{name}.{stream}"),
+        clone => format!("{name}.{clone}.{stream}"),
+    }
+}
+
+/// Returns the program of a worker; none for any other engine.
 pub(crate) fn setup(
     worker_plan: &WorkerPlan,
     job: &Job,
@@ -20,12 +28,7 @@ pub(crate) fn setup(
     }
     let options = &job.engine.program;
     let open = |stream: &str| {
-        let name = job.name.replace('/', "_");
-        let path = match worker_plan.clone {
-            0 => format!("{name}.{stream}"),
-            clone => format!("{name}.{clone}.{stream}"),
-        };
-        create_output(Path::new(&path), Existing::Replace)
+        create_output(Path::new(&output_path(worker_plan, job, stream)), Existing::Replace)
             .map_err(|denied| WorkerError::new(format!("std_redirect: {denied}")))
     };
     let output = if options.redirects { Some(Arc::new((open("stdout")?, open("stderr")?))) } else { None };

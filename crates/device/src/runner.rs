@@ -32,7 +32,7 @@ use crate::stages::{self, Continuation, Supervise, Workers};
 use crate::stuck::{self, DetachedError, run_detached, run_detached_for};
 use crate::traces::{self, HostTraces};
 use crate::zones::{self, SharedZones};
-use crate::{growth, pattern_files, safety};
+use crate::{growth, outputs, pattern_files, safety};
 
 /// Runs plans on the files and devices of this host.
 #[derive(Clone)]
@@ -166,6 +166,8 @@ impl DeviceRunner {
     ) -> DeviceRun<'_> {
         refusals.extend(safety::check(plan, &workers, &gate));
         refusals.extend(traces::overwritten(plan, &workers));
+        refusals.extend(outputs::refusals(plan, &workers, &self.aux_path));
+        refusals.extend(outputs::files_refused(plan, &workers));
         refusals.extend(zones::refusals(plan, &workers, &HostEnvironment::new(self.dialect())));
         let (growths, lack_of_space) = growth::of(&layout::planned(plan, &workers, seeds));
         let (plan, workers) = (Arc::new(plan.clone()), workers.into());

@@ -8,7 +8,7 @@ use drive::FailureCause;
 use engine::describe;
 use engine::gate::{Existing, create_output};
 use job::{Job, Plan};
-use runner::{WorkerPlan, WorkerResult};
+use runner::{WorkerPlan, WorkerResult, policy};
 use workload::VerifyState;
 
 /// Maximum size of a state that is read: a queue of the greatest depth for each of 100,000 files fits.
@@ -44,6 +44,12 @@ fn dump(directory: &Path, worker: &WorkerPlan, finished: &WorkerResult) -> Vec<S
         }
     }
     problems
+}
+
+/// Returns the path of the state that a worker may save; `None` if its job saves none.
+pub(crate) fn state_path(directory: &Path, worker: &WorkerPlan, job: &Job) -> Option<String> {
+    let path = || directory.join(VerifyState::file_name(&job.name, worker.number)).to_string_lossy().into_owned();
+    policy::saves_state(job).then(path)
 }
 
 /// Writes the state of a worker that has written verified blocks.

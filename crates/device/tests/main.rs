@@ -1,3 +1,4 @@
 //! The integration tests of `device`, in one program.
 
 mod layout;
+mod outputs;

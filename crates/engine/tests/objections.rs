@@ -47,7 +47,7 @@ fn results_and_data_of_new_files_replaced_each_other() {
     let file = create_output(&results, Existing::Replace).unwrap();
     for name in [&results, &scratch.path("link/results")] {
         let refused = gate.admit(name).unwrap_err().to_string();
-        assert!(refused.contains("this command writes its results to it"), "{refused}");
+        assert!(refused.contains("this command writes to it"), "{refused}");
     }
     gate.create(&data).unwrap();
     for name in [&data, &scratch.path("link/data")] {

@@ -22,14 +22,20 @@ pub struct AggregateLog {
 }
 
 impl AggregateLog {
-    /// Creates `PREFIX-read_bw.log`, `PREFIX-write_bw.log` and `PREFIX-trim_bw.log`.
+    /// Returns the paths `PREFIX-read_bw.log`, `PREFIX-write_bw.log` and `PREFIX-trim_bw.log`.
+    #[must_use]
+    pub fn paths(prefix: &str) -> [String; 3] {
+        ["read", "write", "trim"].map(|kind| format!("{prefix}-{kind}_bw.log"))
+    }
+
+    /// Creates the logs.
     ///
     /// # Errors
     ///
     /// The file that cannot be created, and why.
     pub fn create(prefix: &str) -> Result<Self, String> {
-        let create = |kind: &str| create_log(&format!("{prefix}-{kind}_bw.log"), Existing::Replace);
-        let files = [create("read")?, create("write")?, create("trim")?];
+        let [read, write, trim] = Self::paths(prefix).map(|path| create_log(&path, Existing::Replace));
+        let files = [read?, write?, trim?];
         Ok(Self { files, last: (Duration::ZERO, [0; 3]), failure: None })
     }
 

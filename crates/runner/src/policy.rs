@@ -135,7 +135,8 @@ fn counts_priorities(job: &Job) -> bool {
 }
 
 /// Returns whether a job saves the state of its writes.
-fn saves_state(job: &Job) -> bool {
+#[must_use]
+pub fn saves_state(job: &Job) -> bool {
     let verify = &job.verify;
     verify.state_save && verify.method.is_some() && !verify.only && job.pattern.direction.writes()
 }

@@ -70,6 +70,7 @@ fn execute(options: &SuiteRunOptions, words: &[String]) -> Result<Exit, Exit> {
     let runner = |place| runners::runner(place, &gate);
     let host = runners::procedure_host(&source, &runner);
     let question = parse(options, host).map_err(Exit::refused)?;
+    outputs::claim(&options.output).map_err(Exit::usage)?;
     let seed = options.common.seed.unwrap_or_else(|| runners::seed_for_many(options.target.is_none()));
     let seed = Fleet::value_of_rank_0(rank::joined(), seed).map_err(Exit::environment)?;
     let checked = suite::check_all(&question, Seeds::fixed(seed));
@@ -164,6 +165,7 @@ fn open(options: &SuiteRunOptions, question: &SuiteQuestion<'_>) -> Result<Opene
     let path = options.state.clone().map_or_else(default, Ok)?;
     let (mut saved, mut lock) = (None, None);
     if !rank::is_silent() {
+        outputs::claim_as("--state", &path).map_err(refused)?;
         lock = Some(StateLock::acquire(&path).map_err(refused)?);
         if !options.restart {
             saved = state::load(&path, question, options.common.seed).map_err(refused)?;

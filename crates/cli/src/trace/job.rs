@@ -8,6 +8,7 @@ use procedure::synthesis::{JobFile, SynthesisRunError};
 use trace::{SynthesizedJob, TraceStudy};
 
 use crate::exit::Exit;
+use crate::outputs;
 use crate::runners;
 use crate::signals::Signals;
 
@@ -19,6 +20,7 @@ pub(super) struct JobOutput {
 
 impl JobOutput {
     pub(super) fn open(path: &Path) -> Result<Self, Exit> {
+        outputs::claim_as("--to-job", path).map_err(Exit::usage)?;
         let denied = |denied| Exit::usage(format!("--to-job {}: {denied}", path.display()));
         Ok(Self { path: path.to_owned(), file: ResultFile::open(path).map_err(denied)? })
     }

@@ -12,12 +12,13 @@ use report::{ResultDocument, ResultFormat};
 
 use crate::diagnostics;
 use crate::exit::Exit;
-use crate::outputs::{Output, deliver_as};
+use crate::outputs::{self, Output, deliver_as};
 use crate::signals::{GRACE, Signals};
 
 /// Reads a trace once; all figures and copies come from that.
 pub(crate) fn command(options: &TraceOptions) -> Result<Exit, Exit> {
     let trace = OpenTrace::open(&options.files, options.trace_format).map_err(refused)?;
+    outputs::claim(&options.output).map_err(Exit::usage)?;
     let (reports, copies) = open_copies(&options.output, options.export).map_err(Exit::usage)?;
     let mut outputs = Output::open(&reports, ResultFormat::OF_TRACE).map_err(Exit::usage)?;
     let job_output = options.to_job.as_deref().map(JobOutput::open).transpose()?;

@@ -15,6 +15,7 @@ mod hosts;
 mod iostat;
 mod kept_runs;
 mod manual;
+mod outputs;
 mod plan;
 mod preconditioning;
 mod published;

@@ -15,7 +15,7 @@ use super::objection::{DataOrigin, Denied, Objection, Permission, WriteRefusal};
 use super::open::{self, OpenMode};
 use super::permit::HeldFile;
 use super::users::{self, RecentFileUsers, Users, Uses};
-use super::{ROOT, WriteGate, inputs, locks, output};
+use super::{ROOT, WriteGate, locks, output, register};
 use crate::error::Error;
 use crate::file_facts;
 use probe::Occupant;
@@ -133,8 +133,8 @@ impl WriteCandidate<'_> {
     }
 
     pub(super) fn file(&self, metadata: &Metadata, users: &mut RecentFileUsers) -> Result<HeldFile, Denied> {
-        if inputs::is_result(metadata) {
-            return Err(self.refused(vec![Objection::Output]));
+        if let Some(owner) = register::owner_of(metadata) {
+            return Err(self.refused(vec![Objection::Output { owner }]));
         }
         let Uses { certain: mut objections, possible } = Uses::of(&self.path_fd, metadata, users);
         if objections.iter().any(|one| one.permission() == Permission::Never) {

@@ -43,8 +43,11 @@ pub enum Objection {
     DeviceDirectory,
     /// It is a result file that this command also reads or measures.
     Input,
-    /// It is a file of a job that this command also writes results to.
-    Output,
+    /// It is a file that this command also writes results to.
+    Output {
+        /// The option that names it.
+        owner: String,
+    },
     /// They are objects of a store, whose content is not examined.
     Objects,
     /// SCSI commands are not sent to it, for this reason.
@@ -85,7 +88,7 @@ impl Objection {
             | Self::Kernel(_)
             | Self::DeviceDirectory
             | Self::Input
-            | Self::Output
+            | Self::Output { .. }
             | Self::NotScsi(_)
             | Self::Kind(_) => Permission::Never,
             _ => Permission::Destroy,
@@ -118,7 +121,7 @@ impl fmt::Display for Objection {
             Self::Device => f.write_str("it is a block device, and results go into files"),
             Self::Kernel(filesystem) => write!(f, "it is a file of the kernel's {filesystem}"),
             Self::Input => f.write_str("this command reads or measures it, and results would replace it"),
-            Self::Output => f.write_str("this command writes its results to it"),
+            Self::Output { owner } => write!(f, "{owner} writes to it"),
             Self::DeviceDirectory => f.write_str("there is no such device, and files are not made among device nodes"),
         }
     }
@@ -193,6 +196,9 @@ impl fmt::Display for WriteRefusal {
         let path = self.path.display();
         if self.objections == [Objection::DeviceDirectory] {
             return write!(f, "there is no device {path}\nhelp: look for its name with lsblk");
+        }
+        if let (true, [Objection::Output { owner }]) = (self.is_output, self.objections.as_slice()) {
+            return write!(f, "it is the file that {owner} writes\nhelp: give each output a file of its own");
         }
         let reasons: Vec<String> = self.objections.iter().map(Objection::to_string).collect();
         let reasons = reasons.join(", ");

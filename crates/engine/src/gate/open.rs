@@ -102,6 +102,12 @@ pub(crate) fn remove_same(path: &Path, file: &File) -> io::Result<()> {
     if FileIdentity::of(&there) == FileIdentity::of(&open) { std::fs::remove_file(place) } else { Ok(()) }
 }
 
+/// Reports whether a path is a device or a descriptor: `/dev/stdout` and `/proc/self/fd` refer to files that others hold
+/// open.
+pub(super) fn is_descriptor(path: &Path) -> bool {
+    ["/dev", "/proc"].iter().any(|folder| path.starts_with(folder))
+}
+
 /// Follows links at the end of a path, whether or not the final target exists.
 pub(super) fn end_of_links(path: &Path) -> PathBuf {
     const MOST_LINKS: usize = 40;

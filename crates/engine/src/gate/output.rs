@@ -11,7 +11,7 @@ use super::locks::{self, Sharing};
 use super::objection::{Objection, WriteRefusal};
 use super::open::{self, OpenMode};
 use super::users::{RecentFileUsers, Uses};
-use super::{Denied, creation, inputs};
+use super::{Denied, creation, register};
 use crate::error::{Error, ErrorKind};
 use probe::Number;
 
@@ -38,7 +38,7 @@ pub fn create_output(path: &Path, existing: Existing) -> Result<File, Denied> {
     if existing != Existing::Keep
         && let Ok(metadata) = file.metadata()
     {
-        inputs::note_result(&metadata);
+        register::note_output(path, &metadata);
     }
     Ok(file)
 }
@@ -69,7 +69,7 @@ fn use_existing(path: &Path, seen: &File, existing: Existing) -> Result<File, De
     let metadata = seen.metadata().map_err(failed)?;
     let identity = FileIdentity::of(&metadata);
     let objections = match identity {
-        FileIdentity::File { .. } if inputs::is_input(&metadata) => vec![Objection::Input],
+        FileIdentity::File { .. } if register::is_input(&metadata) => vec![Objection::Input],
         FileIdentity::File { .. } => {
             let Uses { certain, possible } = Uses::of(seen, &metadata, &mut RecentFileUsers::default());
             // An empty file has nothing to lose.

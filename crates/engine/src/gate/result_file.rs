@@ -61,14 +61,12 @@ impl ResultFile {
             None => None,
         };
         let replaceable = existing.as_ref().is_none_or(|(_, metadata)| metadata.is_file() && metadata.nlink() == 1);
-        // `/dev/stdout` and `/proc/self/fd` refer to files that others hold open.
-        let is_descriptor = ["/dev", "/proc"].iter().any(|folder| self.path.starts_with(folder));
         if existing.is_none() && std::fs::symlink_metadata(&place).is_ok() {
             // It is not replaced unseen.
             let reason = "it did not exist before, and this command or another program has made it since";
             return Err(io::Error::new(io::ErrorKind::AlreadyExists, reason));
         }
-        if replaceable && !is_descriptor {
+        if replaceable && !open::is_descriptor(&self.path) {
             match TemporaryFile::create(&place) {
                 Ok((beside, file)) => {
                     if let Some((_, metadata)) = &existing {
