@@ -48,13 +48,14 @@ impl Environment for HostEnvironment {
             Engine::IoUringCmd => return namespaces::fact(job, path, has_zones(job)),
             Engine::Sg => {
                 let bytes = engine::scsi::disk_bytes(Path::new(path))?;
-                return Some(FileFact { size: bytes, block_device: true, zone_bytes: 0 });
+                return Some(FileFact { size: bytes, block_device: true, ..FileFact::default() });
             }
             _ => {}
         }
         let seen = engine::files::look(Path::new(path)).ok().flatten()?;
         let zone_bytes = if has_zones(job) { engine::zones::size(Path::new(path)) } else { None }.unwrap_or(0);
-        Some(FileFact { size: seen.bytes, block_device: seen.kind == FileKind::Block, zone_bytes })
+        let block_device = seen.kind == FileKind::Block;
+        Some(FileFact { size: seen.bytes, block_device, zone_bytes, is_planned: false })
     }
 
     fn capacity(&self) -> Capacity {

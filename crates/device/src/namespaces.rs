@@ -15,7 +15,12 @@ pub(crate) fn fact(job: &Job, path: &str, zones_are_needed: bool) -> Option<File
     let namespace = identify_namespace(Path::new(path)).ok()?;
     // Like a block device, a namespace has a fixed size.
     let zone_bytes = zones_are_needed.then(|| zone_bytes(job, Path::new(path))).flatten().unwrap_or(0);
-    Some(FileFact { size: namespace.capacity(job.engine.nvme.pi_act), block_device: true, zone_bytes })
+    Some(FileFact {
+        size: namespace.capacity(job.engine.nvme.pi_act),
+        block_device: true,
+        zone_bytes,
+        ..FileFact::default()
+    })
 }
 
 /// Returns the size of the zones of a namespace; `None` without zones.

@@ -36,7 +36,11 @@ pub(crate) fn reconcile(draft: JobDraft, context: &StrictContext<'_>) -> (Job, V
             problems.push(*problem);
             None
         });
-        let mut options = ReplayOptions { speed_ppm: speed_ppm.filter(|_| !draft.no_stall), ..draft.replay };
+        let mut options = ReplayOptions {
+            speed_ppm: speed_ppm.filter(|_| !draft.no_stall),
+            is_redirected: draft.redirect.is_some(),
+            ..draft.replay
+        };
         if let Some(merge) = &merge {
             options.trace.clone_from(&merge.file);
         }

@@ -227,7 +227,7 @@ impl Planned {
     fn expected(&self, path: &str, now: Option<FileFact>) -> Option<FileFact> {
         match (now, self.sizes.get(path)) {
             (Some(now), Some(planned)) => Some(FileFact { size: now.size.max(*planned), ..now }),
-            (None, Some(planned)) => Some(FileFact { size: *planned, block_device: false, ..FileFact::default() }),
+            (None, Some(planned)) => Some(FileFact { size: *planned, is_planned: true, ..FileFact::default() }),
             (now, None) => now,
         }
     }

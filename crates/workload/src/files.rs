@@ -20,6 +20,8 @@ pub struct FileFact {
     pub block_device: bool,
     /// Size of the zones of a zoned device in bytes; zero for other files and devices.
     pub zone_bytes: u64,
+    /// Whether it is a file that an earlier worker of the run creates.
+    pub is_planned: bool,
 }
 
 /// The files of an [`Issuer`](crate::Issuer).
@@ -355,6 +357,12 @@ impl Planner<'_> {
         }
     }
 
+    /// Reports whether a replay takes the size of its target as it is.
+    fn keeps_size(&self, fact: FileFact) -> bool {
+        let is_redirected = self.job.replay.as_ref().is_some_and(|replay| replay.is_redirected);
+        is_redirected && self.job.extent.size.is_none() && fact.size > 0 && !fact.is_planned
+    }
+
     /// Returns the requested length of the region; `None` for all of the file after the offset.
     fn asked_length(&mut self, path: &str, start: u64, fact: Option<FileFact>) -> Result<Option<u64>, WorkloadError> {
         if let (Some(bytes), None) = (self.replayed.next(), self.job.extent.size) {
@@ -404,9 +412,9 @@ impl Planner<'_> {
         Ok(bytes - start)
     }
 
-    /// Cuts the region at the end of a device, or of a file that is used without a size.
+    /// Cuts the region at the end of a device, or of a file whose size the job does not decide.
     fn fit(&self, path: &str, start: u64, asked: Option<u64>, fact: Option<FileFact>) -> Result<u64, WorkloadError> {
-        let Some(fact) = fact.filter(|fact| fact.block_device || asked.is_none()) else {
+        let Some(fact) = fact.filter(|&fact| fact.block_device || asked.is_none() || self.keeps_size(fact)) else {
             return Ok(asked.unwrap_or(0));
         };
         let rest = self.rest(path, start, fact.size)?;

@@ -201,7 +201,9 @@ fn sums_of_absurd_sizes_saturate() {
 
 #[test]
 fn sizes_in_zones_are_those_of_the_device() {
-    let zoned = |zone_bytes: u64| move |_: &str| Some(FileFact { size: 1 << 30, block_device: true, zone_bytes });
+    let zoned = |zone_bytes: u64| {
+        move |_: &str| Some(FileFact { size: 1 << 30, block_device: true, zone_bytes, ..FileFact::default() })
+    };
     let mut job = Job { name: "a".to_owned(), ..Job::default() };
     (job.extent.size, job.extent.offset) = (Some(Size::Zones(3)), Size::Zones(2));
     (job.extent.io_size, job.extent.offset_increment) = (Some(Size::Zones(9)), Size::Zones(4));

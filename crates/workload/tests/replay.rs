@@ -3,13 +3,13 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use job::{Job, MergedInput, ReplayFacts, ReplayFit, ReplayLoop, ReplayOptions, TraceMerge};
+use job::{Dialect, Job, MergedInput, ReplayFacts, ReplayFit, ReplayLoop, ReplayOptions, TraceMerge};
 use trace::{TraceInfo, TraceOperation, TraceRequest, TraceWriter, TraceWriterOptions};
 use units::random::Random;
 use units::{Nanos, OpKind, PerKind};
 use workload::{
-    Decision, FileExtent, Issuer, JobLayout, MergedTrace, Next, Operations, ReplayOutcome, StreamStep, TraceBytes,
-    TraceStream, WorkerIndex, WorkloadError, scan_trace,
+    Decision, FileExtent, FileFact, Issuer, JobLayout, MergedTrace, Next, Operations, ReplayOutcome, StreamStep,
+    TraceBytes, TraceStream, WorkerIndex, WorkloadError, scan_trace,
 };
 
 /// Bytes in memory, given out in pieces.
@@ -438,6 +438,39 @@ fn scaling_keeps_runs_within_a_mebibyte() {
 }
 
 /// Whatever a trace asks for, operations stay within the files, keep the alignment of the trace, and nothing panics.
+/// Revision b6592533 laid out 100 GiB for such a trace on a file of 1 GiB.
+#[test]
+fn a_redirected_replay_enlarged_its_target() {
+    let (gib, end) = (1_u64 << 30, 100_u64 << 30);
+    let bytes = trace(&[read_at(0, 0), read_at(1, gib), read_at(2, end - 4096), read_at(3, gib / 2)]);
+    let plan = |options: ReplayOptions, target: Option<FileFact>| {
+        let mut job = job(options, &bytes).expect("a sound trace");
+        job.files.filenames = vec!["target".to_owned()];
+        let existing = |_: &str| target;
+        let plan = workload::plan_files(&job, Dialect::Strict, WorkerIndex::default(), 1, &existing).expect("sound");
+        let mut issuer =
+            Issuer::replaying(&job, WorkerIndex::default(), &plan.layout(), 1, memory(&bytes)).expect("it fits");
+        let last = drive(&mut issuer, 0, |_| 1).into_iter().map(|(_, one)| one.offset + u64::from(one.length)).max();
+        (plan.missing_bytes(), plan.files[0].needed, last.expect("there are requests"))
+    };
+    let redirected = || ReplayOptions { is_redirected: true, ..open() };
+    let small = FileFact { size: gib, ..FileFact::default() };
+    let (missing, needed, last) = plan(redirected(), Some(small));
+    assert_eq!((missing, needed), (0, gib));
+    assert!(last <= gib, "{last}");
+    let scaled = plan(ReplayOptions { scale: 128, ..redirected() }, Some(small));
+    assert_eq!(scaled, (0, gib, (end - 4096) / 128 + 4096));
+    let (missing, _, last) = plan(ReplayOptions { align: 1 << 20, ..redirected() }, Some(small));
+    assert!(missing == 0 && last <= gib, "{missing} {last}");
+    let large = FileFact { size: 2 * end, ..FileFact::default() };
+    assert_eq!(plan(redirected(), Some(large)), (0, 2 * end, end));
+    // A target that the run creates is as large as the trace needs, also for a second job on it.
+    assert_eq!(plan(redirected(), None), (end, end, end));
+    assert_eq!(plan(redirected(), Some(FileFact { is_planned: true, ..small })), (end - gib, end, end));
+    assert_eq!(plan(redirected(), Some(FileFact::default())), (end, end, end));
+    assert_eq!(plan(open(), Some(small)), (end - gib, end, end));
+}
+
 #[test]
 fn hostile_requests_stay_on_the_target() {
     let mut driven = 0;

@@ -19,6 +19,8 @@ pub struct ReplayOptions {
     pub start: Nanos,
     /// Length of the replayed part; zero for all that follows.
     pub length: Nanos,
+    /// Whether the target is named by `replay_redirect`: one that exists keeps its size.
+    pub is_redirected: bool,
     /// Placement of offsets on a target that is smaller than what the trace covers.
     pub fit: ReplayFit,
     /// Divisor of offsets (`replay_scale`).
@@ -42,6 +44,7 @@ impl Default for ReplayOptions {
             dependence: ReplayLoop::Open,
             start: Nanos::ZERO,
             length: Nanos::ZERO,
+            is_redirected: false,
             fit: ReplayFit::Scale,
             scale: 1,
             align: 0,
