@@ -2,14 +2,14 @@
 
 mod change;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 use units::{Bytes, Nanos, random::Random};
 
 use crate::burst_credits::BurstCredits;
 use crate::disk::Mechanics;
 use crate::event_heap::EventHeap;
-use crate::events::{ADMITTED, DONE, DriveEvents, ID_BITS};
+use crate::events::{ADMITTED, DONE, DriveEvents, ID_BITS, MOVED};
 use crate::law::LawSampler;
 use crate::lead::Early;
 use crate::limiter::{Limiter, LimiterCounts, limiters_by_kind};
@@ -91,6 +91,10 @@ pub struct System {
     events: EventHeap,
     /// Requests that wait for admission to a drive, with their volume, by ID: those of users, then those of hosts.
     waiting: [Vec<(usize, Request)>; 2],
+    /// A drive's choice that is held, and the events of drives after it, in order ([`System::next_done_held`]).
+    held: VecDeque<(Nanos, u32)>,
+    /// Instant of the last event of a drive.
+    moved: Nanos,
     homes: Vec<Home>,
 }
 
@@ -160,11 +164,12 @@ impl System {
         let mut stages = SystemStages { seed, ..SystemStages::default() };
         let routes = attachments.iter().map(|attachment| stages.route(attachment)).collect();
         let (events, homes) = (EventHeap::default(), homes(attachments));
-        Self { routes, stages, events, waiting: [Vec::new(), Vec::new()], homes }
+        let (waiting, held) = (<[Vec<_>; 2]>::default(), VecDeque::new());
+        Self { routes, stages, events, waiting, held, moved: Nanos::ZERO, homes }
     }
 
     /// Submits a request through the attachment `route`. `now` may go back a little, for clients with different round
-    /// trips, unless a volume [has mechanics](System::moves).
+    /// trips, but not before a drive [has moved](System::moved).
     #[inline]
     pub fn arrive(&mut self, now: Nanos, route: usize, request: Request) {
         self.submit(now, route, request, |limiter| limiter.admit(now, request.kind, request.offset, request.length));
@@ -227,11 +232,23 @@ impl System {
         self.events.push(at, DONE << ID_BITS | id);
     }
 
-    /// Reports whether any volume has mechanics and therefore needs its requests in order of time, its own events
-    /// included.
+    /// Reports whether any volume is a drive.
     #[must_use]
-    pub fn moves(&self) -> bool {
+    pub fn has_drives(&self) -> bool {
         self.stages.volumes.iter().any(|volume| matches!(volume, Volume::Drive(_)))
+    }
+
+    /// Returns the instant up to which drives have moved; they need requests in order of time, their own events included.
+    /// Zero without drives.
+    #[must_use]
+    pub const fn moved(&self) -> Nanos {
+        self.moved
+    }
+
+    /// Returns the instant of the choice that is held, if there is one.
+    #[must_use]
+    pub fn held(&self) -> Option<Nanos> {
+        self.held.front().map(|&(at, _)| at)
     }
 
     /// Returns the machine and page cache of each route.
@@ -240,7 +257,7 @@ impl System {
         &self.homes
     }
 
-    /// Returns the time of the next event; `None` if there is none.
+    /// Returns the time of the next event that is not held; `None` if there is none.
     #[inline]
     pub fn next_event(&mut self) -> Option<Nanos> {
         self.events.next()
@@ -250,18 +267,39 @@ impl System {
     /// one instant in the order in which they were scheduled.
     #[inline]
     pub fn next_done(&mut self, until: Nanos) -> Option<(Nanos, u32)> {
+        self.next_done_held(until, Nanos::MAX)
+    }
+
+    /// Does the same, but holds the first choice of a drive at or after `open`, and what drives do after it: requests that
+    /// arrive before the choice are still to be submitted, and take part in it.
+    #[inline]
+    pub fn next_done_held(&mut self, until: Nanos, open: Nanos) -> Option<(Nanos, u32)> {
+        if self.held().is_some_and(|at| at < open) {
+            self.held.drain(..).for_each(|(at, what)| self.events.push(at, what));
+        }
         loop {
             let (at, what) = self.events.pop(until)?;
-            let id = what & (Self::IDS_MAX - 1);
-            if what >> ID_BITS == DONE {
+            let (kind, id) = (what >> ID_BITS, what & (Self::IDS_MAX - 1));
+            if kind == DONE {
                 return Some((at, id));
             }
-            self.handle_event(at, what >> ID_BITS, id);
+            let is_behind = self.held().is_some_and(|held| at >= held);
+            if is_behind || at >= open && kind == MOVED && self.is_choice(at, id as usize) {
+                self.held.push_back((at, what));
+            } else {
+                self.handle_event(at, kind, id);
+            }
         }
+    }
+
+    /// Reports whether the drive of a volume chooses its next command at an instant.
+    fn is_choice(&self, at: Nanos, volume: usize) -> bool {
+        matches!(&self.stages.volumes[volume], Volume::Drive(mechanics) if mechanics.chooses_at(at))
     }
 
     /// Handles an event other than a completion.
     fn handle_event(&mut self, at: Nanos, kind: u32, id: u32) {
+        self.moved = at;
         let (volume, request) = match kind {
             ADMITTED => {
                 let (half, id) = id_slot(id);

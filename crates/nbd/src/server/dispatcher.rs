@@ -340,7 +340,7 @@ impl Dispatcher {
     #[inline]
     fn count(&mut self, now: Nanos, pending: &Pending) {
         if let Some(due) = pending.due {
-            self.timeline.released(pending.ticket.client, due, now);
+            self.timeline.released(pending.ticket.client, pending.arrived, due, now);
         }
         let tally = &mut self.offered[pending.export as usize].tally;
         tally.in_flight -= 1;

@@ -4,6 +4,9 @@
 //! replies are. The server asks to be woken earlier by the usual lateness of wake-ups. It subtracts the round trip of a
 //! request and its reply between client and server from the modelled latency, so that the client observes the modelled
 //! one; [`RoundTrips`] estimates the round trip.
+//!
+//! So a request arrives in the model earlier than it is read. A drive that chooses its next command after a reply waits for
+//! the request that may follow this reply, which takes part in the choice if it counts as sent before.
 
 use meter::Histogram;
 use units::Nanos;
@@ -26,10 +29,8 @@ pub(super) struct Timeline {
     last_due: Nanos,
     /// Requested time of the wake-up that the server waits for.
     wake_requested: Option<Nanos>,
-    /// Earliest arrival that the model accepts: the last request's and, of a drive that changes by itself, the last
-    /// instant simulated.
-    earliest: Nanos,
-    moves: bool,
+    /// Whether there are drives, whose choices may have to wait for requests.
+    has_drives: bool,
     punctuality: Punctuality,
 }
 
@@ -50,7 +51,7 @@ const SPIN_NS: u64 = 80_000;
 impl Timeline {
     pub(super) fn new(mut system: System, now: Nanos, round_trip: RoundTripDeduction, spin: bool) -> Self {
         (0..system.homes().len()).for_each(|route| system.measure(Nanos::ZERO, route, true));
-        let moves = system.moves();
+        let has_drives = system.has_drives();
         Self {
             system,
             began: now,
@@ -60,8 +61,7 @@ impl Timeline {
             gap_ns: GROUP_NS,
             last_due: now,
             wake_requested: None,
-            earliest: Nanos::ZERO,
-            moves,
+            has_drives,
             punctuality: Punctuality::default(),
         }
     }
@@ -70,8 +70,7 @@ impl Timeline {
     #[inline]
     pub(super) fn arrive(&mut self, now: Nanos, route: usize, request: Request, share: Share) {
         let sent = self.round_trips.sent(share.user, now).since(self.began);
-        let sent = if self.moves { sent.max(self.earliest) } else { sent };
-        self.earliest = self.earliest.max(sent);
+        let sent = sent.max(self.system.moved());
         if share.among > 1 {
             self.system.arrive_shared(sent, route, request, share);
         } else {
@@ -89,18 +88,19 @@ impl Timeline {
         // Waiting for less than half of the usual lateness of a wake-up would only make the reply later.
         let near = if self.spins() { 0 } else { (self.wake_late_ns / 2).max(self.group_ns() / 2) };
         let until = now.since(self.began) + Nanos::new(near);
-        if self.moves {
-            self.earliest = self.earliest.max(until);
-        }
-        let (due, slot) = self.system.next_done(until)?;
+        let open = if self.has_drives { self.round_trips.earliest(now).since(self.began) } else { Nanos::MAX };
+        let (due, slot) = self.system.next_done_held(until, open)?;
         Some((self.began + due, slot))
     }
 
     /// Returns how long the server may sleep; `None` until the next request.
     pub(super) fn sleep(&mut self, now: Nanos) -> Option<Nanos> {
-        let due = self.began + self.system.next_event()?;
         let early = if self.spins() { SPIN_NS } else { self.wake_late_ns };
-        let aim = Nanos::new((due.get() + self.group_ns() / 2).saturating_sub(early));
+        let late = self.group_ns() / 2;
+        let wake = |at: Nanos| Nanos::new(((self.began + at).get() + late).saturating_sub(early));
+        let due = self.system.next_event().map(wake);
+        let held = self.system.held().map(|at| self.round_trips.passes(self.began + at, now));
+        let aim = due.into_iter().chain(held).min()?;
         self.wake_requested = (aim > now && !self.spins()).then_some(aim);
         Some(aim.since(now))
     }
@@ -127,10 +127,10 @@ impl Timeline {
         self.spin && self.gap_ns >= GROUP_NS
     }
 
-    /// Records a reply that leaves now.
+    /// Records a reply that leaves now, to a request that was read at `read`.
     #[inline]
-    pub(super) fn released(&mut self, client: u32, due: Nanos, now: Nanos) {
-        self.round_trips.answered(client, due, now);
+    pub(super) fn released(&mut self, client: u32, read: Nanos, due: Nanos, now: Nanos) {
+        self.round_trips.answered(client, read, due, now);
         let gap = due.since(self.last_due).get();
         self.gap_ns = self.gap_ns - self.gap_ns / 16 + gap.min(16 * GROUP_NS) / 16;
         self.last_due = due;
@@ -141,7 +141,7 @@ impl Timeline {
     }
 
     pub(super) fn change(&mut self, now: Nanos, attachments: &[Attachment]) {
-        self.system.change(now.since(self.began).max(self.earliest), attachments);
+        self.system.change(now.since(self.began).max(self.system.moved()), attachments);
     }
 
     pub(super) fn forget(&mut self, client: u32) {
@@ -172,6 +172,9 @@ const MAX_WAKE_LATE_NS: u64 = 50_000;
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
+    use units::random::Random;
     use volume::RequestKind;
 
     use super::*;
@@ -197,11 +200,77 @@ mod tests {
             ask(&mut timeline, 0, at);
             let mut due = Nanos::ZERO;
             while let Some((at, user)) = timeline.next_due(Nanos::from_secs(10)) {
-                timeline.released(user, at, at);
+                timeline.released(user, at, at, at);
                 due = if user == 0 { at } else { due };
             }
             assert!(round < 200 || due == before + latency, "{due} after {before} in round {round}");
             (at, before) = (due + Nanos::from_micros(60), due);
         }
+    }
+
+    const HARD_DISK: &str = "hdd/7200rpm";
+    const SPAN: Nanos = Nanos::from_secs(60);
+
+    fn hard_disk() -> System {
+        let spec = volume::catalogue::resolve(HARD_DISK).expect("a volume");
+        System::new(&[Attachment { spec, volume: "disk".to_owned() }], 1)
+    }
+
+    fn random_read(random: &mut Random, id: u32) -> Request {
+        let offset = random.below(900_000_000) * 4096;
+        Request { id, kind: RequestKind::Read, offset, length: 4096 }
+    }
+
+    /// Returns the reads of a closed loop on the model itself.
+    fn simulated(depth: u32) -> u64 {
+        let (mut system, mut random, mut reads) = (hard_disk(), Random::new(5, 1), 0);
+        (0..depth).for_each(|id| system.arrive(Nanos::ZERO, 0, random_read(&mut random, id)));
+        while let Some((at, id)) = system.next_done(SPAN) {
+            reads += 1;
+            system.arrive(at, 0, random_read(&mut random, id));
+        }
+        reads
+    }
+
+    /// Returns the reads of a closed loop whose requests follow replies after `turnaround`, from a server that wakes up
+    /// late.
+    fn served(depth: u32, mut turnaround: impl FnMut(&mut Random) -> u64) -> u64 {
+        let mut timeline = Timeline::new(hard_disk(), Nanos::ZERO, RoundTripDeduction::Learnt(Nanos::ZERO), false);
+        let (mut random, mut times) = (Random::new(5, 1), Random::new(5, 2));
+        let mut requests: BTreeSet<(Nanos, u32)> = (0..depth).map(|id| (Nanos::ZERO, id)).collect();
+        let (mut now, mut reads, mut read) = (Nanos::ZERO, 0, vec![Nanos::ZERO; depth as usize]);
+        while now < SPAN {
+            let timer = timeline.sleep(now).map(|sleep| now + sleep + Nanos::new(10_000 + times.below(40_000)));
+            let request = requests.first().map(|&(at, _)| at);
+            now = timer.into_iter().chain(request).min().expect("the loop goes on").max(now);
+            timeline.woke(now, timer != Some(now));
+            while let Some(&(at, id)) = requests.first().filter(|(at, _)| *at <= now) {
+                requests.remove(&(at, id));
+                read[id as usize] = now;
+                timeline.arrive(now, 0, random_read(&mut random, id), Share { user: 0, among: 1 });
+            }
+            while let Some((due, id)) = timeline.next_due(now) {
+                timeline.released(0, read[id as usize], due, now);
+                requests.insert((now + Nanos::new(turnaround(&mut times)), id));
+                reads += 1;
+            }
+        }
+        reads
+    }
+
+    /// Revision 83dc7ad7 had the drive choose before the request that counted as sent earlier was read: at depth 2 it gave
+    /// 16 % fewer IOPS than the simulation, those of depth 1.
+    #[test]
+    fn a_served_hard_disk_chose_without_the_next_request() {
+        for depth in [1, 2, 8, 32] {
+            let wanted = simulated(depth) as f64;
+            for turnaround in [20_000, 100_000, 170_000] {
+                let found = served(depth, |times| turnaround + times.below(15_000)) as f64;
+                assert!((found / wanted - 1.0).abs() < 0.02, "{found} reads for {wanted}: {depth}, {turnaround} ns");
+            }
+        }
+        // Think time is the client's, and the drive does not wait for it.
+        let (thinking, wanted) = (served(2, |_| 500_000) as f64, simulated(1) as f64);
+        assert!((thinking / wanted - 1.0).abs() < 0.03, "{thinking} reads for {wanted}");
     }
 }

@@ -37,11 +37,11 @@ impl RoundTrips {
         Self { round_trip, clients: Vec::new(), deducted_ns: 0, requests: 0 }
     }
 
-    /// Records that a reply which was due at `due` leaves at `now`.
+    /// Records that a reply which was due at `due` leaves at `now`. Its request was read at `read`.
     #[inline]
-    pub(super) fn answered(&mut self, client: u32, due: Nanos, now: Nanos) {
+    pub(super) fn answered(&mut self, client: u32, read: Nanos, due: Nanos, now: Nanos) {
         if let RoundTripDeduction::Learnt(first) = self.round_trip {
-            self.client(client, first).record_reply(due, now);
+            self.client(client, first).record_reply(read, due, now);
         }
     }
 
@@ -57,16 +57,29 @@ impl RoundTrips {
     /// Returns when a request that was read at `now` counts as sent.
     #[inline]
     pub(super) fn sent(&mut self, client: u32, now: Nanos) -> Nanos {
-        let earlier = |by: Nanos| Nanos::new(now.get().saturating_sub(by.get()));
         let sent = match self.round_trip {
             RoundTripDeduction::Learnt(first) => {
-                self.client(client, first).record_request(now).unwrap_or_else(|| earlier(first))
+                self.client(client, first).record_request(now).unwrap_or_else(|| earlier(now, first))
             }
-            RoundTripDeduction::Fixed(round_trip) => earlier(round_trip),
+            RoundTripDeduction::Fixed(round_trip) => earlier(now, round_trip),
         };
         self.deducted_ns += now.get() as i64 - sent.get() as i64;
         self.requests += 1;
         sent
+    }
+
+    /// Returns the earliest instant at which a request that is read from now on may count as sent.
+    pub(super) fn earliest(&self, now: Nanos) -> Nanos {
+        let (RoundTripDeduction::Learnt(usual) | RoundTripDeduction::Fixed(usual)) = self.round_trip;
+        let of_clients = self.clients.iter().map(|client| client.earliest(now));
+        of_clients.chain([earlier(now, usual)]).min().unwrap_or(now)
+    }
+
+    /// Returns when no request counts any more as sent before `at`, if none is read until then.
+    pub(super) fn passes(&self, at: Nanos, now: Nanos) -> Nanos {
+        let (RoundTripDeduction::Learnt(usual) | RoundTripDeduction::Fixed(usual)) = self.round_trip;
+        let of_clients = self.clients.iter().map(|client| client.passes(at, now));
+        of_clients.chain([at + usual]).max().unwrap_or(at) + Nanos::new(1)
     }
 
     /// Forgets a client whose index is reused.
@@ -83,19 +96,23 @@ impl RoundTrips {
     }
 }
 
+fn earlier(now: Nanos, by: Nanos) -> Nanos {
+    Nanos::new(now.get().saturating_sub(by.get()))
+}
+
 /// A reply that no request has followed yet.
 #[derive(Clone, Copy, Debug)]
 struct Answered {
     due: Nanos,
     left: Nanos,
-    /// Number of other such replies when it left.
-    before: u32,
+    /// Time by which a request has to follow to count as soon.
+    soon_ns: u64,
 }
 
 impl Answered {
-    /// Returns the time by which a request has to follow to count as soon.
-    fn soon_ns(&self) -> u64 {
-        SOON_NS + SOON_EACH_NS * u64::from(self.before)
+    /// Returns from when on a request of a closed loop no longer counts as sent when this reply was due.
+    fn delayed_until(&self) -> Nanos {
+        self.due + Nanos::new(MAX_DELAYED * self.soon_ns)
     }
 }
 
@@ -112,11 +129,18 @@ struct TurnaroundEstimate {
     usual_ns: u64,
     /// Fraction of its requests, of [`ONE`], that follow soon enough for a closed loop.
     soon: u32,
+    /// Inverse weight of the last request in that fraction: the first weigh more.
+    weight: u32,
     is_closed: bool,
 }
 
-/// A client that takes longer does other work between a reply and its next request.
+/// A client that takes longer does other work between a reply and its next request,
 const SOON_NS: u64 = 120_000;
+/// unless this takes less than this fraction of the latency, which would change the rate by no more: a host that waits for
+/// milliseconds sleeps more deeply and wakes up later,
+const SOON_FRACTION: u64 = 50;
+/// but within this time.
+const SOON_MAX_NS: u64 = 400_000;
 /// Additional time for each earlier unread reply: the client reads it and sends another request first.
 const SOON_EACH_NS: u64 = 16_000;
 /// In a closed loop, a request that follows within this multiple of the limit was delayed by the host; a later one, by
@@ -130,7 +154,8 @@ const ONE: u32 = 1 << 16;
 const CLOSED: u32 = ONE / 4 * 3;
 /// and below which it counts as open: a busy host delays many requests of a closed loop.
 const OPEN: u32 = ONE / 4;
-/// Weight of one request in the average.
+/// Inverse weight of one request in the average: of the first, and of all once there were enough.
+const FIRST_WEIGHT: u32 = 8;
 const WEIGHT: u32 = 64;
 
 impl TurnaroundEstimate {
@@ -143,19 +168,21 @@ impl TurnaroundEstimate {
             requests_left: PERIOD,
             usual_ns: first.get(),
             soon: 0,
+            weight: FIRST_WEIGHT,
             is_closed: false,
         }
     }
 
     #[inline]
-    fn record_reply(&mut self, due: Nanos, left: Nanos) {
+    fn record_reply(&mut self, read: Nanos, due: Nanos, left: Nanos) {
         self.in_flight = self.in_flight.saturating_sub(1);
         // A client that has fewer requests in flight than before will not follow all replies.
         if self.answered.len() >= self.depth() as usize {
             self.answered.pop_front();
         }
-        let before = self.answered.len() as u32;
-        self.answered.push_back(Answered { due, left, before });
+        let alone_ns = (due.since(read).get() / SOON_FRACTION).clamp(SOON_NS, SOON_MAX_NS);
+        let soon_ns = alone_ns + SOON_EACH_NS * self.answered.len() as u64;
+        self.answered.push_back(Answered { due, left, soon_ns });
     }
 
     /// Records a request; returns when it counts as sent, if known.
@@ -174,17 +201,37 @@ impl TurnaroundEstimate {
         if !self.is_closed {
             return None;
         }
-        let is_delayed = |reply: &Answered| now.since(reply.due).get() < MAX_DELAYED * reply.soon_ns();
-        let usual = Nanos::new(now.get().saturating_sub(self.usual_ns));
-        Some(reply.filter(is_delayed).map_or(usual, |reply| reply.due))
+        let is_delayed = |reply: &Answered| now < reply.delayed_until();
+        Some(reply.filter(is_delayed).map_or_else(|| self.usual(now), |reply| reply.due))
+    }
+
+    fn usual(&self, now: Nanos) -> Nanos {
+        earlier(now, Nanos::new(self.usual_ns))
+    }
+
+    /// Returns the first reply that a request of a closed loop may still follow.
+    fn awaited(&self, now: Nanos) -> Option<&Answered> {
+        self.answered.iter().find(|reply| self.is_closed && now < reply.delayed_until())
+    }
+
+    /// Implements [`RoundTrips::earliest`] for this client.
+    fn earliest(&self, now: Nanos) -> Nanos {
+        self.awaited(now).map_or(self.usual(now), |reply| self.usual(now).min(reply.due))
+    }
+
+    /// Implements [`RoundTrips::passes`] for this client.
+    fn passes(&self, at: Nanos, now: Nanos) -> Nanos {
+        let awaited = self.awaited(now).filter(|reply| reply.due <= at).map(Answered::delayed_until);
+        (at + Nanos::new(self.usual_ns)).max(awaited.unwrap_or(at))
     }
 
     /// Records that a request follows a reply.
     #[inline]
     fn learn(&mut self, reply: &Answered, now: Nanos) {
-        self.soon -= self.soon / WEIGHT;
-        if now.since(reply.left).get() < reply.soon_ns() {
-            self.soon += ONE / WEIGHT;
+        self.weight = (self.weight + 1).min(WEIGHT);
+        self.soon -= self.soon / self.weight;
+        if now.since(reply.left).get() < reply.soon_ns {
+            self.soon += ONE / self.weight;
             self.usual_ns = step(self.usual_ns, now.since(reply.due).get(), STEP_NS);
         }
         self.is_closed = self.soon >= if self.is_closed { OPEN } else { CLOSED };
@@ -235,7 +282,7 @@ mod tests {
                     agenda.insert((due.max(at) + late(which), which, Some((due, at))));
                 }
                 Some((due, read)) => {
-                    round_trips.answered(3, Nanos::new(due), Nanos::new(at));
+                    round_trips.answered(3, Nanos::new(read), Nanos::new(due), Nanos::new(at));
                     agenda.insert((at + pause(at, number), number, None));
                     number += 1;
                     began = if number <= half { at } else { began };
@@ -263,7 +310,7 @@ mod tests {
 
     /// Records a reply that leaves when it is due.
     fn answered(round_trips: &mut RoundTrips, due: u64) {
-        round_trips.answered(0, Nanos::new(due), Nanos::new(due));
+        round_trips.answered(0, Nanos::new(due - LATENCY), Nanos::new(due), Nanos::new(due));
     }
 
     #[track_caller]
@@ -276,6 +323,24 @@ mod tests {
         near(learnt(1, 1000, |_| 60_000), 60);
         near(learnt(1, 1000, |_| 7_000), 7);
         near(learnt(16, 4000, |_| 110_000), 110);
+    }
+
+    #[test]
+    fn clients_of_a_slow_device_may_take_a_fiftieth_of_its_latency() {
+        let round_trip = |latency_us: u64, pause_us: u64| {
+            let mut round_trips = RoundTrips::new(RoundTripDeduction::Learnt(FIRST));
+            let (mut at, mut last) = (Nanos::from_secs(1), Nanos::ZERO);
+            for _ in 0..1000 {
+                last = at.since(round_trips.sent(0, at));
+                let due = at + Nanos::from_micros(latency_us);
+                round_trips.answered(0, at, due, due);
+                at = due + Nanos::from_micros(pause_us);
+            }
+            last
+        };
+        near(round_trip(12_000, 200), 200);
+        assert_eq!(round_trip(5_000, 200), FIRST);
+        assert_eq!(round_trip(200_000, 1_000), FIRST);
     }
 
     /// On 748fabe, the median round trip was subtracted: at 8 in flight that gave 4 to 10 % fewer operations.
@@ -349,7 +414,7 @@ mod tests {
                 now += (-(1.0 - random.unit()).ln() * 1e9 / f64::from(rate)) as u64;
                 while in_flight.front().is_some_and(|due| *due <= now) {
                     let due = Nanos::new(in_flight.pop_front().expect("one"));
-                    round_trips.answered(0, due, due);
+                    round_trips.answered(0, due, due, due);
                 }
                 assert_eq!(
                     round_trips.sent(0, Nanos::new(now)).get(),

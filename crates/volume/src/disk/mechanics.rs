@@ -97,6 +97,11 @@ impl Mechanics {
         }
     }
 
+    /// Reports whether it chooses the next command at an instant.
+    pub(crate) fn chooses_at(&self, at: Nanos) -> bool {
+        matches!(self.state, HeadState::Choosing) && at == self.due
+    }
+
     fn command(&self, now: Nanos, request: &Request) -> DiskCommand {
         DiskCommand {
             request: Some(request.id),
