@@ -92,6 +92,8 @@ codes! {
     QueueNotFilled,
     /// One operation at a time: its latency was the limit.
     LatencyBound,
+    /// A throttle of a cgroup was reached.
+    CgroupThrottle,
     /// A greater depth gave more: the depth was the limit.
     DepthBound,
     /// A greater depth gave no more: the device was the limit.

@@ -23,6 +23,36 @@ fn full_queue_recommends_the_deciding_experiment() {
     assert!((headline.value(Quantity::Iops).unwrap() - 32_000.0).abs() < 1.0);
 }
 
+/// Revision f0a6e560 asked for another run at twice the depth.
+#[test]
+fn a_run_under_a_throttle_was_advised_to_raise_its_depth() {
+    let headline = |depth: u32, throttles: &[(&str, u64)]| {
+        let mut run = queue_full(depth, 1_000_000 * u64::from(depth) / 32);
+        run.jobs[0].evidence.throttles = throttles.iter().map(|(key, value)| loads::throttle(key, *value)).collect();
+        verdict(&run).headline
+    };
+    for depth in [1, 32] {
+        let limit = headline(depth, &[("rbps", 1 << 40), ("riops", 32_100), ("wiops", 32_000)]);
+        assert_eq!((limit.code, limit.remedy), (Code::CgroupThrottle, None));
+        assert_eq!(limit.subject.as_deref(), Some("riops of sda in /sys/fs/cgroup/db.slice/io.max"));
+        assert_eq!(limit.value(Quantity::CapIops), Some(32_100.0));
+    }
+    let limit = headline(32, &[("rbps", 32_000 * 4096)]);
+    assert_eq!((limit.code, limit.value(Quantity::CapBytesPerSecond)), (Code::CgroupThrottle, Some(131_072_000.0)));
+    // Slices of a known throttle need no guess.
+    let mut sliced = queue_full(32, 1_000_000);
+    let service = &mut sliced.jobs[0].result.read.service;
+    service.buckets.push((loads::meter_bucket(90_000_000), 4_000));
+    service.count += 4_000;
+    assert!(finding(&sliced, Code::Throttled).is_some());
+    sliced.jobs[0].evidence.throttles = vec![loads::throttle("riops", 32_000)];
+    assert!(finding(&sliced, Code::Throttled).is_none() && finding(&sliced, Code::CgroupThrottle).is_some());
+    // Far below a throttle it is not the limit, nor if a cache served the reads, nor is one of writes.
+    for other in [("riops", 64_000), ("riops", 16_000), ("wiops", 32_000)] {
+        assert_eq!(headline(32, &[other]).code, Code::QueueFull, "{other:?}");
+    }
+}
+
 #[test]
 fn equal_latencies_at_a_steady_pace_indicate_a_limiter() {
     let mut run = queue_full(32, 1_000_000);

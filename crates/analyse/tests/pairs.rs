@@ -195,7 +195,7 @@ fn pair(code: Code) -> Pair {
         Code::EngineNotAsynchronous | Code::RateNotReached | Code::QueueTooShallow | Code::GeneratorCpuBound => {
             load(code)
         }
-        Code::DepthBound | Code::DeviceBound | Code::NearKnee | Code::NotRepeated => load(code),
+        Code::DepthBound | Code::DeviceBound | Code::NearKnee | Code::NotRepeated | Code::CgroupThrottle => load(code),
         Code::QueueNotFilled | Code::LatencyBound | Code::DeviceFlat | Code::QueueFull | Code::Throttled => load(code),
         Code::ModelHeldBack | Code::ModelNotReached | Code::RateKept => load(code),
         Code::SharedLimit | Code::RanksMissedRate | Code::HostCpuBound | Code::HostLinkBound => ranks(code),
@@ -444,6 +444,8 @@ fn load(code: Code) -> Pair {
         Code::LatencyBound => (of(&queue_full(1, 100_000)), of(&queue_full(2, 100_000))),
         Code::DeviceFlat => (even(90_000.0), even(110_000.0)),
         Code::QueueFull => (even(110_000.0), even(90_000.0)),
+        // The load has 32,000 IOPS.
+        Code::CgroupThrottle => (throttled("riops", 35_000), throttled("riops", 36_000)),
         // At twice the depth, 1.5 times the operations mean the depth was the limit, 1.1 times the device.
         Code::DepthBound => (probed(64, 1.51), probed(64, 1.49)),
         Code::NearKnee => (probed(64, 1.49), probed(64, 1.51)),
@@ -455,6 +457,11 @@ fn load(code: Code) -> Pair {
         Code::ModelNotReached => (modelled(499), modelled(500)),
         _ => (paced(32_300, 64), paced(32_400, 64)),
     }
+}
+
+/// Returns the findings about a full queue of 32 on a device with a throttle.
+fn throttled(key: &str, value: u64) -> Vec<Code> {
+    changed(|run| run.jobs[0].evidence.throttles = vec![loads::throttle(key, value)])
 }
 
 /// Returns the findings about a full queue of 32 that gave this multiple of its IOPS at another depth.

@@ -4,7 +4,8 @@ use std::path::Path;
 
 use analyse::doctor::{DiskFacts, DoctorSubject, FactLayerKind, FilesystemFacts, HostFacts, LayerFacts};
 use probe::{DeviceStack, MountEntry};
-use record::host::{Reading, UnreadCause, UnreadFact};
+use record::Throttle;
+use record::host::{IoLimit, Reading, UnreadCause, UnreadFact};
 
 /// Returns the facts about the host at `root`.
 #[must_use]
@@ -96,4 +97,21 @@ fn disk(root: &Path, layer: &probe::StackLayer) -> DiskFacts {
         interrupts: probe::interrupts(root, name),
         node: probe::node(root, name),
     }
+}
+
+/// Returns the throttles that cgroups of this process set for the devices below a file or device.
+#[must_use]
+pub fn throttles(root: &Path, place: &Path) -> Vec<Throttle> {
+    let limits = probe::io_limits(root).unwrap_or_default();
+    if limits.is_empty() {
+        return Vec::new();
+    }
+    let Ok(stack) = probe::stack(root, &place.to_string_lossy()) else { return Vec::new() };
+    let of_layer = |layer: &probe::StackLayer| {
+        let strictest = IoLimit::strictest(&limits, layer.number, &IoLimit::RATE_KEYS).cloned();
+        let device = layer.name.clone();
+        let throttle = move |IoLimit { file, key, value, .. }| Throttle { device: device.clone(), file, key, value };
+        strictest.map(throttle).collect::<Vec<_>>()
+    };
+    stack.layers.iter().chain(&stack.parts).flat_map(of_layer).collect()
 }

@@ -2,15 +2,17 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use engine::files::{self, FileKind, Seen};
 use job::{Engine, NameAction, Plan};
 use probe::{Counters, Number, ProbedDisk};
-use record::{DiskUse, HostRecord, TargetFacts, TargetKind};
+use record::{DiskUse, HostRecord, TargetFacts, TargetKind, Throttle};
 use runner::{RunFacts, WorkerPlan};
 use workload::FilePlan;
 
+use crate::doctor_facts::throttles;
 use crate::root;
 use crate::stall::Devices;
 
@@ -29,6 +31,8 @@ struct WatchedTarget {
     facts: TargetFacts,
     /// The device below.
     device: Option<Number>,
+    /// Throttles of all devices below.
+    throttles: Arc<[Throttle]>,
 }
 
 /// What an inspection has found of a target.
@@ -66,12 +70,13 @@ impl<'a> Looks<'a> {
 struct FileEnvironment {
     in_memory: bool,
     disk: Option<ProbedDisk>,
+    throttles: Arc<[Throttle]>,
 }
 
 impl FileEnvironment {
     fn of(place: &Path) -> Self {
         let in_memory = probe::filesystem_of(root(), place).is_some_and(|mount| mount.is_in_memory());
-        Self { in_memory, disk: probe::disk_under(root(), place) }
+        Self { in_memory, disk: probe::disk_under(root(), place), throttles: throttles(root(), place).into() }
     }
 }
 
@@ -134,7 +139,7 @@ impl HostStats {
             let (path, size) = (file.path.clone(), file.needed);
             let kind = TargetKind::Other;
             let facts = TargetFacts { path, kind, size, allocated: None, cached_before: None, cached_after: None };
-            self.targets.push(WatchedTarget { facts, device: None });
+            self.targets.push(WatchedTarget { facts, device: None, throttles: Arc::default() });
         }
     }
 
@@ -155,7 +160,7 @@ impl HostStats {
             cached_after: None,
         };
         let device = environment.disk.as_ref().map(|disk| disk.number);
-        self.targets.push(WatchedTarget { facts, device });
+        self.targets.push(WatchedTarget { facts, device, throttles: environment.throttles });
         let Some(disk) = environment.disk else { return };
         if look.disk_util
             && self.disks.iter().all(|known| known.number != disk.number)
@@ -218,6 +223,10 @@ impl RunFacts for HostStats {
 
     fn target(&self, path: &str) -> Option<TargetFacts> {
         self.place_of(path).map(|place| self.targets[place].facts.clone())
+    }
+
+    fn throttles(&self, path: &str) -> &[Throttle] {
+        self.place_of(path).map_or(&[], |place| &self.targets[place].throttles)
     }
 }
 

@@ -75,7 +75,7 @@ mod tests {
         };
         let job = |engine: &str, path: &str| JobResult {
             declared: Declared { engine: engine.to_owned(), ..Declared::default() },
-            evidence: JobEvidence { targets: vec![target(path)] },
+            evidence: JobEvidence { targets: vec![target(path)], ..JobEvidence::default() },
             ..JobResult::default()
         };
         let run = |jobs: Vec<JobResult>| Run { jobs, ..Run::default() };

@@ -156,3 +156,21 @@ pub struct IoLimit {
     /// The limit.
     pub value: u64,
 }
+
+impl IoLimit {
+    /// Keys of limits on operations and bytes per second.
+    pub const RATE_KEYS: [&str; 4] = ["riops", "wiops", "rbps", "wbps"];
+
+    /// Reports whether it applies to a device.
+    #[must_use]
+    pub fn is_of(&self, device: Number) -> bool {
+        self.device.is_none_or(|own| own == device)
+    }
+
+    /// Returns the strictest limit of a device by each of these keys, in their order.
+    pub fn strictest<'a>(limits: &'a [Self], device: Number, keys: &'a [&str]) -> impl Iterator<Item = &'a Self> {
+        keys.iter().filter_map(move |key| {
+            limits.iter().filter(|limit| limit.key == *key && limit.is_of(device)).min_by_key(|limit| limit.value)
+        })
+    }
+}

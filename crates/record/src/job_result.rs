@@ -130,14 +130,38 @@ pub struct ProbeRecord {
 pub struct JobEvidence {
     /// Used files and devices, each once.
     pub targets: Vec<TargetFacts>,
+    /// Throttles of the devices below them, each once.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub throttles: Vec<Throttle>,
+}
+
+/// A limit of cgroups on the operations or bytes per second of a device, the strictest of its key.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Throttle {
+    /// Name of the device, as in `/sys/block`.
+    pub device: String,
+    /// File that sets the limit.
+    pub file: String,
+    /// `riops`, `wiops`, `rbps` or `wbps`.
+    pub key: String,
+    /// The limit.
+    pub value: u64,
 }
 
 impl JobEvidence {
     /// Adds the facts of other workers, each file once.
     pub(crate) fn add<'a>(&mut self, others: impl IntoIterator<Item = &'a Self>) {
         let mut known: BTreeSet<&str> = self.targets.iter().map(|target| target.path.as_str()).collect();
-        let others = others.into_iter().flat_map(|other| &other.targets);
-        let new: Vec<_> = others.filter(|target| known.insert(&target.path)).cloned().collect();
+        let mut new = Vec::new();
+        for other in others {
+            new.extend(other.targets.iter().filter(|target| known.insert(&target.path)).cloned());
+            let throttles = &mut self.throttles;
+            other.throttles.iter().for_each(|throttle| {
+                if !throttles.contains(throttle) {
+                    throttles.push(throttle.clone());
+                }
+            });
+        }
         self.targets.extend(new);
     }
 }

@@ -70,7 +70,7 @@ pub use input::{
     CounterFormat, Input, InputError, InputResult, InputResults, Iostat, IostatCpu, IostatDevice, IostatKind,
     IostatReport, StackedDisk, read_input, read_inputs,
 };
-pub use job_result::{DepthSearchRecord, JobEvidence, JobResult, ProbeRecord, TargetFacts, TargetKind};
+pub use job_result::{DepthSearchRecord, JobEvidence, JobResult, ProbeRecord, TargetFacts, TargetKind, Throttle};
 pub use kind::DataKind;
 pub use latency::{LatencyStats, Percentile};
 pub use measured::{

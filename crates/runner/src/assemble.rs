@@ -4,7 +4,7 @@ use drive::{Ending, Verification};
 use job::{Direction, Engine, Job, Plan, ReplayLoop, ReplayOptions, VerifyMethod};
 use record::{
     DepthSearchRecord, DiskUse, HostRecord, JobEvidence, ModelRecord, Note, ReplayRecord, RequestedRun, Run,
-    RunOutcome, StuckOperation, TargetFacts, Tool, Unchecked, Verified,
+    RunOutcome, StuckOperation, TargetFacts, Throttle, Tool, Unchecked, Verified,
 };
 use units::Nanos;
 use workload::Operations;
@@ -47,6 +47,11 @@ pub trait RunFacts {
     /// Returns the facts about a file or device.
     fn target(&self, _path: &str) -> Option<TargetFacts> {
         None
+    }
+
+    /// Returns the throttles of the devices below a file or device.
+    fn throttles(&self, _path: &str) -> &[Throttle] {
+        &[]
     }
 
     /// Returns the results of modelled volumes; `None` on devices.
@@ -151,7 +156,7 @@ fn of_worker<'a>(
         elapsed_s: now.saturating_sub(context.started_unix_ms).div_ceil(1000),
         eta_s: 0,
         error: end.map_or(0, WorkerResult::errno),
-        evidence: JobEvidence { targets: targets(context, worker) },
+        evidence: evidence(context, worker),
         replay: end.and_then(|end| replayed(job, end)),
         verified: end.and_then(|end| verified(job, end, context.facts.model().is_some())),
         steady: end.and_then(|end| end.steady.clone()),
@@ -236,11 +241,20 @@ pub fn requested(plan: &Plan, workers: &[WorkerPlan]) -> Vec<RequestedRun> {
     first_of_each.map(|worker| RequestedRun::of(&plan.jobs[worker.job], worker.group)).collect()
 }
 
-fn targets(context: &RunContext<'_>, worker: &WorkerPlan) -> Vec<TargetFacts> {
+fn evidence(context: &RunContext<'_>, worker: &WorkerPlan) -> JobEvidence {
     if context.plan.jobs[worker.job].engine.engine.has_no_storage() {
-        return Vec::new();
+        return JobEvidence::default();
     }
-    worker.files.files.iter().filter_map(|file| context.facts.target(&file.path)).collect()
+    let mut evidence = JobEvidence::default();
+    for file in &worker.files.files {
+        evidence.targets.extend(context.facts.target(&file.path));
+        for throttle in context.facts.throttles(&file.path) {
+            if !evidence.throttles.contains(throttle) {
+                evidence.throttles.push(throttle.clone());
+            }
+        }
+    }
+    evidence
 }
 
 /// Returns notes on jobs that their numbers do not show.

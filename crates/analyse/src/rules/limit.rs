@@ -3,6 +3,7 @@
 use crate::facts::Facts;
 use crate::rules::{deeper, model, pace};
 use crate::{Code, EvidenceSource, Finding, Quantity, Remedy, Severity};
+use record::{DataKind, JobResult, Throttle};
 
 /// Fraction of the depth from which a queue counts as full; the rest is the time between completion and next
 /// submission.
@@ -63,7 +64,13 @@ pub(crate) fn limit(facts: Facts<'_>) -> Finding {
         let finding = Finding::new(Code::NothingMeasured, Severity::Distrust);
         return finding.with(Quantity::Runtime, result.elapsed_ns() as f64, EvidenceSource::Counters);
     }
-    if let Some(finding) = pace::rate(facts) {
+    let rate = pace::rate(facts);
+    if rate.as_ref().is_none_or(|rate| rate.code != Code::RateKept)
+        && let Some(finding) = throttle(facts)
+    {
+        return little(facts, finding);
+    }
+    if let Some(finding) = rate {
         return limit_of_replay(facts, &finding).unwrap_or(finding);
     }
     let Some(in_flight) = result.in_flight() else {
@@ -95,6 +102,31 @@ pub(crate) fn limit(facts: Facts<'_>) -> Finding {
         full(facts)
     };
     little(facts, finding)
+}
+
+/// Returns the throttle of a device that the job, or all jobs of its group together, reached.
+pub(super) fn throttle(facts: Facts<'_>) -> Option<Finding> {
+    /// Rates that are those of a throttle, as a fraction of its own: it counts split requests, and admits those of the
+    /// first slice at once. Beyond, a cache served them.
+    const REACHED: std::ops::RangeInclusive<f64> = 0.9..=1.1;
+    let rate = |job: &JobResult, key: &str| {
+        let kind = job.result.kind(if key.starts_with('r') { DataKind::Read } else { DataKind::Write });
+        if key.ends_with("iops") { kind.iops() } else { kind.bytes_per_second() }
+    };
+    let reached = |throttle: &'_ Throttle| {
+        let sharing = facts.run.in_group(facts.job.group).filter(|job| job.evidence.throttles.contains(throttle));
+        let rates = [rate(facts.job, &throttle.key), sharing.map(|job| rate(job, &throttle.key)).sum()];
+        rates.map(|rate| rate / throttle.value as f64).into_iter().find(|used| REACHED.contains(used))
+    };
+    let throttles = facts.job.evidence.throttles.iter();
+    let reached = throttles.filter_map(|throttle| Some((throttle, reached(throttle)?)));
+    let (throttle, used) = reached.max_by(|(_, a), (_, b)| a.total_cmp(b))?;
+    let cap = if throttle.key.ends_with("iops") { Quantity::CapIops } else { Quantity::CapBytesPerSecond };
+    let finding = Finding::new(Code::CgroupThrottle, Severity::Advice)
+        .about(&format!("{} of {} in {}", throttle.key, throttle.device, throttle.file))
+        .with(cap, throttle.value as f64, EvidenceSource::Host)
+        .with(Quantity::Utilisation, used, EvidenceSource::Counters);
+    Some(finding)
 }
 
 /// Returns the limit of the model that kept a replay from its rate, which says more than the rate.

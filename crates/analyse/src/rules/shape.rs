@@ -4,6 +4,7 @@ use record::{LatencyStats, RankRecord};
 
 use crate::facts::Facts;
 use crate::knee::steady::{self, SteadyStep, SteadyWindow};
+use crate::rules::limit;
 use crate::{Code, EvidenceSource, Finding, Observation, Quantity, Remedy, Severity};
 
 /// Minimum number of complete intervals to judge steadiness.
@@ -94,7 +95,8 @@ pub(super) fn throttled(facts: Facts<'_>) -> Option<Finding> {
     if facts.run.fleet.as_ref().is_some_and(|fleet| fleet.members.iter().any(is_slow)) {
         return None;
     }
-    (facts.has_device() && fast_share >= MOST && slices).then(|| {
+    // A throttle that is known says more.
+    (facts.has_device() && fast_share >= MOST && slices && limit::throttle(facts).is_none()).then(|| {
         Finding::new(Code::Throttled, Severity::Advice)
             .with(Quantity::FastMode, fast.median_ns as f64, EvidenceSource::Histogram)
             .with(Quantity::SlowMode, slow.median_ns as f64, EvidenceSource::Histogram)

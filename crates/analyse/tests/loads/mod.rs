@@ -4,7 +4,7 @@
 
 use record::{
     Declared, DirectionResult, FleetRecord, HostRecord, IntervalRecord, JobResult, LatencyStats, Measured, RankRecord,
-    Run, SeriesRecord, TargetFacts, TargetKind,
+    Run, SeriesRecord, TargetFacts, TargetKind, Throttle,
 };
 use units::random::Random;
 
@@ -50,6 +50,12 @@ pub(crate) fn latency(count: u64, mean_ns: u64, stddev_ns: u64) -> LatencyStats 
 pub(crate) fn meter_bucket(value: u64) -> usize {
     let shift = value.max(64).ilog2() - 6;
     if shift == 0 { value as usize } else { ((shift as usize + 1) << 6) + ((value >> shift) & 63) as usize }
+}
+
+/// A throttle of `sda`.
+pub(crate) fn throttle(key: &str, value: u64) -> Throttle {
+    let (device, file) = ("sda".to_owned(), "/sys/fs/cgroup/db.slice/io.max".to_owned());
+    Throttle { device, file, key: key.to_owned(), value }
 }
 
 /// A direct random read of 30 s that keeps `depth` in flight at `service_ns` each.

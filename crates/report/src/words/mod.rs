@@ -207,6 +207,7 @@ fn statement(finding: &Finding, about: SentenceContext<'_>) -> String {
         Code::LatencyBound => run::latency_bound(figures),
         Code::DeviceFlat => run::device_flat(figures),
         Code::QueueFull => run::queue_full(figures),
+        Code::CgroupThrottle => run::cgroup_throttle(finding, figures),
         Code::DepthBound | Code::DeviceBound | Code::NearKnee => run::probed(finding.code, figures),
         Code::NotRepeated => run::not_repeated(figures),
         Code::ModelHeldBack => run::model_held_back(finding, figures),

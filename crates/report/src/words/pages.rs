@@ -277,6 +277,14 @@ const ENTRIES: &[(Code, &str, &str, &str)] = &[
         "IOPS = 1 / latency, whatever the device can do.",
     ),
     (
+        Code::CgroupThrottle,
+        "A throttle of a cgroup",
+        "`io.max` or `blkio.throttle.*` of a cgroup of this process limits a device below the files, and the operations or \
+         bytes per second of the job, or of all jobs of its group, were within 10 % of that",
+        "The kernel delays requests beyond the limit, whatever the device can do. A higher depth only adds latency. \
+         `fathom doctor` prints the command that lifts the limit.",
+    ),
+    (
         Code::DepthBound,
         "The depth was the limit",
         "with `--probe`, twice the depth gave at least 1.5 times the operations",

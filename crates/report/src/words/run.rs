@@ -128,6 +128,18 @@ pub(super) fn burst_or_drift(finding: &Finding, figures: &SentenceFigures<'_>) -
     )
 }
 
+pub(super) fn cgroup_throttle(finding: &Finding, figures: &SentenceFigures<'_>) -> String {
+    let cap = match figures.has(Quantity::CapIops) {
+        true => format!("{} IOPS", figures.count(Quantity::CapIops)),
+        false => format!("{}/s", figures.bytes(Quantity::CapBytesPerSecond)),
+    };
+    format!(
+        "The load is limited by {}, which allows {cap}: {} of that was used. A higher depth only adds latency.",
+        subject(finding),
+        figures.share(Quantity::Utilisation)
+    )
+}
+
 pub(super) fn model_held_back(finding: &Finding, figures: &SentenceFigures<'_>) -> String {
     if figures.has(Quantity::CreditsGone) {
         return format!(

@@ -23,7 +23,7 @@ pub fn sample(after_s: u64) -> Run {
         cached_after: Some(0.1),
     };
     let mut job = JobResult { name: "reads".to_owned(), workers: 1, ..JobResult::default() };
-    job.evidence = JobEvidence { targets: vec![target] };
+    job.evidence = JobEvidence { targets: vec![target], ..JobEvidence::default() };
     job.result.read.ios = 1 << 20;
     job.result.read.bytes = 1 << 32;
     Run {

@@ -9,8 +9,6 @@ use super::judge;
 
 /// Default weight of a cgroup.
 const WEIGHT_DEFAULT: u64 = 100;
-/// Keys of limits on operations and bytes per second.
-const LIMIT_KEYS: [&str; 4] = ["riops", "wiops", "rbps", "wbps"];
 
 /// Checks cgroup limits of a device, the strictest of each kind. Partitions have none of their own.
 pub(super) fn limits(layer: &LayerFacts, host: &HostFacts) -> Option<DoctorFinding> {
@@ -18,24 +16,22 @@ pub(super) fn limits(layer: &LayerFacts, host: &HostFacts) -> Option<DoctorFindi
         return None;
     }
     Some(judge(Check::CgroupLimits, &layer.name, &host.io_limits, |limits, finding| {
-        let ours: Vec<&IoLimit> =
-            limits.iter().filter(|limit| limit.device.is_none_or(|device| device == layer.number)).collect();
-        let strictest = |key: &str| ours.iter().filter(|limit| limit.key == key).map(|limit| limit.value).min();
+        let ours: Vec<&IoLimit> = limits.iter().filter(|limit| limit.is_of(layer.number)).collect();
         let mut finding = finding;
-        for key in LIMIT_KEYS {
-            let Some(value) = strictest(key) else { continue };
+        for IoLimit { key, value, .. } in IoLimit::strictest(limits, layer.number, &IoLimit::RATE_KEYS) {
             let bytes = key.ends_with("bps");
-            let value = if bytes { DoctorValue::BytesPerSecond(value) } else { DoctorValue::PerSecond(value) };
+            let value = if bytes { DoctorValue::BytesPerSecond(*value) } else { DoctorValue::PerSecond(*value) };
             finding = finding.and(key, value);
         }
         let capped = !finding.found.is_empty();
-        let weight = strictest("weight").filter(|weight| *weight < WEIGHT_DEFAULT);
+        let weight = IoLimit::strictest(limits, layer.number, &["weight"]).map(|limit| limit.value).next();
+        let weight = weight.filter(|weight| *weight < WEIGHT_DEFAULT);
         if let Some(weight) = weight {
             finding = finding.and("weight", DoctorValue::Count(weight));
         }
         if capped {
             let finding = finding.both(CheckState::Problem, Want::Is(word("none")));
-            return lift(finding, ours.into_iter().filter(|limit| LIMIT_KEYS.contains(&limit.key.as_str())));
+            return lift(finding, ours.into_iter().filter(|limit| IoLimit::RATE_KEYS.contains(&limit.key.as_str())));
         }
         if weight.is_some() {
             let wanted = Want::AtLeast(DoctorValue::Count(WEIGHT_DEFAULT));

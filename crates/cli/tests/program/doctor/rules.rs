@@ -1,5 +1,7 @@
 //! Each rule with the smallest change to a healthy host that triggers it, and with a near miss that does not.
 
+use std::path::Path;
+
 use crate::doctor::tree::{MOUNTS, Tree};
 
 /// Files and their new content.
@@ -339,6 +341,17 @@ fn the_providers_processor_rule_applies_only_to_its_disks() {
     assert_eq!(found.text("case"), "rule_of_thumb");
 }
 
+/// Returns the throttles below a path on the disk of a tree, as a run records them.
+fn throttles(tree: &Tree, path: &str) -> Vec<String> {
+    let found = device::doctor_facts::throttles(Path::new(&tree.root()), Path::new(path));
+    let line = |throttle: &record::Throttle| {
+        assert_eq!(throttle.device, "nvme0n1");
+        let file = throttle.file.trim_start_matches("/sys/fs/cgroup/");
+        format!("{} {} of {file}", throttle.key, throttle.value)
+    };
+    found.iter().map(line).collect()
+}
+
 #[test]
 fn limits_of_all_parent_cgroups() {
     let own = "sys/fs/cgroup/db.slice/db.service/io.max";
@@ -355,6 +368,17 @@ fn limits_of_all_parent_cgroups() {
         found.text("commands/0/always"),
         "sudo systemctl set-property db.slice IOReadBandwidthMax= IOReadIOPSMax="
     );
+    // A run records the same limits, the strictest of all groups.
+    tree.put(own, "259:0 rbps=max wbps=max riops=max wiops=700\n259:0 riops=30000\n");
+    assert_eq!(
+        throttles(&tree, "/srv"),
+        [
+            "riops 24000 of db.slice/io.max",
+            "wiops 700 of db.slice/db.service/io.max",
+            "rbps 1048576 of db.slice/io.max"
+        ]
+    );
+    tree.remove(own);
     tree.remove("sys/fs/cgroup/db.slice/io.max");
     tree.put("sys/fs/cgroup/db.slice/db.service/io.weight", "default 100\n");
     tree.put("sys/fs/cgroup/db.slice/db.service/io.latency", "259:0 target=5000\n");
@@ -375,6 +399,7 @@ fn limits_of_cgroup_v1() {
     tree.put(file, "259:0 500\n");
     let found = &tree.findings("/srv", "cgroup-limits")[0];
     assert_eq!((found.text("state"), found.text("found_text")), (PROBLEM, "wiops 500/s"));
+    assert_eq!(throttles(&tree, "/srv"), ["wiops 500 of blkio/batch/blkio.throttle.write_iops_device"]);
     assert_eq!(found.text("commands/0/now"), format!("echo '259:0 0' | sudo tee /{file}"));
     tree.put("proc/self/cgroup", "nonsense");
     assert_eq!(tree.states("/srv", "cgroup-limits"), ["unknown"]);
