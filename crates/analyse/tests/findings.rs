@@ -23,7 +23,7 @@ fn full_queue_recommends_the_deciding_experiment() {
     assert!((headline.value(Quantity::Iops).unwrap() - 32_000.0).abs() < 1.0);
 }
 
-/// Revision f0a6e560 asked for another run at twice the depth.
+/// Revision 5aa1e091 asked for another run at twice the depth.
 #[test]
 fn a_run_under_a_throttle_was_advised_to_raise_its_depth() {
     let headline = |depth: u32, throttles: &[(&str, u64)]| {

@@ -437,8 +437,7 @@ fn scaling_keeps_runs_within_a_mebibyte() {
     }
 }
 
-/// Whatever a trace asks for, operations stay within the files, keep the alignment of the trace, and nothing panics.
-/// Revision b6592533 laid out 100 GiB for such a trace on a file of 1 GiB.
+/// Revision 5aa1e091 laid out 100 GiB for such a trace on a file of 1 GiB.
 #[test]
 fn a_redirected_replay_enlarged_its_target() {
     let (gib, end) = (1_u64 << 30, 100_u64 << 30);
@@ -471,6 +470,7 @@ fn a_redirected_replay_enlarged_its_target() {
     assert_eq!(plan(open(), Some(small)), (end - gib, end, end));
 }
 
+/// Whatever a trace asks for, operations stay within the files, keep the alignment of the trace, and nothing panics.
 #[test]
 fn hostile_requests_stay_on_the_target() {
     let mut driven = 0;

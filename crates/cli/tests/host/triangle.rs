@@ -183,7 +183,7 @@ fn a_volume_of_one_millisecond_agrees() {
     agree_at_night("triangle::a_volume_of_one_millisecond_agrees", "custom,iops=5000,latency=1ms");
 }
 
-/// Revision 83dc7ad7 gave 16 % fewer IOPS at depth 2: the disk chose its next command without the request that followed a
+/// Revision 5aa1e091 gave 16 % fewer IOPS at depth 2: the disk chose its next command without the request that followed a
 /// reply. Only at night, because a disk needs many seconds for enough requests; `nbd::server::timeline` has it in virtual time.
 #[test]
 fn a_served_hard_disk_agrees() {

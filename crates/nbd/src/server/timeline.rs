@@ -258,7 +258,7 @@ mod tests {
         reads
     }
 
-    /// Revision 83dc7ad7 had the drive choose before the request that counted as sent earlier was read: at depth 2 it gave
+    /// Revision 5aa1e091 had the drive choose before the request that counted as sent earlier was read: at depth 2 it gave
     /// 16 % fewer IOPS than the simulation, those of depth 1.
     #[test]
     fn a_served_hard_disk_chose_without_the_next_request() {
