@@ -309,11 +309,7 @@ impl RunStage {
             }
             self.follow_ends_elsewhere(stage, supervisor);
             for number in supervisor.steady_workers() {
-                self.workers()
-                    .iter()
-                    .zip(&self.stops)
-                    .filter(|(one, _)| one.number == number)
-                    .for_each(|(_, stop)| stop.set());
+                self.stop_where(|index| self.workers()[index].number == number);
             }
             let now = Instant::now();
             if self.awaits_peer(&stage.running) || awaited == 0 && !self.barrier.is_open() {
@@ -365,7 +361,7 @@ impl RunStage {
         let mut left = stage.waiting.iter().copied().chain(stage.running.iter().map(|one| one.index));
         if left.all(|index| load(index).is_some()) {
             let ends = |index: usize| load(index).is_some_and(|load| load.ends_with_others);
-            (0..self.count).filter(|index| ends(*index)).for_each(|index| self.stops[index].set());
+            self.stop_where(ends);
             stage.waiting.retain(|index| !ends(*index));
         }
     }
@@ -387,7 +383,7 @@ impl RunStage {
             EndedJobs::Group(group) => {
                 let is_in_group = |index: usize| self.workers()[index].group == group;
                 stage.waiting.retain(|index| !is_in_group(*index));
-                (0..self.count).filter(|index| is_in_group(*index)).for_each(|index| self.stops[index].set());
+                self.stop_where(is_in_group);
             }
             EndedJobs::Stage(_) => self.stop_all(stage),
             EndedJobs::All => {
@@ -400,8 +396,15 @@ impl RunStage {
     /// Ends all workers, including those that have not begun.
     fn stop_all(&self, stage: &mut StageProgress) {
         stage.waiting.clear();
-        self.stops.iter().for_each(Stop::set);
-        self.workers().iter().for_each(|worker| self.workers.shared.calls[worker.number].cancel());
+        self.stop_where(|_| true);
+    }
+
+    /// Ends these workers, by their index, and what they wait for.
+    fn stop_where(&self, ends: impl Fn(usize) -> bool) {
+        for index in (0..self.count).filter(|index| ends(*index)) {
+            self.stops[index].set();
+            self.workers.shared.calls[self.workers()[index].number].cancel();
+        }
     }
 
     /// Lets the workers begin if it is time. Reports whether they ever may.
@@ -421,11 +424,14 @@ impl RunStage {
         StalledWorker { number: one.number, progressed: one.progressed, syncs }
     }
 
-    /// Reports whether a worker waits for a peer outside of the run, and all others for it.
+    /// Reports whether a worker may wait for a peer outside of the run, and all others for it.
     fn awaits_peer(&self, running: &[RunningWorker]) -> bool {
+        let now = self.workers.shared.clock.now();
         let awaits = |one: &RunningWorker| {
             let call = self.workers.shared.calls[one.number].current();
-            call.is_some_and(|call| call.kind == CallKind::Await)
+            let most = policy::longest_wait(self.job(&self.workers()[one.index])).unwrap_or(Nanos::MAX);
+            call.is_some_and(|call| call.kind == CallKind::Await && now.since(call.since) <= most)
+                && !self.stops[one.index].is_set()
         };
         !self.barrier.is_open() && running.iter().any(awaits)
     }

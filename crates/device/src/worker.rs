@@ -137,6 +137,9 @@ fn attempt(
         summary_at: Nanos::ZERO,
     };
     let drive = WorkerDrive { worker, stop, publisher, in_call, start, start_clock, finished };
+    if let Some(most) = policy::longest_wait(job) {
+        in_call.await_peer_until(shared.clock.now() + most);
+    }
     let logged = match engine::with_target(&setup, files, drive) {
         // The run was ended before a peer came, which is no failure.
         Err(error) if error.kind == ErrorKind::Cancelled && stop.is_set() => {

@@ -17,7 +17,7 @@ use runner::{
 
 const MIB: u64 = 1 << 20;
 
-struct NoLogs;
+pub(crate) struct NoLogs;
 
 impl LogSink for NoLogs {
     fn create(&self, _: &LogPlan) -> Result<Box<dyn WorkerLog>, String> {

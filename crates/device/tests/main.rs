@@ -2,3 +2,4 @@
 
 mod layout;
 mod outputs;
+mod peers;

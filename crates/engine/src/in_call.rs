@@ -3,6 +3,7 @@
 //! A thread that is blocked in a system call cannot report anything. It therefore records each call that may block
 //! before it makes the call, in a few relaxed stores that take about a nanosecond.
 
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
 
 use target::Op;
@@ -46,6 +47,8 @@ pub struct InCall {
     length: AtomicU32,
     since: AtomicU64,
     cancelled: AtomicBool,
+    /// When waits for a peer end, on the clock of the run.
+    peer_deadline: OnceLock<Nanos>,
 }
 
 const KINDS: [CallKind; 10] = [
@@ -126,6 +129,16 @@ impl InCall {
     /// Ends waits for a peer. Any thread may use this.
     pub fn cancel(&self) {
         self.cancelled.store(true, Ordering::Relaxed);
+    }
+
+    /// Sets when a wait for a peer fails. Must be called once, before the wait.
+    pub fn await_peer_until(&self, deadline: Nanos) {
+        let _ = self.peer_deadline.set(deadline);
+    }
+
+    /// Returns when a wait for a peer fails; [`Nanos::MAX`] if it may take any time.
+    pub(crate) fn peer_deadline(&self) -> Nanos {
+        self.peer_deadline.get().copied().unwrap_or(Nanos::MAX)
     }
 
     /// Reports whether waits for a peer end.

@@ -155,10 +155,15 @@ pub fn is_scheduled(job: &Job) -> bool {
 /// Returns the longest time that a worker runs, from its start; `None` if only its data end it.
 #[must_use]
 pub fn longest(job: &Job) -> Option<Nanos> {
-    let extent = &job.extent;
     // The time of a ramp by size depends on the device.
-    (extent.runtime > Nanos::ZERO && extent.ramp_size == Bytes::ZERO)
-        .then(|| extent.startdelay.1 + ramp(job) + extent.runtime)
+    longest_wait(job).filter(|_| job.extent.ramp_size == Bytes::ZERO)
+}
+
+/// Returns the longest time that a worker waits for its peer; `None` if it has no runtime.
+#[must_use]
+pub fn longest_wait(job: &Job) -> Option<Nanos> {
+    let extent = &job.extent;
+    (extent.runtime > Nanos::ZERO).then(|| extent.startdelay.1 + ramp(job) + extent.runtime)
 }
 
 /// Returns the time until results count: the ramp, or the time before the first request of a trace.

@@ -272,6 +272,11 @@ fn silent_and_slow_handshakes_end_after_ten_seconds() {
     });
 }
 
+#[test]
+fn a_job_ends_with_its_runtime_although_the_server_never_answers() {
+    fails(Fault::Mute, &format!("{READ} --runtime=1 --grace=1s"), 3, &["has not completed after"]);
+}
+
 /// f52613e read endless chunks forever.
 #[test]
 fn invalid_replies_end_the_job() {

@@ -164,6 +164,17 @@ fn silent_and_slow_stores_end_the_job() {
 }
 
 #[test]
+fn a_job_ends_with_its_runtime_although_the_store_never_answers() {
+    let store = MemoryStore::start(StoreFault::Mute);
+    let line = "--size=16k --bs=4k --filename=/b/o --rw=read --runtime=1 --grace=1s";
+    let outcome = store.run(line).expect_code(3);
+    let named = format!("http://127.0.0.1:{}/b/o has not completed after", store.port);
+    assert!(outcome.stderr.contains(&named), "{}", outcome.stderr);
+    // The patience of the engine ends it otherwise.
+    assert!(!outcome.stderr.contains("the server does not answer"), "{}", outcome.stderr);
+}
+
+#[test]
 fn a_signal_ends_a_request() {
     let store = MemoryStore::start(StoreFault::Mute);
     let line = format!(

@@ -5,10 +5,13 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use units::Nanos;
 
 use super::OPEN_MARK;
 use super::address::{RawAddress, checked};
+use crate::clock::MonotonicClock;
 use crate::error::{Error, ErrorKind};
 use crate::in_call::{BlockedCall, CallKind, InCall};
 use crate::network_setup::{NetworkRole, NetworkSetup, Transport};
@@ -22,12 +25,12 @@ pub(super) struct Connection {
     pub(super) peer: Option<RawAddress>,
 }
 
-/// Time for which a refused connection is tried again, because its peer may be about to begin.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// Time for which a connection is tried, because its peer may be about to begin.
+const PATIENCE: Nanos = Nanos::from_secs(10);
 /// Time between two attempts to connect, and for an announcement to be refused.
 const RETRY_EVERY: Duration = Duration::from_millis(20);
 /// Time that receivers have to join a multicast group before its sender announces itself, which it does once, as in fio.
-const JOIN_TIME: Duration = Duration::from_secs(1);
+const JOIN_TIME: Nanos = Nanos::from_secs(1);
 /// Time after which a blocked call returns, so that a worker notices the end of its run.
 const WAKE_EVERY: Duration = Duration::from_millis(200);
 
@@ -39,22 +42,70 @@ impl Connection {
     pub(super) fn open(network: &NetworkSetup, setup: &Setup) -> Result<Self, Error> {
         let in_call = setup.in_call.clone().unwrap_or_default();
         let since = setup.clock.now();
+        let deadline = match network.role {
+            NetworkRole::Wait => in_call.peer_deadline(),
+            NetworkRole::Connect => in_call.peer_deadline().min(since + PATIENCE),
+        };
+        let awaited = PeerWait { in_call: &in_call, clock: setup.clock, deadline };
         in_call.enter(BlockedCall { kind: CallKind::Await, file: 0, offset: 0, length: 0, since });
         let opened = match network.role {
-            NetworkRole::Wait => wait(network, &in_call),
-            NetworkRole::Connect => connect(network, &in_call),
+            NetworkRole::Wait => wait(network, &awaited),
+            NetworkRole::Connect => connect(network, &awaited),
         };
         in_call.leave();
-        let connection = opened.map_err(|error| failed(network, &error))?;
-        set_timeouts(connection.socket.as_raw_fd()).map_err(|error| failed(network, &error))?;
-        Ok(connection)
+        opened.map_err(|error| failed(network, &error, deadline.since(since)))
     }
 }
 
-fn failed(network: &NetworkSetup, error: &io::Error) -> Error {
+/// A wait for a peer, which ends at its deadline or with the run.
+struct PeerWait<'a> {
+    in_call: &'a InCall,
+    clock: MonotonicClock,
+    deadline: Nanos,
+}
+
+impl PeerWait<'_> {
+    fn is_cancelled(&self) -> bool {
+        self.in_call.is_cancelled() || thread::is_abandoned()
+    }
+
+    /// Fails once the wait is over.
+    fn check(&self) -> io::Result<()> {
+        if self.is_cancelled() {
+            return Err(io::ErrorKind::Interrupted.into());
+        }
+        if self.clock.now() >= self.deadline {
+            return Err(io::Error::from_raw_os_error(libc::ETIMEDOUT));
+        }
+        Ok(())
+    }
+
+    /// Waits until a socket has one of these events, or an error.
+    fn poll(&self, fd: RawFd, events: i16) -> io::Result<()> {
+        loop {
+            let left = self.deadline.since(self.clock.now()).get().div_ceil(1_000_000);
+            let timeout = Duration::from_millis(left).min(WAKE_EVERY);
+            match poll(fd, events, timeout) {
+                Ok(true) => return Ok(()),
+                Err(error) if error.kind() != io::ErrorKind::Interrupted => return Err(error),
+                _ => self.check()?,
+            }
+        }
+    }
+}
+
+/// Describes why there is no connection after a wait of at most `patience`.
+fn failed(network: &NetworkSetup, error: &io::Error, patience: Nanos) -> Error {
     let place = place(network);
     if error.kind() == io::ErrorKind::Interrupted {
         return Error::found(ErrorKind::Cancelled, "wait for a peer at", place, "the run was ended");
+    }
+    if network.role == NetworkRole::Wait && error.raw_os_error() == Some(libc::ETIMEDOUT) {
+        let reason = format!("none came within the {patience} of the job's runtime");
+        let failed = Error::found(ErrorKind::Engine, "wait for a peer at", place, reason);
+        let failed = failed
+            .with_remedy("start the job that sends or connects to it within this time, or write a longer `runtime`");
+        return Error { errno: Some(libc::ETIMEDOUT), ..failed };
     }
     let operation = if network.role == NetworkRole::Wait { "listen at" } else { "connect to" };
     let failed = Error::system(ErrorKind::Engine, operation, place, error);
@@ -68,6 +119,9 @@ fn failed(network: &NetworkSetup, error: &io::Error) -> Error {
             if network.transport == Transport::Vsock =>
         {
             failed.with_remedy("start the job that listens first; for CID 1 load the module vsock_loopback (modprobe)")
+        }
+        Some(libc::ETIMEDOUT | libc::EAGAIN) => {
+            failed.with_remedy("see whether the job that listens runs and accepts, and whether a firewall blocks it")
         }
         Some(libc::EINVAL) if network.segment_bytes > 0 => failed.with_remedy("write an `mss` from 88 to 32767"),
         _ => failed.with_remedy("check `hostname`, `port` and `interface`"),
@@ -98,6 +152,7 @@ fn new_socket(network: &NetworkSetup) -> io::Result<OwnedFd> {
     checked(fd)?;
     // SAFETY: the descriptor is new and has no other owner.
     let socket = unsafe { OwnedFd::from_raw_fd(fd) };
+    set_timeouts(fd)?;
     let is_tcp = matches!(network.transport, Transport::Tcp { .. });
     if is_tcp && network.nodelay {
         set(fd, libc::IPPROTO_TCP, libc::TCP_NODELAY, &1_i32)?;
@@ -113,24 +168,37 @@ fn new_socket(network: &NetworkSetup) -> io::Result<OwnedFd> {
 }
 
 /// Binds, then waits for a connection or an announcement.
-fn wait(network: &NetworkSetup, in_call: &InCall) -> io::Result<Connection> {
+fn wait(network: &NetworkSetup, awaited: &PeerWait<'_>) -> io::Result<Connection> {
     let socket = new_socket(network)?;
     let fd = socket.as_raw_fd();
     let bound = bind(network, fd)?;
     if let Transport::Udp { .. } = network.transport {
-        let peer = await_announcement(fd, in_call)?;
+        let peer = await_announcement(fd, awaited)?;
         return Ok(Connection { socket, peer: Some(peer) });
     }
     // SAFETY: the call takes only numbers.
     checked(unsafe { libc::listen(fd, 10) })?;
-    await_input(fd, in_call)?;
-    // SAFETY: the kernel writes no address.
-    let accepted = unsafe { libc::accept4(fd, std::ptr::null_mut(), std::ptr::null_mut(), libc::SOCK_CLOEXEC) };
-    checked(accepted)?;
-    // SAFETY: the descriptor is new and has no other owner.
-    let socket = unsafe { OwnedFd::from_raw_fd(accepted) };
+    let socket = accept(fd, awaited)?;
+    set_timeouts(socket.as_raw_fd())?;
     drop(bound);
     Ok(Connection { socket, peer: None })
+}
+
+fn accept(fd: RawFd, awaited: &PeerWait<'_>) -> io::Result<OwnedFd> {
+    loop {
+        awaited.poll(fd, libc::POLLIN)?;
+        // SAFETY: the kernel writes no address.
+        let accepted = unsafe { libc::accept4(fd, std::ptr::null_mut(), std::ptr::null_mut(), libc::SOCK_CLOEXEC) };
+        match checked(accepted) {
+            // SAFETY: the descriptor is new and has no other owner.
+            Ok(()) => return Ok(unsafe { OwnedFd::from_raw_fd(accepted) }),
+            // A peer may leave before it is accepted; the socket's timeout then ends the call.
+            Err(error) if matches!(error.raw_os_error(), Some(libc::EAGAIN | libc::EINTR | libc::ECONNABORTED)) => {
+                awaited.check()?;
+            }
+            Err(error) => return Err(error),
+        }
+    }
 }
 
 /// Removes the name of a Unix socket once its peer has connected.
@@ -211,44 +279,58 @@ fn raw_v4(address: Ipv4Addr) -> libc::in_addr {
     libc::in_addr { s_addr: u32::from_ne_bytes(address.octets()) }
 }
 
-fn connect(network: &NetworkSetup, in_call: &InCall) -> io::Result<Connection> {
-    let until = Instant::now() + PATIENCE;
+fn connect(network: &NetworkSetup, awaited: &PeerWait<'_>) -> io::Result<Connection> {
     loop {
-        match attempt(network, in_call) {
-            Err(error) if is_early(network, &error) && Instant::now() < until => std::thread::sleep(RETRY_EVERY),
+        match attempt(network, awaited) {
+            Err(error) if is_early(network, &error) => match awaited.check() {
+                Ok(()) => std::thread::sleep(RETRY_EVERY),
+                Err(over) if over.kind() == io::ErrorKind::Interrupted => return Err(over),
+                Err(_) => return Err(error),
+            },
             done => return done,
-        }
-        if is_over(in_call) {
-            return Err(io::ErrorKind::Interrupted.into());
         }
     }
 }
 
-/// Reports whether a peer does not listen yet. With vsock the kernel reports that as a reset.
+/// Reports whether a peer does not listen yet, or does not accept. With vsock the kernel reports that as a reset.
 fn is_early(network: &NetworkSetup, error: &io::Error) -> bool {
-    matches!(error.raw_os_error(), Some(libc::ECONNREFUSED | libc::ENOENT))
+    matches!(error.raw_os_error(), Some(libc::ECONNREFUSED | libc::ENOENT | libc::EAGAIN))
         || network.transport == Transport::Vsock && error.raw_os_error() == Some(libc::ECONNRESET)
 }
 
-fn attempt(network: &NetworkSetup, in_call: &InCall) -> io::Result<Connection> {
+fn attempt(network: &NetworkSetup, awaited: &PeerWait<'_>) -> io::Result<Connection> {
     let socket = new_socket(network)?;
     let fd = socket.as_raw_fd();
-    match network.transport {
-        Transport::Unix => RawAddress::of_path(Path::new(&network.host))?.connect(fd)?,
-        Transport::Vsock => RawAddress::of_context(context_of(&network.host)?, network.port).connect(fd)?,
-        Transport::Tcp { v6 } => RawAddress::of_ip(resolve(&network.host, network.port, v6)?).connect(fd)?,
+    let address = match network.transport {
+        Transport::Unix => RawAddress::of_path(Path::new(&network.host))?,
+        Transport::Vsock => RawAddress::of_context(context_of(&network.host)?, network.port),
+        Transport::Tcp { v6 } => RawAddress::of_ip(resolve(&network.host, network.port, v6)?),
         Transport::Udp { v6 } => {
             let address = resolve(&network.host, network.port, v6)?;
             let peer = RawAddress::of_ip(address);
-            announce(network, fd, address.ip(), &peer, in_call)?;
+            announce(network, fd, address.ip(), &peer, awaited)?;
             return Ok(Connection { socket, peer: Some(peer) });
         }
+    };
+    match address.connect(fd) {
+        // The socket's timeout or a signal has ended the call, and the kernel goes on.
+        Err(error) if matches!(error.raw_os_error(), Some(libc::EINPROGRESS | libc::EINTR)) => {
+            awaited.poll(fd, libc::POLLOUT)?;
+            socket_error(fd)?;
+        }
+        connected => connected?,
     }
     Ok(Connection { socket, peer: None })
 }
 
 /// Announces a sender of datagrams. A single receiver that is not there yet refuses it.
-fn announce(network: &NetworkSetup, fd: RawFd, group: IpAddr, peer: &RawAddress, in_call: &InCall) -> io::Result<()> {
+fn announce(
+    network: &NetworkSetup,
+    fd: RawFd,
+    group: IpAddr,
+    peer: &RawAddress,
+    awaited: &PeerWait<'_>,
+) -> io::Result<()> {
     if group.is_multicast() {
         if group.is_ipv4() {
             if let Some(text) = &network.interface {
@@ -259,12 +341,10 @@ fn announce(network: &NetworkSetup, fd: RawFd, group: IpAddr, peer: &RawAddress,
         } else {
             set(fd, libc::IPPROTO_IPV6, libc::IPV6_MULTICAST_HOPS, &(network.ttl as i32))?;
         }
-        let until = Instant::now() + JOIN_TIME;
-        while Instant::now() < until {
+        let until = awaited.clock.now() + JOIN_TIME;
+        while awaited.clock.now() < until {
             std::thread::sleep(RETRY_EVERY);
-            if is_over(in_call) {
-                return Err(io::ErrorKind::Interrupted.into());
-            }
+            awaited.check()?;
         }
     } else {
         peer.connect(fd)?;
@@ -272,10 +352,10 @@ fn announce(network: &NetworkSetup, fd: RawFd, group: IpAddr, peer: &RawAddress,
     // SAFETY: the mark is a constant.
     checked(unsafe { peer.send(fd, OPEN_MARK.as_ptr(), OPEN_MARK.len()) } as i32)?;
     // A refusal is an event on the socket.
-    match poll(fd, RETRY_EVERY) {
+    match poll(fd, libc::POLLIN, RETRY_EVERY) {
         Ok(true) => socket_error(fd),
         Ok(false) => Ok(()),
-        Err(error) if is_over(in_call) => Err(error),
+        Err(error) if awaited.is_cancelled() => Err(error),
         Err(_) => Ok(()),
     }
 }
@@ -290,9 +370,9 @@ fn socket_error(fd: RawFd) -> io::Result<()> {
 }
 
 /// Waits for the announcement of a sender and returns its address.
-fn await_announcement(fd: RawFd, in_call: &InCall) -> io::Result<RawAddress> {
+fn await_announcement(fd: RawFd, awaited: &PeerWait<'_>) -> io::Result<RawAddress> {
     loop {
-        await_input(fd, in_call)?;
+        awaited.poll(fd, libc::POLLIN)?;
         let (mut peer, mut bytes) = (RawAddress::empty(), [0_u8; 8]);
         // SAFETY: `bytes` outlives the call and is not used elsewhere.
         let received = unsafe { peer.receive(fd, bytes.as_mut_ptr(), bytes.len()) };
@@ -300,31 +380,13 @@ fn await_announcement(fd: RawFd, in_call: &InCall) -> io::Result<RawAddress> {
         if received == 8 && bytes == OPEN_MARK {
             return Ok(peer);
         }
+        awaited.check()?;
     }
 }
 
-/// Waits for input until the run ends.
-fn await_input(fd: RawFd, in_call: &InCall) -> io::Result<()> {
-    loop {
-        let ready = match poll(fd, WAKE_EVERY) {
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => false,
-            polled => polled?,
-        };
-        if ready {
-            return Ok(());
-        }
-        if is_over(in_call) {
-            return Err(io::ErrorKind::Interrupted.into());
-        }
-    }
-}
-
-fn is_over(in_call: &InCall) -> bool {
-    in_call.is_cancelled() || thread::is_abandoned()
-}
-
-fn poll(fd: RawFd, timeout: Duration) -> io::Result<bool> {
-    let mut polled = libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
+/// Reports whether a socket has one of these events, or an error, within `timeout`.
+fn poll(fd: RawFd, events: i16, timeout: Duration) -> io::Result<bool> {
+    let mut polled = libc::pollfd { fd, events, revents: 0 };
     // SAFETY: `polled` outlives the call.
     let ready = unsafe { libc::poll(&raw mut polled, 1, timeout.as_millis() as i32) };
     checked(ready)?;

@@ -1,0 +1,185 @@
+//! Jobs whose peer never comes, or comes and never answers, end with their runtime.
+
+use std::net::TcpListener;
+use std::os::unix::net::UnixListener;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::channel;
+use std::time::Duration;
+
+use device::DeviceRunner;
+use job::{Dialect, EmptySource, InjectedOptions};
+use runner::{CompletedRun, NullObserver, RunControl, RunOptions, Runner, Seeds};
+
+use crate::layout::NoLogs;
+
+/// Runs a job as fio, in two engines, and returns its error; empty if it has none. `signal` ends it, unless it is 0.
+fn errors(options: &str, runtime: &str, signal: i32) -> [String; 2] {
+    ["net", "netsplice"].map(|engine| {
+        let line = format!("--name=a --ioengine={engine} --bs=4k --size=1m {runtime} {options}");
+        let (sender, ended) = channel();
+        std::thread::spawn(move || drop(sender.send(run(&line, signal))));
+        let run = ended.recv_timeout(Duration::from_secs(120)).expect("the job ends");
+        run.workers[0].error.as_ref().map_or(String::new(), |error| error.text.clone())
+    })
+}
+
+fn run(line: &str, signal: i32) -> CompletedRun {
+    let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
+    let around = InjectedOptions::default();
+    let plan = job::parse_job_arguments(&words, &[], &around, Dialect::Fio, &EmptySource).into_result().unwrap().0;
+    let runner = DeviceRunner::as_fio(None, false, Arc::new(NoLogs));
+    let prepared = runner.prepare(&plan, Seeds::fixed(1)).unwrap();
+    assert_eq!(prepared.refusals(), &[] as &[String], "{line}");
+    let control = Signalled { asked: AtomicUsize::new(0), signal };
+    prepared.run(&RunOptions::default(), &control, &mut NullObserver).unwrap()
+}
+
+/// A control whose signal arrives once the workers have begun to wait.
+struct Signalled {
+    asked: AtomicUsize,
+    signal: i32,
+}
+
+impl RunControl for Signalled {
+    fn end(&self) -> Option<i32> {
+        // The supervisor asks before it has started a worker, then every 50 ms.
+        let asked = self.asked.fetch_add(1, Ordering::Relaxed);
+        (self.signal != 0 && asked > 4).then_some(self.signal)
+    }
+
+    fn gives_up(&self) -> bool {
+        false
+    }
+
+    fn is_urgent(&self) -> bool {
+        false
+    }
+
+    fn grace(&self) -> Duration {
+        Duration::from_secs(60)
+    }
+
+    fn take_status_request(&self) -> bool {
+        false
+    }
+
+    fn elapsed(&self) -> Duration {
+        Duration::ZERO
+    }
+}
+
+const RUNTIME: &str = "--runtime=200ms --time_based";
+
+/// Returns a port that is free now.
+fn free_port() -> u16 {
+    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+}
+
+fn has_ipv6() -> bool {
+    TcpListener::bind("[::1]:0").is_ok()
+}
+
+/// Jobs that wait for a peer, with what their errors name.
+fn waiting(directory: &Path) -> Vec<(String, String)> {
+    let protocols = ["tcp --listen", "udp"]
+        .into_iter()
+        .chain(has_ipv6().then_some(["tcpv6 --listen", "udpv6"]).into_iter().flatten());
+    let of_ports = protocols.map(|protocol| {
+        let port = free_port();
+        (format!("--protocol={protocol} --port={port} --rw=read"), format!("port {port}"))
+    });
+    let path = directory.join("waiting").display().to_string();
+    of_ports.chain([(format!("--protocol=unix --hostname={path} --rw=read"), path)]).collect()
+}
+
+/// `runtime` did not end a wait for a peer.
+#[test]
+fn a_job_waited_for_ever_for_a_peer_that_does_not_come() {
+    let directory = tempfile::tempdir().unwrap();
+    for (options, place) in waiting(directory.path()) {
+        for error in errors(&options, RUNTIME, 0) {
+            let expected =
+                format!("cannot wait for a peer at {place}: none came within the 200 ms of the job's runtime");
+            assert!(error.starts_with(&expected), "{options}: {error}");
+        }
+    }
+    assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0, "the socket is removed");
+}
+
+#[test]
+fn a_signal_ends_a_wait_for_a_peer() {
+    let directory = tempfile::tempdir().unwrap();
+    for (options, _) in waiting(directory.path()) {
+        assert_eq!(errors(&options, "", 15), [""; 2], "{options}");
+    }
+}
+
+/// A sender tried for ten seconds, whatever its runtime.
+#[test]
+fn a_sender_outlasted_its_runtime_without_a_receiver() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("socket").display().to_string();
+    let port = free_port();
+    let mut senders = vec![
+        (format!("--protocol=tcp --hostname=127.0.0.1 --port={port}"), format!("127.0.0.1, port {port}")),
+        (format!("--protocol=udp --hostname=127.0.0.1 --port={port}"), format!("127.0.0.1, port {port}")),
+        (format!("--protocol=unix --hostname={path}"), path),
+    ];
+    if has_ipv6() {
+        senders.push((format!("--protocol=tcpv6 --hostname=::1 --port={port}"), format!("::1, port {port}")));
+    }
+    for (options, place) in senders {
+        for error in errors(&format!("{options} --rw=write"), RUNTIME, 0) {
+            assert!(error.starts_with(&format!("cannot connect to {place}: ")), "{options}: {error}");
+            assert!(error.ends_with("help: start the job that listens first"), "{error}");
+        }
+    }
+}
+
+/// The call that connects returned only when the kernel gave up, after minutes or never.
+#[test]
+fn a_full_listener_held_up_a_sender_beyond_its_runtime() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("socket");
+    let (listener, ip_listener) = (UnixListener::bind(&path).unwrap(), TcpListener::bind("127.0.0.1:0").unwrap());
+    for fd in [&listener as &dyn std::os::fd::AsFd, &ip_listener] {
+        rustix::net::listen(fd, 0).unwrap();
+    }
+    let address = ip_listener.local_addr().unwrap();
+    // One connection more than the backlog has places.
+    let _held = std::os::unix::net::UnixStream::connect(&path).unwrap();
+    let _ip_held = std::net::TcpStream::connect(address).unwrap();
+    for options in [
+        format!("--protocol=unix --hostname={}", path.display()),
+        format!("--protocol=tcp --hostname=127.0.0.1 --port={}", address.port()),
+    ] {
+        for error in errors(&format!("{options} --rw=write"), RUNTIME, 0) {
+            assert!(error.starts_with("cannot connect to "), "{options}: {error}");
+            assert!(error.contains("help: see whether the job that listens runs"), "{error}");
+        }
+        assert_eq!(errors(&format!("{options} --rw=write"), "", 15), [""; 2], "{options}");
+    }
+}
+
+#[test]
+fn a_job_ends_with_its_runtime_although_its_peer_is_silent() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("socket");
+    let (listener, ip_listener) = (UnixListener::bind(&path).unwrap(), TcpListener::bind("127.0.0.1:0").unwrap());
+    let port = ip_listener.local_addr().unwrap().port();
+    let unix = format!("--protocol=unix --hostname={}", path.display());
+    let tcp = format!("--protocol=tcp --hostname=127.0.0.1 --port={port}");
+    for options in [
+        &format!("{unix} --rw=write"),
+        &format!("{tcp} --rw=read"),
+        &format!("{tcp} --rw=write"),
+        &format!("{tcp} --rw=rw"),
+        &format!("{tcp} --rw=write --pingpong"),
+    ] {
+        assert_eq!(errors(options, RUNTIME, 0), [""; 2], "{options}");
+        assert_eq!(errors(options, "--loops=1000000", 15), [""; 2], "{options}");
+    }
+    drop((listener, ip_listener));
+}
