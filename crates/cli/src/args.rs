@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use engine::gate::{Sharing, WriteGate};
+use engine::gate::{Permissions, Sharing, WriteGate};
 use job::SplitKind;
 use report::ResultFormat;
 
@@ -26,6 +26,9 @@ pub(crate) struct CommonOptions {
     /// Permit writes to this existing file that Fathom did not create (repeatable)
     #[arg(long, value_name = "FILE", help_heading = "Safety")]
     pub(crate) allow_overwrite: Vec<PathBuf>,
+    /// Permit a --metrics address that other hosts can reach, and jobs that listen on all addresses
+    #[arg(long, help_heading = "Safety")]
+    pub(crate) insecure: bool,
     /// Seed for all random choices
     #[arg(long, value_name = "N", help_heading = "Measurement")]
     pub(crate) seed: Option<u64>,
@@ -35,6 +38,9 @@ pub(crate) struct CommonOptions {
     /// Wait this long for operations in flight after the runtime or a signal
     #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = crate::signals::duration, help_heading = "Measurement")]
     pub(crate) grace: Duration,
+    /// Serve live metrics (OpenMetrics over HTTP); addresses of other hosts need --insecure
+    #[arg(long, value_name = "ADDRESS:PORT", help_heading = "Output")]
+    pub(crate) metrics: Option<String>,
     /// Do not save this run
     #[arg(long, help_heading = "Output")]
     pub(crate) no_record: bool,
@@ -44,7 +50,10 @@ impl CommonOptions {
     /// Creates the write gate of these options. It records what the command writes as data of Fathom.
     pub(crate) fn gate(&self) -> Arc<WriteGate> {
         let sharing = rank::joined().map_or(Sharing::Exclusive, |fleet| Sharing::Ranks(fleet.number()));
-        device::safety::gate(&self.allow_destroy, &self.allow_overwrite, sharing, home::ledger().as_deref())
+        let (destroy, overwrite) = (self.allow_destroy.clone(), self.allow_overwrite.clone());
+        let permissions =
+            Permissions { destroy, overwrite, any_peer: self.insecure, sharing, ..Permissions::default() };
+        device::safety::gate(permissions, home::ledger().as_deref())
     }
 
     /// Reports whether to save the run. `FATHOM_NO_RECORD` disables saving for all commands.
@@ -53,17 +62,6 @@ impl CommonOptions {
             && !rank::is_silent()
             && std::env::var_os("FATHOM_NO_RECORD").is_none_or(|value| value.is_empty())
     }
-}
-
-/// The metrics endpoint.
-#[derive(Clone, Debug, Default, Args)]
-pub(crate) struct EndpointOptions {
-    /// Serve live metrics (OpenMetrics over HTTP); addresses of other hosts need --insecure
-    #[arg(long, value_name = "ADDRESS:PORT", help_heading = "Output")]
-    pub(crate) metrics: Option<String>,
-    /// Permit a --metrics address that other hosts can reach
-    #[arg(long, requires = "metrics", help_heading = "Output")]
-    pub(crate) insecure: bool,
 }
 
 /// Options of how job files are read.
@@ -101,8 +99,6 @@ pub(crate) struct RunCommandOptions {
     /// Show live graphs instead of progress (press ? for keys)
     #[arg(long, conflicts_with = "progress", help_heading = "Output")]
     pub(crate) live: bool,
-    #[command(flatten)]
-    pub(crate) endpoint: EndpointOptions,
     /// Run N times, interleaving job files, and report the variation
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000), help_heading = "Measurement")]
     pub(crate) repeat: Option<u32>,
@@ -187,8 +183,6 @@ pub(crate) struct SweepOptions {
     /// Write additional output to FILE: .json .html .svg .csv .txt (repeatable)
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     pub(crate) output: Vec<PathBuf>,
-    #[command(flatten)]
-    pub(crate) endpoint: EndpointOptions,
     #[command(flatten)]
     pub(crate) job_files: JobFileOptions,
     #[command(flatten)]

@@ -5,7 +5,7 @@ use std::net::{SocketAddr, TcpListener};
 use engine::cleanup::{self, CleanUp};
 use live::{LiveScreen, RunView, ScreenHooks, ScreenTerminal, endpoint};
 
-use crate::args::EndpointOptions;
+use crate::args::CommonOptions;
 use crate::terminal::{self, write_stderr};
 use crate::{diagnostics, rank, shutdown};
 
@@ -24,12 +24,12 @@ const PORT: u16 = 9184;
 
 impl RequestedObservers {
     /// Binds the socket and opens the terminal, before anything is touched.
-    pub(crate) fn acquire(endpoint: &EndpointOptions, live: Option<&str>) -> Result<Self, String> {
+    pub(crate) fn acquire(options: &CommonOptions, live: Option<&str>) -> Result<Self, String> {
         if rank::is_silent() {
             return Ok(Self::default());
         }
         let live = live.map(|title| ScreenTerminal::open(title, terminal::features())).transpose()?;
-        let metrics = endpoint.metrics.as_deref().map(|text| listen(text, endpoint.insecure)).transpose()?;
+        let metrics = options.metrics.as_deref().map(|text| listen(text, options.insecure)).transpose()?;
         Ok(Self { metrics, live })
     }
 

@@ -100,7 +100,7 @@ pub(crate) fn open_for_grid(options: &RunCommandOptions) -> Result<Vec<Output>, 
     let of_one_run = [
         ("--events", options.events.is_some()),
         ("--live", options.live),
-        ("--metrics", options.endpoint.metrics.is_some()),
+        ("--metrics", options.common.metrics.is_some()),
     ];
     if let Some((option, _)) = of_one_run.iter().find(|(_, given)| *given) {
         return Err(format!("{option}: not available for a sweep, whose points run in parallel\nhelp: leave it out"));

@@ -228,7 +228,7 @@ fn claim_outputs(options: &RunCommandOptions) -> Result<(), String> {
 
 /// Opens the result files, the event log and the observers, before time is spent on the run.
 fn open_outputs(options: &RunCommandOptions) -> Result<(Vec<Output>, EventLog, RequestedObservers), String> {
-    let observers = RequestedObservers::acquire(&options.endpoint, options.live.then_some("fathom run"))?;
+    let observers = RequestedObservers::acquire(&options.common, options.live.then_some("fathom run"))?;
     let files = match options.repeat {
         Some(_) => outputs::open_for_many(options, "a series of repeats")?,
         None => Output::open(&options.output, ResultFormat::OF_RUN)?,

@@ -46,7 +46,7 @@ pub(crate) fn command(options: &SweepOptions, jobs: &[String], words: &[String])
     if options.common.dry_run {
         return Ok(outputs::print_text(&own.iter().map(|sweep| sweep.told()).collect::<String>()));
     }
-    let observers = RequestedObservers::acquire(&options.endpoint, None).map_err(Exit::usage)?;
+    let observers = RequestedObservers::acquire(&options.common, None).map_err(Exit::usage)?;
     let mut files = Output::open(&options.output, ResultFormat::OF_SWEEP).map_err(Exit::usage)?;
     let signals = Signals::listen(options.common.grace)?;
     let mut display = Display::new(options.common.progress, EventLog::none()).with_observers(observers);

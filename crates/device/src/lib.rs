@@ -35,7 +35,7 @@ mod opendir;
 mod opening;
 pub mod outputs;
 mod pattern_files;
-mod peers;
+pub mod peers;
 mod program;
 mod runner;
 pub mod safety;

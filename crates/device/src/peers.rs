@@ -1,7 +1,7 @@
 //! Connections of the engines of networks.
 
 use engine::{NetworkRole, NetworkSetup, Transport};
-use job::{Engine, Job, NetworkProtocol};
+use job::{Engine, Job, NetworkProtocol, Plan};
 use runner::WorkerPlan;
 
 /// Returns the connection of a worker; none for an engine of storage.
@@ -27,5 +27,15 @@ pub(crate) fn network(worker_plan: &WorkerPlan, job: &Job) -> Option<NetworkSetu
         window_bytes: options.window_bytes,
         segment_bytes: options.segment_bytes,
         numbers: job.verify.method.is_none(),
+    })
+}
+
+/// Returns the jobs that listen on all addresses of the host, a line each.
+pub fn listeners(plan: &Plan, workers: &[WorkerPlan]) -> impl Iterator<Item = String> {
+    workers.chunk_by(|a, b| a.job == b.job).filter_map(|clones| {
+        let job = &plan.jobs[clones[0].job];
+        let network = network(&clones[0], job).filter(NetworkSetup::listens_on_all_addresses)?;
+        let port = network.port;
+        Some(format!("job {} listens on all addresses of this host, at port {port}: any host may connect", job.name))
     })
 }

@@ -14,9 +14,8 @@ use crate::namespaces;
 
 /// Creates the write gate of `run`, `sweep` and `suite`, which write all the data themselves, so their files are marked
 /// as Fathom's.
-pub fn gate(destroy: &[PathBuf], overwrite: &[PathBuf], sharing: Sharing, ledger: Option<&Path>) -> Arc<WriteGate> {
-    let (destroy, overwrite) = (destroy.to_vec(), overwrite.to_vec());
-    open(Permissions { destroy, overwrite, sharing, marks_own: true, ..Permissions::default() }, ledger)
+pub fn gate(permissions: Permissions, ledger: Option<&Path>) -> Arc<WriteGate> {
+    open(Permissions { marks_own: true, ..permissions }, ledger)
 }
 
 /// Creates the write gate of a server, whose files belong to its clients.

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use device::DeviceRunner;
 use engine::ErrorKind;
 use engine::files::{FallocateMode, FileLayout, LayoutContent};
-use engine::gate::{Sharing, WriteGate};
+use engine::gate::{Permissions, Sharing, WriteGate};
 use job::{Dialect, EmptySource, InjectedOptions, Plan, RankTable};
 use runner::{
     CompletedRun, LogPlan, LogSink, NullObserver, PreparedRun, RunControl, RunError, RunOptions, Runner, Seeds,
@@ -65,7 +65,7 @@ impl RunControl for TestControl<'_> {
 }
 
 fn gate_of_rank() -> Arc<WriteGate> {
-    device::safety::gate(&[], &[], Sharing::Ranks(7), None)
+    device::safety::gate(Permissions { sharing: Sharing::Ranks(7), ..Permissions::default() }, None)
 }
 
 fn runner_of_rank() -> DeviceRunner {

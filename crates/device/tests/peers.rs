@@ -9,7 +9,8 @@ use std::sync::mpsc::channel;
 use std::time::Duration;
 
 use device::DeviceRunner;
-use job::{Dialect, EmptySource, InjectedOptions};
+use engine::gate::Permissions;
+use job::{Dialect, EmptySource, InjectedOptions, Plan};
 use runner::{CompletedRun, NullObserver, RunControl, RunOptions, Runner, Seeds};
 
 use crate::layout::NoLogs;
@@ -25,10 +26,13 @@ fn errors(options: &str, runtime: &str, signal: i32) -> [String; 2] {
     })
 }
 
-fn run(line: &str, signal: i32) -> CompletedRun {
+fn plan(line: &str, dialect: Dialect) -> Plan {
     let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
-    let around = InjectedOptions::default();
-    let plan = job::parse_job_arguments(&words, &[], &around, Dialect::Fio, &EmptySource).into_result().unwrap().0;
+    job::parse_job_arguments(&words, &[], &InjectedOptions::default(), dialect, &EmptySource).into_result().unwrap().0
+}
+
+fn run(line: &str, signal: i32) -> CompletedRun {
+    let plan = plan(line, Dialect::Fio);
     let runner = DeviceRunner::as_fio(None, false, Arc::new(NoLogs));
     let prepared = runner.prepare(&plan, Seeds::fixed(1)).unwrap();
     assert_eq!(prepared.refusals(), &[] as &[String], "{line}");
@@ -182,4 +186,40 @@ fn a_job_ends_with_its_runtime_although_its_peer_is_silent() {
         assert_eq!(errors(options, "--loops=1000000", 15), [""; 2], "{options}");
     }
     drop((listener, ip_listener));
+}
+
+#[test]
+fn any_host_could_connect_to_a_job_that_listens() {
+    let refusals = |options: &str, any_peer: bool| {
+        let plan = plan(&format!("--name=a --ioengine=net --rw=read --port=9 --size=1m {options}"), Dialect::Strict);
+        let gate = device::safety::gate(Permissions { any_peer, ..Permissions::default() }, None);
+        let runner = DeviceRunner::strict(gate, Arc::new(NoLogs));
+        runner.prepare(&plan, Seeds::fixed(1)).unwrap().refusals().to_vec()
+    };
+    let open = [
+        "--listen --numjobs=3",
+        "--listen --hostname=0.0.0.0",
+        "--listen --hostname=0",
+        "--listen --protocol=tcpv6 --hostname=::",
+        "--listen --protocol=tcpv6 --hostname=::ffff:0.0.0.0",
+        "--protocol=udp",
+        "--protocol=udpv6",
+    ];
+    for options in open {
+        let [refusal] = &refusals(options, false)[..] else { panic!("{options}") };
+        assert!(refusal.starts_with("job a listens on all addresses of this host, at port 9: "), "{refusal}");
+        assert!(refusal.ends_with("or add --insecure to permit it"), "{refusal}");
+        assert_eq!(refusals(options, true), [""; 0], "{options}");
+    }
+    let named = [
+        "--listen --hostname=127.0.0.1",
+        "--listen --protocol=tcpv6 --hostname=::1",
+        "--protocol=udp --hostname=localhost",
+        "--protocol=udp --hostname=239.7.7.7",
+        "--listen --protocol=vsock",
+        "--rw=write --hostname=0.0.0.0",
+    ];
+    for options in named {
+        assert_eq!(refusals(options, false), [""; 0], "{options}");
+    }
 }

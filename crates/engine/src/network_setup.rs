@@ -1,5 +1,8 @@
 //! Settings of a network connection.
 
+use std::io;
+use std::net::{SocketAddr, ToSocketAddrs};
+
 /// Connection of the engines of networks.
 #[derive(Clone, Debug)]
 pub struct NetworkSetup {
@@ -7,8 +10,8 @@ pub struct NetworkSetup {
     pub transport: Transport,
     /// Who begins.
     pub role: NetworkRole,
-    /// Host to connect to, multicast group to receive from, path of the Unix socket, or context ID (CID); empty
-    /// if any peer may connect.
+    /// Host to connect to, address to listen on, multicast group to receive from, path of the Unix socket, or context
+    /// ID (CID); empty if any peer may connect.
     pub host: String,
     /// Port to connect to or to wait on; unused with Unix sockets.
     pub port: u16,
@@ -29,6 +32,19 @@ pub struct NetworkSetup {
     pub segment_bytes: u32,
     /// Whether datagrams end with their number, as fio's do unless they are verified.
     pub numbers: bool,
+}
+
+impl NetworkSetup {
+    /// Reports whether a worker listens on all addresses of the host. Resolves names.
+    #[must_use]
+    pub fn listens_on_all_addresses(&self) -> bool {
+        let (Transport::Tcp { v6 } | Transport::Udp { v6 }) = self.transport else { return false };
+        let is_unspecified = || {
+            let resolved = resolve(&self.host, self.port, v6);
+            resolved.is_ok_and(|address| address.ip().to_canonical().is_unspecified())
+        };
+        self.role == NetworkRole::Wait && (self.host.is_empty() || is_unspecified())
+    }
 }
 
 /// Transports of the engines of networks.
@@ -57,4 +73,10 @@ pub enum NetworkRole {
     Wait,
     /// Connects to a peer, or sends datagrams to it.
     Connect,
+}
+
+/// Returns an address of a host, of this family. Numbers need no look-up.
+pub(crate) fn resolve(host: &str, port: u16, v6: bool) -> io::Result<SocketAddr> {
+    let found = (host, port).to_socket_addrs()?.find(|address| address.is_ipv6() == v6);
+    found.ok_or_else(|| io::Error::new(io::ErrorKind::AddrNotAvailable, "it has no address of this family"))
 }

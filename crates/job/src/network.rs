@@ -2,6 +2,7 @@
 
 use std::net::IpAddr;
 
+use crate::Dialect;
 use crate::diagnostic::Diagnostic;
 use crate::model::{Direction, Job, NetworkProtocol};
 use crate::strict::StrictContext;
@@ -79,8 +80,14 @@ pub(crate) fn check(job: &Job, context: &StrictContext<'_>) -> Option<Diagnostic
         );
     }
     let is_group = |host: &String| host.parse().is_ok_and(|address: IpAddr| address.is_multicast());
+    let is_named = match network.protocol {
+        NetworkProtocol::Unix => true,
+        NetworkProtocol::Vsock => false,
+        // fio listens on all addresses.
+        _ => context.dialect == Dialect::Strict,
+    };
     match &network.hostname {
-        Some(host) if waits(job) && network.protocol != NetworkProtocol::Unix && !is_group(host) => problem(
+        Some(host) if waits(job) && !is_named && !is_group(host) => problem(
             "hostname",
             "a job that listens accepts any host, and `hostname` is that of one",
             "leave `hostname` out, unless it is that of a multicast group",

@@ -178,7 +178,7 @@ impl<'a> Resolver<'a> {
             title: Some(raw.place.clone()),
             options: given.iter().map(|(spec, option)| (spec.name, option.value_place.clone())).collect(),
         };
-        let context = strict::StrictContext { given: &given, place: &raw.place };
+        let context = strict::StrictContext { given: &given, place: &raw.place, dialect: self.dialect };
         choose_verification(&mut draft.job.verify, self.dialect, &context);
         if self.dialect == Dialect::Strict {
             replay::choose_defaults(&mut draft, &context);

@@ -3,6 +3,7 @@
 
 use units::Nanos;
 
+use crate::Dialect;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::draft::JobDraft;
 use crate::model::Engine;
@@ -16,6 +17,7 @@ pub(crate) struct StrictContext<'a> {
     pub(crate) given: &'a [(&'static OptionSpec, RawOption)],
     /// Place of the title.
     pub(crate) place: &'a Place,
+    pub(crate) dialect: Dialect,
 }
 
 impl StrictContext<'_> {

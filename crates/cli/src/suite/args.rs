@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use crate::args::{CommonOptions, EndpointOptions, PageFormat};
+use crate::args::{CommonOptions, PageFormat};
 
 pub(crate) const HELP: &str = "\
 A suite is a published benchmark procedure: its steps in order, its preconditions, the meaning of each \
@@ -85,8 +85,6 @@ pub(crate) struct SuiteRunOptions {
     /// Write additional output to FILE: .json .html .md .txt (repeatable)
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     pub(super) output: Vec<PathBuf>,
-    #[command(flatten)]
-    pub(super) endpoint: EndpointOptions,
     #[command(flatten)]
     pub(super) common: CommonOptions,
 }

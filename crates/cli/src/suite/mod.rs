@@ -172,7 +172,7 @@ fn open(options: &SuiteRunOptions, question: &SuiteQuestion<'_>) -> Result<Opene
         }
     }
     let files = Output::open(&options.output, ResultFormat::OF_SUITE).map_err(refused)?;
-    let observers = RequestedObservers::acquire(&options.endpoint, None).map_err(refused)?;
+    let observers = RequestedObservers::acquire(&options.common, None).map_err(refused)?;
     Ok(OpenedSuite { path, saved, files, observers, _lock: lock })
 }
 

@@ -132,7 +132,6 @@ fn unusable_addresses_are_refused_before_anything_is_touched() {
             "--metrics here".to_owned(),
             "`here` is not an address with a port\n |\n = help: write, for example, 127.0.0.1:9184",
         ),
-        ("--insecure".to_owned(), "--metrics <ADDRESS:PORT>"),
     ] {
         let outcome = run(&mut fathom(words(&format!("{line} {words_of}")))).expect_code(2);
         assert!(outcome.stderr.contains(message), "{words_of}: {}", outcome.stderr);

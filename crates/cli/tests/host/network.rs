@@ -252,6 +252,19 @@ fn a_connection_that_breaks_is_an_error() {
     assert_eq!((broken.counts()[0], broken.counts()[5]), (1, 104), "ECONNRESET: {}", broken.outcome.stdout);
 }
 
+#[test]
+fn listening_to_any_host_is_permitted_or_warned_of() {
+    let line =
+        format!("--name=a --ioengine=net --rw=read --listen --port={} --bs=4k --size=4k --runtime=1", free_port());
+    let warning = "listens on all addresses of this host";
+    let refused = run(&mut fathom(words(&format!("run {line}")))).expect_code(2);
+    assert!(refused.stderr.contains(warning), "{}", refused.stderr);
+    let permitted = run(&mut fathom(words(&format!("run {line} --insecure")))).expect_code(3);
+    assert!(permitted.stderr.contains("cannot wait for a peer at port"), "{}", permitted.stderr);
+    let warned = begin(OURS, &line).outcome.expect_code(1);
+    assert!(warned.stderr.contains(&format!("fio: warning: job a {warning}")), "{}", warned.stderr);
+}
+
 /// fio waits for its peer for ever, whatever the runtime.
 #[test]
 fn a_receiver_without_data_ends_with_its_runtime() {

@@ -74,6 +74,8 @@ pub struct Permissions {
     pub any_content: bool,
     /// Whether to ignore the content of regular files: the rule of a server, whose files belong to its clients.
     pub any_file: bool,
+    /// Whether jobs may listen on all addresses of the host.
+    pub any_peer: bool,
     /// How regular files are shared with other programs.
     pub sharing: Sharing,
     /// Whether Fathom writes all the data and so marks what it leaves as its own. False for a server, whose clients
@@ -325,6 +327,12 @@ impl WriteGate {
     #[must_use]
     pub fn permits_overwrite(&self, path: &Path) -> bool {
         FileIdentity::at(path).is_some_and(|identity| self.may_overwrite(identity) || self.may_destroy(identity))
+    }
+
+    /// Reports whether jobs may listen on all addresses of the host.
+    #[must_use]
+    pub fn permits_any_peer(&self) -> bool {
+        self.permissions.any_peer
     }
 
     fn may_destroy(&self, identity: FileIdentity) -> bool {

@@ -1,7 +1,7 @@
 //! Creates sockets and waits for peers.
 
 use std::io;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use super::address::{RawAddress, checked};
 use crate::clock::MonotonicClock;
 use crate::error::{Error, ErrorKind};
 use crate::in_call::{BlockedCall, CallKind, InCall};
-use crate::network_setup::{NetworkRole, NetworkSetup, Transport};
+use crate::network_setup::{NetworkRole, NetworkSetup, Transport, resolve};
 use crate::setup::Setup;
 use crate::thread;
 
@@ -403,9 +403,4 @@ fn set<T>(fd: RawFd, level: i32, name: i32, value: &T) -> io::Result<()> {
     let length = size_of::<T>() as libc::socklen_t;
     // SAFETY: the kernel reads `length` bytes from `value`, which outlives the call.
     checked(unsafe { libc::setsockopt(fd, level, name, std::ptr::from_ref(value).cast(), length) })
-}
-
-fn resolve(host: &str, port: u16, v6: bool) -> io::Result<SocketAddr> {
-    let found = (host, port).to_socket_addrs()?.find(|address| address.is_ipv6() == v6);
-    found.ok_or_else(|| io::Error::new(io::ErrorKind::AddrNotAvailable, "it has no address of this family"))
 }

@@ -243,7 +243,7 @@ pub(crate) fn plan(words: &[&str]) -> Plan {
 
 /// Returns a runner of all ranks on the null engine, and the records that each rank saves by itself.
 pub(crate) fn runner(fleet: &Fleet) -> (FleetRunner<'_>, Arc<Mutex<Vec<Run>>>) {
-    let gate = device::safety::gate(&[], &[], Default::default(), None);
+    let gate = device::safety::gate(Default::default(), None);
     let inner = DeviceRunner::strict(gate, Arc::new(NoLogs));
     let saved: Arc<Mutex<Vec<Run>>> = Arc::default();
     let save = {

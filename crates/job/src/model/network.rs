@@ -5,7 +5,8 @@ use super::Direction;
 /// Connection of a job that sends or receives blocks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NetworkOptions {
-    /// Host to connect to, or multicast group to receive from (`hostname`); a path with Unix sockets, a CID with vsock.
+    /// Host to connect to, address to listen on, or multicast group to receive from (`hostname`); a path with Unix
+    /// sockets, a CID with vsock.
     pub hostname: Option<String>,
     /// Port to connect to or to listen on; each clone adds its number.
     pub port: Option<u16>,

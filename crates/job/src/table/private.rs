@@ -129,9 +129,13 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
         d.job.engine.processor.ends_with_others = on;
     })
     .engines(PROCESSOR),
-    text("hostname", "Host to connect to, multicast group to receive from, or path of a Unix socket.", |d, text| {
-        d.job.engine.network.hostname = (!text.is_empty()).then(|| text.to_owned());
-    })
+    text(
+        "hostname",
+        "Host to connect to, own address to listen on, multicast group, or path of a Unix socket.",
+        |d, text| {
+            d.job.engine.network.hostname = (!text.is_empty()).then(|| text.to_owned());
+        },
+    )
     .engines(NETWORK),
     later("hostname", Text, "Host to connect to or address to listen on.").engines(&["rdma"]),
     int("port", (1, 65_535), "Port to connect to or listen on; each clone adds its number.", |d, n| {
