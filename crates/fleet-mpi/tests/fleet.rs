@@ -370,7 +370,7 @@ fn without_rank_4_of_three_hosts(hosts: &Hosts, timeout_s: u64) {
     assert!(text.contains("5 of 6 on 3 hosts") && text.contains("rank 4: no heartbeat"), "{text}");
     let (merged, own) = records(home.path(), &output);
     check_merged(&merged, &own);
-    assert_eq!(merged.fleet.unwrap().missing().iter().map(|lost| lost.rank).collect::<Vec<_>>(), [4]);
+    assert_eq!(merged.fleet.unwrap().missing().into_iter().flat_map(|lost| lost.ranks).collect::<Vec<_>>(), [4]);
 }
 
 fn signal(pid: u32, name: &str) {
@@ -410,7 +410,7 @@ fn others_continue_without_rank_4(launcher: Launcher, options: &[&str], timeout_
     assert!(ended.stdout.contains("7 of 8 on 1 host") && ended.stdout.contains("rank 4: no heartbeat"));
     let (merged, own) = records(home.path(), &home.path().join("run.json"));
     check_merged(&merged, &own);
-    assert_eq!(merged.fleet.unwrap().missing().iter().map(|lost| lost.rank).collect::<Vec<_>>(), [4]);
+    assert_eq!(merged.fleet.unwrap().missing().into_iter().flat_map(|lost| lost.ranks).collect::<Vec<_>>(), [4]);
     check_delay(&ended, timeout_s);
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use job::{Diagnostic, Plan, RankTable, SplitKind};
-use record::{ClockRecord, FleetRecord, LostRank, RankFailure, RankRecord, Run};
+use record::{ClockRecord, FleetRecord, RankFailure, RankRecord, Run};
 use runner::{
     CompletedRun, Observer, PreparedRun, Preview, RemoteFailure, RunControl, RunError, RunOptions, Runner, Seeds,
     WorkerFailure, WorkerPlan,
@@ -265,7 +265,8 @@ impl FleetRun<'_> {
             });
             completed.elsewhere.push(RemoteFailure { failure, lines: text.collect() });
         }
-        for LostRank { rank, reason } in merged.missing() {
+        let missing = merged.missing();
+        for (rank, reason) in missing.iter().flat_map(|one| one.ranks.clone().map(|rank| (rank, &one.reason))) {
             let known = lost_before.iter().any(|(lost, _)| *lost == rank);
             let when = if known { "has no result of this run" } else { "is lost" };
             let lines = vec![format!("{} {when}: {reason}", label(rank))];

@@ -133,7 +133,7 @@ fn results_survive_without(dead: &[u32], silence: Duration) {
         let fleet = completed.run.fleet.unwrap();
         let members: Vec<u32> = fleet.members.iter().map(|member| member.rank).collect();
         assert_eq!(members, (0..8).filter(|rank| !dead.contains(rank)).collect::<Vec<_>>());
-        assert_eq!(fleet.missing().iter().map(|lost| lost.rank).collect::<Vec<_>>(), dead);
+        assert_eq!(fleet.missing().iter().flat_map(|lost| lost.ranks.clone()).collect::<Vec<_>>(), dead);
         let lines: Vec<String> = completed.elsewhere.iter().flat_map(|one| one.lines.clone()).collect();
         for lost in dead {
             let named = format!("rank {lost} on node{lost} is lost: ");
@@ -250,7 +250,7 @@ fn a_stopped_rank_is_told(silence: Duration) {
     });
     for result in &results[..3] {
         let missing = result.as_ref().unwrap();
-        assert_eq!(missing.iter().map(|lost| lost.rank).collect::<Vec<_>>(), [3]);
+        assert_eq!(missing.iter().flat_map(|lost| lost.ranks.clone()).collect::<Vec<_>>(), [3]);
     }
     let error = results[3].as_ref().unwrap_err();
     assert!(error.contains("went on without this one") || error.contains("rank 0 is lost"), "{error}");

@@ -1,6 +1,8 @@
 //! The ranks of a run on many hosts.
 
 use std::collections::BTreeMap;
+use std::fmt;
+use std::ops::RangeInclusive;
 
 use serde::{Deserialize, Serialize};
 
@@ -114,6 +116,24 @@ pub struct LostRank {
     pub reason: String,
 }
 
+/// Ranks without results that follow each other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MissingRanks {
+    /// Their numbers.
+    pub ranks: RangeInclusive<u32>,
+    /// Why their results are missing, without a full stop.
+    pub reason: String,
+}
+
+impl fmt::Display for MissingRanks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.ranks.start(), self.ranks.end()) {
+            (first, last) if first == last => write!(f, "rank {first}: {}", self.reason),
+            (first, last) => write!(f, "ranks {first} to {last}: {}", self.reason),
+        }
+    }
+}
+
 /// Cost of merging the results of all ranks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MergeRecord {
@@ -135,14 +155,24 @@ impl FleetRecord {
         Self { id, ranks, members: vec![rank], ..Self::default() }
     }
 
-    /// Returns the ranks without results, each with the reason if it is known.
+    /// Returns the ranks without results in ascending order: each of known reason, and each gap between others. Their
+    /// number follows from the lists of the record, not from `ranks`, which may come from a damaged file.
     #[must_use]
-    pub fn missing(&self) -> Vec<LostRank> {
-        let lost: BTreeMap<u32, &LostRank> = self.lost.iter().map(|lost| (lost.rank, lost)).collect();
-        let present = |rank: &u32| self.members.binary_search_by_key(rank, |member| member.rank).is_ok();
-        let unexplained = |rank| LostRank { rank, reason: "there is no result of it".to_owned() };
-        let missing = (0..self.ranks).filter(|rank| !present(rank));
-        missing.map(|rank| lost.get(&rank).map_or_else(|| unexplained(rank), |lost| (*lost).clone())).collect()
+    pub fn missing(&self) -> Vec<MissingRanks> {
+        let mut known: BTreeMap<u32, Option<&str>> =
+            self.lost.iter().map(|lost| (lost.rank, Some(lost.reason.as_str()))).collect();
+        known.extend(self.members.iter().map(|member| (member.rank, None)));
+        let (mut missing, mut first) = (Vec::new(), 0);
+        let end = (self.ranks, None);
+        for (rank, reason) in known.range(..self.ranks).map(|(rank, reason)| (*rank, *reason)).chain([end]) {
+            if first < rank {
+                let reason = if rank - first == 1 { "there is no result of it" } else { "there is no result of them" };
+                missing.push(MissingRanks { ranks: first..=rank - 1, reason: reason.to_owned() });
+            }
+            missing.extend(reason.map(|reason| MissingRanks { ranks: rank..=rank, reason: reason.to_owned() }));
+            first = rank.saturating_add(1);
+        }
+        missing
     }
 
     /// Returns the time between the first and the last start in nanoseconds, by rank 0's clock; `None` for fewer than
@@ -186,5 +216,38 @@ impl RankRecord {
     pub fn label(&self) -> String {
         let Self { rank, hostname, .. } = self;
         if hostname.is_empty() { format!("rank {rank}") } else { format!("rank {rank} on {hostname}") }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn missing(ranks: u32, members: &[u32], lost: &[u32]) -> Vec<String> {
+        let members = members.iter().map(|&rank| RankRecord { rank, ..RankRecord::default() }).collect();
+        let lost = lost.iter().map(|&rank| LostRank { rank, reason: "gone".to_owned() }).collect();
+        let fleet = FleetRecord { ranks, members, lost, ..FleetRecord::default() };
+        fleet.missing().iter().map(ToString::to_string).collect()
+    }
+
+    /// A record that claims so many ranks took 7.6 GiB to report.
+    #[test]
+    fn each_claimed_rank_took_memory() {
+        let gap = |first: u32| format!("ranks {first} to 4294967294: there is no result of them");
+        assert_eq!(missing(u32::MAX, &[0, 1], &[]), [gap(2)]);
+        assert_eq!(
+            missing(u32::MAX, &[5, 1, u32::MAX], &[3, 1, u32::MAX]),
+            [
+                "rank 0: there is no result of it",
+                "rank 2: there is no result of it",
+                "rank 3: gone",
+                "rank 4: there is no result of it",
+                &gap(6)
+            ],
+            "a rank with results is not lost, and no rank has the number of ranks"
+        );
+        assert_eq!(missing(0, &[], &[]), [""; 0]);
+        assert_eq!(missing(2, &[0, 1], &[]), [""; 0]);
+        assert_eq!(missing(3, &[0, 1], &[2]), ["rank 2: gone"]);
     }
 }

@@ -64,7 +64,9 @@ pub use disk_counters::{DiskCounters, KindCounters};
 pub use environment::{DeviceRecord, EnvironmentRecord, FilesystemRecord, TargetEnvironment};
 pub use figure::{Figure, FigureOf, FigureQuantity, FigureStatistic, FigureValue, NoFigure};
 pub use fio_rows::FioRow;
-pub use fleet::{ClockRecord, FleetRecord, LostRank, MergeRecord, RANK_INTERVALS_MAX, RankFailure, RankRecord};
+pub use fleet::{
+    ClockRecord, FleetRecord, LostRank, MergeRecord, MissingRanks, RANK_INTERVALS_MAX, RankFailure, RankRecord,
+};
 pub use idleness::IdlenessRecord;
 pub use input::{
     CounterFormat, Input, InputError, InputResult, InputResults, Iostat, IostatCpu, IostatDevice, IostatKind,

@@ -222,7 +222,7 @@ mod tests {
         }
         let fleet = forward.fleet.unwrap();
         assert_eq!(fleet.members.iter().map(RankRecord::ios).collect::<Vec<_>>(), [2, 1, 3]);
-        assert_eq!(fleet.missing().iter().map(|lost| lost.rank).collect::<Vec<_>>(), [3]);
+        assert_eq!(fleet.missing().iter().map(|lost| lost.ranks.clone()).collect::<Vec<_>>(), [3..=3]);
     }
 
     #[test]

@@ -109,7 +109,7 @@ mod tests {
         let (merged, problems) = read_ranks(folder.path()).unwrap();
         let fleet = merged.fleet.unwrap();
         assert_eq!(fleet.members.iter().map(|member| member.rank).collect::<Vec<_>>(), [0, 2, 10, 11]);
-        assert_eq!(fleet.missing().iter().map(|lost| lost.rank).collect::<Vec<_>>(), [1, 3, 4, 5, 6, 7, 8, 9]);
+        assert_eq!(fleet.missing().iter().map(|lost| lost.ranks.clone()).collect::<Vec<_>>(), [1..=1, 3..=9]);
         assert!(problems.len() == 1 && problems[0].contains("rank-0003.json"), "{problems:?}");
     }
 

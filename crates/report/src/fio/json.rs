@@ -90,7 +90,10 @@ fn server(w: &mut FioWriter<'_>, hostname: &str) {
 /// Returns a note on each rank without results.
 fn missing_ranks(run: &Run) -> impl Iterator<Item = String> {
     let missing = run.fleet.as_ref().map(record::FleetRecord::missing).unwrap_or_default();
-    missing.into_iter().map(|lost| format!("rank {} is missing: {}", lost.rank, lost.reason))
+    missing.into_iter().map(|one| match (one.ranks.start(), one.ranks.end()) {
+        (rank, last) if rank == last => format!("rank {rank} is missing: {}", one.reason),
+        (first, last) => format!("ranks {first} to {last} are missing: {}", one.reason),
+    })
 }
 
 pub(crate) fn note_text(note: &record::Note) -> String {

@@ -19,8 +19,7 @@ const HEAD: [&str; 11] =
 pub(super) fn section(out: &mut Markup, fleet: &FleetRecord, title: &str) {
     out.inside("h2", &[], |out| out.name(title));
     out.leaf("p", "hint", &summary(fleet));
-    let missing: Vec<String> =
-        fleet.missing().into_iter().map(|lost| format!("rank {}: {}", lost.rank, lost.reason)).collect();
+    let missing: Vec<String> = fleet.missing().iter().map(ToString::to_string).collect();
     lines(out, "Missing", &missing);
     let failed = fleet.members.iter().flat_map(|member| {
         let help = |line: &&String| !line.starts_with("help: ");

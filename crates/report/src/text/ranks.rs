@@ -22,8 +22,7 @@ impl RunPage {
         }
         self.sheet.field("ranks", &together);
         for lost in fleet.missing() {
-            let text = format!("rank {}: {}", lost.rank, lost.reason);
-            self.sheet.toned_field("missing", &text, Some(Tone::Bad));
+            self.sheet.toned_field("missing", &lost.to_string(), Some(Tone::Bad));
         }
         if let Some(merge) = &fleet.merge {
             let memory = fleet.members.iter().map(|member| member.memory_bytes).max().unwrap_or(0);
