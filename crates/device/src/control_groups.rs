@@ -126,7 +126,7 @@ fn mount_point() -> Result<PathBuf, String> {
     let mounts = fs::read_to_string("/proc/self/mounts").map_err(|error| {
         format!("cannot read /proc/self/mounts: {}\nhelp: leave cgroup out", engine::describe(&error))
     })?;
-    blkio_mount(&mounts).ok_or_else(|| {
+    mount_of("cgroup", Some("blkio"), &mounts).ok_or_else(|| {
         let reason =
             "control groups of single threads need the controller `blkio` of version 1, which is not mounted here";
         let version_2 = "run `systemd-run --scope -p IOWeight=500 fathom ...` instead";
@@ -134,12 +134,14 @@ fn mount_point() -> Result<PathBuf, String> {
     })
 }
 
-fn blkio_mount(mounts: &str) -> Option<PathBuf> {
-    let has_blkio = |options: &str| options.split(',').any(|option| option == "blkio");
+/// Finds the hierarchy of a kind (`cgroup`, `cgroup2`) with this controller in the text of `/proc/self/mounts`.
+pub(crate) fn mount_of(kind: &str, controller: Option<&str>, mounts: &str) -> Option<PathBuf> {
+    let has_controller =
+        |options: &str| controller.is_none_or(|wanted| options.split(',').any(|option| option == wanted));
     mounts.lines().find_map(|line| {
         let mut fields = line.split(' ');
-        let (path, kind, options) = (fields.nth(1)?, fields.next()?, fields.next()?);
-        (kind == "cgroup" && has_blkio(options)).then(|| PathBuf::from(path))
+        let (path, found, options) = (fields.nth(1)?, fields.next()?, fields.next()?);
+        (found == kind && has_controller(options)).then(|| PathBuf::from(path))
     })
 }
 
@@ -150,11 +152,11 @@ mod tests {
     #[test]
     fn the_controller_is_found_among_the_mounts() {
         let version_2 = "cgroup2 /sys/fs/cgroup cgroup2 rw,nosuid 0 0\n";
-        assert_eq!(blkio_mount(version_2), None);
+        assert_eq!(mount_of("cgroup", Some("blkio"), version_2), None);
         let both = format!(
             "{version_2}cgroup /sys/fs/cgroup/cpu cgroup rw,cpu 0 0\ncgroup /sys/fs/cgroup/io cgroup rw,relatime,blkio 0 0\n"
         );
-        assert_eq!(blkio_mount(&both), Some(PathBuf::from("/sys/fs/cgroup/io")));
+        assert_eq!(mount_of("cgroup", Some("blkio"), &both), Some(PathBuf::from("/sys/fs/cgroup/io")));
     }
 
     #[test]
