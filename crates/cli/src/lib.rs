@@ -82,6 +82,7 @@ pub struct RankLaunch {
 }
 
 fn program(command: impl FnOnce(&OsStr, &[OsString]) -> exit::Exit) -> ! {
+    engine::thread::save_address_space();
     engine::MonotonicClock::prepare();
     shutdown::report_panics();
     let run = || {

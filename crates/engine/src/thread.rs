@@ -91,6 +91,17 @@ pub fn raise_file_limit() {
     let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
 }
 
+/// Has all threads allocate from one arena if the address space of the process is limited (`ulimit -v`). Otherwise the
+/// allocator of glibc reserves 64 MiB for each of its arenas, of which only little is used. Must be called before threads
+/// start.
+pub fn save_address_space() {
+    #[cfg(target_env = "gnu")]
+    if getrlimit(Resource::As).current.is_some() {
+        // SAFETY: the call takes only numbers.
+        unsafe { libc::mallopt(libc::M_ARENA_MAX, 1) };
+    }
+}
+
 /// Fewest items for which another thread is worth its start.
 const FEWEST_PER_THREAD: usize = 256;
 

@@ -387,3 +387,19 @@ fn each_limit_is_reported_quickly_and_in_64_mib() {
         assert!(cpu < cpu_max && mib < 64 + 16, "{cpu} of {cpu_max} s, {mib} MiB: {line}");
     }
 }
+
+/// The allocator reserved 64 MiB for each of its arenas, and the program aborted.
+#[test]
+fn workers_under_a_limit_of_address_space_aborted() {
+    let scratch = Scratch::new();
+    let program = common::fathom([""; 0]).get_program().to_owned();
+    let line = "run --no-record --name=a --ioengine=io_uring --rw=randread --bs=4k --size=64k --iodepth=16 --numjobs=64 \
+                --filename=data --runtime=100ms --time_based";
+    for kib in [80_000, 100_000, 150_000, 200_000, 300_000, 400_000] {
+        let mut command = Command::new("sh");
+        command.args(["-c", &format!("ulimit -v {kib}; exec \"$0\" \"$@\"")]).arg(&program);
+        let outcome = common::run(command.args(common::words(line)).current_dir(&scratch));
+        let is_refused = outcome.code() == Some(2) && outcome.stderr.contains("RLIMIT_AS, see `ulimit -v`");
+        assert!(is_refused || matches!(outcome.code(), Some(0 | 4)), "{kib} KiB: {outcome:#?}");
+    }
+}
