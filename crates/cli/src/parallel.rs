@@ -3,10 +3,15 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
+/// Returns how many calls run at a time, at most.
+pub(crate) fn processors() -> usize {
+    thread::available_parallelism().map_or(1, usize::from)
+}
+
 /// Calls `work` with each number below `count`, on all processors.
 pub(crate) fn for_each(count: usize, work: &(dyn Fn(usize) + Sync)) {
     let next = AtomicUsize::new(0);
-    let processors = thread::available_parallelism().map_or(1, usize::from).min(count);
+    let processors = processors().min(count);
     thread::scope(|scope| {
         for _ in 0..processors {
             scope.spawn(|| {

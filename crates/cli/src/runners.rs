@@ -26,14 +26,19 @@ pub(crate) fn runner(place: RunPlace, gate: &Arc<WriteGate>) -> Box<dyn Runner> 
             let runner = DeviceRunner::strict(Arc::clone(gate), Arc::new(LogFiles::default()));
             on_all_ranks(Box::new(runner.with_checkpoint(shutdown::panic_if_requested)))
         }
-        RunPlace::Virtual => Box::new(model()),
+        RunPlace::Virtual => Box::new(model(1)),
         RunPlace::Paced => {
             let clock = || -> Box<dyn sim::Clock> { Box::new(PacedClock(MonotonicClock::start())) };
             let (host, logs) = (Arc::new(ThisHost), Arc::new(LogFiles::default()));
-            let runner = ModelRunner::in_real_time(clock, host, capacity::of_models(), read_volumes, logs);
+            let runner = ModelRunner::in_real_time(clock, host, capacity::of_models(1), read_volumes, logs);
             Box::new(runner.with_traces(Arc::new(HostTraces)))
         }
     }
+}
+
+/// Creates the runner of a place for a procedure that simulates its runs on all processors.
+pub(crate) fn parallel_runner(place: RunPlace, gate: &Arc<WriteGate>) -> Box<dyn Runner> {
+    if place == RunPlace::Virtual { Box::new(models()) } else { runner(place, gate) }
 }
 
 /// Returns a runner of all ranks instead of `inner`, in `fathom-fleet`.
@@ -65,9 +70,15 @@ pub(crate) fn as_fio(readonly: bool) -> DeviceRunner {
         .with_checkpoint(shutdown::panic_if_requested)
 }
 
-/// Creates a runner on modelled volumes in virtual time.
-pub(crate) fn model() -> ModelRunner {
-    let runner = ModelRunner::in_virtual_time(capacity::of_models(), read_volumes, Arc::new(LogFiles::default()));
+/// Creates a runner on modelled volumes in virtual time, with which runs are simulated on all processors.
+pub(crate) fn models() -> ModelRunner {
+    model(parallel::processors())
+}
+
+/// Creates a runner on modelled volumes in virtual time, of whose runs so many are simulated `at_once`.
+fn model(at_once: usize) -> ModelRunner {
+    let capacity = capacity::of_models(at_once);
+    let runner = ModelRunner::in_virtual_time(capacity, read_volumes, Arc::new(LogFiles::default()));
     runner.with_traces(Arc::new(HostTraces))
 }
 

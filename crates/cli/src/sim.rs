@@ -50,7 +50,7 @@ fn grid(options: &SimOptions, jobs: &[String], words: &[String]) -> Result<Exit,
     let (sections, around) = (options.job_files.section.as_slice(), around(options.on.as_deref()));
     let varied = VariedJobs { jobs, sections, around, outside: &source, place };
     let seeds = runners::seeds(options.common.seed);
-    let simulation = GridSimulation { jobs: varied, runner: &runners::model(), seeds, parallel: parallel::for_each };
+    let simulation = GridSimulation { jobs: varied, runner: &runners::models(), seeds, parallel: parallel::for_each };
     let describe = |prepared: &dyn PreparedRun| match (options.job_files.show_jobs, options.common.dry_run) {
         (true, _) => preview::jobs(prepared.plan()),
         (false, true) => preview::prepared(prepared),

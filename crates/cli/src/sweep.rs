@@ -26,7 +26,7 @@ use crate::{argv, rank, runners, trial};
 pub(crate) fn command(options: &SweepOptions, jobs: &[String], words: &[String]) -> Result<Exit, Exit> {
     let source = LocalSource::default();
     let gate = options.common.gate();
-    let runner = |place| runners::runner(place, &gate);
+    let runner = |place| runners::parallel_runner(place, &gate);
     let request = request(options, jobs);
     let host = runners::procedure_host(&source, &runner);
     outputs::claim(&options.output).map_err(Exit::usage)?;

@@ -31,9 +31,17 @@ pub fn of_host() -> Capacity {
     }
 }
 
-/// Returns the capacity for workers on models, which have no threads and whose operations have no data.
-pub fn of_models() -> Capacity {
-    Capacity { memory: memory(), address_space: address_space(), ..Capacity::default() }
+/// Returns the capacity for workers on models, which have no threads and whose operations have no data. So many
+/// simulations run `at_once`.
+pub fn of_models(at_once: usize) -> Capacity {
+    let divided = |limit: HostLimit| match at_once as u64 {
+        0 | 1 => limit,
+        count => HostLimit {
+            most: limit.most / count,
+            source: format!("{}, divided among {count} simulations at a time", limit.source),
+        },
+    };
+    Capacity { memory: memory().map(divided), address_space: address_space().map(divided), ..Capacity::default() }
 }
 
 fn limit(most: u64, source: &str) -> HostLimit {
@@ -182,7 +190,11 @@ mod tests {
         for known in [&host.threads, &host.mappings, &host.memory, &host.descriptors] {
             assert!(known.as_ref().is_some_and(|limit| limit.most > 16 && !limit.source.is_empty()), "{host:?}");
         }
-        assert!(of_models().threads.is_none() && of_models().memory.is_some());
+        let [one, four] = [1, 4].map(|count| of_models(count).memory.unwrap());
+        assert!(
+            of_models(1).threads.is_none() && four.most < one.most / 2 && four.source.contains("among 4"),
+            "{four:?}"
+        );
     }
 
     /// Writes the files of a group. `files` are pairs of name and content.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use drive::{Ending, OperationRecorder};
 use job::{DebugOptions, DebugSubject, Engine, Job, Plan};
-use runner::{WorkerPlan, WorkerResult, policy};
+use runner::{WorkerPlan, WorkerResult};
 use target::Completion;
 use units::Nanos;
 use workload::Decision;
@@ -73,7 +73,7 @@ impl DebugLines {
         wants.contains(&true).then(|| {
             let files = worker.files.files.iter().map(|file| file.path.clone()).collect();
             let [io, verify, rate] = wants;
-            let rate = rate && policy::is_scheduled(job);
+            let rate = rate && job.is_scheduled();
             let owner = owner(worker, job);
             let engine = job.engine.engine;
             Box::new(OperationLines { print: self.print, owner, files, engine, io, verify, rate }) as Box<_>

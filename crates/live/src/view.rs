@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use job::Plan;
 use meter::MeterSnapshot;
-use runner::{Observer, RunCounters, RunProgress, WorkerPlan, policy};
+use runner::{Observer, RunCounters, RunProgress, WorkerPlan};
 use units::Nanos;
 use volume::ServiceStage;
 
@@ -55,7 +55,7 @@ impl WatchedRun {
                     load: record::Declared::load_of(job),
                     engine: job.engine.engine.name(),
                     target: job.target(),
-                    scheduled: policy::is_scheduled(job),
+                    scheduled: job.is_scheduled(),
                     ramp: job.extent.ramp_time,
                     ..JobFacts::default()
                 });

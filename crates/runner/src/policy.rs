@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use job::{Arrivals, BlockSizes, Dialect, Engine, ExitScope, Job, Plan, RateFloors, ReplayOptions, VerifyMethod};
+use job::{BlockSizes, Dialect, Engine, ExitScope, Job, Plan, RateFloors, ReplayOptions, VerifyMethod};
 use meter::IntervalWidths;
 use units::{Bytes, Nanos};
 
@@ -23,7 +23,7 @@ pub fn policy(worker: &WorkerPlan, job: &Job, seed: u64) -> drive::Policy {
         complete_min,
         complete_max: pace.batch_complete_max.map(|complete_max| complete_max.max(complete_min)),
         low: pace.iodepth_low.map(|low| low.min(most)),
-        scheduled: is_scheduled(job),
+        scheduled: job.is_scheduled(),
         delay: delay(worker, job, seed),
         ramp: ramp(job),
         ramp_bytes: None,
@@ -141,17 +141,6 @@ pub fn saves_state(job: &Job) -> bool {
     verify.state_save && verify.method.is_some() && !verify.only && job.pattern.direction.writes()
 }
 
-/// Returns whether arrivals follow a schedule.
-#[must_use]
-pub fn is_scheduled(job: &Job) -> bool {
-    if let Some(replay) = &job.replay {
-        return replay.is_scheduled();
-    }
-    let (bytes, iops) = (&job.pace.rate, &job.pace.rate_iops);
-    let limits = [bytes.read, bytes.write, bytes.trim, iops.read, iops.write, iops.trim];
-    limits.iter().any(Option::is_some) || job.pace.process == Arrivals::Poisson
-}
-
 /// Returns the longest time that a worker runs, from its start; `None` if only its data end it.
 #[must_use]
 pub fn longest(job: &Job) -> Option<Nanos> {
@@ -254,7 +243,7 @@ pub fn meter_options(job: &Job, intervals: IntervalWidths, workers: usize) -> me
         // Not only for percentiles: fio's percentages of latency classes come from the histogram too.
         service_percentiles: true,
         latency_percentiles: stats.lat_percentiles,
-        open_loop: is_scheduled(job),
+        open_loop: job.is_scheduled(),
         // As in fio, without the latency that they would count, there is none.
         priorities: if job.stats.stats && !job.stats.gtod_reduce && counts_priorities(job) {
             raw_priorities(job)

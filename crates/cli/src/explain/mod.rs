@@ -44,7 +44,7 @@ pub(crate) fn command(options: &ExplainOptions) -> Result<Exit, Exit> {
     let (question, unreadable) = read(options, &inputs, !traces.is_empty())?;
     let mut files = Output::open(&options.output, ResultFormat::OF_FINDINGS).map_err(Exit::usage)?;
     let signals = Signals::listen(Duration::ZERO)?;
-    let mut explained = question.explain(&runners::model(), &signals);
+    let mut explained = question.explain(&runners::models(), &signals);
     for name in traces.iter().map(|path| path.to_string_lossy()) {
         let read = read_trace(&name, &HostTraces, |_| signals.end().is_none()).map_err(Exit::usage)?;
         explained.extend(read.map(|read| explain_trace(&name, &read)));
@@ -69,7 +69,7 @@ fn replayed(options: &ExplainOptions, name: &str, volume: &str) -> Result<Exit, 
     let read = PreparedTrace::read(name, how, Arc::new(HostTraces), |_| signals.end().is_none());
     let trace = read.map_err(Exit::usage)?;
     let explained = trace.and_then(|trace| {
-        let runner = runners::model().with_traces(trace.traces());
+        let runner = runners::models().with_traces(trace.traces());
         trace.explain(expected.words(), &runner, Seeds::REPEATED, &signals)
     });
     match (signals.end(), explained) {

@@ -30,7 +30,7 @@ pub(crate) fn command(options: &PlanOptions) -> Result<Exit, Exit> {
     let need = plan_words::of_load(&need::words(options), file).map_err(Exit::invalid)?;
     let mut files = Output::open(&options.output, ResultFormat::OF_PLAN).map_err(Exit::usage)?;
     let signals = Signals::listen(Duration::ZERO)?;
-    let runner = runners::model();
+    let runner = runners::models();
     let search = PurchaseSearch {
         need,
         runner: (!options.no_simulation).then_some(&runner),

@@ -49,7 +49,7 @@ pub(super) fn command(options: &PlanOptions, name: &str) -> Result<Exit, Exit> {
     let Some(trace) = read.map_err(Exit::usage)? else { return Ok(Exit::Signal(signals.end().unwrap_or(0))) };
     let seed = options.seed.unwrap_or(1);
     let question = TraceQuestion { need, bounds, seed, resolution: RESOLUTION };
-    let runner = runners::model().with_traces(trace.traces());
+    let runner = runners::models().with_traces(trace.traces());
     let display = Mutex::new(Display::new(ProgressStyle::Auto, EventLog::none()));
     let on_progress = |done: usize, all: usize| {
         let mut display = display.lock().unwrap_or_else(PoisonError::into_inner);

@@ -43,7 +43,7 @@ impl JobOutput {
             [_] => Err("the trace can be read only once; name a file to compare".to_owned()),
             _ => Err("the trace has several files; copy it with -o FILE.trace to compare".to_owned()),
         };
-        let compared = file.compare(&text, path, &mut study, &runners::model(), control);
+        let compared = file.compare(&text, path, &mut study, &runners::models(), control);
         compared.map(|()| study).map_err(|error| match error {
             SynthesisRunError::Problems(problems) => Exit::invalid(problems),
             SynthesisRunError::Failed(why) => Exit::environment(why),

@@ -20,13 +20,13 @@ fn a_thousand_hosts_take_less_than_a_gibibyte_and_have_a_row_each() {
     // A limit of the address space, which the program cannot exceed.
     command.args(["-c", "ulimit -v 1048576; exec \"$0\" \"$@\""]).arg(program).args(["sim", "--no-record"]);
     command.args(["--on", "aws/io2,size=1TiB,iops=64000,machine=m5.large", "--hosts", "1000", "-o"]).arg(&output);
-    command.args(words(JOB)).args(["--numjobs=4", "--group_reporting"]);
+    command.args(words(JOB)).args(["--numjobs=3", "--group_reporting"]);
     let ended = run(&mut command).expect_clean();
     assert!(ended.stdout.contains("1000 of 1000 on 1000 hosts") && ended.stdout.contains("984 more between these"));
     assert!(ended.stdout.contains("volume IOPS shared by 1000 hosts"), "{}", ended.stdout);
     let run: Run = record::from_json(&std::fs::read_to_string(&output).unwrap()).unwrap();
     let fleet = run.fleet.unwrap();
-    assert_eq!((fleet.members.len(), run.jobs.len(), run.jobs[0].workers), (1000, 1, 4000));
+    assert_eq!((fleet.members.len(), run.jobs.len(), run.jobs[0].workers), (1000, 1, 3000));
     assert_eq!(fleet.members.iter().map(record::RankRecord::ios).sum::<u64>(), run.jobs[0].result.ios());
     let model = run.model.unwrap();
     assert!(model.stages.len() < 10 && fleet.members.iter().all(|member| member.series.intervals.len() <= 30));

@@ -9,8 +9,23 @@ use crate::model::{Engine, Job, Plan};
 /// Alignment of buffers in bytes, at least.
 const BUFFER_ALIGN_BYTES: u64 = 4096;
 
-/// Memory of a worker apart from its buffers: the used part of its stack, its counters and its histograms.
-const WORKER_BYTES: u64 = 64 << 10;
+/// Memory of a modelled worker apart from its buffers, histograms and counts over time.
+const MODELLED_WORKER_BYTES: u64 = 32 << 10;
+/// The same of a worker with a thread: also the used part of its stack, its arena and its file.
+const WORKER_BYTES: u64 = 128 << 10;
+/// Memory of a histogram of latencies.
+const HISTOGRAM_BYTES: u64 = 15 << 10;
+/// Copies of each histogram in results: those that were published, and those of the finished worker.
+const RESULT_COPIES: u64 = 2;
+/// Copies of each histogram of a worker with a thread: also that of the meter, which a modelled worker hands over.
+const HISTOGRAM_COPIES: u64 = 3;
+/// Memory of an interval of the counts over time of a worker, in all copies.
+const INTERVAL_BYTES: u64 = 192;
+/// Shortest interval, number of intervals that are shorter than a second, and maximum number of intervals.
+const INTERVALS: (Nanos, u64, u64) = (Nanos::from_micros(31_250), 128, 4096);
+/// Fraction of the memory that may be used for other things than buffers: they serve the measurement and must not
+/// disturb it.
+const BESIDE_BUFFERS: u64 = 4;
 /// Memory of a helper thread: the used part of its stack.
 const HELPER_BYTES: u64 = 16 << 10;
 /// Address space of the stack of a helper thread.
@@ -79,8 +94,12 @@ struct Needs {
     in_flight: u64,
     descriptors: u64,
     mappings: u64,
+    /// Buffers, and memory that the job locks.
     buffer_bytes: u64,
+    /// All other memory.
     other_bytes: u64,
+    /// Part of it that is kept until the end of the run.
+    result_bytes: u64,
     stack_bytes: u64,
 }
 
@@ -108,6 +127,8 @@ impl Needs {
         let mapped = if job.engine.engine == Engine::Mmap { nrfiles } else { 0 };
         let buffers = if capacity.buffers { depth.saturating_mul(buffer_bytes(job)) } else { 0 };
         let locked = if capacity.buffers { job.host.lockmem.get() } else { 0 };
+        let (worker_bytes, copies) =
+            if capacity.buffers { (WORKER_BYTES, HISTOGRAM_COPIES) } else { (MODELLED_WORKER_BYTES, RESULT_COPIES) };
         let each = |n: u64| workers.saturating_mul(n);
         // With helpers, each of them has a target, and the worker has the files only.
         let (threads, targets) = (helpers + 1, helpers.max(1));
@@ -127,12 +148,12 @@ impl Needs {
                     .saturating_add(targets.saturating_mul(BUFFER_MAPPINGS + ring_mappings))
                     .saturating_add(mapped),
             ),
-            buffer_bytes: each(buffers),
+            buffer_bytes: each(buffers.saturating_add(locked)),
             stack_bytes: each(helpers.saturating_mul(HELPER_STACK_BYTES).saturating_add(capacity.stack_bytes)),
+            result_bytes: each(histograms(job) * RESULT_COPIES * HISTOGRAM_BYTES),
             other_bytes: each(
-                WORKER_BYTES
+                (worker_bytes + histograms(job) * copies * HISTOGRAM_BYTES + intervals(job) * INTERVAL_BYTES)
                     .saturating_add(helpers.saturating_mul(HELPER_BYTES))
-                    .saturating_add(locked)
                     .saturating_add(log_bytes)
                     .saturating_add(nrfiles.saturating_mul(FILE_BYTES))
                     .saturating_add(depth.saturating_mul(OPERATION_BYTES)),
@@ -146,6 +167,27 @@ impl Needs {
 
     fn address_bytes(&self) -> u64 {
         self.memory_bytes().saturating_add(self.stack_bytes)
+    }
+}
+
+/// Returns the number of histograms of each worker of `job`.
+fn histograms(job: &Job) -> u64 {
+    let direction = job.pattern.direction;
+    let directions = [direction.reads(), direction.writes(), direction.trims()].map(u64::from).iter().sum::<u64>();
+    let stats = &job.stats;
+    // With a schedule, responses are counted apart, and services do not share a histogram with latencies.
+    let of_direction = [true, stats.lat_percentiles, stats.slat_percentiles, job.is_scheduled(), job.is_scheduled()];
+    directions * of_direction.map(u64::from).iter().sum::<u64>()
+}
+
+/// Returns the maximum number of intervals in which operations of a worker of `job` are counted. Without a runtime it is
+/// unknown; such jobs are seldom long.
+fn intervals(job: &Job) -> u64 {
+    let (shortest, few, most) = INTERVALS;
+    let runtime_ns = job.extent.runtime.get();
+    match runtime_ns.div_ceil(shortest.get()) {
+        0 => few,
+        intervals => intervals.min(few).max(runtime_ns / 1_000_000_000).min(most),
     }
 }
 
@@ -241,7 +283,7 @@ const MEMORY_RULE: NeedRule = NeedRule {
     ..STAGE_RULE
 };
 
-static RULES: [NeedRule; 8] = [
+static RULES: [NeedRule; 10] = [
     NeedRule { limit: |_| constant(WORKERS_MAX), remedy: "write a smaller `numjobs`", whole_plan: true, ..STAGE_RULE },
     NeedRule {
         limit: |capacity| capacity.threads.clone(),
@@ -293,6 +335,23 @@ static RULES: [NeedRule; 8] = [
         ..MEMORY_RULE
     },
     NeedRule {
+        limit: beside_buffers,
+        needed: |needs| needs.other_bytes,
+        resource: "of memory beside their buffers",
+        option: |job, _| largest_factor(counts(job)),
+        remedy: "write a smaller `numjobs`, `nrfiles` or `iodepth`",
+        ..MEMORY_RULE
+    },
+    NeedRule {
+        limit: beside_buffers,
+        needed: |needs| needs.result_bytes,
+        resource: "of memory for their results",
+        option: |_, _| "numjobs",
+        remedy: "write a smaller `numjobs`",
+        whole_plan: true,
+        ..MEMORY_RULE
+    },
+    NeedRule {
         limit: |capacity| capacity.address_space.clone(),
         needed: Needs::address_bytes,
         resource: "of address space",
@@ -308,6 +367,13 @@ static BLOCK_MAPS: NeedRule = NeedRule {
     remedy: "write `norandommap`, one block size, a larger `bs`, or a smaller `size`",
     ..MEMORY_RULE
 };
+
+/// Returns how much memory may be used for other things than buffers.
+fn beside_buffers(capacity: &Capacity) -> Option<HostLimit> {
+    let limits = [&capacity.memory, &capacity.address_space].into_iter().flatten();
+    let HostLimit { most, source } = limits.min_by_key(|limit| limit.most)?;
+    Some(HostLimit { most: most / BESIDE_BUFFERS, source: format!("a quarter of {source}") })
+}
 
 fn constant(most: u64) -> Option<HostLimit> {
     Some(HostLimit { most, source: "the maximum of Fathom".to_owned() })
@@ -351,13 +417,21 @@ fn larger_factor(job: &Job, other: &'static str, count: u64) -> &'static str {
 /// Returns the option that is the largest factor of a job's memory.
 fn memory_option(job: &Job, capacity: &Capacity) -> &'static str {
     let block = if capacity.buffers { buffer_bytes(job) / BUFFER_ALIGN_BYTES } else { 0 };
-    let factors = [
-        (u64::from(job.grouping.numjobs), "numjobs"),
-        (depth(job), "iodepth"),
-        (files(job), name_of_files(job)),
-        (block, if u64::from(job.engine.iomem_align) > (1 << 20) { "iomem_align" } else { "bs" }),
-    ];
-    factors.iter().rev().max_by_key(|(factor, _)| *factor).map_or("numjobs", |(_, option)| option)
+    let of_block = if u64::from(job.engine.iomem_align) > (1 << 20) { "iomem_align" } else { "bs" };
+    largest_factor(counts(job).into_iter().chain([(block, of_block)]))
+}
+
+/// Returns what a job has many of, with the option of each.
+fn counts(job: &Job) -> [(u64, &'static str); 3] {
+    let numjobs = job.grouping.numjobs.into();
+    [(numjobs, "numjobs"), (depth(job), "iodepth"), (files(job), name_of_files(job))]
+}
+
+/// Returns the option of the largest factor, of equal ones the first.
+fn largest_factor(
+    factors: impl IntoIterator<IntoIter: DoubleEndedIterator<Item = (u64, &'static str)>>,
+) -> &'static str {
+    factors.into_iter().rev().max_by_key(|(factor, _)| *factor).map_or("numjobs", |(_, option)| option)
 }
 
 /// Returns the limits that single jobs exceed.

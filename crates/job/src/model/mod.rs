@@ -336,6 +336,17 @@ impl Job {
         if self.has_queue() { self.pace.iodepth.max(1) } else { 1 }
     }
 
+    /// Reports whether arrivals follow a schedule.
+    #[must_use]
+    pub fn is_scheduled(&self) -> bool {
+        if let Some(replay) = &self.replay {
+            return replay.is_scheduled();
+        }
+        let (bytes, iops) = (&self.pace.rate, &self.pace.rate_iops);
+        let limits = [bytes.read, bytes.write, bytes.trim, iops.read, iops.write, iops.trim];
+        limits.iter().any(Option::is_some) || self.pace.process == Arrivals::Poisson
+    }
+
     /// Reports whether operations go through a queue in fio, whatever their number.
     #[must_use]
     pub fn is_queued(&self) -> bool {

@@ -1,7 +1,7 @@
 //! Checks of jobs that no simulation can run.
 
 use job::{Diagnostic, FileLocking, Job, Plan};
-use runner::{WorkerPlan, policy};
+use runner::WorkerPlan;
 use units::Nanos;
 use volume::closed::{Load, predict};
 use volume::{RequestKind, Spec, System};
@@ -43,7 +43,7 @@ fn locks(job: &Job) -> Option<Diagnostic> {
 
 /// Reports closed loops whose operations take no time and would never end.
 fn endless_loop(job: &Job, spec: &Spec) -> Option<Diagnostic> {
-    let paces_itself = policy::is_scheduled(job) || job.pace.thinktime > Nanos::ZERO;
+    let paces_itself = job.is_scheduled() || job.pace.thinktime > Nanos::ZERO;
     // A replay ends with its trace.
     if paces_itself || job.replay.is_some() || buffered(job).is_some() {
         return None;

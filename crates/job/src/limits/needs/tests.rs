@@ -81,10 +81,45 @@ fn concurrent_jobs_add_up_and_the_largest_are_listed() {
 #[test]
 fn modelled_workers_need_no_threads_or_buffers() {
     let memory = Capacity { memory: limit(8 << 30, "MemAvailable"), ..Capacity::default() };
-    let many = "[a]\nioengine=null\nsize=1m\niodepth=8\nnumjobs=60000\n";
+    let many = "[a]\nioengine=null\nsize=1m\niodepth=8\nnumjobs=20000\n";
     assert_eq!(check(&plan(many), &memory), []);
-    assert!(problem(&many.replace("60000", "900000"), &memory).contains("of memory"));
+    assert!(problem(&many.replace("20000", "900000"), &memory).contains("of memory"));
     assert!(problem(&many.replace("=8\n", "=100000\n"), &memory).contains("operations in flight"));
+}
+
+/// They took 5 GiB and gave no result.
+#[test]
+fn a_hundred_thousand_modelled_workers_were_started() {
+    let memory = Capacity { memory: limit(20 << 30, "MemAvailable"), ..Capacity::default() };
+    let many = |options: &str| format!("[a]\nioengine=null\nsize=1m\nnumjobs=100000\n{options}");
+    let expected = "4 too-much-memory: the jobs need 8.27 GiB of memory beside their buffers, but there is 5 GiB \
+                    (a quarter of MemAvailable)";
+    assert_eq!(problem(&many(""), &memory), expected);
+    let histograms = problem(&many("rw=randrw\nlat_percentiles=1"), &memory);
+    assert!(histograms.contains("the jobs need 16.9 GiB of memory beside their buffers"), "{histograms}");
+    let long = problem(&many("runtime=1h\ntime_based").replace("100000", "10000"), &memory);
+    assert!(long.contains("the jobs need 7.04 GiB of memory beside their buffers"), "{long}");
+    let short = many("runtime=1s\ntime_based").replace("100000", "70000");
+    assert_eq!(check(&plan(&short), &memory), []);
+    let stages = |count: usize| -> String {
+        (0..count).map(|name| format!("[{name}]\nstonewall\nioengine=null\nsize=1m\nnumjobs=50000\n")).collect()
+    };
+    assert_eq!(check(&plan(&stages(3)), &memory), []);
+    let results = problem(&stages(4), &memory);
+    assert!(results.contains("the jobs need 5.72 GiB of memory for their results, but there is 5 GiB"), "{results}");
+}
+
+#[test]
+fn the_lower_one_of_memory_and_address_space_is_divided() {
+    let little = Capacity { address_space: limit(100 << 20, "RLIMIT_AS"), stack_bytes: 0, ..host() };
+    let jobs = "[a]\nioengine=null\nsize=1m\nnumjobs=200\n";
+    let expected = "4 too-much-memory: the jobs need 38.6 MiB of memory beside their buffers, but there is 25 MiB \
+                    (a quarter of RLIMIT_AS)";
+    assert_eq!(problem(jobs, &little), expected);
+    // Buffers may take more.
+    assert_eq!(check(&plan("[a]\nioengine=null\nsize=1m\nbs=10m\niodepth=8\n"), &little), []);
+    let files = "[a]\nioengine=filestat\nsize=1g\nbs=4k\nnrfiles=200000\n";
+    assert!(problem(files, &little).starts_with("5 too-much-memory: "), "its line is that of nrfiles");
 }
 
 #[test]
