@@ -12,7 +12,7 @@ use engine::describe;
 use engine::gate::{Existing, create_output};
 use job::{Dialect, Eta, HostOptions, IdleProfile, Invocation, OutputFormat, Plan};
 use live::AggregateLog;
-use record::Run;
+use record::{Run, Unchecked};
 use report::fio::{self, FioFormat, FioOptions, FioVersion, Terse};
 use report::progress::{FioProgress, fio_letter, fio_line};
 use runner::{Observer, RunOptions, RunProgress, Runner, WorkerPlan, requested};
@@ -162,6 +162,11 @@ fn run_and_print(host: &HostOptions, plan: &Plan, words: &[String]) -> Exit {
     // What was written cannot be verified later.
     failed = failed.max(unwritten.len().min(1));
     unwritten.iter().for_each(|problem| out.report(problem));
+    for job in &completed.run.jobs {
+        if job.verified.as_ref().is_some_and(|verified| verified.unchecked == Some(Unchecked::Payload)) {
+            out.report(&format!("{}: the payload of some blocks was not compared; verify with crc32c", job.name));
+        }
+    }
     if failed > 0 || plan.jobs.iter().any(|job| job.on_error.error_dump) {
         for line in failures(&*prepared, &completed) {
             out.report(&line);

@@ -101,6 +101,8 @@ pub struct Verification {
     pub written: u64,
     /// Blocks read back and compared.
     pub checked: u64,
+    /// Checked blocks of which only the headers were compared.
+    pub headers_only: u64,
     /// Blocks read back that another worker may have overwritten.
     pub overwritten: u64,
     /// Blocks that differed from what was written.

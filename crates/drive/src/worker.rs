@@ -60,6 +60,8 @@ pub struct DriveWorker {
     recent: Option<RecentWrites>,
     /// Verified reads, including mismatches.
     checked: u64,
+    /// Verified reads of which only headers were compared.
+    headers_only: u64,
     mismatches: u64,
     /// Whether written data may have stayed in a cache when they were read back.
     cached: bool,
@@ -106,6 +108,7 @@ impl DriveWorker {
             failures: Vec::new(),
             recent: policy.keep_progress.then(|| RecentWrites::new(policy.depth, regions)),
             checked: 0,
+            headers_only: 0,
             mismatches: 0,
             cached: false,
             overwritten: 0,

@@ -10,6 +10,9 @@ pub struct Verified {
     pub written: u64,
     /// Blocks read back and compared.
     pub checked: u64,
+    /// Checked blocks of which only the headers were compared: all with `verify=meta`.
+    #[serde(default)]
+    pub headers_only: u64,
     /// Checked blocks whose content was wrong.
     pub mismatches: u64,
     /// Nonces in the block headers in ascending order: one, unless blocks belong to several runs; none without headers.
@@ -30,6 +33,8 @@ pub enum Unchecked {
     NullMethod,
     /// `ioengine=null`, which keeps no data.
     NullEngine,
+    /// The checksum covers nothing of the payload, and the payload does not follow from the header either.
+    Payload,
     /// Blocks were read from a cache that could not be dropped.
     Cached,
     /// A modelled volume, which keeps no data.
@@ -61,6 +66,7 @@ impl Verified {
     pub fn merge(&mut self, other: &Self) {
         self.written += other.written;
         self.checked += other.checked;
+        self.headers_only += other.headers_only;
         self.mismatches += other.mismatches;
         self.nonces.extend_from_slice(&other.nonces);
         self.nonces.sort_unstable();

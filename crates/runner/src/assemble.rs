@@ -206,7 +206,7 @@ fn replayed(job: &Job, end: &WorkerResult) -> Option<ReplayRecord> {
 fn verified(job: &Job, end: &WorkerResult, is_modelled: bool) -> Option<Verified> {
     let method = job.verify.method?;
     let ending = end.ending?;
-    let Verification { written, checked, overwritten, mismatches, cached, nonce } = end.verification;
+    let Verification { written, checked, headers_only, overwritten, mismatches, cached, nonce } = end.verification;
     if is_modelled {
         return Some(Verified { written, unchecked: Some(Unchecked::Model), ..Verified::default() });
     }
@@ -221,6 +221,7 @@ fn verified(job: &Job, end: &WorkerResult, is_modelled: bool) -> Option<Verified
         _ if job.engine.engine == Engine::Null => (Some(Unchecked::NullEngine), 0),
         _ if method == VerifyMethod::Null => (Some(Unchecked::NullMethod), 0),
         _ if whole && cached => (Some(Unchecked::Cached), checked),
+        _ if whole && headers_only > 0 && method != VerifyMethod::Meta => (Some(Unchecked::Payload), checked),
         _ if whole => (None, checked),
         _ if !only_checks && !job.verify.do_verify => (Some(Unchecked::DoVerify), checked),
         _ if unwritten && !Operations::of(job).write => (Some(Unchecked::Unwritten), checked),
@@ -231,7 +232,7 @@ fn verified(job: &Job, end: &WorkerResult, is_modelled: bool) -> Option<Verified
         Ending::Complete if only_checks && end.summary.errors == 0 => (Some(Unchecked::Nothing), checked),
         Ending::Complete | Ending::Failed => (Some(Unchecked::Failed), checked),
     };
-    Some(Verified { written, checked, mismatches, nonces: nonce.into_iter().collect(), unchecked })
+    Some(Verified { written, checked, headers_only, mismatches, nonces: nonce.into_iter().collect(), unchecked })
 }
 
 /// Returns the jobs as they were requested.

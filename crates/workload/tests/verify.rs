@@ -31,12 +31,13 @@ fn named(job: &Job) -> String {
     format!("{:?} {:?} {}", job.verify.method, job.verify.format, job.verify.offset)
 }
 
-/// Files in memory, and the number of reads that another worker may have overwritten.
-struct Disk(Vec<Vec<u8>>, usize);
+/// Files in memory, the number of reads that another worker may have overwritten, and of those of which only headers were
+/// compared.
+struct Disk(Vec<Vec<u8>>, usize, usize);
 
 impl Disk {
     fn new(lengths: &[u64]) -> Self {
-        Self(lengths.iter().map(|&length| vec![0xee; length as usize]).collect(), 0)
+        Self(lengths.iter().map(|&length| vec![0xee; length as usize]).collect(), 0, 0)
     }
 
     fn range(&mut self, op: &Decision) -> &mut [u8] {
@@ -55,6 +56,7 @@ impl Disk {
                         OpKind::Trim => self.range(&op).fill(0),
                         OpKind::Read if op.checked => match issuer.check(&op, self.range(&op))? {
                             Checked::Good => checked += 1,
+                            Checked::HeaderOnly => (checked, self.2) = (checked + 1, self.2 + 1),
                             Checked::Overwritten => self.1 += 1,
                         },
                         _ => {}
@@ -124,6 +126,79 @@ fn every_method_finds_any_changed_byte() {
             }
             fill_again(&writer, &mut disk, at);
         }
+    }
+}
+
+/// Writes blocks of 4 KiB with each method in both layouts, and returns the job, the blocks and the writer.
+fn written_by_each_method() -> impl Iterator<Item = (Job, Disk, Issuer)> {
+    VerifyMethod::ALL.into_iter().flat_map(|method| {
+        [VerifyFormat::Fathom, VerifyFormat::Fio].map(|format| {
+            let mut job = verified("write", method);
+            (job.verify.format, job.verify.nonce) = (format, Some(9));
+            let (mut disk, mut writer) = (Disk::new(&[16 * KIB]), issuer(&job, &one_file(16 * KIB), 5));
+            disk.run(&mut writer, usize::MAX).expect("writes are not checked");
+            (job, disk, writer)
+        })
+    })
+}
+
+/// SHA-512 in fio's layout covers the ends of the payload, and CRC-7 misses the change 0x89.
+#[test]
+fn changed_payloads_were_called_good() {
+    for (job, mut disk, writer) in written_by_each_method() {
+        let (method, name) = (job.verify.method.expect("the job verifies"), named(&job));
+        if method == VerifyMethod::Null {
+            continue;
+        }
+        let mut only = job.clone();
+        only.verify.only = true;
+        let reader = Job { pattern: rw("read").pattern, ..job };
+        let readers = |kind: usize| match kind {
+            0 => writer.verify_pass().expect("writes"),
+            1 => issuer(&only, &one_file(16 * KIB), 5),
+            _ => issuer(&reader, &one_file(16 * KIB), 77),
+        };
+        for (at, kind) in [0, 20, 39, 111, 200, 2000, 4095].into_iter().flat_map(|at| [(at, 0), (at, 1), (at, 2)]) {
+            for change in [0x01, 0x10, 0x89, 0xff] {
+                disk.0[0][4096 + at] ^= change;
+                disk.2 = 0;
+                let found = disk.run(&mut readers(kind), usize::MAX);
+                let said = if method == VerifyMethod::Meta { 4 } else { 0 };
+                assert!(found.is_err() || (disk.2 == said && said > 0), "{name}: {at} {change} {kind}");
+                disk.0[0][4096 + at] ^= change;
+            }
+        }
+        disk.2 = 0;
+        assert!(disk.run(&mut readers(2), usize::MAX).is_ok(), "{name}");
+        assert!(disk.2 == 0 || method == VerifyMethod::Meta, "{name}: {} payloads were not compared", disk.2);
+    }
+}
+
+/// Such a payload follows neither from the header nor from a pattern of the reader.
+#[test]
+fn a_payload_that_sha512_of_fio_does_not_cover_was_called_good() {
+    let job = |word: &str, pattern: &[u8]| {
+        let mut job = verified(word, VerifyMethod::Sha512);
+        (job.verify.format, job.verify.pattern.bytes) = (VerifyFormat::Fio, pattern.to_vec());
+        job
+    };
+    let mut disk = Disk::new(&[64 * KIB]);
+    disk.run(&mut issuer(&job("write", b"abcdef"), &one_file(64 * KIB), 5), usize::MAX).expect("writes");
+    assert_eq!(disk.run(&mut issuer(&job("read", b""), &one_file(64 * KIB), 5), usize::MAX), Ok(16));
+    assert_eq!(disk.2, 16, "only headers can be compared");
+    assert_eq!(disk.run(&mut issuer(&job("read", b"abcdef"), &one_file(64 * KIB), 5), usize::MAX), Ok(16));
+}
+
+/// The greatest common divisor of the sizes is the distance of headers in fio's layout; 5aa1e091 wrote no header and
+/// called all blocks good.
+#[test]
+fn blocks_of_fios_layout_without_room_for_a_header_were_called_good() {
+    for (sizes_of, is_sound) in [(BlockSizes::Range(4096, 4100), false), (BlockSizes::Range(4096, 6144), true)] {
+        let mut job = verified("write", VerifyMethod::Crc32c);
+        job.verify.format = VerifyFormat::Fio;
+        sizes(&mut job, &sizes_of);
+        let created = Issuer::new(&job, WorkerIndex::default(), &one_file(MIB), 1);
+        assert_eq!(created.map_err(|error| error.option).err(), (!is_sound).then_some("bsrange"));
     }
 }
 

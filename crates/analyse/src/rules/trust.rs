@@ -1,6 +1,6 @@
 //! Rules for whether the numbers are trustworthy.
 
-use record::{DiskUse, ModelPageCache, RunOutcome, TargetFacts, TargetKind};
+use record::{DiskUse, ModelPageCache, RunOutcome, TargetFacts, TargetKind, Unchecked};
 
 use crate::facts::Facts;
 use crate::rules::model;
@@ -32,9 +32,9 @@ pub(crate) fn errors(facts: Facts<'_>) -> Option<Finding> {
 /// Checks for written blocks that a verifying job did not read back, unless the user chose so.
 pub(crate) fn not_verified(facts: Facts<'_>) -> Option<Finding> {
     let verified = facts.job.verified.as_ref()?;
-    verified.unchecked.filter(|unchecked| !unchecked.is_chosen())?;
+    let unchecked = verified.unchecked.filter(|unchecked| !unchecked.is_chosen())?;
     // The amount of data written by an earlier run is unknown.
-    let in_part = verified.written == 0 && verified.checked > 0;
+    let in_part = verified.written == 0 && verified.checked > 0 && unchecked != Unchecked::Payload;
     let finding = Finding::new(Code::NotVerified, if in_part { Severity::Warning } else { Severity::Distrust })
         .with(Quantity::BlocksWritten, verified.written as f64, EvidenceSource::Counters)
         .with(Quantity::BlocksChecked, verified.checked as f64, EvidenceSource::Counters);

@@ -240,6 +240,7 @@ fn verification_counts_are_in_every_format() {
     for (options, reason) in [
         ("--do_verify=0", "not verified: do_verify=0; 0 of 16 written blocks checked"),
         ("--verify=null", "not verified: verify=null compares nothing; 0 of 16 written"),
+        ("--verify=meta", "16 of 16 written blocks checked by their headers alone, 0 mismatches"),
         ("--ioengine=null", "not verified: ioengine=null keeps no data; 0 of 16 written"),
     ] {
         let outcome = ours(&scratch, "run", &format!("--filename=x --size=64k --rw=write {options}")).expect_code(0);
@@ -272,6 +273,66 @@ fn an_interrupted_job_is_reported_as_unverified() {
     running.signal("INT");
     let outcome = running.end().expect_code(130);
     assert!(outcome.stdout.contains("not verified: the job was stopped; 0 of "), "{}", outcome.stdout);
+}
+
+/// Each method, engine and layout: a byte of the header and of either end of the payload is changed.
+#[test]
+fn blocks_with_a_changed_byte_were_called_good() {
+    let scratch = Scratch::new();
+    let methods = job::VerifyMethod::ALL.map(job::VerifyMethod::name);
+    let engines = ["psync", "libaio", "io_uring", "mmap"];
+    let cases: Vec<_> = methods
+        .into_iter()
+        .flat_map(|method| engines.map(|engine| (method, engine)))
+        .flat_map(|(method, engine)| ["fathom", "fio"].map(|format| (method, engine, format)))
+        .collect();
+    let check = |command: &str| {
+        let mut line = String::from("run --no-record --progress=off --format=json");
+        for (index, (method, engine, format)) in cases.iter().enumerate() {
+            let pattern = if method.starts_with("pattern") { "--verify_pattern=0xab%o" } else { "" };
+            line.push_str(&format!(
+                " --name=x{index} --filename=x{index} --size=16k --bs=4k --ioengine={engine} --verify={method} \
+                 --verify_format={format} {pattern} {command}"
+            ));
+        }
+        run(fathom(words(&line)).current_dir(&scratch))
+    };
+    check("--rw=write --do_verify=0").expect_code(0);
+    for index in 0..cases.len() {
+        let mut bytes = std::fs::read(scratch.path(&format!("x{index}"))).expect("it was written");
+        // The largest header is 168 bytes long.
+        [4096 + 20, 8192 + 200, 12288 + 4095].into_iter().for_each(|at| bytes[at] ^= 0x10);
+        scratch.write(&format!("x{index}"), bytes);
+    }
+    for command in ["--rw=read", "--rw=write --verify_only"] {
+        let document = Json::read(&check(command).expect_code(1).stdout);
+        for (index, case) in cases.iter().enumerate() {
+            let verified = format!("jobs/{index}/verified");
+            let expected = match case.0 {
+                "null" => ([0, 0, 0], 0),
+                "meta" => ([0, 4, 1], 3),
+                _ => ([0, 4, 3], 0),
+            };
+            let found = (counts(&document, index), document.whole(&format!("{verified}/headers_only")));
+            assert_eq!(found, expected, "{case:?} {command}");
+            assert_eq!(case.0 == "null", document.find(&format!("{verified}/unchecked")).is_some(), "{case:?}");
+        }
+    }
+}
+
+/// fio 3.33 calls them good.
+#[test]
+fn payloads_that_sha512_of_fio_does_not_cover_are_not_verified() {
+    let scratch = Scratch::new();
+    let line = "--filename=x --size=64k --verify=sha512 --verify_format=fio";
+    ours(&scratch, "run", &format!("{line} --rw=write --verify_pattern=0xabc")).expect_code(0);
+    let outcome = ours(&scratch, "run", &format!("{line} --rw=read")).expect_code(4);
+    let text = flat(&outcome.stdout);
+    for part in ["not verified: the checksum covers no payload; 16 blocks checked by their headers alone", "crc32c"] {
+        assert!(text.contains(part), "{text}");
+    }
+    let outcome = ours(&scratch, "fio", "--filename=x --size=64k --verify=sha512 --rw=read").expect_code(0);
+    assert!(outcome.stderr.contains("the payload of some blocks was not compared"), "{}", outcome.stderr);
 }
 
 const ENGINES: [&str; 6] = [

@@ -171,8 +171,8 @@ fn files_in_patterns_are_read_as_by_fio() {
     assert!(!scratch.path("x").exists());
 }
 
-/// Both programs find the same damage. fio stores the working memory of SHA-256 and SHA-512, so that neither finds
-/// changes in the middle of blocks by SHA-512.
+/// fio stores the working memory of SHA-256 and SHA-512, so that it finds no changes in the middle of blocks by SHA-512.
+/// Fathom compares these.
 #[test]
 fn damage_that_fio_finds_is_found() {
     require!(Fio);
@@ -199,7 +199,9 @@ fn damage_that_fio_finds_is_found() {
             failures(&start_jobs(&scratch, reader, reads), damages.len())
         });
         for ((damage, ours), theirs) in damages.iter().zip(ours).zip(theirs) {
-            assert_eq!(ours, theirs, "{damage:?}, written by {writer:?}");
+            let is_missed = damage == &("sha512", 8192 + 2000);
+            assert_eq!(ours, theirs || is_missed, "{damage:?}, written by {writer:?}");
+            assert!(!is_missed || !theirs, "fio finds {damage:?} now");
         }
     }
 }

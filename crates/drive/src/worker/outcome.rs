@@ -40,6 +40,7 @@ impl DriveWorker {
         Verification {
             written: written.saturating_sub(self.failed_writes),
             checked: self.checked,
+            headers_only: self.headers_only,
             overwritten: self.overwritten,
             mismatches: self.mismatches,
             cached: self.cached,

@@ -37,7 +37,8 @@ impl DriveWorker {
         let Some(block) = buffer.get(..decision.length as usize) else { return false };
         let mismatch = match self.issuer.check(decision, block) {
             Ok(sound) => {
-                self.checked += u64::from(sound == Checked::Good);
+                self.checked += u64::from(sound != Checked::Overwritten);
+                self.headers_only += u64::from(sound == Checked::HeaderOnly);
                 self.overwritten += u64::from(sound == Checked::Overwritten);
                 return false;
             }

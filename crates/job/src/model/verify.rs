@@ -245,6 +245,8 @@ pub struct SmallBlock {
     pub bytes: u32,
     /// Size of the header in bytes, including `verify_offset`.
     pub header: u32,
+    /// Whether `bytes` is the greatest common divisor of the sizes, as the distance of headers in fio's layout.
+    pub is_divisor: bool,
 }
 
 const OFFSET: &str = "verify_offset";
@@ -253,9 +255,15 @@ impl SmallBlock {
     /// Describes the problem.
     #[must_use]
     pub fn message(&self) -> String {
-        let Self { option, bytes, header } = self;
+        let Self { option, bytes, header, is_divisor } = self;
         if *option == OFFSET {
             return format!("{option}: {bytes} bytes lie within the verification header of {header} bytes");
+        }
+        if *is_divisor {
+            return format!(
+                "{option}: fio's layout has a verification header of {header} bytes every {bytes} bytes, the greatest \
+                 common divisor of the block sizes"
+            );
         }
         format!("{option}: a block of {bytes} bytes has no room for its verification header of {header} bytes")
     }
@@ -263,6 +271,12 @@ impl SmallBlock {
     /// Returns what to write instead.
     #[must_use]
     pub fn remedy(&self) -> String {
+        if self.is_divisor {
+            return format!(
+                "choose block sizes that are multiples of at least {} bytes, or leave `verify` out",
+                self.header
+            );
+        }
         let other = if self.option == OFFSET { "it" } else { "`verify`" };
         format!("write `{}={}` or more, or leave {other} out", self.option, self.header)
     }
@@ -299,16 +313,37 @@ impl Job {
             VerifyFormat::Fathom => VERIFY_PLAIN_HEADER_BYTES,
         };
         if (1..header).contains(&verify.offset) {
-            return Some(SmallBlock { option: OFFSET, bytes: verify.offset, header });
+            return Some(SmallBlock { option: OFFSET, bytes: verify.offset, header, is_divisor: false });
         }
         let header = header.saturating_add(verify.offset);
-        let small = |option, bytes| (bytes < header).then_some(SmallBlock { option, bytes, header });
+        let small = |option, bytes| (bytes < header).then_some(SmallBlock { option, bytes, header, is_divisor: false });
         let least = pattern.used_sizes().min_by_key(|sizes| sizes.min())?;
         let option = match least {
             BlockSizes::Fixed(_) => "bs",
             BlockSizes::Range(..) => "bsrange",
             BlockSizes::Split(_) => "bssplit",
         };
-        verify.interval.and_then(|interval| small("verify_interval", interval)).or_else(|| small(option, least.min()))
+        let given = || verify.interval.and_then(|interval| small("verify_interval", interval));
+        let divisor = || match verify.format {
+            VerifyFormat::Fio => small(option, self.fio_verify_interval()),
+            VerifyFormat::Fathom => None,
+        };
+        let of_divisor = |block| SmallBlock { is_divisor: true, ..block };
+        given().or_else(|| small(option, least.min())).or_else(|| divisor().map(of_divisor))
     }
+
+    /// Returns the distance of headers in fio's layout: `verify_interval` if it divides the smallest and the largest
+    /// block, and otherwise their greatest common divisor.
+    #[must_use]
+    pub fn fio_verify_interval(&self) -> u32 {
+        let least = self.pattern.used_sizes().map(BlockSizes::min).min().unwrap_or(1);
+        let most = self.pattern.used_sizes().map(BlockSizes::max).max().unwrap_or(1);
+        let divides = |interval: &u32| least.is_multiple_of(*interval) && most.is_multiple_of(*interval);
+        let given = self.verify.interval.filter(|&interval| interval > 0).filter(divides);
+        given.unwrap_or_else(|| greatest_divisor(least, most)).max(1)
+    }
+}
+
+const fn greatest_divisor(a: u32, b: u32) -> u32 {
+    if b == 0 { a } else { greatest_divisor(b, a % b) }
 }

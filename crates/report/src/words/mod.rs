@@ -463,7 +463,8 @@ mod tests {
         };
         assert!(remedies.iter().map(place).eq(0..remedies.len()));
         let declared = record::Declared { verify: true, ..record::Declared::default() };
-        let unchecked = [Unchecked::Stopped, Unchecked::Runtime, Unchecked::Failed, Unchecked::Cached];
+        let unchecked =
+            [Unchecked::Stopped, Unchecked::Runtime, Unchecked::Failed, Unchecked::Cached, Unchecked::Payload];
         let unchecked: Vec<_> = unchecked.into_iter().map(Some).chain([None]).collect();
         for (code, (remedy, unchecked)) in Code::ALL.iter().flat_map(|code| {
             remedies.iter().flat_map(|r| unchecked.iter().map(move |u| (r, *u))).map(move |of| (*code, of))

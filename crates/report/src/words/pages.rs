@@ -39,7 +39,8 @@ const ENTRIES: &[(Code, &str, &str, &str)] = &[
         Code::NotVerified,
         "Written blocks were not verified",
         "a job with `verify` did not check everything it wrote: it was stopped, reads failed, other workers write \
-         the same blocks, the page cache could not be emptied, or it wrote nothing (`rwmixread=100`, `rw=trim`); a \
+         the same blocks, the page cache could not be emptied, the checksum covers nothing of the payload \
+         (`verify=sha512` in fio's layout) and the payload does not follow from the header, or it wrote nothing (`rwmixread=100`, `rw=trim`); a \
          warning if it checks the data of an earlier run and was stopped",
         "The state of these blocks is unknown. Let the job finish, or verify its data with `verify_only` and the \
          `verify_nonce` that it printed. Give each worker its own file or region: if several workers write one \

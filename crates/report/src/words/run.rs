@@ -24,6 +24,11 @@ pub(super) fn errors(figures: &SentenceFigures<'_>) -> String {
 
 pub(super) fn not_verified(figures: &SentenceFigures<'_>, unchecked: Option<Unchecked>) -> String {
     let reason = unchecked.map_or("the run was stopped", unchecked_because);
+    if unchecked == Some(Unchecked::Payload) {
+        return "The payload of some blocks was not compared: the checksum in fio's layout covers nothing of it, and it \
+                does not follow from the seed in the header either. Write and verify with crc32c."
+            .to_owned();
+    }
     if unchecked == Some(Unchecked::Cached) {
         return "The blocks were read back, but not all of them from where they are stored: the page cache could not be \
                 emptied. Use direct=1, or end the programs that have the file mapped or locked in memory."
@@ -71,6 +76,7 @@ pub(crate) const fn unchecked_because(unchecked: Unchecked) -> &'static str {
         Unchecked::DoVerify => "do_verify=0",
         Unchecked::NullMethod => "verify=null compares nothing",
         Unchecked::NullEngine => "ioengine=null keeps no data",
+        Unchecked::Payload => "the checksum covers no payload",
         Unchecked::Cached => "the page cache could not be emptied",
         Unchecked::Model => "a modelled volume keeps no data",
         Unchecked::Unwritten => "the job wrote no block",

@@ -13,6 +13,11 @@ pub(crate) fn verified(verified: &Verified) -> String {
         0 => format!("{checked} blocks checked"),
         _ => format!("{checked} of {written} written blocks checked"),
     };
+    text.push_str(&match verified.headers_only {
+        0 => String::new(),
+        all if all == verified.checked => " by their headers alone".to_owned(),
+        some => format!(", {} of them by their headers alone", grouped(some)),
+    });
     if verified.checked > 0 {
         let plural = if verified.mismatches == 1 { "" } else { "es" };
         text.push_str(&format!(", {} mismatch{plural}", grouped(verified.mismatches)));

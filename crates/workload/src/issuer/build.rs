@@ -1,6 +1,6 @@
 //! Creates the issuer of a job.
 
-use job::{BlockSizes, Direction, Job, VerifyFormat};
+use job::{Direction, Job, VerifyFormat};
 use units::random::{Random, mix};
 
 use super::fast_path::FastPath;
@@ -204,10 +204,12 @@ fn verifier(
     (seed, worker, layout): (u64, WorkerIndex, &JobLayout),
 ) -> Result<Option<Verifier>, WorkloadError> {
     let Some(method) = job.verify.method else { return Ok(None) };
-    let interval = job.verify.interval.filter(|&interval| interval > 0);
     let interval = match job.verify.format {
-        VerifyFormat::Fathom => interval.unwrap_or_else(|| min_size(&rules.sizes, used)),
-        VerifyFormat::Fio => interval_of_fio(job, interval),
+        VerifyFormat::Fathom => {
+            let given = job.verify.interval.filter(|&interval| interval > 0);
+            given.unwrap_or_else(|| min_size(&rules.sizes, used))
+        }
+        VerifyFormat::Fio => job.fio_verify_interval(),
     };
     if let Some(small) = job.small_block(false) {
         return Err(WorkloadError::new(small.option, format!("{}: {}", small.message(), small.remedy())));
@@ -227,17 +229,4 @@ fn verifier(
     }
     let nonce = if writes && !job.verify.only { Some(job.verify.nonce.unwrap_or(0)) } else { job.verify.nonce };
     Ok(Some(Verifier::new(method, &job.verify, interval, seed, nonce, worker.index, layout)))
-}
-
-/// Returns the distance of headers in fio: `verify_interval` if it divides the smallest and the largest block, and
-/// otherwise their greatest common divisor.
-fn interval_of_fio(job: &Job, given: Option<u32>) -> u32 {
-    let least = job.pattern.used_sizes().map(BlockSizes::min).min().unwrap_or(1);
-    let most = job.pattern.used_sizes().map(BlockSizes::max).max().unwrap_or(1);
-    let divides = |&interval: &u32| least.is_multiple_of(interval) && most.is_multiple_of(interval);
-    given.filter(divides).unwrap_or_else(|| greatest_divisor(least, most)).max(1)
-}
-
-fn greatest_divisor(a: u32, b: u32) -> u32 {
-    if b == 0 { a } else { greatest_divisor(b, a % b) }
 }

@@ -3,10 +3,10 @@
 use job::VerifyMethod;
 use units::random::mix;
 
-use super::fio_checksum::FioChecksum;
+use super::fio_checksum::{Coverage, FioChecksum};
 use super::fio_header::{self, FIO_HEADER, FioHeader, fio_number};
 use super::header::BadField;
-use super::{Checked, DAMAGED_BYTES_MAX, Flaw, Verifier, WrongData, differs, swap_header};
+use super::{Checked, DAMAGED_BYTES_MAX, Flaw, Verifier, WrongData, differs, fio_random, swap_header};
 use crate::decision::Decision;
 use crate::filling::{fill_pattern, fill_random};
 
@@ -66,7 +66,7 @@ impl Verifier {
     pub(super) fn check_fio_block(&self, op: &Decision, offset: u64, block: &[u8]) -> Result<Checked, Flaw> {
         let head = self.header_bytes();
         if block.len() < head {
-            return Ok(Checked::Good);
+            return Ok(Checked::HeaderOnly);
         }
         let header = FioHeader::read(block).map_err(|bad| self.fio_header_flaw(op, offset, block, bad))?;
         if header.offset != offset {
@@ -83,8 +83,8 @@ impl Verifier {
         if !is_others && self.expected.is_some() {
             self.check_fio_fields(&header, op, offset)?;
         }
-        self.check_fio_payload(&header, op, block, is_others)?;
-        Ok(if is_others { Checked::Overwritten } else { Checked::Good })
+        let checked = self.check_fio_payload(&header, op, block, is_others)?;
+        Ok(if is_others { Checked::Overwritten } else { checked })
     }
 
     /// Checks what headers of this run must hold.
@@ -130,33 +130,65 @@ impl Verifier {
         header.thread != self.fio_thread() && writers.covers(worker, self.identity(file), offset)
     }
 
-    fn check_fio_payload(&self, header: &FioHeader, op: &Decision, block: &[u8], others: bool) -> Result<(), Flaw> {
+    /// Checks a payload by its checksum, and compares it where the checksum does not cover it.
+    fn check_fio_payload(
+        &self,
+        header: &FioHeader,
+        op: &Decision,
+        block: &[u8],
+        is_others: bool,
+    ) -> Result<Checked, Flaw> {
+        if self.method == VerifyMethod::Meta {
+            return Ok(Checked::HeaderOnly);
+        }
         let head = self.header_bytes();
         let payload = &block[head..];
         let sum = FioChecksum::of(self.method, payload);
         let is_sound = &block[FIO_HEADER..head] == sum.as_bytes();
-        let has_pattern = !self.pattern.bytes.is_empty();
-        // These checksums miss most changes, so the data of this run are compared as well.
-        let is_own = self.expected.is_some() && !others && FioChecksum::is_partial(self.method);
-        let compares_pattern = self.method == VerifyMethod::PatternHdr && has_pattern;
-        if is_sound && !is_own && !compares_pattern {
-            return Ok(());
+        let is_own = self.expected.is_some() && !is_others;
+        let coverage = FioChecksum::coverage(self.method);
+        if is_sound && coverage == Coverage::All {
+            return Ok(Checked::Good);
         }
-        let mut good = vec![0; block.len()];
-        if has_pattern {
-            let mut whole = vec![0; op.length as usize];
-            fill_pattern(&self.pattern, op.offset, &mut whole);
-            let start = (header.offset - op.offset) as usize;
-            good.copy_from_slice(&whole[start..start + block.len()]);
-        }
-        self.fill_fio_random(header.seed, header.offset, &mut good[head..]);
-        let wrong = good[head..].iter().zip(payload).filter(|(good, found)| good != found).count();
-        let is_located = is_own || compares_pattern || wrong <= payload.len() / 2;
-        let wrong = if compares_pattern { WrongData::Pattern } else { WrongData::Payload };
-        if is_located {
+        let is_pattern = self.method == VerifyMethod::PatternHdr && !self.pattern.bytes.is_empty();
+        let wrong = if is_pattern { WrongData::Pattern } else { WrongData::Payload };
+        let (wrong_bytes, good) = self.nearest_payload(header, op, block, is_own);
+        if is_pattern || (is_own && coverage != Coverage::All) || wrong_bytes <= payload.len() / 2 {
             differs(wrong, head, &good[head..], payload)?;
+        } else if is_sound {
+            // Of another job, with data that do not follow from the header.
+            return Ok(if coverage == Coverage::None { Checked::HeaderOnly } else { Checked::Good });
         }
-        differs(WrongData::Checksum, FIO_HEADER, sum.as_bytes(), &block[FIO_HEADER..head])
+        differs(WrongData::Checksum, FIO_HEADER, sum.as_bytes(), &block[FIO_HEADER..head]).map(|()| Checked::Good)
+    }
+
+    /// Returns the block that this job, or if the block is not its own, another job or fio would have written with this
+    /// header, and the number of bytes by which the payload differs from it.
+    fn nearest_payload(&self, header: &FioHeader, op: &Decision, block: &[u8], is_own: bool) -> (usize, Vec<u8>) {
+        let (start, head) = ((header.offset - op.offset) as usize, self.header_bytes());
+        let of_write = |fill: &dyn Fn(&mut [u8])| {
+            let mut whole = vec![0; op.length as usize];
+            fill(&mut whole);
+            whole[start..start + block.len()].to_vec()
+        };
+        let own = || match self.pattern.bytes.is_empty() {
+            true => {
+                let mut good = vec![0; block.len()];
+                self.fill_fio_random(header.seed, header.offset, &mut good[head..]);
+                good
+            }
+            false => of_write(&|whole| fill_pattern(&self.pattern, op.offset, whole)),
+        };
+        let differing = |good: Vec<u8>| {
+            let wrong = good[head..].iter().zip(&block[head..]).filter(|(good, found)| good != found).count();
+            (wrong, good)
+        };
+        let own = differing(own());
+        if is_own || own.0 == 0 || !self.pattern.bytes.is_empty() {
+            return own;
+        }
+        let of_fio = differing(of_write(&|whole| fio_random::fill(header.seed, whole)));
+        if of_fio.0 < own.0 { of_fio } else { own }
     }
 
     /// Locates the wrong byte of an invalid header if nearly all bytes are those that this job writes here.

@@ -11,6 +11,17 @@ use sha2::Digest;
 use sha2::block_api::compress256;
 use xxhash_rust::xxh32::xxh32;
 
+/// How far a checksum notices changes of the payload.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Coverage {
+    /// It notices them.
+    All,
+    /// It misses some.
+    Part,
+    /// It notices next to none, so the payload has to be compared.
+    None,
+}
+
 /// Maximum length of what follows a header.
 pub(super) const FIO_SUM_BYTES_MAX: usize = 128;
 
@@ -91,9 +102,13 @@ impl FioChecksum {
         &self.bytes[..self.length]
     }
 
-    /// Reports whether some changes of a payload do not change the checksum of the method.
-    pub(super) const fn is_partial(method: VerifyMethod) -> bool {
-        matches!(method, VerifyMethod::Sha256 | VerifyMethod::Sha512)
+    /// Returns how far the checksum of a method notices changes of a payload.
+    pub(super) const fn coverage(method: VerifyMethod) -> Coverage {
+        match method {
+            VerifyMethod::Crc7 | VerifyMethod::Sha256 => Coverage::Part,
+            VerifyMethod::Sha512 | VerifyMethod::PatternHdr | VerifyMethod::Meta => Coverage::None,
+            _ => Coverage::All,
+        }
     }
 }
 

@@ -49,10 +49,12 @@ impl WrongData {
 }
 
 /// Result of checking a read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Checked {
     /// All data are those of the last write.
     Good,
+    /// The headers are those of the last write, but the payload of at least one block was not compared.
+    HeaderOnly,
     /// The data are intact, but at least one block may be of another worker that writes to the same region.
     Overwritten,
 }
