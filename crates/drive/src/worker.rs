@@ -69,6 +69,7 @@ pub struct DriveWorker {
     overwritten: u64,
     /// Reads that were still damaged after repetition.
     not_torn: u32,
+    /// Writes that failed since the last read-back began.
     failed_writes: u64,
     /// Writes covered by read-back passes.
     replayed: u64,
@@ -559,6 +560,8 @@ impl DriveWorker {
         let Some(reader) = self.issuer.verify_pass() else { return false };
         self.replayed = self.issuer.writes();
         self.to_read_back += reader.to_read_back();
+        // They are not read back.
+        self.failed_writes = 0;
         self.writer = Some(std::mem::replace(&mut self.issuer, reader));
         true
     }

@@ -624,6 +624,67 @@ fn failed_writes_do_not_count_as_written() {
     assert!(target.injected().eio > 50);
 }
 
+/// A target of one file in which one in ten writes fails, and leaves damaged blocks.
+struct FailingWrites {
+    inner: MemoryTarget,
+    writes: u64,
+    failing: Vec<target::Op>,
+}
+
+impl Target for FailingWrites {
+    fn now(&mut self) -> Nanos {
+        self.inner.now()
+    }
+    fn submit(&mut self, op: target::Op) {
+        if op.kind == OpKind::Write {
+            self.writes += 1;
+            self.failing.extend(Some(op).filter(|_| self.writes.is_multiple_of(10)));
+        }
+        self.inner.submit(op);
+    }
+    fn wait(&mut self, min: u32, until: Nanos, done: &mut Vec<target::Completion>) {
+        self.inner.wait(min, until, done);
+        for completion in done {
+            if let Some(index) = self.failing.iter().position(|op| op.tag == completion.tag) {
+                let op = self.failing.swap_remove(index);
+                self.inner.file(0)[op.offset as usize..][..op.length as usize].fill(0xee);
+                completion.result = -5;
+            }
+        }
+    }
+    fn invalidate(&mut self, file: u32, offset: u64, length: u64) {
+        self.inner.invalidate(file, offset, length);
+    }
+    fn buffer(&mut self, tag: target::Tag) -> Option<&mut [u8]> {
+        self.inner.buffer(tag)
+    }
+}
+
+/// 5aa1e091 read them back, so that "1,024 of 953 written blocks" were checked and the others called damaged.
+#[test]
+fn blocks_whose_writes_failed_were_checked() {
+    for (options, blocks) in [
+        ("rw=write", 256),
+        ("rw=randwrite loops=3", 768),
+        ("rw=randwrite verify_backlog=20", 256),
+        ("rw=randwrite norandommap io_size=4m", 256),
+        ("rw=randwrite norandommap io_size=4m bsrange=4k-16k", 256),
+        ("rw=randtrimwrite", 256),
+        ("rw=randwrite trim_percentage=50 trim_backlog=8", 256),
+        ("rw=randwrite trim_percentage=50 trim_backlog=8 trim_verify_zero=0", 256),
+    ] {
+        for verify in ["crc32c", "pattern verify_pattern=0xab"] {
+            let job = job(&format!("verify={verify} {options}"));
+            let mut worker = worker_of(&job, 0, |policy| policy.on_error.continue_on_write = true);
+            let mut target = FailingWrites { inner: memory(job.pace.iodepth), writes: 0, failing: Vec::new() };
+            run(&mut worker, &mut target);
+            let Verification { written, checked, mismatches, .. } = worker.verification();
+            assert_eq!(mismatches, 0, "{options} {verify}: {:?}", worker.failures());
+            assert!(checked == written && (1..blocks).contains(&written), "{options} {verify}: {checked} of {written}");
+        }
+    }
+}
+
 /// Regression: the whole transfer was kept, with the offset of the transfer.
 #[test]
 fn only_the_damaged_block_of_a_transfer_is_kept() {

@@ -150,7 +150,8 @@ impl DriveWorker {
             _ => on_error.continue_on_write,
         };
         self.meter.record_error(cause.errno());
-        self.failed_writes += u64::from(decision.kind == OpKind::Write);
+        let is_unwritten = matches!(cause, FailureCause::Errno(_) | FailureCause::EndOfFile);
+        self.failed_writes += u64::from(decision.kind == OpKind::Write && is_unwritten);
         if !goes_on {
             self.ending = Some(Ending::Failed);
         }

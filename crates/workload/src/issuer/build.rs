@@ -1,5 +1,7 @@
 //! Creates the issuer of a job.
 
+use std::collections::BTreeSet;
+
 use job::{Direction, Job, VerifyFormat};
 use units::random::{Random, mix};
 
@@ -68,6 +70,7 @@ impl Issuer {
             checks_reads: verifier.is_some() && job.pattern.direction == Direction::Read,
             syncs,
             writes: 0,
+            failed_writes: BTreeSet::new(),
             reads_back,
             backlog,
             backlog_full_at: backlog,

@@ -14,6 +14,8 @@ mod zoned;
 
 pub use build::map_bytes;
 
+use std::collections::BTreeSet;
+
 use job::Job;
 use units::random::Random;
 use units::{Nanos, OpKind};
@@ -68,6 +70,8 @@ pub struct Issuer {
     checks_reads: bool,
     syncs: Option<SyncSchedule>,
     writes: u64,
+    /// File, offset, and pass or number of the writes since the last read-back that failed.
+    failed_writes: BTreeSet<(u32, u64, u32)>,
     /// Whether to stop after each pass over the files, so that it can be read back.
     reads_back: bool,
     /// Number of writes after which they are read back within a pass; `u64::MAX` for the end of the pass.
@@ -466,6 +470,19 @@ impl Issuer {
         if self.slow_path {
             self.after_completion(op, at);
         }
+    }
+
+    /// Records that an operation has failed, before [`Self::complete`]: what is in the blocks of a failed write is unknown,
+    /// so it is not read back.
+    pub fn note_failure(&mut self, op: &Decision) {
+        if self.reads_back && op.kind == OpKind::Write {
+            self.failed_writes.insert((op.file, op.offset, op.pass));
+        }
+        self.note_failure_in_zones(op);
+    }
+
+    fn has_failed(&self, op: &Decision) -> bool {
+        self.failed_writes.contains(&(op.file, op.offset, op.pass))
     }
 
     const fn in_flight(&self) -> u64 {

@@ -48,6 +48,7 @@ impl Issuer {
         };
         let passes = self.possible_passes(&issuer);
         issuer.replay(writes);
+        issuer.failed_writes.clone_from(&self.failed_writes);
         let latest = issuer.rules.may_overlap().then(|| issuer.scan_writes());
         if let (Some(replay), Some((_, reads))) = (&mut issuer.replay, &latest) {
             replay.reads = *reads;
@@ -60,19 +61,35 @@ impl Issuer {
         if let Some(verifier) = &mut issuer.verifier {
             verifier.expect(passes, latest.map(|(latest, _)| latest));
         }
+        if !self.failed_writes.is_empty() {
+            // A trim or a later write may have replaced what the failed one left.
+            let mut reads = 0;
+            issuer.for_each_read(|_| reads += 1);
+            issuer.replay.iter_mut().for_each(|replay| replay.reads = reads);
+        }
         Some(issuer)
     }
 
     /// Repeats the writes to be read back. Returns the last write to each block, and the number of reads that read each
     /// block once.
     fn scan_writes(&self) -> (LatestWrites, u64) {
-        let (mut issuer, mut latest, mut reads) = (self.clone(), LatestWrites::default(), 0);
+        let (mut latest, mut reads) = (LatestWrites::default(), 0);
         let Some(verifier) = &self.verifier else { return (latest, reads) };
+        self.for_each_read(|op| match self.has_failed(op) {
+            true => verifier.fail(&mut latest, op),
+            false => reads += u64::from(verifier.record(&mut latest, op)),
+        });
+        (latest, reads)
+    }
+
+    /// Repeats what is left of a read-back, without changing this issuer.
+    fn for_each_read(&self, mut visit: impl FnMut(&Decision)) {
+        let mut issuer = self.clone();
         loop {
             match issuer.replayed(Nanos::ZERO) {
-                Next::Issue(op) | Next::IssueAnew(op) => reads += u64::from(verifier.record(&mut latest, &op)),
+                Next::Issue(op) | Next::IssueAnew(op) => visit(&op),
                 Next::Close(_) | Next::Renew(_) | Next::Spin(_) | Next::Command(_) => {}
-                Next::Until(_) | Next::Blocked | Next::Done => return (latest, reads),
+                Next::Until(_) | Next::Blocked | Next::Done => return,
             }
         }
     }
@@ -114,6 +131,7 @@ impl Issuer {
             zoned.forget_written();
         }
         self.backlog_full_at = self.writes.saturating_add(self.backlog);
+        self.failed_writes.clear();
         if let Some(trims) = &mut self.trims {
             trims.begin_again();
         }
@@ -147,8 +165,11 @@ impl Issuer {
             }
             match self.next_data(Nanos::MAX) {
                 Some(Next::Issue(op)) if op.kind == written => {
+                    // Where writes overlap, a later one may have written the block.
+                    let has_failed = !self.rules.may_overlap() && self.has_failed(&op);
                     let is_read = self.verifier.as_mut().is_none_or(|verifier| verifier.is_to_be_read(&op));
                     let is_read = is_read && self.trims.as_mut().is_none_or(|trims| trims.is_to_be_read(&op));
+                    let is_read = is_read && !has_failed;
                     if let Some(replay) = &mut self.replay {
                         replay.left -= 1;
                         replay.reads = replay.reads.saturating_sub(u64::from(is_read));

@@ -125,8 +125,7 @@ impl Issuer {
         }
     }
 
-    /// Records that an operation has failed, before [`Issuer::complete`].
-    pub fn note_failure(&mut self, op: &Decision) {
+    pub(super) fn note_failure_in_zones(&mut self, op: &Decision) {
         let Some(zoned) = self.zoned.as_mut().filter(|_| matches!(op.kind, OpKind::Write | OpKind::Trim)) else {
             return;
         };

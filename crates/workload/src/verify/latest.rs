@@ -15,9 +15,19 @@ pub(crate) struct LatestWrites {
 
 #[derive(Clone, Copy, Debug)]
 struct LastWrite {
-    /// `None` if the last write may not have completed.
-    number: Option<u32>,
+    outcome: WriteOutcome,
     is_read: bool,
+}
+
+/// What is known of the last write to a block.
+#[derive(Clone, Copy, Debug)]
+enum WriteOutcome {
+    /// It completed, and has this number.
+    Completed(u32),
+    /// It may not have completed: the block is of it or of an earlier one.
+    Doubtful,
+    /// It failed: the block may hold anything.
+    Failed,
 }
 
 impl LatestWrites {
@@ -25,7 +35,7 @@ impl LatestWrites {
     pub(super) fn record(&mut self, op: &Decision, interval: u32) -> bool {
         let mut is_new = false;
         for (at, _) in blocks(op.length as usize, interval as usize) {
-            let last = LastWrite { number: Some(op.pass), is_read: false };
+            let last = LastWrite { outcome: WriteOutcome::Completed(op.pass), is_read: false };
             is_new |= self.blocks.insert((op.file, op.offset + at as u64), last).is_none();
         }
         is_new
@@ -33,19 +43,36 @@ impl LatestWrites {
 
     /// Records that this write may not have completed. Its blocks are not read alone, and accepted with others.
     pub(super) fn doubt(&mut self, op: &Decision, interval: u32) {
+        self.leave_unread(op, interval, WriteOutcome::Doubtful);
+    }
+
+    /// Records that this write failed. Its blocks are not checked.
+    pub(super) fn fail(&mut self, op: &Decision, interval: u32) {
+        self.leave_unread(op, interval, WriteOutcome::Failed);
+    }
+
+    fn leave_unread(&mut self, op: &Decision, interval: u32, outcome: WriteOutcome) {
         for (at, _) in blocks(op.length as usize, interval as usize) {
-            self.blocks.insert((op.file, op.offset + at as u64), LastWrite { number: None, is_read: true });
+            self.blocks.insert((op.file, op.offset + at as u64), LastWrite { outcome, is_read: true });
         }
     }
 
     /// Returns the number of the last write to the block.
     pub(super) fn number(&self, file: u32, block: u64) -> Option<u32> {
-        self.blocks.get(&(file, block)).and_then(|last| last.number)
+        match self.blocks.get(&(file, block))?.outcome {
+            WriteOutcome::Completed(number) => Some(number),
+            WriteOutcome::Doubtful | WriteOutcome::Failed => None,
+        }
     }
 
     /// Reports whether the last write to the block may not have completed.
     pub(super) fn is_doubtful(&self, file: u32, block: u64) -> bool {
-        self.blocks.get(&(file, block)).is_some_and(|last| last.number.is_none())
+        self.blocks.get(&(file, block)).is_some_and(|last| matches!(last.outcome, WriteOutcome::Doubtful))
+    }
+
+    /// Reports whether the last write to the block failed.
+    pub(super) fn has_failed(&self, file: u32, block: u64) -> bool {
+        self.blocks.get(&(file, block)).is_some_and(|last| matches!(last.outcome, WriteOutcome::Failed))
     }
 
     /// Marks the blocks of a write as read. Returns whether one of them was unread.

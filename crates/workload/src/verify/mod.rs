@@ -199,6 +199,17 @@ impl Verifier {
         self.expected = Some(ExpectedWrites { passes, latest: Some(latest), is_exact: true });
     }
 
+    /// Reports whether the last write to the block failed.
+    fn has_failed(&self, file: u32, block: u64) -> bool {
+        let latest = self.expected.as_ref().and_then(|expected| expected.latest.as_ref());
+        latest.is_some_and(|latest| latest.has_failed(file, block))
+    }
+
+    /// Records a write that failed.
+    pub(crate) fn fail(&self, latest: &mut LatestWrites, op: &Decision) {
+        latest.fail(op, self.interval);
+    }
+
     /// Records a write that may not have completed.
     pub(crate) fn doubt(&self, latest: &mut LatestWrites, op: &Decision) {
         latest.doubt(op, self.interval);
@@ -290,8 +301,11 @@ impl Verifier {
         let interval = if whole { data.len().max(1) } else { self.interval as usize };
         for (at, length) in blocks(data.len(), interval) {
             let (offset, block) = (op.offset + at as u64, &data[at..at + length]);
+            if !whole && self.has_failed(op.file, offset) {
+                continue;
+            }
             let checked = match self.method {
-                VerifyMethod::Pattern => self.check_pattern(offset, op.pass, block),
+                VerifyMethod::Pattern => self.check_pattern(op, offset, block),
                 _ if self.offset == 0 => self.check_block(op, offset, block),
                 _ => self.check_moved(op, offset, block),
             };
@@ -312,9 +326,14 @@ impl Verifier {
         checked.map_err(|flaw| Flaw { at: swapped(flaw.at, head, header_at), ..flaw })
     }
 
-    fn check_pattern(&self, offset: u64, pass: u32, block: &[u8]) -> Result<Checked, Flaw> {
+    fn check_pattern(&self, op: &Decision, offset: u64, block: &[u8]) -> Result<Checked, Flaw> {
         let mut good = vec![0; block.len()];
-        self.fill_payload(self.seed, offset, pass, &mut good);
+        self.fill_payload(self.seed, offset, op.pass, &mut good);
+        for (at, length) in blocks(block.len(), self.interval as usize) {
+            if self.has_failed(op.file, offset + at as u64) {
+                good[at..at + length].copy_from_slice(&block[at..at + length]);
+            }
+        }
         differs(WrongData::Pattern, 0, &good, block).map(|()| Checked::Good)
     }
 
