@@ -9,7 +9,7 @@ use crate::args::{
     CatalogOptions, DoctorOptions, MEASURING, ReportOptions, RunCommandOptions, SimOptions, SweepOptions,
 };
 use crate::exit::Exit;
-use crate::{argv, rank, usage_error};
+use crate::{argv, outputs, usage_error};
 
 #[derive(Debug, Parser)]
 #[command(
@@ -234,10 +234,12 @@ impl NoCommand {
             Self::Clap(error)
                 if !error.use_stderr() || error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand =>
             {
-                if !rank::is_silent() {
-                    let _ = error.print();
+                let printed = outputs::print_help(&error);
+                match printed {
+                    _ if error.use_stderr() => Exit::Usage,
+                    Ok(()) => Exit::Good,
+                    Err(error) => Exit::environment(outputs::unprinted(&error)),
                 }
-                if error.use_stderr() { Exit::Usage } else { Exit::Good }
             }
             Self::Clap(error) => Exit::invalid([usage_error::diagnostic(&error, &shown(words))]),
         }

@@ -61,7 +61,7 @@ pub(crate) fn command(words: &[OsString]) -> Exit {
         write_stderr(&format!("fio: --debug={subject}: nothing is printed for it; there are {subjects}\n"));
     }
     if let Some(text) = informational_text(&host, &showcmd) {
-        return outputs::print_text(&text);
+        return outputs::print(&text).map_or_else(|error| refuse([outputs::unprinted(&error)]), |()| Exit::Good);
     }
     device::print_options(&host.debug, &plan, write_stderr);
     if host.parse_only {

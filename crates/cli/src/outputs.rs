@@ -15,6 +15,8 @@ use crate::terminal::Terminal;
 /// A result file, opened before the run so that a bad path is reported before time is spent.
 #[derive(Debug)]
 pub(crate) struct Output {
+    /// The option that named it.
+    option: &'static str,
     path: PathBuf,
     format: ResultFormat,
     file: ResultFile,
@@ -63,16 +65,16 @@ impl Output {
         Self::create(path, ResultFormat::Junit, "--junit")
     }
 
-    fn create(path: &Path, format: ResultFormat, option: &str) -> Result<Self, String> {
+    fn create(path: &Path, format: ResultFormat, option: &'static str) -> Result<Self, String> {
         let file = ResultFile::open(path).map_err(|denied| format!("{option} {}: {denied}", path.display()))?;
-        Ok(Self { path: path.to_owned(), format, file })
+        Ok(Self { option, path: path.to_owned(), format, file })
     }
 
     /// Writes a result.
     pub(crate) fn write(&mut self, document: ResultDocument<'_>) -> Result<(), String> {
         let text = document.render(self.format, IN_FILES);
         let written = self.file.write(text.as_bytes());
-        written.map_err(|error| format!("--output {}: {}", self.path.display(), describe(&error)))
+        written.map_err(|error| format!("{} {}: {}", self.option, self.path.display(), describe(&error)))
     }
 }
 
@@ -140,7 +142,19 @@ fn write_stdout(text: &str) -> io::Result<()> {
         return Ok(());
     }
     let mut out = io::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+    unless_closed(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
+}
+
+/// Prints what clap has to say, where clap wants it. Fails as [`print`] does.
+pub(crate) fn print_help(help: &clap::Error) -> io::Result<()> {
+    if rank::is_silent() {
+        return Ok(());
+    }
+    unless_closed(help.print().and_then(|()| io::stdout().flush()))
+}
+
+fn unless_closed(written: io::Result<()>) -> io::Result<()> {
+    match written {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error),
         _ => Ok(()),
     }
@@ -148,8 +162,10 @@ fn write_stdout(text: &str) -> io::Result<()> {
 
 /// Prints text, and an error if that fails.
 pub(crate) fn print_text(text: &str) -> Exit {
-    match print(text) {
-        Ok(()) => Exit::Good,
-        Err(error) => Exit::environment(format!("standard output: {error}")),
-    }
+    print(text).map_or_else(|error| Exit::environment(unprinted(&error)), |()| Exit::Good)
+}
+
+/// Describes why standard output could not be written.
+pub(crate) fn unprinted(error: &io::Error) -> String {
+    format!("standard output: {}", describe(error))
 }

@@ -20,6 +20,8 @@ use crate::outputs::{Output, deliver_as};
 /// Checks a run against assertions and reports each result.
 pub(crate) fn command(options: &GateOptions) -> Result<Exit, Exit> {
     let GateRequest { expected, runs, baseline } = GateRequest::read(options)?;
+    let mut files = Output::open(&options.output, ResultFormat::OF_FINDINGS).map_err(Exit::usage)?;
+    files.extend(options.junit.as_deref().map(Output::junit).transpose().map_err(Exit::usage)?);
     let comparison =
         baseline.as_ref().map(|baseline| compare(&baseline.runs(), &runs.runs(), &ComparisonSettings::default()));
     let needs_baseline = expected.iter().any(|one| one.assertion.needs_baseline());
@@ -28,8 +30,6 @@ pub(crate) fn command(options: &GateOptions) -> Result<Exit, Exit> {
         check_comparable(comparison)?;
     }
     let document = judge(&expected, &runs, baseline.as_ref(), comparison.as_ref(), options.strict);
-    let mut files = Output::open(&options.output, ResultFormat::OF_FINDINGS).map_err(Exit::usage)?;
-    files.extend(options.junit.as_deref().map(Output::junit).transpose().map_err(Exit::usage)?);
     let delivered = deliver_as(&mut files, ResultDocument::Gate(&document), options.format);
     Ok(if delivered == Exit::Good { exit(&document) } else { delivered })
 }

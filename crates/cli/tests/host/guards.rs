@@ -83,6 +83,31 @@ fn results_lost_on_a_full_output_exited_with_0() {
 }
 
 #[test]
+fn help_and_commands_lost_on_a_full_output_exited_with_0() {
+    let scratch = Scratch::new();
+    scratch.write("job.fio", "[a]\nioengine=null\nrw=read\nsize=1m\n");
+    for (line, code) in [
+        ("--help", 3),
+        ("--version", 3),
+        ("run --help", 3),
+        ("help run", 3),
+        ("run job.fio --show-jobs", 3),
+        ("fio --help", 1),
+        ("fio --version", 1),
+        ("fio --showcmd job.fio", 1),
+        ("fio --parse-only --showcmd job.fio", 1),
+        // It prints nothing.
+        ("fio --parse-only job.fio", 0),
+    ] {
+        let full = std::fs::File::options().write(true).open("/dev/full").expect("Linux has /dev/full");
+        let output = fathom(words(line)).current_dir(&scratch).stdout(Stdio::from(full)).output().expect("fathom runs");
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(code), "{line}: {errors}");
+        assert_eq!(errors.contains("standard output: No space left"), code != 0, "{line}: {errors}");
+    }
+}
+
+#[test]
 fn verification_failed_with_the_null_engine() {
     let scratch = Scratch::new();
     let line = "--name=a --ioengine=null --rw=write --size=1m --verify=crc32c";

@@ -30,6 +30,18 @@ fn expectations_that_do_not_hold_exit_with_1() {
 }
 
 #[test]
+fn a_page_that_cannot_be_made_is_refused_before_anything_is_judged() {
+    let scratch = Scratch::new();
+    let a = simulated(&scratch, "a.json", 10_000, 1, LOAD);
+    for option in ["--junit missing/x.xml", "-o missing/x.md"] {
+        let refused = gate(&format!("{a} --assert read.iops<=1 {option}")).expect_code(2);
+        assert!(refused.stderr.contains("create its directory") && refused.stdout.is_empty(), "{}", refused.stderr);
+    }
+    let full = gate(&format!("{a} --assert read.iops<=1 --junit /dev/full")).expect_code(3);
+    assert!(full.stderr.contains("--junit /dev/full: No space left"), "{}", full.stderr);
+}
+
+#[test]
 fn expectations_of_files_and_of_the_command_line_are_combined() {
     let scratch = Scratch::new();
     let a = simulated(&scratch, "a.json", 10_000, 1, LOAD);

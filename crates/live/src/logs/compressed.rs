@@ -102,7 +102,7 @@ pub fn inflate(path: &Path, output: &mut dyn Write) -> Result<(), String> {
             }
         }
     }
-    Ok(())
+    output.flush().map_err(|error| format!("the log cannot be written: {}", describe(&error)))
 }
 
 /// Turns inflated bytes into text.
