@@ -53,8 +53,10 @@ pub(crate) fn command(words: &[OsString]) -> Exit {
         )]);
     }
     if let Some(path) = &host.inflate_log {
-        let inflated = live::inflate(Path::new(path), &mut std::io::stdout().lock());
-        return inflated.map_or_else(|problem| refuse([problem]), |()| Exit::Good);
+        let log = device::input::open_file(Path::new(path)).map_err(|error| describe(&error));
+        let inflated = log.and_then(|mut log| live::inflate(&mut *log, &mut std::io::stdout().lock()));
+        let refused = |problem| refuse([format!("--inflate-log: {path}: {problem}")]);
+        return inflated.map_or_else(refused, |()| Exit::Good);
     }
     for subject in &host.debug.silent {
         let subjects = job::debug_subjects();

@@ -63,6 +63,15 @@ pub fn open_stream(path: &Path) -> io::Result<Box<dyn Read>> {
     open(path, SizeLimit::bytes(u64::MAX)).map(|opened| opened.reader)
 }
 
+/// Opens a file of any size, also one whose name is `-`, with the same checks as [`read`].
+///
+/// # Errors
+///
+/// As for [`read`].
+pub fn open_file(path: &Path) -> io::Result<Box<dyn Read>> {
+    open_named(path, SizeLimit::bytes(u64::MAX)).map(|opened| opened.reader)
+}
+
 /// An open input.
 struct OpenInput {
     reader: Box<dyn Read>,
@@ -71,10 +80,14 @@ struct OpenInput {
 }
 
 fn open(path: &Path, limit: SizeLimit) -> io::Result<OpenInput> {
-    let stream = |reader| Ok(OpenInput { reader, is_stream: true });
-    if path.as_os_str() == "-" {
-        return stream(Box::new(io::stdin().lock()));
+    match path.as_os_str() == "-" {
+        true => Ok(OpenInput { reader: Box::new(io::stdin().lock()), is_stream: true }),
+        false => open_named(path, limit),
     }
+}
+
+fn open_named(path: &Path, limit: SizeLimit) -> io::Result<OpenInput> {
+    let stream = |reader| Ok(OpenInput { reader, is_stream: true });
     let facts = std::fs::metadata(path)?;
     let kind = facts.file_type();
     if kind.is_block_device() {

@@ -1,9 +1,11 @@
 //! Files in patterns (`verify_pattern`, `buffer_pattern`).
 
-use std::fs::File;
 use std::io::Read;
+use std::path::Path;
 
 use job::{Diagnostic, Job, PATTERN_MAX_BYTES, Plan, VerifyPattern};
+
+use crate::input;
 
 /// Inserts the content of files into the patterns of a plan. Returns a diagnostic for each pattern with a file that
 /// cannot be read.
@@ -30,7 +32,8 @@ fn insert(pattern: &mut VerifyPattern) -> Result<(), String> {
 /// Reads as much of a file as fits into a pattern.
 fn content(path: &str) -> Result<Vec<u8>, String> {
     let mut bytes = Vec::new();
-    let read = File::open(path).and_then(|file| file.take(PATTERN_MAX_BYTES as u64).read_to_end(&mut bytes));
+    let file = input::open_file(Path::new(path));
+    let read = file.and_then(|file| file.take(PATTERN_MAX_BYTES as u64).read_to_end(&mut bytes));
     read.map(|_| bytes).map_err(|error| format!("{path} cannot be read: {error}"))
 }
 

@@ -11,6 +11,8 @@ use job::{Job, Plan};
 use runner::{WorkerPlan, WorkerResult, policy};
 use workload::VerifyState;
 
+use crate::input;
+
 /// Maximum size of a state that is read: a queue of the greatest depth for each of 100,000 files fits.
 const STATE_MAX_BYTES: u64 = 256 << 20;
 
@@ -80,8 +82,7 @@ fn replace(path: &Path, bytes: &[u8]) -> Result<(), String> {
 pub(crate) fn load(directory: &Path, job: &Job, worker: &WorkerPlan) -> Result<VerifyState, String> {
     let path = directory.join(VerifyState::file_name(&job.name, worker.number));
     let mut bytes = Vec::new();
-    let file = std::fs::File::open(&path);
-    let read = file.and_then(|file| file.take(STATE_MAX_BYTES).read_to_end(&mut bytes));
+    let read = input::open_file(&path).and_then(|file| file.take(STATE_MAX_BYTES).read_to_end(&mut bytes));
     let state = read.map_err(|error| error.to_string()).and_then(|_| VerifyState::decode(&bytes));
     let synced_only = job.verify.synced_only;
     let state = state.and_then(|state| match state.origin {

@@ -173,6 +173,29 @@ fn waiting_for_a_pipe_could_not_be_interrupted() {
     }
 }
 
+/// 5aa1e091 waited for ever for a writer.
+#[test]
+fn inputs_that_are_pipes_without_a_writer_are_refused() {
+    let scratch = Scratch::new();
+    for pipe in ["pipe", "local-a-0-verify.state"] {
+        assert!(Command::new("mkfifo").arg(scratch.path(pipe)).status().is_ok_and(|status| status.success()));
+    }
+    scratch.write("data", [0; 4096]);
+    let job = "--name=a --filename=data --size=4k --bs=4k";
+    for line in [
+        "--inflate-log=pipe".to_owned(),
+        format!("{job} --rw=write --verify_pattern='pipe'"),
+        format!("{job} --rw=write --buffer_pattern='pipe'"),
+        format!("{job} --rw=read --verify=crc32c --verify_state_load=1"),
+        format!("{job} --read_iolog=pipe"),
+        "pipe".to_owned(),
+    ] {
+        let outcome = run(&mut command(&scratch, "fio", &line)).expect_code(1);
+        let reasons = ["it is a pipe that no program writes to", "pipe is not a file"];
+        assert!(reasons.iter().any(|reason| outcome.stderr.contains(reason)), "{line}: {}", outcome.stderr);
+    }
+}
+
 #[test]
 fn a_full_standard_error_caused_a_panic() {
     for (face, code) in [("fio", 1), ("run", 2)] {

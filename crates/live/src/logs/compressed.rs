@@ -3,9 +3,7 @@
 //! The layout of entries was found by inflating files that fio 3.33 and 3.42 wrote. That of 3.42 has a second value, and
 //! is used only for the columns that 3.33 does not know.
 
-use std::fs::File;
 use std::io::{ErrorKind, Read, Write};
-use std::path::Path;
 
 use engine::describe;
 use job::{IoPriority, WindowValues};
@@ -60,20 +58,18 @@ pub(super) fn push_sample(bytes: &mut Vec<u8>, entry: &LogFields, columns: LogCo
     }
 }
 
-/// Writes the entries of a compressed log file as text. A file of a killed run is written up to its end. Ends early if
+/// Writes the entries of a compressed log as text. A file of a killed run is written up to its end. Ends early if
 /// the reader of a pipe does not want more.
 ///
 /// # Errors
 ///
 /// Describes what cannot be read or is no compressed log, and what cannot be written.
-pub fn inflate(path: &Path, output: &mut dyn Write) -> Result<(), String> {
-    let failed = |reason: String| format!("--inflate-log: {}: {reason}", path.display());
-    let mut file = File::open(path).map_err(|error| failed(describe(&error)))?;
+pub fn inflate(log: &mut dyn Read, output: &mut dyn Write) -> Result<(), String> {
     let mut decoder = LogDecoder::default();
     let mut state = InflateState::new_boxed(DataFormat::Zlib);
     let (mut input, mut inflated) = (vec![0; BUFFER_BYTES], vec![0; BUFFER_BYTES]);
     loop {
-        let length = file.read(&mut input).map_err(|error| failed(describe(&error)))?;
+        let length = log.read(&mut input).map_err(|error| describe(&error))?;
         if length == 0 {
             break;
         }
@@ -81,7 +77,7 @@ pub fn inflate(path: &Path, output: &mut dyn Write) -> Result<(), String> {
         loop {
             let step = inflate_some(&mut state, rest, &mut inflated, MZFlush::None);
             rest = &rest[step.bytes_consumed..];
-            let text = decoder.decode(&inflated[..step.bytes_written]).map_err(failed)?;
+            let text = decoder.decode(&inflated[..step.bytes_written])?;
             match output.write_all(&text) {
                 Err(error) if error.kind() == ErrorKind::BrokenPipe => return Ok(()),
                 written => written.map_err(|error| format!("the log cannot be written: {}", describe(&error)))?,
@@ -91,10 +87,10 @@ pub fn inflate(path: &Path, output: &mut dyn Write) -> Result<(), String> {
                 Ok(_) => {}
                 Err(miniz_oxide::MZError::Buf) if rest.is_empty() => break,
                 Err(_) => {
-                    return Err(failed(
+                    return Err(
                         "it is not a compressed log\nhelp: name a file that log_store_compressed=1 wrote (.log.fz)"
                             .to_owned(),
-                    ));
+                    );
                 }
             }
             if rest.is_empty() && step.bytes_written < inflated.len() {
@@ -218,12 +214,9 @@ mod tests {
     }
 
     /// Returns the text of a compressed log of `streams`, and the error if there is one.
-    fn inflated(name: &str, streams: &[u8]) -> (String, Option<String>) {
-        let path = std::env::temp_dir().join(format!("fathom-inflate-{}-{name}.fz", std::process::id()));
-        std::fs::write(&path, streams).expect("it can be written");
+    fn inflated(mut streams: &[u8]) -> (String, Option<String>) {
         let mut text = Vec::new();
-        let error = inflate(&path, &mut text).err();
-        std::fs::remove_file(&path).expect("it was written");
+        let error = inflate(&mut streams, &mut text).err();
         (String::from_utf8(text).expect("it is text"), error)
     }
 
@@ -247,7 +240,7 @@ mod tests {
                     }
                     streams.extend(compress(&bytes));
                 }
-                let (text, error) = inflated(&format!("{columns:?}").replace([' ', '{', '}', ':'], ""), &streams);
+                let (text, error) = inflated(&streams);
                 assert_eq!(error, None, "{columns:?}");
                 assert!(text.as_bytes() == expected, "{columns:?}: {}", text.lines().next().unwrap_or_default());
             }
@@ -258,7 +251,7 @@ mod tests {
     fn histograms_are_stored_as_text() {
         let text = "500, 0, 4096, 1, 2, 3\n".repeat(1_000);
         let streams: Vec<u8> = [compress(text.as_bytes()), compress(text.as_bytes())].concat();
-        assert_eq!(inflated("text", &streams), (text.repeat(2), None));
+        assert_eq!(inflated(&streams), (text.repeat(2), None));
     }
 
     #[test]
@@ -271,7 +264,7 @@ mod tests {
         }
         let stream = compress(&bytes);
         for length in [0, 1, stream.len() / 2, stream.len() - 1] {
-            let (text, error) = inflated("cut", &stream[..length]);
+            let (text, error) = inflated(&stream[..length]);
             assert_eq!(error, None);
             assert!(expected.starts_with(text.as_bytes()), "{length}");
             assert!(text.len() * 3 > expected.len() || length < 2, "{length}: {} bytes", text.len());
@@ -280,7 +273,7 @@ mod tests {
 
     #[test]
     fn what_is_no_compressed_log_is_an_error() {
-        let (text, error) = inflated("other", b"500, 1, 0, 4096, 0\n");
+        let (text, error) = inflated(b"500, 1, 0, 4096, 0\n");
         assert_eq!(text, "");
         assert!(error.is_some_and(|error| error.contains("it is not a compressed log\nhelp: ")));
     }
