@@ -30,6 +30,12 @@ pub struct Place {
 }
 
 impl Place {
+    /// Returns the text of this range.
+    #[must_use]
+    pub fn marked(&self) -> String {
+        self.text.chars().skip(self.column.saturating_sub(1)).take(self.length).collect()
+    }
+
     /// Returns the part of this range that begins `start` characters into it and has at most `length` characters.
     #[must_use]
     pub fn part(&self, start: usize, length: usize) -> Self {

@@ -130,7 +130,9 @@ fn read_files(
                 files.push(FileReader { dialect, source, diagnostics, spent }.read(path, &text));
             }
             Err(reason) => {
-                let mut diagnostic = Diagnostic::error("job-file", format!("`{path}` cannot be read: {reason}"));
+                // The word may be the value of an option that the engine does not have, without credentials in its place.
+                let shown = place.map_or_else(|| (*path).to_owned(), Place::marked);
+                let mut diagnostic = Diagnostic::error("job-file", format!("`{shown}` cannot be read: {reason}"));
                 diagnostic.place = place.cloned();
                 diagnostics.push(diagnostic);
             }

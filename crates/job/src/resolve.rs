@@ -231,7 +231,7 @@ impl<'a> Resolver<'a> {
     ) {
         let text = redacted_value(spec.name, option.value.as_deref().unwrap_or_default());
         let shown = OPTIONS_OF_FIO.iter().find(|name| **name == option.key).unwrap_or(&spec.name);
-        echo.push(((*shown).to_owned(), text.to_owned()));
+        echo.push(((*shown).to_owned(), text.into_owned()));
         if self.dialect == Dialect::Strict {
             let found = strict::check_writing(spec, option);
             if !found.is_empty() {

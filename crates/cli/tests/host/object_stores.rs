@@ -265,6 +265,10 @@ fn credentials_are_neither_printed_nor_kept() {
                 ),
                 format!("fio --name=job --ioengine=http --http_host=127.0.0.1 {job} --bs=wrong"),
                 format!("run --name=job --ioengine=http {job} --bs=wrong"),
+                format!("run --name=job --ioengine=http --http_host=u:pw-in-clear@127.0.0.1 {job}"),
+                format!("run --name=job --ioengine=http {job} --http_host=https://u:pw-in-clear@127.0.0.1"),
+                "fio --name=job --ioengine=null --size=4k --http_host u:pw-in-clear@127.0.0.1".to_owned(),
+                "sim --on gcp/pd-ssd,size=1TiB --http_host u:pw-in-clear@127.0.0.1 --name=x --rw=read".to_owned(),
             ] {
                 let mut command = fathom(words(&line));
                 let outcome = run(command.env("FATHOM_HOME", scratch.path("home")).env_remove("FATHOM_NO_RECORD"));

@@ -222,7 +222,7 @@ fn result(
 /// Returns options without credentials, which fio repeats.
 fn redacted(options: Vec<(String, String)>) -> Vec<(String, String)> {
     let value = |(name, value): (String, String)| {
-        let shown = job::redacted_value(&name, &value).to_owned();
+        let shown = job::redacted_value(&name, &value).into_owned();
         (name, shown)
     };
     options.into_iter().map(value).collect()
