@@ -1,5 +1,6 @@
 //! The directory of one run.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -7,6 +8,7 @@ use std::path::{Path, PathBuf};
 use crate::disk;
 use crate::error::{Error, Reason, Result};
 use crate::manifest::{Entry, FORMAT, FileSeal};
+use crate::sweep::WRITER_LOCK;
 
 pub(crate) const MANIFEST: &str = "manifest.json";
 pub(crate) const RUN: &str = "run.json";
@@ -16,6 +18,8 @@ pub(crate) const ENVIRONMENT: &str = "environment.json";
 pub(crate) const EVENTS: &str = "events.jsonl.zst";
 /// Marker file that exempts a run from retention.
 pub(crate) const KEPT: &str = "kept";
+/// Names of all files in the folder of a run.
+const WRITTEN: [&str; 8] = [MANIFEST, RUN, JOB, RESOLVED, ENVIRONMENT, EVENTS, KEPT, WRITER_LOCK];
 
 /// Reads the manifest of a run and verifies all its files.
 pub(crate) fn read(folder: &Path) -> Result<Entry> {
@@ -46,6 +50,28 @@ pub(crate) fn read_manifest_anywhere(folder: &Path) -> Result<Entry> {
     let mut entry = Entry::parse(&path, &disk::read(&path)?)?;
     entry.kept = folder.join(KEPT).exists();
     Ok(entry)
+}
+
+/// Checks that a folder holds nothing but what this program wrote, also if the run is damaged or absent.
+pub(crate) fn check_removable(folder: &Path) -> Result<()> {
+    let failed = |error| Error::io(folder, "listing", error);
+    match folder.symlink_metadata() {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(failed(error)),
+        Ok(found) if !found.is_dir() => return Err(foreign(folder, "it is not a folder")),
+        Ok(_) => {}
+    }
+    let listed: BTreeMap<_, _> = read_manifest_anywhere(folder).map(|entry| entry.files).unwrap_or_default();
+    for file in folder.read_dir().map_err(failed)? {
+        let file = file.map_err(failed)?;
+        let (name, is_file) = (file.file_name(), file.file_type().map_err(failed)?.is_file());
+        let is_known = name.to_str().is_some_and(|name| WRITTEN.contains(&name) || listed.contains_key(name));
+        if !is_file || !is_known {
+            let why = format!("it holds {}, which Fathom did not write", name.to_string_lossy());
+            return Err(Error::new(folder, Reason::Foreign(why), "move that elsewhere, then remove the run"));
+        }
+    }
+    Ok(())
 }
 
 pub(crate) fn foreign(path: &Path, why: &str) -> Error {

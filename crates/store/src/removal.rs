@@ -46,7 +46,8 @@ impl Retention {
 }
 
 impl RunStore {
-    /// Removes the runs named as for [`RunStore::load`]; returns their IDs. A damaged run requires its complete ID.
+    /// Removes the runs named as for [`RunStore::load`]; returns their IDs. A damaged run requires its complete ID. A folder
+    /// with anything else in it is refused.
     ///
     /// # Errors
     /// The problems of all names, in which case nothing is removed; otherwise the first run that cannot be removed.
@@ -92,7 +93,8 @@ impl RunStore {
     pub fn retain(&self, retention: Retention, now_unix_ms: u64) -> Result<Vec<String>> {
         // From here on no process can mark a run.
         let _lock = self.lock()?;
-        let ids: Vec<String> = self.surplus(retention, now_unix_ms)?.into_iter().map(|entry| entry.id).collect();
+        let mut ids: Vec<String> = self.surplus(retention, now_unix_ms)?.into_iter().map(|entry| entry.id).collect();
+        ids.retain(|id| folder::check_removable(&self.root.join(id)).is_ok());
         self.remove_under_lock(&ids)?;
         Ok(ids)
     }
@@ -116,10 +118,11 @@ impl RunStore {
     }
 
     fn check_id(&self, id: String) -> Result<String> {
-        if id::is_id(&id) {
-            return Ok(id);
+        let folder = self.root.join(&id);
+        match id::is_id(&id) {
+            true => folder::check_removable(&folder).map(|()| id),
+            false => Err(folder::foreign(&folder, "its name is not that of a run")),
         }
-        Err(folder::foreign(&self.root.join(id), "its name is not that of a run"))
     }
 
     fn remove_under_lock(&self, ids: &[String]) -> Result<()> {

@@ -209,6 +209,38 @@ fn removes_the_named_runs_or_nothing_if_a_name_is_wrong() {
     assert_eq!(left.skipped.iter().map(|(name, _)| name).collect::<Vec<_>>(), ["photographs"]);
 }
 
+/// 5aa1e091 removed whatever had the name of a run, and all that lay beside its files.
+#[test]
+fn files_of_the_user_were_removed_with_a_run() {
+    let home = tempfile::tempdir().unwrap();
+    let store = RunStore::open(home.path()).unwrap();
+    let id = add(&store, RunKind::Run, "gold", &sample(0)).unwrap();
+    let (folder, elsewhere) = (store.root().join(&id), home.path().join("elsewhere"));
+    let refused = |what: &str| {
+        let error = store.remove(&[&id]).unwrap_err().remove(0);
+        assert!(matches!(error.reason, Reason::Foreign(_)), "{what}: {error}");
+        assert_eq!(store.retain(Retention { max_bytes: Some(0), ..Retention::default() }, 0).unwrap(), [""; 0]);
+        assert!(folder.symlink_metadata().is_ok(), "{what}");
+    };
+    let own = [folder.join("thesis.txt"), folder.join("notes")];
+    std::fs::write(&own[0], "mine").unwrap();
+    refused("a file beside the run");
+    std::fs::remove_file(&own[0]).unwrap();
+    std::fs::create_dir(&own[1]).unwrap();
+    refused("a folder beside the run");
+    std::fs::remove_dir(&own[1]).unwrap();
+    std::fs::rename(&folder, &elsewhere).unwrap();
+    std::os::unix::fs::symlink(&elsewhere, &folder).unwrap();
+    refused("a link");
+    std::fs::remove_file(&folder).unwrap();
+    std::fs::create_dir(&folder).unwrap();
+    std::fs::write(&own[0], "mine").unwrap();
+    refused("no run at all");
+    std::fs::remove_dir_all(&folder).unwrap();
+    std::fs::rename(&elsewhere, &folder).unwrap();
+    assert_eq!(store.remove(&[&id]).unwrap(), [id]);
+}
+
 #[test]
 fn retention_removes_the_oldest_but_never_marked_runs() {
     let home = tempfile::tempdir().unwrap();
