@@ -100,7 +100,8 @@ struct ThisHost;
 
 impl RunFacts for ThisHost {
     fn now(&self) -> (u64, i32) {
-        (device::unix_ms(), jiff::Zoned::now().offset().seconds())
+        let now_ms = device::unix_ms();
+        (now_ms, device::local_time(now_ms).offset().seconds())
     }
 
     fn pid(&self) -> u32 {

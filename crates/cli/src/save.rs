@@ -87,7 +87,7 @@ fn environment(run: &Run, started_unix_ms: u64) -> EnvironmentRecord {
     EnvironmentRecord {
         directory: std::env::current_dir().map_or_else(|_| String::new(), |path| path.to_string_lossy().into_owned()),
         started_unix_ms,
-        utc_offset_s: jiff::Zoned::now().offset().seconds(),
+        utc_offset_s: device::local_time(device::unix_ms()).offset().seconds(),
         ..device::environment_record(run)
     }
 }

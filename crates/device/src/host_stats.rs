@@ -206,7 +206,8 @@ impl HostStats {
 
 impl RunFacts for HostStats {
     fn now(&self) -> (u64, i32) {
-        (unix_ms(), jiff::Zoned::now().offset().seconds())
+        let now_ms = unix_ms();
+        (now_ms, local_time(now_ms).offset().seconds())
     }
 
     fn pid(&self) -> u32 {
@@ -243,6 +244,14 @@ pub fn unix_ms() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_millis() as u64)
 }
 
+/// Returns the local time at an instant. Instants after the year 9999, which no calendar of the program has, become its
+/// end: a broken clock must not end a run.
+#[must_use]
+pub fn local_time(unix_ms: u64) -> jiff::Zoned {
+    let instant = i64::try_from(unix_ms).ok().and_then(|ms| jiff::Timestamp::from_millisecond(ms).ok());
+    instant.unwrap_or(jiff::Timestamp::MAX).to_zoned(jiff::tz::TimeZone::system())
+}
+
 /// Returns the kind of a target as stored in records.
 fn target_kind(kind: FileKind, in_memory: bool) -> TargetKind {
     match kind {
@@ -270,5 +279,20 @@ impl WatchedDisk {
             in_queue_ms: used.queue_time.millis(),
             util_percent: (used.busy_time.secs_f64() / elapsed * 100.0).min(100.0),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `jiff::Zoned::now` panics.
+    #[test]
+    fn a_clock_beyond_the_year_9999_ended_the_run() {
+        for unix_ms in [253_402_300_800_000, i64::MAX as u64, u64::MAX] {
+            let at = local_time(unix_ms);
+            assert!(at.timestamp() == jiff::Timestamp::MAX && at.offset().seconds().abs() < 86_400, "{at}");
+        }
+        assert_eq!(local_time(1_795_294_384_000).timestamp().as_second(), 1_795_294_384);
     }
 }

@@ -58,7 +58,7 @@ pub use debug::print_options;
 pub use environment::HostEnvironment;
 pub use environment_record::environment_record;
 pub use failure::failure;
-pub use host_stats::{host, unix_ms};
+pub use host_stats::{host, local_time, unix_ms};
 pub use idleness::{HostIdleness, calibrated_idleness};
 pub use network::link_of_targets;
 pub use runner::DeviceRunner;

@@ -32,7 +32,7 @@ pub(crate) fn command(options: &RunsOptions) -> Result<Exit, Exit> {
 }
 
 fn list(options: &RunsListOptions) -> Result<Exit, Exit> {
-    let now = jiff::Zoned::now();
+    let now = device::local_time(device::unix_ms());
     let instant = |option: &str, text: &Option<String>| {
         let parse = |text: &String| when::unix_ms(text, &now).map_err(|what| Exit::usage(format!("{option} {what}")));
         text.as_ref().map(parse).transpose()

@@ -45,6 +45,10 @@ mod tests {
         }
         let now_ms = midnight + 20 * hour_ms + 53 * 60_000 + 4_000;
         assert_eq!(unix_ms("2h", &now).unwrap(), now_ms - 2 * hour_ms);
+        // A clock beyond the year 9999.
+        let last = device::local_time(u64::MAX);
+        assert!(unix_ms("7d", &last).is_ok_and(|at| at > now_ms));
+        assert_eq!(utc_offset_s(u64::MAX, now.time_zone()), None);
         for wrong in ["", "yesterday", "2026-13-01", "2026-11-21T25:00"] {
             assert!(unix_ms(wrong, &now).unwrap_err().contains("write a date"), "{wrong}");
         }
