@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use device::DeviceRunner;
-use engine::gate::{Sharing, claim_output};
+use engine::gate::{Permissions, claim_output};
 use job::{Dialect, EmptySource, InjectedOptions};
 use runner::{LogPlan, LogSink, Runner, Seeds, WorkerLog};
 
@@ -23,7 +23,7 @@ fn refusals(folder: &Path, words: &str) -> Vec<String> {
     let around = InjectedOptions::default();
     let (plan, _) =
         job::parse_job_arguments(&words, &[], &around, Dialect::Strict, &EmptySource).into_result().unwrap();
-    let gate = device::safety::gate(&[], &[], Sharing::Exclusive, None);
+    let gate = device::safety::gate(Permissions::default(), None);
     let runner = DeviceRunner::strict(gate, Arc::new(NoLogs)).with_aux_path(folder);
     let prepared = runner.prepare(&plan, Seeds::fixed(1)).unwrap();
     prepared.refusals().to_vec()
