@@ -9,6 +9,7 @@ use tempfile::TempDir;
 
 use crate::fleet::{PATIENT, await_that};
 use crate::host::timed;
+use crate::launcher::Launcher;
 
 const FLEET: &str = env!("CARGO_BIN_EXE_fathom-fleet");
 
@@ -46,10 +47,12 @@ impl Load {
     }
 
     fn measured(&self, home: &Path, hosts: u32) -> Run {
-        let mut command = Command::new("mpirun");
-        command.envs([("OMPI_ALLOW_RUN_AS_ROOT", "1"), ("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")]);
-        command.args(["--oversubscribe", "--bind-to", "none", "-n", &hosts.to_string(), FLEET, "run"]);
-        command.args(self.words()).args(["--ioengine=nbd", &format!("--uri=nbd://{}/", self.address), PATIENT]);
+        let mut command = Launcher::new().command(home);
+        command.args(["-n", &hosts.to_string(), FLEET, "run"]).args(self.words()).args([
+            "--ioengine=nbd",
+            &format!("--uri=nbd://{}/", self.address),
+            PATIENT,
+        ]);
         record_of(command, home)
     }
 

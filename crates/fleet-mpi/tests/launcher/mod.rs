@@ -40,7 +40,8 @@ impl Launcher {
     /// Returns its command with options for tests: as root, and with more ranks than processors.
     pub(crate) fn command(self, home: &Path) -> Command {
         let mut command = Command::new(program());
-        root(&mut command).env("FATHOM_HOME", home).args(["--bind-to", "none"]);
+        // Open MPI 4 fails now and then when another of its launchers removes the directory of both.
+        root(&mut command).envs([("FATHOM_HOME", home), ("TMPDIR", home)]).args(["--bind-to", "none"]);
         if self != Self::Hydra {
             command.arg("--oversubscribe");
         }
