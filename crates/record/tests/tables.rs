@@ -338,6 +338,19 @@ fn logs_of_histograms_have_percentiles() {
     assert!((p50 / 1e5 - 1.0).abs() < 0.016, "{p50}");
 }
 
+/// A sum of them overflowed.
+#[test]
+fn histograms_with_impossible_counts_are_refused() {
+    let counts = |at: usize, count: u64| {
+        let counts: Vec<String> = (0..1856).map(|class| if class == at { count } else { 0 }.to_string()).collect();
+        format!("1000, 0, 4096, {}\n", counts.join(", "))
+    };
+    for text in [counts(5, 1 << 58), counts(5, u64::MAX) + &counts(6, u64::MAX)] {
+        let error = refused("db_clat_hist.1.log", &text);
+        assert!(error.what.contains("more operations are counted than can complete in 1000 ms"), "{error}");
+    }
+}
+
 #[test]
 fn a_log_of_fio_under_another_name_is_named() {
     let error = refused("load.csv", "1, 200, 0, 4096, 0\n2, 200, 0, 4096, 0\n");

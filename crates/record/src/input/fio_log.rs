@@ -266,6 +266,9 @@ impl FioLog {
 /// Maximum number of intervals of a course.
 const INTERVALS_MAX: usize = 100_000;
 
+/// Operations that complete in a millisecond, at most.
+const COUNTS_PER_MS_MAX: u64 = 1_000_000;
+
 /// Times of operations in buckets.
 #[derive(Default)]
 struct Times {
@@ -323,6 +326,11 @@ fn histogram(text: &InputText, job: &str) -> Result<Input, InputError> {
             let what = format!("{} counts are none of a histogram of fio", counts.len());
             return Err(text.error(index, "", what, "give the log as fio wrote it"));
         };
+        let total = counts.iter().try_fold(0_u64, |sum, count| sum.checked_add(*count));
+        if total.is_none_or(|total| total / COUNTS_PER_MS_MAX > time_ms.max(1)) {
+            let what = format!("more operations are counted than can complete in {time_ms} ms: the log is damaged");
+            return Err(text.error(index, "", what, "leave the line out; some versions of fio write such counts"));
+        }
         let (of, moved) = times.entry(kind).or_default();
         for (at, count) in counts.iter().enumerate().filter(|(_, count)| **count > 0) {
             // The middle of the joined classes.

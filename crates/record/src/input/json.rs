@@ -59,10 +59,9 @@ pub(super) fn find(text: &InputText) -> Vec<JsonInput> {
         let ends = known.iter().skip(1).map(|(line, _)| *line).chain([text.len()]);
         return known.iter().zip(ends).map(|(&(line, kind), end)| JsonInput { line, kind, end }).collect();
     }
-    // A bracket begins a list only if a value follows, not the name of a section.
+    // A bracket begins a list only if an object follows, not the name of a section or a time.
     let body = text.whole[text.start_of(first)..].trim_start();
-    let value = |c: char| c.is_ascii_digit() || "{[\"-]".contains(c);
-    let list = body.strip_prefix('[').is_some_and(|rest| rest.trim_start().starts_with(value));
+    let list = body.strip_prefix('[').is_some_and(|rest| rest.trim_start().starts_with(['{', '[', ']']));
     let whole = JsonInput { line: first, kind: kind(first), end: text.len() };
     if list || body.starts_with('{') { vec![whole] } else { Vec::new() }
 }
