@@ -234,12 +234,8 @@ pub fn need_of(
     (number, device): (Option<usize>, Option<&str>),
     source: &dyn HostSource,
 ) -> Result<Derived, Vec<Diagnostic>> {
-    let is_job =
-        String::from_utf8_lossy(bytes).lines().map(str::trim).any(|line| line.starts_with('[') && line.ends_with(']'));
-    if is_job && !bytes.trim_ascii_start().starts_with(b"{") {
-        return of_job(name, source);
-    }
     match record::read_input(name, bytes, number) {
+        Err(_) if is_job_file(&String::from_utf8_lossy(bytes)) => of_job(name, source),
         Ok(Input::Run(run)) if run.jobs.iter().all(|job| job.result.elapsed_ns() == 0) && !run.jobs.is_empty() => {
             let error = Diagnostic::error("no-rate", format!("{name} has no rates: {}", times_missing(&run)));
             Err(vec![error.remedy("state the rate: --iops 10k")])
@@ -250,6 +246,12 @@ pub fn need_of(
         Ok(Input::Iostat(iostat)) => of_counters(name, &iostat, device),
         Err(unreadable) => Err(vec![unreadable.into()]),
     }
+}
+
+/// Reports whether a text that is no measurement is a job file: a section precedes everything else.
+fn is_job_file(text: &str) -> bool {
+    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with(['#', ';']));
+    lines.next().is_some_and(|line| line.starts_with('[') && line.contains(']') && !line.contains(['{', '"']))
 }
 
 /// Says why a run has no rates.

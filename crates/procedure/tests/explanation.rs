@@ -64,6 +64,17 @@ fn the_busiest_disk_is_explained_and_its_partitions_count_once() {
     assert_eq!(need(Some("sdz")).unwrap_err()[0].code, "no-device");
 }
 
+/// A log with times in brackets, and a job file beside its output, were read as job files.
+#[test]
+fn a_measurement_beside_sections_is_no_job_file() {
+    let job = "[write]\nrw=randwrite\nbs=4k\nrate_iops=100\nsize=1g\n";
+    let need = |text: &str| need_of("input", text.as_bytes(), (None, None), &job::EmptySource);
+    let log = format!("[2023-11-20 23:29:08.711158] [ DPDK ]\n{STACKED}");
+    assert_eq!(need(&log).unwrap().need.iops, Some(500.0));
+    assert_eq!(need(&format!("{job}\n{STACKED}")).unwrap().need.iops, Some(500.0));
+    assert_ne!(need("[2023-11-20 23:29:08] nothing\n").unwrap_err()[0].code, "outside-section");
+}
+
 /// A rate that is the limit of a machine was blamed on a setting of the host.
 #[test]
 fn a_rate_at_the_limit_of_a_machine_asks_for_the_machine() {
