@@ -33,7 +33,9 @@ impl Blkparse {
         let (fields, count) = space_fields::<16>(line);
         let is_summary = fields[0].text.starts_with(b"CPU") || fields[0].text == b"Total";
         self.is_in_summary |= is_summary && fields[1].text.starts_with(b"(");
-        if count == 0 || self.is_in_summary {
+        // A pasted text may have fences and the command before it.
+        let is_around = fields[0].text.starts_with(b"```") || matches!(fields[0].text, b"$" | b"#");
+        if count == 0 || is_around || self.is_in_summary {
             return Ok(None);
         }
         let [device, _cpu, _sequence, time, pid, action, letters, sector, plus, blocks, ..] = fields;

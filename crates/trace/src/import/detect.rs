@@ -19,7 +19,10 @@ impl TraceFormat {
         match first {
             b"fio version 2 iolog" => return Some(Self::FioIolog2),
             b"fio version 3 iolog" => return Some(Self::FioIolog3),
-            line if blkparse::is_event(line) => return Some(Self::Blkparse),
+            // Fences, a command or the rest of a cut line may precede the first whole event.
+            line if std::iter::once(line).chain(lines.clone().take(3)).any(blkparse::is_event) => {
+                return Some(Self::Blkparse);
+            }
             _ => {}
         }
         if is_fio_log(start) {
