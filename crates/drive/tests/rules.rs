@@ -125,25 +125,34 @@ fn a_worker_waits_for_all_workers_of_another_job() {
 
 #[test]
 fn a_rate_below_its_floor_fails_after_three_seconds() {
-    let load = job("rw=randread time_based runtime=100 rate_iops=100");
     let floor = |least: u64| RateFloor {
-        operations: PerKind { read: Some(Rate::per_sec(least)), ..PerKind::default() },
+        operations: PerKind {
+            read: Some(Rate::per_sec(least)),
+            write: Some(Rate::per_sec(least)),
+            ..PerKind::default()
+        },
         cycle: Nanos::from_secs(1),
         ..RateFloor::default()
     };
-    let run = |least| {
+    let run = |rate, least| {
+        let load = job(&format!("rw=randread time_based runtime=100 rate_iops={rate}"));
         let mut worker = worker_of(&load, 0, |policy| policy.rules.floor = Some(floor(least)));
         drive(std::slice::from_mut(&mut worker), &mut memory(1), &Stop::new(), &mut NoObserver);
         (worker.ending(), worker.failures().first().map(|failure| failure.cause.clone()), worker.meter_mut().ios()[0])
     };
-    let (ending, cause, ios) = run(101);
+    let (ending, cause, ios) = run(100, 101);
     assert_eq!(ending, Some(Ending::Failed));
     assert!(
         matches!(cause, Some(FailureCause::BelowRate { floor: 101, measured: 99..=100, is_bytes: false })),
         "{cause:?}"
     );
     assert!((295..=305).contains(&ios), "{ios}: two seconds pass before the first cycle");
-    assert_eq!(run(99).0, Some(Ending::Runtime));
+    assert_eq!(run(100, 99).0, Some(Ending::Runtime));
+    // A rate holds itself, also below one operation per cycle.
+    for rate in [1, 2, 3, 100] {
+        assert_eq!(run(rate, rate).0, Some(Ending::Runtime), "{rate}");
+    }
+    assert_eq!(run(1, 2).0, Some(Ending::Failed));
 }
 
 #[test]

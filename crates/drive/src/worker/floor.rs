@@ -15,6 +15,8 @@ pub(super) struct FloorCheck {
     /// Start of the current cycle, with the operations and bytes at that instant.
     cycle: Option<(Nanos, [u64; 3], [u64; 3])>,
     begins: Nanos,
+    /// Operations at the last check.
+    counted: [u64; 3],
 }
 
 /// What was not reached.
@@ -25,7 +27,7 @@ pub(super) struct BelowFloor {
 
 impl FloorCheck {
     pub(super) fn new(floor: RateFloor) -> Self {
-        Self { floor, cycle: None, begins: Nanos::MAX }
+        Self { floor, cycle: None, begins: Nanos::MAX, counted: [0; 3] }
     }
 
     /// Begins with the worker's measurement.
@@ -33,22 +35,27 @@ impl FloorCheck {
         self.begins = start + SETTLING;
     }
 
-    /// Checks the rates at the end of each cycle.
+    /// Checks the rates at the end of each cycle. As in fio, only a completion ends a cycle, because a low rate has cycles
+    /// without operations, and cycles last whole milliseconds.
     pub(super) fn check(&mut self, now: Nanos, operations: [u64; 3], bytes: [u64; 3]) -> Option<BelowFloor> {
-        if now < self.begins {
+        let has_completed = operations != std::mem::replace(&mut self.counted, operations);
+        if now < self.begins || !has_completed {
             return None;
         }
         let (since, operations_before, bytes_before) = *self.cycle.get_or_insert((now, operations, bytes));
-        let passed = now.since(since);
-        if passed < self.floor.cycle || passed == Nanos::ZERO {
+        let passed_ms = now.since(since).millis();
+        if passed_ms < self.floor.cycle.millis().max(1) {
             return None;
         }
         self.cycle = Some((now, operations, bytes));
         let per_second = |now: u64, before: u64| {
-            let rate = u128::from(now.saturating_sub(before)) * 1_000_000_000 / u128::from(passed.get());
+            let rate = u128::from(now.saturating_sub(before)) * 1_000 / u128::from(passed_ms);
             u64::try_from(rate).unwrap_or(u64::MAX)
         };
-        [OpKind::Read, OpKind::Write, OpKind::Trim].into_iter().find_map(|kind| {
+        // A floor for all kinds holds for those that the job issues.
+        let mut issued =
+            [OpKind::Read, OpKind::Write, OpKind::Trim].into_iter().filter(|kind| operations[kind.index()] > 0);
+        issued.find_map(|kind| {
             let index = kind.index();
             let measured = [
                 (self.floor.bytes.slot(index), per_second(bytes[index], bytes_before[index]), true),
