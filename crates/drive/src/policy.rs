@@ -51,7 +51,8 @@ pub enum EndScope {
 pub struct Policy {
     /// Queue depth, at least 1.
     pub depth: u32,
-    /// Whether operations go through a queue; otherwise each begins with its call, as in fio, and takes no time to submit.
+    /// Whether operations wait in a queue, or for a helper thread; otherwise each begins with its call, as in fio, and takes no
+    /// time to submit.
     pub queues: bool,
     /// Operations per submission; `None` to adapt to how soon operations complete.
     pub batch: Option<u32>,

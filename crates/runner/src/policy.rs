@@ -18,7 +18,7 @@ pub fn policy(worker: &WorkerPlan, job: &Job, seed: u64) -> drive::Policy {
     let (most, complete_min) = (pace.iodepth, pace.batch_complete_min.min(pace.iodepth));
     drive::Policy {
         depth: job.depth(),
-        queues: job.is_queued(),
+        queues: job.is_queued() || job.engine.offloads,
         batch: pace.batch.map(|batch| batch.min(most)),
         complete_min,
         complete_max: pace.batch_complete_max.map(|complete_max| complete_max.max(complete_min)),
