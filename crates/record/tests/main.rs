@@ -6,6 +6,7 @@ mod claims;
 mod collect;
 mod corpus;
 mod diskstats;
+mod excerpts;
 mod fio_truths;
 mod inputs;
 mod iostat;

@@ -13,7 +13,7 @@ mod header;
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::text::InputText;
+use super::text::{CUT_LINE, InputText};
 use super::{InputError, json};
 use crate::{
     DataKind, Declared, DiskUse, JobResult, LatencyShares, Mixed, Note, Quote, RequestedRun, Run, RunOutcome, SCHEMA,
@@ -42,7 +42,9 @@ pub(super) fn runs(text: &InputText) -> Vec<Range<usize>> {
     let mut started = false;
     // Processes of different servers may have the same number.
     let is_of_client = text.lines().any(|line| is_total(line.trim()));
-    for (index, line) in text.lines().enumerate() {
+    // A truncated line may name another process.
+    let whole = text.lines().take(text.len() - usize::from(!text.ended));
+    for (index, line) in whole.enumerate() {
         let line = line.trim();
         let begins_run = if header::is_one(line) {
             // All jobs are announced before the first one starts.
@@ -104,6 +106,8 @@ struct NormalReader {
     notes: Vec<Note>,
     reports: usize,
     section: NormalSection,
+    /// Whether the last line is truncated.
+    is_cut: bool,
     /// The report before this one, on the same run.
     before: Option<Box<Self>>,
 }
@@ -129,7 +133,16 @@ enum NormalSection {
 pub(super) fn read(text: &InputText, announced: Range<usize>, lines: Range<usize>) -> Result<Run, InputError> {
     let mut reader = NormalReader::default();
     for index in announced.take_while(|&index| !block::begins(text.line(index).trim())).chain(lines.clone()) {
-        reader.line(NormalLine::of(text, index))?;
+        let line = NormalLine::of(text, index);
+        // The last number of a truncated line is not whole.
+        reader.is_cut =
+            line.may_be_cut() && line.text.ends_with(char::is_numeric) && !block::may_end_in_number(line.text);
+        if !reader.is_cut {
+            match reader.line(line) {
+                Err(_) if line.may_be_cut() => reader.is_cut = true,
+                read => read?,
+            }
+        }
     }
     reader.check_end(text, lines.end)?;
     reader.run(text)
@@ -220,11 +233,7 @@ impl NormalReader {
     /// Removes the last result if the text ends within it, and returns its name.
     fn take_cut_block(&mut self, text: &InputText, end: usize) -> Option<String> {
         let ends_here = self.section == NormalSection::Result && end == text.len();
-        let last_line = text.line(end.saturating_sub(1));
-        // The last line of counts may be cut within a number.
-        let cut_counts =
-            !text.ended && last_line.trim_start().starts_with("issued") && !last_line.contains(" dropped=");
-        let cut = self.blocks.last().is_some_and(|last| ends_here && (!last.is_counted() || cut_counts));
+        let cut = self.blocks.last().is_some_and(|last| ends_here && !last.is_counted());
         let block = if cut { self.blocks.pop() } else { None };
         block.map(|block| block.result.name)
     }
@@ -264,16 +273,12 @@ impl NormalReader {
         let last = NormalLine::of(text, end.saturating_sub(1));
         let recognised = |line: NormalLine<'_>| match self.section {
             NormalSection::Groups => matches!(closing::group(line), Ok(Some(_))) || line.text.starts_with("Run status"),
-            _ => matches!(closing::disk(line), Ok(Some(_))),
+            NormalSection::Disks => matches!(closing::disk(line), Ok(Some(_))),
+            NormalSection::Head | NormalSection::Result => true,
         };
-        if end == text.len()
-            && !text.ended
-            && !last.text.is_empty()
-            && last.source.line(last.index).starts_with("  ")
-            && !recognised(last)
-        {
-            let text = "the last line is cut off, and left out".to_owned();
-            self.notes.push(Note { job: None, text });
+        let is_part = !last.text.is_empty() && last.source.line(last.index).starts_with("  ") && !recognised(last);
+        if last.may_be_cut() && (self.is_cut || is_part) {
+            self.notes.push(Note { job: None, text: CUT_LINE.to_owned() });
         }
         Ok(())
     }

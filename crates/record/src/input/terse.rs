@@ -7,7 +7,7 @@
 use std::ops::Range;
 
 use super::InputError;
-use super::text::{InputText, Printed, line_number, printed};
+use super::text::{CUT_LINE, InputText, Printed, line_number, printed};
 use crate::{
     CpuUseRecord, DataKind, Declared, DirectionResult, DiskUse, JobResult, KeptLatencies, LatencyShares, LatencyStats,
     Measured, Note, Quote, Quoted, RequestedRun, Run, RunOutcome, SCHEMA, SampleRecord, Tool, fio,
@@ -97,8 +97,13 @@ fn is_total(line: &str) -> bool {
 pub(super) fn read(text: &InputText, lines: Range<usize>) -> Result<Run, InputError> {
     let mut run = Run { schema: SCHEMA, outcome: RunOutcome::Completed, ..Run::default() };
     for index in lines {
-        let mut fields = TerseFields::of(text, index)?;
-        let job = fields.job(&mut run)?;
+        let job = match TerseFields::of(text, index).and_then(|mut fields| fields.job(&mut run)) {
+            Err(_) if text.is_cut(index) && !run.jobs.is_empty() => {
+                run.notes.push(Note { job: None, text: CUT_LINE.to_owned() });
+                break;
+            }
+            job => job?,
+        };
         run.asked.push(RequestedRun {
             name: job.name.clone(),
             group: job.group,

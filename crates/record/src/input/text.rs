@@ -68,6 +68,11 @@ impl InputText {
         self.lines.len()
     }
 
+    /// Reports whether a line is the last one and unterminated: it may be truncated.
+    pub(super) fn is_cut(&self, index: usize) -> bool {
+        !self.ended && index + 1 == self.len()
+    }
+
     /// Returns an error at a part of a line, which must be a slice of it; otherwise at the start of the line.
     pub(super) fn error(
         &self,
@@ -109,6 +114,9 @@ impl InputText {
         }
     }
 }
+
+/// Note on a truncated last line.
+pub(super) const CUT_LINE: &str = "the last line is cut off, and left out";
 
 /// Maximum number of characters of a line that an error contains.
 const SHOWN: usize = 240;

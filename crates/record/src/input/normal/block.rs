@@ -25,6 +25,8 @@ pub(super) struct NormalBlock {
     cpu_percent: [f64; 2],
     /// Sum of the depths in percent, which exceeds 100 with syncs.
     depth_percent: f64,
+    /// Whether the depth was at the end of a truncated line.
+    depth_may_be_cut: bool,
     /// Whether its counts were read.
     counted: bool,
     /// Whether the result ended before the current line.
@@ -73,6 +75,11 @@ pub(super) fn is_of_result(text: &str) -> bool {
                          complete issued latency errors steadystate Description";
     let word = text.split([' ', ':', '(']).next().unwrap_or_default();
     text.starts_with('|') || WORDS.split(' ').any(|known| known == word)
+}
+
+/// Reports whether a truncated line that ends in a number says what it is read for.
+pub(super) fn may_end_in_number(text: &str) -> bool {
+    text.starts_with("issued") && text.contains(" drop") || text.starts_with("latency")
 }
 
 /// Returns the name and process ID of the result that begins on a line.
@@ -132,6 +139,7 @@ impl NormalBlock {
             "latency" if text.contains("depth=") => {
                 let depth: u32 = line.figure("depth", |text| text.parse().ok())?;
                 self.result.declared.iodepth = depth;
+                self.depth_may_be_cut = line.may_be_cut();
                 Ok(())
             }
             "steadystate" => {
@@ -388,6 +396,8 @@ impl NormalBlock {
         excerpt: bool,
         follows: impl Fn(DataKind) -> bool,
     ) -> Result<(), InputError> {
+        /// Depth that operations reach, relative to the printed one: latencies are rounded.
+        const JUST_ABOVE: f64 = 1.03;
         if !self.counted && !excerpt {
             return Err(line.error(line.text, "the result that begins here has no line `issued rwts`: it is cut off"));
         }
@@ -417,6 +427,11 @@ impl NormalBlock {
         measured.workers = workers;
         let ns = |percent: f64| rounded(percent / 100.0 * measured.runtime_ns as f64);
         [measured.cpu.user_ns, measured.cpu.system_ns] = self.cpu_percent.map(ns);
+        let reached = f64::from(fio::Depth::of(&measured.depth.percent(), measured).iodepth);
+        let depth = &mut self.result.declared.iodepth;
+        if self.depth_may_be_cut && reached > JUST_ABOVE * f64::from(*depth) * f64::from(workers) {
+            *depth = 0;
+        }
         Ok(())
     }
 

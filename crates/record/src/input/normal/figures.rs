@@ -20,6 +20,11 @@ impl<'a> NormalLine<'a> {
         Self { source, index, text: source.line(index).trim().trim_end_matches('`') }
     }
 
+    /// Reports whether the line is the last one and unterminated.
+    pub(super) fn may_be_cut(self) -> bool {
+        self.source.is_cut(self.index)
+    }
+
     pub(super) fn error(self, part: &str, what: impl Into<String>) -> InputError {
         self.source.error(self.index, part, what, REMEDY)
     }

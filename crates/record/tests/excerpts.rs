@@ -1,0 +1,42 @@
+//! Excerpts of fio's normal output: lines selected out of logs, and texts that end within a line.
+
+use crate::inputs::run;
+
+/// Returns the announcement of a job.
+fn announced(name: &str, rw: &str, engine: &str, depth: u32) -> String {
+    let size = "4096B-4096B";
+    format!("{name}: (g=0): rw={rw}, bs=(R) {size}, (W) {size}, (T) {size}, ioengine={engine}, iodepth={depth}\n")
+}
+
+/// Returns the result of a job that issues 10,000 operations of 100 us each in a second.
+fn result(name: &str, kind: &str, total: &str) -> String {
+    format!(
+        "{name}: (groupid=0, jobs=1): err= 0: pid=7: Sun Nov 22 10:00:00 2026\n  \
+         {kind}: IOPS=10.0k, BW=39.1MiB/s (41.0MB/s)(39.1MiB/1000msec)\n    \
+         clat (usec): min=50, max=900, avg=99.00, stdev=10.00\n     \
+         lat (usec): min=51, max=901, avg=100.00, stdev=10.00\n  \
+         cpu          : usr=1.00%, sys=2.00%, ctx=9, majf=0, minf=1\n  \
+         IO depths    : 1=100.0%, 2=0.0%, 4=0.0%, 8=0.0%, 16=0.0%, 32=0.0%, >=64=0.0%\n     \
+         issued rwts: total={total} short=0,0,0,0 dropped=0,0,0,0\n     \
+         latency   : target=0, window=0, percentile=100.00%, depth=1\n"
+    )
+}
+
+/// A number at the end of an unterminated line was taken for whole.
+#[test]
+fn the_last_number_of_a_truncated_line_is_not_whole() {
+    let header = announced("a", "randread", "libaio", 32).replace("a:", "b:");
+    let deep =
+        [("avg=100.00", "avg=3200.00"), ("1=100.0%", "1=0.0%"), ("32=0.0%", "32=100.0%"), ("depth=1\n", "depth=32\n")];
+    let whole = deep.iter().fold(result("a", "read", "10000,0,0,0"), |text, (of, to)| text.replace(of, to));
+    let found = |text: &str| run(text).jobs.remove(0);
+    let cut = whole.trim_end().strip_suffix('2').unwrap();
+    assert_eq!(found(&whole).declared.in_flight_possible, Some(32));
+    assert_ne!(found(cut).declared.in_flight_possible, Some(3), "32 is cut to 3");
+    let second = result("b", "read", "10000,0,0,0");
+    for end in second.match_indices(char::is_numeric).map(|(at, _)| at + 1).filter(|at| *at > 70) {
+        let run = run(&format!("{header}{whole}{}", &second[..end]));
+        assert_eq!(run.jobs[0].result.read.ios, 10_000, "{}", &second[..end]);
+        assert!(run.jobs.len() == 1 || run.jobs[1].result.read.ios == 10_000, "{}", &second[..end]);
+    }
+}
