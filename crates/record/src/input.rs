@@ -131,21 +131,22 @@ pub fn read_inputs(name: &str, bytes: &[u8]) -> Result<InputResults, InputError>
             Err(error) => add(InputFormat::Json, document.line, Err(error)),
         }
     }
-    let (mut above, mut servers) = (0, ServerRuns::before(normal::total_line(&text)));
-    for lines in normal::runs(&text) {
+    let (mut above, mut servers) = (0, ServerRuns::default());
+    for (lines, total) in servers::with_totals(normal::runs(&text), |line| normal::is_total(text.line(line))) {
         let around = above..lines.end;
         above = normal::end_of_results(&text, lines.clone());
-        let announced = servers.first_lines(&lines);
+        let announced = servers.first_lines(total);
         let run = normal::read(&text, announced, lines.clone()).map(|run| command::add_options(&text, around, run));
-        servers.push(lines, run).into_iter().for_each(|(line, run)| add(InputFormat::Normal, line, run.map(of_run)));
+        let complete = servers.push((lines, total), run);
+        complete.into_iter().for_each(|(line, run)| add(InputFormat::Normal, line, run.map(of_run)));
     }
-    servers.finish().into_iter().for_each(|(line, run)| add(InputFormat::Normal, line, Ok(of_run(run))));
-    let mut servers = ServerRuns::before(terse::total_line(&text));
-    for lines in terse::runs(&text) {
+    servers.finish().into_iter().for_each(|(line, run)| add(InputFormat::Normal, line, run.map(of_run)));
+    for (lines, total) in servers::with_totals(terse::runs(&text), |line| terse::is_total(text.line(line))) {
         let run = terse::read(&text, lines.clone());
-        servers.push(lines, run).into_iter().for_each(|(line, run)| add(InputFormat::Terse, line, run.map(of_run)));
+        let complete = servers.push((lines, total), run);
+        complete.into_iter().for_each(|(line, run)| add(InputFormat::Terse, line, run.map(of_run)));
     }
-    servers.finish().into_iter().for_each(|(line, run)| add(InputFormat::Terse, line, Ok(of_run(run))));
+    servers.finish().into_iter().for_each(|(line, run)| add(InputFormat::Terse, line, run.map(of_run)));
     if found.is_empty()
         && unreadable.is_empty()
         && let Some(table) = TABLES.iter().find(|table| (table.is_in)(&text))

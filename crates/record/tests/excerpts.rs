@@ -1,5 +1,7 @@
 //! Excerpts of fio's normal output: lines selected out of logs, and texts that end within a line.
 
+use record::read_inputs;
+
 use crate::inputs::run;
 
 /// Returns the announcement of a job.
@@ -20,6 +22,34 @@ fn result(name: &str, kind: &str, total: &str) -> String {
          issued rwts: total={total} short=0,0,0,0 dropped=0,0,0,0\n     \
          latency   : target=0, window=0, percentile=100.00%, depth=1\n"
     )
+}
+
+/// Only the last one of the totals in a log was read, and its number of results was taken for a depth.
+#[test]
+fn every_total_of_clients_is_a_run_of_unknown_depth() {
+    let lines: Vec<String> = result("All clients", "read", "10000,0,0,0").lines().take(4).map(str::to_owned).collect();
+    let total = lines.join("\n").replace("jobs=1", "jobs=3");
+    let log = format!("$ oc logs fio-client\n*** Job ***\n{total}\n*** Job ***\n{total}\n*** Job ***\n{total}\n");
+    let read = read_inputs("log", log.as_bytes()).unwrap();
+    assert_eq!((read.parts.len(), read.unreadable.len()), (3, 0));
+    for part in &read.parts {
+        let record::Input::Run(run) = &part.input else { panic!("no run") };
+        let job = &run.jobs[0];
+        assert_eq!((job.declared.in_flight_asked, job.declared.in_flight_possible), (None, None));
+        assert_eq!((job.result.read.ios, job.result.read.latency.mean_ns), (10_000, 100_000.0));
+    }
+}
+
+/// The last one of several lines that were selected out of a log was called cut off, and left out.
+#[test]
+fn results_of_equally_many_lines_are_selected() {
+    let first = |name: &str| result(name, "read", "").lines().take(2).collect::<Vec<_>>().join("\n");
+    let run = run(&format!("{}\n{}\n", first("a"), first("b")));
+    assert_eq!(
+        run.jobs.iter().map(|job| (job.name.as_str(), job.result.read.ios)).collect::<Vec<_>>(),
+        [("a", 10_000), ("b", 10_000)]
+    );
+    assert_eq!(run.jobs[0].declared.in_flight_possible, None, "nothing says how many were in flight");
 }
 
 /// A number at the end of an unterminated line was taken for whole.

@@ -53,7 +53,8 @@ pub(super) fn runs(text: &InputText) -> Vec<Range<usize>> {
             begins_run
         } else if let Some(process) = block::process(line) {
             let known = processes.contains(&process);
-            let begins_run = begins.is_empty() || (section == NormalSection::Groups && (is_of_client || !known));
+            let is_next = section == NormalSection::Groups && (is_of_client || !known);
+            let begins_run = begins.is_empty() || is_next || is_total(line);
             if begins_run {
                 processes.clear();
             }
@@ -72,23 +73,21 @@ pub(super) fn runs(text: &InputText) -> Vec<Range<usize>> {
         }
     }
     let ends = begins.iter().skip(1).copied().chain([text.len()]);
-    let mut runs: Vec<Range<usize>> = begins.iter().zip(ends).map(|(&begin, end)| begin..end).collect();
-    // The total of fio's client repeats the results of its servers.
-    let is_total = |run: &Range<usize>| is_total(text.line(run.start).trim());
-    if !runs.iter().all(is_total) {
-        runs.retain(|run| !is_total(run));
-    }
-    runs
-}
-
-/// Returns the line of the total over all servers of fio's client.
-pub(super) fn total_line(text: &InputText) -> Option<usize> {
-    text.lines().position(|line| is_total(line.trim()))
+    begins.iter().zip(ends).map(|(&begin, end)| begin..end).collect()
 }
 
 /// Reports whether a line begins the total over all servers of fio's client.
-fn is_total(line: &str) -> bool {
+pub(super) fn is_total(line: &str) -> bool {
+    let line = line.trim();
     block::begins(line) && line.strip_prefix(fio::ALL_CLIENTS).is_some_and(|rest| rest.starts_with(':'))
+}
+
+/// Reports whether a result has as many lines as the one above it, which lacks counts: lines of both were selected.
+fn is_as_long_as_the_one_above(text: &InputText, begins: usize) -> bool {
+    let Some(above) = (0..begins).rev().find(|&index| block::begins(text.line(index))) else { return false };
+    let count = |lines: Range<usize>| lines.filter(|&index| block::is_of_result(text.line(index).trim())).count();
+    let is_counted = (above..begins).any(|index| text.line(index).trim_start().starts_with("issued"));
+    !is_counted && count(above + 1..begins) == count(begins + 1..text.len())
 }
 
 /// Prefix of a group's status line.
@@ -219,7 +218,8 @@ impl NormalReader {
         self.blocks.push(block);
     }
 
-    /// Reports whether other text follows the results instead of the status of their groups.
+    /// Reports whether the results are an excerpt: other text follows them instead of the status of their groups, or
+    /// the last one is printed as far as the one above it.
     fn is_excerpt(&self, text: &InputText, end: usize) -> bool {
         let Some(last) = self.blocks.last().filter(|_| self.blocks.iter().all(NormalBlock::has_transfers)) else {
             return false;
@@ -227,7 +227,9 @@ impl NormalReader {
         // An unterminated last line may be a truncated line of any kind.
         let last_line = if text.ended || end < text.len() { end } else { end.saturating_sub(1) };
         let foreign = |line: &str| !line.is_empty() && !block::is_of_result(line) && !GROUP.starts_with(line);
-        end < text.len() || (last.begins + 1..last_line).any(|index| foreign(text.line(index).trim()))
+        end < text.len()
+            || (last.begins + 1..last_line).any(|index| foreign(text.line(index).trim()))
+            || !self.is_cut && is_as_long_as_the_one_above(text, last.begins)
     }
 
     /// Removes the last result if the text ends within it, and returns its name.
@@ -403,6 +405,8 @@ fn declared(job: &JobResult, header: Option<&Declared>, together: &[&NormalHeade
     let workers = u64::from(job.workers);
     // Without a header the depth is estimated from the result, if it has a distribution of depths.
     let iodepth = match printed.iodepth {
+        // The total of fio's client counts the results of servers instead of their workers.
+        _ if job.name == fio::ALL_CLIENTS => 0,
         0 if job.result.depth.total > 0 => fio::Depth::of(&job.result.depth.percent(), &job.result).iodepth,
         iodepth => iodepth,
     };
@@ -419,6 +423,7 @@ fn declared(job: &JobResult, header: Option<&Declared>, together: &[&NormalHeade
         ..Declared::default()
     });
     let sum = |pick: fn(&Declared) -> u32| match together.len() {
+        0 | 1 if own.iodepth == 0 => None,
         0 | 1 => Some(u64::from(pick(&own)) * workers),
         // How the workers divide over several jobs with clones is not known.
         _ if together.iter().filter(|header| header.clones).count() > 1 => None,

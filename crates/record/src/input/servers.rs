@@ -5,53 +5,80 @@ use std::ops::Range;
 use super::InputError;
 use crate::{Run, RunOutcome};
 
-/// Joins the runs of the servers above the total of fio's client.
+/// A run on some lines, with the line of the total over all servers that it is a part of.
+pub(super) type ServerLines = (Range<usize>, Option<usize>);
+
+/// Assigns runs to the totals below them. A total repeats the results of its servers, and is a run only without them.
+pub(super) fn with_totals(runs: Vec<Range<usize>>, is_total: impl Fn(usize) -> bool) -> Vec<ServerLines> {
+    let mut found: Vec<ServerLines> = Vec::new();
+    let mut first_server = 0;
+    for run in runs {
+        if !is_total(run.start) {
+            found.push((run, None));
+            continue;
+        }
+        if first_server == found.len() {
+            found.push((run, None));
+        } else {
+            found[first_server..].iter_mut().for_each(|(_, total)| *total = Some(run.start));
+        }
+        first_server = found.len();
+    }
+    found
+}
+
+/// Joins the runs of the servers above each total of fio's client.
+#[derive(Default)]
 pub(super) struct ServerRuns {
-    total_line: Option<usize>,
-    joined: Option<(Range<usize>, Run)>,
+    joined: Option<JoinedServers>,
+}
+
+struct JoinedServers {
+    total_line: usize,
+    /// Lines of the first server, which announce the jobs of all.
+    first: Range<usize>,
     servers: u32,
+    run: Run,
 }
 
 impl ServerRuns {
-    pub(super) fn before(total_line: Option<usize>) -> Self {
-        Self { total_line, joined: None, servers: 0 }
+    /// Returns the lines that announce the jobs of a run, if these are lines of another server.
+    pub(super) fn first_lines(&self, total: Option<usize>) -> Range<usize> {
+        let joined = self.joined.as_ref().filter(|joined| total == Some(joined.total_line));
+        joined.map_or_else(Range::default, |joined| joined.first.clone())
     }
 
-    /// Returns the lines of the first server, which announce the jobs of all, if the run on these lines is another one's.
-    pub(super) fn first_lines(&self, lines: &Range<usize>) -> Range<usize> {
-        let first = self.joined.as_ref().filter(|_| self.has_above(lines)).map(|(first, _)| first.clone());
-        first.unwrap_or_default()
-    }
-
-    /// Takes the run of a server. Returns any other one, with its line.
+    /// Takes the run of a server. Returns runs that are complete, with their lines.
     pub(super) fn push(
         &mut self,
-        lines: Range<usize>,
+        (lines, total): ServerLines,
         run: Result<Run, InputError>,
-    ) -> Option<(usize, Result<Run, InputError>)> {
-        let run = match run {
-            Ok(run) if self.has_above(&lines) => run,
-            other => return Some((lines.start, other)),
-        };
-        self.servers += 1;
-        match &mut self.joined {
-            None => self.joined = Some((lines, run)),
-            Some((_, joined)) => {
-                if self.servers == 2 {
-                    name_jobs(joined, 1);
-                }
-                join(joined, run, self.servers);
-            }
+    ) -> Vec<(usize, Result<Run, InputError>)> {
+        let is_other = self.joined.as_ref().is_some_and(|joined| total != Some(joined.total_line));
+        let mut complete: Vec<_> = if is_other { self.finish().into_iter().collect() } else { Vec::new() };
+        match (run, total) {
+            (Ok(run), Some(total_line)) => match &mut self.joined {
+                None => self.joined = Some(JoinedServers { total_line, first: lines, servers: 1, run }),
+                Some(joined) => joined.add(run),
+            },
+            (run, _) => complete.push((lines.start, run)),
         }
-        None
+        complete
     }
 
-    pub(super) fn finish(self) -> Option<(usize, Run)> {
-        self.joined.map(|(lines, run)| (lines.start, run))
+    /// Returns the joined run, with its first line.
+    pub(super) fn finish(&mut self) -> Option<(usize, Result<Run, InputError>)> {
+        self.joined.take().map(|joined| (joined.first.start, Ok(joined.run)))
     }
+}
 
-    fn has_above(&self, lines: &Range<usize>) -> bool {
-        self.total_line.is_some_and(|total| lines.start < total)
+impl JoinedServers {
+    fn add(&mut self, run: Run) {
+        self.servers += 1;
+        if self.servers == 2 {
+            name_jobs(&mut self.run, 1);
+        }
+        join(&mut self.run, run, self.servers);
     }
 }
 

@@ -67,8 +67,11 @@ pub(super) fn runs(text: &InputText) -> Vec<Range<usize>> {
         }
         let mut fields = fields(line).split(';').skip(2);
         let job = (fields.next().unwrap_or_default(), fields.next().unwrap_or_default());
+        let after_total = runs.last().is_some_and(|run| is_total(text.line(run.start)));
         match runs.last_mut() {
-            Some(run) if run.end == index && !jobs.contains(&job) => run.end = index + 1,
+            Some(run) if run.end == index && !jobs.contains(&job) && !is_total(line) && !after_total => {
+                run.end = index + 1;
+            }
             _ => {
                 jobs.clear();
                 runs.push(index..index + 1);
@@ -76,20 +79,11 @@ pub(super) fn runs(text: &InputText) -> Vec<Range<usize>> {
         }
         jobs.push(job);
     }
-    // The total of fio's client repeats the results of its servers.
-    let is_total = |run: &Range<usize>| is_total(text.line(run.start));
-    if !runs.iter().all(is_total) {
-        runs.retain(|run| !is_total(run));
-    }
     runs
 }
 
-/// Returns the line of the total over all servers of fio's client.
-pub(super) fn total_line(text: &InputText) -> Option<usize> {
-    text.lines().position(|line| layout(line).is_some() && is_total(line))
-}
-
-fn is_total(line: &str) -> bool {
+/// Reports whether a line is the total over all servers of fio's client.
+pub(super) fn is_total(line: &str) -> bool {
     fields(line).split(';').nth(2) == Some(fio::ALL_CLIENTS)
 }
 
