@@ -52,6 +52,15 @@ fn results_of_equally_many_lines_are_selected() {
     assert_eq!(run.jobs[0].declared.in_flight_possible, None, "nothing says how many were in flight");
 }
 
+/// The depth of all jobs of a group was given to the only one whose result a text has.
+#[test]
+fn the_depth_of_a_group_is_not_of_one_of_its_jobs() {
+    let headers = |depth| announced("a", "randread", "libaio", depth) + &announced("b", "randread", "libaio", 8);
+    let run = run(&(headers(1) + &result("a", "read", "10000,0,0,0")));
+    assert_eq!(run.jobs[0].declared.in_flight_possible, Some(1));
+    assert_eq!(run.asked[0].declared.numjobs, 1);
+}
+
 /// A number at the end of an unterminated line was taken for whole.
 #[test]
 fn the_last_number_of_a_truncated_line_is_not_whole() {

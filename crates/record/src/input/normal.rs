@@ -333,8 +333,11 @@ impl NormalReader {
             let of_group = || results.iter().filter(|(of, ..)| *of == group);
             let workers: u32 = of_group().map(|(.., workers)| *workers).fold(0, u32::saturating_add);
             let mut headers: Vec<&mut NormalHeader> = self.headers.iter_mut().filter(|h| h.group == group).collect();
-            if headers.iter().all(|header| of_group().any(|(_, name, _)| *name == header.name)) {
-                for header in headers {
+            let has_results = |header: &NormalHeader| of_group().any(|(_, name, _)| *name == header.name);
+            // Results of fewer workers than jobs are not merged: others are missing.
+            let apart = (workers as usize) < headers.len();
+            if apart || headers.iter().all(|header| has_results(header)) {
+                for header in headers.into_iter().filter(|header| has_results(header)) {
                     let own = of_group().filter(|(_, name, _)| *name == header.name);
                     header.declared.numjobs = own.map(|(.., workers)| *workers).fold(0, u32::saturating_add);
                 }
@@ -367,7 +370,9 @@ impl NormalReader {
         let reads_back = |kind| header.is_some_and(|header| kind == DataKind::Read && !header.issues(kind));
         block.finish(line, self.groups.is_empty(), reads_back)?;
         // All jobs of a group may be merged in its only result. Of several with one name, others belong to other runs.
-        let alone = results.iter().filter(|(of, ..)| *of == group).count() == 1;
+        let jobs_of_group = self.headers.iter().filter(of_group).count();
+        let merges = jobs_of_group <= 1 || block.result.workers as usize >= jobs_of_group;
+        let alone = merges && results.iter().filter(|(of, ..)| *of == group).count() == 1;
         let is_namesake = |header: &NormalHeader| header.name == block.result.name;
         let namesakes = self.headers.iter().filter(|header| of_group(header) && is_namesake(header)).count();
         let is_of_run = |header: &&NormalHeader| {
