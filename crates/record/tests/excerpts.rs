@@ -61,6 +61,19 @@ fn the_depth_of_a_group_is_not_of_one_of_its_jobs() {
     assert_eq!(run.asked[0].declared.numjobs, 1);
 }
 
+/// Versions from 2.17 print wrong decimals of sizes, such as 17.1 for 17.9.
+#[test]
+fn bytes_that_the_rates_contradict_follow_from_operations() {
+    let printed = |bytes: &str| {
+        let result = result("a", "read", "10000,0,0,0").replace("(39.1MiB/1000msec)", &format!("({bytes}/1000msec)"));
+        run(&format!("{}{result}", announced("a", "randread", "psync", 1))).jobs.remove(0).result.read.bytes
+    };
+    assert_eq!((printed("31.1MiB"), printed("39MiB")), (40_960_000, 40_960_000));
+    let without = result("a", "read", "10000,0,0,0").replace("(39.1MiB/1000msec)", "(31.1MiB/1000msec)");
+    let bytes = run(&without).jobs[0].result.read.bytes as f64;
+    assert!((bytes / 40_960_000.0 - 1.0).abs() < 0.002, "no announcement states the size: {bytes}");
+}
+
 /// A number at the end of an unterminated line was taken for whole.
 #[test]
 fn the_last_number_of_a_truncated_line_is_not_whole() {

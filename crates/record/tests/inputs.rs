@@ -445,7 +445,7 @@ fn lost_carry_of_fio_is_corrected() {
     assert!((bytes / (19.97 * 1024.0 * MIB) - 1.0).abs() < 0.003, "{bytes}");
     let kept = line.replace("19.0GiB", "19.9GiB");
     let bytes = run(&text.replace(line, &kept)).jobs[0].result.read.bytes as f64;
-    assert_eq!((bytes / MIB / 1024.0 * 10.0).round(), 199.0);
+    assert!((bytes / (2142e6 * 10.001) - 1.0).abs() < 1e-6, "the rates have more digits: {bytes}");
 }
 
 #[test]

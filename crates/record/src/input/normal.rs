@@ -389,6 +389,10 @@ impl NormalReader {
         if block.mixed {
             notes.push(fio::MIXED.to_owned());
         }
+        block.count_bytes(|kind| {
+            let sizes = header?.declared.sizes(kind);
+            (sizes.min == sizes.max && sizes.min > 0).then_some(sizes.min)
+        });
         notes.extend(block.steady.take().map(|steady| format!("fio's search for a steady state says: {steady}")));
         self.notes.extend(notes.into_iter().map(|text| Note { job: Some(name.clone()), text }));
 

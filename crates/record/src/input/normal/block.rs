@@ -25,6 +25,8 @@ pub(super) struct NormalBlock {
     cpu_percent: [f64; 2],
     /// Sum of the depths in percent, which exceeds 100 with syncs.
     depth_percent: f64,
+    /// Kinds whose bytes follow from their rates, which are more exact than the printed sizes.
+    bytes_by_rate: Vec<DataKind>,
     /// Whether the depth was at the end of a truncated line.
     depth_may_be_cut: bool,
     /// Whether its counts were read.
@@ -192,8 +194,10 @@ impl NormalBlock {
         }
         self.quote(line, Quoted::Bytes, Some(kind), bytes.value, bytes.step);
         self.quote(line, Quoted::RuntimeNs, Some(kind), runtime_ns.value, runtime_ns.step);
+        let by_rate = bytes_by_rate(rates, bytes, runtime_ns.value / 1e9);
+        self.bytes_by_rate.extend(by_rate.map(|_| kind));
         let direction = self.direction(kind);
-        direction.bytes = rounded(bytes.value);
+        direction.bytes = rounded(by_rate.unwrap_or(bytes.value));
         direction.runtime_ns = rounded(runtime_ns.value);
         Ok(())
     }
@@ -435,6 +439,20 @@ impl NormalBlock {
         Ok(())
     }
 
+    /// Counts the bytes by operations of one size, where rates agree with that.
+    pub(super) fn count_bytes(&mut self, size: impl Fn(DataKind) -> Option<u32>) {
+        for kind in std::mem::take(&mut self.bytes_by_rate) {
+            let result = self.measured().kind(kind);
+            let is_whole = self.counted && result.short_ios == 0 && result.drop_ios == 0;
+            let Some(size) = size(kind).filter(|_| is_whole) else { continue };
+            let (bytes, seconds) = (result.ios.saturating_mul(size.into()), result.runtime_ns as f64 / 1e9);
+            let is_rate = |quote: &&Quote| quote.what == Quoted::BytesPerSecond && quote.kind == Some(kind);
+            if self.result.quotes.iter().filter(is_rate).all(|quote| quote.agrees_with(bytes as f64 / seconds)) {
+                self.direction(kind).bytes = bytes;
+            }
+        }
+    }
+
     /// Reports whether the result has counts, which end its figures of throughput and latency.
     pub(super) fn is_counted(&self) -> bool {
         self.counted
@@ -507,6 +525,20 @@ fn with_carry(rates: [Printed; 2], bytes: Printed, seconds: f64) -> ([Printed; 2
         }
     });
     ([fixed[0], fixed[1]], fixed[2].times(seconds))
+}
+
+/// Returns the bytes by two rates that agree, if the size contradicts them or has far fewer digits. Versions from 2.17
+/// that print `issued rwt` print wrong decimals of sizes, such as 17.1 for 17.9.
+fn bytes_by_rate(rates: [Option<Printed>; 2], bytes: Printed, seconds: f64) -> Option<f64> {
+    /// Factor between the rounding errors from which the rates count.
+    const COARSER: f64 = 4.0;
+    let error = |figure: Printed| figure.step / figure.value.max(f64::MIN_POSITIVE);
+    let agree = |a: Printed, b: Printed| (a.value - b.value).abs() <= a.step + b.step;
+    let [Some(first), Some(second)] = rates else { return None };
+    let best = if error(first) <= error(second) { first } else { second };
+    let made = best.times(seconds);
+    let is_better = !agree(made, bytes) || COARSER * error(made) < error(bytes);
+    (seconds > 0.0 && made.value > 0.0 && agree(first, second) && is_better).then_some(made.value)
 }
 
 /// Reads `read : io=102400KB, bw=51200KB/s, iops=12800, runt=  2000msec`.
