@@ -1,6 +1,6 @@
 //! Excerpts of fio's normal output: lines selected out of logs, and texts that end within a line.
 
-use record::read_inputs;
+use record::{DataKind, read_inputs};
 
 use crate::inputs::run;
 
@@ -22,6 +22,39 @@ fn result(name: &str, kind: &str, total: &str) -> String {
          issued rwts: total={total} short=0,0,0,0 dropped=0,0,0,0\n     \
          latency   : target=0, window=0, percentile=100.00%, depth=1\n"
     )
+}
+
+/// A result of `unified_rw_reporting` counted as reads even of a job that only writes.
+#[test]
+fn unified_results_count_as_the_only_kind_of_the_job() {
+    let result = result("a", "mixed", "10000,0,0,0");
+    for (rw, kind) in [("randwrite", DataKind::Write), ("read", DataKind::Read), ("trim", DataKind::Trim)] {
+        let run = run(&format!("{}{result}", announced("a", rw, "psync", 1)));
+        let counts = DataKind::ALL.map(|kind| run.jobs[0].result.kind(kind).ios);
+        assert_eq!(counts, DataKind::ALL.map(|of| if of == kind { 10_000 } else { 0 }), "{rw}");
+        assert_eq!(run.jobs[0].result.kind(kind).latency.mean_ns, 100_000.0);
+        assert!(run.jobs[0].quotes.iter().all(|quote| quote.kind.is_none_or(|of| of == kind)));
+        assert!(run.notes.iter().any(|note| note.text.ends_with("only")), "{:?}", run.notes);
+    }
+    let run = run(&format!("{}{result}", announced("a", "randrw", "psync", 1)));
+    assert_eq!((run.jobs[0].result.read.ios, run.jobs[0].result.write.ios), (10_000, 0));
+    assert!(run.notes.iter().any(|note| note.text.ends_with("count as reads")), "{:?}", run.notes);
+}
+
+#[test]
+fn unified_results_of_json_count_as_the_only_kind_of_the_job() {
+    let json = |rw: &str| {
+        format!(
+            "{{\"fio version\": \"fio-3.33\", \"global options\": {{\"rw\": \"{rw}\"}}, \"jobs\": [{{\"jobname\": \"a\", \
+             \"job options\": {{\"bs\": \"4k\"}}, \"mixed\": {{\"io_bytes\": 4096000, \"total_ios\": 1000, \"runtime\": \
+             1000}}}}]}}"
+        )
+    };
+    let counts = |rw| {
+        let result = run(&json(rw)).jobs.remove(0).result;
+        (result.read.ios, result.write.ios)
+    };
+    assert_eq!((counts("randwrite"), counts("randread"), counts("randrw")), ((0, 1000), (1000, 0), (1000, 0)));
 }
 
 /// Only the last one of the totals in a log was read, and its number of results was taken for a depth.

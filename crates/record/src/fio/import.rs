@@ -8,8 +8,9 @@ use super::depth::Depth;
 use super::document::{FioDiskUtil, FioDocument, FioFigures, FioPairs, JobEntry, Transfers};
 use super::servers::{self, FioServers};
 use crate::{
-    CpuUseRecord, Declared, DeclaredPerKind, DeclaredSizes, DirectionResult, DiskUse, JobResult, KeptLatencies,
-    LatencyShares, LatencyStats, Measured, Note, ReadError, RequestedRun, Run, SCHEMA, SampleRecord, Shares, Tool,
+    CpuUseRecord, DataKind, Declared, DeclaredPerKind, DeclaredSizes, DirectionResult, DiskUse, JobResult,
+    KeptLatencies, LatencyShares, LatencyStats, Measured, Note, ReadError, RequestedRun, Run, SCHEMA, SampleRecord,
+    Shares, Tool,
 };
 
 /// fio's default percentiles.
@@ -91,11 +92,11 @@ fn run(document: FioDocument) -> Run {
     let servers = FioServers::of(&entries);
     let alone = alone(&entries);
     let unknown = if servers.is_empty() { Vec::new() } else { servers::different_options(&globals) };
-    let mut notes: Vec<Note> = entries.iter_mut().filter_map(take_mixed).collect();
-    notes.extend(servers::note_on_options(&unknown));
+    let mut notes: Vec<Note> = servers::note_on_options(&unknown).into_iter().collect();
     let mut jobs = Vec::with_capacity(entries.len());
-    for (number, (entry, alone)) in entries.into_iter().zip(alone).enumerate() {
+    for (number, (mut entry, alone)) in entries.into_iter().zip(alone).enumerate() {
         let globals = TypedGlobals { globals: &globals, unknown: &unknown };
+        notes.extend(take_mixed(&mut entry, &globals));
         let (job, note) = result(number as u32, entry, alone, &globals, &servers);
         jobs.push(job);
         notes.extend(note);
@@ -115,17 +116,36 @@ fn run(document: FioDocument) -> Run {
     }
 }
 
-/// Note on results with `unified_rw_reporting`.
-pub(crate) const MIXED: &str = "reads and writes were reported as one (`unified_rw_reporting`) and count as reads";
+/// Returns a note on a result with `unified_rw_reporting`, which counts for a kind.
+pub(crate) fn mixed_note(only: Option<DataKind>) -> String {
+    const ALIKE: &str = "reads and writes were reported as one (`unified_rw_reporting`)";
+    match only {
+        Some(kind) => format!("{ALIKE}: the job issues {}s only", kind.name()),
+        None => format!("{ALIKE} and count as reads"),
+    }
+}
 
-/// Counts a unified result as reads, unless separate results exist.
-fn take_mixed(entry: &mut JobEntry) -> Option<Note> {
+/// Returns the only kind of operations that a value of `rw` issues.
+pub(crate) fn only_kind(rw: &str) -> Option<DataKind> {
+    let kind = rw.strip_prefix("rand").unwrap_or(rw);
+    DataKind::ALL.into_iter().find(|known| known.name() == kind)
+}
+
+/// Counts a unified result as the only kind that the job issues, or as reads, unless separate results exist.
+fn take_mixed(entry: &mut JobEntry, globals: &TypedGlobals<'_>) -> Option<Note> {
     let mixed = entry.mixed.take()?;
     if entry.read.ios() > 0 || entry.write.ios() > 0 {
         return None;
     }
-    entry.read = mixed;
-    Some(Note { job: Some(entry.jobname.clone()), text: MIXED.to_owned() })
+    let options = globals.with(&entry.options.0);
+    let is_known = !options.are_missing() && !globals.unknown.contains(&"rw");
+    let kind = only_kind(&rw(&options)).filter(|_| is_known);
+    *match kind {
+        Some(DataKind::Write) => &mut entry.write,
+        Some(DataKind::Trim) => &mut entry.trim,
+        Some(DataKind::Read) | None => &mut entry.read,
+    } = mixed;
+    Some(Note { job: Some(entry.jobname.clone()), text: mixed_note(kind) })
 }
 
 /// Returns the requested jobs. Clones that were not merged are consecutive entries of one name.
@@ -159,6 +179,12 @@ struct TypedGlobals<'a> {
     unknown: &'a [&'a str],
 }
 
+impl<'a> TypedGlobals<'a> {
+    fn with(&self, own: &'a [(String, String)]) -> TypedOptions<'a> {
+        TypedOptions { own, globals: self.globals }
+    }
+}
+
 /// Note on results of several sections.
 const MERGED: &str = "several sections are merged here (`group_reporting`), and fio prints the options of the last one \
                       only: its depth and block size are not those of all";
@@ -178,7 +204,7 @@ fn result(
     globals: &TypedGlobals<'_>,
     servers: &FioServers,
 ) -> (JobResult, Option<Note>) {
-    let options = TypedOptions { own: &entry.options.0, globals: globals.globals };
+    let options = globals.with(&entry.options.0);
     let merged = MergedWorkers::of(&entry, &options, alone);
     let mut workers = merged.workers;
     let mut declared = declared(&entry, &options, workers);

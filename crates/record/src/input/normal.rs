@@ -387,7 +387,9 @@ impl NormalReader {
         let name = block.result.name.clone();
         let mut notes = Vec::new();
         if block.mixed {
-            notes.push(fio::MIXED.to_owned());
+            let kind = header.and_then(|header| fio::only_kind(&header.declared.rw));
+            notes.push(fio::mixed_note(kind));
+            kind.into_iter().for_each(|kind| block.set_mixed_kind(kind));
         }
         block.count_bytes(|kind| {
             let sizes = header?.declared.sizes(kind);

@@ -453,6 +453,15 @@ impl NormalBlock {
         }
     }
 
+    /// Moves the results of a mixed report to the only kind that the job issues.
+    pub(super) fn set_mixed_kind(&mut self, kind: DataKind) {
+        let mixed = std::mem::take(self.direction(DataKind::Read));
+        *self.direction(kind) = mixed;
+        let is_mixed = |of: &&mut DataKind| **of == DataKind::Read;
+        let quoted = self.result.quotes.iter_mut().filter_map(|quote| quote.kind.as_mut());
+        quoted.chain(&mut self.bytes_by_rate).filter(is_mixed).for_each(|of| *of = kind);
+    }
+
     /// Reports whether the result has counts, which end its figures of throughput and latency.
     pub(super) fn is_counted(&self) -> bool {
         self.counted
