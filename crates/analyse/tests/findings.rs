@@ -313,6 +313,11 @@ fn options_missing_from_text_output_are_unknown() {
     assert_eq!(finding(&run, Code::BufferedWritesUnsynced), None);
     run.disks = vec![DiskUse { write_ios: 9, write_sectors: bytes / 2048, ..DiskUse::default() }];
     assert_eq!(finding(&run, Code::BufferedWritesUnsynced).unwrap().severity, Severity::Warning);
+    // Linux counts no operations of RAM disks.
+    run.disks = vec![DiskUse { name: "ram0".to_owned(), ..DiskUse::default() }];
+    assert_eq!(finding(&run, Code::BufferedWritesUnsynced), None);
+    run.disks[0].name = "server 1:ram".to_owned();
+    assert!(finding(&run, Code::BufferedWritesUnsynced).is_some());
     assert_eq!(Observation::of(&run, &run.jobs[0]).direct, None);
 }
 

@@ -136,9 +136,17 @@ fn device_bytes(
     // fio samples the counters every quarter of a second, but not at the end.
     let longest_ns = facts.run.jobs.iter().map(|job| job.result.elapsed_ns() as f64).fold(0.0, f64::max);
     let seen = facts.run.tool.name != "fio" || longest_ns >= COUNTERS_NS;
-    let complete = |disk: &DiskUse| seen && matches!(pick(disk), (0, _) | (_, 1..));
+    // Linux counts no operations of RAM disks.
+    let counts = |disk: &DiskUse| !disk.name.rsplit(':').next().is_some_and(is_ram_disk);
+    let complete = |disk: &DiskUse| seen && counts(disk) && matches!(pick(disk), (0, _) | (_, 1..));
     (!disks.is_empty() && disks.iter().all(complete))
         .then(|| disks.iter().map(|disk| pick(disk).1 * SECTOR_BYTES).sum())
+}
+
+/// Reports whether a device is a RAM disk: `ram0`.
+fn is_ram_disk(name: &str) -> bool {
+    name.strip_prefix("ram")
+        .is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 /// Returns the source of device counters.

@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use super::normal::is_header;
+use super::normal::{is_header, is_result};
 use super::text::InputText;
 use crate::Run;
 
@@ -93,7 +93,7 @@ fn find(text: &InputText, lines: Range<usize>) -> Vec<CommandOptions> {
     let mut index = lines.start;
     while index < lines.end {
         let (line, next) = continued_line(text, index);
-        if is_header(&line) {
+        if is_header(&line) || is_result(&line) {
             above = found.len();
         }
         if let Some(options) = command(&line) {
@@ -122,12 +122,14 @@ fn find(text: &InputText, lines: Range<usize>) -> Vec<CommandOptions> {
     found
 }
 
-/// Returns a line joined with its continuations after backslashes, and the index of the next line.
+/// Returns a line joined with its continuations after backslashes, without the shell's prompts, and the index of the next
+/// line.
 fn continued_line(text: &InputText, index: usize) -> (String, usize) {
     let mut line = String::new();
     let mut next = index;
     loop {
         let part = text.line(next).trim();
+        let part = part.strip_prefix('>').filter(|_| next > index).unwrap_or(part);
         next += 1;
         match part.strip_suffix('\\').filter(|_| next < text.len()) {
             Some(part) => {
@@ -224,6 +226,7 @@ mod tests {
             "+ fio --direct=1 --name=a",
             "root@host:/mnt# sudo /usr/bin/fio -direct=1 -name=a | tee out.txt",
             "fio --name=a \\\n    --rw=randread \\\n    --direct 1",
+            "root@host:~# fio --name=a \\\n> --rw=randread \\\n> --direct=1",
             "  \"cmd\": \"fio --name=a --buffered=0\",",
             "['fio', '--name=a', '--direct=1']",
             "fio --name=global --direct=1 --name=a",
@@ -235,6 +238,13 @@ mod tests {
         ] {
             assert_eq!(direct(text, "a"), Some(true), "{text}");
         }
+    }
+
+    #[test]
+    fn options_above_a_result_without_announcement_are_found() {
+        let text = "fio --name=a --direct=1\na: (groupid=0, jobs=1): err= 0: pid=7: Sun Nov 22 10:00:00 2026\n";
+        let text = InputText::of("test", text.as_bytes()).unwrap();
+        assert_eq!(direct_of(&find(&text, 0..text.len()), "a"), Some(true));
     }
 
     #[test]

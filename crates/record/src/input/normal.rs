@@ -20,6 +20,7 @@ use crate::{
     Tool, fio,
 };
 use block::NormalBlock;
+pub(super) use block::begins as is_result;
 use figures::{NormalLine, REMEDY};
 use header::NormalHeader;
 pub(super) use header::is_one as is_header;

@@ -67,7 +67,7 @@ impl NormalLatency {
 }
 
 /// Reports whether a line begins a result: `name: (groupid=0, jobs=1): err= 0: pid=12345: Sun Mar 29 15:54:16 2026`.
-pub(super) fn begins(text: &str) -> bool {
+pub(in crate::input) fn begins(text: &str) -> bool {
     text.contains(": (groupid=") && text.contains(", jobs=")
 }
 
