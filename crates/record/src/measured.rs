@@ -144,9 +144,8 @@ impl Measured {
         (count > 0).then(|| sum / count as f64)
     }
 
-    /// Iterates over the service times of each kind; without them (`disable_clat`), over its total latencies.
     fn served(&self) -> impl Iterator<Item = &LatencyStats> {
-        self.kinds().map(|(_, kind)| if kind.service.count > 0 { &kind.service } else { &kind.latency })
+        self.kinds().map(|(_, kind)| kind.served())
     }
 
     /// Returns the CPU time per operation in nanoseconds; `None` without operations.
@@ -234,6 +233,17 @@ pub struct PriorityLatency {
 }
 
 impl DirectionResult {
+    /// Returns the service time or, without one that the total latency can contain (`disable_clat`), that.
+    #[must_use]
+    pub fn served(&self) -> &LatencyStats {
+        /// Excess that truncation to whole microseconds explains, in nanoseconds, and as a factor that of rounding.
+        const CUT_NS: f64 = 1_000.0;
+        const ROUNDED: f64 = 1.01;
+        let (service, total) = (&self.service, &self.latency);
+        let fits = total.mean_ns <= 0.0 || service.mean_ns <= ROUNDED * total.mean_ns + CUT_NS;
+        if service.count > 0 && fits { service } else { total }
+    }
+
     /// Returns the latency that [`Measured::blocks`] count: the response time under a rate, otherwise the service time
     /// or, without it, the total latency.
     #[must_use]

@@ -94,6 +94,17 @@ fn the_depth_of_a_group_is_not_of_one_of_its_jobs() {
     assert_eq!(run.asked[0].declared.numjobs, 1);
 }
 
+/// An engine measured completion latencies from a wrong clock, and 100,300 operations were said to be in flight.
+#[test]
+fn operations_do_not_take_longer_to_complete_than_in_total() {
+    let wrong = result("a", "read", "10000,0,0,0")
+        .replace("clat (usec): min=50, max=900, avg=99.00", "clat (msec): min=50, max=9000, avg=5052.96");
+    let run = run(&wrong);
+    let result = &run.jobs[0].result;
+    assert_eq!(result.service_mean_ns(), Some(100_000.0));
+    assert!((result.in_flight().unwrap() - 1.0).abs() < 0.01, "{:?}", result.in_flight());
+}
+
 /// Versions from 2.17 print wrong decimals of sizes, such as 17.1 for 17.9.
 #[test]
 fn bytes_that_the_rates_contradict_follow_from_operations() {

@@ -135,8 +135,7 @@ fn paces(facts: Facts<'_>) -> impl Iterator<Item = ReachedRate> {
     let active = DataKind::ALL.into_iter().filter(move |&kind| result.kind(kind).ios > 0);
     active.filter_map(move |kind| {
         let done = result.kind(kind);
-        let served = if done.service.count > 0 { &done.service } else { &done.latency };
-        let in_flight = Some(served.sum_ns() / done.runtime_ns as f64).filter(|in_flight| *in_flight > 0.0);
+        let in_flight = Some(done.served().sum_ns() / done.runtime_ns as f64).filter(|in_flight| *in_flight > 0.0);
         let rate = |asked: Option<u64>, reached, in_bytes| {
             asked.map(|asked| ReachedRate { asked: asked as f64, reached, in_bytes, kind: Some(kind), in_flight })
         };

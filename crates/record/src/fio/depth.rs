@@ -20,7 +20,7 @@ impl Depth {
         /// Relative excess over a whole number that still counts as that number.
         const JUST_ABOVE: f64 = 0.03;
         let deepest = shares.iter().rposition(|share| *share >= COUNTS_PERCENT).unwrap_or(0);
-        let total_ns: f64 = result.kinds().map(|(_, kind)| kind.latency.sum_ns().max(kind.service.sum_ns())).sum();
+        let total_ns: f64 = result.kinds().map(|(_, kind)| kind.latency.sum_ns().max(kind.served().sum_ns())).sum();
         let in_flight = total_ns / result.elapsed_ns().max(1) as f64;
         let at_least = |number: f64| (number - number * JUST_ABOVE).ceil().max(1.0) as u32;
         if deepest == shares.len() - 1 {
