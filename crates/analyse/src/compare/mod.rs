@@ -125,10 +125,7 @@ impl ComparedSample {
 #[must_use]
 pub fn compare(baseline: &[&Run], candidate: &[&Run], options: &ComparisonSettings) -> Comparison {
     let Some((&first, others)) = baseline.split_first() else { return Comparison::default() };
-    let mut mismatches = Vec::new();
-    for run in candidate.iter().chain(others) {
-        mismatches.extend(mismatch::mismatches(first, run, &mismatch::pairs(first, run)));
-    }
+    let mismatches = mismatches_with(first, candidate.iter().chain(others));
     let places = |runs: &[&Run]| -> Vec<_> { runs.iter().map(|run| mismatch::pairs(first, run)).collect() };
     let (of_baseline, of_candidate) = (places(baseline), places(candidate));
     let (baseline, candidate) = (AnalysedRun::of(baseline), AnalysedRun::of(candidate));
@@ -137,7 +134,17 @@ pub fn compare(baseline: &[&Run], candidate: &[&Run], options: &ComparisonSettin
         let candidate = SideJob::of(&candidate, of_candidate.iter().map(|pairs| partner(pairs, index)));
         (candidate.runs() > 0).then(|| compare_job(&first.jobs[index].name, &baseline, &candidate, options))
     };
-    Comparison { mismatches: in_order(mismatches), jobs: (0..first.jobs.len()).filter_map(job).collect() }
+    Comparison { mismatches, jobs: (0..first.jobs.len()).filter_map(job).collect() }
+}
+
+/// Returns the differences in conditions between repeats of one run, blocking ones first.
+#[must_use]
+pub fn mismatches_of_repeats(runs: &[&Run]) -> Vec<ConditionMismatch> {
+    runs.split_first().map_or_else(Vec::new, |(first, others)| mismatches_with(first, others.iter()))
+}
+
+fn mismatches_with<'a>(first: &Run, others: impl Iterator<Item = &'a &'a Run>) -> Vec<ConditionMismatch> {
+    in_order(others.flat_map(|run| mismatches(first, run, &pairs(first, run))).collect())
 }
 
 fn partner(pairs: &[(usize, usize)], index: usize) -> Option<usize> {

@@ -18,6 +18,10 @@ use crate::outputs::{Output, deliver_as};
 pub(crate) fn command(options: &CompareOptions) -> Result<Exit, Exit> {
     let CompareRequest { baseline, candidate, settings } =
         CompareRequest::read(options).map_err(|problems| Exit::usage(problems.join("\n")))?;
+    if !options.force {
+        baseline.check_repeats()?;
+        candidate.check_repeats()?;
+    }
     let comparison = compare(&baseline.runs(), &candidate.runs(), &settings);
     if comparison.jobs.iter().all(|job| job.figures.is_empty()) {
         return Err(Exit::usage("nothing to compare: the runs have no operations of the same kind in the same job"));

@@ -2,12 +2,15 @@
 
 use std::path::{Path, PathBuf};
 
+use analyse::compare::mismatches_of_repeats;
 use analyse::{Verdict, analyse};
+use job::Diagnostic;
 use record::Run;
 use report::ReportedRun;
-use report::compare::NamedRun;
+use report::compare::{NamedRun, refusal_of_repeats};
 use report::html::PageSubject;
 
+use crate::exit::Exit;
 use crate::run_argument::{ResolvedRun, resolve_all};
 
 /// Runs of one side: a run, or repeats of it.
@@ -31,6 +34,18 @@ impl RunSet {
             )
         }));
         if problems.is_empty() { Ok(Self(runs)) } else { Err(problems) }
+    }
+
+    /// Refuses runs of different workloads or devices, whose mean says nothing.
+    pub(crate) fn check_repeats(&self) -> Result<(), Exit> {
+        let first = self.0.first().map_or("", |resolved| resolved.name.as_str());
+        let reasons = refusal_of_repeats(first, &mismatches_of_repeats(&self.runs()));
+        if reasons.is_empty() {
+            return Ok(());
+        }
+        let error = Diagnostic::error("not-comparable", "the runs are not repeats of one");
+        let error = reasons.into_iter().fold(error, Diagnostic::note);
+        Err(Exit::invalid([error.remedy("give repeats of one run, or add --force to take their mean anyway")]))
     }
 
     pub(crate) fn runs(&self) -> Vec<&Run> {

@@ -48,7 +48,7 @@ pub(crate) struct GateOptions {
     /// Baseline for percentage expectations: a run, or repeats separated by commas
     #[arg(long, value_name = "RUN", help_heading = "Assertions")]
     pub(super) baseline: Vec<String>,
-    /// Compare with a baseline of another workload or device too
+    /// Accept repeats and a baseline of other workloads or devices
     #[arg(long, alias = "anyway", help_heading = "Assertions")]
     pub(super) force: bool,
     /// Fail where noise leaves the answer open

@@ -20,6 +20,9 @@ use crate::outputs::{Output, deliver_as};
 /// Checks a run against assertions and reports each result.
 pub(crate) fn command(options: &GateOptions) -> Result<Exit, Exit> {
     let GateRequest { expected, runs, baseline } = GateRequest::read(options)?;
+    if !options.force {
+        [Some(&runs), baseline.as_ref()].into_iter().flatten().try_for_each(RunSet::check_repeats)?;
+    }
     let mut files = Output::open(&options.output, ResultFormat::OF_FINDINGS).map_err(Exit::usage)?;
     files.extend(options.junit.as_deref().map(Output::junit).transpose().map_err(Exit::usage)?);
     let comparison =

@@ -285,6 +285,7 @@ fn two_series_in_one_file_are_not_mixed() {
     run(&mut fathom(words(&format!("sim --on {volume} {a} {b} --repeat 2 --progress off -o {path}")))).expect_code(0);
     let refused = run(&mut fathom(words(&format!("gate {path} --assert read.iops>=1")))).expect_code(2);
     assert!(refused.stderr.contains("both.json#4"), "{}", refused.stderr);
-    run(&mut fathom(words(&format!("gate {path}#1,{path}#3 --assert read.iops>=1")))).expect_clean();
+    run(&mut fathom(words(&format!("gate {path}#1,{path}#2 --assert read.iops>=1")))).expect_clean();
+    run(&mut fathom(words(&format!("gate {path}#1,{path}#3 --assert read.iops>=1")))).expect_code(2);
     assert!(run(&mut fathom(words(&format!("explain {path}")))).expect_clean().stdout.contains("both.json#4:"));
 }

@@ -81,6 +81,18 @@ fn a_baseline_of_another_workload_is_refused() {
     assert!(none.stderr.contains("--baseline RUN") && none.stderr.contains("read.iops>=95%"), "{}", none.stderr);
 }
 
+/// The mean over runs of different depths was judged.
+#[test]
+fn runs_of_different_options_are_no_repeats() {
+    let scratch = Scratch::new();
+    let a = simulated(&scratch, "a.json", 10_000, 1, LOAD);
+    let b = simulated(&scratch, "b.json", 10_000, 1, &LOAD.replace("iodepth=4", "iodepth=64"));
+    let refused = gate(&format!("{a},{b} --assert read.iops>=1")).expect_code(2);
+    assert!(refused.stderr.contains(&format!("iodepth is 4 in {a} and 64 in another run")), "{}", refused.stderr);
+    gate(&format!("{a},{b} --assert read.iops>=1 --force")).expect_clean();
+    gate(&format!("{a} --baseline {a},{b} --assert read.iops>=1")).expect_code(2);
+}
+
 #[test]
 fn all_errors_are_reported_with_their_places() {
     let scratch = Scratch::new();

@@ -12,8 +12,8 @@ use serde::Serialize;
 pub use tables::{csv, markdown};
 pub(crate) use text::names;
 pub use text::text;
-pub use words::refusal;
 pub(crate) use words::{capital, caution_notes, change_words, figure_words, mismatch_words, more_words, verdict_words};
+pub use words::{refusal, refusal_of_repeats};
 
 use crate::civil;
 use crate::text::parameters;

@@ -10,23 +10,34 @@ pub fn refusal(comparison: &Comparison) -> Vec<String> {
     comparison.mismatches.iter().filter(|mismatch| mismatch.blocking).map(mismatch_words).collect()
 }
 
+/// Returns why runs are no repeats of the first one, one line per reason.
+#[must_use]
+pub fn refusal_of_repeats(first: &str, mismatches: &[ConditionMismatch]) -> Vec<String> {
+    let words = |mismatch| words_of_sides(mismatch, [first, "another run"]);
+    mismatches.iter().filter(|mismatch| mismatch.blocking).map(words).collect()
+}
+
 /// Returns `job reads: iodepth is 32 in the baseline and 64 in the candidate`.
 pub(crate) fn mismatch_words(mismatch: &ConditionMismatch) -> String {
+    words_of_sides(mismatch, ["the baseline", "the candidate"])
+}
+
+fn words_of_sides(mismatch: &ConditionMismatch, [one, other]: [&str; 2]) -> String {
     let job = mismatch.job.as_ref().map_or_else(String::new, |job| format!("job {job}: "));
     let unit = per_second(mismatch.aspect);
     let printed = |value: &MismatchValue| {
         if *value == MismatchValue::Nothing { "none".to_owned() } else { format!("{}{unit}", value_words(value)) }
     };
     match (mismatch.aspect, &mismatch.baseline, &mismatch.candidate) {
-        (Aspect::Job, _, MismatchValue::Nothing) => format!("{job}it is in the baseline alone"),
-        (Aspect::Job, ..) => format!("{job}it is in the candidate alone"),
+        (Aspect::Job, _, MismatchValue::Nothing) => format!("{job}it is in {one} alone"),
+        (Aspect::Job, ..) => format!("{job}it is in {other} alone"),
         (Aspect::Simulated, MismatchValue::Yes(true), _) => {
-            "the baseline is simulated, the candidate was measured".to_owned()
+            format!("{one} is simulated, {other} was measured")
         }
-        (Aspect::Simulated, ..) => "the baseline was measured, the candidate is simulated".to_owned(),
+        (Aspect::Simulated, ..) => format!("{one} was measured, {other} is simulated"),
         (aspect, baseline, candidate) => {
             let name = aspect_words(aspect);
-            format!("{job}{name} is {} in the baseline and {} in the candidate", printed(baseline), printed(candidate))
+            format!("{job}{name} is {} in {one} and {} in {other}", printed(baseline), printed(candidate))
         }
     }
 }
