@@ -178,12 +178,13 @@ struct TableFormat {
 }
 
 /// The formats in the order in which they are tried.
-const TABLES: [TableFormat; 9] = [
+const TABLES: [TableFormat; 10] = [
     TableFormat { is_in: iostat::is_in, read: |text| devices(text, iostat::read_text(text)?) },
     TableFormat { is_in: sar::is_in, read: |text| devices(text, sar::read(text)?) },
     TableFormat { is_in: vmstat::is_in, read: vmstat::read },
     TableFormat { is_in: diskstats::is_in, read: |text| devices(text, diskstats::read(text)?) },
     TableFormat { is_in: spdk::is_in, read: spdk::read },
+    TableFormat { is_in: normal::syncs::is_in, read: normal::syncs::read },
     TableFormat { is_in: kbench::is_in, read: kbench::read },
     TableFormat { is_in: prometheus::is_in, read: prometheus::read },
     TableFormat { is_in: fio_log::is_in, read: fio_log::read },

@@ -105,6 +105,20 @@ fn operations_do_not_take_longer_to_complete_than_in_total() {
     assert!((result.in_flight().unwrap() - 1.0).abs() < 0.01, "{:?}", result.in_flight());
 }
 
+/// Syncs are published alone, because databases wait for them; they were refused as of no known program.
+#[test]
+fn syncs_alone_are_read() {
+    let syncs = "fsync/fdatasync/sync_file_range:\n  sync (usec): min=534, max=15766, avg=1273.08, stdev=1084.70\n  sync \
+                 percentiles (usec):\n  |...,\n  | 99.00th=[ 6376], 99.50th=[ 9634]\n";
+    let run = run(&format!("Results:\n```\n {syncs}```\nand another one\n {syncs}"));
+    assert_eq!(run.jobs.iter().map(|job| job.name.as_str()).collect::<Vec<_>>(), ["syncs", "syncs 2"]);
+    let sync = &run.jobs[1].result.sync;
+    assert_eq!((sync.mean_ns, sync.max_ns, sync.percentile_ns(99.0)), (1_273_080.0, 15_766_000, Some(6_376_000)));
+    assert!(run.notes[0].text.contains("not known"), "{:?}", run.notes);
+    let with_transfers = format!("  write: IOPS=58, BW=132KiB/s (135kB/s)(21.0MiB/170299msec)\n  {syncs}");
+    assert!(read_inputs("log", with_transfers.as_bytes()).is_err());
+}
+
 /// Versions from 2.17 print wrong decimals of sizes, such as 17.1 for 17.9.
 #[test]
 fn bytes_that_the_rates_contradict_follow_from_operations() {

@@ -9,6 +9,7 @@ mod block;
 mod closing;
 mod figures;
 mod header;
+pub(super) mod syncs;
 
 use std::borrow::Cow;
 use std::ops::Range;

@@ -271,6 +271,9 @@ fn statement(finding: &Finding, about: SentenceContext<'_>) -> String {
         Code::CpusShort => volume::cpus(figures),
         Code::LimitUnknown if figures.has(Quantity::UnlikeJobs) => run::unlike_jobs(figures),
         Code::LimitUnknown if figures.has(Quantity::InFlightAchieved) => run::depth_unknown(figures),
+        Code::LimitUnknown if figures.has(Quantity::SyncMean) => {
+            "Only syncs are known, so the limit of the run cannot be determined.".to_owned()
+        }
         Code::LimitUnknown => "Latencies were not recorded, so the limit of the run cannot be determined.".to_owned(),
     }
 }

@@ -265,7 +265,9 @@ impl NormalBlock {
     /// Reads `|  1.00th=[   34],  5.00th=[   52]`.
     fn percentile_cells(&mut self, line: NormalLine<'_>) -> Result<(), InputError> {
         let Some((which, factor)) = self.percentiles else { return Ok(()) };
-        let cells = line.text.trim_start_matches('|').split(',').map(str::trim).filter(|cell| !cell.is_empty());
+        let cells = line.text.trim_start_matches('|').split(',').map(str::trim);
+        // Three dots stand for cells that an author left out.
+        let cells = cells.filter(|cell| !matches!(*cell, "" | "..." | "…"));
         let cells = cells.map(|cell| {
             line.read(cell, |cell| {
                 let (percent, value) = cell.strip_suffix(']')?.split_once("th=[")?;
