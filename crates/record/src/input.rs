@@ -31,8 +31,8 @@ use std::fmt;
 
 use job::{Diagnostic, Place};
 
-use crate::Run;
 use crate::printable::{may_hide, printable};
+use crate::{Note, Run};
 pub use iostat::{CounterFormat, Iostat, IostatCpu, IostatDevice, IostatKind, IostatReport, StackedDisk};
 use reports::InputFormat;
 use servers::ServerRuns;
@@ -57,13 +57,15 @@ pub struct InputError {
     /// Character in the line, from 1.
     pub column: usize,
     /// Length in characters; 0 for a position.
-    pub length: usize,
+    pub length: u32,
     /// Content of the line, without colours and cut to 240 characters.
     pub text: String,
     /// Description of the error, one sentence without a full stop.
     pub what: String,
     /// Suggested correction.
     pub remedy: String,
+    /// Whether a run or a document ends there before its first complete result.
+    pub(crate) is_cut_off: bool,
 }
 
 impl fmt::Display for InputError {
@@ -78,7 +80,7 @@ impl From<InputError> for Diagnostic {
             source: error.name.into(),
             line: error.line,
             column: error.column,
-            length: error.length,
+            length: error.length as usize,
             text: error.text.into(),
         };
         Self::error("unreadable-input", error.what).at(place).remedy(error.remedy)
@@ -218,7 +220,8 @@ pub(in crate::input) fn of_run(run: Run) -> Input {
     Input::Run(Box::new(run))
 }
 
-/// Reads the only part of an input, or the one with a number, from 1.
+/// Reads the only part of an input, or the one with a number, from 1. Beside the only one, runs that are cut off are left
+/// out with a note.
 ///
 /// # Errors
 ///
@@ -231,7 +234,14 @@ pub fn read_input(name: &str, bytes: &[u8], number: Option<usize>) -> Result<Inp
         return Ok(parts.swap_remove(index).input);
     }
     if count == 1 && number.is_none() {
-        return Err(unreadable.swap_remove(0));
+        let rest = unreadable.iter().position(|error| !error.is_cut_off);
+        return match (rest, parts.swap_remove(0).input) {
+            (None, Input::Run(mut run)) => {
+                run.notes.extend(unreadable.iter().map(cut_note));
+                Ok(Input::Run(run))
+            }
+            (rest, _) => Err(unreadable.swap_remove(rest.unwrap_or(0))),
+        };
     }
     let mut lines: Vec<String> = parts.iter().map(|part| part.line.to_string()).collect();
     // Repeats share one document.
@@ -245,7 +255,15 @@ pub fn read_input(name: &str, bytes: &[u8], number: Option<usize>) -> Result<Inp
         text: String::new(),
         what: format!("there are {count} runs in it, which begin on {lines}"),
         remedy: format!("choose one: `{name}#1` to `{name}#{count}`"),
+        is_cut_off: false,
     })
+}
+
+fn cut_note(error: &InputError) -> Note {
+    Note {
+        job: None,
+        text: format!("another run ends on line {} without a complete result, and is left out", error.line),
+    }
 }
 
 /// Remedy for unreadable input.

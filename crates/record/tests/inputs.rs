@@ -426,6 +426,13 @@ fn all_runs_of_a_log_are_read() {
         (1, 1),
         "unreadable parts are reported next to readable ones"
     );
+    // `plan`, `gate` and `compare` refused the complete run.
+    let Ok(Input::Run(whole)) = read_input("log", cut.as_bytes(), None) else { panic!("{cut}") };
+    let last = cut.lines().count();
+    assert_eq!(whole.tool.version, "3.35");
+    assert!(whole.notes.iter().any(|note| note.text.contains(&format!("ends on line {last}"))), "{:?}", whole.notes);
+    let broken = format!("{FIRST_TRY}\n{}", FIO_GROUPS.replace("min=822", "min=x"));
+    assert!(read_input("log", broken.as_bytes(), None).is_err());
 }
 
 fn version(input: &Input) -> &str {

@@ -29,6 +29,7 @@ pub(super) fn refuse_binary(name: &str, bytes: &[u8]) -> Option<InputError> {
             text: String::new(),
             what: what.to_owned(),
             remedy: remedy.to_owned(),
+            is_cut_off: false,
         }
     };
     if let Some((_, what, remedy)) = MAGIC.iter().find(|(magic, ..)| bytes.starts_with(magic)) {

@@ -91,7 +91,8 @@ impl InputText {
     /// Returns an error at the last line before `end`, where a document was truncated.
     pub(super) fn cut_off(&self, end: usize, what: impl Into<String>, remedy: impl Into<String>) -> InputError {
         let last = (0..end.min(self.len())).rev().find(|&index| !self.line(index).trim().is_empty()).unwrap_or(0);
-        self.error_at(last, self.line(last).chars().count() + 1, 0, what, remedy)
+        let error = self.error_at(last, self.line(last).chars().count() + 1, 0, what, remedy);
+        InputError { is_cut_off: true, ..error }
     }
 
     /// Returns an error at a character of a line.
@@ -107,10 +108,11 @@ impl InputText {
             name: self.name.clone(),
             line: index + 1,
             column,
-            length,
+            length: u32::try_from(length).unwrap_or(u32::MAX),
             text: self.line(index).chars().take(SHOWN).collect(),
             what: what.into(),
             remedy: remedy.into(),
+            is_cut_off: false,
         }
     }
 }
