@@ -175,7 +175,7 @@ fn figures(seen: &Observation) -> Vec<Evidence> {
         (Quantity::Iops, seen.iops),
         (Quantity::BytesPerSecondTold, seen.bytes_per_second),
         (Quantity::LatencyMean, seen.latency_ns),
-        (Quantity::InFlightAchieved, seen.in_flight()),
+        (Quantity::InFlightAchieved, seen.in_flight.or_else(|| seen.implied_in_flight())),
         (Quantity::InFlightPossible, seen.depth),
         (Quantity::BusyShare, seen.busy),
         (Quantity::SyncMean, seen.sync_mean_ns),

@@ -187,6 +187,16 @@ fn run_without_operations_is_distrusted() {
     assert!(!distrusted(&analyse(&run)));
 }
 
+/// The depth of the options was printed as the operations in flight of a run without latencies.
+#[test]
+fn no_operations_in_flight_are_stated_without_latencies() {
+    let mut run = queue_full(16, 1_000_000);
+    run.jobs[0].result.read.service = LatencyStats::default();
+    let explained = explain_job(&run, 0, &Observation::of(&run, &run.jobs[0]), None);
+    let figure = |quantity| explained.figures.iter().find(|one| one.quantity == quantity).map(|one| one.value);
+    assert_eq!((figure(Quantity::InFlightAchieved), figure(Quantity::InFlightPossible)), (None, Some(16.0)));
+}
+
 #[test]
 fn run_without_device_measures_the_generator() {
     let mut run = queue_full(16, 1_000_000);

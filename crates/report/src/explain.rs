@@ -97,12 +97,13 @@ const fn nothing_found(one: &Explained) -> &'static str {
 /// Returns the main figures: `109k IOPS, 436 MiB/s, 169 us each, 18.3 of 32 in flight, busy for 99.2% of the time`.
 fn at_a_glance(explanation: &Explanation) -> String {
     let figure = |quantity| explanation.figures.iter().find(|one| one.quantity == quantity).map(|one| one.value);
-    let of = figure(Quantity::InFlightPossible);
-    let in_flight = figure(Quantity::InFlightAchieved).map(|value| {
-        let possible =
-            of.filter(|of| *of != value).map_or_else(String::new, |of| format!(" of {}", significant(of, 3)));
-        format!("{}{possible} in flight", significant(value, 3))
-    });
+    let in_flight = match (figure(Quantity::InFlightAchieved), figure(Quantity::InFlightPossible)) {
+        (Some(value), Some(of)) if of != value => {
+            Some(format!("{} of {} in flight", significant(value, 3), significant(of, 3)))
+        }
+        (Some(value), _) => Some(format!("{} in flight", significant(value, 3))),
+        (None, possible) => possible.map(|of| format!("at most {} in flight", significant(of, 3))),
+    };
     let time = |ns: f64| Nanos::new(ns.round() as u64).to_string();
     let sync_p99 = figure(Quantity::SyncP99).map(|ns| format!(" (p99 {})", time(ns))).unwrap_or_default();
     let syncs = figure(Quantity::SyncMean).map(|ns| format!("syncs of {}{sync_p99}", time(ns)));
