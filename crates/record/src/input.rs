@@ -26,6 +26,7 @@ mod stated;
 mod terse;
 mod text;
 mod vmstat;
+mod wrapped;
 
 use std::fmt;
 

@@ -105,6 +105,22 @@ fn operations_do_not_take_longer_to_complete_than_in_total() {
     assert!((result.in_flight().unwrap() - 1.0).abs() < 0.01, "{:?}", result.in_flight());
 }
 
+/// Mail programs wrap lines at 72 characters.
+#[test]
+fn wrapped_lines_are_joined() {
+    let whole = announced("a", "randread", "libaio", 1) + &result("a", "read", "10000,0,0,0");
+    let wrapped = [" ioengine=", " stdev=", " majf=", " 32=0.0%", " short=", " depth="]
+        .iter()
+        .fold(whole.clone(), |text, part| text.replace(part, &format!("\n{}", part.trim())));
+    assert_eq!(wrapped.lines().count(), whole.lines().count() + 7);
+    let (read, expected) = (run(&wrapped), run(&whole));
+    assert_eq!(read.jobs[0].result, expected.jobs[0].result);
+    assert_eq!(read.asked, expected.asked);
+    // A job file is none of it.
+    let file = format!("{whole}bs=4k\ndirect=1\n");
+    assert_eq!(run(&file).jobs[0].result, expected.jobs[0].result);
+}
+
 /// Syncs are published alone, because databases wait for them; they were refused as of no known program.
 #[test]
 fn syncs_alone_are_read() {

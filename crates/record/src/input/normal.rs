@@ -21,7 +21,7 @@ use crate::{
     Tool, fio,
 };
 use block::NormalBlock;
-pub(super) use block::begins as is_result;
+pub(super) use block::{begins as is_result, is_of_result};
 use figures::{NormalLine, REMEDY};
 use header::NormalHeader;
 pub(super) use header::is_one as is_header;

@@ -1,6 +1,6 @@
 //! Lines and numbers of a text.
 
-use super::{InputError, MAKE, binary, prefix};
+use super::{InputError, MAKE, binary, prefix, wrapped};
 
 /// A text without terminal effects: colours and overwritten lines.
 #[derive(Debug)]
@@ -12,6 +12,8 @@ pub(super) struct InputText {
     lines: Vec<(usize, usize)>,
     /// Whether the last line is terminated.
     pub(super) ended: bool,
+    /// Line that the next one may continue.
+    continued: Option<usize>,
 }
 
 impl InputText {
@@ -27,6 +29,7 @@ impl InputText {
             whole: String::with_capacity(raw.len()),
             lines: Vec::new(),
             ended: raw.ends_with('\n'),
+            continued: None,
         };
         let is_page = !raw.contains('{') && TAGS.iter().any(|tag| raw.contains(&format!("</{tag}>")));
         let shown = raw.lines().map(shown);
@@ -34,15 +37,39 @@ impl InputText {
             if is_page { shown.map(|line| without_tags(&line)).collect() } else { shown.collect() };
         let prefix = prefix::Prefix::of(&shown);
         for line in &shown {
-            let start = text.whole.len();
-            text.whole.push_str(prefix.as_ref().map_or(line, |prefix| prefix.strip(line)));
-            text.lines.push((start, text.whole.len()));
-            text.whole.push('\n');
+            text.push(prefix.as_ref().map_or(line, |prefix| prefix.strip(line)));
         }
         if text.whole.trim().is_empty() {
             return Err(text.error(0, "", "the input is empty", MAKE));
         }
         Ok(text)
+    }
+
+    /// Adds a line. One that continues a line before it is added to that, and an empty line takes its place.
+    fn push(&mut self, line: &str) {
+        /// Maximum number of lines that continue one.
+        const MOST: usize = 8;
+        let continued = self
+            .continued
+            .filter(|&index| self.lines.len() - index <= MOST && wrapped::continues(self.line(index), line));
+        if let Some(index) = continued {
+            let following = self.lines.len() - index;
+            self.whole.truncate(self.lines[index].1);
+            self.lines.truncate(index + 1);
+            self.whole.push(' ');
+            self.whole.push_str(line.trim());
+            self.lines[index].1 = self.whole.len();
+            for _ in 0..following {
+                self.whole.push('\n');
+                self.lines.push((self.whole.len(), self.whole.len()));
+            }
+        } else {
+            let start = self.whole.len();
+            self.whole.push_str(line);
+            self.continued = (!line.trim().is_empty()).then_some(self.lines.len());
+            self.lines.push((start, self.whole.len()));
+        }
+        self.whole.push('\n');
     }
 
     /// Iterates over all lines.

@@ -72,7 +72,7 @@ pub(in crate::input) fn begins(text: &str) -> bool {
 }
 
 /// Reports whether a line may belong to a result.
-pub(super) fn is_of_result(text: &str) -> bool {
+pub(in crate::input) fn is_of_result(text: &str) -> bool {
     const WORDS: &str = "read write trim mixed slat clat lat sync fsync/fdatasync/sync_file_range bw iops cpu IO submit \
                          complete issued latency errors steadystate Description";
     let word = text.split([' ', ':', '(']).next().unwrap_or_default();

@@ -1,0 +1,24 @@
+//! Lines that mail programs wrapped.
+
+/// Words before `=` that begin no line of fio's normal output.
+const KEYS: &str = "min max avg stdev samples per usr sys ctx majf minf short dropped drop total target window percentile \
+                    depth io bw iops runt jobs err pid ioengine iodepth";
+
+/// Reports whether a line continues the one before it, which is of fio's normal output.
+pub(super) fn continues(before: &str, line: &str) -> bool {
+    let (before, line) = (before.trim(), line.trim());
+    let Some((key, _)) = line.split_once('=') else { return false };
+    let is_of_fio = before.starts_with('|')
+        || before.contains(": (g")
+        || before.contains('=') && super::normal::is_of_result(before);
+    if !is_of_fio || super::normal::is_header(line) || super::normal::is_result(line) {
+        return false;
+    }
+    // A fraction of a class, `>=64=0.0%`, or a percentile, `99.95th=[15680]`.
+    let is_class = line.starts_with(">=") || key.parse::<u32>().is_ok();
+    let is_percentile = key.strip_suffix("th").is_some_and(|percent| percent.parse::<f64>().is_ok());
+    match before.starts_with('|') {
+        true => is_percentile,
+        false => is_class && line.contains('%') || KEYS.split(' ').any(|known| known == key),
+    }
+}
