@@ -23,7 +23,7 @@ impl InputText {
         if let Some(error) = binary::refuse_binary(name, bytes) {
             return Err(error);
         }
-        let raw = String::from_utf8_lossy(bytes);
+        let raw = wrapped::without_quoting(String::from_utf8_lossy(bytes));
         let mut text = Self {
             name: name.to_owned(),
             whole: String::with_capacity(raw.len()),
