@@ -8,6 +8,7 @@ mod binary;
 mod command;
 mod counters;
 mod diskstats;
+mod fio_lines;
 mod fio_log;
 mod foreign;
 mod iostat;

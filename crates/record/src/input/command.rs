@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use super::normal::{is_header, is_result};
+use super::fio_lines::{is_header, is_result};
 use super::text::InputText;
 use crate::Run;
 

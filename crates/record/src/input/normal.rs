@@ -14,6 +14,7 @@ pub(super) mod syncs;
 use std::borrow::Cow;
 use std::ops::Range;
 
+use super::fio_lines::{is_header, is_of_result, is_result};
 use super::text::{CUT_LINE, InputText};
 use super::{InputError, json};
 use crate::{
@@ -21,14 +22,12 @@ use crate::{
     Tool, fio,
 };
 use block::NormalBlock;
-pub(super) use block::{begins as is_result, is_of_result};
 use figures::{NormalLine, REMEDY};
 use header::NormalHeader;
-pub(super) use header::is_one as is_header;
 
 /// Counts the results in a text.
 pub(super) fn results(text: &InputText) -> usize {
-    text.lines().filter(|line| block::begins(line)).count()
+    text.lines().filter(|line| is_result(line)).count()
 }
 
 /// Returns the line of one run's range after which text about the next run may begin.
@@ -48,7 +47,7 @@ pub(super) fn runs(text: &InputText) -> Vec<Range<usize>> {
     let whole = text.lines().take(text.len() - usize::from(!text.ended));
     for (index, line) in whole.enumerate() {
         let line = line.trim();
-        let begins_run = if header::is_one(line) {
+        let begins_run = if is_header(line) {
             // All jobs are announced before the first one starts.
             let begins_run = begins.is_empty() || started || section != NormalSection::Head;
             (section, started) = (NormalSection::Head, false);
@@ -81,13 +80,13 @@ pub(super) fn runs(text: &InputText) -> Vec<Range<usize>> {
 /// Reports whether a line begins the total over all servers of fio's client.
 pub(super) fn is_total(line: &str) -> bool {
     let line = line.trim();
-    block::begins(line) && line.strip_prefix(fio::ALL_CLIENTS).is_some_and(|rest| rest.starts_with(':'))
+    is_result(line) && line.strip_prefix(fio::ALL_CLIENTS).is_some_and(|rest| rest.starts_with(':'))
 }
 
 /// Reports whether a result has as many lines as the one above it, which lacks counts: lines of both were selected.
 fn is_as_long_as_the_one_above(text: &InputText, begins: usize) -> bool {
-    let Some(above) = (0..begins).rev().find(|&index| block::begins(text.line(index))) else { return false };
-    let count = |lines: Range<usize>| lines.filter(|&index| block::is_of_result(text.line(index).trim())).count();
+    let Some(above) = (0..begins).rev().find(|&index| is_result(text.line(index))) else { return false };
+    let count = |lines: Range<usize>| lines.filter(|&index| is_of_result(text.line(index).trim())).count();
     let is_counted = (above..begins).any(|index| text.line(index).trim_start().starts_with("issued"));
     !is_counted && count(above + 1..begins) == count(begins + 1..text.len())
 }
@@ -133,7 +132,7 @@ enum NormalSection {
 /// Reads the run on some lines of a text, or the part of one server whose jobs are announced on other lines.
 pub(super) fn read(text: &InputText, announced: Range<usize>, lines: Range<usize>) -> Result<Run, InputError> {
     let mut reader = NormalReader::default();
-    for index in announced.take_while(|&index| !block::begins(text.line(index).trim())).chain(lines.clone()) {
+    for index in announced.take_while(|&index| !is_result(text.line(index).trim())).chain(lines.clone()) {
         let line = NormalLine::of(text, index);
         // The last number of a truncated line is not whole.
         reader.is_cut =
@@ -152,9 +151,9 @@ pub(super) fn read(text: &InputText, announced: Range<usize>, lines: Range<usize
 impl NormalReader {
     fn line(&mut self, line: NormalLine<'_>) -> Result<(), InputError> {
         let text = line.text;
-        if header::is_one(text) {
+        if is_header(text) {
             self.headers.push(header::read(line)?);
-        } else if block::begins(text) {
+        } else if is_result(text) {
             self.begin_block(NormalBlock::begin(line)?);
         } else if let Some(rest) = text.strip_prefix(GROUP) {
             self.section = NormalSection::Groups;
@@ -228,7 +227,7 @@ impl NormalReader {
         };
         // An unterminated last line may be a truncated line of any kind.
         let last_line = if text.ended || end < text.len() { end } else { end.saturating_sub(1) };
-        let foreign = |line: &str| !line.is_empty() && !block::is_of_result(line) && !GROUP.starts_with(line);
+        let foreign = |line: &str| !line.is_empty() && !is_of_result(line) && !GROUP.starts_with(line);
         end < text.len()
             || (last.begins + 1..last_line).any(|index| foreign(text.line(index).trim()))
             || !self.is_cut && is_as_long_as_the_one_above(text, last.begins)

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use super::fio_lines::{is_header, is_of_result, is_result};
+
 /// Words before `=` that begin no line of fio's normal output.
 const KEYS: &str = "min max avg stdev samples per usr sys ctx majf minf short dropped drop total target window percentile \
                     depth io bw iops runt jobs err pid ioengine iodepth";
@@ -10,10 +12,8 @@ const KEYS: &str = "min max avg stdev samples per usr sys ctx majf minf short dr
 pub(super) fn continues(before: &str, line: &str) -> bool {
     let (before, line) = (before.trim(), line.trim());
     let Some((key, _)) = line.split_once('=') else { return false };
-    let is_of_fio = before.starts_with('|')
-        || before.contains(": (g")
-        || before.contains('=') && super::normal::is_of_result(before);
-    if !is_of_fio || super::normal::is_header(line) || super::normal::is_result(line) {
+    let is_of_fio = before.starts_with('|') || before.contains(": (g") || before.contains('=') && is_of_result(before);
+    if !is_of_fio || is_header(line) || is_result(line) {
         return false;
     }
     // A fraction of a class, `>=64=0.0%`, or a percentile, `99.95th=[15680]`.

@@ -3,6 +3,7 @@
 use super::figures::{NormalLine, count, integer, percent, plain, rate, rounded, runtime, size, unit_bytes, unit_ns};
 use crate::fio;
 use crate::input::InputError;
+use crate::input::fio_lines::is_result;
 use crate::input::text::{Printed, line_number, printed};
 use crate::{
     CpuUseRecord, DataKind, DirectionResult, JobResult, LatencyShares, LatencyStats, Measured, Quote, Quoted,
@@ -66,19 +67,6 @@ impl NormalLatency {
     }
 }
 
-/// Reports whether a line begins a result: `name: (groupid=0, jobs=1): err= 0: pid=12345: Sun Mar 29 15:54:16 2026`.
-pub(in crate::input) fn begins(text: &str) -> bool {
-    text.contains(": (groupid=") && text.contains(", jobs=")
-}
-
-/// Reports whether a line may belong to a result.
-pub(in crate::input) fn is_of_result(text: &str) -> bool {
-    const WORDS: &str = "read write trim mixed slat clat lat sync fsync/fdatasync/sync_file_range bw iops cpu IO submit \
-                         complete issued latency errors steadystate Description";
-    let word = text.split([' ', ':', '(']).next().unwrap_or_default();
-    text.starts_with('|') || WORDS.split(' ').any(|known| known == word)
-}
-
 /// Reports whether a truncated line that ends in a number says what it is read for.
 pub(super) fn may_end_in_number(text: &str) -> bool {
     text.starts_with("issued") && text.contains(" drop") || text.starts_with("latency")
@@ -86,7 +74,7 @@ pub(super) fn may_end_in_number(text: &str) -> bool {
 
 /// Returns the name and process ID of the result that begins on a line.
 pub(super) fn process(text: &str) -> Option<(&str, &str)> {
-    let (name, rest) = text.split_once(": (groupid=").filter(|_| begins(text))?;
+    let (name, rest) = text.split_once(": (groupid=").filter(|_| is_result(text))?;
     Some((name, rest.split_once("pid=").map_or("", |(_, pid)| pid.split(':').next().unwrap_or(pid))))
 }
 

@@ -14,12 +14,6 @@ pub(super) struct NormalHeader {
     pub(super) declared: Declared,
 }
 
-/// Reports whether a line announces a job: `name: (g=0): rw=randread, bs=(R) 4096B-4096B, …, ioengine=libaio,
-/// iodepth=32`.
-pub(in crate::input) fn is_one(text: &str) -> bool {
-    text.contains(": (g=") && text.contains("): rw=")
-}
-
 pub(super) fn read(line: NormalLine<'_>) -> Result<NormalHeader, InputError> {
     let (name, rest) = line.text.split_once(": (g=").unwrap_or((line.text, ""));
     let (group, rest) = rest.split_once("): ").unwrap_or((rest, ""));
