@@ -265,6 +265,7 @@ fn foreign_inputs_are_recognized_with_a_remedy() {
         ("3;fio-3.33;a;0;0;1;2\n", "terse", "--output-format=json"),
         ("read: IOPS=2018k\nlat (usec): avg=570.3\n", "a part of fio's normal output", "--claim"),
         ("[global]\nrw=read\n", "job file", "fathom run"),
+        ("  trim: IOPS=21.6k, BW=84.4MiB/s\nfrom\n[trim]\nrw=randtrim\n", "a part of fio's normal output", "--claim"),
         ("{\"sweep\": []}", "sweep", "one run"),
         ("{\"a\": 1}", "`a`", "iostat -x"),
         ("[1, 2]", "neither", "iostat -x"),
@@ -278,6 +279,7 @@ fn foreign_inputs_are_recognized_with_a_remedy() {
         assert!(error.remedy.contains(remedy), "{text:?}: {error}");
         assert!(error.to_string().starts_with("input:1:"), "{error}");
     }
+    assert!(refused("[trim]\nrw=randtrim\n  trim: IOPS=21.6k, BW=84.4MiB/s\n").what.contains("a part of fio's"));
     assert!(refused(b"\x1f\x8b\x08\x00").remedy.contains("gunzip"));
     let error = refused(b"some\ntext \x00\x01");
     assert_eq!((error.line, error.column), (2, 6), "{error}");

@@ -5,7 +5,9 @@ use super::{InputError, MAKE};
 
 /// Returns an error that guesses the program which wrote a text.
 pub(super) fn refuse(text: &InputText) -> InputError {
-    let found = text.lines().enumerate().find_map(|(index, line)| Some((index, known(line.trim())?)));
+    let all = || text.lines().enumerate().filter_map(|(index, line)| Some((index, known(line.trim())?)));
+    // A job file may stand above what came out of it.
+    let found = all().find(|(_, reason)| *reason != JOB_FILE).or_else(|| all().next());
     if let Some((index, (what, remedy))) = found {
         return text.error(index, text.line(index).trim(), what, remedy);
     }
@@ -19,6 +21,10 @@ pub(super) fn refuse(text: &InputText) -> InputError {
     };
     text.error(first, line, what, MAKE)
 }
+
+/// Reason and remedy of a job file.
+const JOB_FILE: (&str, &str) =
+    ("this is a job file, not what came out of it", "run it first: `fathom run FILE -o FILE.json`");
 
 const JSON_REMEDY: &str = "run fio again with `--output-format=json`, or `normal`";
 const IOSTAT_REMEDY: &str = "use `iostat -x -o JSON 1 30`, or `iostat -x 1 30`, while the load runs";
@@ -46,7 +52,7 @@ fn known(line: &str) -> Option<(&'static str, &'static str)> {
     } else if has(&["bytes", "copied"]) && has(&["/s"]) {
         ("this is from `dd`, which says nothing of latency", "measure with `fio` or `fathom run`")
     } else if starts(&["[global]"]) || (starts(&["rw=", "ioengine=", "iodepth=", "filename="])) {
-        ("this is a job file, not what came out of it", "run it first: `fathom run FILE -o FILE.json`")
+        JOB_FILE
     } else {
         return None;
     })
