@@ -182,6 +182,7 @@ fn run_without_operations_is_distrusted() {
     assert_eq!(verdict(&run).headline.code, Code::NothingMeasured);
     assert!(distrusted(&analyse(&run)));
     // Published without the writes between them, syncs are a result.
+    run.jobs[0].untimed = true;
     run.jobs[0].result.sync = LatencyStats { count: 9, mean_ns: 1e6, ..LatencyStats::default() };
     assert_eq!(verdict(&run).headline.code, Code::LimitUnknown);
     assert!(!distrusted(&analyse(&run)));

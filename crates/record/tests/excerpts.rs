@@ -121,18 +121,6 @@ fn wrapped_lines_are_joined() {
     assert_eq!(run(&file).jobs[0].result, expected.jobs[0].result);
 }
 
-#[test]
-fn quoting_of_mails_is_decoded() {
-    let whole = announced("a", "randread", "libaio", 1) + &result("a", "read", "10000,0,0,0");
-    let quoted =
-        whole.replace('=', "=3D").replace("drop", "dr=\r\nop").replace("stdev", "st=\ndev").replace("usr", "=75sr");
-    assert_eq!(run(&quoted).jobs[0].result, run(&whole).jobs[0].result);
-    let table = "Device            r/s     w/s     rkB/s     wkB/s   rrqm/s   wrqm/s  %rrqm =\n  %wrqm r_await w_await aqu-sz \
-                 rareq-sz wareq-sz  svctm  %util\nsda              10.00    0.00   40.00      0.00     0.00     0.00   0.0=\n0   \
-                 0.00    0.29    0.00  33.54     4.00     0.00   0.01 100.00\n\n";
-    assert_eq!(read_inputs("mail", table.as_bytes()).unwrap().parts.len(), 1);
-}
-
 /// Syncs are published alone, because databases wait for them; they were refused as of no known program.
 #[test]
 fn syncs_alone_are_read() {

@@ -60,11 +60,10 @@ fn waits_at_submission(facts: Facts<'_>) -> Option<Finding> {
 /// Returns what limited the run. There is always an answer, even if only that the limit is unknown.
 pub(crate) fn limit(facts: Facts<'_>) -> Finding {
     let result = facts.result();
-    if result.ios() == 0 && result.sync.count > 0 {
-        let finding = Finding::new(Code::LimitUnknown, Severity::Info);
-        return finding.with(Quantity::SyncMean, result.sync.mean_ns, EvidenceSource::Counters);
-    }
     if result.ios() == 0 {
+        if facts.job.untimed && result.has_any() {
+            return Finding::new(Code::LimitUnknown, Severity::Info);
+        }
         let finding = Finding::new(Code::NothingMeasured, Severity::Distrust);
         return finding.with(Quantity::Runtime, result.elapsed_ns() as f64, EvidenceSource::Counters);
     }

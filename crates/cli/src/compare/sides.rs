@@ -26,9 +26,7 @@ impl RunSet {
                 Err(problem) => problems.push(problem),
             }
         }
-        let empty = runs
-            .iter()
-            .filter(|resolved| resolved.run.jobs.iter().all(|job| job.result.ios() == 0 && job.result.sync.count == 0));
+        let empty = runs.iter().filter(|resolved| resolved.run.jobs.iter().all(|job| !job.result.has_any()));
         problems.extend(empty.map(|resolved| {
             format!(
                 "{}: it contains no measurement: no job completed an operation\nhelp: give another run",

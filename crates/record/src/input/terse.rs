@@ -92,7 +92,7 @@ pub(super) fn read(text: &InputText, lines: Range<usize>) -> Result<Run, InputEr
     let mut run = Run { schema: SCHEMA, outcome: RunOutcome::Completed, ..Run::default() };
     for index in lines {
         let job = match TerseFields::of(text, index).and_then(|mut fields| fields.job(&mut run)) {
-            Err(_) if text.is_cut(index) && !run.jobs.is_empty() => {
+            Err(_) if text.may_be_cut(index) && !run.jobs.is_empty() => {
                 run.notes.push(Note { job: None, text: CUT_LINE.to_owned() });
                 break;
             }

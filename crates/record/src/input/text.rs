@@ -2,6 +2,9 @@
 
 use super::{InputError, MAKE, binary, prefix, wrapped};
 
+/// Note on a truncated last line.
+pub(super) const CUT_LINE: &str = "the last line is cut off, and left out";
+
 /// A text without terminal effects: colours and overwritten lines.
 #[derive(Debug)]
 pub(super) struct InputText {
@@ -23,7 +26,7 @@ impl InputText {
         if let Some(error) = binary::refuse_binary(name, bytes) {
             return Err(error);
         }
-        let raw = wrapped::without_quoting(String::from_utf8_lossy(bytes));
+        let raw = String::from_utf8_lossy(bytes);
         let mut text = Self {
             name: name.to_owned(),
             whole: String::with_capacity(raw.len()),
@@ -96,7 +99,7 @@ impl InputText {
     }
 
     /// Reports whether a line is the last one and unterminated: it may be truncated.
-    pub(super) fn is_cut(&self, index: usize) -> bool {
+    pub(super) fn may_be_cut(&self, index: usize) -> bool {
         !self.ended && index + 1 == self.len()
     }
 
@@ -143,9 +146,6 @@ impl InputText {
         }
     }
 }
-
-/// Note on a truncated last line.
-pub(super) const CUT_LINE: &str = "the last line is cut off, and left out";
 
 /// Maximum number of characters of a line that an error contains.
 const SHOWN: usize = 240;

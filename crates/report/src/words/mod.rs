@@ -38,11 +38,13 @@ pub(crate) struct SentenceContext<'a> {
     pub verify: bool,
     /// Whether the figures come from an observed device or a claim, which has no job options to set.
     pub observed: bool,
+    /// Whether it is not known how long the job ran.
+    pub untimed: bool,
 }
 
 impl Default for SentenceContext<'_> {
     fn default() -> Self {
-        Self { engine: "the engine", path: "the file", unchecked: None, verify: false, observed: false }
+        Self { engine: "the engine", path: "the file", unchecked: None, verify: false, observed: false, untimed: false }
     }
 }
 
@@ -50,7 +52,14 @@ impl<'a> From<&'a JobResult> for SentenceContext<'a> {
     fn from(job: &'a JobResult) -> Self {
         let path = job.evidence.targets.first().map_or(Self::default().path, |target| target.path.as_str());
         let unchecked = job.verified.as_ref().and_then(|verified| verified.unchecked);
-        Self { engine: &job.declared.engine, path, unchecked, verify: job.declared.verify, observed: false }
+        Self {
+            engine: &job.declared.engine,
+            path,
+            unchecked,
+            verify: job.declared.verify,
+            observed: false,
+            untimed: job.untimed,
+        }
     }
 }
 
@@ -271,8 +280,8 @@ fn statement(finding: &Finding, about: SentenceContext<'_>) -> String {
         Code::CpusShort => volume::cpus(figures),
         Code::LimitUnknown if figures.has(Quantity::UnlikeJobs) => run::unlike_jobs(figures),
         Code::LimitUnknown if figures.has(Quantity::InFlightAchieved) => run::depth_unknown(figures),
-        Code::LimitUnknown if figures.has(Quantity::SyncMean) => {
-            "Only syncs are known, so the limit of the run cannot be determined.".to_owned()
+        Code::LimitUnknown if about.untimed => {
+            "The rate and the latency of operations are not both known, so the limit cannot be determined.".to_owned()
         }
         Code::LimitUnknown => "Latencies were not recorded, so the limit of the run cannot be determined.".to_owned(),
     }

@@ -22,7 +22,7 @@ impl<'a> NormalLine<'a> {
 
     /// Reports whether the line is the last one and unterminated.
     pub(super) fn may_be_cut(self) -> bool {
-        self.source.is_cut(self.index)
+        self.source.may_be_cut(self.index)
     }
 
     pub(super) fn error(self, part: &str, what: impl Into<String>) -> InputError {
