@@ -144,13 +144,13 @@ pub fn read_inputs(name: &str, bytes: &[u8]) -> Result<InputResults, InputError>
         let complete = servers.push((lines, total), run);
         complete.into_iter().for_each(|(line, run)| add(InputFormat::Normal, line, run.map(of_run)));
     }
-    servers.finish().into_iter().for_each(|(line, run)| add(InputFormat::Normal, line, run.map(of_run)));
+    servers.finish().into_iter().for_each(|(line, run)| add(InputFormat::Normal, line, Ok(of_run(run))));
     for (lines, total) in servers::with_totals(terse::runs(&text), |line| terse::is_total(text.line(line))) {
         let run = terse::read(&text, lines.clone());
         let complete = servers.push((lines, total), run);
         complete.into_iter().for_each(|(line, run)| add(InputFormat::Terse, line, run.map(of_run)));
     }
-    servers.finish().into_iter().for_each(|(line, run)| add(InputFormat::Terse, line, run.map(of_run)));
+    servers.finish().into_iter().for_each(|(line, run)| add(InputFormat::Terse, line, Ok(of_run(run))));
     if found.is_empty()
         && unreadable.is_empty()
         && let Some(table) = TABLES.iter().find(|table| (table.is_in)(&text))

@@ -55,7 +55,8 @@ impl ServerRuns {
         run: Result<Run, InputError>,
     ) -> Vec<(usize, Result<Run, InputError>)> {
         let is_other = self.joined.as_ref().is_some_and(|joined| total != Some(joined.total_line));
-        let mut complete: Vec<_> = if is_other { self.finish().into_iter().collect() } else { Vec::new() };
+        let finished = if is_other { self.finish() } else { None };
+        let mut complete: Vec<_> = finished.into_iter().map(|(line, run)| (line, Ok(run))).collect();
         match (run, total) {
             (Ok(run), Some(total_line)) => match &mut self.joined {
                 None => self.joined = Some(JoinedServers { total_line, first: lines, servers: 1, run }),
@@ -67,8 +68,8 @@ impl ServerRuns {
     }
 
     /// Returns the joined run, with its first line.
-    pub(super) fn finish(&mut self) -> Option<(usize, Result<Run, InputError>)> {
-        self.joined.take().map(|joined| (joined.first.start, Ok(joined.run)))
+    pub(super) fn finish(&mut self) -> Option<(usize, Run)> {
+        self.joined.take().map(|joined| (joined.first.start, joined.run))
     }
 }
 
