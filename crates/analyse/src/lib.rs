@@ -36,6 +36,6 @@ pub use evidence::{Evidence, EvidenceSource, EvidenceUnit, Quantity};
 pub use expectation::{CapKind, Expectation, ExpectedCap, ExpectedPoint, LargerVolume};
 pub use explain::{Explanation, explain_figures, explain_job, explain_observation, explain_together};
 pub use finding::{Finding, Remedy, Severity};
-pub use observation::{KnownFigure, Observation, averaged, has_others};
+pub use observation::{IntervalDemand, KnownFigure, Observation, averaged, has_others};
 pub use repeats::{JobSpread, Spread, repeats};
 pub use verdict::{Verdict, analyse, distrusted};

@@ -78,6 +78,22 @@ impl KnownFigure {
     }
 }
 
+/// Load of a device in an interval. A device that is the limit stays busy, with requests that wait.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct IntervalDemand {
+    /// Mean number of requests in flight.
+    pub in_flight: Option<f64>,
+    /// Fraction of time with a request in flight, from 0 to 1.
+    pub busy: Option<f64>,
+}
+
+impl IntervalDemand {
+    fn of_device(device: &IostatDevice) -> Self {
+        let implied = || Some(device.iops() * mean_await_ns(device)? / 1e9);
+        Self { in_flight: device.in_flight.or_else(implied), busy: device.util }
+    }
+}
+
 /// A load and its result. Any figure may be unknown.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Observation {
@@ -127,6 +143,8 @@ pub struct Observation {
     pub device: bool,
     /// Operations per second of complete intervals, in order.
     pub paces: Vec<f64>,
+    /// Load of the device in each of these intervals; `None` for jobs, which keep up their load.
+    pub demands: Option<Vec<IntervalDemand>>,
     /// Length of each of these intervals in nanoseconds.
     pub interval_ns: f64,
     /// Whether the figures are those of a model, which knows why its throughput changes.
@@ -230,6 +248,7 @@ impl Observation {
             seconds,
             device: true,
             paces: if since_boot { Vec::new() } else { reports.iter().map(|(_, device)| device.iops()).collect() },
+            demands: Some(reports.iter().map(|(_, device)| IntervalDemand::of_device(device)).collect()),
             interval_ns: seconds.map_or(1e9, |seconds| seconds * 1e9 / reports.len().max(1) as f64),
             since_boot,
             host_cpu: host_cpu(&reports.iter().filter_map(|(report, _)| report.cpu).collect::<Vec<_>>()),

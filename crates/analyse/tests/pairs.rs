@@ -750,3 +750,33 @@ fn discards_do_not_count_as_reads_and_writes() {
     assert!((value(seen.latency_ns) / 1e6 - 25.0 / 30.0).abs() < 1e-9);
     assert_eq!((value(seen.mean_bytes()), seen.in_flight, seen.busy), (4096.0, None, None));
 }
+
+/// Returns a sampled device: seconds of an interval, requests per second, requests in flight, and percent of the time busy.
+fn sampled(intervals: &[(f64, f64, f64, f64)]) -> Observation {
+    let device = |&(_, iops, in_flight, busy): &(f64, f64, f64, f64)| record::IostatDevice {
+        name: "sda".to_owned(),
+        all: record::IostatKind { per_second: Some(iops), ..record::IostatKind::default() },
+        in_flight: Some(in_flight),
+        util: Some(busy / 100.0),
+        ..record::IostatDevice::default()
+    };
+    let report = |interval: &(f64, f64, f64, f64)| record::IostatReport {
+        seconds: Some(interval.0),
+        devices: vec![device(interval)],
+        ..record::IostatReport::default()
+    };
+    let reports = intervals.iter().map(report).collect();
+    Observation::of_device(&record::Iostat { reports, ..record::Iostat::default() }, "sda")
+}
+
+#[test]
+fn a_load_that_ends_used_up_no_credits() {
+    let falls = |in_flight: f64, busy: f64| {
+        let early = (0..5).map(|at| (1.0, 3000.0 + f64::from(at % 2), 16.0, 99.0));
+        let late = (0..15).map(|at| (1.0, 300.0 + f64::from(at % 2), in_flight, busy));
+        let seen = sampled(&early.chain(late).collect::<Vec<_>>());
+        explain_observation("sda", &seen, None).findings.iter().any(|finding| finding.code == Code::BurstUsedUp)
+    };
+    assert!(falls(16.0, 99.0), "the queue stayed full");
+    assert!(!falls(0.1, 8.0) && !falls(1.0, 99.0) && !falls(16.0, 30.0), "the demand fell");
+}

@@ -1,6 +1,6 @@
 //! Explains the load of a trace by itself: what was measured when it was captured.
 
-use analyse::{EvidenceSource, KnownFigure, Observation, explain_observation};
+use analyse::{EvidenceSource, IntervalDemand, KnownFigure, Observation, explain_observation};
 use report::Explained;
 use trace::{PerOperation, TraceDistribution, TraceInterval};
 use units::{Nanos, count, percent};
@@ -40,6 +40,10 @@ fn observed(read: &ReadTrace) -> Observation {
     let width_s = profile.series.width_ns as f64 / 1e9;
     let whole = profile.series.intervals.len().saturating_sub(1);
     let pace = |interval: &TraceInterval| of_data(&interval.requests) / width_s.max(1e-9);
+    // Without times of completion, no request is in flight.
+    let in_flight =
+        |interval: &TraceInterval| profile.depth.map(|_| interval.in_flight_ns as f64 / 1e9 / width_s.max(1e-9));
+    let demand = |interval: &TraceInterval| IntervalDemand { in_flight: in_flight(interval), busy: None };
     Observation {
         iops: counted(of_data(requests) / seconds),
         read_share: (of_data(requests) > 0.0).then(|| requests.read as f64 / of_data(requests)),
@@ -54,6 +58,7 @@ fn observed(read: &ReadTrace) -> Observation {
         sync_p99_ns: flush.and_then(|flush| counted(flush.p99 as f64)),
         device: true,
         paces: profile.series.intervals[..whole].iter().map(pace).collect(),
+        demands: Some(profile.series.intervals[..whole].iter().map(demand).collect()),
         interval_ns: profile.series.width_ns as f64,
         ..Observation::default()
     }

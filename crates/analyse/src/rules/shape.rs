@@ -5,7 +5,7 @@ use record::{LatencyStats, RankRecord};
 use crate::facts::Facts;
 use crate::knee::steady::{self, SteadyStep, SteadyWindow};
 use crate::rules::limit;
-use crate::{Code, EvidenceSource, Finding, Observation, Quantity, Remedy, Severity};
+use crate::{Code, EvidenceSource, Finding, IntervalDemand, Observation, Quantity, Remedy, Severity};
 
 /// Minimum number of complete intervals to judge steadiness.
 const INTERVALS_MIN: usize = 20;
@@ -16,8 +16,8 @@ pub(crate) fn of_time(seen: &Observation) -> Vec<Finding> {
         return Vec::new();
     }
     match fall(seen) {
-        // A model knows the reason better.
-        Some(_) if seen.modelled => Vec::new(),
+        // A model knows the reason better, and less demand needs none.
+        Some(step) if seen.modelled || !demand_stays(seen, &step) => Vec::new(),
         Some(step) => vec![burst_used_up(seen, &step)],
         None if seen.paces.len() < INTERVALS_MIN => Vec::new(),
         None => warm_up(seen).into_iter().chain(not_steady(seen)).collect(),
@@ -28,6 +28,23 @@ pub(crate) fn of_time(seen: &Observation) -> Vec<Finding> {
 fn fall(seen: &Observation) -> Option<SteadyStep> {
     const TENTH: f64 = 0.9;
     steady::step(&seen.paces).filter(|step| step.ratio() < TENTH)
+}
+
+/// Reports whether a device was the limit after a drop: it stayed busy, with as many requests waiting.
+fn demand_stays(seen: &Observation, step: &SteadyStep) -> bool {
+    /// Fraction of the time, and requests in flight, of a device that hardly ever waits for requests.
+    const BUSY: f64 = 0.8;
+    const HALF: f64 = 0.5;
+    let Some((before, after)) = seen.demands.as_ref().and_then(|demands| demands.split_at_checked(step.at)) else {
+        return seen.demands.is_none();
+    };
+    let mean = |demands: &[IntervalDemand], of: fn(&IntervalDemand) -> Option<f64>| {
+        let known: Vec<f64> = demands.iter().filter_map(of).collect();
+        (!known.is_empty()).then(|| steady::mean(&known))
+    };
+    let queues = mean(before, |demand| demand.in_flight).zip(mean(after, |demand| demand.in_flight));
+    queues.is_some_and(|(before, after)| after >= BUSY.max(HALF * before))
+        && mean(after, |demand| demand.busy).is_none_or(|busy| busy >= BUSY)
 }
 
 /// Reports that credits ran out, or a cache filled up.
