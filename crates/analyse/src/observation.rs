@@ -213,7 +213,7 @@ impl Observation {
     pub fn of_device(iostat: &Iostat, name: &str) -> Self {
         let since_boot = iostat.intervals().next().is_none();
         let reports = reports_of(iostat, name);
-        let device = mean_device(&reports.iter().map(|(_, device)| *device).collect::<Vec<_>>());
+        let device = mean_device(&reports);
         let step = 0.1_f64.powi(device.decimals as i32);
         let source = match iostat.format {
             CounterFormat::Iostat => EvidenceSource::Iostat,
@@ -251,7 +251,7 @@ impl Observation {
             demands: Some(reports.iter().map(|(_, device)| IntervalDemand::of_device(device)).collect()),
             interval_ns: seconds.map_or(1e9, |seconds| seconds * 1e9 / reports.len().max(1) as f64),
             since_boot,
-            host_cpu: host_cpu(&reports.iter().filter_map(|(report, _)| report.cpu).collect::<Vec<_>>()),
+            host_cpu: host_cpu(&reports),
             ..Self::default()
         }
     }
@@ -453,10 +453,11 @@ fn mean_of_kinds(
 }
 
 /// Returns the mean fraction of CPU time that was in use.
-fn host_cpu(reports: &[IostatCpu]) -> Option<f64> {
+fn host_cpu(reports: &[(&IostatReport, &IostatDevice)]) -> Option<f64> {
     // Time spent waiting for a device counts as idle.
-    let used = |cpu: &IostatCpu| (cpu.user + cpu.nice + cpu.system + cpu.steal).clamp(0.0, 1.0);
-    (!reports.is_empty()).then(|| reports.iter().map(used).sum::<f64>() / reports.len() as f64)
+    let used = |cpu: IostatCpu| (cpu.user + cpu.nice + cpu.system + cpu.steal).clamp(0.0, 1.0);
+    let lengths = lengths_s(reports).into_iter();
+    weighted_mean(lengths.zip(reports).filter_map(|(seconds, (report, _))| Some((seconds, used(report.cpu?)))))
 }
 
 /// Returns the reports in which a device was in use: those of intervals or, without any, the average since boot.
@@ -471,34 +472,46 @@ fn reports_of<'a>(iostat: &'a Iostat, name: &str) -> Vec<(&'a IostatReport, &'a 
 /// Returns the figures of a device, averaged over the reports in which it was in use.
 #[must_use]
 pub fn averaged(iostat: &Iostat, name: &str) -> IostatDevice {
-    mean_device(&reports_of(iostat, name).into_iter().map(|(_, device)| device).collect::<Vec<_>>())
+    mean_device(&reports_of(iostat, name))
 }
 
-/// Averages rates and times of one device over reports.
-fn mean_device(reports: &[&IostatDevice]) -> IostatDevice {
+/// Returns the mean of values with their weights.
+fn weighted_mean(values: impl Iterator<Item = (f64, f64)>) -> Option<f64> {
+    let (weights, sum) =
+        values.fold((0.0, 0.0), |(weights, sum), (weight, value)| (weights + weight, sum + weight * value));
+    (weights > 0.0).then(|| sum / weights)
+}
+
+/// Returns the lengths of intervals in seconds. One that is unknown is taken as the mean of the others.
+fn lengths_s(reports: &[(&IostatReport, &IostatDevice)]) -> Vec<f64> {
+    let usual_s = weighted_mean(reports.iter().filter_map(|(report, _)| Some((1.0, report.seconds?)))).unwrap_or(1.0);
+    reports.iter().map(|(report, _)| report.seconds.unwrap_or(usual_s)).collect()
+}
+
+/// Averages rates and times of one device over reports, by the lengths of their intervals.
+fn mean_device(reports: &[(&IostatReport, &IostatDevice)]) -> IostatDevice {
+    let devices: Vec<(f64, &IostatDevice)> =
+        lengths_s(reports).into_iter().zip(reports.iter().map(|(_, device)| *device)).collect();
     let mean = |of: &dyn Fn(&IostatDevice) -> Option<f64>| {
-        let known: Vec<f64> = reports.iter().filter_map(|device| of(device)).collect();
-        (!known.is_empty()).then(|| known.iter().sum::<f64>() / known.len() as f64)
+        weighted_mean(devices.iter().filter_map(|(seconds, device)| Some((*seconds, of(device)?))))
     };
-    let kind = |of: &dyn Fn(&IostatDevice) -> IostatKind| {
-        let per_second = mean(&|device| of(device).per_second);
-        let total: f64 = reports.iter().filter_map(|device| of(device).per_second).sum();
-        let waited = |device: &IostatDevice| Some(of(device).await_ns? * of(device).per_second?);
-        let await_ns: Option<f64> = reports.iter().map(|device| waited(device)).sum();
-        IostatKind {
-            per_second,
-            bytes_per_second: mean(&|device| of(device).bytes_per_second),
-            await_ns: await_ns.filter(|_| total > 0.0).map(|sum| sum / total),
-            ..IostatKind::default()
-        }
+    let kind = |of: &dyn Fn(&IostatDevice) -> IostatKind| IostatKind {
+        per_second: mean(&|device| of(device).per_second),
+        bytes_per_second: mean(&|device| of(device).bytes_per_second),
+        // Times are means over requests.
+        await_ns: weighted_mean(devices.iter().filter_map(|(seconds, device)| {
+            let kind = of(device);
+            Some((seconds * kind.per_second?, kind.await_ns?))
+        })),
+        ..IostatKind::default()
     };
     IostatDevice {
-        decimals: reports.iter().map(|device| device.decimals).max().unwrap_or(2),
+        decimals: devices.iter().map(|(_, device)| device.decimals).max().unwrap_or(2),
         read: kind(&|device| device.read),
         write: kind(&|device| device.write),
         discard: kind(&|device| device.discard),
         flush: kind(&|device| device.flush),
-        all: match reports.iter().all(|device| device.tells_kinds_apart()) {
+        all: match devices.iter().all(|(_, device)| device.tells_kinds_apart()) {
             // The wait of old versions, which print no rate of all kinds, weighs by reads and writes.
             true => kind(&|device| IostatKind { per_second: Some(device.iops()), ..device.all }),
             false => kind(&|device| device.all),

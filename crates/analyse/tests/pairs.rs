@@ -780,3 +780,11 @@ fn a_load_that_ends_used_up_no_credits() {
     assert!(falls(16.0, 99.0), "the queue stayed full");
     assert!(!falls(0.1, 8.0) && !falls(1.0, 99.0) && !falls(16.0, 30.0), "the demand fell");
 }
+
+#[test]
+fn means_of_unequal_intervals_weigh_by_their_lengths() {
+    let seen = sampled(&[(136.0, 49.76, 0.5, 30.0), (601.0, 25.77, 0.25, 6.0)]);
+    let near = |known: Option<KnownFigure>, wanted: f64| (known.unwrap().value() / wanted - 1.0).abs() < 1e-9;
+    assert!(near(seen.iops, (136.0 * 49.76 + 601.0 * 25.77) / 737.0), "{seen:?}");
+    assert!(near(seen.busy, (136.0 * 0.3 + 601.0 * 0.06) / 737.0) && seen.seconds == Some(737.0), "{seen:?}");
+}
