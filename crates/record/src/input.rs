@@ -5,6 +5,7 @@
 //! cannot be detected.
 
 mod binary;
+mod blocks;
 mod command;
 mod counters;
 mod diskstats;
@@ -156,7 +157,7 @@ pub fn read_inputs(name: &str, bytes: &[u8]) -> Result<InputResults, InputError>
         && let Some(table) = TABLES.iter().find(|table| (table.is_in)(&text))
     {
         match (table.read)(&text) {
-            Ok(input) => found.push((InputFormat::Table, InputResult { line: 1, input })),
+            Ok(parts) => found.extend(parts.into_iter().map(|part| (InputFormat::Table, part))),
             Err(error) => unreadable.push(error),
         }
     }
@@ -178,25 +179,36 @@ pub fn read_inputs(name: &str, bytes: &[u8]) -> Result<InputResults, InputError>
 /// A format of tables, of which a text has one.
 struct TableFormat {
     is_in: fn(&InputText) -> bool,
-    read: fn(&InputText) -> Result<Input, InputError>,
+    read: fn(&InputText) -> Result<Vec<InputResult>, InputError>,
 }
 
 /// The formats in the order in which they are tried.
 const TABLES: [TableFormat; 10] = [
-    TableFormat { is_in: iostat::is_in, read: |text| devices(text, iostat::read_text(text)?) },
-    TableFormat { is_in: sar::is_in, read: |text| devices(text, sar::read(text)?) },
-    TableFormat { is_in: vmstat::is_in, read: vmstat::read },
-    TableFormat { is_in: diskstats::is_in, read: |text| devices(text, diskstats::read(text)?) },
-    TableFormat { is_in: spdk::is_in, read: spdk::read },
-    TableFormat { is_in: normal::syncs::is_in, read: normal::syncs::read },
-    TableFormat { is_in: kbench::is_in, read: kbench::read },
-    TableFormat { is_in: prometheus::is_in, read: prometheus::read },
-    TableFormat { is_in: fio_log::is_in, read: fio_log::read },
-    TableFormat { is_in: postgres::is_in, read: postgres::read },
+    TableFormat { is_in: iostat::is_in, read: |text| blocks(text, iostat::read_text(text)?) },
+    TableFormat { is_in: sar::is_in, read: |text| blocks(text, sar::read(text)?) },
+    TableFormat { is_in: vmstat::is_in, read: |text| only(vmstat::read(text)?) },
+    TableFormat { is_in: diskstats::is_in, read: |text| blocks(text, vec![diskstats::read(text)?]) },
+    TableFormat { is_in: spdk::is_in, read: |text| only(spdk::read(text)?) },
+    TableFormat { is_in: normal::syncs::is_in, read: |text| only(normal::syncs::read(text)?) },
+    TableFormat { is_in: kbench::is_in, read: |text| only(kbench::read(text)?) },
+    TableFormat { is_in: prometheus::is_in, read: |text| only(prometheus::read(text)?) },
+    TableFormat { is_in: fio_log::is_in, read: |text| only(fio_log::read(text)?) },
+    TableFormat { is_in: postgres::is_in, read: |text| only(postgres::read(text)?) },
 ];
 
-fn devices(text: &InputText, iostat: Iostat) -> Result<Input, InputError> {
-    few_devices(text, iostat).map(Input::Iostat)
+fn only(input: Input) -> Result<Vec<InputResult>, InputError> {
+    Ok(vec![InputResult { line: 1, input }])
+}
+
+/// Returns the outputs of several calls as separate parts.
+fn blocks(text: &InputText, blocks: Vec<Iostat>) -> Result<Vec<InputResult>, InputError> {
+    few_enough(text, blocks.len(), RESULTS_MAX, "tables")?;
+    let part = |iostat: Iostat| {
+        let iostat = few_devices(text, iostat)?;
+        let line = iostat.reports.first().map_or(1, |report| report.line as usize);
+        Ok(InputResult { line, input: Input::Iostat(iostat) })
+    };
+    blocks.into_iter().map(part).collect()
 }
 
 /// Maximum numbers of job results in an input and of devices in a report: each takes kilobytes and is compared with the

@@ -368,3 +368,100 @@ fn tables_that_are_cut_off_never_panic() {
         }
     }
 }
+
+#[test]
+fn sar_with_the_device_last_is_read() {
+    let text = "\
+12:27:11          tps     rkB/s     wkB/s     dkB/s   areq-sz    aqu-sz     await     %util DEV
+12:27:12        10.00     40.00      0.00      0.00      4.00      0.02      2.00      4.00 sda
+12:27:12        40.00      0.00    160.00      0.00      4.00      0.04      1.00      5.00 sdc
+
+12:27:12          tps     rkB/s     wkB/s     dkB/s   areq-sz    aqu-sz     await     %util DEV
+12:27:13        20.00     80.00      0.00      0.00      4.00      0.02      2.00      4.00 sda
+12:27:13        60.00      0.00    240.00      0.00      4.00      0.04      1.00      5.00 sdc
+";
+    let iostat = counters(text);
+    assert_eq!(iostat.reports.iter().map(|report| report.seconds).collect::<Vec<_>>(), [Some(1.0); 2]);
+    let names = |report: &record::IostatReport| {
+        report.devices.iter().map(|device| (device.name.clone(), device.iops())).collect::<Vec<_>>()
+    };
+    assert_eq!(names(&iostat.reports[1]), [("sda".to_owned(), 20.0), ("sdc".to_owned(), 60.0)]);
+    let without_times: String = text.lines().map(|line| format!("{}\n", line.get(8..).unwrap_or_default())).collect();
+    let iostat = counters(&without_times);
+    assert_eq!((iostat.reports.len(), iostat.reports[0].when.as_deref()), (2, None));
+    assert_eq!(names(&iostat.reports[0]), [("sda".to_owned(), 10.0), ("sdc".to_owned(), 40.0)]);
+    let averages = text.replace("12:27:11", "Average:").replace("12:27:12 ", "Average: ");
+    assert_eq!(names(&counters(&averages[..averages.find("\n\n").unwrap() + 1]).reports[0])[1].1, 40.0);
+}
+
+#[test]
+fn averages_of_sar_stand_below_times_with_am_and_pm() {
+    let text = "\
+10:00:00 AM       DEV       tps     rkB/s     wkB/s   areq-sz    aqu-sz     await     %util
+10:10:00 AM      dm-0      8.00      0.00     32.00      4.00      0.02      2.00      2.00
+Average:         dm-0      8.00      0.00     32.00      4.00      0.02      2.00      2.00
+";
+    let iostat = counters(text);
+    assert_eq!((iostat.reports.len(), iostat.reports[0].devices.len()), (1, 1));
+}
+
+#[test]
+fn rows_of_sar_before_a_cut_count() {
+    let lines = SAR.lines().take(5).collect::<Vec<_>>().join("\n");
+    for cut in [lines.len() - 3, lines.len() - 4, lines.len() - 20, lines.len() - 70] {
+        let iostat = counters(&lines[..cut]);
+        assert_eq!((iostat.reports[0].devices.len(), iostat.notes.len()), (1, 1), "{:?}", &lines[..cut]);
+    }
+}
+
+/// Returns the rate of the first device in each part of an input.
+fn rates(text: &str) -> Vec<Vec<f64>> {
+    let parts = read_inputs("input", text.as_bytes()).unwrap_or_else(|error| panic!("{error}")).parts;
+    let rates = |part: record::InputResult| match part.input {
+        Input::Iostat(iostat) => iostat.reports.iter().map(|report| report.devices[0].iops()).collect(),
+        Input::Run(run) => run.jobs.iter().map(|job| job.result.iops().round()).collect(),
+    };
+    parts.into_iter().map(rates).collect()
+}
+
+const TABLE: &str = "\
+Device            r/s     rkB/s r_await rareq-sz  aqu-sz  %util
+sda           1000.00   4000.00    1.00     4.00    1.00  90.00
+";
+
+#[test]
+fn rows_of_one_device_below_one_header_are_intervals() {
+    let row = |rate: &str| TABLE.lines().nth(1).unwrap().replace("1000.00", rate);
+    let text = format!("{TABLE}{}\n{}\n", row("3000.00"), row("2000.00"));
+    assert_eq!(rates(&text), [[1000.0, 3000.0, 2000.0]]);
+    let timed = TABLE.replace("sda ", "10:00:01 sda ") + "10:00:11 " + &row("3000.00") + "\nsomething else\n";
+    assert_eq!(rates(&timed), [[1000.0, 3000.0]]);
+    assert_eq!(counters(&timed).reports[1].seconds, Some(10.0));
+    let sar = SAR.replace("10:00:11 AM      dm-0", "10:00:11 AM   nvme0n1");
+    assert_eq!(rates(&sar), [[500.0, 500.0, 1000.0]]);
+}
+
+#[test]
+fn tables_below_titles_are_separate() {
+    let second = TABLE.replace("1000.00", "5000.00");
+    let separate = [vec![1000.0], vec![5000.0]];
+    assert_eq!(rates(&format!("# iodepth=1\n{TABLE}\n# iodepth=32\n{second}")), separate);
+    // A log around one series of tables.
+    for between in ["", "10:00:11 of a long run\n", "----\n"] {
+        assert_eq!(rates(&format!("{between}{TABLE}\n{between}{second}")), [[1000.0, 5000.0]], "{between}");
+    }
+    let noted = format!("{TABLE}\nstarted\n{TABLE}\nstarted\n{second}");
+    assert_eq!(rates(&noted), [[1000.0, 1000.0, 5000.0]]);
+    let averages = &SAR[SAR.find("Average").unwrap()..];
+    assert_eq!(rates(&format!("before:\n{averages}\nafter the change\n{averages}")), [[750.0], [750.0]]);
+    let banner = "Linux 6.1.0 (a) \t02/14/2026 \t_x86_64_\t(8 CPU)\n\n\n";
+    let hosts = format!("{banner}{TABLE}\n{}{second}", banner.replace("(a)", "(b)"));
+    assert_eq!(rates(&hosts), separate);
+}
+
+#[test]
+fn rows_of_iostat_before_a_cut_count() {
+    let text = format!("{TABLE}sdb           5000.00   4000.00    1.00     4.00    1.00  9");
+    let iostat = counters(&text);
+    assert_eq!((iostat.reports[0].devices.len(), iostat.notes.len()), (1, 1));
+}

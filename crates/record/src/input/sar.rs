@@ -1,6 +1,7 @@
 //! Reads `sar -d`: the columns of `iostat` for each device, below and beside the times of their intervals.
 
 use super::InputError;
+use super::blocks::BlockTitles;
 use super::iostat::{CounterFormat, Iostat, IostatDevice, IostatReport, columns, take_banner};
 use super::text::{InputText, line_number};
 
@@ -11,10 +12,13 @@ pub(super) fn is_in(text: &InputText) -> bool {
     text.lines().any(|line| SarHead::parse(line).is_some())
 }
 
-/// The line above the rows of an interval: `12:00:01 AM DEV tps rkB/s …`.
+/// The line above the rows of an interval: `12:00:01 AM DEV tps rkB/s …`, or `12:00:01 AM tps rkB/s … DEV` with `-p` of
+/// version 12.
 struct SarHead {
-    /// Words before the column of devices.
+    /// Words before the columns.
     before: usize,
+    /// Whether the names of devices stand behind their values.
+    is_device_last: bool,
     /// Time at the start of the interval; `None` above averages.
     second: Option<f64>,
     names: Vec<String>,
@@ -23,96 +27,173 @@ struct SarHead {
 impl SarHead {
     fn parse(line: &str) -> Option<Self> {
         let words: Vec<&str> = line.split_whitespace().collect();
-        let before = words.iter().position(|word| *word == "DEV")?;
-        let names: Vec<String> = words[before + 1..].iter().map(|word| (*word).to_owned()).collect();
+        let device = words.iter().position(|word| *word == "DEV")?;
+        let first = words.iter().position(|word| *word == "tps")?;
+        let is_device_last = device + 1 == words.len();
+        let (before, names) =
+            if is_device_last { (first, &words[first..device]) } else { (device, &words[device + 1..]) };
         let second = columns::second_of_day(&words[..before].join(" "));
-        names.iter().any(|name| name == "tps").then_some(Self { before, second, names })
+        (is_device_last || device < first).then(|| Self {
+            before,
+            is_device_last,
+            second,
+            names: names.iter().map(|name| (*name).to_owned()).collect(),
+        })
     }
+
+    /// Splits a row into its time, device and values; `None` for a line that is no row, complete or cut off.
+    fn row<'a>(&self, line: &'a str) -> Option<SarRow<'a>> {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let is_average = is_average(words.first()?);
+        // Averages have one word before their columns, where times may have two.
+        let before = if is_average { 1 } else { self.before };
+        let (when, cells) = words.split_at_checked(before)?;
+        let is_row = is_average || before > 0 && columns::second_of_day(&when.join(" ")).is_some();
+        if !is_row && (before > 0 || cells.len() != self.names.len() + 1) {
+            return None;
+        }
+        let (device, values) = if self.is_device_last { cells.split_last()? } else { cells.split_first()? };
+        Some(SarRow { when: when.join(" "), is_average, device, values: values.to_vec() })
+    }
+}
+
+/// Reports whether a word introduces averages, in any language: `Average:`.
+fn is_average(word: &str) -> bool {
+    word.ends_with(':') && columns::second_of_day(word).is_none()
+}
+
+struct SarRow<'a> {
+    when: String,
+    is_average: bool,
+    device: &'a str,
+    values: Vec<&'a str>,
 }
 
 #[derive(Default)]
 struct SarReader {
+    /// Separate outputs before the current one.
+    blocks: Vec<Iostat>,
     iostat: Iostat,
     /// Averages over all intervals, which repeat them.
     averages: Vec<IostatDevice>,
     head: Option<SarHead>,
-    /// Time of the report at the end of the series.
-    when: String,
+    /// Time of the report at the end of the series, while rows of it may follow.
+    when: Option<String>,
+    /// Whether a title stands below the last table.
+    is_titled: bool,
 }
 
-pub(super) fn read(text: &InputText) -> Result<Iostat, InputError> {
-    let mut reader =
-        SarReader { iostat: Iostat { format: CounterFormat::Sar, ..Iostat::default() }, ..SarReader::default() };
+pub(super) fn read(text: &InputText) -> Result<Vec<Iostat>, InputError> {
+    let titles = BlockTitles::of(text);
+    let mut reader = SarReader::default();
+    reader.iostat.format = CounterFormat::Sar;
+    let last = (0..text.len()).rfind(|&index| !text.line(index).trim().is_empty());
     for (index, line) in text.lines().enumerate() {
-        if take_banner(&mut reader.iostat, line) {
-            continue;
-        }
-        if let Some(head) = SarHead::parse(line) {
-            (reader.head, reader.when) = (Some(head), String::new());
+        let mut banner = Iostat::default();
+        if take_banner(&mut banner, line) {
+            if reader.is_titled || reader.iostat.host.as_ref().is_some_and(|host| Some(host) != banner.host.as_ref()) {
+                reader.end_block();
+            }
+            (reader.iostat.host, reader.iostat.cpus, reader.head) = (banner.host, banner.cpus, None);
+        } else if let Some(head) = SarHead::parse(line) {
+            if reader.is_titled {
+                reader.end_block();
+            }
+            (reader.head, reader.when) = (Some(head), None);
         } else if line.trim().is_empty() {
             reader.head = None;
         } else {
-            reader.row(text, index)?;
+            match reader.row(text, index) {
+                Ok(true) => {}
+                Ok(false) => {
+                    reader.head = None;
+                    let first = line.split_whitespace().next().unwrap_or_default();
+                    reader.is_titled |= titles.has(line) && !is_average(first);
+                }
+                Err(_) if Some(index) == last && reader.has_rows() => {
+                    reader.iostat.notes.push("the last line is cut off, and left out".to_owned());
+                }
+                Err(error) => return Err(error),
+            }
         }
     }
-    let SarReader { mut iostat, averages, .. } = reader;
-    if iostat.reports.is_empty() && !averages.is_empty() {
-        let line = averages[0].line;
-        iostat.reports.push(IostatReport { line, devices: averages, ..IostatReport::default() });
-    }
-    if iostat.reports.is_empty() {
+    reader.end_block();
+    if reader.blocks.is_empty() {
         return Err(text.cut_off(text.len(), "no device stands below the names of the columns", REMEDY));
     }
-    Ok(iostat)
+    Ok(reader.blocks)
 }
 
 impl SarReader {
-    fn row(&mut self, text: &InputText, index: usize) -> Result<(), InputError> {
+    fn has_rows(&self) -> bool {
+        !self.iostat.reports.is_empty() || !self.averages.is_empty()
+    }
+
+    /// Ends an output, if it has rows. The next one may be of the same host.
+    fn end_block(&mut self) {
+        self.is_titled = false;
+        if !self.has_rows() {
+            return;
+        }
+        let next = Iostat {
+            format: CounterFormat::Sar,
+            host: self.iostat.host.clone(),
+            cpus: self.iostat.cpus,
+            ..Iostat::default()
+        };
+        let mut iostat = std::mem::replace(&mut self.iostat, next);
+        let averages = std::mem::take(&mut self.averages);
+        if iostat.reports.is_empty() {
+            let line = averages[0].line;
+            iostat.reports.push(IostatReport { line, devices: averages, ..IostatReport::default() });
+        }
+        self.when = None;
+        self.blocks.push(iostat);
+    }
+
+    /// Takes a row; `false` for a line that is none.
+    fn row(&mut self, text: &InputText, index: usize) -> Result<bool, InputError> {
         let line = text.line(index);
-        let words: Vec<&str> = line.split_whitespace().collect();
-        let Some(head) = self.head.as_ref().filter(|head| words.len() > head.before) else { return Ok(()) };
-        let (when, values) = (words[..head.before].join(" "), &words[head.before + 1..]);
-        let is_average = when.contains(':') && columns::second_of_day(&when).is_none();
-        if values.len() != head.names.len() {
-            let ends_here = index + 1 == text.len() && !text.ended;
-            if ends_here && !self.iostat.reports.is_empty() {
-                self.iostat.notes.push("the last line is cut off, and left out".to_owned());
-                return Ok(());
-            }
-            let what = format!("{} values stand below {} columns", values.len(), head.names.len());
+        let Some(head) = &mut self.head else { return Ok(false) };
+        let Some(row) = head.row(line) else { return Ok(false) };
+        if row.values.len() != head.names.len() {
+            let what = format!("{} values stand below {} columns", row.values.len(), head.names.len());
             return Err(text.error(index, line.trim(), what, REMEDY));
         }
         let mut device =
-            IostatDevice { name: words[head.before].to_owned(), line: line_number(index), ..Default::default() };
-        for (name, word) in head.names.iter().zip(values) {
+            IostatDevice { name: row.device.to_owned(), line: line_number(index), ..IostatDevice::default() };
+        for (position, (name, word)) in head.names.iter().zip(&row.values).enumerate() {
             let Some((figure, decimals)) = columns::number(word) else {
                 let what = format!("`{word}` is not a number that `sar` prints here");
                 return Err(text.error(index, word, what, REMEDY));
             };
+            if position > 0 && decimals != device.decimals {
+                let what = format!("`{word}` has {decimals} decimals and the row's others {}", device.decimals);
+                return Err(text.error(index, word, format!("{what}: it is cut off"), REMEDY));
+            }
             device.decimals = decimals;
             columns::set(&mut device, name, figure);
         }
-        if is_average {
+        if row.is_average {
             self.averages.push(device);
-            return Ok(());
+            return Ok(true);
         }
-        if self.when != when {
-            let passed =
-                columns::second_of_day(&when).zip(head.second).map(|(end, begin)| (end - begin).rem_euclid(86_400.0));
+        let is_next = |report: &IostatReport| report.devices.iter().any(|known| known.name == device.name);
+        if self.when.as_ref() != Some(&row.when) || self.iostat.reports.last().is_some_and(is_next) {
+            let second = columns::second_of_day(&row.when);
+            let passed = second.zip(head.second).map(|(end, begin)| (end - begin).rem_euclid(86_400.0));
             self.iostat.reports.push(IostatReport {
-                when: Some(when.clone()),
+                when: Some(row.when.clone()).filter(|when| !when.is_empty()),
                 seconds: passed.filter(|seconds| *seconds > 0.0),
                 line: line_number(index),
                 ..IostatReport::default()
             });
-            if let Some(head) = &mut self.head {
-                head.second = columns::second_of_day(&when);
-            }
-            self.when = when;
+            head.second = second;
+            self.when = Some(row.when);
         }
         if let Some(report) = self.iostat.reports.last_mut() {
             report.devices.push(device);
         }
-        Ok(())
+        Ok(true)
     }
 }

@@ -6,6 +6,7 @@
 use super::columns::{self, number};
 use super::{Iostat, IostatCpu, IostatDevice, IostatReport, REMEDY, set_seconds};
 use crate::input::InputError;
+use crate::input::blocks::BlockTitles;
 use crate::input::text::{InputText, line_number};
 
 /// Reports whether a text contains a table of devices.
@@ -22,8 +23,10 @@ fn is_device(word: &str) -> bool {
     matches!(word, "Device" | "Device:")
 }
 
-#[derive(Debug, Default)]
-struct IostatTableReader {
+struct IostatTableReader<'a> {
+    titles: BlockTitles<'a>,
+    /// Separate outputs before the current one.
+    blocks: Vec<Iostat>,
     iostat: Iostat,
     /// Current report.
     report: Option<IostatReport>,
@@ -35,23 +38,42 @@ struct IostatTableReader {
     has_table: bool,
     /// Blank lines since the banner that begins an output; `None` after the first report.
     blanks_after_banner: Option<u32>,
-    /// Whether the last line was blank.
-    after_blank: bool,
+    /// Whether a blank line or text ended the last table.
+    after_table: bool,
+    /// Whether a title stands below the last table.
+    is_titled: bool,
 }
 
-pub(in crate::input) fn read(text: &InputText) -> Result<Iostat, InputError> {
-    let mut reader = IostatTableReader::default();
+/// Reads the outputs of one or several calls.
+pub(in crate::input) fn read(text: &InputText) -> Result<Vec<Iostat>, InputError> {
+    let mut reader = IostatTableReader {
+        titles: BlockTitles::of(text),
+        blocks: Vec::new(),
+        iostat: Iostat::default(),
+        report: None,
+        head: None,
+        cpu_follows: false,
+        has_table: false,
+        blanks_after_banner: None,
+        after_table: false,
+        is_titled: false,
+    };
     let last = (0..text.len()).rfind(|&index| !text.line(index).trim().is_empty());
     for index in 0..text.len() {
         match reader.line(text, index) {
-            Err(_) if Some(index) == last && reader.leave_out_last("the last report is cut off within a row") => break,
+            Err(_)
+                if Some(index) == last
+                    && (reader.leave_out_last("the last report is cut off within a row") || reader.leave_out_row()) =>
+            {
+                break;
+            }
             read => read?,
         }
     }
     reader.finish(text)
 }
 
-impl IostatTableReader {
+impl IostatTableReader<'_> {
     fn line(&mut self, text: &InputText, index: usize) -> Result<(), InputError> {
         let line = text.line(index);
         let words: Vec<&str> = line.split_whitespace().collect();
@@ -61,7 +83,12 @@ impl IostatTableReader {
             self.blanks_after_banner = self.blanks_after_banner.map(|blanks| blanks + 1);
         } else if is_banner(line) {
             self.end_report(text)?;
-            take_banner(&mut self.iostat, line);
+            let mut banner = Iostat::default();
+            take_banner(&mut banner, line);
+            if self.is_titled || self.iostat.host.is_some() && self.iostat.host != banner.host {
+                self.end_block();
+            }
+            (self.iostat.host, self.iostat.cpus) = (banner.host, banner.cpus);
             self.blanks_after_banner = Some(0);
         } else if words[0] == "avg-cpu:" {
             self.cpu_follows = true;
@@ -80,15 +107,21 @@ impl IostatTableReader {
         } else if columns::second_of_day(line).is_some() && words.len() <= 4 {
             self.end_report(text)?;
             self.open(index).when = Some(line.trim().trim_start_matches("Time: ").to_owned());
-        } else if self.head.is_some() {
-            self.row(text, index, &words)?;
+        } else if self.head.is_none() || !self.row(text, index, &words)? {
+            self.head = None;
+            self.is_titled |= self.titles.has(line);
+            self.after_table = true;
+            return Ok(());
         }
-        self.after_blank = blank;
+        self.after_table = blank;
         Ok(())
     }
 
     /// Returns the current report or a new one. With `-y` an additional blank line precedes the first.
     fn open(&mut self, index: usize) -> &mut IostatReport {
+        if self.report.is_none() && self.is_titled {
+            self.end_block();
+        }
         let blanks = &mut self.blanks_after_banner;
         self.report.get_or_insert_with(|| IostatReport {
             since_boot: blanks.take().is_some_and(|blanks| blanks < 2),
@@ -108,6 +141,17 @@ impl IostatTableReader {
         }
         self.iostat.reports.push(report);
         Ok(())
+    }
+
+    /// Ends an output, if it has devices. The next one may be of the same host.
+    fn end_block(&mut self) {
+        self.is_titled = false;
+        if self.iostat.reports.iter().any(|report| !report.devices.is_empty()) {
+            let next = Iostat { host: self.iostat.host.clone(), cpus: self.iostat.cpus, ..Iostat::default() };
+            let mut block = std::mem::replace(&mut self.iostat, next);
+            set_seconds(&mut block.reports);
+            self.blocks.push(block);
+        }
     }
 
     fn cpu(&mut self, text: &InputText, index: usize, words: &[&str]) -> Result<(), InputError> {
@@ -133,21 +177,23 @@ impl IostatTableReader {
             self.end_report(text)?;
         }
         self.open(index);
-        self.has_table = true;
+        (self.has_table, self.is_titled) = (true, false);
         self.head = Some(words[1..].iter().map(|word| (*word).to_owned()).collect());
         Ok(())
     }
 
-    fn row(&mut self, text: &InputText, index: usize, words: &[&str]) -> Result<(), InputError> {
-        let (Some(head), Some(report)) = (&self.head, &mut self.report) else { return Ok(()) };
+    /// Takes a row; `false` for a prompt or a message, which is none.
+    fn row(&mut self, text: &InputText, index: usize, words: &[&str]) -> Result<bool, InputError> {
+        let (Some(head), Some(report)) = (&self.head, &self.report) else { return Ok(false) };
+        // A log may have times before rows, but not before their header.
+        let timed = words.len() == head.len() + 2 && columns::second_of_day(words[0]).is_some();
+        let (when, words) = if timed { (Some(words[0]), &words[1..]) } else { (None, words) };
         let values = &words[1..];
         if values.len() != head.len() {
-            // A prompt or a message, which is no row.
-            if !values.first().is_some_and(|word| word.starts_with(|c: char| c.is_ascii_digit()))
-                && index + 1 < text.len()
-            {
-                self.head = None;
-                return Ok(());
+            // Only the last line may be cut off behind its name.
+            let is_text = |word: &&str| !word.starts_with(|c: char| c.is_ascii_digit());
+            if values.first().map_or(index + 1 < text.len(), is_text) {
+                return Ok(false);
             }
             let what =
                 format!("{} values stand below {} columns: the row is cut off or broken", values.len(), head.len());
@@ -170,8 +216,18 @@ impl IostatTableReader {
             let what = "the last line has no end, so that its last value may be cut off";
             return Err(text.cut_off(text.len(), what, REMEDY));
         }
+        // A device that stands there again begins the next report: a filter left out the lines between.
+        if report.devices.iter().any(|known| known.name == device.name) {
+            let head = self.head.take();
+            self.end_report(text)?;
+            (self.head, self.has_table) = (head, true);
+        }
+        let report = self.open(index);
+        if when.is_some() {
+            report.when = when.map(str::to_owned);
+        }
         report.devices.push(device);
-        Ok(())
+        Ok(true)
     }
 
     /// Leaves out the last report, which is cut off, if others precede it.
@@ -184,7 +240,16 @@ impl IostatTableReader {
         leaves
     }
 
-    fn finish(mut self, text: &InputText) -> Result<Iostat, InputError> {
+    /// Leaves out a row that is cut off in the only report, if others precede it.
+    fn leave_out_row(&mut self) -> bool {
+        let leaves = self.report.as_ref().is_some_and(|report| !report.devices.is_empty());
+        if leaves {
+            self.iostat.notes.push("the last line is cut off, and left out".to_owned());
+        }
+        leaves
+    }
+
+    fn finish(mut self, text: &InputText) -> Result<Vec<Iostat>, InputError> {
         const BEFORE_DEVICES: &str = "the last report is cut off before its devices";
         if (self.cpu_follows || self.report.is_some() && !self.has_table) && !self.leave_out_last(BEFORE_DEVICES) {
             return Err(text.cut_off(text.len(), BEFORE_DEVICES, REMEDY));
@@ -195,16 +260,16 @@ impl IostatTableReader {
             _ => false,
         };
         const BEFORE_LAST: &str = "the last report is cut off before its last device";
-        if shorter && !self.after_blank && !self.leave_out_last(BEFORE_LAST) {
+        if shorter && !self.after_table && !self.leave_out_last(BEFORE_LAST) {
             return Err(text.cut_off(text.len(), BEFORE_LAST, REMEDY));
         }
         self.end_report(text)?;
-        if self.iostat.reports.iter().all(|report| report.devices.is_empty()) {
+        self.end_block();
+        if self.blocks.is_empty() {
             let remedy = "leave out `-z`, or name the device that is used";
             return Err(text.cut_off(text.len(), "no report has a device in it", remedy));
         }
-        set_seconds(&mut self.iostat.reports);
-        Ok(self.iostat)
+        Ok(self.blocks)
     }
 }
 
@@ -223,7 +288,7 @@ pub(in crate::input) fn take_banner(iostat: &mut Iostat, line: &str) -> bool {
         return false;
     }
     let inside = |part: Option<&str>| part.and_then(|rest| rest.split(')').next()).map(str::to_owned);
-    iostat.host = inside(line.split_once('(').map(|(_, rest)| rest));
+    iostat.host = inside(line.split_once('(').map(|(_, rest)| rest).filter(|rest| rest.contains('(')));
     let cpus = inside(line.rsplit_once('(').map(|(_, rest)| rest));
     iostat.cpus = cpus.and_then(|text| text.split_whitespace().next()?.parse().ok());
     true
