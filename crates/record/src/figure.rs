@@ -299,7 +299,8 @@ impl Figure {
             FigureStatistic::Mean => {
                 let count: u64 = latencies.iter().map(|latency| latency.count).fold(0, u64::saturating_add);
                 let sum: f64 = latencies.iter().map(|latency| latency.sum_ns()).sum();
-                let all_known = latencies.iter().all(|latency| latency.count > 0);
+                // A histogram may have percentiles without a sum.
+                let all_known = latencies.iter().all(|latency| latency.count > 0 && latency.mean_ns > 0.0);
                 (count > 0 && all_known).then(|| FigureValue::exact(sum / count as f64))
             }
             FigureStatistic::Percentile(percent) => {

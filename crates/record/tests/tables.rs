@@ -465,3 +465,12 @@ fn rows_of_iostat_before_a_cut_count() {
     let iostat = counters(&text);
     assert_eq!((iostat.reports[0].devices.len(), iostat.notes.len()), (1, 1));
 }
+
+#[test]
+fn a_histogram_without_a_sum_has_no_mean() {
+    let buckets = "x_fsync_seconds_bucket{le=\"0.1\"} 90\nx_fsync_seconds_bucket{le=\"+Inf\"} 100\n";
+    let alone = run("metrics", buckets);
+    assert_eq!((figure(&alone, 0, "sync.lat.mean"), figure(&alone, 0, "sync.lat.p50")), (None, Some(55_555_556.0)));
+    let summed = run("metrics", &format!("{buckets}x_fsync_seconds_sum 20\n"));
+    assert_eq!(figure(&summed, 0, "sync.lat.mean"), Some(2e8));
+}

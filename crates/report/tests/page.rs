@@ -143,3 +143,31 @@ fn tables_are_verbatim() {
     assert_eq!(markdown(&run, &analyse(&run)), include_str!("expected/table.md"));
     assert_eq!(open_metrics(&run), include_str!("expected/table.prom"));
 }
+
+/// Returns the report of what another program printed.
+fn page_of(printed: &str) -> String {
+    match record::read_input("input", printed.as_bytes(), None) {
+        Ok(record::Input::Run(run)) => page(&run, 100),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn what_other_programs_do_not_print_is_not_made_up() {
+    let kbench = page_of(
+        "FIO Benchmark Summary\nIOPS (Read/Write)\n Random: 28,832 / 5,730\nBandwidth in KiB/sec (Read/Write)\n \
+         Random: 1,024 / 2,048\nLatency in ns (Read/Write)\n Random: 303,098 / 1,029,192\n",
+    );
+    for printed in [
+        "random read iops  randread\n  read          28.8k IOPS\n",
+        "  write         2 MiB/s (2.10 MB/s)\n",
+        "303 us ± -",
+    ] {
+        assert!(kbench.contains(printed), "{printed}\n{kbench}");
+    }
+    for made_up in ["16 min 40 s", "operations,", "1970", "CPU", "0 ns", " 0 IOPS", "No operation"] {
+        assert!(!kbench.contains(made_up), "{made_up}\n{kbench}");
+    }
+    let etcd = page_of("x_fsync_seconds_bucket{le=\"0.1\"} 90\nx_fsync_seconds_bucket{le=\"+Inf\"} 100\n");
+    assert!(!etcd.contains("0 ns") && !etcd.contains("No operation completed"), "{etcd}");
+}

@@ -31,7 +31,7 @@ pub(super) fn run(tool: &str, jobs: Vec<JobResult>, notes: &[String]) -> Run {
 
 /// Returns a result without figures.
 pub(super) fn result(name: &str, group: u32, number: usize, load: &StatedLoad) -> JobResult {
-    let depth = load.depth.unwrap_or(1);
+    let depth = load.depth.unwrap_or(0);
     let size = load.block_bytes.map_or(DeclaredSizes::default(), |bytes| DeclaredSizes { min: bytes, max: bytes });
     let declared = Declared {
         device: true,

@@ -48,9 +48,11 @@ impl RunPage {
         let tool = format!("{} {}", run.tool.name, run.tool.version);
         let when = match &run.model {
             Some(model) if model.virtual_time => format!("{} simulated", Nanos::new(model.elapsed_ns)),
+            // Other programs do not print it.
+            _ if run.taken_unix_ms == 0 => String::new(),
             _ => civil::iso(civil::local(run.taken_unix_ms, run.utc_offset_s)),
         };
-        let mut text = format!("{tool}  {when}");
+        let mut text = format!("{}  {when}", tool.trim_end()).trim_end().to_owned();
         let HostRecord { hostname, kernel, cpus } = &run.host;
         let host = (!hostname.is_empty()).then(|| format!("on {hostname} ({cpus} CPUs, {kernel})"));
         for part in host.into_iter().chain(run.seed.map(|seed| format!("seed {seed}"))) {
@@ -84,15 +86,18 @@ impl RunPage {
         let (declared, result) = (&job.declared, &job.result);
         self.sheet.gap();
         self.title(job);
-        for kind in DataKind::ALL.into_iter().filter(|&kind| result.kind(kind).ios > 0) {
-            self.throughput(job, kind);
+        for (kind, _) in result.kinds().filter(|(_, kind)| kind.ios > 0 || kind.bytes > 0) {
+            match job.untimed {
+                true => self.stated(job, kind),
+                false => self.throughput(job, kind),
+            }
         }
         self.latencies(job);
         if let Some(in_flight) = result.in_flight() {
             self.sheet
                 .field("in flight", &in_flight_text(in_flight, declared.in_flight_asked, declared.in_flight_possible));
         }
-        if let Some(ns) = result.cpu_per_io_ns().filter(|_| !modelled) {
+        if let Some(ns) = result.cpu_per_io_ns().filter(|_| !modelled && result.cpu.busy_ns() > 0) {
             let cpu = Nanos::new(ns.round() as u64);
             let each = if result.workers > 1 { " by each worker" } else { "" };
             self.sheet
@@ -135,8 +140,31 @@ impl RunPage {
         }
     }
 
+    /// Appends what another program states of a kind, without the time that it took: rates or counts.
+    fn stated(&mut self, job: &JobResult, kind: DataKind) {
+        let result = job.result.kind(kind);
+        let (ios, bytes) = (result.ios > 0, result.bytes > 0);
+        let rate = Bytes::new(result.bytes_per_second() as u64);
+        let known = match result.runtime_ns > 0 {
+            // Its counts follow from a nominal time.
+            true => [
+                ios.then(|| format!("{} IOPS", count(result.iops()))),
+                bytes.then(|| format!("{rate}/s ({}/s)", rate.decimal())),
+            ],
+            // A mean without a count stands for one operation.
+            false => [
+                (result.ios > 1).then(|| format!("{} operations", grouped(result.ios))),
+                bytes.then(|| Bytes::new(result.bytes).to_string()),
+            ],
+        };
+        let known: Vec<String> = known.into_iter().flatten().collect();
+        if !known.is_empty() {
+            self.sheet.field(kind.name(), &known.join(", "));
+        }
+    }
+
     fn latencies(&mut self, job: &JobResult) {
-        let lines = latency::table(&job.result, self.sheet.width(), INDENT);
+        let lines = latency::table(job, self.sheet.width(), INDENT);
         for (index, line) in lines.iter().enumerate() {
             let (label, values) = line.split_at(INDENT.min(line.len()));
             let faint = self.sheet.faint(label);
