@@ -188,7 +188,7 @@ const TABLES: [TableFormat; 10] = [
     TableFormat { is_in: sar::is_in, read: |text| blocks(text, sar::read(text)?) },
     TableFormat { is_in: vmstat::is_in, read: |text| only(vmstat::read(text)?) },
     TableFormat { is_in: diskstats::is_in, read: |text| blocks(text, vec![diskstats::read(text)?]) },
-    TableFormat { is_in: spdk::is_in, read: |text| only(spdk::read(text)?) },
+    TableFormat { is_in: spdk::is_in, read: spdk::read },
     TableFormat { is_in: normal::syncs::is_in, read: |text| only(normal::syncs::read(text)?) },
     TableFormat { is_in: kbench::is_in, read: |text| only(kbench::read(text)?) },
     TableFormat { is_in: prometheus::is_in, read: |text| only(prometheus::read(text)?) },

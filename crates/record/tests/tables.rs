@@ -474,3 +474,51 @@ fn a_histogram_without_a_sum_has_no_mean() {
     let summed = run("metrics", &format!("{buckets}x_fsync_seconds_sum 20\n"));
     assert_eq!(figure(&summed, 0, "sync.lat.mean"), Some(2e8));
 }
+
+#[test]
+fn tables_of_spdk_are_of_a_call_each() {
+    let table = |iops: &str| {
+        format!(
+            "Device Information       :       IOPS      MiB/s    Average   Latency(us) min        max\n\
+             PCIE (0000:86:00.0) from core 0:  {iops}     400.00     320.00      19.03    1761.46\n\
+             Total                    :  {iops}     400.00     320.00      19.03    1761.46\n"
+        )
+    };
+    let command = |depth: u32| format!("$ ./perf -q {depth} -o 4096 -w randread -t 10\n");
+    let text = format!("{}{}{}{}", command(32), table("100000.00"), command(64), table("200000.00"));
+    assert_eq!(rates(&text), [[100_000.0], [200_000.0]]);
+    let depths = |text: &str| {
+        let parts = read_inputs("input", text.as_bytes()).unwrap().parts.into_iter();
+        let depth = |part: record::InputResult| match part.input {
+            Input::Run(run) => run.jobs[0].declared.in_flight_possible,
+            Input::Iostat(_) => None,
+        };
+        parts.map(depth).collect::<Vec<_>>()
+    };
+    assert_eq!(depths(&text), [Some(32), Some(64)]);
+    assert_eq!(depths(&format!("{}{}{}", command(32), table("100000.00"), table("200000.00"))), [Some(32), None]);
+}
+
+#[test]
+fn numbers_at_a_cut_do_not_count() {
+    let kbench = "FIO Benchmark Summary\nIOPS (Read/Write)\n Random: 28,832 / 5,730\n Sequential: 51,415 / 11";
+    let read = run("kbench", kbench);
+    assert_eq!((read.jobs.len(), read.notes.iter().any(|note| note.text.contains("no end"))), (2, true));
+    assert_eq!(run("kbench", &format!("{kbench},329\n")).jobs.len(), 4);
+
+    let buckets = "x_fsync_seconds_bucket{le=\"0.1\"} 90\nx_fsync_seconds_bucket{le=\"+Inf\"} 100\n";
+    for count in ["x_fsync_seconds_count 10", "x_fsync_seconds_count 10\n", "x_fsync_seconds_count 100\n"] {
+        let read = run("metrics", &format!("{buckets}x_fsync_seconds_sum 20\n{count}"));
+        assert_eq!(figure(&read, 0, "sync.lat.mean"), Some(2e8), "{count}");
+    }
+    let excerpt = refused("metrics", &buckets[..buckets.len() - 3]);
+    assert!(excerpt.what.contains("+Inf"), "{excerpt}");
+
+    let spdk = "Device Information : IOPS MiB/s Average min max\n\
+                a from core 0: 100000.00 400.00 320.00 19.03 1761.46\n\
+                b from core 0: 100000.00 400.00 320.00 19.03 1761.46";
+    for cut in 1..40 {
+        assert_eq!(run("perf", &spdk[..spdk.len() - cut]).jobs.len(), 1, "{cut}");
+    }
+    assert_eq!(run("perf", spdk).jobs.len(), 2);
+}

@@ -22,19 +22,17 @@ pub(super) fn is_in(text: &InputText) -> bool {
 /// Reads a series.
 pub(super) fn read(text: &InputText) -> Result<Iostat, InputError> {
     let mut reader = DiskstatsReader::default();
-    for (index, line) in text.lines().enumerate() {
+    for (index, line) in text.whole_lines() {
         reader.line(text, index, line)?;
     }
-    if !text.ended {
-        return Err(text.cut_off(text.len(), "the last line has no end, so that a part may be missing", REMEDY));
-    }
-    let iostat = reader.series.finish(CounterFormat::Diskstats);
+    let mut iostat = reader.series.finish(CounterFormat::Diskstats);
+    iostat.notes.extend(text.cut_note());
     if iostat.reports.iter().all(|report| report.devices.is_empty()) {
-        return Err(text.cut_off(
-            text.len(),
-            "no device has two copies of its counters, which make an interval",
-            REMEDY,
-        ));
+        let what = match iostat.notes.is_empty() {
+            true => "no device has two copies of its counters, which make an interval",
+            false => "the last line has no end and may be cut off, and no device has two copies before it",
+        };
+        return Err(text.cut_off(text.len(), what, REMEDY));
     }
     Ok(iostat)
 }

@@ -39,7 +39,7 @@ pub(super) fn read(text: &InputText) -> Result<Input, InputError> {
     let mut test = None;
     let mut names: Vec<String> = Vec::new();
     let mut jobs: Vec<JobResult> = Vec::new();
-    for (index, line) in text.lines().enumerate() {
+    for (index, line) in text.whole_lines() {
         let line = line.trim().trim_start_matches(['#', ' ']);
         if let Some(of) = line.strip_prefix("For:") {
             names = of.split(" vs ").map(|name| name.trim().to_owned()).collect();
@@ -76,6 +76,7 @@ pub(super) fn read(text: &InputText) -> Result<Input, InputError> {
     if !missing.is_empty() {
         notes.push(format!("the summary has no figures of: {}", missing.join(", ")));
     }
+    notes.extend(text.cut_note());
     Ok(input("kbench", jobs, &notes))
 }
 

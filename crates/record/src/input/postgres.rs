@@ -54,7 +54,7 @@ fn tables(text: &InputText) -> Vec<PostgresTable> {
     let mut tables: Vec<PostgresTable> = Vec::new();
     let mut every_s = None;
     let mut open = false;
-    for line in text.lines() {
+    for (_, line) in text.whole_lines() {
         let cells = |separator: char| line.split(separator).map(|cell| cell.trim().to_owned()).collect::<Vec<_>>();
         let every = line.split_once("(every ").and_then(|(_, rest)| rest.split_once('s')?.0.parse().ok());
         every_s = every.or(every_s);
@@ -161,5 +161,6 @@ pub(super) fn read(text: &InputText) -> Result<Input, InputError> {
         let mean = extend_ms / extends;
         notes.push(format!("{extends:.0} extends of files, {mean:.3} ms each, do not count as writes"));
     }
+    notes.extend(text.cut_note());
     Ok(input("postgresql", jobs, &notes))
 }

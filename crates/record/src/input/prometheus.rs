@@ -118,7 +118,7 @@ impl Scrape {
 fn disks(text: &InputText) -> Result<Input, InputError> {
     // A scrape begins where a metric of a device is repeated.
     let mut scrapes = vec![Scrape::default()];
-    for (index, line) in text.lines().enumerate() {
+    for (index, line) in text.whole_lines() {
         let Some(sample) = Sample::parse(line) else { continue };
         let key = (sample.name.to_owned(), sample.labels.to_owned());
         let is_known = sample.name.starts_with("node_disk_") || sample.name.starts_with("node_time");
@@ -143,7 +143,8 @@ fn disks(text: &InputText) -> Result<Input, InputError> {
                 }
             }
         }
-        return Ok(Input::Iostat(series.finish(CounterFormat::NodeExporter)));
+        let iostat = series.finish(CounterFormat::NodeExporter);
+        return Ok(Input::Iostat(Iostat { notes: text.cut_note().into_iter().collect(), ..iostat }));
     }
     let Some(last) = scrapes.pop() else {
         return Err(text.cut_off(text.len(), "there is no counter of a disk in it", "give all of `node_disk_*`"));
@@ -158,12 +159,14 @@ fn disks(text: &InputText) -> Result<Input, InputError> {
         let devices = last.disks.iter().map(device).collect();
         let report = IostatReport { since_boot: true, seconds: Some(seconds), devices, ..IostatReport::default() };
         let format = CounterFormat::NodeExporter;
-        return Ok(Input::Iostat(Iostat { format, reports: vec![report], ..Iostat::default() }));
+        let notes = text.cut_note().into_iter().collect();
+        return Ok(Input::Iostat(Iostat { format, reports: vec![report], notes, ..Iostat::default() }));
     }
     let disk = |(name, counters)| StatedDisk { name, counters };
     let note = "counted since boot, in a time that is not printed: rates are not known. A scrape with `node_time_seconds` \
                 and `node_boot_time_seconds`, or two scrapes with their times, has them";
-    Ok(of_run(of_disks("node_exporter", last.disks.into_iter().map(disk), note)))
+    let notes: Vec<String> = std::iter::once(note.to_owned()).chain(text.cut_note()).collect();
+    Ok(of_run(of_disks("node_exporter", last.disks.into_iter().map(disk), &notes)))
 }
 
 /// The buckets of a histogram: upper bounds in seconds, and the counts up to them.
@@ -177,7 +180,7 @@ struct TimeHistogram {
 impl TimeHistogram {
     /// Returns the percentile, interpolated within its class as Prometheus does; `None` beyond the last bound.
     fn percentile_ns(&self, percent: f64) -> Option<u64> {
-        let total = self.total();
+        let total = self.total()?;
         let rank = total * percent / 100.0;
         let at = self.bounds.iter().position(|(_, count)| *count >= rank)?;
         let (bound, count) = self.bounds[at];
@@ -186,13 +189,15 @@ impl TimeHistogram {
         bound.is_finite().then(|| ((lower + (bound - lower) * share) * 1e9).round() as u64)
     }
 
-    fn total(&self) -> f64 {
-        self.count.or_else(|| self.bounds.last().map(|(_, count)| *count)).unwrap_or(0.0)
+    /// Returns the number of all values; `None` for the excerpt of a histogram. A count below that of a class is cut off.
+    fn total(&self) -> Option<f64> {
+        let (bound, last) = *self.bounds.last()?;
+        self.count.filter(|count| *count >= last).or(bound.is_infinite().then_some(last))
     }
 
     fn latency(&self) -> LatencyStats {
         const PERCENTILES: [f64; 6] = [50.0, 90.0, 95.0, 99.0, 99.9, 99.99];
-        let total = self.total();
+        let total = self.total().unwrap_or(0.0);
         // Rarer values than one of all do not show.
         let shown = PERCENTILES.into_iter().filter(|percent| total * (100.0 - percent) >= 100.0 || *percent <= 99.0);
         LatencyStats {
@@ -206,7 +211,7 @@ impl TimeHistogram {
 
 fn histograms(text: &InputText) -> Result<Input, InputError> {
     let mut all: BTreeMap<(String, String), TimeHistogram> = BTreeMap::new();
-    for line in text.lines() {
+    for (_, line) in text.whole_lines() {
         let Some(sample) = Sample::parse(line) else { continue };
         let others = || {
             let others =
@@ -228,13 +233,18 @@ fn histograms(text: &InputText) -> Result<Input, InputError> {
         }
     }
     let mut jobs = Vec::new();
-    let mut beyond = Vec::new();
+    let (mut beyond, mut excerpts) = (Vec::new(), Vec::new());
     for ((name, labels), mut histogram) in all {
         histogram.bounds.sort_by(|a, b| a.0.total_cmp(&b.0));
-        if histogram.total() <= 0.0 {
-            continue;
-        }
         let name = if labels.is_empty() { name } else { format!("{name}{{{labels}}}") };
+        match histogram.total() {
+            None => {
+                excerpts.push(name);
+                continue;
+            }
+            Some(total) if total <= 0.0 => continue,
+            Some(_) => {}
+        }
         if histogram.percentile_ns(99.0).is_none() {
             beyond.push(name.clone());
         }
@@ -249,9 +259,11 @@ fn histograms(text: &InputText) -> Result<Input, InputError> {
         }
         jobs.push(job);
     }
+    let excerpt = |name: &String| format!("the histogram {name} has neither `_count` nor a bucket up to `+Inf`");
     if jobs.is_empty() {
         let remedy = "give the lines of a histogram with its `_bucket`, `_sum` and `_count`";
-        return Err(text.cut_off(text.len(), "its histograms have no values", remedy));
+        let what = excerpts.first().map_or_else(|| "its histograms have no values".to_owned(), excerpt);
+        return Err(text.cut_off(text.len(), what, remedy));
     }
     let mut notes = vec![
         "counted since the program started: rates are not known. Percentiles are interpolated within the classes of the \
@@ -266,5 +278,7 @@ fn histograms(text: &InputText) -> Result<Input, InputError> {
         );
     }
     notes.extend(beyond.iter().map(|name| format!("the p99 of {name} lies beyond the last class of its histogram")));
+    notes.extend(excerpts.iter().map(|name| format!("{}, and is left out", excerpt(name))));
+    notes.extend(text.cut_note());
     Ok(input("prometheus", jobs, &notes))
 }

@@ -1,8 +1,9 @@
 //! Reads the tables of SPDK's `spdk_nvme_perf` and `bdevperf`.
 
+use super::iostat::columns;
 use super::stated::{StatedLoad, input, result};
 use super::text::InputText;
-use super::{Input, InputError};
+use super::{Input, InputError, InputResult};
 use crate::{DataKind, LatencyStats};
 
 const REMEDY: &str = "give the whole table, from `Device Information` on";
@@ -15,7 +16,9 @@ pub(super) fn is_in(text: &InputText) -> bool {
 /// Returns the names of the columns of a table: `Device Information : IOPS MiB/s Average min max`.
 fn head(line: &str) -> Option<Vec<String>> {
     let names = line.trim_start_matches(['#', ' ', '\t']).strip_prefix("Device Information")?.trim_start();
-    let names: Vec<String> = names.strip_prefix(':')?.split_whitespace().map(str::to_owned).collect();
+    let names = names.strip_prefix(':')?.split_whitespace();
+    // The unit of latencies stands above the names, or between them.
+    let names: Vec<String> = names.filter(|name| !name.starts_with("Latency")).map(str::to_owned).collect();
     names.iter().any(|name| name == "IOPS").then_some(names)
 }
 
@@ -38,6 +41,11 @@ struct SpdkLoad {
 }
 
 impl SpdkLoad {
+    /// Reports whether a line says anything of the load.
+    fn is_in(line: &str) -> bool {
+        line.contains("perf ") || line.trim().starts_with("Job: ")
+    }
+
     /// Takes what a line says: `perf -q 128 -o 4096 -w randread -t 60`, or `Job: Nvme0n1 (Core Mask 0x1, workload:
     /// randread, depth: 128, IO size: 4096)`.
     fn take(&mut self, line: &str) {
@@ -92,36 +100,82 @@ struct SpdkRow {
     load: SpdkLoad,
 }
 
-pub(super) fn read(text: &InputText) -> Result<Input, InputError> {
-    let (mut rows, mut load): (Vec<SpdkRow>, SpdkLoad) = (Vec::new(), SpdkLoad::default());
-    let mut columns: Option<Vec<String>> = None;
-    let mut percentiles_of: Option<usize> = None;
+/// Results of a call, below one table.
+#[derive(Default)]
+struct SpdkTable {
+    line: usize,
+    columns: Vec<String>,
+    rows: Vec<SpdkRow>,
+    /// Row that the percentiles below belong to.
+    percentiles_of: Option<usize>,
+    is_ended: bool,
+}
+
+/// Reads all tables, each of a call of its own.
+pub(super) fn read(text: &InputText) -> Result<Vec<InputResult>, InputError> {
+    let mut tables = vec![SpdkTable::default()];
+    // What is said of the load since the last table, which the next one has.
+    let (mut load, mut is_of_table) = (SpdkLoad::default(), false);
+    let mut notes = Vec::new();
+    let last = text.lines().rposition(|line| !line.trim().is_empty());
     for (index, line) in text.lines().enumerate() {
+        if is_of_table && SpdkLoad::is_in(line) && tables.last().is_some_and(|table| table.is_ended) {
+            (load, is_of_table) = (SpdkLoad::default(), false);
+        }
         load.take(line);
-        if let Some(names) = head(line) {
-            // A table below another one is of another run, unless it only ends with other columns.
-            columns = Some(names);
-            percentiles_of = None;
+        let columns = head(line);
+        let is_next = |table: &SpdkTable| !table.rows.is_empty() && (columns.is_some() || table.is_ended);
+        if (columns.is_some() || old_row(line).is_some()) && tables.last().is_some_and(is_next) {
+            if is_of_table {
+                load = SpdkLoad::default();
+            }
+            tables.push(SpdkTable::default());
+        }
+        let Some(table) = tables.last_mut() else { continue };
+        if let Some(columns) = columns {
+            (table.line, table.columns, is_of_table) = (index, columns, true);
         } else if let Some((name, iops, mib_per_second)) = old_row(line) {
-            if name != "Total" {
+            is_of_table = true;
+            if name == "Total" {
+                table.is_ended = true;
+            } else {
                 let latency = LatencyStats::default();
-                rows.push(SpdkRow { name: name.to_owned(), iops, mib_per_second, latency, load: load.clone() });
+                table.rows.push(SpdkRow { name: name.to_owned(), iops, mib_per_second, latency, load: load.clone() });
             }
         } else if let Some(name) = line.trim().strip_prefix("Summary latency data for ") {
             let name = compact(name.trim_end_matches(':'));
-            percentiles_of = rows.iter().rposition(|row| compact(&row.name) == name);
+            table.percentiles_of = table.rows.iter().rposition(|row| compact(&row.name) == name);
         } else if let Some((percent, ns)) = percentile(line) {
-            if let Some(row) = percentiles_of.and_then(|row| rows.get_mut(row)) {
+            if let Some(row) = table.percentiles_of.and_then(|row| table.rows.get_mut(row)) {
                 row.latency.quoted.push((percent, ns));
             }
-        } else if let Some(names) = &columns {
-            rows.extend(row(text, index, names, &load)?);
+        } else if is_total(line) {
+            table.is_ended = true;
+        } else if !table.columns.is_empty() {
+            match row(text, index, &table.columns, &load) {
+                Ok(read) => table.rows.extend(read),
+                Err(_) if Some(index) == last && !table.rows.is_empty() => {
+                    notes.push("the last line is cut off, and left out".to_owned());
+                }
+                Err(error) => return Err(error),
+            }
         }
     }
-    if rows.is_empty() {
+    tables.retain(|table| !table.rows.is_empty());
+    if tables.is_empty() {
         return Err(text.cut_off(text.len(), "no device stands below `Device Information`", REMEDY));
     }
-    Ok(of_rows(rows))
+    let count = tables.len();
+    let part = |(number, table): (usize, SpdkTable)| {
+        let notes = if number + 1 == count { std::mem::take(&mut notes) } else { Vec::new() };
+        InputResult { line: table.line + 1, input: of_rows(table.rows, notes) }
+    };
+    Ok(tables.into_iter().enumerate().map(part).collect())
+}
+
+/// Reports whether a line is the sum of the rows above it.
+fn is_total(line: &str) -> bool {
+    line.trim_start_matches(['#', ' ', '\t']).split_once(':').is_some_and(|(name, _)| name.trim_end() == "Total")
 }
 
 /// Names differ in the number of blanks.
@@ -141,16 +195,24 @@ fn row(text: &InputText, index: usize, names: &[String], load: &SpdkLoad) -> Res
     let Some((name, values)) = line.rsplit_once(": ").filter(|(name, _)| !name.trim().is_empty()) else {
         return Ok(None);
     };
-    let values: Vec<f64> = values.split_whitespace().map_while(|word| word.parse().ok()).collect();
-    if values.is_empty() || name.trim() == "Total" || line.trim_start().starts_with("Job: ") {
+    let values: Vec<(f64, u32)> = values.split_whitespace().map_while(columns::number).collect();
+    if values.is_empty() || line.trim_start().starts_with("Job: ") {
         return Ok(None);
     }
     if values.len() < names.len() {
         let what = format!("{} values stand below {} columns: the row is cut off", values.len(), names.len());
         return Err(text.error(index, line.trim(), what, REMEDY));
     }
+    if values[names.len() - 1].1 != values[0].1 {
+        let what = "the last value has fewer decimals than the others: the row is cut off";
+        return Err(text.error(index, line.trim(), what, REMEDY));
+    }
     let value = |wanted: &[&str]| {
-        names.iter().position(|name| wanted.contains(&name.as_str())).and_then(|at| values.get(at)).copied()
+        names
+            .iter()
+            .position(|name| wanted.contains(&name.as_str()))
+            .and_then(|at| values.get(at))
+            .map(|(value, _)| *value)
     };
     let ns = |name: &str| value(&[name]).unwrap_or(0.0) * 1e3;
     let latency = LatencyStats {
@@ -168,9 +230,8 @@ fn row(text: &InputText, index: usize, names: &[String], load: &SpdkLoad) -> Res
     }))
 }
 
-fn of_rows(rows: Vec<SpdkRow>) -> Input {
+fn of_rows(rows: Vec<SpdkRow>, mut notes: Vec<String>) -> Input {
     const MIB: f64 = 1024.0 * 1024.0;
-    let mut notes = Vec::new();
     let mut mixed = false;
     let mut jobs = Vec::new();
     for (number, row) in rows.into_iter().enumerate() {

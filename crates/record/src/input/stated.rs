@@ -111,7 +111,7 @@ pub(super) struct StatedDisk {
 }
 
 /// Returns a run with a result for each device that was used.
-pub(super) fn of_disks(tool: &str, disks: impl Iterator<Item = StatedDisk>, note: &str) -> Run {
+pub(super) fn of_disks(tool: &str, disks: impl Iterator<Item = StatedDisk>, notes: &[String]) -> Run {
     let used = disks.filter(|disk| disk.counters.requests() > 0);
     let job = |(number, disk): (usize, StatedDisk)| {
         let mut job = result(&disk.name, 0, number, &StatedLoad::default());
@@ -126,7 +126,7 @@ pub(super) fn of_disks(tool: &str, disks: impl Iterator<Item = StatedDisk>, note
         }
         job
     };
-    run(tool, used.enumerate().map(job).collect(), &[note.to_owned()])
+    run(tool, used.enumerate().map(job).collect(), notes)
 }
 
 /// Wraps a run.

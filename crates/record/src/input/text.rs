@@ -80,6 +80,20 @@ impl InputText {
         self.lines.iter().map(|&(start, end)| &self.whole[start..end])
     }
 
+    /// Iterates over the lines that have an end, with their indices. The numbers of one without an end may be cut off.
+    pub(super) fn whole_lines(&self) -> impl Iterator<Item = (usize, &str)> {
+        self.lines().enumerate().take(self.len() - usize::from(self.is_cut()))
+    }
+
+    /// Says that the last line is not among the whole ones, if it has content.
+    pub(super) fn cut_note(&self) -> Option<String> {
+        self.is_cut().then(|| "the last line has no end, may be cut off, and is left out".to_owned())
+    }
+
+    fn is_cut(&self) -> bool {
+        !self.ended && self.lines().next_back().is_some_and(|line| !line.trim().is_empty())
+    }
+
     /// Returns the name of the input.
     pub(super) fn name(&self) -> &str {
         &self.name

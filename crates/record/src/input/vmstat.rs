@@ -51,7 +51,7 @@ fn interval_s(line: &str) -> Option<f64> {
 pub(super) fn read(text: &InputText) -> Result<Input, InputError> {
     // A copy begins when a device stands there again.
     let mut copies: Vec<Vec<(usize, VmstatRow<'_>)>> = Vec::new();
-    for (index, line) in text.lines().enumerate() {
+    for (index, line) in text.whole_lines() {
         let Some(row) = VmstatRow::parse(line) else { continue };
         let begins = copies.last().is_none_or(|copy| copy.iter().any(|(_, known)| known.name == row.name));
         if begins {
@@ -71,7 +71,10 @@ pub(super) fn read(text: &InputText) -> Result<Input, InputError> {
     };
     let given_s = text.lines().find_map(interval_s);
     match times_ns(&copies, given_s) {
-        Some(times) if copies.len() > 1 => Ok(Input::Iostat(series(&copies, &times))),
+        Some(times) if copies.len() > 1 => {
+            let iostat = series(&copies, &times);
+            Ok(Input::Iostat(Iostat { notes: text.cut_note().into_iter().collect(), ..iostat }))
+        }
         _ => {
             let before = |name: &str| {
                 let copy = copies.first().filter(|_| copies.len() > 1)?;
@@ -85,7 +88,8 @@ pub(super) fn read(text: &InputText) -> Result<Input, InputError> {
                 1 => "since boot, in a time that is not printed: rates are not known. `vmstat -d -t 1 30` has them",
                 _ => "without the length of the intervals: rates are not known. `vmstat -d -t 1 30` has them",
             };
-            Ok(of_run(of_disks("vmstat", last.iter().map(disk), &format!("counted {since}"))))
+            let notes: Vec<String> = std::iter::once(format!("counted {since}")).chain(text.cut_note()).collect();
+            Ok(of_run(of_disks("vmstat", last.iter().map(disk), &notes)))
         }
     }
 }
