@@ -105,3 +105,16 @@ fn no_end_of_a_series_is_taken_for_more_than_it_is() {
         }
     }
 }
+
+#[test]
+fn series_of_pt_diskstats_are_read() {
+    let copy = |time: &str, reads: u32| {
+        format!("TS {time}\n8 0 sda {reads} 0 {reads} 10 0 0 0 0 0 0 0\n8 1 sda1 {reads} 8 0 0\n")
+    };
+    let text = copy("1764152855", 10) + &copy("1764152857.500000000 2025-11-26T10:27:37", 60);
+    let iostat = read(&text).unwrap();
+    let devices = &iostat.reports[0].devices;
+    assert_eq!((devices.len(), devices[0].read.per_second, iostat.notes.len()), (1, Some(20.0), 1));
+    let dated = copy("1764152855 2025-11-26 10:27:35", 10) + &copy("1764152857 2025-11-26 10:27:37", 60);
+    assert_eq!(read(&dated).unwrap().reports[0].devices[0].read.per_second, Some(25.0));
+}

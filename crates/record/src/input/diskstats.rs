@@ -1,5 +1,5 @@
 //! Reads a series of copies of `/proc/diskstats`, each below a line with its time, as `fathom capture --sample` writes
-//! it and as `while sleep 1; do date +%s.%N; cat /proc/diskstats; done` prints it.
+//! it, as `while sleep 1; do date +%s.%N; cat /proc/diskstats; done` prints it, and as `pt-diskstats` saves it.
 //!
 //! Two copies of a device make a report of the interval between them, with the columns of `iostat -x`. Lines of
 //! `/proc/stat` may stand beside those of devices.
@@ -25,10 +25,14 @@ pub(super) fn read(text: &InputText) -> Result<Iostat, InputError> {
     for (index, line) in text.whole_lines() {
         reader.line(text, index, line)?;
     }
+    let old_partitions = reader.old_partitions;
     let mut iostat = reader.series.finish(CounterFormat::Diskstats);
     iostat.notes.extend(text.cut_note());
+    if old_partitions {
+        iostat.notes.push("partitions have no times here, as before Linux 2.6.25, and are left out".to_owned());
+    }
     if iostat.reports.iter().all(|report| report.devices.is_empty()) {
-        let what = match iostat.notes.is_empty() {
+        let what = match text.cut_note().is_none() {
             true => "no device has two copies of its counters, which make an interval",
             false => "the last line has no end and may be cut off, and no device has two copies before it",
         };
@@ -60,6 +64,8 @@ type CpuTimes = [u64; 8];
 struct DiskstatsReader {
     series: CounterSeries,
     cpu: Option<CpuTimes>,
+    /// Whether lines of partitions were left out.
+    old_partitions: bool,
 }
 
 impl DiskstatsReader {
@@ -74,6 +80,8 @@ impl DiskstatsReader {
             return self.device(text, index, &device);
         } else if word == "cpu" {
             self.cpu(index, line);
+        } else if is_old_partition(line) {
+            self.old_partitions = true;
         } else if !word.is_empty() && !is_of_stat(word) {
             let what = match self.series.now_ns.is_none() {
                 true => "this is neither a time nor a line of /proc/diskstats",
@@ -139,8 +147,10 @@ impl DiskstatsReader {
     }
 }
 
-/// Parses a line with seconds since 1970 and nothing else, such as `1764152855.000012345`.
+/// Parses a line with seconds since 1970 and nothing else, such as `1764152855.000012345`. `pt-diskstats` saves them as
+/// `TS 1764152855.000012345 2025-11-26T10:27:35`.
 fn time_ns(line: &str) -> Option<u64> {
+    let line = line.strip_prefix("TS ").map_or(line, |rest| rest.trim().split(' ').next().unwrap_or_default());
     let (seconds, fraction) = line.split_once('.').unwrap_or((line, ""));
     let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
     if !digits(seconds) || !digits(fraction) || fraction.len() > 9 {
@@ -148,6 +158,15 @@ fn time_ns(line: &str) -> Option<u64> {
     }
     let ns: u64 = format!("{fraction:0<9}").parse().ok()?;
     seconds.parse::<u64>().ok()?.checked_mul(1_000_000_000)?.checked_add(ns)
+}
+
+/// Reports whether a line is that of a partition before Linux 2.6.25, with four counters.
+fn is_old_partition(line: &str) -> bool {
+    let words: Vec<&str> = line.split_ascii_whitespace().collect();
+    let is_partition = words.get(2).is_some_and(|name| name.ends_with(|c: char| c.is_ascii_digit()));
+    words.len() == 7
+        && is_partition
+        && words.iter().enumerate().all(|(at, word)| at == 2 || word.parse::<u64>().is_ok())
 }
 
 /// Reports whether a line is one of `/proc/stat`.
