@@ -522,3 +522,12 @@ fn numbers_at_a_cut_do_not_count() {
     }
     assert_eq!(run("perf", spdk).jobs.len(), 2);
 }
+
+#[test]
+fn devices_on_disks_do_not_count_twice_in_counters_since_boot() {
+    let text = format!("{VMSTAT}sda1    1000      0    8000    2000      0      0       0       0      0      2\n");
+    let read = run("vmstat.txt", &text.replace("sda1", "dm-0"));
+    assert_eq!(read.jobs.iter().map(|job| job.name.as_str()).collect::<Vec<_>>(), ["sda"]);
+    assert!(read.notes.iter().any(|note| note.text.ends_with("dm-0")), "{:?}", read.notes);
+    assert_eq!(run("vmstat.txt", &text.replace("sda1", "sdb")).jobs.len(), 2);
+}

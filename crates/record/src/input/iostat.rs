@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 pub(super) use json::read as read_json;
 pub use stacked::StackedDisk;
+pub(super) use stacked::disks_among;
 pub(super) use table::{is_in, read as read_text, take_banner};
 
 /// Where reports come from.

@@ -1,6 +1,7 @@
 //! Runs made of figures that other programs state, which have neither fio's counts nor its options.
 
 use super::Input;
+use super::iostat::disks_among;
 use crate::{
     DataKind, Declared, DeclaredPerKind, DeclaredSizes, DirectionResult, DiskCounters, JobResult, KindCounters,
     LatencyStats, Measured, Note, Run, SCHEMA, Tool,
@@ -110,9 +111,22 @@ pub(super) struct StatedDisk {
     pub(super) counters: DiskCounters,
 }
 
-/// Returns a run with a result for each device that was used.
+/// Returns a run with a result for each disk that was used. The requests of devices on a disk are its own: together they
+/// would count twice.
 pub(super) fn of_disks(tool: &str, disks: impl Iterator<Item = StatedDisk>, notes: &[String]) -> Run {
-    let used = disks.filter(|disk| disk.counters.requests() > 0);
+    let mut used: Vec<StatedDisk> = disks.filter(|disk| disk.counters.requests() > 0).collect();
+    let names: Vec<String> = used.iter().map(|disk| disk.name.clone()).collect();
+    let requests = |name: &str| used.iter().find(|disk| disk.name == name).map_or(0, |disk| disk.counters.requests());
+    let stacked = disks_among(&names, |name| requests(name) as f64);
+    let above: Vec<String> = stacked.into_iter().flat_map(|disk| disk.above).collect();
+    used.retain(|disk| !above.contains(&disk.name));
+    let mut notes = notes.to_vec();
+    if !above.is_empty() {
+        notes.push(format!(
+            "left out, as they lie on other devices here and have the same requests: {}",
+            above.join(", ")
+        ));
+    }
     let job = |(number, disk): (usize, StatedDisk)| {
         let mut job = result(&disk.name, 0, number, &StatedLoad::default());
         let mut set = |kind: DataKind, of: &KindCounters| {
@@ -126,7 +140,7 @@ pub(super) fn of_disks(tool: &str, disks: impl Iterator<Item = StatedDisk>, note
         }
         job
     };
-    run(tool, used.enumerate().map(job).collect(), notes)
+    run(tool, used.into_iter().enumerate().map(job).collect(), &notes)
 }
 
 /// Wraps a run.

@@ -16,26 +16,7 @@ impl Iostat {
     /// any disk beside them count as disks.
     #[must_use]
     pub fn disks(&self) -> Vec<StackedDisk> {
-        let names = self.active();
-        let disk_of = |name: &String| match DeviceKind::of(name) {
-            DeviceKind::Partition(disk) => names.iter().find(|known| **known == disk),
-            DeviceKind::Disk | DeviceKind::Stacked => None,
-        };
-        let is_stacked = |name: &String| DeviceKind::of(name) == DeviceKind::Stacked;
-        let mut bases: Vec<&String> =
-            names.iter().filter(|name| !is_stacked(name) && disk_of(name).is_none()).collect();
-        if bases.is_empty() {
-            bases = names.iter().collect();
-        }
-        bases.sort_by(|a, b| self.operations(b).total_cmp(&self.operations(a)));
-        let mut disks: Vec<StackedDisk> =
-            bases.iter().map(|name| StackedDisk { name: (*name).clone(), above: Vec::new() }).collect();
-        for name in names.iter().filter(|name| !bases.contains(name)) {
-            // Which disks a volume or an array lies on is not printed: the busiest is named.
-            let below = disk_of(name).map_or(0, |disk| disks.iter().position(|known| known.name == *disk).unwrap_or(0));
-            disks[below].above.push(name.clone());
-        }
-        disks
+        disks_among(&self.active(), |name| self.operations(name))
     }
 
     /// Returns the sum of the operations per second of a device over all reports.
@@ -58,6 +39,28 @@ impl Iostat {
     }
 }
 
+/// Divides devices among the disks that they lie on. `operations` of a device tell how busy it was.
+pub(in crate::input) fn disks_among(names: &[String], operations: impl Fn(&str) -> f64) -> Vec<StackedDisk> {
+    let disk_of = |name: &String| match DeviceKind::of(name) {
+        DeviceKind::Partition(disk) => names.iter().find(|known| **known == disk),
+        DeviceKind::Disk | DeviceKind::Stacked => None,
+    };
+    let is_stacked = |name: &String| DeviceKind::of(name) == DeviceKind::Stacked;
+    let mut bases: Vec<&String> = names.iter().filter(|name| !is_stacked(name) && disk_of(name).is_none()).collect();
+    if bases.is_empty() {
+        bases = names.iter().collect();
+    }
+    bases.sort_by(|a, b| operations(b).total_cmp(&operations(a)));
+    let mut disks: Vec<StackedDisk> =
+        bases.iter().map(|name| StackedDisk { name: (*name).clone(), above: Vec::new() }).collect();
+    for name in names.iter().filter(|name| !bases.contains(name)) {
+        // Which disks a volume or an array lies on is not printed: the busiest is named.
+        let below = disk_of(name).map_or(0, |disk| disks.iter().position(|known| known.name == *disk).unwrap_or(0));
+        disks[below].above.push(name.clone());
+    }
+    disks
+}
+
 #[derive(Debug, PartialEq, Eq)]
 enum DeviceKind {
     Disk,
@@ -77,7 +80,7 @@ impl DeviceKind {
             };
         }
         // Names that end in a digit have a `p` before that of the partition.
-        let numbered = ["nvme", "mmcblk", "nbd", "loop", "pmem", "rbd", "ublkb", "drbd"];
+        let numbered = ["cciss/c", "nvme", "mmcblk", "nbd", "loop", "pmem", "rbd", "ublkb", "drbd"];
         let lettered = ["sd", "vd", "xvd", "hd", "dasd", "ubd"];
         let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
         let has = |prefixes: &[&str], rest: fn(char) -> bool| {
@@ -98,7 +101,7 @@ impl DeviceKind {
         if is_lettered {
             return if stem.len() < name.len() { Self::Partition(stem.to_owned()) } else { Self::Disk };
         }
-        let whole = ["sr", "ram", "zram", "fd", "bcache", "zd"];
+        let whole = ["sr", "scd", "st", "ram", "zram", "fd", "bcache", "zd"];
         if whole.contains(&stem) { Self::Disk } else { Self::Stacked }
     }
 }
@@ -136,6 +139,11 @@ mod tests {
         assert_eq!(
             disks_of(&["mmcblk0", "mmcblk0p1", "loop7", "sr0"]),
             stacked(&[("mmcblk0", "mmcblk0p1"), ("loop7", ""), ("sr0", "")])
+        );
+        assert_eq!(disks_of(&["sda", "scd0", "scd1"]), stacked(&[("sda", ""), ("scd0", ""), ("scd1", "")]));
+        assert_eq!(
+            disks_of(&["sda", "cciss/c0d0", "cciss/c0d0p1"]),
+            stacked(&[("sda", ""), ("cciss/c0d0", "cciss/c0d0p1")])
         );
     }
 }
