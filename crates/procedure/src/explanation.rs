@@ -124,7 +124,10 @@ impl Explainer<'_> {
     fn iostat(&self, iostat: &Iostat) -> Vec<Explanation> {
         let disks = iostat.disks();
         let chosen = self.words.device.clone().or_else(|| Some(disks.first()?.name.clone()));
-        let Some(chosen) = chosen else { return Vec::new() };
+        let Some(chosen) = chosen else {
+            let note = format!("no device had a request: {} shows the load only while it runs", iostat.format.name());
+            return vec![Explanation { notes: vec![note], ..explain_figures("", &Observation::default()) }];
+        };
         let seen = |name: &str| Observation::of_device(iostat, name).completed_by(&self.claims);
         let mut explanation = self.observed(&chosen, &seen(&chosen));
         explanation.notes.extend(other_requests(iostat, &chosen));

@@ -269,7 +269,10 @@ fn of_counters(name: &str, iostat: &Iostat, device: Option<&str>) -> Result<Deri
         return Err(vec![error.remedy(format!("choose one of {}", names.join(", ")))]);
     }
     let Some(chosen) = device.or_else(|| names.first().copied()) else {
-        return Err(vec![Diagnostic::error("plan", format!("{name} has no devices"))]);
+        return Err(vec![Diagnostic::error(
+            "plan",
+            format!("{name}: no device had a request, so there is no load to plan for"),
+        )]);
     };
     let seen = Observation::of_device(iostat, chosen);
     let mut derived = of_observation(name, &seen);

@@ -175,3 +175,11 @@ fn explanations_and_needs_are_those_of_what_workers_did() {
 fn rate(truth: &Truth) -> f64 {
     (truth.ios[0] + truth.ios[1]) as f64 * 1000.0 / truth.longest_ms as f64
 }
+
+#[test]
+fn idle_devices_are_called_idle() {
+    let idle = STACKED.lines().next().unwrap().to_owned() + "\nsda" + &"   0.00".repeat(14) + "\n\n";
+    let all = explained(&idle, None, None);
+    assert_eq!((all.len(), all[0].only_figures), (1, true));
+    assert!(all[0].notes[0].contains("no device had a request"), "{:?}", all[0].notes);
+}
