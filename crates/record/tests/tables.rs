@@ -531,3 +531,26 @@ fn devices_on_disks_do_not_count_twice_in_counters_since_boot() {
     assert!(read.notes.iter().any(|note| note.text.ends_with("dm-0")), "{:?}", read.notes);
     assert_eq!(run("vmstat.txt", &text.replace("sda1", "sdb")).jobs.len(), 2);
 }
+
+#[test]
+fn tables_that_mails_wrap_are_read() {
+    let wrapped = TABLE.replace("r_await", "\nr_await").replace("    1.00     4.00", "\n1.00     4.00");
+    let text = format!("avg-cpu:  %user   %nice    %sys %iowait   %idle\n 10.00 0.00 5.00 0.05 84.95\n\n{wrapped}\n");
+    let iostat = counters(&text);
+    let (read, plain) = (&iostat.reports[0].devices[0], &counters(TABLE).reports[0].devices[0]);
+    assert_eq!((read.read, read.util), (plain.read, plain.util));
+    assert_eq!(iostat.reports[0].cpu.map(|cpu| (cpu.system, cpu.steal)), Some((0.05, 0.0)));
+    let encoded = TABLE.replace("areq-sz", "areq=\n-sz").replace(" 1000.00", " 100=\n0.00");
+    assert_eq!(rates(&encoded), [[1000.0]]);
+}
+
+#[test]
+fn pg_stat_io_in_a_comment_keeps_its_first_column() {
+    let view = "\
+--   backend_type  | object   | context | reads | read_time\n\
+-- ----------------+----------+---------+-------+----------\n\
+--  client backend | relation | normal  |    10 |       50\n";
+    let names = |text: &str| run("view.sql", text).jobs.into_iter().map(|job| job.name).collect::<Vec<_>>();
+    assert_eq!(names(view), ["client backend, relation, normal"]);
+    assert_eq!(names(&view.replace("--", "")), names(view));
+}

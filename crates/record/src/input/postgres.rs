@@ -159,7 +159,8 @@ pub(super) fn read(text: &InputText) -> Result<Input, InputError> {
     }
     if extends > 0.0 {
         let mean = extend_ms / extends;
-        notes.push(format!("{extends:.0} extends of files, {mean:.3} ms each, do not count as writes"));
+        let each = if mean > 0.0 { format!(", {mean:.3} ms each,") } else { String::new() };
+        notes.push(format!("{extends:.0} extends of files{each} do not count as writes"));
     }
     notes.extend(text.cut_note());
     Ok(input("postgresql", jobs, &notes))

@@ -65,6 +65,10 @@ fn start(line: &str) -> Option<usize> {
     {
         return Some(at);
     }
+    let is_comment = |at: &usize| line[..*at].chars().all(|c| c.is_whitespace() || "-#>/*".contains(c));
+    if let Some(at) = line.find("backend_type").filter(|at| line[*at..].contains("reads")).filter(is_comment) {
+        return Some(at);
+    }
     // Lines without it need no search for each beginning.
     line.contains(')').then_some(())?;
     let at = BEGINNINGS.iter().filter_map(|beginning| line.find(beginning)).min()?;

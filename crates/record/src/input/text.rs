@@ -26,7 +26,8 @@ impl InputText {
         if let Some(error) = binary::refuse_binary(name, bytes) {
             return Err(error);
         }
-        let raw = String::from_utf8_lossy(bytes);
+        let mail = quoted_printable(bytes);
+        let raw = String::from_utf8_lossy(mail.as_deref().unwrap_or(bytes));
         let mut text = Self {
             name: name.to_owned(),
             whole: String::with_capacity(raw.len()),
@@ -159,6 +160,26 @@ impl InputText {
             is_cut_off: false,
         }
     }
+}
+
+/// Decodes a text that a mail encodes as quoted-printable: `=3D` for `=`, and `=` at the end of a line that goes on.
+fn quoted_printable(bytes: &[u8]) -> Option<Vec<u8>> {
+    let hex = |at: usize| char::from(*bytes.get(at)?).to_digit(16);
+    let (mut decoded, mut goes_on) = (Vec::with_capacity(bytes.len()), false);
+    let mut at = 0;
+    while let Some(&byte) = bytes.get(at) {
+        at += 1;
+        if byte != b'=' {
+            decoded.push(byte);
+        } else if bytes[at..].starts_with(b"\n") || bytes[at..].starts_with(b"\r\n") {
+            at += if bytes[at] == b'\n' { 1 } else { 2 };
+            goes_on = true;
+        } else {
+            decoded.push(u8::try_from(hex(at)? * 16 + hex(at + 1)?).ok()?);
+            at += 2;
+        }
+    }
+    goes_on.then_some(decoded)
 }
 
 /// Maximum number of characters of a line that an error contains.
@@ -300,6 +321,15 @@ mod tests {
         assert_eq!(shown("Jobs: 1 (f=1): [r(1)][100.0%][eta 00m:00s]a: (groupid=0"), "a: (groupid=0");
         assert_eq!(shown("^C  read:\u{a0}IOPS=64"), "  read: IOPS=64");
         assert_eq!(shown("```json"), "");
+    }
+
+    #[test]
+    fn quoted_printable_mails_are_decoded() {
+        let decoded = |text: &str| quoted_printable(text.as_bytes()).map(|bytes| String::from_utf8(bytes).unwrap());
+        assert_eq!(decoded("min=3D5, ma=\r\nx=3D9 =\n7\n").as_deref(), Some("min=5, max=9 7\n"));
+        for plain in ["min=30, max=55", "=====\nA=\n", "a=\nb=x", "", "a="] {
+            assert_eq!(decoded(plain), None, "{plain}");
+        }
     }
 
     #[test]

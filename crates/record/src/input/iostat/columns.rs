@@ -13,6 +13,11 @@ pub(super) fn is_rate(name: &str) -> bool {
     matches!(name, "r/s" | "w/s" | "f/s" | "tps")
 }
 
+/// Reports whether a word is the name of a column.
+pub(super) fn is_column(name: &str) -> bool {
+    name.starts_with('%') || ["/s", "-sz", "await", "svctm"].iter().any(|end| name.ends_with(end))
+}
+
 /// Reports whether a column without `-x` is a total since the last report, a whole number: `kB_read`, `Blk_wrtn`.
 pub(super) fn is_total(name: &str) -> bool {
     ["kB_", "MB_", "Blk_"].iter().any(|unit| name.starts_with(unit)) && !name.ends_with("/s")

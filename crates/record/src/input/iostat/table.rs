@@ -32,8 +32,10 @@ struct IostatTableReader<'a> {
     report: Option<IostatReport>,
     /// Column names, while rows of devices follow.
     head: Option<Vec<String>>,
-    /// Whether a row of CPU statistics follows.
-    cpu_follows: bool,
+    /// Line that continued the one before: mails wrap long lines.
+    taken: Option<usize>,
+    /// Names of CPU statistics, while their row follows.
+    cpu_head: Option<Vec<String>>,
     /// Whether the report has a table of devices.
     has_table: bool,
     /// Blank lines since the banner that begins an output; `None` after the first report.
@@ -52,7 +54,8 @@ pub(in crate::input) fn read(text: &InputText) -> Result<Vec<Iostat>, InputError
         iostat: Iostat::default(),
         report: None,
         head: None,
-        cpu_follows: false,
+        taken: None,
+        cpu_head: None,
         has_table: false,
         blanks_after_banner: None,
         after_table: false,
@@ -75,6 +78,9 @@ pub(in crate::input) fn read(text: &InputText) -> Result<Vec<Iostat>, InputError
 
 impl IostatTableReader<'_> {
     fn line(&mut self, text: &InputText, index: usize) -> Result<(), InputError> {
+        if self.taken == Some(index) {
+            return Ok(());
+        }
         let line = text.line(index);
         let words: Vec<&str> = line.split_whitespace().collect();
         let blank = words.is_empty();
@@ -91,13 +97,13 @@ impl IostatTableReader<'_> {
             (self.iostat.host, self.iostat.cpus) = (banner.host, banner.cpus);
             self.blanks_after_banner = Some(0);
         } else if words[0] == "avg-cpu:" {
-            self.cpu_follows = true;
+            self.cpu_head = Some(words[1..].iter().map(|name| (*name).to_owned()).collect());
             if self.report.as_ref().is_some_and(|report| report.cpu.is_some() || self.has_table) {
                 self.end_report(text)?;
             }
             self.open(index);
-        } else if self.cpu_follows {
-            self.cpu(text, index, &words)?;
+        } else if let Some(head) = self.cpu_head.take() {
+            self.cpu(text, index, &head, &words)?;
         } else if is_device(words[0]) {
             self.begin_table(text, index, &words)?;
         } else if words.last().is_some_and(|last| is_device(last)) && words.iter().any(|word| word.contains("/s")) {
@@ -154,18 +160,25 @@ impl IostatTableReader<'_> {
         }
     }
 
-    fn cpu(&mut self, text: &InputText, index: usize, words: &[&str]) -> Result<(), InputError> {
-        self.cpu_follows = false;
-        let mut shares = [0.0; 6];
-        if words.len() != shares.len() {
-            return Err(text.error(index, "", "six shares of processor time should stand here", REMEDY));
+    fn cpu(&mut self, text: &InputText, index: usize, head: &[String], words: &[&str]) -> Result<(), InputError> {
+        if words.len() != head.len() || words.len() < 4 {
+            let what = format!("{} shares of processor time should stand here", head.len());
+            return Err(text.error(index, "", what, REMEDY));
         }
-        for (share, word) in shares.iter_mut().zip(words) {
-            *share = value(text, index, word)?.0 / 100.0;
+        let mut cpu = IostatCpu { line: line_number(index), ..IostatCpu::default() };
+        for (name, word) in head.iter().zip(words) {
+            let share = value(text, index, word)?.0 / 100.0;
+            match name.trim_start_matches('%') {
+                "user" => cpu.user = share,
+                "nice" => cpu.nice = share,
+                "system" | "sys" => cpu.system = share,
+                "iowait" => cpu.iowait = share,
+                "steal" => cpu.steal = share,
+                "idle" => cpu.idle = share,
+                _ => {}
+            }
         }
-        let [user, nice, system, iowait, steal, idle] = shares;
-        let line = line_number(index);
-        self.open(index).cpu = Some(IostatCpu { line, user, nice, system, iowait, steal, idle });
+        self.open(index).cpu = Some(cpu);
         Ok(())
     }
 
@@ -178,12 +191,23 @@ impl IostatTableReader<'_> {
         }
         self.open(index);
         (self.has_table, self.is_titled) = (true, false);
-        self.head = Some(words[1..].iter().map(|word| (*word).to_owned()).collect());
+        let more = continuation(text, index, columns::is_column);
+        self.taken = (!more.is_empty()).then_some(index + 1);
+        self.head = Some(words[1..].iter().chain(&more).map(|word| (*word).to_owned()).collect());
         Ok(())
     }
 
     /// Takes a row; `false` for a prompt or a message, which is none.
     fn row(&mut self, text: &InputText, index: usize, words: &[&str]) -> Result<bool, InputError> {
+        let Some(wanted) = self.head.as_ref().map(|head| head.len() + 1) else { return Ok(false) };
+        let mut more = continuation(text, index, |word| number(word).is_some());
+        if words.len() + more.len() == wanted {
+            self.taken = (!more.is_empty()).then_some(index + 1);
+        } else {
+            more.clear();
+        }
+        let words = [words, more.as_slice()].concat();
+        let words = words.as_slice();
         let (Some(head), Some(report)) = (&self.head, &self.report) else { return Ok(false) };
         // A log may have times before rows, but not before their header.
         let timed = words.len() == head.len() + 2 && columns::second_of_day(words[0]).is_some();
@@ -234,7 +258,7 @@ impl IostatTableReader<'_> {
     fn leave_out_last(&mut self, what: &str) -> bool {
         let leaves = self.iostat.reports.iter().any(|report| !report.devices.is_empty());
         if leaves {
-            (self.report, self.head, self.has_table, self.cpu_follows) = (None, None, false, false);
+            (self.report, self.head, self.has_table, self.cpu_head) = (None, None, false, None);
             self.iostat.notes.push(format!("{what}, and left out"));
         }
         leaves
@@ -251,7 +275,8 @@ impl IostatTableReader<'_> {
 
     fn finish(mut self, text: &InputText) -> Result<Vec<Iostat>, InputError> {
         const BEFORE_DEVICES: &str = "the last report is cut off before its devices";
-        if (self.cpu_follows || self.report.is_some() && !self.has_table) && !self.leave_out_last(BEFORE_DEVICES) {
+        if (self.cpu_head.is_some() || self.report.is_some() && !self.has_table) && !self.leave_out_last(BEFORE_DEVICES)
+        {
             return Err(text.cut_off(text.len(), BEFORE_DEVICES, REMEDY));
         }
         let shorter = match (&self.report, self.iostat.reports.last()) {
@@ -271,6 +296,12 @@ impl IostatTableReader<'_> {
         }
         Ok(self.blocks)
     }
+}
+
+/// Returns the words of the next line, if all of them may continue a line.
+fn continuation(text: &InputText, index: usize, continues: fn(&str) -> bool) -> Vec<&str> {
+    let words: Vec<&str> = text.line(index + 1).split_whitespace().collect();
+    if words.iter().all(|word| continues(word)) { words } else { Vec::new() }
 }
 
 fn begins_like(last: &IostatReport, before: &IostatReport) -> bool {
