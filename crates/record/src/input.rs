@@ -152,10 +152,10 @@ pub fn read_inputs(name: &str, bytes: &[u8]) -> Result<InputResults, InputError>
         complete.into_iter().for_each(|(line, run)| add(InputFormat::Terse, line, run.map(of_run)));
     }
     servers.finish().into_iter().for_each(|(line, run)| add(InputFormat::Terse, line, Ok(of_run(run))));
-    if found.is_empty()
-        && unreadable.is_empty()
-        && let Some(table) = TABLES.iter().find(|table| (table.is_in)(&text))
-    {
+    // Tables of other programs beside results of fio are of the same load, except those of a benchmark.
+    let is_alone = found.is_empty() && unreadable.is_empty();
+    let mut tables = TABLES.iter().filter(|table| is_alone || table.is_benchmark);
+    if let Some(table) = tables.find(|table| (table.is_in)(&text)) {
         match (table.read)(&text) {
             Ok(parts) => found.extend(parts.into_iter().map(|part| (InputFormat::Table, part))),
             Err(error) => unreadable.push(error),
@@ -180,20 +180,30 @@ pub fn read_inputs(name: &str, bytes: &[u8]) -> Result<InputResults, InputError>
 struct TableFormat {
     is_in: fn(&InputText) -> bool,
     read: fn(&InputText) -> Result<Vec<InputResult>, InputError>,
+    /// Whether it has results of loads of its own, instead of what a device did.
+    is_benchmark: bool,
 }
 
 /// The formats in the order in which they are tried.
 const TABLES: [TableFormat; 10] = [
-    TableFormat { is_in: iostat::is_in, read: |text| blocks(text, iostat::read_text(text)?) },
-    TableFormat { is_in: sar::is_in, read: |text| blocks(text, sar::read(text)?) },
-    TableFormat { is_in: vmstat::is_in, read: |text| only(vmstat::read(text)?) },
-    TableFormat { is_in: diskstats::is_in, read: |text| blocks(text, vec![diskstats::read(text)?]) },
-    TableFormat { is_in: spdk::is_in, read: spdk::read },
-    TableFormat { is_in: normal::syncs::is_in, read: |text| only(normal::syncs::read(text)?) },
-    TableFormat { is_in: kbench::is_in, read: |text| only(kbench::read(text)?) },
-    TableFormat { is_in: prometheus::is_in, read: |text| only(prometheus::read(text)?) },
-    TableFormat { is_in: fio_log::is_in, read: |text| only(fio_log::read(text)?) },
-    TableFormat { is_in: postgres::is_in, read: |text| only(postgres::read(text)?) },
+    TableFormat { is_in: iostat::is_in, read: |text| blocks(text, iostat::read_text(text)?), is_benchmark: false },
+    TableFormat { is_in: sar::is_in, read: |text| blocks(text, sar::read(text)?), is_benchmark: false },
+    TableFormat { is_in: vmstat::is_in, read: |text| only(vmstat::read(text)?), is_benchmark: false },
+    TableFormat {
+        is_in: diskstats::is_in,
+        read: |text| blocks(text, vec![diskstats::read(text)?]),
+        is_benchmark: false,
+    },
+    TableFormat { is_in: spdk::is_in, read: spdk::read, is_benchmark: true },
+    TableFormat {
+        is_in: normal::syncs::is_in,
+        read: |text| only(normal::syncs::read(text)?),
+        is_benchmark: false,
+    },
+    TableFormat { is_in: kbench::is_in, read: kbench::read, is_benchmark: true },
+    TableFormat { is_in: prometheus::is_in, read: |text| only(prometheus::read(text)?), is_benchmark: false },
+    TableFormat { is_in: fio_log::is_in, read: |text| only(fio_log::read(text)?), is_benchmark: false },
+    TableFormat { is_in: postgres::is_in, read: |text| only(postgres::read(text)?), is_benchmark: false },
 ];
 
 fn only(input: Input) -> Result<Vec<InputResult>, InputError> {

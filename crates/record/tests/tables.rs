@@ -506,6 +506,12 @@ fn numbers_at_a_cut_do_not_count() {
     assert_eq!((read.jobs.len(), read.notes.iter().any(|note| note.text.contains("no end"))), (2, true));
     assert_eq!(run("kbench", &format!("{kbench},329\n")).jobs.len(), 4);
 
+    let compared = "FIO Benchmark Summary\nFor: a vs b\nIOPS (Read/Write)\n Random: 28,832 / 5,730 vs 2";
+    for end in ["\n", "8,832\n", "8,832 / 5,7\n"] {
+        assert_eq!(run("kbench", &format!("{compared}{end}")).jobs.len(), 2, "{end}");
+    }
+    assert_eq!(run("kbench", &format!("{compared}8,832 / 5,730 : 0.00% / 0.00%\n")).jobs.len(), 4);
+
     let buckets = "x_fsync_seconds_bucket{le=\"0.1\"} 90\nx_fsync_seconds_bucket{le=\"+Inf\"} 100\n";
     for count in ["x_fsync_seconds_count 10", "x_fsync_seconds_count 10\n", "x_fsync_seconds_count 100\n"] {
         let read = run("metrics", &format!("{buckets}x_fsync_seconds_sum 20\n{count}"));
@@ -553,4 +559,15 @@ fn pg_stat_io_in_a_comment_keeps_its_first_column() {
     let names = |text: &str| run("view.sql", text).jobs.into_iter().map(|job| job.name).collect::<Vec<_>>();
     assert_eq!(names(view), ["client backend, relation, normal"]);
     assert_eq!(names(&view.replace("--", "")), names(view));
+}
+
+#[test]
+fn summaries_of_kbench_are_of_a_call_each_and_stand_beside_runs_of_fio() {
+    let summary = |iops: &str| format!("FIO Benchmark Summary\nFor: a\nIOPS (Read/Write)\n Random: {iops} / 5,730\n");
+    let two = format!("{}\n{}", summary("28,832"), summary("1,000"));
+    assert_eq!(rates(&two), [[28_832.0, 5730.0], [1000.0, 5730.0]]);
+    let fio = "{\"fio version\": \"fio-3.33\", \"jobs\": [{\"jobname\": \"a\", \"read\": {\"total_ios\": 1000, \
+               \"runtime\": 1000, \"iops\": 1000.0}}]}\n";
+    assert_eq!(rates(&format!("{}{fio}", summary("28,832"))), [vec![28_832.0, 5730.0], vec![1000.0]]);
+    assert_eq!(rates(&format!("{fio}\n{TABLE}")), [[1000.0]], "a device under the load of fio");
 }

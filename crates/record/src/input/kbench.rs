@@ -2,13 +2,12 @@
 
 use super::stated::{StatedLoad, input, result};
 use super::text::InputText;
-use super::{Input, InputError};
+use super::{Input, InputError, InputResult};
 use crate::{DataKind, JobResult, LatencyStats};
 
 /// Reports whether a text contains a summary.
 pub(super) fn is_in(text: &InputText) -> bool {
-    text.lines().any(|line| line.contains("FIO Benchmark ") && line.contains("Summary"))
-        && text.lines().any(|line| KbenchTest::of(line).is_some())
+    text.lines().any(is_title) && text.lines().any(|line| KbenchTest::of(line).is_some())
 }
 
 /// The three tests of kbench, each with random and sequential reads and writes.
@@ -35,49 +34,99 @@ impl KbenchTest {
     }
 }
 
-pub(super) fn read(text: &InputText) -> Result<Input, InputError> {
-    let mut test = None;
-    let mut names: Vec<String> = Vec::new();
-    let mut jobs: Vec<JobResult> = Vec::new();
+/// The summary of a call.
+#[derive(Default)]
+struct KbenchSummary {
+    line: usize,
+    /// Names of compared volumes.
+    volumes: Vec<String>,
+    test: Option<KbenchTest>,
+    jobs: Vec<JobResult>,
+    /// Whether a line of a comparison ends before the change.
+    is_cut: bool,
+}
+
+/// Reads all summaries, each of a call of its own.
+pub(super) fn read(text: &InputText) -> Result<Vec<InputResult>, InputError> {
+    let mut summaries = vec![KbenchSummary::default()];
     for (index, line) in text.whole_lines() {
         let line = line.trim().trim_start_matches(['#', ' ']);
-        if let Some(of) = line.strip_prefix("For:") {
-            names = of.split(" vs ").map(|name| name.trim().to_owned()).collect();
-        } else if let Some(begins) = KbenchTest::of(line) {
-            test = Some(begins);
-        } else if let (Some(test), Some((order, values))) = (test, line.split_once(':')) {
-            let order = order.trim().to_ascii_lowercase();
-            if !matches!(order.as_str(), "random" | "sequential") {
-                continue;
-            }
-            // A comparison has a second pair, and the change in percent behind another colon.
-            for (of, pair) in values.split(':').next().unwrap_or_default().split(" vs ").enumerate() {
-                let volume = if names.len() > 1 { names.get(of).map(String::as_str) } else { None };
-                for (kind, value) in [DataKind::Read, DataKind::Write].into_iter().zip(pair.split('/')) {
-                    let Some(value) = number(value) else {
-                        let what = format!("`{}` is not a number of kbench", value.trim());
-                        return Err(text.error(index, line, what, "give the whole summary of kbench"));
-                    };
-                    let job = of_figure(test, &order, kind, value, volume, jobs.len());
-                    jobs.extend(job);
-                }
-            }
+        if is_title(line) {
+            summaries.push(KbenchSummary { line: index, ..KbenchSummary::default() });
+        } else if let Some(summary) = summaries.last_mut() {
+            summary.take(text, index, line)?;
         }
     }
-    if jobs.is_empty() {
+    summaries.retain(|summary| !summary.jobs.is_empty());
+    if summaries.is_empty() {
         let what = "the summary is cut off before its first figure";
         return Err(text.cut_off(text.len(), what, "give the whole summary of kbench"));
     }
-    let mut notes =
-        vec!["kbench ran one test after the other, and does not print block sizes, depths and times".to_owned()];
-    let has = |test: KbenchTest| jobs.iter().any(|job| job.name.ends_with(test.name()));
-    let missing = [KbenchTest::Iops, KbenchTest::Bandwidth, KbenchTest::Latency].into_iter().filter(|test| !has(*test));
-    let missing: Vec<&str> = missing.map(KbenchTest::name).collect();
-    if !missing.is_empty() {
-        notes.push(format!("the summary has no figures of: {}", missing.join(", ")));
+    let last = summaries.len() - 1;
+    let part = |(number, summary): (usize, KbenchSummary)| {
+        let cut = text.cut_note().filter(|_| number == last);
+        InputResult { line: summary.line + 1, input: summary.input(cut) }
+    };
+    Ok(summaries.into_iter().enumerate().map(part).collect())
+}
+
+impl KbenchSummary {
+    fn take(&mut self, text: &InputText, index: usize, line: &str) -> Result<(), InputError> {
+        if let Some(of) = line.strip_prefix("For:") {
+            self.volumes = of.split(" vs ").map(|name| name.trim().to_owned()).collect();
+            return Ok(());
+        }
+        if let Some(begins) = KbenchTest::of(line) {
+            self.test = Some(begins);
+            return Ok(());
+        }
+        let (Some(test), Some((order, values))) = (self.test, line.split_once(':')) else { return Ok(()) };
+        let order = order.trim().to_ascii_lowercase();
+        if !matches!(order.as_str(), "random" | "sequential") {
+            return Ok(());
+        }
+        // A comparison has a second pair, and the change in percent behind another colon.
+        let is_comparison = self.volumes.len() > 1;
+        let (values, has_change) = values.split_once(':').map_or((values, false), |(values, _)| (values, true));
+        let mut pairs: Vec<&str> = values.split(" vs ").collect();
+        if is_comparison && !has_change {
+            pairs.pop();
+            self.is_cut = true;
+        }
+        for (of, pair) in pairs.into_iter().enumerate() {
+            let volume = if is_comparison { self.volumes.get(of).map(String::as_str) } else { None };
+            for (kind, value) in [DataKind::Read, DataKind::Write].into_iter().zip(pair.split('/')) {
+                let Some(value) = number(value) else {
+                    let what = format!("`{}` is not a number of kbench", value.trim());
+                    return Err(text.error(index, line, what, "give the whole summary of kbench"));
+                };
+                let job = of_figure(test, &order, kind, value, volume, self.jobs.len());
+                self.jobs.extend(job);
+            }
+        }
+        Ok(())
     }
-    notes.extend(text.cut_note());
-    Ok(input("kbench", jobs, &notes))
+
+    fn input(self, cut: Option<String>) -> Input {
+        let mut notes =
+            vec!["kbench ran one test after the other, and does not print block sizes, depths and times".to_owned()];
+        let has = |test: &KbenchTest| self.jobs.iter().any(|job| job.name.ends_with(test.name()));
+        let all = [KbenchTest::Iops, KbenchTest::Bandwidth, KbenchTest::Latency];
+        let missing: Vec<&str> = all.into_iter().filter(|test| !has(test)).map(KbenchTest::name).collect();
+        if !missing.is_empty() {
+            notes.push(format!("the summary has no figures of: {}", missing.join(", ")));
+        }
+        if self.is_cut {
+            notes.push("a line of the comparison is cut off, and its last figures are left out".to_owned());
+        }
+        notes.extend(cut);
+        input("kbench", self.jobs, &notes)
+    }
+}
+
+/// Reports whether a line is the title of a summary, in kbench's own spelling.
+fn is_title(line: &str) -> bool {
+    line.contains("FIO Benchmark ") && line.contains("Summary")
 }
 
 /// Parses a number such as `98,368`.
