@@ -571,3 +571,20 @@ fn summaries_of_kbench_are_of_a_call_each_and_stand_beside_runs_of_fio() {
     assert_eq!(rates(&format!("{}{fio}", summary("28,832"))), [vec![28_832.0, 5730.0], vec![1000.0]]);
     assert_eq!(rates(&format!("{fio}\n{TABLE}")), [[1000.0]], "a device under the load of fio");
 }
+
+#[test]
+fn tables_that_cannot_be_read_are_refused_by_their_name() {
+    for (text, what) in [
+        ("$ vmstat -D\n  3 disks\n  173461 total reads\n", "vmstat -D"),
+        ("--procs-- ---memory---\n r b swpd free\n 1 0 0 9 9 9 0 0 10 10 1 1 1 1 1 0 0\n", "`vmstat`"),
+        ("      capacity     operations     bandwidth\npool  alloc free read write read write\n", "zpool iostat"),
+        ("On Thu, Mar 31, 2022 at 11:22, Michael wrote:\n> a\n", "neither fio's output"),
+        ("a,b,c\n1,2,3\n", "CSV"),
+        ("disk- ---reads---\n total\nsda 0 0 0 0 0 0 0 0 0 0\n", "no device in it had a request"),
+        ("node_disk_read_bytes_total{device=\"sda\"} 3.1e+08\n", "count of requests"),
+        ("[2023-11-20 23:29:08.711158] Starting\n", "neither fio's output"),
+    ] {
+        let error = refused("input", text);
+        assert!(error.what.contains(what), "{text}: {error}");
+    }
+}

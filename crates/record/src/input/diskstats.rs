@@ -53,6 +53,9 @@ impl<'a> DeviceLine<'a> {
         let (minor, rest) = rest.trim_start().split_once(char::is_whitespace)?;
         let (name, fields) = rest.trim_start().split_once(char::is_whitespace)?;
         let (_, _): (u32, u32) = (major.parse().ok()?, minor.parse().ok()?);
+        // A table of other numbers, such as that of vmstat.
+        let is_name = name.contains(|c: char| !c.is_ascii_digit());
+        is_name.then_some(())?;
         Some(Self { name, counters: DiskCounters::parse(fields)? })
     }
 }

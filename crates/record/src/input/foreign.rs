@@ -13,8 +13,10 @@ pub(super) fn refuse(text: &InputText) -> InputError {
     }
     let first = text.lines().position(|line| !line.trim().is_empty()).unwrap_or(0);
     let line = text.line(first).trim();
-    let commas = line.matches(',').count().max(line.matches(';').count());
-    let what = if commas >= 2 {
+    // Text may have commas too, but not as many in the next line.
+    let commas = |line: &str| line.matches(',').count().max(line.matches(';').count());
+    let next = text.lines().skip(first + 1).find(|line| !line.trim().is_empty());
+    let what = if commas(line) >= 2 && next.is_none_or(|next| commas(next) == commas(line)) {
         "this looks like a table (CSV), which may be of anything"
     } else {
         "this is neither fio's output nor a record nor `iostat -x`"
@@ -36,8 +38,12 @@ fn known(line: &str) -> Option<(&'static str, &'static str)> {
     let has = |words: &[&str]| words.iter().all(|word| lower.contains(word));
     Some(if starts(&["<!doctype", "<html", "<?xml", "<head", "<body"]) {
         ("this is a web page or XML", "save the output itself as text, not the page around it")
-    } else if starts(&["procs ---", "procs  ---"]) || has(&["r", "b", "swpd", "free", "buff", "cache"]) {
+    } else if starts(&["procs ---", "procs  ---", "--procs--"]) || has(&["r", "b", "swpd", "free", "buff", "cache"]) {
         ("this is from `vmstat`, which does not distinguish devices", IOSTAT_REMEDY)
+    } else if has(&["total reads"]) || has(&["merged reads"]) {
+        ("this is from `vmstat -D`, which adds up all devices", "give `vmstat -d -t 1 30`, with a table of each")
+    } else if has(&["capacity", "operations", "bandwidth"]) {
+        ("this is from `zpool iostat`, which counts what a pool does, not its devices", IOSTAT_REMEDY)
     } else if starts(&["3;fio-", "4;fio-", "5;fio-", "2;"]) || has(&[";fio-"]) {
         ("this is fio's terse output of version 2, which has no IOPS, or its fields were changed", JSON_REMEDY)
     } else if has(&["iops=", "bw="]) || starts(&["lat (usec)", "lat (msec)", "clat (", "read: iops", "write: iops"]) {

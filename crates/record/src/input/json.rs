@@ -59,9 +59,9 @@ pub(super) fn find(text: &InputText) -> Vec<JsonInput> {
         let ends = known.iter().skip(1).map(|(line, _)| *line).chain([text.len()]);
         return known.iter().zip(ends).map(|(&(line, kind), end)| JsonInput { line, kind, end }).collect();
     }
-    // A bracket begins a list only if an object follows, not the name of a section or a time.
+    // A bracket begins a list only if a value follows, not the name of a section or the time of a log.
     let body = text.whole[text.start_of(first)..].trim_start();
-    let list = body.strip_prefix('[').is_some_and(|rest| rest.trim_start().starts_with(['{', '[', ']']));
+    let list = body.strip_prefix('[').is_some_and(|rest| rest.trim_start().starts_with(['{', '[', '"', ']']));
     let whole = JsonInput { line: first, kind: kind(first), end: text.len() };
     if list || body.starts_with('{') { vec![whole] } else { Vec::new() }
 }

@@ -162,6 +162,12 @@ fn disks(text: &InputText) -> Result<Input, InputError> {
         let notes = text.cut_note().into_iter().collect();
         return Ok(Input::Iostat(Iostat { format, reports: vec![report], notes, ..Iostat::default() }));
     }
+    if last.disks.values().all(|counters| counters.requests() == 0) {
+        let what = "no disk in it has a count of requests";
+        let remedy =
+            "give all of `node_disk_*`, with `node_disk_reads_completed_total` and `node_disk_writes_completed_total`";
+        return Err(text.cut_off(text.len(), what, remedy));
+    }
     let disk = |(name, counters)| StatedDisk { name, counters };
     let note = "counted since boot, in a time that is not printed: rates are not known. A scrape with `node_time_seconds` \
                 and `node_boot_time_seconds`, or two scrapes with their times, has them";

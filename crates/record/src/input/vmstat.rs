@@ -89,7 +89,12 @@ pub(super) fn read(text: &InputText) -> Result<Input, InputError> {
                 _ => "without the length of the intervals: rates are not known. `vmstat -d -t 1 30` has them",
             };
             let notes: Vec<String> = std::iter::once(format!("counted {since}")).chain(text.cut_note()).collect();
-            Ok(of_run(of_disks("vmstat", last.iter().map(disk), &notes)))
+            let run = of_disks("vmstat", last.iter().map(disk), &notes);
+            if run.jobs.is_empty() {
+                let remedy = "run it while the load runs: `vmstat -d -t 1 30`";
+                return Err(text.cut_off(text.len(), "no device in it had a request", remedy));
+            }
+            Ok(of_run(run))
         }
     }
 }
