@@ -5,7 +5,6 @@
 //! cannot be detected.
 
 mod binary;
-mod blocks;
 mod command;
 mod counters;
 mod diskstats;

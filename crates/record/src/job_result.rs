@@ -81,6 +81,13 @@ impl JobResult {
         self.depth_search.unwrap_or(DepthSearchRecord { percentile, depth, ..DepthSearchRecord::default() })
     }
 
+    /// Reports whether there is anything to judge. Other programs may state only bytes, or only the times of syncs.
+    #[must_use]
+    pub fn has_result(&self) -> bool {
+        let result = &self.result;
+        result.ios() > 0 || self.untimed && (result.bytes() > 0 || result.sync.count > 0)
+    }
+
     /// Returns the number of syncs that fio counts, which excludes `fdatasync`.
     #[must_use]
     pub const fn fio_syncs(&self) -> u64 {

@@ -96,12 +96,6 @@ impl Measured {
         self.kinds().map(|(_, result)| result.bytes).fold(0, u64::saturating_add)
     }
 
-    /// Reports whether anything was measured: another program may state only bytes, or only the times of syncs.
-    #[must_use]
-    pub fn has_any(&self) -> bool {
-        self.ios() > 0 || self.bytes() > 0 || self.sync.count > 0
-    }
-
     /// Returns the operations per second over all kinds.
     #[must_use]
     pub fn iops(&self) -> f64 {

@@ -61,7 +61,7 @@ fn waits_at_submission(facts: Facts<'_>) -> Option<Finding> {
 pub(crate) fn limit(facts: Facts<'_>) -> Finding {
     let result = facts.result();
     if result.ios() == 0 {
-        if facts.job.untimed && result.has_any() {
+        if facts.job.has_result() {
             return Finding::new(Code::LimitUnknown, Severity::Info);
         }
         let finding = Finding::new(Code::NothingMeasured, Severity::Distrust);

@@ -26,7 +26,7 @@ impl RunSet {
                 Err(problem) => problems.push(problem),
             }
         }
-        let empty = runs.iter().filter(|resolved| resolved.run.jobs.iter().all(|job| !job.result.has_any()));
+        let empty = runs.iter().filter(|resolved| resolved.run.jobs.iter().all(|job| !job.has_result()));
         problems.extend(empty.map(|resolved| {
             format!(
                 "{}: it contains no measurement: no job completed an operation\nhelp: give another run",

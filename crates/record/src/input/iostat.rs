@@ -2,6 +2,7 @@
 //!
 //! Columns are recognized by name, in any selection and order; those that a version does not print are `None`.
 
+mod blocks;
 pub(super) mod columns;
 mod json;
 mod stacked;
@@ -9,6 +10,7 @@ mod table;
 
 use serde::{Deserialize, Serialize};
 
+pub(super) use blocks::BlockTitles;
 pub(super) use json::read as read_json;
 pub use stacked::StackedDisk;
 pub(super) use stacked::disks_among;

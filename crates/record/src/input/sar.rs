@@ -1,8 +1,7 @@
 //! Reads `sar -d`: the columns of `iostat` for each device, below and beside the times of their intervals.
 
 use super::InputError;
-use super::blocks::BlockTitles;
-use super::iostat::{CounterFormat, Iostat, IostatDevice, IostatReport, columns, take_banner};
+use super::iostat::{BlockTitles, CounterFormat, Iostat, IostatDevice, IostatReport, columns, take_banner};
 use super::text::{InputText, line_number};
 
 const REMEDY: &str = "make it with `LC_ALL=C sar -d -p 1 30`, or `LC_ALL=C sar -d -p -f FILE`";

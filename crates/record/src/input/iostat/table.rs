@@ -3,10 +3,10 @@
 //! A row has as many values as the header has names, all with the same number of decimals; otherwise it was truncated.
 //! The last report must have devices, and as many as the previous one unless an empty line follows.
 
+use super::blocks::BlockTitles;
 use super::columns::{self, number};
 use super::{Iostat, IostatCpu, IostatDevice, IostatReport, REMEDY, set_seconds};
 use crate::input::InputError;
-use crate::input::blocks::BlockTitles;
 use crate::input::text::{InputText, line_number};
 
 /// Reports whether a text contains a table of devices.

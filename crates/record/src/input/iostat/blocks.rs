@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use super::iostat::columns;
-use super::text::InputText;
+use super::columns;
+use crate::input::text::InputText;
 
 /// Lines of text between tables.
-pub(super) struct BlockTitles<'a>(BTreeMap<&'a str, usize>);
+pub(in crate::input) struct BlockTitles<'a>(BTreeMap<&'a str, usize>);
 
 impl<'a> BlockTitles<'a> {
-    pub(super) fn of(text: &'a InputText) -> Self {
+    pub(in crate::input) fn of(text: &'a InputText) -> Self {
         let mut counts = BTreeMap::new();
         text.lines().for_each(|line| *counts.entry(line.trim()).or_default() += 1);
         Self(counts)
@@ -17,7 +17,7 @@ impl<'a> BlockTitles<'a> {
 
     /// Reports whether a line that belongs to no table is the title of those below it. Lines with times, and those that
     /// stand there several times, are of a log around one series of tables.
-    pub(super) fn has(&self, line: &str) -> bool {
+    pub(in crate::input) fn has(&self, line: &str) -> bool {
         let line = line.trim();
         line.contains(char::is_alphabetic)
             && columns::second_of_day(line).is_none()
