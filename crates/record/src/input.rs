@@ -1,8 +1,8 @@
 //! Reads any input, recognized by its content: a record of ours, fio's output, and what other programs print of devices
 //! and their times.
 //!
-//! A truncated document is refused, even if some of its parts are complete. Only a missing device at the very end
-//! cannot be detected.
+//! A truncated document is refused, even if some of its parts are complete. Of a truncated table the complete rows count,
+//! with a note. Only a missing device at the very end cannot be detected.
 
 mod binary;
 mod command;
