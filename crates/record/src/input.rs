@@ -194,11 +194,7 @@ const TABLES: [TableFormat; 10] = [
         is_benchmark: false,
     },
     TableFormat { is_in: spdk::is_in, read: spdk::read, is_benchmark: true },
-    TableFormat {
-        is_in: normal::syncs::is_in,
-        read: |text| only(normal::syncs::read(text)?),
-        is_benchmark: false,
-    },
+    TableFormat { is_in: normal::syncs::is_in, read: |text| only(normal::syncs::read(text)?), is_benchmark: false },
     TableFormat { is_in: kbench::is_in, read: kbench::read, is_benchmark: true },
     TableFormat { is_in: prometheus::is_in, read: |text| only(prometheus::read(text)?), is_benchmark: false },
     TableFormat { is_in: fio_log::is_in, read: |text| only(fio_log::read(text)?), is_benchmark: false },
