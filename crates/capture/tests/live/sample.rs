@@ -49,7 +49,9 @@ fn sums_of_samples_are_those_that_the_kernel_counts() {
         let found = (kind.requests, kind.merges, kind.bytes, kind.latency_ns.unwrap());
         let latency_ns = counted(at + 3) as f64 * 1e6 / counted(at) as f64;
         assert_eq!(found, (counted(at), counted(at + 1), counted(at + 2) * 512, latency_ns), "{}", kind.name);
-        assert!(kind.iops.mean < kind.iops.max && kind.iops.p50 <= kind.iops.p95, "{kind:?}");
+        // A busy host misses intervals, and with them a short burst.
+        assert!(report.missed > 0 || kind.iops.mean < kind.iops.max, "{kind:?}");
+        assert!(kind.iops.p50 <= kind.iops.p95 && kind.iops.p95 <= kind.iops.max, "{kind:?}");
     }
     assert_eq!(report.kinds[3].requests, counted(15));
     assert_eq!(report.requests, report.kinds[4].requests);
