@@ -285,7 +285,13 @@ fn helper_threads_do_what_they_do_in_fio() {
         "--ioengine=psync --rw=randread --norandommap",
     ] {
         let line = format!("--name=a --thread --size=256k --bs=4k --io_submit_mode=offload {line}");
-        let both = pair_with_patience(&line);
+        let (ours, theirs) = pair_with_patience(&line);
+        assert_eq!(ours.outcome.code(), Some(0), "{line}\n{}", ours.outcome.stderr);
+        let Some(theirs) = theirs else {
+            eprintln!("fio did not end: {line}");
+            continue;
+        };
+        let both = [ours, theirs];
         expect_same(&both, 0, &line);
         // fio counts the sync before verification, if it is in this mode.
         let is_counted = |key: &String| !key.contains("job options") && !key.contains("sync/lat_ns/percentile");
