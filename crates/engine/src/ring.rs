@@ -1,11 +1,11 @@
 //! A ring of Linux `io_uring` with the operations in flight on it, for entries of any size.
 //!
-//! Each wait makes one system call, which submits the queued operations and waits with a deadline. Only the thread that
-//! created a ring uses it, so the kernel can deliver completions when the thread asks for them instead of interrupting
-//! it.
+//! Each wait makes one system call to submit the queued operations, and another one if it has to sleep, with a deadline. Only
+//! the thread that created a ring uses it, so the kernel can deliver completions when the thread asks for them instead of
+//! interrupting it.
 
 use std::io;
-use std::os::fd::RawFd;
+use std::os::fd::{AsRawFd, RawFd};
 use std::path::Path;
 
 use io_uring::{Builder, IoUring, cqueue, squeue};
@@ -14,7 +14,7 @@ use units::Nanos;
 
 use crate::buffers::Buffers;
 use crate::clock::{MonotonicClock, timespec};
-use crate::error::{Error, ErrorKind};
+use crate::error::{Error, ErrorKind, last_errno};
 use crate::files::File;
 use crate::setup::Setup;
 use crate::slots::EngineSlots;
@@ -61,10 +61,8 @@ pub(crate) struct KernelRing<S: squeue::EntryMarker, C: RingCompletion> {
     ring: IoUring<S, C>,
     sqpoll: bool,
     iopoll: bool,
-    /// Operations that the kernel has not taken.
-    queued: Vec<S>,
-    /// How many of them are in the ring.
-    pushed: usize,
+    /// Tags of the operations in the ring that the kernel has not been told of, oldest first.
+    queued: Vec<Tag>,
     slots: EngineSlots,
     clock: MonotonicClock,
 }
@@ -97,7 +95,6 @@ impl<S: squeue::EntryMarker, C: RingCompletion> KernelRing<S, C> {
             sqpoll: setup.sqpoll,
             iopoll: setup.hipri,
             queued: Vec::with_capacity(setup.depth as usize),
-            pushed: 0,
             slots: EngineSlots::new(setup.depth),
             clock: setup.clock,
         }
@@ -125,60 +122,46 @@ impl<S: squeue::EntryMarker, C: RingCompletion> KernelRing<S, C> {
     /// # Safety
     /// The memory that the entry refers to must stay valid, and unused elsewhere, until the operation completes.
     #[inline]
-    pub(crate) unsafe fn queue(&mut self, tag: Tag, entry: S) {
+    pub(crate) unsafe fn queue(&mut self, tag: Tag, entry: &S) {
         self.slots.take(tag);
-        self.queued.push(entry);
-    }
-
-    /// Moves the queued operations into the ring. The kernel's thread takes them from there; otherwise they are submitted by
-    /// the next call.
-    #[inline]
-    fn push_queued(&mut self) {
-        if self.pushed == self.queued.len() {
-            return;
+        self.queued.push(tag);
+        if self.sqpoll {
+            // The kernel's thread may take it at once.
+            self.slots.stamp(tag, self.clock.now());
         }
-        // SAFETY: the caller of `queue` guarantees the memory of each entry.
-        while unsafe { self.ring.submission().push_multiple(&self.queued[self.pushed..]) }.is_err() {
+        // SAFETY: the caller guarantees the memory of the entry.
+        while unsafe { self.ring.submission().push(entry) }.is_err() {
             // There is an entry for each tag, but the kernel's thread may complete operations before it reports that it
             // has taken their entries. It reports that soon, so an error here only means to try again.
             let _ = self.ring.submitter().squeue_wait();
-        }
-        self.pushed = self.queued.len();
-        if self.sqpoll {
-            self.take(self.pushed);
         }
     }
 
     /// Stamps the oldest operations, which the kernel has taken, with one reading of the clock.
     #[inline]
     fn take(&mut self, count: usize) {
-        if count == 0 {
+        if self.queued.is_empty() {
             return;
         }
         let submitted = self.clock.now();
-        let taken = &self.queued[..count.min(self.pushed)];
-        taken.iter().for_each(|entry| self.slots.stamp(tag_of(entry.get_user_data()), submitted));
-        if taken.len() == self.queued.len() {
-            self.queued.clear();
-            self.pushed = 0;
-        } else {
-            self.pushed -= taken.len();
-            let count = taken.len();
-            self.queued.drain(..count);
+        self.queued[..count].iter().for_each(|tag| self.slots.stamp(*tag, submitted));
+        if count == self.queued.len() {
+            return self.queued.clear();
         }
+        self.queued.drain(..count);
     }
 
     /// Makes one system call, which submits the queued operations and waits for `want` completions, at most for
     /// `limit`. Returns whether a signal interrupted it.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn enter(&mut self, want: u32, limit: Option<Nanos>) -> bool {
-        self.push_queued();
-        let (to_submit, wakeup) = {
-            let queue = self.ring.submission();
-            if self.sqpoll { (0, queue.need_wakeup()) } else { (queue.len() as u32, false) }
-        };
-        if self.sqpoll && want == 0 && !wakeup {
-            return false;
+        let mut wakeup = false;
+        if self.sqpoll {
+            self.queued.clear();
+            wakeup = self.ring.submission().need_wakeup();
+            if want == 0 && !wakeup {
+                return false;
+            }
         }
         let time = limit.map(timespec);
         let argument = WaitArgument {
@@ -190,13 +173,17 @@ impl<S: squeue::EntryMarker, C: RingCompletion> KernelRing<S, C> {
         let flags = ENTER_GETEVENTS | ENTER_EXT_ARG | if wakeup { ENTER_SQ_WAKEUP } else { 0 };
         // SAFETY: `argument` and the time it points to outlive the call and have the layout that the kernel expects
         // with `ENTER_EXT_ARG`.
-        let entered = unsafe { self.ring.submitter().enter(to_submit, want, flags, Some(&argument)) };
-        // As in fio, the call is part of the submission.
-        if let (Ok(taken), false) = (&entered, self.sqpoll) {
-            self.take(*taken);
+        let taken = unsafe {
+            let (fd, queued, bytes) = (self.ring.as_raw_fd(), self.queued.len() as u32, size_of::<WaitArgument>());
+            libc::syscall(libc::SYS_io_uring_enter, fd, queued, want, flags, &raw const argument, bytes)
+        };
+        if taken < 0 {
+            // After a timeout or with a full completion queue, the caller only reads the queue again.
+            return !matches!(last_errno(), libc::ETIME | libc::EAGAIN | libc::EBUSY);
         }
-        // After a timeout or with a full completion queue, the caller only reads the queue again.
-        matches!(entered, Err(error) if !matches!(error.raw_os_error(), Some(libc::ETIME | libc::EAGAIN | libc::EBUSY)))
+        // As in fio, the call is part of the submission.
+        self.take(taken as usize);
+        false
     }
 
     /// Appends the known completions to `done`, with the result that `convert` makes of an operation's user data and of

@@ -225,7 +225,7 @@ impl Target for Uring {
                 self.deferred |= !matches!(op.kind, OpKind::Read | OpKind::Write);
                 // SAFETY: entries point into `buffers` or `vectors`, which stay until nothing is in flight (see `drop`),
                 // and `route` has checked that each range lies within the buffer of its own tag.
-                unsafe { self.ring.queue(op.tag, entry) };
+                unsafe { self.ring.queue(op.tag, &entry) };
             }
             SubmissionRoute::Inline => self.perform(&op),
             SubmissionRoute::Refused(result) => {

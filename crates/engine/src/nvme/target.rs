@@ -429,7 +429,7 @@ impl Target for Passthrough {
         match self.entry(&op) {
             // SAFETY: an entry points into `buffers`, `metadata`, `vectors` or `ranges` at the place of its tag. They
             // stay until nothing is in flight (see `drop`), and `entry` has checked that each range lies within them.
-            Ok(entry) => unsafe { self.ring.queue(op.tag, entry) },
+            Ok(entry) => unsafe { self.ring.queue(op.tag, &entry) },
             Err(result) => {
                 let now = self.clock.now();
                 self.ready.push(Completion { tag: op.tag, submitted: now, completed: now, result });
