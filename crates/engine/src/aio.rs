@@ -236,6 +236,34 @@ impl Aio {
         if taken < 0 { Err(last_errno()) } else { Ok(taken as usize) }
     }
 
+    fn submit_all(&mut self) {
+        while let Some(first) = self.queued.first() {
+            // On buffered files the call itself does the I/O, one operation after the other.
+            let call = self.requests[first.index()].as_call(self.latest);
+            let length = self.vectors.as_ref().map(|vectors| vectors[first.index()].iov_len as u32);
+            self.in_call.enter(BlockedCall { length: length.unwrap_or(call.length), ..call });
+            let submitted_count = self.submit_queued();
+            self.in_call.leave();
+            match submitted_count {
+                // As in fio, the call is part of the submission.
+                Ok(taken) => {
+                    let submitted = self.clock.now();
+                    self.queued[..taken].iter().for_each(|tag| self.slots.stamp(*tag, submitted));
+                    if taken == self.queued.len() {
+                        return self.queued.clear();
+                    }
+                    self.queued.drain(..taken);
+                }
+                Err(libc::EINTR) if thread::is_abandoned() => return,
+                Err(libc::EINTR) => {}
+                // The kernel's queue is full and accepts more after a completion. With nothing else in flight there
+                // would be none, and waiting would never end.
+                Err(libc::EAGAIN) if self.slots.in_flight() as usize > self.queued.len() => return,
+                Err(errno) => self.reject_first(errno),
+            }
+        }
+    }
+
     fn finish(&mut self, event: AioEvent, completed: Nanos) -> Completion {
         let tag = Tag(event.data as u32);
         Completion { tag, submitted: self.slots.release(tag), completed, result: event.result as i32 }
@@ -248,7 +276,7 @@ impl SubmissionQueue for Aio {
         self.slots.in_flight()
     }
 
-    #[inline]
+    #[inline(always)]
     fn collect(&mut self, done: &mut Vec<Completion>) {
         done.append(&mut self.ready);
         let Some(mut event) = self.context.pop() else {
@@ -275,35 +303,10 @@ impl SubmissionQueue for Aio {
         self.flush();
     }
 
-    #[inline]
+    #[inline(always)]
     fn flush(&mut self) {
-        if self.queued.is_empty() {
-            return;
-        }
-        while let Some(first) = self.queued.first() {
-            // On buffered files the call itself does the I/O, one operation after the other.
-            let call = self.requests[first.index()].as_call(self.latest);
-            let length = self.vectors.as_ref().map(|vectors| vectors[first.index()].iov_len as u32);
-            self.in_call.enter(BlockedCall { length: length.unwrap_or(call.length), ..call });
-            let submitted_count = self.submit_queued();
-            self.in_call.leave();
-            match submitted_count {
-                // As in fio, the call is part of the submission.
-                Ok(taken) => {
-                    let submitted = self.clock.now();
-                    self.queued[..taken].iter().for_each(|tag| self.slots.stamp(*tag, submitted));
-                    if taken == self.queued.len() {
-                        return self.queued.clear();
-                    }
-                    self.queued.drain(..taken);
-                }
-                Err(libc::EINTR) if thread::is_abandoned() => return,
-                Err(libc::EINTR) => {}
-                // The kernel's queue is full and accepts more after a completion. With nothing else in flight there
-                // would be none, and waiting would never end.
-                Err(libc::EAGAIN) if self.slots.in_flight() as usize > self.queued.len() => return,
-                Err(errno) => self.reject_first(errno),
-            }
+        if !self.queued.is_empty() {
+            self.submit_all();
         }
     }
 

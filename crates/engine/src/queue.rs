@@ -33,26 +33,22 @@ pub(crate) fn wait<Q: SubmissionQueue>(
     until: Nanos,
     done: &mut Vec<Completion>,
 ) {
+    let enough = done.len() + min as usize;
     if min == 0 {
         queue.poll();
-        queue.collect(done);
-        return;
     }
-    let enough = done.len() + min as usize;
-    queue.collect(done);
-    while done.len() < enough {
+    let mut interrupted = false;
+    loop {
+        queue.collect(done);
+        if interrupted || done.len() >= enough {
+            return queue.flush();
+        }
         if queue.in_flight() == 0 {
-            clock.sleep_until(until);
-            return;
+            return clock.sleep_until(until);
         }
         let want = (enough - done.len()).min(queue.in_flight() as usize) as u32;
-        let interrupted = wait_once(queue, clock, want, until);
-        queue.collect(done);
-        if interrupted {
-            return;
-        }
+        interrupted = wait_once(queue, clock, want, until);
     }
-    queue.flush();
 }
 
 /// Waits once: sleeps if the deadline is far, polls the queue otherwise. Returns whether to stop waiting because the

@@ -186,7 +186,7 @@ impl SubmissionQueue for Uring {
         self.ring.in_flight()
     }
 
-    #[inline]
+    #[inline(always)]
     fn collect(&mut self, done: &mut Vec<Completion>) {
         done.append(&mut self.ready);
         self.ring.collect(done, |user_data, reported| UserData(user_data).result(reported));
