@@ -76,6 +76,8 @@ pub struct DriveWorker {
     /// Reads of these passes.
     to_read_back: u64,
     abandoned: Vec<Abandoned>,
+    /// Whether operations count at the depth that each of them reaches.
+    counts_each: bool,
     /// Operations whose depth is counted when the queue is filled up.
     refilled: u32,
     start: Nanos,
@@ -118,6 +120,7 @@ impl DriveWorker {
             replayed: 0,
             to_read_back: 0,
             abandoned: Vec::new(),
+            counts_each: policy.batch.is_none() && (policy.complete_min > 1 || policy.low.is_some()),
             refilled: 0,
             start: Nanos::MAX,
             ramp_end: Nanos::MAX,
@@ -359,16 +362,14 @@ impl DriveWorker {
     /// it, so that another one may follow.
     #[inline]
     fn count_depth(&mut self, before: u32, issued: u32, is_limited: bool) {
-        let (policy, in_flight) = (&self.policy, self.slots.in_flight());
-        if policy.batch.is_some() {
-            self.meter.at_depth(in_flight, issued);
-        } else if policy.complete_min > 1 || policy.low.is_some() {
-            (1..=issued).for_each(|nth| self.meter.at_depth(before + nth, 1));
-        } else {
+        if self.counts_each {
+            return (1..=issued).for_each(|nth| self.meter.at_depth(before + nth, 1));
+        }
+        if self.slots.has_free() && is_limited && self.policy.batch.is_none() {
             self.refilled += issued;
-            if !is_limited || !self.slots.has_free() {
-                self.meter.at_depth(in_flight, std::mem::take(&mut self.refilled));
-            }
+        } else {
+            let refilled = issued + std::mem::take(&mut self.refilled);
+            self.meter.at_depth(self.slots.in_flight(), refilled);
         }
     }
 
