@@ -184,7 +184,8 @@ fn run_without_operations_is_distrusted() {
     // Published without the writes between them, syncs are a result.
     run.jobs[0].untimed = true;
     run.jobs[0].result.sync = LatencyStats { count: 9, mean_ns: 1e6, ..LatencyStats::default() };
-    assert_eq!(verdict(&run).headline.code, Code::LimitUnknown);
+    let headline = verdict(&run).headline;
+    assert_eq!((headline.code, headline.evidence[0].quantity), (Code::LimitUnknown, Quantity::SyncMean));
     assert!(!distrusted(&analyse(&run)));
 }
 

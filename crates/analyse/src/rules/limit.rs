@@ -62,7 +62,12 @@ pub(crate) fn limit(facts: Facts<'_>) -> Finding {
     let result = facts.result();
     if result.ios() == 0 {
         if facts.job.has_result() {
-            return Finding::new(Code::LimitUnknown, Severity::Info);
+            let (sync, finding) = (&result.sync, Finding::new(Code::LimitUnknown, Severity::Info));
+            return match sync.percentile_ns(99.0) {
+                _ if sync.mean_ns > 0.0 => finding.with(Quantity::SyncMean, sync.mean_ns, EvidenceSource::Printed),
+                Some(ns) => finding.with(Quantity::SyncP99, ns as f64, EvidenceSource::Printed),
+                None => finding,
+            };
         }
         let finding = Finding::new(Code::NothingMeasured, Severity::Distrust);
         return finding.with(Quantity::Runtime, result.elapsed_ns() as f64, EvidenceSource::Counters);

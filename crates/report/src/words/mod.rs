@@ -280,6 +280,9 @@ fn statement(finding: &Finding, about: SentenceContext<'_>) -> String {
         Code::CpusShort => volume::cpus(figures),
         Code::LimitUnknown if figures.has(Quantity::UnlikeJobs) => run::unlike_jobs(figures),
         Code::LimitUnknown if figures.has(Quantity::InFlightAchieved) => run::depth_unknown(figures),
+        Code::LimitUnknown if figures.has(Quantity::SyncMean) || figures.has(Quantity::SyncP99) => {
+            "Only syncs were measured, so the limit of reads and writes cannot be determined.".to_owned()
+        }
         Code::LimitUnknown if about.untimed => {
             "The rate and the latency of operations are not both known, so the limit cannot be determined.".to_owned()
         }
