@@ -33,6 +33,7 @@ mod idleness;
 mod input;
 mod job_result;
 mod kind;
+mod known;
 mod latency;
 mod measured;
 mod model;
@@ -74,6 +75,7 @@ pub use input::{
 };
 pub use job_result::{DepthSearchRecord, JobEvidence, JobResult, ProbeRecord, TargetFacts, TargetKind, Throttle};
 pub use kind::DataKind;
+pub use known::{KnownLatency, KnownTransfers};
 pub use latency::{LatencyStats, Percentile};
 pub use measured::{
     CpuUseRecord, DirectionResult, IntervalRecord, Measured, PriorityLatency, SampleRecord, SeriesRecord,

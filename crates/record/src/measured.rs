@@ -84,6 +84,11 @@ impl Measured {
         DataKind::ALL.into_iter().map(|kind| (kind, self.kind(kind)))
     }
 
+    /// Iterates over the kinds with a result. Other programs may state only bytes.
+    pub fn used_kinds(&self) -> impl Iterator<Item = (DataKind, &DirectionResult)> {
+        self.kinds().filter(|(_, result)| result.ios > 0 || result.bytes > 0)
+    }
+
     /// Returns the operations of all kinds, without syncs.
     #[must_use]
     pub fn ios(&self) -> u64 {

@@ -109,13 +109,18 @@ impl OpenMetrics {
 
     /// Appends the samples of a summary: values by percentile, sum and count.
     pub fn summary(&mut self, labels: &str, quantiles: impl IntoIterator<Item = (f64, f64)>, sum: f64, count: u64) {
+        self.quantiles(labels, quantiles);
+        self.line("_sum", labels, sum);
+        self.line("_count", labels, count as f64);
+    }
+
+    /// Appends the samples of a summary whose sum or count is not known.
+    pub fn quantiles(&mut self, labels: &str, quantiles: impl IntoIterator<Item = (f64, f64)>) {
         for (percent, value) in quantiles {
             // Rounded as text, because 99.9 / 100 is not 0.999 in binary.
             let quantile = format!("{:.6}", percent / 100.0);
             self.line("", &with(labels, "quantile", quantile.trim_end_matches('0')), value);
         }
-        self.line("_sum", labels, sum);
-        self.line("_count", labels, count as f64);
     }
 
     /// Appends the samples of a histogram: for each bound the number of values up to it, then sum and count.

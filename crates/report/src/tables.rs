@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use analyse::Verdict;
-use record::{DirectionResult, JobResult, LatencyStats, Measured, Run};
+use record::{DirectionResult, JobResult, KnownTransfers, LatencyStats, Measured, Run};
 use units::{Bytes, Nanos, count};
 
 use crate::openmetrics::of_runs::{BANDWIDTH, BYTES, ERRORS, IOPS, OPERATIONS, PERCENTILES, RESPONSE, SERVICE};
@@ -16,8 +16,7 @@ type Row<'a> = (&'a JobResult, &'static str, Cow<'a, DirectionResult>);
 
 fn rows(run: &Run) -> impl Iterator<Item = Row<'_>> {
     run.jobs.iter().flat_map(|job| {
-        let kinds = job.result.kinds().filter(|(_, result)| result.ios > 0);
-        let kinds = kinds.map(move |(kind, result)| (job, kind.name(), Cow::Borrowed(result)));
+        let kinds = job.result.used_kinds().map(move |(kind, result)| (job, kind.name(), Cow::Borrowed(result)));
         kinds.chain(syncs(&job.result).map(|result| (job, "sync", Cow::Owned(result))))
     })
 }
@@ -69,33 +68,32 @@ fn csv_rows(runs: &[Among<'_>]) -> String {
 }
 
 fn csv_row(out: &mut String, (job, kind, result): Row<'_>) {
+    let known = job.known_transfers(&result);
+    let fixed =
+        |value: Option<f64>, decimals: usize| value.map_or_else(String::new, |value| format!("{value:.decimals$}"));
+    let whole = |value: Option<u64>| value.map_or_else(String::new, |value| value.to_string());
     let mut fields = vec![
         escape::csv(&job.name),
         job.group.to_string(),
         job.workers.to_string(),
         kind.to_owned(),
-        result.ios.to_string(),
-        result.bytes.to_string(),
-        format!("{:.3}", result.runtime_ns as f64 / 1e9),
-        format!("{:.1}", result.iops()),
-        format!("{:.0}", result.bytes_per_second()),
+        whole(known.ios),
+        whole(known.bytes),
+        fixed(known.runtime_ns.map(|ns| ns as f64 / 1e9), 3),
+        fixed(known.iops, 1),
+        fixed(known.bytes_per_second, 0),
     ];
-    csv_latency(&mut fields, &result.service);
-    csv_latency(&mut fields, &result.response);
+    for latency in [&result.service, &result.response] {
+        let known = job.known_latency(latency);
+        fields.extend([fixed(known.mean_ns, 0), fixed(known.stddev_ns, 0)]);
+        // A lower bound is no value.
+        let exact = |percent: &f64| latency.percentile(*percent).filter(|percentile| !percentile.at_least);
+        fields.extend(PERCENTILES.iter().map(|percent| whole(exact(percent).map(|percentile| percentile.ns))));
+        fields.push(whole(known.max_ns));
+    }
     fields.push(job.error.to_string());
     out.push_str(&fields.join(","));
     out.push('\n');
-}
-
-fn csv_latency(fields: &mut Vec<String>, latency: &LatencyStats) {
-    let known = |text: String| if latency.count == 0 { String::new() } else { text };
-    fields.push(known(format!("{:.0}", latency.mean_ns)));
-    fields.push(known(format!("{:.0}", latency.stddev_ns)));
-    // A lower bound is no value.
-    let exact = |percent: f64| latency.percentile(percent).filter(|percentile| !percentile.at_least);
-    let percentile = |&percent: &f64| exact(percent).map_or_else(String::new, |percentile| percentile.ns.to_string());
-    fields.extend(PERCENTILES.iter().map(percentile));
-    fields.push(known(latency.max_ns.to_string()));
 }
 
 /// Returns a Markdown table, followed by the verdicts.
@@ -143,18 +141,19 @@ pub(crate) fn markdown_of(runs: &[ReportedRun<'_>]) -> String {
 }
 
 fn markdown_row(out: &mut String, (job, kind, result): &Row<'_>, name: &str, latency: &LatencyStats) {
-    let time = |ns: Option<u64>| ns.map_or_else(|| "-".to_owned(), |ns| Nanos::new(ns).to_string());
-    let known = |ns: u64| (latency.count > 0).then_some(ns);
+    let or_dash = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
+    let time = |ns: Option<u64>| or_dash(ns.map(|ns| Nanos::new(ns).to_string()));
+    let (transfers, times) = (job.known_transfers(result), job.known_latency(latency));
     let mut cells = vec![
         escape::markdown(&job.name),
         (*kind).to_owned(),
-        count(result.iops()),
-        format!("{}/s", Bytes::new(result.bytes_per_second() as u64)),
+        or_dash(transfers.iops.map(count)),
+        or_dash(transfers.bytes_per_second.map(|bytes| format!("{}/s", Bytes::new(bytes as u64)))),
         name.to_owned(),
-        time(known(latency.mean_ns as u64)),
+        time(times.mean_ns.map(|ns| ns as u64)),
     ];
     cells.extend(PERCENTILES[..4].iter().map(|&percent| words::percentile(latency.percentile(percent))));
-    cells.push(time(known(latency.max_ns)));
+    cells.push(time(times.max_ns));
     out.push_str(&format!("| {} |\n", cells.join(" | ")));
 }
 
@@ -177,16 +176,18 @@ fn metrics(runs: &[Among<'_>]) -> String {
     let mut out = OpenMetrics::default();
     let all: Vec<Labelled<'_>> =
         runs.iter().flat_map(|among| rows(among.1).map(move |row| (labels(*among, &row), row))).collect();
-    type Figure = fn(&DirectionResult) -> f64;
+    type Figure = fn(&KnownTransfers) -> Option<f64>;
     let figures: [(Metric, Figure); 4] = [
-        (OPERATIONS, |result| result.ios as f64),
-        (BYTES, |result| result.bytes as f64),
-        (IOPS, DirectionResult::iops),
-        (BANDWIDTH, DirectionResult::bytes_per_second),
+        (OPERATIONS, |known| known.ios.map(|ios| ios as f64)),
+        (BYTES, |known| known.bytes.map(|bytes| bytes as f64)),
+        (IOPS, |known| known.iops),
+        (BANDWIDTH, |known| known.bytes_per_second),
     ];
     for (metric, figure) in figures {
         out.family(metric);
-        all.iter().for_each(|(labels, row)| out.sample(labels, figure(&row.2)));
+        for (labels, (job, _, result)) in &all {
+            figure(&job.known_transfers(result)).iter().for_each(|value| out.sample(labels, *value));
+        }
     }
     summary(&mut out, &all, SERVICE, |result| &result.service);
     summary(&mut out, &all, RESPONSE, |result| &result.response);
@@ -204,11 +205,15 @@ fn summary(out: &mut OpenMetrics, all: &[Labelled<'_>], metric: Metric, pick: fn
     }
     out.family(metric);
     for (labels, row) in counted {
-        let latency = pick(&row.2);
+        let (job, _, result) = row;
+        let latency = pick(result);
         let exact = |percent: f64| latency.percentile(percent).filter(|percentile| !percentile.at_least);
         let known = |percent: f64| exact(percent).map(|percentile| (percent, percentile.ns as f64 / 1e9));
         let quantiles = PERCENTILES.into_iter().filter_map(known);
-        out.summary(labels, quantiles, latency.sum_ns() / 1e9, latency.count);
+        match (job.known_transfers(result).ios, job.known_latency(latency).mean_ns) {
+            (Some(_), Some(_)) => out.summary(labels, quantiles, latency.sum_ns() / 1e9, latency.count),
+            _ => out.quantiles(labels, quantiles),
+        }
     }
 }
 

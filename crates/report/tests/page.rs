@@ -5,7 +5,7 @@ use record::{
     CpuUseRecord, Declared, DeclaredPerKind, DeclaredSizes, DirectionResult, DiskUse, HostRecord, JobResult,
     LatencyStats, Measured, Note, Run, RunOutcome, SCHEMA, Tool, from_json,
 };
-use report::{SheetStyle, csv, json, markdown, open_metrics, text};
+use report::{ResultDocument, ResultFormat, SheetStyle, csv, json, markdown, open_metrics, text};
 
 /// Returns latencies around 1.3 ms with a tail.
 fn latency(count: u64, mean_ns: f64) -> LatencyStats {
@@ -144,20 +144,20 @@ fn tables_are_verbatim() {
     assert_eq!(open_metrics(&run), include_str!("expected/table.prom"));
 }
 
-/// Returns the report of what another program printed.
-fn page_of(printed: &str) -> String {
+/// Returns the run that another program printed.
+fn printed_run(printed: &str) -> Run {
     match record::read_input("input", printed.as_bytes(), None) {
-        Ok(record::Input::Run(run)) => page(&run, 100),
+        Ok(record::Input::Run(run)) => *run,
         other => panic!("{other:?}"),
     }
 }
 
+const KBENCH: &str = "FIO Benchmark Summary\nIOPS (Read/Write)\n Random: 28,832 / 5,730\nBandwidth in KiB/sec \
+                      (Read/Write)\n Random: 1,024 / 2,048\nLatency in ns (Read/Write)\n Random: 303,098 / 1,029,192\n";
+
 #[test]
 fn what_other_programs_do_not_print_is_not_made_up() {
-    let kbench = page_of(
-        "FIO Benchmark Summary\nIOPS (Read/Write)\n Random: 28,832 / 5,730\nBandwidth in KiB/sec (Read/Write)\n \
-         Random: 1,024 / 2,048\nLatency in ns (Read/Write)\n Random: 303,098 / 1,029,192\n",
-    );
+    let kbench = page(&printed_run(KBENCH), 100);
     for printed in [
         "random read iops  randread\n  read          28.8k IOPS\n",
         "  write         2 MiB/s (2.10 MB/s)\n",
@@ -168,6 +168,33 @@ fn what_other_programs_do_not_print_is_not_made_up() {
     for made_up in ["16 min 40 s", "operations,", "1970", "CPU", "0 ns", " 0 IOPS", "No operation"] {
         assert!(!kbench.contains(made_up), "{made_up}\n{kbench}");
     }
-    let etcd = page_of("x_fsync_seconds_bucket{le=\"0.1\"} 90\nx_fsync_seconds_bucket{le=\"+Inf\"} 100\n");
+    let etcd =
+        page(&printed_run("x_fsync_seconds_bucket{le=\"0.1\"} 995\nx_fsync_seconds_bucket{le=\"+Inf\"} 1000\n"), 100);
     assert!(!etcd.contains("0 ns") && !etcd.contains("No operation completed"), "{etcd}");
+    assert!(etcd.replace('\n', " ").contains("Only syncs were measured"), "{etcd}");
+}
+
+/// Tables and pages had the nominal time of such results, counts that follow from it, and zeros.
+#[test]
+fn tables_and_pages_leave_out_what_other_programs_do_not_print() {
+    let run = printed_run(KBENCH);
+    let row = |name: &str| csv(&run).lines().find(|line| line.starts_with(name)).unwrap().to_owned();
+    assert!(row("random read iops").starts_with("random read iops,0,1,read,,,,28832.0,,"), "{}", csv(&run));
+    assert!(row("random write bandwidth").contains(",write,,,,,2097152,,"), "{}", csv(&run));
+    assert!(row("random read latency").contains(",read,,,,,,303098,,"), "{}", csv(&run));
+    let markdown = markdown(&run, &analyse(&run));
+    assert!(
+        markdown.contains("| random read latency | read | - | - | service | 303 us | - | - | - | - | - |"),
+        "{markdown}"
+    );
+    let metrics = open_metrics(&run);
+    assert!(!metrics.contains("fathom_operations_total{") && !metrics.contains("_count{"), "{metrics}");
+    assert_eq!(metrics.lines().filter(|line| line.starts_with("fathom_iops{")).count(), 2, "{metrics}");
+    let verdicts = analyse(&run);
+    let html =
+        ResultDocument::Run(&run, &verdicts).render(ResultFormat::Html, SheetStyle { width: 100, colour: false });
+    assert!(html.contains("random read iops") && html.contains("28.8k") && html.contains("2 MiB/s"), "{html}");
+    for made_up in ["16 min 40 s", "28.8M", "0 ns", "0 B", ">0<"] {
+        assert!(!html.contains(made_up), "{made_up}");
+    }
 }

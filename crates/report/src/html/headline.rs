@@ -24,19 +24,23 @@ pub(super) fn rate(bytes_per_second: f64) -> String {
     format!("{}/s", Bytes::new(bytes_per_second as u64))
 }
 
-/// Returns `60.4k IOPS at 448 µs on data.bin`; `None` if no operation completed.
+/// Returns `60.4k IOPS at 448 µs on data.bin`; `None` if no rate is known.
 pub(super) fn result(member: &Member<'_>) -> Option<String> {
-    let result = &member.job.result;
+    let each = member.job.result.service_mean_ns().map_or_else(String::new, |ns| format!(" at {}", time(ns)));
+    Some(format!("{}{each}{}", pace(member)?, target(member)))
+}
+
+/// Returns `60.4k IOPS`, or bytes per second of large operations; `None` if neither is known.
+pub(super) fn pace(member: &Member<'_>) -> Option<String> {
     let (iops, bytes_per_second) = member
         .kinds()
         .fold((0.0, 0.0), |(iops, bytes), (_, kind)| (iops + kind.iops(), bytes + kind.bytes_per_second()));
-    if iops <= 0.0 {
-        return None;
+    let is_large = bytes_per_second >= LARGE_BYTES * iops;
+    match iops.max(bytes_per_second) > 0.0 {
+        true if is_large => Some(rate(bytes_per_second)),
+        true => Some(format!("{} IOPS", count(iops))),
+        false => None,
     }
-    let is_large = bytes_per_second / iops >= LARGE_BYTES;
-    let done = if is_large { rate(bytes_per_second) } else { format!("{} IOPS", count(iops)) };
-    let each = result.service_mean_ns().map_or_else(String::new, |ns| format!(" at {}", time(ns)));
-    Some(format!("{done}{each}{}", target(member)))
 }
 
 /// Returns ` on data.bin` or ` on gcp/pd-ssd,size=500GiB`.
@@ -55,40 +59,57 @@ fn target(member: &Member<'_>) -> String {
 
 /// Writes a row of tiles per kind of operation, then tiles about all kinds; a single kind shares its row with them.
 pub(super) fn tiles(out: &mut Markup, job: &JobResult) {
-    let used: Vec<_> = job.result.kinds().filter(|(_, result)| result.ios > 0).collect();
+    let used: Vec<_> = job.result.used_kinds().collect();
     let rest = of_all(job);
     let write_rest = |out: &mut Markup| rest.iter().for_each(|(name, value, more)| tile(out, name, value, more));
     if let [(kind, result)] = used.as_slice() {
         out.class("dl", "tiles", |out| {
-            of_kind(out, *kind, result);
+            of_kind(out, job, *kind, result);
             write_rest(out);
         });
         return;
     }
-    used.iter().for_each(|(kind, result)| out.class("dl", "tiles", |out| of_kind(out, *kind, result)));
+    used.iter().for_each(|(kind, result)| out.class("dl", "tiles", |out| of_kind(out, job, *kind, result)));
     if !rest.is_empty() {
         out.class("dl", "tiles", write_rest);
     }
 }
 
-fn of_kind(out: &mut Markup, kind: DataKind, result: &DirectionResult) {
-    let bytes = Bytes::new(result.bytes_per_second() as u64);
-    let done = format!("{} in {}", count(result.ios as f64), time(result.runtime_ns as f64));
-    tile(out, &format!("{} IOPS", kind.name()), &count(result.iops()), &done);
-    tile(out, "throughput", &rate(result.bytes_per_second()), &format!("{}/s", bytes.decimal()));
+fn of_kind(out: &mut Markup, job: &JobResult, kind: DataKind, result: &DirectionResult) {
+    let (name, known) = (kind.name(), job.known_transfers(result));
+    if let Some(iops) = known.iops {
+        let done = known.ios.zip(known.runtime_ns);
+        let done = done.map_or_else(String::new, |(ios, ns)| format!("{} in {}", count(ios as f64), time(ns as f64)));
+        tile(out, &format!("{name} IOPS"), &count(iops), &done);
+    } else if let Some(ios) = known.ios {
+        tile(out, &format!("{name} operations"), &count(ios as f64), "");
+    }
+    if let Some(bytes_per_second) = known.bytes_per_second {
+        let decimal = format!("{}/s", Bytes::new(bytes_per_second as u64).decimal());
+        let of = if known.iops.is_some() { String::new() } else { format!("{name} ") };
+        tile(out, &format!("{of}throughput"), &rate(bytes_per_second), &decimal);
+    } else if let Some(bytes) = known.bytes {
+        tile(out, &format!("{name} bytes"), &Bytes::new(bytes).to_string(), "");
+    }
     // With a schedule, users wait from the due time on.
     let (name, latency) =
         if result.response.count > 0 { ("response", &result.response) } else { ("latency", &result.service) };
     if latency.count == 0 {
         return;
     }
-    tile(out, &format!("mean {name}"), &time(latency.mean_ns), &format!("± {}", time(latency.stddev_ns)));
+    let known = job.known_latency(latency);
+    if let Some(mean_ns) = known.mean_ns {
+        let deviation = known.stddev_ns.map_or_else(String::new, |ns| format!("± {}", time(ns)));
+        tile(out, &format!("mean {name}"), &time(mean_ns), &deviation);
+    }
     for (percent, label) in [(50.0, "p50"), (99.0, "p99"), (99.9, "p99.9")] {
         if let Some(percentile) = latency.percentile(percent) {
             tile(out, &format!("{label} {name}"), &micro(&crate::words::percentile(Some(percentile))), "");
         }
     }
-    tile(out, "slowest", &time(latency.max_ns as f64), "");
+    if let Some(ns) = known.max_ns {
+        tile(out, "slowest", &time(ns as f64), "");
+    }
 }
 
 fn of_all(job: &JobResult) -> Vec<(&'static str, String, String)> {
@@ -136,14 +157,16 @@ pub(super) fn latency_table(job: &JobResult) -> Option<HtmlTable> {
     let head: Vec<&str> = ["latency", "mean", "deviation"].into_iter().chain(names).chain(["slowest"]).collect();
     let mut table =
         HtmlTable::new("Service counts from submission, response from when an operation was due.", &head, 1);
-    table.rows = latencies(&job.result).into_iter().map(|(label, latency)| latency_row(label, latency)).collect();
+    table.rows = latencies(&job.result).into_iter().map(|(label, latency)| latency_row(label, latency, job)).collect();
     (!table.rows.is_empty()).then_some(table)
 }
 
-fn latency_row(label: String, latency: &LatencyStats) -> Vec<String> {
-    let mut row = vec![label, time(latency.mean_ns), time(latency.stddev_ns)];
+fn latency_row(label: String, latency: &LatencyStats, job: &JobResult) -> Vec<String> {
+    let known = job.known_latency(latency);
+    let time_or_dash = |ns: Option<f64>| ns.map_or_else(|| "-".to_owned(), time);
+    let mut row = vec![label, time_or_dash(known.mean_ns), time_or_dash(known.stddev_ns)];
     let value = |percent| micro(&crate::words::percentile(latency.percentile(percent)));
     row.extend(PERCENTILES.iter().map(|(percent, _)| value(*percent)));
-    row.push(time(latency.max_ns as f64));
+    row.push(time_or_dash(known.max_ns.map(|ns| ns as f64)));
     row
 }

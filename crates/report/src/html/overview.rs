@@ -5,7 +5,7 @@ use units::count;
 
 use super::common::{SECTIONS, severity};
 use super::findings::{micro, split, tone};
-use super::headline::{rate, time};
+use super::headline::{pace, rate, time};
 use super::markup::Markup;
 use super::part::{Member, SectionPart};
 use crate::chart::isolated;
@@ -43,8 +43,8 @@ const NAMED: usize = 3;
 /// Returns the result of a job: `oltp 19.8k IOPS`.
 fn result(part: &SectionPart<'_>) -> Option<String> {
     let member = part.members.first()?;
-    let iops: f64 = member.kinds().map(|(_, kind)| kind.iops()).sum();
-    Some(format!("{} {} IOPS", isolated(&member.job.name), count(iops)))
+    let pace = pace(member).map_or_else(String::new, |pace| format!(" {pace}"));
+    Some(format!("{}{pace}", isolated(&member.job.name)))
 }
 
 /// Writes a row for each kind of operation of each job, with a link to the job's section.
@@ -84,13 +84,14 @@ fn rows(out: &mut Markup, number: usize, part: &SectionPart<'_>, member: &Member
     let kinds: Vec<_> = member.kinds().collect();
     let cells = |index: usize| -> [String; 5] {
         let Some((kind, result)) = kinds.get(index) else { return Default::default() };
-        let known = |ns: Option<f64>| ns.map_or_else(|| "-".to_owned(), time);
+        let or_dash = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
         let latency = &result.service;
+        let known = member.job.known_transfers(result);
         [
             kind.name().to_owned(),
-            count(result.iops()),
-            rate(result.bytes_per_second()),
-            known((latency.count > 0).then_some(latency.mean_ns)),
+            or_dash(known.iops.map(count)),
+            or_dash(known.bytes_per_second.map(rate)),
+            or_dash(member.job.known_latency(latency).mean_ns.map(time)),
             micro(&crate::words::percentile(latency.percentile(99.0))),
         ]
     };

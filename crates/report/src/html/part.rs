@@ -46,9 +46,9 @@ impl PageBudget {
 }
 
 impl Member<'_> {
-    /// Returns the kinds of operations that completed.
+    /// Returns the kinds of operations with a result.
     pub(super) fn kinds(&self) -> impl Iterator<Item = (DataKind, &DirectionResult)> {
-        self.job.result.kinds().filter(|(_, result)| result.ios > 0)
+        self.job.result.used_kinds()
     }
 }
 

@@ -13,8 +13,6 @@ const PERCENTILES: [(f64, &str); 6] =
     [(50.0, "p50"), (99.0, "p99"), (99.9, "p99.9"), (95.0, "p95"), (99.99, "p99.99"), (90.0, "p90")];
 
 /// Returns the lines of the table, with labels of `indent` characters; empty if no latencies were recorded.
-///
-/// Other programs print only some statistics: those that are 0 are not known.
 pub(super) fn table(job: &JobResult, width: usize, indent: usize) -> Vec<String> {
     let rows = rows(&job.result);
     if rows.is_empty() {
@@ -25,9 +23,7 @@ pub(super) fn table(job: &JobResult, width: usize, indent: usize) -> Vec<String>
     percentiles.iter().for_each(|(_, name)| head.push_str(&format!("{name:>COLUMN$}")));
     head.push_str(&format!("{:>COLUMN$}", "max"));
     let mut lines = vec![head];
-    lines.extend(
-        rows.iter().map(|(label, latency)| row(label, latency, job.declared.header_only, &percentiles, indent)),
-    );
+    lines.extend(rows.iter().map(|(label, latency)| row(label, latency, job, &percentiles, indent)));
     lines
 }
 
@@ -52,17 +48,15 @@ pub(crate) fn rows(result: &Measured) -> Vec<(String, &LatencyStats)> {
     rows
 }
 
-fn row(label: &str, latency: &LatencyStats, is_stated: bool, percentiles: &[(f64, &str)], indent: usize) -> String {
-    let time = |ns: f64| Nanos::new(ns.round() as u64).to_string();
-    let known = |ns: f64| if ns > 0.0 || !is_stated { time(ns) } else { "-".to_owned() };
-    let has_spread = !is_stated || latency.stddev_ns > 0.0 || latency.max_ns > 0 && latency.min_ns == latency.max_ns;
-    let deviation = if has_spread { time(latency.stddev_ns) } else { "-".to_owned() };
-    let mean = format!("{} ± {deviation}", known(latency.mean_ns));
+fn row(label: &str, latency: &LatencyStats, job: &JobResult, percentiles: &[(f64, &str)], indent: usize) -> String {
+    let time = |ns: Option<f64>| ns.map_or_else(|| "-".to_owned(), |ns| Nanos::new(ns.round() as u64).to_string());
+    let known = job.known_latency(latency);
+    let mean = format!("{} ± {}", time(known.mean_ns), time(known.stddev_ns));
     let mut line = format!("  {label:<width$}{mean:>MEAN$}", width = indent - 2);
     for (percent, _) in percentiles {
         let value = crate::words::percentile(latency.percentile(*percent));
         line.push_str(&format!("{value:>COLUMN$}"));
     }
-    line.push_str(&format!("{:>COLUMN$}", known(latency.max_ns as f64)));
+    line.push_str(&format!("{:>COLUMN$}", time(known.max_ns.map(|ns| ns as f64))));
     line
 }

@@ -86,7 +86,7 @@ impl RunPage {
         let (declared, result) = (&job.declared, &job.result);
         self.sheet.gap();
         self.title(job);
-        for (kind, _) in result.kinds().filter(|(_, kind)| kind.ios > 0 || kind.bytes > 0) {
+        for (kind, _) in result.used_kinds() {
             match job.untimed {
                 true => self.stated(job, kind),
                 false => self.throughput(job, kind),
@@ -142,24 +142,20 @@ impl RunPage {
 
     /// Appends what another program states of a kind, without the time that it took: rates or counts.
     fn stated(&mut self, job: &JobResult, kind: DataKind) {
-        let result = job.result.kind(kind);
-        let (ios, bytes) = (result.ios > 0, result.bytes > 0);
-        let rate = Bytes::new(result.bytes_per_second() as u64);
-        let known = match result.runtime_ns > 0 {
-            // Its counts follow from a nominal time.
-            true => [
-                ios.then(|| format!("{} IOPS", count(result.iops()))),
-                bytes.then(|| format!("{rate}/s ({}/s)", rate.decimal())),
-            ],
-            // A mean without a count stands for one operation.
-            false => [
-                (result.ios > 1).then(|| format!("{} operations", grouped(result.ios))),
-                bytes.then(|| Bytes::new(result.bytes).to_string()),
-            ],
+        let known = job.known_transfers(job.result.kind(kind));
+        let rate = |bytes_per_second: f64| {
+            let rate = Bytes::new(bytes_per_second as u64);
+            format!("{rate}/s ({}/s)", rate.decimal())
         };
-        let known: Vec<String> = known.into_iter().flatten().collect();
-        if !known.is_empty() {
-            self.sheet.field(kind.name(), &known.join(", "));
+        let figures = [
+            known.iops.map(|iops| format!("{} IOPS", count(iops))),
+            known.bytes_per_second.map(rate),
+            known.ios.map(|ios| format!("{} operations", grouped(ios))),
+            known.bytes.map(|bytes| Bytes::new(bytes).to_string()),
+        ];
+        let figures: Vec<String> = figures.into_iter().flatten().collect();
+        if !figures.is_empty() {
+            self.sheet.field(kind.name(), &figures.join(", "));
         }
     }
 
