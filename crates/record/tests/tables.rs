@@ -405,6 +405,27 @@ Average:         dm-0      8.00      0.00     32.00      4.00      0.02      2.0
     assert_eq!((iostat.reports.len(), iostat.reports[0].devices.len()), (1, 1));
 }
 
+/// Where rows were left out, the interval to the next one was taken for as long as all of them.
+#[test]
+fn averages_of_sar_count_where_rows_between_are_missing() {
+    let excerpt = |before: &str, average: &str| {
+        format!(
+            "05:30:02 AM       DEV       tps     rkB/s     await     %util\n\
+             {before} AM      dm-0      8.26      0.00      2.04      2.13\n\
+             10:30:16 AM      dm-0      7.06      0.06      9.04     17.34\n\
+             Average:         dm-0      {average}      0.04      3.81     15.32\n"
+        )
+    };
+    let within = counters(&excerpt("10:10:10", "7.39"));
+    assert_eq!((within.reports.len(), within.reports[0].devices[0].iops()), (1, 7.39));
+    assert_eq!(within.reports[0].seconds, Some(5.0 * 3600.0 + 14.0));
+    assert!(within.notes[0].contains("8.18") && within.notes[0].ends_with("its averages count"), "{:?}", within.notes);
+    let outside = counters(&excerpt("08:00:09", "5.39"));
+    assert_eq!((outside.reports.len(), outside.notes.len()), (2, 1));
+    assert!(outside.notes[0].ends_with("the rows count"), "{:?}", outside.notes);
+    assert_eq!(counters(&excerpt("08:00:09", "7.66")).notes, Vec::<String>::new());
+}
+
 #[test]
 fn rows_of_sar_before_a_cut_count() {
     let lines = SAR.lines().take(5).collect::<Vec<_>>().join("\n");

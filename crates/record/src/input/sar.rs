@@ -1,8 +1,12 @@
 //! Reads `sar -d`: the columns of `iostat` for each device, below and beside the times of their intervals.
 
+use std::collections::{BTreeMap, BTreeSet};
+
+use units::significant;
+
 use super::InputError;
 use super::iostat::{BlockTitles, CounterFormat, Iostat, IostatDevice, IostatReport, columns, take_banner};
-use super::text::{InputText, line_number};
+use super::text::{CUT_LINE, InputText, line_number};
 
 const REMEDY: &str = "make it with `LC_ALL=C sar -d -p 1 30`, or `LC_ALL=C sar -d -p -f FILE`";
 
@@ -110,7 +114,7 @@ pub(super) fn read(text: &InputText) -> Result<Vec<Iostat>, InputError> {
                     reader.is_titled |= titles.has(line) && !is_average(first);
                 }
                 Err(_) if Some(index) == last && reader.has_rows() => {
-                    reader.iostat.notes.push("the last line is cut off, and left out".to_owned());
+                    reader.iostat.notes.push(CUT_LINE.to_owned());
                 }
                 Err(error) => return Err(error),
             }
@@ -142,9 +146,12 @@ impl SarReader {
         };
         let mut iostat = std::mem::replace(&mut self.iostat, next);
         let averages = std::mem::take(&mut self.averages);
-        if iostat.reports.is_empty() {
-            let line = averages[0].line;
-            iostat.reports.push(IostatReport { line, devices: averages, ..IostatReport::default() });
+        let gaps = missing_rows(&iostat.reports, &averages);
+        iostat.notes.extend(gaps.as_ref().map(MissingRows::note));
+        if iostat.reports.is_empty() || gaps.is_some_and(|gaps| gaps.is_within) {
+            let seconds = iostat.reports.iter().map(|report| report.seconds).sum::<Option<f64>>();
+            let (line, seconds) = (averages[0].line, seconds.filter(|seconds| *seconds > 0.0));
+            iostat.reports = vec![IostatReport { line, seconds, devices: averages, ..IostatReport::default() }];
         }
         self.when = None;
         self.blocks.push(iostat);
@@ -195,4 +202,48 @@ impl SarReader {
         }
         Ok(true)
     }
+}
+
+/// Rows that were left out of an output, as its averages show.
+struct MissingRows {
+    device: String,
+    /// Operations per second of the rows, and of the averages.
+    iops: [f64; 2],
+    /// Whether they are missing between others, which makes one interval of several.
+    is_within: bool,
+}
+
+impl MissingRows {
+    fn note(&self) -> String {
+        let [of_rows, average] = self.iops.map(|iops| significant(iops, 3));
+        let used = if self.is_within { "its averages count" } else { "the rows count" };
+        format!(
+            "rows are missing: those of {} have {of_rows} operations per second, and sar's average is {average}; {used}",
+            self.device
+        )
+    }
+}
+
+/// Returns the first device whose average contradicts its rows.
+fn missing_rows(reports: &[IostatReport], averages: &[IostatDevice]) -> Option<MissingRows> {
+    /// Relative difference that times of whole seconds explain, and factor between intervals that are not of one length.
+    const ROUNDED: f64 = 0.05;
+    const LONGER: f64 = 1.5;
+    let seconds: Vec<f64> = reports.iter().map(|report| report.seconds).collect::<Option<_>>()?;
+    let total_s: f64 = seconds.iter().sum();
+    let (shortest, longest) = seconds.iter().fold((f64::INFINITY, 0.0_f64), |(a, b), s| (a.min(*s), b.max(*s)));
+    let mut operations: BTreeMap<&str, f64> = BTreeMap::new();
+    for (report, seconds) in reports.iter().zip(&seconds) {
+        let devices = report.devices.iter();
+        devices.for_each(|device| *operations.entry(&device.name).or_default() += device.iops() * seconds);
+    }
+    let mut known: BTreeSet<&str> = BTreeSet::new();
+    // After a restart sar begins new averages.
+    let are_of_all = averages.iter().all(|average| known.insert(&average.name));
+    averages.iter().filter(|_| are_of_all).find_map(|average| {
+        let iops = [operations.get(average.name.as_str())? / total_s, average.iops()];
+        let differs = (iops[0] - iops[1]).abs() > ROUNDED * iops[1] + 0.1_f64.powi(average.decimals as i32);
+        let is_within = longest > LONGER * shortest;
+        differs.then(|| MissingRows { device: average.name.clone(), iops, is_within })
+    })
 }

@@ -2,7 +2,7 @@
 
 use super::iostat::columns;
 use super::stated::{StatedLoad, input, result};
-use super::text::InputText;
+use super::text::{CUT_LINE, InputText};
 use super::{Input, InputError, InputResult};
 use crate::{DataKind, LatencyStats};
 
@@ -155,7 +155,7 @@ pub(super) fn read(text: &InputText) -> Result<Vec<InputResult>, InputError> {
             match row(text, index, &table.columns, &load) {
                 Ok(read) => table.rows.extend(read),
                 Err(_) if Some(index) == last && !table.rows.is_empty() => {
-                    notes.push("the last line is cut off, and left out".to_owned());
+                    notes.push(CUT_LINE.to_owned());
                 }
                 Err(error) => return Err(error),
             }

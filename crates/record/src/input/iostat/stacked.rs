@@ -39,7 +39,7 @@ impl Iostat {
     }
 }
 
-/// Divides devices among the disks that they lie on. `operations` of a device tell how busy it was.
+/// Divides devices among the disks that they lie on. `operations` returns how busy a device was.
 pub(in crate::input) fn disks_among(names: &[String], operations: impl Fn(&str) -> f64) -> Vec<StackedDisk> {
     let disk_of = |name: &String| match DeviceKind::of(name) {
         DeviceKind::Partition(disk) => names.iter().find(|known| **known == disk),

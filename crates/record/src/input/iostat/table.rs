@@ -7,7 +7,7 @@ use super::blocks::BlockTitles;
 use super::columns::{self, number};
 use super::{Iostat, IostatCpu, IostatDevice, IostatReport, REMEDY, set_seconds};
 use crate::input::InputError;
-use crate::input::text::{InputText, line_number};
+use crate::input::text::{CUT_LINE, InputText, line_number};
 
 /// Reports whether a text contains a table of devices.
 pub(in crate::input) fn is_in(text: &InputText) -> bool {
@@ -268,7 +268,7 @@ impl IostatTableReader<'_> {
     fn leave_out_row(&mut self) -> bool {
         let leaves = self.report.as_ref().is_some_and(|report| !report.devices.is_empty());
         if leaves {
-            self.iostat.notes.push("the last line is cut off, and left out".to_owned());
+            self.iostat.notes.push(CUT_LINE.to_owned());
         }
         leaves
     }
