@@ -480,6 +480,40 @@ fn tables_below_titles_are_separate() {
     assert_eq!(rates(&hosts), separate);
 }
 
+/// Series of copies below titles were read as one, with an interval from the end of one to the begin of the next.
+#[test]
+fn series_below_titles_are_separate() {
+    let copy = |second: u32, reads: u32| format!("{second}\n8 0 sda {reads} 0 {reads} 10 0 0 0 0 0 0 0\n");
+    let one = copy(10, 0) + &copy(11, 100);
+    let other = copy(90, 500) + &copy(91, 700);
+    assert_eq!(rates(&format!("$ run 1\n{one}$ run 2\n{other}")), [[100.0], [200.0]]);
+    let saved = |series: &str| format!("# fathom capture --sample 1s: counters of sda\n# host: vm\n{series}");
+    assert_eq!(rates(&(saved(&one) + &saved(&other))), [[100.0], [200.0]]);
+    assert_eq!(rates(&format!("before\n{}after\n{}", copy(10, 0), copy(20, 100))), [[10.0]], "one interval");
+    let vmstat = |command: &str| format!("$ {command}\n{VMSTAT}{VMSTAT_LATER}");
+    assert_eq!(rates(&(vmstat("vmstat -d 5 2") + &vmstat("vmstat -d 10 2"))), [[3000.0], [1500.0]]);
+}
+
+/// Counts that fell were taken as no operations at all.
+#[test]
+fn views_of_pg_stat_io_that_fell_are_of_separate_servers() {
+    let view = |reads: u32| {
+        format!("backend_type,context,reads,read_time\nclient backend,normal,{reads},{reads}\nchecker,normal,9,9\n")
+    };
+    let reads = |text: &str| {
+        let parts = read_inputs("pg.csv", text.as_bytes()).unwrap().parts;
+        let reads = |part: record::InputResult| match part.input {
+            Input::Run(run) => (part.line, run.jobs[0].result.read.ios),
+            Input::Iostat(_) => panic!("no run"),
+        };
+        parts.into_iter().map(reads).collect::<Vec<_>>()
+    };
+    assert_eq!(reads(&(view(100) + "\n" + &view(700))), [(1, 600)]);
+    assert_eq!(reads(&(view(700) + "\n" + &view(100))), [(1, 700), (5, 100)]);
+    let pair = view(100) + "\n" + &view(700);
+    assert_eq!(reads(&format!("first run\n{pair}\nsecond run\n{pair}")), [(2, 600), (11, 600)]);
+}
+
 #[test]
 fn rows_of_iostat_before_a_cut_count() {
     let text = format!("{TABLE}sdb           5000.00   4000.00    1.00     4.00    1.00  9");

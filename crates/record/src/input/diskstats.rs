@@ -4,8 +4,10 @@
 //! Two copies of a device make a report of the interval between them, with the columns of `iostat -x`. Lines of
 //! `/proc/stat` may stand beside those of devices.
 
+use std::ops::Range;
+
 use super::counters::CounterSeries;
-use super::iostat::{CounterFormat, Iostat, IostatCpu};
+use super::iostat::{BlockTitles, CounterFormat, Iostat, IostatCpu, series};
 use super::text::{InputText, line_number};
 use super::{DEVICES_MAX, InputError};
 use crate::DiskCounters;
@@ -19,27 +21,42 @@ pub(super) fn is_in(text: &InputText) -> bool {
     text.lines().any(|line| DeviceLine::parse(line).is_some())
 }
 
-/// Reads a series.
-pub(super) fn read(text: &InputText) -> Result<Iostat, InputError> {
+/// Reads all series.
+pub(super) fn read(text: &InputText) -> Result<Vec<Iostat>, InputError> {
+    let titles = BlockTitles::of(text);
+    let is_title = |line: &str| line.starts_with(HOST) || is_text(line.trim()) && titles.has(line);
+    let lines_with = |is: &dyn Fn(&str) -> bool| -> Vec<usize> {
+        text.whole_lines().filter(|(_, line)| is(line)).map(|(index, _)| index).collect()
+    };
+    let copies = lines_with(&|line| time_ns(line.trim()).is_some());
+    series(&lines_with(&is_title), &copies, text.len()).into_iter().map(|lines| one_series(text, lines)).collect()
+}
+
+fn one_series(text: &InputText, lines: Range<usize>) -> Result<Iostat, InputError> {
     let mut reader = DiskstatsReader::default();
-    for (index, line) in text.whole_lines() {
+    for (index, line) in text.whole_lines().skip(lines.start).take(lines.len()) {
         reader.line(text, index, line)?;
     }
     let old_partitions = reader.old_partitions;
     let mut iostat = reader.series.finish(CounterFormat::Diskstats);
-    iostat.notes.extend(text.cut_note());
+    let cut_note = text.cut_note().filter(|_| lines.end == text.len());
+    let is_cut = cut_note.is_some();
+    iostat.notes.extend(cut_note);
     if old_partitions {
         iostat.notes.push("partitions have no times here, as before Linux 2.6.25, and are left out".to_owned());
     }
     if iostat.reports.iter().all(|report| report.devices.is_empty()) {
-        let what = match text.cut_note().is_none() {
-            true => "no device has two copies of its counters, which make an interval",
-            false => "the last line has no end and may be cut off, and no device has two copies before it",
+        let what = match is_cut {
+            false => "no device has two copies of its counters, which make an interval",
+            true => "the last line has no end and may be cut off, and no device has two copies before it",
         };
-        return Err(text.cut_off(text.len(), what, REMEDY));
+        return Err(text.cut_off(lines.end, what, REMEDY));
     }
     Ok(iostat)
 }
+
+/// Fact of the host above a series of `fathom capture`.
+const HOST: &str = "# host: ";
 
 /// A line of `/proc/diskstats`.
 struct DeviceLine<'a> {
@@ -85,7 +102,7 @@ impl DiskstatsReader {
             self.cpu(index, line);
         } else if is_old_partition(line) {
             self.old_partitions = true;
-        } else if !word.is_empty() && !is_of_stat(word) {
+        } else if line.starts_with(|c: char| c.is_ascii_digit()) {
             let what = match self.series.now_ns.is_none() {
                 true => "this is neither a time nor a line of /proc/diskstats",
                 false => "this is no line of /proc/diskstats with its 14, 18 or 20 fields",
@@ -172,9 +189,11 @@ fn is_old_partition(line: &str) -> bool {
         && words.iter().enumerate().all(|(at, word)| at == 2 || word.parse::<u64>().is_ok())
 }
 
-/// Reports whether a line is one of `/proc/stat`.
-fn is_of_stat(word: &str) -> bool {
-    word.starts_with("cpu")
+/// Reports whether a line is neither of the counters nor of `/proc/stat`.
+fn is_text(line: &str) -> bool {
+    let word = line.split_ascii_whitespace().next().unwrap_or_default();
+    let is_of_stat = word.starts_with("cpu")
         || word.starts_with("procs_")
-        || matches!(word, "intr" | "ctxt" | "btime" | "processes" | "softirq")
+        || matches!(word, "intr" | "ctxt" | "btime" | "processes" | "softirq");
+    !is_of_stat && !word.starts_with(|c: char| c.is_ascii_digit() || c == '#') && time_ns(line).is_none()
 }

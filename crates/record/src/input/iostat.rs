@@ -10,7 +10,7 @@ mod table;
 
 use serde::{Deserialize, Serialize};
 
-pub(super) use blocks::BlockTitles;
+pub(super) use blocks::{BlockTitles, series};
 pub(super) use json::read as read_json;
 pub use stacked::StackedDisk;
 pub(super) use stacked::disks_among;

@@ -1,9 +1,10 @@
 //! Reads PostgreSQL's `pg_stat_io`, as `psql` prints it: aligned, expanded (`\x`), as CSV, or every few seconds
 //! (`\watch`).
 
+use super::iostat::{BlockTitles, series};
 use super::stated::{StatedLoad, input, mean_of, result};
 use super::text::InputText;
-use super::{Input, InputError};
+use super::{Input, InputError, InputResult};
 use crate::{DataKind, JobResult};
 
 const REMEDY: &str = "make it with `psql --csv -c 'SELECT * FROM pg_stat_io'`";
@@ -20,6 +21,8 @@ struct PostgresTable {
     rows: Vec<Vec<String>>,
     /// Seconds between tables, which `\watch` prints above each.
     every_s: Option<f64>,
+    /// Line on which it begins.
+    line: usize,
 }
 
 impl PostgresTable {
@@ -38,8 +41,19 @@ impl PostgresTable {
     fn number(&self, row: &[String], name: &str) -> f64 {
         self.value(row, name)
             .and_then(|text| text.replace(',', "").parse().ok())
-            .filter(|n: &f64| *n >= 0.0)
+            .filter(|n: &f64| (0.0..u64::MAX as f64).contains(n))
             .unwrap_or(0.0)
+    }
+
+    /// Reports whether a row has more operations than in a later table: that is of another server, or after a reset.
+    fn exceeds(&self, later: &Self) -> bool {
+        let counts = |table: &Self, row: &[String]| ["reads", "writes"].map(|name| table.number(row, name));
+        self.rows.iter().any(|row| {
+            let same = later.rows.iter().find(|known| later.name(known) == self.name(row));
+            same.is_some_and(|same| {
+                counts(self, row).iter().zip(counts(later, same)).any(|(count, later)| *count > later)
+            })
+        })
     }
 
     /// Returns the name of a row: who did what kind of operations.
@@ -54,13 +68,13 @@ fn tables(text: &InputText) -> Vec<PostgresTable> {
     let mut tables: Vec<PostgresTable> = Vec::new();
     let mut every_s = None;
     let mut open = false;
-    for (_, line) in text.whole_lines() {
+    for (index, line) in text.whole_lines() {
         let cells = |separator: char| line.split(separator).map(|cell| cell.trim().to_owned()).collect::<Vec<_>>();
         let every = line.split_once("(every ").and_then(|(_, rest)| rest.split_once('s')?.0.parse().ok());
         every_s = every.or(every_s);
         if line.trim_start().starts_with("-[ RECORD ") {
             if line.contains("RECORD 1 ") {
-                tables.push(PostgresTable { every_s, ..PostgresTable::default() });
+                tables.push(PostgresTable { every_s, line: index, ..PostgresTable::default() });
             }
             open = false;
             if let Some(table) = tables.last_mut() {
@@ -75,7 +89,7 @@ fn tables(text: &InputText) -> Vec<PostgresTable> {
             cells = cells[1..cells.len() - 1].to_vec();
         }
         if cells.iter().any(|cell| cell == "backend_type" || cell == "context" || cell == "reads") && cells.len() > 2 {
-            tables.push(PostgresTable { names: cells, every_s, ..PostgresTable::default() });
+            tables.push(PostgresTable { names: cells, every_s, line: index, ..PostgresTable::default() });
             open = true;
         } else if cells.len() == 2 && !open && separator == '|' {
             if let Some(table) = tables.last_mut() {
@@ -96,17 +110,40 @@ fn tables(text: &InputText) -> Vec<PostgresTable> {
     tables
 }
 
-pub(super) fn read(text: &InputText) -> Result<Input, InputError> {
-    let mut tables: Vec<PostgresTable> = tables(text).into_iter().filter(PostgresTable::is_of_io).collect();
-    let first = if tables.len() > 1 { Some(tables.swap_remove(0)) } else { None };
-    let Some(table) = tables.pop() else {
+/// Reads all tables. Several are of one server at different times, unless counts fall from one to the next.
+pub(super) fn read(text: &InputText) -> Result<Vec<InputResult>, InputError> {
+    let tables: Vec<PostgresTable> = tables(text).into_iter().filter(PostgresTable::is_of_io).collect();
+    if tables.is_empty() {
+        return Err(text.cut_off(text.len(), "there is no row of `pg_stat_io` in it", REMEDY));
+    }
+    let titles = BlockTitles::of(text);
+    let is_title = |line: &str| !line.contains(['|', ',']) && !line.contains(" rows)") && titles.has(line);
+    let title_lines: Vec<usize> =
+        text.lines().enumerate().filter(|(_, line)| is_title(line)).map(|(index, _)| index).collect();
+    let begins: Vec<usize> = tables.iter().map(|table| table.line).collect();
+    let lines = series(&title_lines, &begins, text.len());
+    let part_of = |table: &PostgresTable| lines.partition_point(|lines| lines.end <= table.line);
+    let is_series = |a: &PostgresTable, b: &PostgresTable| part_of(a) == part_of(b) && !a.exceeds(b);
+    let parts: Vec<&[PostgresTable]> = tables.chunk_by(is_series).collect();
+    let count = parts.len();
+    let part = |(number, tables): (usize, &[PostgresTable])| {
+        let cut_note = text.cut_note().filter(|_| number + 1 == count);
+        let line = tables.first().map_or(0, |table| table.line) + 1;
+        Ok(InputResult { line, input: of_tables(text, tables, cut_note)? })
+    };
+    parts.into_iter().enumerate().map(part).collect()
+}
+
+/// Reads the tables of one server.
+fn of_tables(text: &InputText, tables: &[PostgresTable], cut_note: Option<String>) -> Result<Input, InputError> {
+    let Some((table, before)) = tables.split_last() else {
         return Err(text.cut_off(text.len(), "there is no row of `pg_stat_io` in it", REMEDY));
     };
+    let first = before.first();
     // Of several tables, the increase from the first to the last counts.
-    let between = tables.len() as f64 + 1.0;
-    let seconds = first.as_ref().and(table.every_s).map(|every| every * between);
+    let seconds = first.and(table.every_s).map(|every| every * before.len() as f64);
     let before = |row: &[String], name: &str| {
-        let first = first.as_ref()?;
+        let first = first?;
         let same = first.rows.iter().find(|known| first.name(known) == table.name(row))?;
         Some(first.number(same, name))
     };
@@ -138,7 +175,7 @@ pub(super) fn read(text: &InputText) -> Result<Input, InputError> {
         }
         job.result.sync = mean_of(figure("fsyncs") as u64, figure("fsync_time") * 1e6);
         (extends, extend_ms) = (extends + figure("extends"), extend_ms + figure("extend_time"));
-        if job.result.ios() + job.result.sync.count > 0 {
+        if job.result.ios() > 0 || job.result.sync.count > 0 {
             jobs.push(job);
         }
     }
@@ -162,6 +199,6 @@ pub(super) fn read(text: &InputText) -> Result<Input, InputError> {
         let each = if mean > 0.0 { format!(", {mean:.3} ms each,") } else { String::new() };
         notes.push(format!("{extends:.0} extends of files{each} do not count as writes"));
     }
-    notes.extend(text.cut_note());
+    notes.extend(cut_note);
     Ok(input("postgresql", jobs, &notes))
 }

@@ -1,11 +1,13 @@
 //! Reads `vmstat -d`: counters of each device since boot, once or in intervals. The length of an interval is known from
 //! the times of `-t`, or from a command line above: `$ vmstat -d 5 3`.
 
+use std::ops::Range;
+
 use super::counters::CounterSeries;
-use super::iostat::{CounterFormat, Iostat};
+use super::iostat::{BlockTitles, CounterFormat, Iostat, series};
 use super::stated::{StatedDisk, of_disks};
 use super::text::InputText;
-use super::{Input, InputError, iostat::columns, of_run};
+use super::{Input, InputError, InputResult, iostat::columns, of_run};
 use crate::{DiskCounters, KindCounters};
 
 /// Reports whether a text contains a table of devices of `vmstat`.
@@ -48,11 +50,20 @@ fn interval_s(line: &str) -> Option<f64> {
     numbers.first().copied().filter(|seconds| options.contains("-") && (1.0..1e6).contains(seconds))
 }
 
-pub(super) fn read(text: &InputText) -> Result<Input, InputError> {
+/// A copy of the counters: rows with their lines.
+type VmstatCopy<'a> = Vec<(usize, VmstatRow<'a>)>;
+
+/// Reads the outputs of one or several calls.
+pub(super) fn read(text: &InputText) -> Result<Vec<InputResult>, InputError> {
     // A copy begins when a device stands there again.
-    let mut copies: Vec<Vec<(usize, VmstatRow<'_>)>> = Vec::new();
+    let mut copies: Vec<VmstatCopy<'_>> = Vec::new();
+    let (titles, mut title_lines) = (BlockTitles::of(text), Vec::new());
     for (index, line) in text.whole_lines() {
-        let Some(row) = VmstatRow::parse(line) else { continue };
+        let Some(row) = VmstatRow::parse(line) else {
+            let is_names = is_head(line) || line.trim_start().starts_with("total merged");
+            title_lines.extend((!is_names && titles.has(line)).then_some(index));
+            continue;
+        };
         let begins = copies.last().is_none_or(|copy| copy.iter().any(|(_, known)| known.name == row.name));
         if begins {
             copies.push(Vec::new());
@@ -61,19 +72,33 @@ pub(super) fn read(text: &InputText) -> Result<Input, InputError> {
             copy.push((index, row));
         }
     }
+    let begins: Vec<usize> = copies.iter().filter_map(|copy| Some(copy.first()?.0)).collect();
+    let mut copies = copies.into_iter().peekable();
+    let mut results = Vec::new();
+    for lines in series(&title_lines, &begins, text.len()) {
+        let own = std::iter::from_fn(|| copies.next_if(|copy| copy.first().is_some_and(|(line, _)| *line < lines.end)));
+        let own: Vec<VmstatCopy<'_>> = own.collect();
+        let line = own.first().and_then(|copy| copy.first()).map_or(0, |(line, _)| *line) + 1;
+        results.push(InputResult { line, input: one_series(text, lines, own)? });
+    }
+    Ok(results)
+}
+
+fn one_series(text: &InputText, lines: Range<usize>, mut copies: Vec<VmstatCopy<'_>>) -> Result<Input, InputError> {
     // The last copy is left out if it is cut off.
     if copies.len() > 1 && copies[copies.len() - 1].len() < copies[copies.len() - 2].len() {
         copies.pop();
     }
     let Some(last) = copies.last() else {
         let remedy = "give the whole output: `vmstat -d -t 1 30`";
-        return Err(text.cut_off(text.len(), "no device stands below the names of the columns", remedy));
+        return Err(text.cut_off(lines.end, "no device stands below the names of the columns", remedy));
     };
-    let given_s = text.lines().find_map(interval_s);
+    let cut_note = text.cut_note().filter(|_| lines.end == text.len());
+    let given_s = text.lines().skip(lines.start).take(lines.len()).find_map(interval_s);
     match times_ns(&copies, given_s) {
         Some(times) if copies.len() > 1 => {
-            let iostat = series(&copies, &times);
-            Ok(Input::Iostat(Iostat { notes: text.cut_note().into_iter().collect(), ..iostat }))
+            let iostat = intervals(&copies, &times);
+            Ok(Input::Iostat(Iostat { notes: cut_note.into_iter().collect(), ..iostat }))
         }
         _ => {
             let before = |name: &str| {
@@ -88,11 +113,11 @@ pub(super) fn read(text: &InputText) -> Result<Input, InputError> {
                 1 => "since boot, in a time that is not printed: rates are not known. `vmstat -d -t 1 30` has them",
                 _ => "without the length of the intervals: rates are not known. `vmstat -d -t 1 30` has them",
             };
-            let notes: Vec<String> = std::iter::once(format!("counted {since}")).chain(text.cut_note()).collect();
+            let notes: Vec<String> = std::iter::once(format!("counted {since}")).chain(cut_note).collect();
             let run = of_disks("vmstat", last.iter().map(disk), &notes);
             if run.jobs.is_empty() {
                 let remedy = "run it while the load runs: `vmstat -d -t 1 30`";
-                return Err(text.cut_off(text.len(), "no device in it had a request", remedy));
+                return Err(text.cut_off(lines.end, "no device in it had a request", remedy));
             }
             Ok(of_run(run))
         }
@@ -100,7 +125,7 @@ pub(super) fn read(text: &InputText) -> Result<Input, InputError> {
 }
 
 /// Returns the times of the copies, the first at one day, which wraps around at no interval.
-fn times_ns(copies: &[Vec<(usize, VmstatRow<'_>)>], given_s: Option<f64>) -> Option<Vec<u64>> {
+fn times_ns(copies: &[VmstatCopy<'_>], given_s: Option<f64>) -> Option<Vec<u64>> {
     const DAY_S: f64 = 86_400.0;
     let mut now_s = DAY_S;
     let mut times = Vec::new();
@@ -116,7 +141,7 @@ fn times_ns(copies: &[Vec<(usize, VmstatRow<'_>)>], given_s: Option<f64>) -> Opt
     Some(times)
 }
 
-fn series(copies: &[Vec<(usize, VmstatRow<'_>)>], times: &[u64]) -> Iostat {
+fn intervals(copies: &[VmstatCopy<'_>], times: &[u64]) -> Iostat {
     let mut series = CounterSeries::default();
     for (copy, &now_ns) in copies.iter().zip(times) {
         series.begin(now_ns, "", copy.first().map_or(0, |(line, _)| *line));

@@ -1,6 +1,7 @@
 //! Separate tables in one text: outputs of several calls, which text between them titles.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use super::columns;
 use crate::input::text::InputText;
@@ -23,4 +24,17 @@ impl<'a> BlockTitles<'a> {
             && columns::second_of_day(line).is_none()
             && self.0.get(line).is_none_or(|count| *count == 1)
     }
+}
+
+/// Divides copies of counters, each with the line on which it begins, at the titles between them. Only titles above two
+/// copies or more separate: single ones are of one series, such as those before and after a load.
+pub(in crate::input) fn series(titles: &[usize], copies: &[usize], end: usize) -> Vec<Range<usize>> {
+    let titles_above = |line: usize| titles.partition_point(|title| *title < line);
+    let parts: Vec<&[usize]> = copies.chunk_by(|a, b| titles_above(*a) == titles_above(*b)).collect();
+    let are_apart = parts.iter().all(|part| part.len() >= 2);
+    let borders = parts.windows(2).filter(|_| are_apart);
+    let begins = borders.filter_map(|pair| titles.get(titles_above(*pair[0].last()?)).copied());
+    let begins: Vec<usize> = std::iter::once(0).chain(begins).collect();
+    let ends = begins.iter().skip(1).copied().chain([end]);
+    begins.iter().zip(ends).map(|(&begin, end)| begin..end).collect()
 }
