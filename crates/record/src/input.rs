@@ -15,6 +15,7 @@ mod iostat;
 mod json;
 mod json_error;
 mod kbench;
+mod measurable;
 mod normal;
 mod postgres;
 mod prefix;
@@ -36,6 +37,7 @@ use job::{Diagnostic, Place};
 use crate::printable::{may_hide, printable};
 use crate::{Note, Run};
 pub use iostat::{CounterFormat, Iostat, IostatCpu, IostatDevice, IostatKind, IostatReport, StackedDisk};
+use measurable::measurable;
 use reports::InputFormat;
 use servers::ServerRuns;
 use text::InputText;
@@ -135,6 +137,7 @@ pub fn read_inputs(name: &str, bytes: &[u8]) -> Result<InputResults, InputError>
             Err(error) => add(InputFormat::Json, document.line, Err(error)),
         }
     }
+    let of_text = |line, run: Result<Run, InputError>| measurable(&text, line, of_run(run?), MAKE);
     let (mut above, mut servers) = (0, ServerRuns::default());
     for (lines, total) in servers::with_totals(normal::runs(&text), |line| normal::is_total(text.line(line))) {
         let around = above..lines.end;
@@ -142,21 +145,28 @@ pub fn read_inputs(name: &str, bytes: &[u8]) -> Result<InputResults, InputError>
         let announced = servers.first_lines(total);
         let run = normal::read(&text, announced, lines.clone()).map(|run| command::add_options(&text, around, run));
         let complete = servers.push((lines, total), run);
-        complete.into_iter().for_each(|(line, run)| add(InputFormat::Normal, line, run.map(of_run)));
+        complete.into_iter().for_each(|(line, run)| add(InputFormat::Normal, line, of_text(line, run)));
     }
-    servers.finish().into_iter().for_each(|(line, run)| add(InputFormat::Normal, line, Ok(of_run(run))));
+    servers.finish().into_iter().for_each(|(line, run)| add(InputFormat::Normal, line, of_text(line, Ok(run))));
     for (lines, total) in servers::with_totals(terse::runs(&text), |line| terse::is_total(text.line(line))) {
         let run = terse::read(&text, lines.clone());
         let complete = servers.push((lines, total), run);
-        complete.into_iter().for_each(|(line, run)| add(InputFormat::Terse, line, run.map(of_run)));
+        complete.into_iter().for_each(|(line, run)| add(InputFormat::Terse, line, of_text(line, run)));
     }
-    servers.finish().into_iter().for_each(|(line, run)| add(InputFormat::Terse, line, Ok(of_run(run))));
+    servers.finish().into_iter().for_each(|(line, run)| add(InputFormat::Terse, line, of_text(line, Ok(run))));
     // Tables of other programs beside results of fio are of the same load, except those of a benchmark.
     let is_alone = found.is_empty() && unreadable.is_empty();
     let mut tables = TABLES.iter().filter(|table| is_alone || table.is_benchmark);
     if let Some(table) = tables.find(|table| (table.is_in)(&text)) {
         match (table.read)(&text) {
-            Ok(parts) => found.extend(parts.into_iter().map(|part| (InputFormat::Table, part))),
+            Ok(parts) => {
+                for InputResult { line, input } in parts {
+                    match measurable(&text, line - 1, input, MAKE) {
+                        Ok(input) => found.push((InputFormat::Table, InputResult { line, input })),
+                        Err(error) => unreadable.push(error),
+                    }
+                }
+            }
             Err(error) => unreadable.push(error),
         }
     }

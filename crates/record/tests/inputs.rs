@@ -548,4 +548,6 @@ fn counts_beyond_any_measurement_are_refused() {
     for ios in [1 << 61, u64::MAX] {
         assert!(refused(of(ios)).what.contains("beyond any measurement"), "{ios}");
     }
+    let view = format!("backend_type,context,reads,read_time\nclient backend,normal,{},7\n", 1_u64 << 61);
+    assert!(refused(view).what.contains("beyond any measurement"));
 }

@@ -61,28 +61,6 @@ fn without_trailing_commas(text: &str) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// Reports whether counts or times of a run are beyond any measurement, so that their sums are too.
-pub(crate) fn is_beyond_measure(run: &Run) -> bool {
-    /// 36 years in nanoseconds, and as many operations or bytes.
-    const MOST: u128 = 1 << 60;
-    let of_latency = |latency: &LatencyStats| -> u128 {
-        let buckets: u128 = latency.buckets.iter().map(|(_, count)| u128::from(*count)).sum();
-        buckets + u128::from(latency.count)
-    };
-    let of_kind = |kind: &DirectionResult| -> u128 {
-        let counts = [kind.ios, kind.bytes, kind.short_ios, kind.drop_ios, kind.runtime_ns];
-        let latencies = [&kind.submission, &kind.service, &kind.latency];
-        counts.into_iter().map(u128::from).sum::<u128>() + latencies.into_iter().map(of_latency).sum::<u128>()
-    };
-    let of_job = |job: &JobResult| -> u128 {
-        let result = &job.result;
-        let counts = [result.runtime_ns, result.cpu.user_ns, result.cpu.system_ns, result.errors];
-        let kinds: u128 = result.kinds().map(|(_, kind)| of_kind(kind)).sum();
-        kinds + of_latency(&result.sync) + counts.into_iter().map(u128::from).sum::<u128>()
-    };
-    run.jobs.iter().map(of_job).sum::<u128>() > MOST
-}
-
 fn run(document: FioDocument) -> Run {
     let taken_unix_ms =
         if document.timestamp_ms > 0 { document.timestamp_ms } else { document.timestamp.saturating_mul(1000) };

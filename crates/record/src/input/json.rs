@@ -6,6 +6,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::json_error::json_error;
+use super::measurable::measurable;
 use super::text::InputText;
 use super::{Input, InputError, MAKE, few_devices, iostat, of_run};
 use crate::{Note, ReadError, Run, fio, store};
@@ -116,11 +117,7 @@ fn one(text: &InputText, document: JsonInput, body: &str) -> Result<Input, Input
                 let what = "there is no result in it: fio ended before a job did";
                 return Err(text.error(document.line, "", what, FIO));
             }
-            if fio::is_beyond_measure(&run) {
-                let what = "its counts or times are beyond any measurement: the document is damaged";
-                return Err(text.error(document.line, "", what, FIO));
-            }
-            Ok(of_run(run))
+            measurable(text, document.line, of_run(run), FIO)
         }
         JsonKind::Record => record(text, document, body).map(of_run),
         JsonKind::Iostat => {
