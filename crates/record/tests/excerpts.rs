@@ -85,6 +85,30 @@ fn results_of_equally_many_lines_are_selected() {
     assert_eq!(run.jobs[0].declared.in_flight_possible, None, "nothing says how many were in flight");
 }
 
+/// Without its end, which editors and pages leave out, the last of such results was called cut off.
+#[test]
+fn the_last_line_of_selected_results_may_have_no_end() {
+    let first = |name: &str| result(name, "read", "").lines().take(4).collect::<Vec<_>>().join("\n");
+    let whole = format!("{}\n{}\n", first("a"), first("b"));
+    let (ended, open) = (run(&whole), run(whole.trim_end()));
+    assert_eq!((ended.jobs.len(), open.jobs.len()), (2, 2));
+    let of_last = |run: &record::Run| (run.jobs[1].result.read.ios, run.jobs[1].result.read.latency.mean_ns);
+    assert_eq!((of_last(&ended), of_last(&open)), ((10_000, 100_000.0), (10_000, 0.0)));
+    assert!(open.notes.iter().any(|note| note.text.contains("cut off")), "{:?}", open.notes);
+    assert_eq!(
+        run(result("a", "read", "10000,0,0,0").trim_end()).jobs[0].result,
+        run(&result("a", "read", "10000,0,0,0")).jobs[0].result
+    );
+}
+
+#[test]
+fn the_processor_may_be_shortened_to_its_percentages() {
+    let whole = result("a", "read", "10000,0,0,0");
+    let short = whole.replace(", ctx=9, majf=0, minf=1", "");
+    let cpu = |text: &str| run(text).jobs[0].result.cpu;
+    assert_eq!((cpu(&short).user_ns, cpu(&short).context_switches), (cpu(&whole).user_ns, 0));
+}
+
 /// The depth of all jobs of a group was given to the only one whose result a text has.
 #[test]
 fn the_depth_of_a_group_is_not_of_one_of_its_jobs() {

@@ -230,7 +230,7 @@ impl NormalReader {
         let foreign = |line: &str| !line.is_empty() && !is_of_result(line) && !GROUP.starts_with(line);
         end < text.len()
             || (last.begins + 1..last_line).any(|index| foreign(text.line(index).trim()))
-            || !self.is_cut && is_as_long_as_the_one_above(text, last.begins)
+            || is_as_long_as_the_one_above(text, last.begins)
     }
 
     /// Removes the last result if the text ends within it, and returns its name.
@@ -248,7 +248,9 @@ impl NormalReader {
             return cut_off("the output is cut off before the first result", REMEDY);
         }
         if self.groups.is_empty() && self.is_excerpt(text, end) {
-            self.notes.push(Note { job: None, text: EXCERPT.to_owned() });
+            let cut_line = self.is_cut.then_some(CUT_LINE);
+            let notes = std::iter::once(EXCERPT).chain(cut_line);
+            self.notes.extend(notes.map(|text| Note { job: None, text: text.to_owned() }));
             return Ok(());
         }
         if let Some(cut) = self.take_cut_block(text, end) {

@@ -321,6 +321,10 @@ impl NormalBlock {
 
     fn processor(&mut self, line: NormalLine<'_>) -> Result<(), InputError> {
         self.cpu_percent = [line.figure("usr", percent)?, line.figure("sys", percent)?];
+        // Authors leave out the counts behind the percentages.
+        if line.text.ends_with('%') {
+            return Ok(());
+        }
         self.result.result.cpu = CpuUseRecord {
             context_switches: line.figure("ctx", integer)?,
             major_faults: line.figure("majf", integer)?,
