@@ -121,7 +121,8 @@ fn one(text: &InputText, document: JsonInput, body: &str) -> Result<Input, Input
         }
         JsonKind::Record => record(text, document, body).map(of_run),
         JsonKind::Iostat => {
-            iostat::read_json(text, document.lines()).and_then(|iostat| few_devices(text, iostat)).map(Input::Iostat)
+            let iostat = few_devices(text, iostat::read_json(text, document.lines())?)?;
+            measurable(text, document.line, Input::Iostat(iostat), MAKE)
         }
         JsonKind::Repeats | JsonKind::Unknown => Err(unknown(text, document, body)),
     }

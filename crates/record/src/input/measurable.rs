@@ -6,17 +6,24 @@ use crate::{DirectionResult, DiskUse, JobResult, LatencyStats, Run};
 
 /// Returns an input whose counts and times, and their sums, are within measurement; otherwise an error at a line.
 pub(super) fn measurable(text: &InputText, line: usize, input: Input, remedy: &str) -> Result<Input, InputError> {
-    match &input {
-        Input::Run(run) if is_beyond_measure(run) => {
-            Err(text.error(line, "", "its counts or times are beyond any measurement: the text is damaged", remedy))
+    let is_beyond = match &input {
+        Input::Run(run) => is_beyond_measure(run),
+        Input::Iostat(iostat) => {
+            let is_within = |rate: f64| rate <= MOST as f64;
+            let mut devices = iostat.reports.iter().flat_map(|report| &report.devices);
+            !devices.all(|device| is_within(device.iops()) && is_within(device.bytes_per_second()))
         }
-        Input::Run(_) | Input::Iostat(_) => Ok(input),
+    };
+    if !is_beyond {
+        return Ok(input);
     }
+    Err(text.error(line, "", "its counts or times are beyond any measurement: the text is damaged", remedy))
 }
 
+/// 36 years in nanoseconds, and as many operations or bytes.
+const MOST: u128 = 1 << 60;
+
 fn is_beyond_measure(run: &Run) -> bool {
-    /// 36 years in nanoseconds, and as many operations or bytes.
-    const MOST: u128 = 1 << 60;
     let of_latency = |latency: &LatencyStats| -> u128 {
         let buckets: u128 = latency.buckets.iter().map(|(_, count)| u128::from(*count)).sum();
         buckets + u128::from(latency.count)
