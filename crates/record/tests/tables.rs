@@ -215,6 +215,10 @@ fn histograms_of_etcd_have_percentiles_of_syncs() {
     // 990 of 1,000 lie four fifths into the class from 4 to 8 ms.
     assert_eq!((figure(&run, 0, "sync.lat.p50"), figure(&run, 0, "sync.lat.p99")), (Some(2e6), Some(7_200_000.0)));
     assert_eq!(figure(&run, 0, "sync.iops"), None);
+    let judged = |run: &Run, words: &str| run.notes.iter().any(|note| note.text.ends_with(words));
+    assert!(judged(&run, "below 10 ms for syncs of its log: 7.20 ms is below it"), "{:?}", run.notes);
+    let slow = self::run("metrics.txt", &ETCD.replace("0.008", "0.08"));
+    assert!(judged(&slow, "below 10 ms for syncs of its log: 64.8 ms is too long"), "{:?}", slow.notes);
     let beyond = ETCD.replace("le=\"0.008\"} 1000", "le=\"0.008\"} 960");
     let beyond = self::run("metrics.txt", &beyond);
     assert_eq!(figure(&beyond, 0, "sync.lat.p99"), None);

@@ -105,8 +105,11 @@ fn at_a_glance(explanation: &Explanation) -> String {
         (None, possible) => possible.map(|of| format!("at most {} in flight", significant(of, 3))),
     };
     let time = |ns: f64| Nanos::new(ns.round() as u64).to_string();
-    let sync_p99 = figure(Quantity::SyncP99).map(|ns| format!(" (p99 {})", time(ns))).unwrap_or_default();
-    let syncs = figure(Quantity::SyncMean).map(|ns| format!("syncs of {}{sync_p99}", time(ns)));
+    let syncs = match (figure(Quantity::SyncMean), figure(Quantity::SyncP99)) {
+        (Some(mean), Some(p99)) => Some(format!("syncs of {} (p99 {})", time(mean), time(p99))),
+        (Some(mean), None) => Some(format!("syncs of {}", time(mean))),
+        (None, p99) => p99.map(|p99| format!("syncs with a p99 of {}", time(p99))),
+    };
     let parts = [
         figure(Quantity::Iops).map(|value| format!("{} IOPS", count(value))),
         figure(Quantity::BytesPerSecondTold).map(|value| format!("{}/s", Bytes::new(value as u64))),

@@ -268,6 +268,16 @@ fn live_iostat_output_is_explained_with_a_claim() {
 }
 
 #[test]
+fn a_histogram_without_its_sum_is_headed_by_its_p99() {
+    let buckets = [("0.004", 50), ("0.5", 98), ("2", 100), ("+Inf", 100)];
+    let text =
+        buckets.map(|(le, count)| format!("etcd_disk_wal_fsync_duration_seconds_bucket{{le=\"{le}\"}} {count}\n"));
+    let outcome = run_with_input(&mut fathom(["explain", "-"]), &text.concat()).expect_code(0);
+    assert!(outcome.stdout.contains("  syncs with a p99 of 1.25 s\n"), "{}", outcome.stdout);
+    assert!(outcome.stdout.contains("1.25 s is too long"), "{}", outcome.stdout);
+}
+
+#[test]
 fn unreadable_inputs_are_refused_with_their_place() {
     let scratch = Scratch::new();
     let cut = &FIRST_TRY[..FIRST_TRY.len() / 2];

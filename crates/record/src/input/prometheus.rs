@@ -3,12 +3,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use units::Nanos;
+
 use super::counters::{CounterSeries, of_increase};
 use super::iostat::{CounterFormat, Iostat, IostatDevice, IostatReport};
 use super::stated::{StatedDisk, StatedLoad, input, of_disks, result};
 use super::text::{InputText, line_number};
 use super::{Input, InputError, of_run};
-use crate::{DataKind, DiskCounters, LatencyStats};
+use crate::{DataKind, DiskCounters, JobResult, LatencyStats};
 
 /// Reports whether a text contains metrics of storage.
 pub(super) fn is_in(text: &InputText) -> bool {
@@ -276,15 +278,24 @@ fn histograms(text: &InputText) -> Result<Input, InputError> {
          histogram, as histogram_quantile does"
             .to_owned(),
     ];
-    if jobs.iter().any(|job| job.name.starts_with("etcd_disk_")) {
-        // etcd's operations guide and FAQ, "What does the etcd warning ... mean?".
-        notes.push(
-            "etcd asks for a p99 below 10 ms for syncs of its log, and below 25 ms for commits of its backend"
-                .to_owned(),
-        );
-    }
+    notes.extend(jobs.iter().filter_map(etcd_note));
     notes.extend(beyond.iter().map(|name| format!("the p99 of {name} lies beyond the last class of its histogram")));
     notes.extend(excerpts.iter().map(|name| format!("{}, and is left out", excerpt(name))));
     notes.extend(text.cut_note());
     Ok(input("prometheus", jobs, &notes))
+}
+
+/// Judges a latency by what etcd's operations guide and FAQ ("What does the etcd warning ... mean?") ask for.
+fn etcd_note(job: &JobResult) -> Option<String> {
+    let (most_ms, what) = match job.name.as_str() {
+        name if name.starts_with("etcd_disk_wal_fsync") => (10, "syncs of its log"),
+        name if name.starts_with("etcd_disk_backend_commit") => (25, "commits of its backend"),
+        _ => return None,
+    };
+    let p99 = job.result.sync.percentile_ns(99.0).map(Nanos::new);
+    let judged = p99.map_or_else(String::new, |p99| match p99 < Nanos::from_millis(most_ms) {
+        true => format!(": {p99} is below it"),
+        false => format!(": {p99} is too long"),
+    });
+    Some(format!("etcd asks for a p99 below {most_ms} ms for {what}{judged}"))
 }
