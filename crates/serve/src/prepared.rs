@@ -57,6 +57,8 @@ impl PreparedServer {
         let (exports, attachments) = offers::offers(&question.requested, &stores, options.read_only);
         let clients_most = clients_most();
         let encrypts = question.identity.is_some();
+        // A client that sees an address can also control the server.
+        let control = options.control.as_deref().map(|path| ServiceSocket::listen("--control", path)).transpose()?;
         let opened: Vec<_> = question
             .addresses
             .iter()
@@ -64,7 +66,6 @@ impl PreparedServer {
             .collect::<Result<_, _>>()?;
         let (listeners, addresses): (Vec<_>, Vec<_>) = opened.into_iter().unzip();
         let statistics = ServiceSocket::listen("--socket", &addresses[0].statistics(directory)?)?;
-        let control = options.control.as_deref().map(|path| ServiceSocket::listen("--control", path)).transpose()?;
         let sockets = remove_at_exit(&addresses, statistics.path(), control.as_ref().map(ServiceSocket::path));
         let metrics = match &question.metrics {
             Some(ListenAddress::Tcp(address)) => Some(endpoint::listen(*address)?),
