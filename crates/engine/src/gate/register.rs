@@ -120,7 +120,6 @@ fn inode(metadata: &Metadata) -> Inode {
 #[cfg(test)]
 mod tests {
     use std::os::unix::fs::symlink;
-    use std::path::PathBuf;
 
     use super::*;
 
@@ -128,29 +127,12 @@ mod tests {
         claim_output(path, owner).expect_err("it has another owner").to_string()
     }
 
-    /// A temporary directory, removed on drop.
-    struct Folder(PathBuf);
-
-    impl Folder {
-        fn new(name: &str) -> Self {
-            let path = std::env::temp_dir().join(format!("fathom-register-{}-{name}", std::process::id()));
-            std::fs::create_dir_all(&path).unwrap();
-            Self(path)
-        }
-    }
-
-    impl Drop for Folder {
-        fn drop(&mut self) {
-            let _ = std::fs::remove_dir_all(&self.0);
-        }
-    }
-
     /// Revision 5aa1e091 compared the names of some options: links and other options wrote over each other.
     #[test]
     fn two_outputs_wrote_one_file() {
-        let folder = Folder::new("twice");
-        let place = |name: &str| folder.0.join(name);
-        symlink(&folder.0, place("same")).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let place = |name: &str| folder.path().join(name);
+        symlink(folder.path(), place("same")).unwrap();
         std::fs::write(place("existing"), "before").unwrap();
         for name in ["new", "existing"] {
             let owner = format!("--output {name}");
@@ -186,8 +168,8 @@ mod tests {
 
     #[test]
     fn an_input_is_no_output() {
-        let folder = Folder::new("input");
-        let input = folder.0.join("in.json");
+        let folder = tempfile::tempdir().unwrap();
+        let input = folder.path().join("in.json");
         std::fs::write(&input, "input").unwrap();
         note_input(&std::fs::metadata(&input).unwrap());
         assert!(refusal(&input, "--output a").contains("reads or measures it"));

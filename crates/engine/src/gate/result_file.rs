@@ -154,30 +154,9 @@ impl TemporaryFile {
 mod tests {
     use super::*;
 
-    /// A temporary directory, removed on drop.
-    struct Folder(PathBuf);
-
-    impl Folder {
-        fn new(name: &str) -> Self {
-            let path = std::env::temp_dir().join(format!("fathom-results-{}-{name}", std::process::id()));
-            std::fs::create_dir_all(&path).unwrap();
-            Self(path)
-        }
-
-        fn path(&self) -> &Path {
-            &self.0
-        }
-    }
-
-    impl Drop for Folder {
-        fn drop(&mut self) {
-            let _ = std::fs::remove_dir_all(&self.0);
-        }
-    }
-
     #[test]
     fn a_run_without_results_emptied_the_result_file() {
-        let folder = Folder::new("replaced");
+        let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("r.json");
         std::fs::write(&path, "before").unwrap();
         drop(ResultFile::open(&path).unwrap());
@@ -212,7 +191,7 @@ mod tests {
 
     #[test]
     fn results_in_pieces_are_complete_or_absent() {
-        let folder = Folder::new("pieces");
+        let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("copy.trace");
         for is_finished in [false, true] {
             let file = ResultFile::open(&path).unwrap();
@@ -233,7 +212,7 @@ mod tests {
 
     #[test]
     fn results_replaced_an_input_file() {
-        let folder = Folder::new("read");
+        let folder = tempfile::tempdir().unwrap();
         let (path, link) = (folder.path().join("in.json"), folder.path().join("link.json"));
         std::fs::write(&path, "input").unwrap();
         std::fs::hard_link(&path, &link).unwrap();
