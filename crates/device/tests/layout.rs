@@ -43,16 +43,8 @@ impl RunControl for TestControl<'_> {
         self.gives_up.load(Ordering::SeqCst)
     }
 
-    fn is_urgent(&self) -> bool {
-        false
-    }
-
     fn grace(&self) -> Duration {
         Duration::from_secs(5)
-    }
-
-    fn take_status_request(&self) -> bool {
-        false
     }
 
     fn elapsed(&self) -> Duration {

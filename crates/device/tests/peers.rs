@@ -53,20 +53,8 @@ impl RunControl for Signalled {
         (self.signal != 0 && asked > 4).then_some(self.signal)
     }
 
-    fn gives_up(&self) -> bool {
-        false
-    }
-
-    fn is_urgent(&self) -> bool {
-        false
-    }
-
     fn grace(&self) -> Duration {
         Duration::from_secs(60)
-    }
-
-    fn take_status_request(&self) -> bool {
-        false
     }
 
     fn elapsed(&self) -> Duration {

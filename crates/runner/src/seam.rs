@@ -192,16 +192,22 @@ pub trait RunControl: Sync {
     fn end(&self) -> Option<i32>;
 
     /// Returns whether to stop waiting for operations in flight.
-    fn gives_up(&self) -> bool;
+    fn gives_up(&self) -> bool {
+        false
+    }
 
     /// Returns whether a second signal was received.
-    fn is_urgent(&self) -> bool;
+    fn is_urgent(&self) -> bool {
+        false
+    }
 
     /// Returns how long to wait for operations in flight after the runtime or a signal.
     fn grace(&self) -> Duration;
 
     /// Returns whether intermediate results were requested since the last call.
-    fn take_status_request(&self) -> bool;
+    fn take_status_request(&self) -> bool {
+        false
+    }
 
     /// Returns whether a target does not respond, so that no other run can begin.
     fn is_stuck(&self) -> bool {
@@ -242,20 +248,8 @@ impl RunControl for Uninterrupted {
         None
     }
 
-    fn gives_up(&self) -> bool {
-        false
-    }
-
-    fn is_urgent(&self) -> bool {
-        false
-    }
-
     fn grace(&self) -> Duration {
         Duration::ZERO
-    }
-
-    fn take_status_request(&self) -> bool {
-        false
     }
 
     fn elapsed(&self) -> Duration {

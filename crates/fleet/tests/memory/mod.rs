@@ -212,20 +212,8 @@ impl RunControl for Uninterrupted {
         None
     }
 
-    fn gives_up(&self) -> bool {
-        false
-    }
-
-    fn is_urgent(&self) -> bool {
-        false
-    }
-
     fn grace(&self) -> Duration {
         Duration::from_secs(5)
-    }
-
-    fn take_status_request(&self) -> bool {
-        false
     }
 
     fn elapsed(&self) -> Duration {

@@ -103,10 +103,6 @@ impl RunControl for EarlyStop<'_> {
         self.control.grace()
     }
 
-    fn take_status_request(&self) -> bool {
-        false
-    }
-
     fn elapsed(&self) -> Duration {
         self.control.elapsed()
     }
