@@ -101,7 +101,7 @@ fn failed(network: &NetworkSetup, error: &io::Error, patience: Nanos) -> Error {
         return Error::found(ErrorKind::Cancelled, "wait for a peer at", place, "the run was ended");
     }
     if network.role == NetworkRole::Wait && error.raw_os_error() == Some(libc::ETIMEDOUT) {
-        let reason = format!("none came within the {patience} of the job's runtime");
+        let reason = format!("none came in {patience}, before the end of the job's runtime");
         let failed = Error::found(ErrorKind::Engine, "wait for a peer at", place, reason);
         let failed = failed
             .with_remedy("start the job that sends or connects to it within this time, or write a longer `runtime`");
