@@ -237,6 +237,7 @@ pub(crate) fn setup(job: &Job, issuer: &Issuer, clock: MonotonicClock) -> Setup 
         sqpoll_cpu: options.sqthread_poll_cpu,
         transfer: TransferFlags { nowait: options.nowait, uncached: options.uncached, atomic: options.atomic },
         vectored: options.vectored,
+        divides_calls: job.pace.batch.is_none(),
         complete_max: job.pace.batch_complete_max.map_or(u32::MAX, |most| most.max(job.pace.batch_complete_min)),
         force_async: options.force_async,
         hipri_percentage: options.hipri_percentage,

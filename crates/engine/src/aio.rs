@@ -161,8 +161,6 @@ pub(crate) struct Aio {
     in_call: Arc<InCall>,
     buffers: Buffers,
     clock: MonotonicClock,
-    /// Last reading of the clock by the worker, which precedes the operations that it then submits.
-    latest: Nanos,
 }
 
 impl Aio {
@@ -178,13 +176,12 @@ impl Aio {
             next_priority: 0,
             queued: Vec::with_capacity(depth),
             pointers: Vec::with_capacity(depth),
-            slots: EngineSlots::new(setup.depth),
+            slots: EngineSlots::of_calls(setup),
             ready: Vec::with_capacity(depth),
             events: vec![AioEvent::default(); depth.min(setup.complete_max.max(1) as usize)],
             in_call: setup.in_call.clone().unwrap_or_default(),
             buffers: Buffers::new(setup)?,
             clock: setup.clock,
-            latest: Nanos::ZERO,
         })
     }
 
@@ -239,7 +236,7 @@ impl Aio {
     fn submit_all(&mut self) {
         while let Some(first) = self.queued.first() {
             // On buffered files the call itself does the I/O, one operation after the other.
-            let call = self.requests[first.index()].as_call(self.latest);
+            let call = self.requests[first.index()].as_call(self.slots.latest());
             let length = self.vectors.as_ref().map(|vectors| vectors[first.index()].iov_len as u32);
             self.in_call.enter(BlockedCall { length: length.unwrap_or(call.length), ..call });
             let submitted_count = self.submit_queued();
@@ -247,8 +244,7 @@ impl Aio {
             match submitted_count {
                 // As in fio, the call is part of the submission.
                 Ok(taken) => {
-                    let submitted = self.clock.now();
-                    self.queued[..taken].iter().for_each(|tag| self.slots.stamp(*tag, submitted));
+                    self.slots.stamp_call(&self.queued[..taken], self.clock.now());
                     if taken == self.queued.len() {
                         return self.queued.clear();
                     }
@@ -282,7 +278,7 @@ impl SubmissionQueue for Aio {
         let Some(mut event) = self.context.pop() else {
             return;
         };
-        let completed = self.clock.now();
+        let completed = self.slots.tell(self.clock.now());
         let mut room = self.events.len();
         loop {
             let completion = self.finish(event, completed);
@@ -323,7 +319,7 @@ impl SubmissionQueue for Aio {
             let (want, room) = (libc::c_long::from(want), self.events.len() as libc::c_long);
             libc::syscall(libc::SYS_io_getevents, self.context.0, want, room, self.events.as_mut_ptr(), time)
         };
-        let completed = self.clock.now();
+        let completed = self.slots.tell(self.clock.now());
         for index in 0..count.max(0) as usize {
             let completion = self.finish(self.events[index], completed);
             self.ready.push(completion);
@@ -335,8 +331,7 @@ impl SubmissionQueue for Aio {
 impl Target for Aio {
     #[inline]
     fn now(&mut self) -> Nanos {
-        self.latest = self.clock.now();
-        self.latest
+        self.slots.tell(self.clock.now())
     }
 
     fn prioritize(&mut self, priority: u16) {

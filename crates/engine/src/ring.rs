@@ -95,9 +95,15 @@ impl<S: squeue::EntryMarker, C: RingCompletion> KernelRing<S, C> {
             sqpoll: setup.sqpoll,
             iopoll: setup.hipri,
             queued: Vec::with_capacity(setup.depth as usize),
-            slots: EngineSlots::new(setup.depth),
+            slots: EngineSlots::of_calls(setup),
             clock: setup.clock,
         }
+    }
+
+    /// Returns the time. The submission of the operations that follow counts from it.
+    #[inline]
+    pub(crate) fn now(&mut self) -> Nanos {
+        self.slots.tell(self.clock.now())
     }
 
     /// Reports whether the ring polls for completions.
@@ -143,8 +149,7 @@ impl<S: squeue::EntryMarker, C: RingCompletion> KernelRing<S, C> {
         if self.queued.is_empty() {
             return;
         }
-        let submitted = self.clock.now();
-        self.queued[..count].iter().for_each(|tag| self.slots.stamp(*tag, submitted));
+        self.slots.stamp_call(&self.queued[..count], self.clock.now());
         if count == self.queued.len() {
             return self.queued.clear();
         }
@@ -194,7 +199,7 @@ impl<S: squeue::EntryMarker, C: RingCompletion> KernelRing<S, C> {
         if queue.is_empty() {
             return;
         }
-        let completed = self.clock.now();
+        let completed = self.slots.tell(self.clock.now());
         for entry in queue {
             let user_data = entry.user_data();
             let tag = tag_of(user_data);

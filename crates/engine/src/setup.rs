@@ -42,6 +42,9 @@ pub struct Setup {
     pub transfer: TransferFlags,
     /// Whether reads and writes are vectored (`io_uring`, `libaio`).
     pub vectored: bool,
+    /// Whether the operations of one call divide its time among them, because the job leaves it to the engine how many they are
+    /// (`io_uring`, `libaio`). Otherwise the whole call is part of each operation.
+    pub divides_calls: bool,
     /// Maximum number of completions that one call returns (`libaio`).
     pub complete_max: u32,
     /// Number of operations of which the kernel executes one asynchronously (`io_uring`); 0 for none.
@@ -97,6 +100,7 @@ impl Setup {
             sqpoll_cpu: None,
             transfer: TransferFlags { nowait: false, uncached: false, atomic: false },
             vectored: false,
+            divides_calls: false,
             complete_max: u32::MAX,
             force_async: 0,
             hipri_percentage: 100,

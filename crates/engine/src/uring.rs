@@ -211,7 +211,7 @@ impl SubmissionQueue for Uring {
 impl Target for Uring {
     #[inline]
     fn now(&mut self) -> Nanos {
-        self.clock.now()
+        self.ring.now()
     }
 
     fn prioritize(&mut self, priority: u16) {

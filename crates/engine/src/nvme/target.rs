@@ -413,7 +413,7 @@ fn is_sound(
 impl Target for Passthrough {
     #[inline]
     fn now(&mut self) -> Nanos {
-        self.clock.now()
+        self.ring.now()
     }
 
     fn compare(&mut self) {
