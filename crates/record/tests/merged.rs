@@ -34,6 +34,34 @@ fn a_group_of_sections_has_the_iops_of_fio_and_no_known_depth() {
     assert!(run.notes.iter().any(|note| note.text.contains("several sections are merged")), "{:?}", run.notes);
 }
 
+/// The reads were taken for a verification after the writes, which halved the IOPS, and clones for a job of its own.
+#[test]
+fn reads_of_other_sections_are_no_verification() {
+    let text = "\
+log: (g=0): rw=write, bs=512-1K/512-1K/512-1K, ioengine=sync, iodepth=1
+...
+log: (g=0): rw=write, bs=512-1K/512-1K/512-1K, ioengine=sync, iodepth=1
+data: (g=0): rw=randrw, bs=16K-16K/16K-16K/16K-16K, ioengine=psync, iodepth=1
+...
+data: (g=0): rw=randrw, bs=16K-16K/16K-16K/16K-16K, ioengine=psync, iodepth=1
+fio-2.0.13
+Starting 8 processes
+
+log: (groupid=0, jobs=8): err= 0: pid=9: Tue Jan  7 16:55:33 2014
+  read : io=480000KB, bw=16000KB/s, iops=1000 , runt= 30000msec
+    clat (msec): min=1 , max=9 , avg= 4.00, stdev= 1.00
+  write: io=480000KB, bw=16000KB/s, iops=1000 , runt= 30000msec
+    clat (msec): min=1 , max=9 , avg= 4.00, stdev= 1.00
+     issued    : total=r=30000/w=30000/d=0, short=r=0/w=0/d=0
+";
+    let run = run(text);
+    let job = &run.jobs[0];
+    assert_near(job.result.iops(), 2_000.0);
+    assert_near(job.result.in_flight().unwrap(), 8.0);
+    assert_eq!((job.declared.in_flight_possible, job.declared.verify), (Some(8), false));
+    assert_eq!(job.declared.mixed.iter().map(|mixed| mixed.name.as_str()).collect::<Vec<_>>(), ["log", "data"]);
+}
+
 /// Groups that may have run one after the other were summed.
 #[test]
 fn results_that_are_not_known_to_overlap_have_no_rate_together() {

@@ -152,7 +152,11 @@ impl NormalReader {
     fn line(&mut self, line: NormalLine<'_>) -> Result<(), InputError> {
         let text = line.text;
         if is_header(text) {
-            self.headers.push(header::read(line)?);
+            let header = NormalHeader { clones: true, ..header::read(line)? };
+            // Old versions repeat the job behind `...`, as that of its last clone.
+            if self.headers.last() != Some(&header) {
+                self.headers.push(NormalHeader { clones: false, ..header });
+            }
         } else if is_result(text) {
             self.begin_block(NormalBlock::begin(line)?);
         } else if let Some(rest) = text.strip_prefix(GROUP) {
@@ -370,12 +374,16 @@ impl NormalReader {
         let group = block.result.group;
         let of_group = |header: &&NormalHeader| header.group == group;
         let header = self.headers.iter().find(|header| of_group(header) && header.name == block.result.name);
-        let reads_back = |kind| header.is_some_and(|header| kind == DataKind::Read && !header.issues(kind));
-        block.finish(line, self.groups.is_empty(), reads_back)?;
         // All jobs of a group may be merged in its only result. Of several with one name, others belong to other runs.
         let jobs_of_group = self.headers.iter().filter(of_group).count();
         let merges = jobs_of_group <= 1 || block.result.workers as usize >= jobs_of_group;
         let alone = merges && results.iter().filter(|(of, ..)| *of == group).count() == 1;
+        let issues = |kind| match alone {
+            true => self.headers.iter().filter(of_group).any(|header| header.issues(kind)),
+            false => header.is_some_and(|header| header.issues(kind)),
+        };
+        let reads_back = |kind| header.is_some() && kind == DataKind::Read && !issues(kind);
+        block.finish(line, self.groups.is_empty(), reads_back)?;
         let is_namesake = |header: &NormalHeader| header.name == block.result.name;
         let namesakes = self.headers.iter().filter(|header| of_group(header) && is_namesake(header)).count();
         let is_of_run = |header: &&NormalHeader| {
@@ -390,13 +398,16 @@ impl NormalReader {
         let name = block.result.name.clone();
         let mut notes = Vec::new();
         if block.mixed {
-            let kind = header.and_then(|header| fio::only_kind(&header.declared.rw));
+            let kind = header.and_then(|_| shared(&announced, |header| fio::only_kind(&header.declared.rw)));
             notes.push(fio::mixed_note(kind));
             kind.into_iter().for_each(|kind| block.set_mixed_kind(kind));
         }
         block.count_bytes(|kind| {
-            let sizes = header?.declared.sizes(kind);
-            (sizes.min == sizes.max && sizes.min > 0).then_some(sizes.min)
+            shared(&announced, |header| {
+                let sizes = header.declared.sizes(kind);
+                (sizes.min == sizes.max && sizes.min > 0).then_some(sizes.min)
+            })
+            .filter(|_| header.is_some())
         });
         notes.extend(block.steady.take().map(|steady| format!("fio's search for a steady state says: {steady}")));
         self.notes.extend(notes.into_iter().map(|text| Note { job: Some(name.clone()), text }));
@@ -408,6 +419,12 @@ impl NormalReader {
         job.result.quoted_shares.get_or_insert_with(LatencyShares::default);
         Ok(job)
     }
+}
+
+/// Returns what all jobs of a result have in common.
+fn shared<T: PartialEq>(announced: &[&NormalHeader], pick: impl Fn(&NormalHeader) -> Option<T>) -> Option<T> {
+    let (first, others) = announced.split_first()?;
+    pick(first).filter(|value| others.iter().all(|header| pick(header).as_ref() == Some(value)))
 }
 
 const EXCERPT: &str =
@@ -439,8 +456,10 @@ fn declared(job: &JobResult, header: Option<&Declared>, together: &[&NormalHeade
     let sum = |pick: fn(&Declared) -> u32| match together.len() {
         0 | 1 if own.iodepth == 0 => None,
         0 | 1 => Some(u64::from(pick(&own)) * workers),
-        // How the workers divide over several jobs with clones is not known.
-        _ if together.iter().filter(|header| header.clones).count() > 1 => None,
+        // How the workers divide over several jobs with clones is not known, and does not matter if all have one depth.
+        _ if together.iter().filter(|header| header.clones).count() > 1 => {
+            shared(together, |header| Some(pick(&header.declared))).map(|each| u64::from(each) * workers)
+        }
         _ => Some(
             together.iter().map(|header| u64::from(pick(&header.declared)) * u64::from(header.declared.numjobs)).sum(),
         ),
@@ -449,7 +468,8 @@ fn declared(job: &JobResult, header: Option<&Declared>, together: &[&NormalHeade
         .into_iter()
         .flat_map(|result| [&result.service, &result.latency, &result.submission])
         .find(|latency| !latency.quoted.is_empty());
-    let issued_reads = header.is_none_or(|header| !matches!(header.rw.as_str(), "write" | "randwrite"));
+    let issued_reads = header.is_none_or(|header| !matches!(header.rw.as_str(), "write" | "randwrite"))
+        || together.iter().any(|job| job.issues(DataKind::Read));
     Declared {
         in_flight_asked: sum(|declared| declared.iodepth),
         in_flight_possible: sum(|declared| declared.iodepth_effective),

@@ -5,7 +5,7 @@ use crate::input::InputError;
 use crate::{DataKind, Declared, DeclaredPerKind, DeclaredSizes, Measured, fio};
 
 /// A job as announced.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) struct NormalHeader {
     pub(super) name: String,
     pub(super) group: u32,
