@@ -50,6 +50,8 @@ quantities! {
     ServiceMean: Nanoseconds,
     /// Mean time of a sync.
     SyncMean: Nanoseconds,
+    /// Mean number of syncs in flight, which occupy places of the queue too.
+    SyncsInFlight: Count,
     /// The 99th percentile of the times of syncs.
     SyncP99: Nanoseconds,
     /// Median service time.

@@ -82,6 +82,7 @@ fn remove_depth_advice(findings: &mut Vec<Finding>) {
                 Remedy::QueueingEngine { .. }
                     | Remedy::RaiseDepth { .. }
                     | Remedy::CompareDepth { .. }
+                    | Remedy::CompareWorkers { .. }
                     | Remedy::MoreInFlight { .. }
                     | Remedy::AddWorkers { .. }
             )

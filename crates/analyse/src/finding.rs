@@ -98,6 +98,12 @@ pub enum Remedy {
         /// `iodepth`.
         iodepth: u64,
     },
+    /// Run again with this many workers, whose engine queues nothing: comparing the runs tells whether the device or the
+    /// depth was the limit.
+    CompareWorkers {
+        /// `numjobs`.
+        numjobs: u64,
+    },
     /// Distribute the load over this many workers.
     AddWorkers {
         /// `numjobs`.

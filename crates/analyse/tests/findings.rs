@@ -23,6 +23,30 @@ fn full_queue_recommends_the_deciding_experiment() {
     assert!((headline.value(Quantity::Iops).unwrap() - 32_000.0).abs() < 1.0);
 }
 
+/// Another `iodepth` was advised, and probed, for engines that ignore it.
+#[test]
+fn engines_without_a_queue_are_compared_by_workers() {
+    let mut run = queue_full(32, 1_000_000);
+    let job = &mut run.jobs[0];
+    (job.workers, job.declared.queues) = (32, false);
+    (job.declared.iodepth, job.declared.iodepth_effective) = (1, 1);
+    let headline = verdict(&run).headline;
+    assert_eq!((headline.code, headline.remedy), (Code::QueueFull, Some(Remedy::CompareWorkers { numjobs: 64 })));
+}
+
+/// The device was said not to be saturated, and more workers were advised.
+#[test]
+fn syncs_explain_a_queue_that_is_not_full() {
+    let mut run = queue_full(16, 1_000_000);
+    (run.jobs[0].declared.iodepth_effective, run.jobs[0].declared.in_flight_possible) = (32, Some(32));
+    let seconds = run.jobs[0].result.elapsed_ns() as f64 / 1e9;
+    run.jobs[0].result.sync = latency((100.0 * seconds) as u64, 40_000_000, 0);
+    let headline = verdict(&run).headline;
+    assert_eq!((headline.code, headline.remedy), (Code::QueueNotFilled, None));
+    assert!((headline.value(Quantity::SyncsInFlight).unwrap() - 4.0).abs() < 0.01);
+    assert_eq!(headline.value(Quantity::SyncMean), Some(40_000_000.0));
+}
+
 /// Revision 5aa1e091 asked for another run at twice the depth.
 #[test]
 fn a_run_under_a_throttle_was_advised_to_raise_its_depth() {

@@ -198,6 +198,8 @@ fn cpu_bound(facts: Facts<'_>) -> Finding {
 fn not_filled(facts: Facts<'_>) -> Finding {
     /// Fraction of the workers that were active on average, below which their end explains an empty queue.
     const ALL_ACTIVE: f64 = 0.9;
+    /// Syncs in flight that are worth a mention, as a fraction of the other operations.
+    const MANY_SYNCS: f64 = 0.1;
     let (active, workers) = (facts.result().active_workers(), f64::from(facts.job.workers));
     if facts.result().runtime_ns > 0 && active < ALL_ACTIVE * workers {
         return Finding::new(Code::QueueNotFilled, Severity::Advice)
@@ -207,9 +209,16 @@ fn not_filled(facts: Facts<'_>) -> Finding {
     }
     let thinktime_ns = facts.declared().thinktime_ns;
     let idle = (thinktime_ns > 0).then_some(thinktime_ns as f64);
-    let remedy = if idle.is_some() || facts.job.replay.is_some() { None } else { facts.more_workers() };
+    // Syncs keep operations waiting, which is the job's way of work and not a fault of the generator.
+    let (result, achieved) = (facts.result(), facts.result().in_flight());
+    let syncs = result.occupied().zip(achieved).map(|(occupied, achieved)| occupied - achieved);
+    let syncs = syncs.filter(|syncs| *syncs > MANY_SYNCS * achieved.unwrap_or(0.0));
+    let waits = idle.is_some() || syncs.is_some() || facts.job.replay.is_some();
+    let remedy = if waits { None } else { facts.more_workers() };
     Finding::new(Code::QueueNotFilled, Severity::Advice)
         .with(Quantity::Thinktime, idle, EvidenceSource::Job)
+        .with(Quantity::SyncsInFlight, syncs, EvidenceSource::LittlesLaw)
+        .with(Quantity::SyncMean, syncs.map(|_| result.sync.mean_ns), EvidenceSource::Counters)
         .with(Quantity::CpuShare, facts.result().cpu_share(), EvidenceSource::ProcessorTime)
         .remedy(remedy.map(|numjobs| Remedy::AddWorkers { numjobs }))
 }
@@ -256,7 +265,10 @@ fn full(facts: Facts<'_>) -> Finding {
     let (service, intervals) = (facts.service_variation(), facts.series().variation());
     let steady = service.is_some_and(|variation| variation <= LIMITER_SERVICE_VARIATION);
     let flat = intervals.is_some_and(|variation| variation <= FLAT_INTERVAL_VARIATION);
-    let twice = Remedy::CompareDepth { iodepth: 2 * u64::from(facts.declared().iodepth_effective) };
+    let twice = match facts.declared().queues {
+        true => Remedy::CompareDepth { iodepth: 2 * u64::from(facts.declared().iodepth_effective) },
+        false => Remedy::CompareWorkers { numjobs: 2 * u64::from(facts.job.workers) },
+    };
     let finding = if facts.possible() == Some(1.0) {
         // An engine that cannot queue has its own finding with the same remedy.
         let cannot_queue = facts.declared().iodepth > 1;

@@ -294,6 +294,12 @@ fn subject(finding: &Finding) -> &str {
     finding.subject.as_deref().unwrap_or("The model")
 }
 
+fn comparison(option: &str, value: u64) -> String {
+    format!(
+        "Run again with {option}={value}: if IOPS double, the depth was the limit; if latency doubles, the device was."
+    )
+}
+
 fn remedy_text(remedy: &Remedy, finding: &Finding, about: SentenceContext<'_>) -> String {
     match *remedy {
         Remedy::QueueingEngine { iodepth } if finding.code == Code::EngineNotAsynchronous => {
@@ -303,11 +309,8 @@ fn remedy_text(remedy: &Remedy, finding: &Finding, about: SentenceContext<'_>) -
             format!("Use ioengine=io_uring with iodepth={iodepth}.")
         }
         Remedy::RaiseDepth { iodepth } => format!("Set iodepth={iodepth}."),
-        Remedy::CompareDepth { iodepth } => {
-            format!(
-                "Run again with iodepth={iodepth}: if IOPS double, the depth was the limit; if latency doubles, the device was."
-            )
-        }
+        Remedy::CompareDepth { iodepth } => comparison("iodepth", iodepth),
+        Remedy::CompareWorkers { numjobs } => comparison("numjobs", numjobs),
         Remedy::AddWorkers { numjobs } => format!("Distribute the load with numjobs={numjobs}."),
         Remedy::Direct => "Set direct=1 to measure the device.".to_owned(),
         Remedy::DirectUnlessGiven => "If direct=1 was not given, set it to measure the device.".to_owned(),
@@ -425,6 +428,7 @@ mod tests {
             Remedy::QueueingEngine { iodepth },
             Remedy::RaiseDepth { iodepth },
             Remedy::CompareDepth { iodepth },
+            Remedy::CompareWorkers { numjobs },
             Remedy::AddWorkers { numjobs },
             Remedy::Direct,
             Remedy::SyncAtEnd,
@@ -453,28 +457,29 @@ mod tests {
             Remedy::QueueingEngine { .. } => 0,
             Remedy::RaiseDepth { .. } => 1,
             Remedy::CompareDepth { .. } => 2,
-            Remedy::AddWorkers { .. } => 3,
-            Remedy::Direct => 4,
-            Remedy::SyncAtEnd => 5,
-            Remedy::DirectUnlessGiven => 6,
-            Remedy::SyncAtEndUnlessDirect => 7,
-            Remedy::WriteFirst => 8,
-            Remedy::RunLonger { .. } => 9,
-            Remedy::Ramp { .. } => 10,
-            Remedy::LowerDepth { .. } => 11,
-            Remedy::FewerWorkers { .. } => 12,
-            Remedy::BlockSize { .. } => 13,
-            Remedy::LargerRequests { .. } => 14,
-            Remedy::GrowVolume { .. } => 15,
-            Remedy::Percentiles => 16,
-            Remedy::Doctor => 17,
-            Remedy::SeparateResults => 18,
-            Remedy::EndTogether => 19,
-            Remedy::MoreInFlight { .. } => 20,
-            Remedy::CompareHosts => 21,
-            Remedy::MoreHosts => 22,
-            Remedy::FewerRanks { .. } => 23,
-            Remedy::CompareRanks { .. } => 24,
+            Remedy::CompareWorkers { .. } => 3,
+            Remedy::AddWorkers { .. } => 4,
+            Remedy::Direct => 5,
+            Remedy::SyncAtEnd => 6,
+            Remedy::DirectUnlessGiven => 7,
+            Remedy::SyncAtEndUnlessDirect => 8,
+            Remedy::WriteFirst => 9,
+            Remedy::RunLonger { .. } => 10,
+            Remedy::Ramp { .. } => 11,
+            Remedy::LowerDepth { .. } => 12,
+            Remedy::FewerWorkers { .. } => 13,
+            Remedy::BlockSize { .. } => 14,
+            Remedy::LargerRequests { .. } => 15,
+            Remedy::GrowVolume { .. } => 16,
+            Remedy::Percentiles => 17,
+            Remedy::Doctor => 18,
+            Remedy::SeparateResults => 19,
+            Remedy::EndTogether => 20,
+            Remedy::MoreInFlight { .. } => 21,
+            Remedy::CompareHosts => 22,
+            Remedy::MoreHosts => 23,
+            Remedy::FewerRanks { .. } => 24,
+            Remedy::CompareRanks { .. } => 25,
         };
         assert!(remedies.iter().map(place).eq(0..remedies.len()));
         let declared = record::Declared { verify: true, ..record::Declared::default() };

@@ -338,8 +338,17 @@ pub(super) fn queue_not_filled(figures: &SentenceFigures<'_>) -> String {
     let why = figures.clause(Quantity::Thinktime, || {
         format!(", because the job idles for {} between operations", figures.time(Quantity::Thinktime))
     });
+    let then = if figures.has(Quantity::SyncsInFlight) {
+        format!(
+            "Operations waited for syncs: {} more in flight, {} each. A run without `fsync` shows what the device can do.",
+            figures.in_flight(Quantity::SyncsInFlight),
+            figures.time(Quantity::SyncMean)
+        )
+    } else {
+        "The device was not saturated.".to_owned()
+    };
     format!(
-        "The queue was not kept full: {} of {} possible ({}){why}. The device was not saturated.",
+        "The queue was not kept full: {} of {} possible ({}){why}. {then}",
         figures.in_flight(Quantity::InFlightAchieved),
         figures.whole(Quantity::InFlightPossible),
         little(figures)
