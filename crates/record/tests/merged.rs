@@ -62,6 +62,24 @@ log: (groupid=0, jobs=8): err= 0: pid=9: Tue Jan  7 16:55:33 2014
     assert_eq!(job.declared.mixed.iter().map(|mixed| mixed.name.as_str()).collect::<Vec<_>>(), ["log", "data"]);
 }
 
+/// Reads of 4 KiB were assumed, and contradicted by the bytes.
+#[test]
+fn options_of_all_jobs_do_not_tell_those_of_a_job_without_any() {
+    let run = run(r#"{
+        "fio version": "fio-2.6",
+        "global options": {"unified_rw_reporting": "1"},
+        "client_stats": [{
+            "jobname": "a", "groupid": 0, "error": 0,
+            "mixed": {"io_bytes": 8000, "bw": 80, "iops": 10.0, "runtime": 100000, "total_ios": 1000,
+                      "lat": {"min": 1, "max": 9, "mean": 5.0, "stddev": 1.0}}
+        }]
+    }"#);
+    let declared = &run.jobs[0].declared;
+    assert_eq!((declared.rw.as_str(), declared.block_sizes, declared.engine.as_str()), ("", Default::default(), ""));
+    assert_eq!(declared.in_flight_possible, None);
+    assert!(!run.notes.iter().any(|note| note.text.contains("issues reads only")), "{:?}", run.notes);
+}
+
 /// Groups that may have run one after the other were summed.
 #[test]
 fn results_that_are_not_known_to_overlap_have_no_rate_together() {

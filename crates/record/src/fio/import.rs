@@ -239,9 +239,9 @@ struct TypedOptions<'a> {
 }
 
 impl TypedOptions<'_> {
-    /// Reports whether no options were printed, as before fio 2.7 and in a client's output.
+    /// Reports whether no options of the job were printed, as before fio 2.7 and in a client's output.
     fn are_missing(&self) -> bool {
-        self.own.is_empty() && self.globals.is_empty()
+        self.own.is_empty()
     }
 
     fn get(&self, name: &str) -> Option<&str> {
@@ -346,7 +346,8 @@ fn without_options(entry: &JobEntry, declared: &mut Declared) -> u32 {
     let longest_ms = [&entry.read, &entry.write, &entry.trim].iter().map(|kind| kind.runtime).max().unwrap_or(0);
     let alone = Measured { runtime_ns: longest_ms.saturating_mul(1_000_000), ..measured(entry, 1) };
     let depth = Depth::of(&shares, &alone);
-    let workers = u64::from(depth.workers);
+    // Without a distribution of depths, what was in flight says nothing of what could be.
+    let possible = shares.iter().any(|share| *share > 0.0).then(|| u64::from(depth.iodepth) * u64::from(depth.workers));
     *declared = Declared {
         engine: String::new(),
         device: true,
@@ -354,8 +355,8 @@ fn without_options(entry: &JobEntry, declared: &mut Declared) -> u32 {
         iodepth: depth.iodepth,
         iodepth_effective: depth.iodepth,
         numjobs: depth.workers,
-        in_flight_asked: Some(u64::from(depth.iodepth) * workers),
-        in_flight_possible: Some(u64::from(depth.iodepth) * workers),
+        in_flight_asked: possible,
+        in_flight_possible: possible,
         rw: String::new(),
         block_sizes: DeclaredPerKind::default(),
         header_only: true,
