@@ -98,6 +98,21 @@ fn near(words: &str, found: Option<f64>, known: Option<f64>, digit: f64) {
     assert!((found - known).abs() <= digit.max(known * 0.02), "{words}: {found} and {known}");
 }
 
+/// An indented or quoted banner, and that of old versions, was none: the first report counted as the load.
+#[test]
+fn a_quoted_report_is_the_average_since_boot() {
+    let table = "Device:            tps   Blk_read/s   Blk_wrtn/s   Blk_read   Blk_wrtn\n\
+                 sda              40.00        20.00       100.00    6479462  286537372\n";
+    for banner in ["Linux 5.6.8 (db) \t2020-05-11 \t_x86_64_\t(8 CPU)", "Linux 2.6.9-42.ELsmp (db) \t12/01/2008"] {
+        for prefix in ["", "> ", "\t", "    "] {
+            let quoted: String =
+                format!("{banner}\n\n{table}").lines().map(|line| format!("{prefix}{line}\n")).collect();
+            let Ok(Input::Iostat(iostat)) = read_input("pasted", quoted.as_bytes(), None) else { panic!("{quoted}") };
+            assert_eq!(iostat.reports.iter().map(|report| report.since_boot).collect::<Vec<_>>(), [true], "{quoted}");
+        }
+    }
+}
+
 #[test]
 fn reports_are_averages_since_boot_or_of_intervals() {
     for (words, since_boot) in [

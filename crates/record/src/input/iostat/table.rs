@@ -308,8 +308,11 @@ fn begins_like(last: &IostatReport, before: &IostatReport) -> bool {
     last.devices.iter().zip(&before.devices).all(|(last, before)| last.name == before.name)
 }
 
+/// Reports whether a line is a banner, which may be indented and in old versions ends with the date.
 fn is_banner(line: &str) -> bool {
-    line.starts_with("Linux ") && line.contains('(') && line.trim_end().ends_with(')')
+    let is_date = |word: &str| word.chars().filter(char::is_ascii_digit).count() >= 4;
+    let last = line.split_whitespace().last().unwrap_or_default();
+    line.trim_start().starts_with("Linux ") && line.contains('(') && (last.ends_with(')') || is_date(last))
 }
 
 /// Takes the host from a banner of sysstat: `Linux 6.18.44 (vm) 11/21/26 _x86_64_ (2 CPU)`, with tabs in between.
