@@ -89,6 +89,15 @@ pub(super) fn since_boot(seen: &Observation) -> Option<Finding> {
     Some(Finding::new(Code::SinceBoot, Severity::Warning).with_figure(Quantity::Iops, iops))
 }
 
+/// Checks the time of syncs against what the database that waits for them asks for.
+pub(super) fn syncs(seen: &Observation) -> Option<Finding> {
+    let allowed_ns = seen.sync_p99_allowed_ns()?;
+    let p99 = seen.sync_p99_ns.filter(|p99| p99.value() >= allowed_ns)?;
+    let finding = Finding::new(Code::SyncsTooSlow, Severity::Warning).with_figure(Quantity::SyncP99, p99);
+    let finding = finding.with(Quantity::SyncP99Allowed, allowed_ns, EvidenceSource::Documentation);
+    Some(finding.with_figure(Quantity::SyncMean, seen.sync_mean_ns).remedy(Remedy::FasterSyncs))
+}
+
 /// Adds the figures of Little's law and the depth to compare with.
 pub(super) fn with_little(seen: &Observation, mut finding: Finding) -> Finding {
     const SOURCE: EvidenceSource = EvidenceSource::LittlesLaw;

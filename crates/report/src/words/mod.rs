@@ -255,6 +255,7 @@ fn statement(finding: &Finding, about: SentenceContext<'_>) -> String {
         Code::FiguresDisagree => figures::disagree(finding, figures),
         Code::UnitsMixed => figures::units_mixed(figures),
         Code::SinceBoot => figures::since_boot(figures),
+        Code::SyncsTooSlow => figures::syncs(figures),
         Code::OddBlockSize => figures::odd_block(figures),
         Code::RequestsSplit => figures::split(figures),
         Code::SmallRegion => figures::small_region(figures),
@@ -346,6 +347,9 @@ fn remedy_text(remedy: &Remedy, finding: &Finding, about: SentenceContext<'_>) -
         Remedy::MoreInFlight { in_flight, reads, database } => databases::more_in_flight(in_flight, reads, database),
         Remedy::Percentiles => "Check percentiles (p50, p99, p99.9) too.".to_owned(),
         Remedy::Doctor => "Check the host with `fathom doctor`.".to_owned(),
+        Remedy::FasterSyncs => "Give etcd a disk of its own, or one with faster syncs. `fathom doctor` checks the \
+                                settings of the host."
+            .to_owned(),
         Remedy::CompareHosts | Remedy::MoreHosts | Remedy::FewerRanks { .. } | Remedy::CompareRanks { .. } => {
             ranks::remedy(remedy, finding)
         }
@@ -447,6 +451,7 @@ mod tests {
             Remedy::MoreHosts,
             Remedy::FewerRanks { ranks: 8 },
             Remedy::CompareRanks { ranks: 8 },
+            Remedy::FasterSyncs,
         ];
         // A match, so that a new remedy cannot be added without extending the list above.
         let place = |remedy: &Remedy| match remedy {
@@ -475,6 +480,7 @@ mod tests {
             Remedy::MoreHosts => 22,
             Remedy::FewerRanks { .. } => 23,
             Remedy::CompareRanks { .. } => 24,
+            Remedy::FasterSyncs => 25,
         };
         assert!(remedies.iter().map(place).eq(0..remedies.len()));
         let declared = record::Declared { verify: true, ..record::Declared::default() };
