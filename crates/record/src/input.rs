@@ -24,6 +24,7 @@ mod reports;
 mod sar;
 mod servers;
 mod spdk;
+mod spdk_counters;
 mod stated;
 mod terse;
 mod text;
