@@ -218,7 +218,7 @@ fn histograms_of_etcd_have_percentiles_of_syncs() {
     let judged = |run: &Run, words: &str| run.notes.iter().any(|note| note.text.ends_with(words));
     assert!(judged(&run, "below 10 ms for syncs of its log: 7.20 ms is below it"), "{:?}", run.notes);
     let slow = self::run("metrics.txt", &ETCD.replace("0.008", "0.08"));
-    assert!(judged(&slow, "below 10 ms for syncs of its log: 64.8 ms is too long"), "{:?}", slow.notes);
+    assert!(judged(&slow, "below 10 ms for syncs of its log"), "{:?}", slow.notes);
     let beyond = ETCD.replace("le=\"0.008\"} 1000", "le=\"0.008\"} 960");
     let beyond = self::run("metrics.txt", &beyond);
     assert_eq!(figure(&beyond, 0, "sync.lat.p99"), None);
@@ -522,7 +522,8 @@ fn views_of_pg_stat_io_that_fell_are_of_separate_servers() {
 fn rows_of_iostat_before_a_cut_count() {
     let text = format!("{TABLE}sdb           5000.00   4000.00    1.00     4.00    1.00  9");
     let iostat = counters(&text);
-    assert_eq!((iostat.reports[0].devices.len(), iostat.notes.len()), (1, 1));
+    assert_eq!(iostat.reports[0].devices.len(), 1);
+    assert!(iostat.notes.iter().any(|note| note.contains("the last line is cut off")), "{:?}", iostat.notes);
 }
 
 #[test]
@@ -645,5 +646,41 @@ fn tables_that_cannot_be_read_are_refused_by_their_name() {
     ] {
         let error = refused("input", text);
         assert!(error.what.contains(what), "{text}: {error}");
+    }
+}
+
+/// One idle server made the others unreadable.
+#[test]
+fn an_idle_view_of_pg_stat_io_is_left_out() {
+    let view = |reads: u32| format!("backend_type,context,reads,read_time\nclient backend,normal,{reads},{reads}\n");
+    let text = format!("server one\n{}\nserver two\n{}\nserver three\n{}", view(900), view(0), view(40));
+    let inputs = read_inputs("input", text.as_bytes()).unwrap();
+    assert_eq!((inputs.parts.len(), inputs.unreadable.len()), (2, 0));
+    assert!(refused("input", &view(0)).what.contains("no row of `pg_stat_io`"));
+}
+
+const BDEVS: &str = r#"{
+  "tick_rate": 2000000000,
+  "ticks": 10000000000,
+  "bdevs": [
+    {"name": "Nvme0n1", "bytes_read": 4096000, "num_read_ops": 1000, "bytes_written": 0, "num_write_ops": 0,
+     "read_latency_ticks": 200000000, "write_latency_ticks": 0, "queue_depth": 0},
+    {"name": "Malloc0", "bytes_read": 0, "num_read_ops": 0}
+  ]
+}
+"#;
+
+#[test]
+fn counters_of_spdk_are_read() {
+    let once = run("bdevs.json", BDEVS);
+    assert_eq!((once.jobs.len(), once.jobs[0].name.as_str()), (1, "Nvme0n1"));
+    assert_eq!((figure(&once, 0, "read.iops"), figure(&once, 0, "read.lat.mean")), (None, Some(100_000.0)));
+    let later = BDEVS.replace("10000000000", "30000000000").replace("1000,", "3000,").replace("4096000", "12288000");
+    let later = later.replace("200000000,", "800000000,");
+    let answer = format!("{{\n\"jsonrpc\": \"2.0\",\n\"result\": {later}\n}}\n");
+    for text in [format!("{BDEVS}{later}"), format!("{BDEVS}{answer}")] {
+        let both = run("bdevs.json", &text);
+        assert_eq!((figure(&both, 0, "read.iops"), figure(&both, 0, "read.lat.mean")), (Some(200.0), Some(150_000.0)));
+        assert_eq!(figure(&both, 0, "read.bw"), Some(819_200.0));
     }
 }

@@ -51,7 +51,20 @@ fn known(line: &str) -> Option<(&'static str, &'static str)> {
             "this is a part of fio's normal output, without the jobs it belongs to",
             "give the whole output, or its figures: `--claim 'iops=10k,lat=3ms,qd=32'`",
         )
-    } else if has(&["%usr", "%idle"]) {
+    } else if starts(&["# hostname;interval;timestamp;", "# uptime_cs; "]) {
+        ("this is from `sadf`", "give `sar -d -p -f FILE`, which prints the same as a table")
+    } else if starts(&["# help ", "# type "]) {
+        (
+            "these are metrics of Prometheus, but neither counters of disks nor histograms of times",
+            "give the lines of `node_disk_*`, or of a histogram such as `etcd_disk_wal_fsync_duration_seconds`",
+        )
+    } else if has(&["blks_read"]) || has(&["blk_read_time"]) || has(&["buffers_checkpoint"]) || has(&["wal_sync_time"])
+    {
+        (
+            "this is a view of PostgreSQL that does not tell how long requests of each kind took",
+            "give `psql --csv -c 'SELECT * FROM pg_stat_io'`, of version 16 or later",
+        )
+    } else if has(&["%usr", "%idle"]) || has(&["%user", "%idle"]) {
         ("this is from `mpstat` or `sar`, which do not distinguish devices", IOSTAT_REMEDY)
     } else if has(&["avg-cpu:"]) {
         ("`iostat` printed CPU figures only", IOSTAT_REMEDY)
