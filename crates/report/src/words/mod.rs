@@ -280,6 +280,9 @@ fn statement(finding: &Finding, about: SentenceContext<'_>) -> String {
         Code::UnwrittenBlocks => volume::unwritten(figures),
         Code::CpusShort => volume::cpus(figures),
         Code::LimitUnknown if figures.has(Quantity::UnlikeJobs) => run::unlike_jobs(figures),
+        Code::LimitUnknown if figures.has(Quantity::InFlightPossible) => {
+            "More was in flight than the depth allows, so what limited the run cannot be determined.".to_owned()
+        }
         Code::LimitUnknown if figures.has(Quantity::InFlightAchieved) => run::depth_unknown(figures),
         Code::LimitUnknown if figures.has(Quantity::SyncMean) || figures.has(Quantity::SyncP99) => {
             "Only syncs were measured, so the limit of reads and writes cannot be determined.".to_owned()
