@@ -591,3 +591,11 @@ fn fio_output_that_ends_in_dots_is_an_excerpt() {
         assert!((run.jobs[0].result.iops() / 24_100.0 - 1.0).abs() < 0.01, "{count}");
     }
 }
+
+/// An author shortened a line that is of no importance, and the output was refused.
+#[test]
+fn shortened_lines_of_fio_output_are_left_out() {
+    let text =
+        FIRST_TRY.replace("16=0.6%, 32=98.7%, >=64=0.0%", "...").replace(" pid=12345: Sun Mar 29", " pid=12345: ...");
+    assert_eq!(run(&text).jobs[0].result.read, run(FIRST_TRY).jobs[0].result.read);
+}

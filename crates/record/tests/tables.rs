@@ -684,3 +684,44 @@ fn counters_of_spdk_are_read() {
         assert_eq!(figure(&both, 0, "read.bw"), Some(819_200.0));
     }
 }
+
+#[test]
+fn rows_of_pgstat_are_intervals_after_the_first() {
+    let head = "----- timestamp ----- reads read_time writes write_time op_bytes fsyncs fsync_time\n";
+    let rows =
+        "2026-03-29 20:38:43 900000 90000.00 7 7.00 8192 9 9.00\n2026-03-29 20:38:45 4000 8.00 0 0.00 8192 2 5.00\n";
+    let both = run("pgstat.txt", &format!("{head}{rows}"));
+    assert_eq!((figure(&both, 0, "read.iops"), figure(&both, 0, "read.lat.mean")), (Some(2000.0), Some(2_000.0)));
+    assert_eq!(figure(&both, 0, "sync.lat.mean"), Some(2_500_000.0));
+    let first = run("pgstat.txt", &format!("{head}{}\n", rows.lines().next().unwrap()));
+    assert_eq!((figure(&first, 0, "read.iops"), figure(&first, 0, "read.lat.mean")), (None, Some(100_000.0)));
+}
+
+#[test]
+fn results_of_kubestr_have_rates_and_depths() {
+    let text = "JobName: read_iops\n  blocksize=4K filesize=2G iodepth=64 rw=randread\nread:\n  \
+                IOPS=146.500000 BW(KiB/s)=586\n  iops: min=3 max=4 avg=3.5\n\nJobName: write_bw\n  \
+                blocksize=128K filesize=2G iodepth=64 rw=randwrite\nwrite:\n  IOPS=20.000000 BW(KiB/s)=2560\n";
+    let run = run("kubestr.txt", text);
+    assert_eq!((run.jobs.len(), run.jobs[1].name.as_str()), (2, "write_bw"));
+    assert_eq!((figure(&run, 0, "read.iops"), run.jobs[0].declared.in_flight_asked), (Some(146.5), Some(64)));
+    assert_eq!(figure(&run, 1, "write.bw"), Some(2560.0 * 1024.0));
+    assert_eq!(run.jobs[1].declared.block_sizes.write.min, 128 * 1024);
+}
+
+#[test]
+fn other_programs_are_refused_by_their_names() {
+    for (text, name) in [
+        ("                        extended device statistics\ndevice r/s w/s kr/s kw/s\n", "FreeBSD"),
+        ("  disk0\n    KB/t  tps  MB/s\n   21.10   35  0.72\n", "macOS"),
+        ("----total-cpu-usage---- -dsk/total-\nusr sys idl\n", "dstat"),
+        ("fio Disk Speed Tests (Mixed R/W 50/50):\nBlock Size | 4k (IOPS)\n", "YABS"),
+        ("    reads/s: 1512.34\n    fsyncs/s: 3225.90\n", "sysbench"),
+        ("# hostname;interval;timestamp;DEV;tps\n", "sadf"),
+        ("# HELP go_goroutines Number\ngo_goroutines 7\n", "Prometheus"),
+        ("relid | heap_blks_read | heap_blks_hit\n1 | 2 | 3\n", "PostgreSQL"),
+    ] {
+        let error = refused("input", text);
+        assert!(error.what.contains(name) && !error.remedy.is_empty(), "{text}: {error}");
+    }
+}

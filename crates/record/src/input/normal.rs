@@ -140,6 +140,7 @@ pub(super) fn read(text: &InputText, announced: Range<usize>, lines: Range<usize
         if !reader.is_cut {
             match reader.line(line) {
                 Err(_) if line.may_be_cut() => reader.is_cut = true,
+                Err(_) if line.is_elided() => {}
                 read => read?,
             }
         }

@@ -25,6 +25,11 @@ impl<'a> NormalLine<'a> {
         self.source.may_be_cut(self.index)
     }
 
+    /// Reports whether an author left out a part of the line.
+    pub(super) fn is_elided(self) -> bool {
+        self.text.contains("...") || self.text.contains('…')
+    }
+
     pub(super) fn error(self, part: &str, what: impl Into<String>) -> InputError {
         self.source.error(self.index, part, what, REMEDY)
     }
