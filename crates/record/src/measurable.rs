@@ -1,6 +1,8 @@
 //! Which results a program can have measured. Those of damaged texts may have any figure.
 
-use crate::{DirectionResult, DiskUse, IntervalRecord, JobResult, LatencyStats, Note, Run, SeriesRecord};
+use crate::{
+    DataKind, DirectionResult, DiskUse, IntervalRecord, JobResult, LatencyStats, Note, Quoted, Run, SeriesRecord,
+};
 
 /// 146 years in nanoseconds, and as many operations or bytes.
 pub(crate) const MOST: u64 = 1 << 62;
@@ -72,5 +74,31 @@ pub(crate) fn without_impossible_disks(run: &mut Run) {
         run.quotes.retain(|quote| quote.of.as_deref().is_none_or(|of| !names.contains(&of)));
         let text = format!("left out, as their statistics are impossible: devices {}", names.join(", "));
         run.notes.push(Note { job: None, text });
+    }
+}
+
+/// Leaves out latencies of a run that are longer than it ran, with a note: the clock of the generator was wrong.
+pub(crate) fn without_impossible_latencies(run: &mut Run) {
+    /// Factor over the runtime: operations in flight at its end are waited for.
+    const BEYOND: f64 = 2.0;
+    const AT_LEAST_NS: f64 = 60e9;
+    for job in &mut run.jobs {
+        let longest_ns = (BEYOND * job.result.elapsed_ns() as f64).max(AT_LEAST_NS);
+        let mut is_complete = true;
+        for kind in DataKind::ALL {
+            let result = job.result.kind_mut(kind);
+            let is_timed = result.runtime_ns > 0;
+            let latencies = [&mut result.submission, &mut result.service, &mut result.latency];
+            for latency in latencies.into_iter().filter(|latency| is_timed && latency.mean_ns > longest_ns) {
+                *latency = LatencyStats::default();
+                is_complete = false;
+            }
+        }
+        if !is_complete {
+            let times = [Quoted::SubmissionMeanNs, Quoted::ServiceMeanNs, Quoted::LatencyMeanNs];
+            job.quotes.retain(|quote| !times.contains(&quote.what) || quote.value <= longest_ns);
+            let text = "latencies longer than it ran are impossible, and left out".to_owned();
+            run.notes.push(Note { job: Some(job.name.clone()), text });
+        }
     }
 }

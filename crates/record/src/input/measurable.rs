@@ -2,7 +2,9 @@
 
 use super::text::InputText;
 use super::{Input, InputError, Iostat};
-use crate::measurable::{BUSY_PERCENT_MAX, MOST, is_beyond_measure, without_impossible_disks};
+use crate::measurable::{
+    BUSY_PERCENT_MAX, MOST, is_beyond_measure, without_impossible_disks, without_impossible_latencies,
+};
 
 /// Returns an input whose counts and times, and their sums, are within measurement; otherwise an error at a line. Counters
 /// of devices that are impossible are left out with a note.
@@ -10,6 +12,7 @@ pub(super) fn measurable(text: &InputText, line: usize, mut input: Input, remedy
     let is_beyond = match &mut input {
         Input::Run(run) => {
             without_impossible_disks(run);
+            without_impossible_latencies(run);
             is_beyond_measure(run)
         }
         Input::Iostat(iostat) => {
