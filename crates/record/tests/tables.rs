@@ -725,3 +725,25 @@ fn other_programs_are_refused_by_their_names() {
         assert!(error.what.contains(name) && !error.remedy.is_empty(), "{text}: {error}");
     }
 }
+
+#[test]
+fn summaries_of_dbench_are_read_without_the_runs_above() {
+    let text = "= Dbench Summary =\n==================\nRandom Read/Write IOPS: 29.3k/7500. BW: 1139MiB/s / 281MiB/s\nAverage \
+                Latency (usec) Read/Write: 812.26/2712.31\nSequential Read/Write: 1201MiB/s / 1139MiB/s\nMixed Random \
+                Read/Write IOPS: 20.1k/6710\n";
+    let run = run("dbench.txt", text);
+    let names: Vec<&str> = run.jobs.iter().map(|job| job.name.as_str()).collect();
+    assert_eq!((names.len(), names[1], names[9]), (10, "random write iops", "mixed random write iops"));
+    assert_eq!((figure(&run, 0, "read.iops"), figure(&run, 1, "write.iops")), (Some(29_300.0), Some(7_500.0)));
+    assert_eq!(figure(&run, 3, "write.bw"), Some(281.0 * 1_048_576.0));
+    assert_eq!(figure(&run, 4, "read.lat.mean"), Some(812_260.0));
+}
+
+/// Logs of test programs in Python print the document with single quotes.
+#[test]
+fn fio_documents_printed_by_python_are_read() {
+    let text = "22:44:28 - root - INFO - {'fio version': 'fio-3.7', 'jobs': [{'jobname': 'a', 'error': 0, 'read': \
+                {'io_bytes': 4096000, 'io_kbytes': 4000, 'bw': 400, 'iops': 100.0, 'runtime': 10000, 'total_ios': \
+                1000}}]}\n22:44:28 - root - INFO - done\n";
+    assert_eq!(figure(&run("test.log", text), 0, "read.iops"), Some(100.0));
+}

@@ -7,8 +7,9 @@
 
 mod block;
 mod closing;
-mod figures;
+pub(super) mod figures;
 mod header;
+pub(super) mod headless;
 pub(super) mod syncs;
 
 use std::borrow::Cow;

@@ -36,7 +36,7 @@ impl InputText {
             continued: None,
         };
         let is_page = !raw.contains('{') && TAGS.iter().any(|tag| raw.contains(&format!("</{tag}>")));
-        let shown = raw.lines().map(shown);
+        let shown = raw.lines().map(shown).map(of_python);
         let shown: Vec<String> =
             if is_page { shown.map(|line| without_tags(&line)).collect() } else { shown.collect() };
         let prefix = prefix::Prefix::of(&shown);
@@ -225,6 +225,15 @@ const PASTED: [(char, Option<char>); 9] = [
     ('\u{201e}', Some('"')),
     ('\u{2212}', Some('-')),
 ];
+
+/// Returns a line of a log with fio's document as Python prints it, as JSON on its own.
+fn of_python(line: String) -> String {
+    let document = line.find("{'fio version'").and_then(|at| line[at..].rfind('}').map(|end| &line[at..=at + end]));
+    let Some(document) = document.filter(|document| !document.contains('"')) else { return line };
+    let words = [("'", "\""), (": None", ": null"), (": True", ": true"), (": False", ": false")];
+    let json = words.iter().fold(document.to_owned(), |json, (python, json_word)| json.replace(python, json_word));
+    if serde_json::from_str::<serde::de::IgnoredAny>(&json).is_ok() { json } else { line }
+}
 
 fn without_colours(line: &str) -> String {
     if !line.contains('\u{1b}') {

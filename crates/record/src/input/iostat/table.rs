@@ -114,7 +114,7 @@ impl IostatTableReader<'_> {
             self.open(index);
         } else if let Some(head) = self.cpu_head.take() {
             self.cpu(text, index, &head, &words)?;
-        } else if is_device(words[0]) {
+        } else if is_device(words[0]) && words.iter().any(|word| columns::is_column(word) || columns::is_rate(word)) {
             self.begin_table(text, index, &words)?;
         } else if words.last().is_some_and(|last| is_device(last)) && words.iter().any(|word| word.contains("/s")) {
             let remedy = "leave out `-h` and `--pretty`, which cut tables in parts and round their values";
