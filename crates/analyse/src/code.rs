@@ -52,6 +52,8 @@ codes! {
     BurstRunning,
     /// Enough operations were in flight, but the volume gave less than expected.
     BelowExpectation,
+    /// Syncs took longer than the database that waits for them allows.
+    SyncsTooSlow,
     /// Throughput did not settle.
     NotSteady,
     /// The generator was so late that response times describe it more than the device.

@@ -54,6 +54,8 @@ quantities! {
     SyncsInFlight: Count,
     /// The 99th percentile of the times of syncs.
     SyncP99: Nanoseconds,
+    /// What the database that waits for syncs asks of their 99th percentile.
+    SyncP99Allowed: Nanoseconds,
     /// Median service time.
     ServiceP50: Nanoseconds,
     /// Coefficient of variation of service times.
@@ -350,6 +352,8 @@ pub enum EvidenceSource {
     Sar,
     /// Figures of a claim.
     Claim,
+    /// Documentation of the program that the figures are of.
+    Documentation,
 }
 
 impl EvidenceSource {

@@ -172,6 +172,8 @@ pub enum Remedy {
     },
     /// Examine percentiles.
     Percentiles,
+    /// Give the database a disk with faster syncs.
+    FasterSyncs,
     /// Check the host's settings.
     Doctor,
     /// Compare the settings and the load of a slow host with those of another.

@@ -5,7 +5,7 @@ use record::{
     IostatReport, JobResult, Measured, Mixed, Run,
 };
 
-use crate::{Database, EvidenceSource};
+use crate::{Database, EtcdSyncs, EvidenceSource};
 
 /// A figure with its uncertainty: printed and quoted figures are rounded, and some are ranges.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -117,6 +117,8 @@ pub struct Observation {
     pub sync_mean_ns: Option<KnownFigure>,
     /// The 99th percentile of the times of syncs in nanoseconds.
     pub sync_p99_ns: Option<KnownFigure>,
+    /// What etcd does with these syncs, if it made them.
+    pub etcd: Option<EtcdSyncs>,
     /// Operations that could be in flight: depth × workers.
     pub depth: Option<KnownFigure>,
     /// Whether the engine can keep more than one operation in flight for each worker.
@@ -196,6 +198,7 @@ impl Observation {
             },
             sync_mean_ns: counted(result.sync.mean_ns),
             sync_p99_ns: result.sync.percentile_ns(99.0).and_then(|ns| counted(ns as f64)),
+            etcd: EtcdSyncs::of_histogram(&job.name).filter(|_| run.is_of_other_program()),
             seconds: (!job.untimed).then(|| result.elapsed_ns() as f64 / 1e9),
             region_bytes: declared.size,
             direct: if is_one { declared.known_direct() } else { all(|one| one.direct) },
@@ -324,6 +327,12 @@ impl Observation {
             database: self.database.or(said.database),
             ..self
         }
+    }
+
+    /// Returns what the database asks of the 99th percentile of syncs, in nanoseconds.
+    pub(crate) fn sync_p99_allowed_ns(&self) -> Option<f64> {
+        let of_database = (self.database == Some(Database::Etcd)).then_some(EtcdSyncs::Log);
+        self.etcd.or(of_database).map(EtcdSyncs::p99_allowed_ns)
     }
 
     /// Returns the mean size of what `iops` counts, in bytes: device requests if a device counted them, else

@@ -425,6 +425,8 @@ fn short_and_interrupted_runs_are_reported() {
     run.outcome = RunOutcome::Interrupted;
     let result = &mut run.jobs[0].result;
     (result.runtime_ns, result.read.runtime_ns) = (SECOND_NS, SECOND_NS);
+    result.read.ios /= 30;
+    result.read.service.count /= 30;
     assert_eq!(finding(&run, Code::ShortRun).unwrap().remedy, Some(Remedy::RunLonger { runtime_s: 30 }));
     assert_eq!(finding(&run, Code::Interrupted).unwrap().severity, Severity::Info);
     assert_eq!(verdict(&run).headline.code, Code::QueueFull, "the limit matters more than the duration");
@@ -535,4 +537,14 @@ fn rates_of_reads_and_writes_are_judged_together() {
             assert_eq!(missed.value(Quantity::RateAsked), Some((read + 2 * write) as f64), "{of}");
         }
     }
+}
+
+/// A depth of one was said to be the limit, although two operations were in flight.
+#[test]
+fn more_in_flight_than_possible_leaves_the_limit_open() {
+    let mut run = queue_full(2, 100_000);
+    run.jobs[0].declared.in_flight_possible = Some(1);
+    let limit = finding(&run, Code::LimitUnknown).expect("no limit was found");
+    assert_eq!(limit.value(Quantity::InFlightPossible), Some(1.0));
+    assert!(finding(&run, Code::LatencyBound).is_none());
 }

@@ -192,6 +192,7 @@ fn pair(code: Code) -> Pair {
         Code::UtilMisread | Code::UtilContradicted | Code::MeanWithoutSpread | Code::DepthNeeded | Code::SinceBoot => {
             figures(code)
         }
+        Code::SyncsTooSlow => figures(code),
         Code::EngineNotAsynchronous | Code::RateNotReached | Code::QueueTooShallow | Code::GeneratorCpuBound => {
             load(code)
         }
@@ -420,6 +421,12 @@ fn figures(code: Code) -> Pair {
                 })
             };
             (busy(0.21), busy(0.19))
+        }
+        Code::SyncsTooSlow => {
+            let backend = |p99: f64| {
+                seen(|seen| (seen.etcd, seen.sync_p99_ns) = (Some(analyse::EtcdSyncs::Backend), exactly(p99)))
+            };
+            (backend(25e6), backend(24e6))
         }
         Code::SinceBoot => (seen(|seen| seen.since_boot = true), seen(|_| ())),
         Code::MeanWithoutSpread => (seen(|seen| seen.spread = false), seen(|_| ())),

@@ -384,6 +384,9 @@ fn of_observation(name: &str, seen: &Observation) -> Derived {
     };
     let figures = format!("{} IOPS", units::count(iops.unwrap_or(0.0)));
     let mut lines = vec![format!("{name}: {figures}, as measured")];
+    if block.is_none() {
+        lines.push("the size of its operations is not known: 4 KiB is assumed (--bs)".to_owned());
+    }
     if seen.since_boot {
         lines.push("these are averages since boot, not of the load: `iostat -x -y 1 30` measures it".to_owned());
     }

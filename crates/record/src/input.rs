@@ -7,6 +7,7 @@
 mod binary;
 mod command;
 mod counters;
+mod dbench;
 mod diskstats;
 mod fio_lines;
 mod fio_log;
@@ -15,8 +16,10 @@ mod iostat;
 mod json;
 mod json_error;
 mod kbench;
+mod kubestr;
 mod measurable;
 mod normal;
+mod pgstat;
 mod postgres;
 mod prefix;
 mod prometheus;
@@ -24,6 +27,7 @@ mod reports;
 mod sar;
 mod servers;
 mod spdk;
+mod spdk_counters;
 mod stated;
 mod terse;
 mod text;
@@ -194,17 +198,25 @@ struct TableFormat {
 }
 
 /// The formats in the order in which they are tried.
-const TABLES: [TableFormat; 10] = [
+const TABLES: [TableFormat; 14] = [
     TableFormat { is_in: iostat::is_in, read: |text| blocks(text, iostat::read_text(text)?), is_benchmark: false },
     TableFormat { is_in: sar::is_in, read: |text| blocks(text, sar::read(text)?), is_benchmark: false },
     TableFormat { is_in: vmstat::is_in, read: vmstat::read, is_benchmark: false },
-    TableFormat { is_in: diskstats::is_in, read: |text| blocks(text, diskstats::read(text)?), is_benchmark: false },
+    TableFormat { is_in: diskstats::is_in, read: diskstats::read, is_benchmark: false },
     TableFormat { is_in: spdk::is_in, read: spdk::read, is_benchmark: true },
     TableFormat { is_in: normal::syncs::is_in, read: |text| only(normal::syncs::read(text)?), is_benchmark: false },
     TableFormat { is_in: kbench::is_in, read: kbench::read, is_benchmark: true },
+    TableFormat { is_in: dbench::is_in, read: dbench::read, is_benchmark: false },
+    TableFormat { is_in: kubestr::is_in, read: kubestr::read, is_benchmark: true },
+    TableFormat {
+        is_in: normal::headless::is_in,
+        read: |text| only(normal::headless::read(text)?),
+        is_benchmark: false,
+    },
     TableFormat { is_in: prometheus::is_in, read: |text| only(prometheus::read(text)?), is_benchmark: false },
     TableFormat { is_in: fio_log::is_in, read: |text| only(fio_log::read(text)?), is_benchmark: false },
     TableFormat { is_in: postgres::is_in, read: postgres::read, is_benchmark: false },
+    TableFormat { is_in: pgstat::is_in, read: |text| only(pgstat::read(text)?), is_benchmark: false },
 ];
 
 fn only(input: Input) -> Result<Vec<InputResult>, InputError> {

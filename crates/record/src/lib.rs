@@ -35,6 +35,7 @@ mod job_result;
 mod kind;
 mod known;
 mod latency;
+mod measurable;
 mod measured;
 mod model;
 mod outcome;

@@ -3,6 +3,7 @@
 use serde::Deserialize;
 
 use crate::Run;
+use crate::measurable::{is_beyond_measure, without_impossible_disks};
 use crate::printable::{may_hide, printable};
 
 /// Layout version that this program writes.
@@ -20,6 +21,9 @@ pub enum ReadError {
     /// It has no schema.
     #[error("not a record of a run: no \"schema\" in it")]
     NoSchema,
+    /// It has counts or times that no program can have measured.
+    #[error("its counts or times are beyond any measurement: the record is damaged")]
+    Impossible,
     /// It is not fio output with JSON.
     #[error("no JSON document that begins a line with \"{{\"")]
     NoDocument,
@@ -44,13 +48,18 @@ pub fn to_json(run: &Run) -> String {
 ///
 /// # Errors
 ///
-/// Returns [`ReadError::TooNew`] for a record of a newer version, or an error for an invalid one.
+/// Returns [`ReadError::TooNew`] for a record of a newer version, or an error for one that is invalid or
+/// impossible.
 pub fn from_json(text: &str) -> Result<Run, ReadError> {
     match serde_json::from_str::<VersionedRun>(text)?.schema {
         None => Err(ReadError::NoSchema),
         Some(found) if found > SCHEMA => Err(ReadError::TooNew { found }),
         Some(_) => {
-            let run: Run = serde_json::from_str(text)?;
+            let mut run: Run = serde_json::from_str(text)?;
+            without_impossible_disks(&mut run);
+            if is_beyond_measure(&run) {
+                return Err(ReadError::Impossible);
+            }
             Ok(if may_hide(text) { printable(run) } else { run })
         }
     }

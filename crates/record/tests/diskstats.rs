@@ -78,7 +78,7 @@ fn counters_that_wrap_go_on_and_those_that_begin_anew_have_no_interval() {
 fn what_cannot_be_read_is_refused_at_its_place() {
     let copy = "8 0 sda 1 0 8 1 0 0 0 0 0 0 0\n";
     for (text, line, what) in [
-        (copy.to_owned(), 1, "no time above it"),
+        (format!("{copy}{copy}"), 1, "no time above it"),
         (format!("5\n{copy}"), 2, "no device has two copies"),
         (format!("5\n{copy}5\n{copy}"), 3, "not after the one before"),
         (format!("6\n{copy}5.9\n{copy}"), 3, "not after the one before"),
@@ -118,4 +118,14 @@ fn series_of_pt_diskstats_are_read() {
     assert_eq!((devices.len(), devices[0].read.per_second, iostat.notes.len()), (1, Some(20.0), 1));
     let dated = copy("1764152855 2025-11-26 10:27:35", 10) + &copy("1764152857 2025-11-26 10:27:37", 60);
     assert_eq!(read(&dated).unwrap().reports[0].devices[0].read.per_second, Some(25.0));
+}
+
+/// `cat /proc/diskstats` was refused for lack of a time, though its counts have mean times.
+#[test]
+fn a_single_copy_has_times_since_boot() {
+    let text = "   8       0 sda 100 5 8000 200 50 5 4000 400 0 300 600\n   8       1 sda1 100 5 8000 200 50 5 4000 400 0 300 600\n";
+    let Ok(Input::Run(run)) = read_input("diskstats", text.as_bytes(), None) else { panic!("not read") };
+    let job = &run.jobs[0];
+    assert_eq!((run.jobs.len(), job.name.as_str(), job.untimed), (1, "sda", true));
+    assert_eq!((job.result.read.latency.mean_ns, job.result.write.latency.mean_ns), (2e6, 8e6));
 }

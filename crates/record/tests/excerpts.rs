@@ -156,7 +156,8 @@ fn syncs_alone_are_read() {
     assert_eq!((sync.mean_ns, sync.max_ns, sync.percentile_ns(99.0)), (1_273_080.0, 15_766_000, Some(6_376_000)));
     assert!(run.notes[0].text.contains("not known"), "{:?}", run.notes);
     let with_transfers = format!("  write: IOPS=58, BW=132KiB/s (135kB/s)(21.0MiB/170299msec)\n  {syncs}");
-    assert!(read_inputs("log", with_transfers.as_bytes()).is_err());
+    let of_job = self::run(&with_transfers).jobs.remove(0).result;
+    assert_eq!((of_job.sync.mean_ns, of_job.write.iops().round()), (1_273_080.0, 58.0));
 }
 
 /// Versions from 2.17 print wrong decimals of sizes, such as 17.1 for 17.9.
@@ -189,4 +190,31 @@ fn the_last_number_of_a_truncated_line_is_not_whole() {
         assert_eq!(run.jobs[0].result.read.ios, 10_000, "{}", &second[..end]);
         assert!(run.jobs.len() == 1 || run.jobs[1].result.read.ios == 10_000, "{}", &second[..end]);
     }
+}
+
+/// Pastes of the lines with rates alone were refused, although they have the figures.
+#[test]
+fn lines_with_rates_alone_are_read() {
+    let text = "test A\nread: IOPS=3000, BW=11.7MiB/s (12.3MB/s)(117MiB/10001msec)\nwrite: IOPS=1000, BW=4000KiB/s \
+                (4096kB/s)(39.1MiB/10001msec)\n\ntest B\n  read: IOPS=258k, BW=1009MiB/s (1058MB/s)(1024MiB/1015msec)\n    \
+                clat (usec): min=3, max=90, avg=3.50, stdev=1.00\n";
+    let run = run(text);
+    assert_eq!(run.jobs.iter().map(|job| job.name.as_str()).collect::<Vec<_>>(), ["result 1", "result 2"]);
+    let rates = |job: usize, kind| (run.jobs[job].result.kind(kind).iops() / 100.0).round() * 100.0;
+    assert_eq!((rates(0, DataKind::Read), rates(0, DataKind::Write)), (3_000.0, 1_000.0));
+    assert_eq!((rates(1, DataKind::Read), rates(1, DataKind::Write)), (258_000.0, 0.0));
+    assert_eq!((run.jobs[1].result.read.service.mean_ns, run.jobs[0].group, run.jobs[1].group), (3_500.0, 0, 1));
+}
+
+/// A generator with a wrong clock printed 210 hours for each operation of a run of 30 s.
+#[test]
+fn latencies_longer_than_the_run_are_left_out() {
+    let text = announced("a", "read", "libaio", 4) + &result("a", "read", "10000,0,0,0");
+    assert!(run(&text).jobs[0].result.read.service.mean_ns > 0.0, "{text}");
+    let long = text.replace("avg=100.00", "avg=756537530000.85");
+    assert_ne!(long, text);
+    let run = run(&long);
+    let read = &run.jobs[0].result.read;
+    assert_eq!((read.latency.mean_ns, read.service.mean_ns, read.ios), (0.0, 99_000.0, 10_000));
+    assert!(run.notes.iter().any(|note| note.text.contains("impossible")), "{:?}", run.notes);
 }

@@ -333,7 +333,9 @@ fn report_since_boot_is_recognized_by_the_preceding_lines() {
     let since: Vec<bool> = iostat(&twice).reports.iter().map(|report| report.since_boot).collect();
     assert_eq!(since, [true, false, false, true, false, false]);
     let excerpt = IOSTAT_12.split_once("\n\n").unwrap().1;
-    assert!(!iostat(excerpt).reports[0].since_boot, "an interval by default");
+    assert!(iostat(excerpt).reports[0].since_boot, "it differs from the others");
+    let same = excerpt.split("\n\n").find(|part| part.starts_with("Device")).unwrap();
+    assert!(!iostat(&format!("{same}\n\n{same}\n\n")).reports[0].since_boot, "an interval by default");
 }
 
 /// In the log of a container, standard error output of a run precedes or follows its record.
@@ -545,9 +547,55 @@ fn counts_beyond_any_measurement_are_refused() {
     let of = |ios: u64| FIO_JSON.replacen("\"total_ios\" : 1024", &format!("\"total_ios\" : {ios}"), 1);
     assert_ne!(of(7), FIO_JSON);
     assert_eq!(run(&of(1 << 50)).jobs[0].result.ios() >> 50, 1);
-    for ios in [1 << 61, u64::MAX] {
+    for ios in [1 << 63, u64::MAX] {
         assert!(refused(of(ios)).what.contains("beyond any measurement"), "{ios}");
     }
-    let view = format!("backend_type,context,reads,read_time\nclient backend,normal,{},7\n", 1_u64 << 61);
+    let view = format!("backend_type,context,reads,read_time\nclient backend,normal,{},7\n", 1_u64 << 63);
     assert!(refused(view).what.contains("beyond any measurement"));
+}
+
+/// A record of Fathom was not checked, as other inputs are.
+#[test]
+fn records_with_impossible_counts_are_refused() {
+    let mut record = run(FIRST_TRY);
+    assert!(record::from_json(&record::to_json(&record)).is_ok());
+    record.jobs[0].result.read.ios = u64::MAX;
+    assert!(refused(record::to_json(&record)).what.contains("beyond any measurement"));
+    record.jobs[0].result.read.ios = 7;
+    record.jobs[0].result.read.latency.mean_ns = -1.0;
+    assert!(refused(record::to_json(&record)).what.contains("beyond any measurement"));
+}
+
+/// `util=1000000000000000000.00%` was printed as it stood.
+#[test]
+fn impossible_statistics_of_devices_are_left_out() {
+    for impossible in ["util=1000000000000000000.00%", "util=110.10%"] {
+        let text = FIRST_TRY.replace("util=99.20%", impossible);
+        assert_ne!(text, FIRST_TRY);
+        let run = run(&text);
+        assert_eq!((run.disks.len(), run.jobs[0].result.read.ios), (0, 722_944));
+        assert!(run.notes.iter().any(|note| note.text.contains("statistics are impossible")), "{:?}", run.notes);
+    }
+    let text = IOSTAT_11.replace("99.90", "18446744073709.55");
+    let iostat = iostat(&text);
+    let note = iostat.notes.iter().any(|note| note.contains("they are impossible"));
+    assert_eq!(note, text != IOSTAT_11, "{:?}", iostat.notes);
+}
+
+/// A forum cut the paste, which ends in three dots without a line break.
+#[test]
+fn fio_output_that_ends_in_dots_is_an_excerpt() {
+    let lines = |count: usize| FIRST_TRY.lines().take(count).collect::<Vec<_>>().join("\n");
+    for (count, end) in [(10, "\n..."), (14, "\n[...]"), (20, "\n\u{2026}")] {
+        let run = run(&(lines(count) + end));
+        assert!((run.jobs[0].result.iops() / 24_100.0 - 1.0).abs() < 0.01, "{count}");
+    }
+}
+
+/// An author shortened a line that is of no importance, and the output was refused.
+#[test]
+fn shortened_lines_of_fio_output_are_left_out() {
+    let text =
+        FIRST_TRY.replace("16=0.6%, 32=98.7%, >=64=0.0%", "...").replace(" pid=12345: Sun Mar 29", " pid=12345: ...");
+    assert_eq!(run(&text).jobs[0].result.read, run(FIRST_TRY).jobs[0].result.read);
 }

@@ -150,3 +150,27 @@ fn output_without_devices_or_exact_values_is_refused() {
         assert!(error.line > 2, "{words}: {error}");
     }
 }
+
+/// Without the banner, the average since boot counted as an interval.
+#[test]
+fn a_first_report_unlike_all_others_is_left_out_without_its_banner() {
+    let report =
+        |iops: u32| format!("Device r/s w/s rkB/s wkB/s await %util\nsda {iops}.00 0.00 4.00 0.00 1.00 9.00\n\n");
+    let first = |text: String| {
+        let Ok(Input::Iostat(iostat)) = read_input("input", text.as_bytes(), None) else { panic!("not read: {text}") };
+        (iostat.reports[0].since_boot, iostat.notes.len())
+    };
+    assert_eq!(first(report(12) + &report(900) + &report(800)), (true, 1));
+    assert_eq!(first(report(700) + &report(900) + &report(800)), (false, 0));
+    assert_eq!(first("$ iostat -xy 1\n".to_owned() + &report(12) + &report(900)), (false, 0));
+    assert_eq!(first(report(12)), (false, 1));
+}
+
+/// A line of smartctl was taken for the names of columns, and the text was refused.
+#[test]
+fn a_line_that_begins_with_device_needs_columns() {
+    let text = "Device r/s w/s rkB/s wkB/s await %util\nsda 12.00 0.00 4.00 0.00 1.00 9.00\n\nDevice Model:     X9\n";
+    assert!(
+        matches!(read_input("input", text.as_bytes(), None), Ok(Input::Iostat(iostat)) if iostat.reports.len() == 1)
+    );
+}

@@ -218,7 +218,7 @@ fn histograms_of_etcd_have_percentiles_of_syncs() {
     let judged = |run: &Run, words: &str| run.notes.iter().any(|note| note.text.ends_with(words));
     assert!(judged(&run, "below 10 ms for syncs of its log: 7.20 ms is below it"), "{:?}", run.notes);
     let slow = self::run("metrics.txt", &ETCD.replace("0.008", "0.08"));
-    assert!(judged(&slow, "below 10 ms for syncs of its log: 64.8 ms is too long"), "{:?}", slow.notes);
+    assert!(judged(&slow, "below 10 ms for syncs of its log"), "{:?}", slow.notes);
     let beyond = ETCD.replace("le=\"0.008\"} 1000", "le=\"0.008\"} 960");
     let beyond = self::run("metrics.txt", &beyond);
     assert_eq!(figure(&beyond, 0, "sync.lat.p99"), None);
@@ -522,7 +522,8 @@ fn views_of_pg_stat_io_that_fell_are_of_separate_servers() {
 fn rows_of_iostat_before_a_cut_count() {
     let text = format!("{TABLE}sdb           5000.00   4000.00    1.00     4.00    1.00  9");
     let iostat = counters(&text);
-    assert_eq!((iostat.reports[0].devices.len(), iostat.notes.len()), (1, 1));
+    assert_eq!(iostat.reports[0].devices.len(), 1);
+    assert!(iostat.notes.iter().any(|note| note.contains("the last line is cut off")), "{:?}", iostat.notes);
 }
 
 #[test]
@@ -646,4 +647,103 @@ fn tables_that_cannot_be_read_are_refused_by_their_name() {
         let error = refused("input", text);
         assert!(error.what.contains(what), "{text}: {error}");
     }
+}
+
+/// One idle server made the others unreadable.
+#[test]
+fn an_idle_view_of_pg_stat_io_is_left_out() {
+    let view = |reads: u32| format!("backend_type,context,reads,read_time\nclient backend,normal,{reads},{reads}\n");
+    let text = format!("server one\n{}\nserver two\n{}\nserver three\n{}", view(900), view(0), view(40));
+    let inputs = read_inputs("input", text.as_bytes()).unwrap();
+    assert_eq!((inputs.parts.len(), inputs.unreadable.len()), (2, 0));
+    assert!(refused("input", &view(0)).what.contains("no row of `pg_stat_io`"));
+}
+
+const BDEVS: &str = r#"{
+  "tick_rate": 2000000000,
+  "ticks": 10000000000,
+  "bdevs": [
+    {"name": "Nvme0n1", "bytes_read": 4096000, "num_read_ops": 1000, "bytes_written": 0, "num_write_ops": 0,
+     "read_latency_ticks": 200000000, "write_latency_ticks": 0, "queue_depth": 0},
+    {"name": "Malloc0", "bytes_read": 0, "num_read_ops": 0}
+  ]
+}
+"#;
+
+#[test]
+fn counters_of_spdk_are_read() {
+    let once = run("bdevs.json", BDEVS);
+    assert_eq!((once.jobs.len(), once.jobs[0].name.as_str()), (1, "Nvme0n1"));
+    assert_eq!((figure(&once, 0, "read.iops"), figure(&once, 0, "read.lat.mean")), (None, Some(100_000.0)));
+    let later = BDEVS.replace("10000000000", "30000000000").replace("1000,", "3000,").replace("4096000", "12288000");
+    let later = later.replace("200000000,", "800000000,");
+    let answer = format!("{{\n\"jsonrpc\": \"2.0\",\n\"result\": {later}\n}}\n");
+    for text in [format!("{BDEVS}{later}"), format!("{BDEVS}{answer}")] {
+        let both = run("bdevs.json", &text);
+        assert_eq!((figure(&both, 0, "read.iops"), figure(&both, 0, "read.lat.mean")), (Some(200.0), Some(150_000.0)));
+        assert_eq!(figure(&both, 0, "read.bw"), Some(819_200.0));
+    }
+}
+
+#[test]
+fn rows_of_pgstat_are_intervals_after_the_first() {
+    let head = "----- timestamp ----- reads read_time writes write_time op_bytes fsyncs fsync_time\n";
+    let rows =
+        "2026-03-29 20:38:43 900000 90000.00 7 7.00 8192 9 9.00\n2026-03-29 20:38:45 4000 8.00 0 0.00 8192 2 5.00\n";
+    let both = run("pgstat.txt", &format!("{head}{rows}"));
+    assert_eq!((figure(&both, 0, "read.iops"), figure(&both, 0, "read.lat.mean")), (Some(2000.0), Some(2_000.0)));
+    assert_eq!(figure(&both, 0, "sync.lat.mean"), Some(2_500_000.0));
+    let first = run("pgstat.txt", &format!("{head}{}\n", rows.lines().next().unwrap()));
+    assert_eq!((figure(&first, 0, "read.iops"), figure(&first, 0, "read.lat.mean")), (None, Some(100_000.0)));
+}
+
+#[test]
+fn results_of_kubestr_have_rates_and_depths() {
+    let text = "JobName: read_iops\n  blocksize=4K filesize=2G iodepth=64 rw=randread\nread:\n  \
+                IOPS=146.500000 BW(KiB/s)=586\n  iops: min=3 max=4 avg=3.5\n\nJobName: write_bw\n  \
+                blocksize=128K filesize=2G iodepth=64 rw=randwrite\nwrite:\n  IOPS=20.000000 BW(KiB/s)=2560\n";
+    let run = run("kubestr.txt", text);
+    assert_eq!((run.jobs.len(), run.jobs[1].name.as_str()), (2, "write_bw"));
+    assert_eq!((figure(&run, 0, "read.iops"), run.jobs[0].declared.in_flight_asked), (Some(146.5), Some(64)));
+    assert_eq!(figure(&run, 1, "write.bw"), Some(2560.0 * 1024.0));
+    assert_eq!(run.jobs[1].declared.block_sizes.write.min, 128 * 1024);
+}
+
+#[test]
+fn other_programs_are_refused_by_their_names() {
+    for (text, name) in [
+        ("                        extended device statistics\ndevice r/s w/s kr/s kw/s\n", "FreeBSD"),
+        ("  disk0\n    KB/t  tps  MB/s\n   21.10   35  0.72\n", "macOS"),
+        ("----total-cpu-usage---- -dsk/total-\nusr sys idl\n", "dstat"),
+        ("fio Disk Speed Tests (Mixed R/W 50/50):\nBlock Size | 4k (IOPS)\n", "YABS"),
+        ("    reads/s: 1512.34\n    fsyncs/s: 3225.90\n", "sysbench"),
+        ("# hostname;interval;timestamp;DEV;tps\n", "sadf"),
+        ("# HELP go_goroutines Number\ngo_goroutines 7\n", "Prometheus"),
+        ("relid | heap_blks_read | heap_blks_hit\n1 | 2 | 3\n", "PostgreSQL"),
+    ] {
+        let error = refused("input", text);
+        assert!(error.what.contains(name) && !error.remedy.is_empty(), "{text}: {error}");
+    }
+}
+
+#[test]
+fn summaries_of_dbench_are_read_without_the_runs_above() {
+    let text = "= Dbench Summary =\n==================\nRandom Read/Write IOPS: 29.3k/7500. BW: 1139MiB/s / 281MiB/s\nAverage \
+                Latency (usec) Read/Write: 812.26/2712.31\nSequential Read/Write: 1201MiB/s / 1139MiB/s\nMixed Random \
+                Read/Write IOPS: 20.1k/6710\n";
+    let run = run("dbench.txt", text);
+    let names: Vec<&str> = run.jobs.iter().map(|job| job.name.as_str()).collect();
+    assert_eq!((names.len(), names[1], names[9]), (10, "random write iops", "mixed random write iops"));
+    assert_eq!((figure(&run, 0, "read.iops"), figure(&run, 1, "write.iops")), (Some(29_300.0), Some(7_500.0)));
+    assert_eq!(figure(&run, 3, "write.bw"), Some(281.0 * 1_048_576.0));
+    assert_eq!(figure(&run, 4, "read.lat.mean"), Some(812_260.0));
+}
+
+/// Logs of test programs in Python print the document with single quotes.
+#[test]
+fn fio_documents_printed_by_python_are_read() {
+    let text = "22:44:28 - root - INFO - {'fio version': 'fio-3.7', 'jobs': [{'jobname': 'a', 'error': 0, 'read': \
+                {'io_bytes': 4096000, 'io_kbytes': 4000, 'bw': 400, 'iops': 100.0, 'runtime': 10000, 'total_ios': \
+                1000}}]}\n22:44:28 - root - INFO - done\n";
+    assert_eq!(figure(&run("test.log", text), 0, "read.iops"), Some(100.0));
 }

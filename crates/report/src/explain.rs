@@ -191,6 +191,7 @@ pub(crate) const fn source_name(source: EvidenceSource) -> &'static str {
         EvidenceSource::Iostat => "iostat",
         EvidenceSource::Sar => "sar",
         EvidenceSource::Claim => "claimed",
+        EvidenceSource::Documentation => "its documentation",
     }
 }
 

@@ -11,6 +11,9 @@ const SLACK: f64 = 0.005;
 /// jobs start and end one after the other.
 const APART: f64 = 0.03;
 
+/// Smallest difference that is not printed as 0.0 %.
+const PRINTED_APART: f64 = 0.0005;
+
 /// Fraction of the depth that must be in flight if a run's own output states both, or the queue was not kept full.
 const KEPT: f64 = 0.8;
 
@@ -51,7 +54,7 @@ pub(super) fn little(seen: &Observation) -> Option<Finding> {
     } else {
         return None;
     };
-    let apart = Some(depth_gap(&implied, &depth)).filter(|apart| *apart != 0.0);
+    let apart = Some(depth_gap(&implied, &depth)).filter(|apart| apart.abs() >= PRINTED_APART);
     Some(with_little(seen, Finding::new(code, severity)).with(Quantity::Apart, apart, EvidenceSource::LittlesLaw))
 }
 
@@ -89,6 +92,15 @@ pub(super) fn since_boot(seen: &Observation) -> Option<Finding> {
     Some(Finding::new(Code::SinceBoot, Severity::Warning).with_figure(Quantity::Iops, iops))
 }
 
+/// Checks the time of syncs against what the database that waits for them asks for.
+pub(super) fn syncs(seen: &Observation) -> Option<Finding> {
+    let allowed_ns = seen.sync_p99_allowed_ns()?;
+    let p99 = seen.sync_p99_ns.filter(|p99| p99.value() >= allowed_ns)?;
+    let finding = Finding::new(Code::SyncsTooSlow, Severity::Warning).with_figure(Quantity::SyncP99, p99);
+    let finding = finding.with(Quantity::SyncP99Allowed, allowed_ns, EvidenceSource::Documentation);
+    Some(finding.with_figure(Quantity::SyncMean, seen.sync_mean_ns).remedy(Remedy::FasterSyncs))
+}
+
 /// Adds the figures of Little's law and the depth to compare with.
 pub(super) fn with_little(seen: &Observation, mut finding: Finding) -> Finding {
     const SOURCE: EvidenceSource = EvidenceSource::LittlesLaw;
@@ -107,8 +119,9 @@ pub(super) fn with_little(seen: &Observation, mut finding: Finding) -> Finding {
 
 /// Determines the depth that a rate needs at a latency, if no depth is known.
 pub(super) fn depth_needed(seen: &Observation) -> Option<Finding> {
-    // Counters are of an application, which has no job to set a depth for.
-    let is_of_job = seen.depth.is_none() && seen.in_flight.is_none() && !seen.is_counted();
+    // Counters are of an application, and so are those of a database: neither has a job to set a depth for.
+    let is_of_application = seen.is_counted() || seen.queues == Some(false);
+    let is_of_job = seen.depth.is_none() && seen.in_flight.is_none() && !is_of_application;
     let needed = seen.implied_in_flight().filter(|_| is_of_job)?;
     let finding = Finding::new(Code::DepthNeeded, Severity::Info).with_figure(Quantity::InFlightNeeded, needed);
     Some(with_little(seen, finding).remedy(Remedy::QueueingEngine { iodepth: requests_in_flight(needed.value()) }))

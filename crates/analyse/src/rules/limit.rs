@@ -9,6 +9,9 @@ use record::{DataKind, JobResult, Throttle};
 /// submission.
 const FULL: f64 = 0.8;
 
+/// Factor over the depth from which the figures are not of one load.
+const BEYOND: f64 = 1.1;
+
 /// Coefficient of variation below which service times are those of a limiter; devices vary more.
 const LIMITER_SERVICE_VARIATION: f64 = 0.10;
 
@@ -92,6 +95,10 @@ pub(crate) fn limit(facts: Facts<'_>) -> Finding {
     let Some(possible) = facts.possible() else {
         return little(facts, Finding::new(Code::LimitUnknown, Severity::Info));
     };
+    if facts.run.model.is_none() && in_flight > BEYOND * possible {
+        let finding = Finding::new(Code::LimitUnknown, Severity::Info);
+        return finding.with(Quantity::InFlightPossible, possible, EvidenceSource::Job);
+    }
     let filled = result.occupied().is_some_and(|occupied| occupied >= FULL * possible);
     let finding = if let Some(model) = &facts.run.model {
         let finding = model::limit(facts, model, in_flight);

@@ -17,7 +17,7 @@ pub(crate) use limit::limit;
 pub(crate) use shape::of_time;
 
 /// Rules for runs.
-pub(crate) const ALL: [fn(Facts<'_>) -> Option<Finding>; 14] = [
+pub(crate) const ALL: [fn(Facts<'_>) -> Option<Finding>; 15] = [
     trust::errors,
     trust::not_verified,
     trust::several_runs,
@@ -32,6 +32,7 @@ pub(crate) const ALL: [fn(Facts<'_>) -> Option<Finding>; 14] = [
     trust::interrupted,
     pace::lateness,
     limit::engine_not_asynchronous,
+    |facts| figures::syncs(&facts.seen()),
 ];
 
 /// Returns the change that gives each worker `iodepth` operations in flight.
@@ -40,7 +41,7 @@ fn deeper(facts: Facts<'_>, iodepth: u64) -> Remedy {
 }
 
 /// Rules that compare the figures of an observation with each other.
-const FIGURES: [fn(&Observation) -> Option<Finding>; 14] = [
+const FIGURES: [fn(&Observation) -> Option<Finding>; 15] = [
     figures::little,
     figures::little_of_device,
     figures::depth_needed,
@@ -55,6 +56,7 @@ const FIGURES: [fn(&Observation) -> Option<Finding>; 14] = [
     figures::not_kept,
     figures::small_region,
     figures::since_boot,
+    figures::syncs,
 ];
 
 /// Rules that compare an observation with a volume.

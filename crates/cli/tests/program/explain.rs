@@ -274,7 +274,7 @@ fn a_histogram_without_its_sum_is_headed_by_its_p99() {
         buckets.map(|(le, count)| format!("etcd_disk_wal_fsync_duration_seconds_bucket{{le=\"{le}\"}} {count}\n"));
     let outcome = run_with_input(&mut fathom(["explain", "-"]), &text.concat()).expect_code(0);
     assert!(outcome.stdout.contains("  syncs with a p99 of 1.25 s\n"), "{}", outcome.stdout);
-    assert!(outcome.stdout.contains("1.25 s is too long"), "{}", outcome.stdout);
+    assert!(outcome.stdout.contains("syncs_too_slow: sync p99 1.2500 s"), "{}", outcome.stdout);
 }
 
 #[test]

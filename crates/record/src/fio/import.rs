@@ -366,7 +366,9 @@ fn without_options(entry: &JobEntry, declared: &mut Declared) -> u32 {
 }
 
 fn declared(entry: &JobEntry, options: &TypedOptions<'_>, workers: u32) -> Declared {
-    let engine = options.get("ioengine").unwrap_or("psync");
+    // The default depends on the system, which paths show.
+    let is_windows = options.get("filename").is_some_and(|path| path.contains('\\') && !path.starts_with('/'));
+    let engine = options.get("ioengine").unwrap_or(if is_windows { "windowsaio" } else { "psync" });
     let has_queue = is_async(engine) || options.get("io_submit_mode") == Some("offload");
     let typed = || options.number("iodepth").and_then(|depth| u32::try_from(depth).ok());
     let iodepth = Some(entry.latency_depth).filter(|depth| *depth > 0).or_else(typed).unwrap_or(1).max(1);

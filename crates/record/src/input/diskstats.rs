@@ -8,9 +8,10 @@ use std::ops::Range;
 
 use super::counters::CounterSeries;
 use super::iostat::{BlockTitles, CounterFormat, Iostat, IostatCpu, series};
+use super::stated::{StatedDisk, of_disks};
 use super::text::{InputText, line_number};
-use super::{DEVICES_MAX, InputError};
-use crate::DiskCounters;
+use super::{DEVICES_MAX, InputError, InputResult, blocks, of_run};
+use crate::{DiskCounters, Run};
 
 /// Remedy for an unreadable series.
 const REMEDY: &str = "make it with `fathom capture DEVICE --sample -o FILE`, or by a loop: `while sleep 1; do date \
@@ -21,8 +22,34 @@ pub(super) fn is_in(text: &InputText) -> bool {
     text.lines().any(|line| DeviceLine::parse(line).is_some())
 }
 
-/// Reads all series.
-pub(super) fn read(text: &InputText) -> Result<Vec<Iostat>, InputError> {
+/// Reads all series; of a single copy without a time, what was counted since boot.
+pub(super) fn read(text: &InputText) -> Result<Vec<InputResult>, InputError> {
+    if let Some(run) = single_copy(text) {
+        return Ok(vec![InputResult { line: 1, input: of_run(run) }]);
+    }
+    blocks(text, all_series(text)?)
+}
+
+/// Reads a copy whose lines are all of different devices; `None` if there is a time, or no device had a request.
+fn single_copy(text: &InputText) -> Option<Run> {
+    let mut disks: Vec<StatedDisk> = Vec::new();
+    for (_, line) in text.whole_lines() {
+        if time_ns(line.trim()).is_some() {
+            return None;
+        }
+        let Some(device) = DeviceLine::parse(line) else { continue };
+        if disks.len() >= DEVICES_MAX || disks.iter().any(|known| known.name == device.name) {
+            return None;
+        }
+        disks.push(StatedDisk { name: device.name.to_owned(), counters: device.counters });
+    }
+    let note = "counted since boot, in a time that is not printed: rates are not known. Two copies with their times have \
+                them: `fathom capture DEVICE --sample`";
+    let notes: Vec<String> = std::iter::once(note.to_owned()).chain(text.cut_note()).collect();
+    Some(of_disks("diskstats", disks.into_iter(), &notes)).filter(|run| !run.jobs.is_empty())
+}
+
+fn all_series(text: &InputText) -> Result<Vec<Iostat>, InputError> {
     let titles = BlockTitles::of(text);
     let is_title = |line: &str| line.starts_with(HOST) || is_text(line.trim()) && titles.has(line);
     let lines_with = |is: &dyn Fn(&str) -> bool| -> Vec<usize> {

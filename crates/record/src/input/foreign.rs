@@ -31,11 +31,74 @@ const JOB_FILE: (&str, &str) =
 const JSON_REMEDY: &str = "run fio again with `--output-format=json`, or `normal`";
 const IOSTAT_REMEDY: &str = "use `iostat -x -o JSON 1 30`, or `iostat -x 1 30`, while the load runs";
 
+/// A program whose output is not read, by words of one of its lines in lower case.
+struct ForeignProgram {
+    words: &'static [&'static str],
+    what: &'static str,
+    remedy: &'static str,
+}
+
+impl ForeignProgram {
+    const fn of(words: &'static [&'static str], what: &'static str, remedy: &'static str) -> Self {
+        Self { words, what, remedy }
+    }
+}
+
+const CLAIM: &str = "give its figures: `fathom explain --claim 'iops=10k,lat=3ms,qd=32,bs=4k'`";
+const BSD_REMEDY: &str = "give the figures of a row: `fathom explain --claim 'iops=1200,lat=2.5ms,bs=16k'`";
+
+/// Other programs, each with what a user can give instead.
+const PROGRAMS: [ForeignProgram; 20] = [
+    ForeignProgram::of(&["extended device statistics"], "this is from `iostat` of FreeBSD or Solaris", BSD_REMEDY),
+    ForeignProgram::of(
+        &["kb/t", "tps", "mb/s"],
+        "this is from `iostat` of macOS or BSD, which has no latencies",
+        BSD_REMEDY,
+    ),
+    ForeignProgram::of(&["-total-cpu-usage-"], "this is from `dstat`", IOSTAT_REMEDY),
+    ForeignProgram::of(&["dsk/", "read", "writ"], "this is from `dstat`", IOSTAT_REMEDY),
+    ForeignProgram::of(&["fio disk speed tests"], "this is a table of YABS, which has no latencies", CLAIM),
+    ForeignProgram::of(&["ioping statistics"], "this is from `ioping`", CLAIM),
+    ForeignProgram::of(&["requests completed in", "iops"], "this is from `ioping`", CLAIM),
+    ForeignProgram::of(&["fsyncs/s:"], "this is from `sysbench fileio`", CLAIM),
+    ForeignProgram::of(&["crystaldiskmark"], "this is from CrystalDiskMark", CLAIM),
+    ForeignProgram::of(&["diskspd"], "this is from DiskSpd", CLAIM),
+    ForeignProgram::of(
+        &["ops/sec", "usecs/op"],
+        "this is from `pg_test_fsync`",
+        "measure with `fathom run`, and `fdatasync=1`",
+    ),
+    ForeignProgram::of(&["maintaining", "concurrent", "objects"], "this is from `rados bench`", CLAIM),
+    ForeignProgram::of(&["cur ops", "last lat(s)"], "this is from `rados bench`", CLAIM),
+    ForeignProgram::of(&["bench", "io_size", "io_threads"], "this is from `rbd bench`", CLAIM),
+    ForeignProgram::of(&["ops/sec:", "bytes/sec:"], "this is from `rbd bench`", CLAIM),
+    ForeignProgram::of(
+        &["timing buffered disk reads"],
+        "this is from `hdparm`, which says nothing of latency",
+        "measure with `fio` or `fathom run`",
+    ),
+    ForeignProgram::of(&["bonnie++"], "this is from `bonnie++`", "measure with `fio` or `fathom run`"),
+    ForeignProgram::of(&["iozone"], "this is from `iozone`", "measure with `fio` or `fathom run`"),
+    ForeignProgram::of(
+        &["total disk read", "total disk write"],
+        "this is from `iotop`, which counts what processes do, not devices",
+        IOSTAT_REMEDY,
+    ),
+    ForeignProgram::of(
+        &["kb_rd/s", "kb_wr/s"],
+        "this is from `pidstat`, which counts what processes do, not devices",
+        IOSTAT_REMEDY,
+    ),
+];
+
 /// Recognizes a line that identifies its program.
 fn known(line: &str) -> Option<(&'static str, &'static str)> {
     let lower = line.to_ascii_lowercase();
     let starts = |words: &[&str]| words.iter().any(|word| lower.starts_with(word));
     let has = |words: &[&str]| words.iter().all(|word| lower.contains(word));
+    if let Some(program) = PROGRAMS.iter().find(|program| has(program.words)) {
+        return Some((program.what, program.remedy));
+    }
     Some(if starts(&["<!doctype", "<html", "<?xml", "<head", "<body"]) {
         ("this is a web page or XML", "save the output itself as text, not the page around it")
     } else if starts(&["procs ---", "procs  ---", "--procs--"]) || has(&["r", "b", "swpd", "free", "buff", "cache"]) {
@@ -51,7 +114,20 @@ fn known(line: &str) -> Option<(&'static str, &'static str)> {
             "this is a part of fio's normal output, without the jobs it belongs to",
             "give the whole output, or its figures: `--claim 'iops=10k,lat=3ms,qd=32'`",
         )
-    } else if has(&["%usr", "%idle"]) {
+    } else if starts(&["# hostname;interval;timestamp;", "# uptime_cs; "]) {
+        ("this is from `sadf`", "give `sar -d -p -f FILE`, which prints the same as a table")
+    } else if starts(&["# help ", "# type "]) {
+        (
+            "these are metrics of Prometheus, but neither counters of disks nor histograms of times",
+            "give the lines of `node_disk_*`, or of a histogram such as `etcd_disk_wal_fsync_duration_seconds`",
+        )
+    } else if has(&["blks_read"]) || has(&["blk_read_time"]) || has(&["buffers_checkpoint"]) || has(&["wal_sync_time"])
+    {
+        (
+            "this is a view of PostgreSQL that does not tell how long requests of each kind took",
+            "give `psql --csv -c 'SELECT * FROM pg_stat_io'`, of version 16 or later",
+        )
+    } else if has(&["%usr", "%idle"]) || has(&["%user", "%idle"]) {
         ("this is from `mpstat` or `sar`, which do not distinguish devices", IOSTAT_REMEDY)
     } else if has(&["avg-cpu:"]) {
         ("`iostat` printed CPU figures only", IOSTAT_REMEDY)

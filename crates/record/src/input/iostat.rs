@@ -77,7 +77,7 @@ pub struct IostatReport {
     /// Length of the interval in seconds, from the printed times; `None` for the first report and without `-t`.
     pub seconds: Option<f64>,
     /// Whether it is the average since boot, as the first report is without `-y`. If the text before the reports is
-    /// missing, it is assumed to be an interval.
+    /// missing, it is assumed to be an interval, unless it differs from all others.
     pub since_boot: bool,
     /// Line on which it begins, from 1.
     pub line: u32,

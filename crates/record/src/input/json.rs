@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::json_error::json_error;
 use super::measurable::measurable;
 use super::text::InputText;
-use super::{Input, InputError, MAKE, few_devices, iostat, of_run};
+use super::{Input, InputError, MAKE, few_devices, iostat, of_run, spdk_counters};
 use crate::{Note, ReadError, Run, fio, store};
 
 /// A document in a text.
@@ -33,6 +33,7 @@ enum JsonKind {
     Iostat,
     Record,
     Repeats,
+    SpdkCounters,
     Unknown,
 }
 
@@ -54,8 +55,9 @@ pub(super) fn find(text: &InputText) -> Vec<JsonInput> {
         known = all(&|line| begins(line.trim_start()));
         known.truncate(1);
     }
-    // Successive documents of iostat form one input.
-    known.dedup_by(|next, before| (next.1, before.1) == (JsonKind::Iostat, JsonKind::Iostat));
+    // Successive documents of iostat, or copies of counters, form one input.
+    let is_series = |kind| matches!(kind, JsonKind::Iostat | JsonKind::SpdkCounters);
+    known.dedup_by(|next, before| next.1 == before.1 && is_series(next.1));
     if !known.is_empty() {
         let ends = known.iter().skip(1).map(|(line, _)| *line).chain([text.len()]);
         return known.iter().zip(ends).map(|(&(line, kind), end)| JsonInput { line, kind, end }).collect();
@@ -74,6 +76,7 @@ fn kind_of(document: &str) -> JsonKind {
         "sysstat" => JsonKind::Iostat,
         "schema" => JsonKind::Record,
         "fathom_repeats" => JsonKind::Repeats,
+        "tick_rate" => JsonKind::SpdkCounters,
         _ => JsonKind::Unknown,
     };
     let body = document.trim_start().strip_prefix('{').unwrap_or_default().trim_start();
@@ -82,6 +85,7 @@ fn kind_of(document: &str) -> JsonKind {
         return first;
     }
     match serde_json::Deserializer::from_str(document).into_iter::<Value>().next() {
+        Some(Ok(answer)) if spdk_counters::is_in(&answer) => JsonKind::SpdkCounters,
         Some(Ok(Value::Object(members))) => {
             members.keys().map(|key| of_key(key)).find(|kind| *kind != JsonKind::Unknown).unwrap_or(JsonKind::Unknown)
         }
@@ -124,6 +128,7 @@ fn one(text: &InputText, document: JsonInput, body: &str) -> Result<Input, Input
             let iostat = few_devices(text, iostat::read_json(text, document.lines())?)?;
             measurable(text, document.line, Input::Iostat(iostat), MAKE)
         }
+        JsonKind::SpdkCounters => measurable(text, document.line, spdk_counters::read(text, document.lines())?, MAKE),
         JsonKind::Repeats | JsonKind::Unknown => Err(unknown(text, document, body)),
     }
 }

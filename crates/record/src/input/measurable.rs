@@ -1,14 +1,22 @@
 //! Refuses results that no program can have measured, of damaged texts.
 
 use super::text::InputText;
-use super::{Input, InputError};
-use crate::{DirectionResult, DiskUse, JobResult, LatencyStats, Run};
+use super::{Input, InputError, Iostat};
+use crate::measurable::{
+    BUSY_PERCENT_MAX, MOST, is_beyond_measure, without_impossible_disks, without_impossible_latencies,
+};
 
-/// Returns an input whose counts and times, and their sums, are within measurement; otherwise an error at a line.
-pub(super) fn measurable(text: &InputText, line: usize, input: Input, remedy: &str) -> Result<Input, InputError> {
-    let is_beyond = match &input {
-        Input::Run(run) => is_beyond_measure(run),
+/// Returns an input whose counts and times, and their sums, are within measurement; otherwise an error at a line. Counters
+/// of devices that are impossible are left out with a note.
+pub(super) fn measurable(text: &InputText, line: usize, mut input: Input, remedy: &str) -> Result<Input, InputError> {
+    let is_beyond = match &mut input {
+        Input::Run(run) => {
+            without_impossible_disks(run);
+            without_impossible_latencies(run);
+            is_beyond_measure(run)
+        }
         Input::Iostat(iostat) => {
+            without_impossible_figures(iostat);
             let is_within = |rate: f64| rate <= MOST as f64;
             let mut devices = iostat.reports.iter().flat_map(|report| &report.devices);
             !devices.all(|device| is_within(device.iops()) && is_within(device.bytes_per_second()))
@@ -20,28 +28,31 @@ pub(super) fn measurable(text: &InputText, line: usize, input: Input, remedy: &s
     Err(text.error(line, "", "its counts or times are beyond any measurement: the text is damaged", remedy))
 }
 
-/// 36 years in nanoseconds, and as many operations or bytes.
-const MOST: u128 = 1 << 60;
-
-fn is_beyond_measure(run: &Run) -> bool {
-    let of_latency = |latency: &LatencyStats| -> u128 {
-        let buckets: u128 = latency.buckets.iter().map(|(_, count)| u128::from(*count)).sum();
-        buckets + u128::from(latency.count)
-    };
-    let of_kind = |kind: &DirectionResult| -> u128 {
-        let counts = [kind.ios, kind.bytes, kind.short_ios, kind.drop_ios, kind.runtime_ns];
-        let latencies = [&kind.submission, &kind.service, &kind.latency];
-        counts.into_iter().map(u128::from).sum::<u128>() + latencies.into_iter().map(of_latency).sum::<u128>()
-    };
-    let of_job = |job: &JobResult| -> u128 {
-        let result = &job.result;
-        let counts = [result.runtime_ns, result.cpu.user_ns, result.cpu.system_ns, result.errors];
-        let kinds: u128 = result.kinds().map(|(_, kind)| of_kind(kind)).sum();
-        kinds + of_latency(&result.sync) + counts.into_iter().map(u128::from).sum::<u128>()
-    };
-    let of_disk = |disk: &DiskUse| -> u128 {
-        [disk.read_ios, disk.write_ios, disk.read_sectors, disk.write_sectors].into_iter().map(u128::from).sum()
-    };
-    let of_disks: u128 = run.disks.iter().map(of_disk).sum();
-    run.jobs.iter().map(of_job).sum::<u128>() + of_disks > MOST
+/// Leaves out impossible times of devices, with a note: counters of the kernel may wrap.
+fn without_impossible_figures(iostat: &mut Iostat) {
+    /// Ten days in nanoseconds, for which no request waits, and as many requests.
+    const WAIT_NS_MAX: f64 = 864e12;
+    const IN_FLIGHT_MAX: f64 = 1e7;
+    let mut names: Vec<String> = Vec::new();
+    for device in iostat.reports.iter_mut().flat_map(|report| &mut report.devices) {
+        let mut is_complete = true;
+        let mut limit = |figure: &mut Option<f64>, most: f64| {
+            is_complete &= figure.is_none_or(|value| value <= most);
+            *figure = figure.filter(|value| *value <= most);
+        };
+        limit(&mut device.util, BUSY_PERCENT_MAX / 100.0);
+        limit(&mut device.in_flight, IN_FLIGHT_MAX);
+        limit(&mut device.svctm_ns, WAIT_NS_MAX);
+        for kind in [&mut device.read, &mut device.write, &mut device.discard, &mut device.flush, &mut device.all] {
+            limit(&mut kind.await_ns, WAIT_NS_MAX);
+        }
+        if !is_complete && !names.contains(&device.name) {
+            names.push(device.name.clone());
+        }
+    }
+    if !names.is_empty() {
+        iostat
+            .notes
+            .push(format!("left out, as they are impossible: some waits, queues or %util of {}", names.join(", ")));
+    }
 }

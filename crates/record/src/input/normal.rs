@@ -7,8 +7,9 @@
 
 mod block;
 mod closing;
-mod figures;
+pub(super) mod figures;
 mod header;
+pub(super) mod headless;
 pub(super) mod syncs;
 
 use std::borrow::Cow;
@@ -140,6 +141,7 @@ pub(super) fn read(text: &InputText, announced: Range<usize>, lines: Range<usize
         if !reader.is_cut {
             match reader.line(line) {
                 Err(_) if line.may_be_cut() => reader.is_cut = true,
+                Err(_) if line.is_elided() => {}
                 read => read?,
             }
         }

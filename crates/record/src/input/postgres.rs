@@ -110,7 +110,8 @@ fn tables(text: &InputText) -> Vec<PostgresTable> {
     tables
 }
 
-/// Reads all tables. Several are of one server at different times, unless counts fall from one to the next.
+/// Reads all tables, and leaves out idle servers. Several are of one server at different times, unless counts fall from one
+/// to the next.
 pub(super) fn read(text: &InputText) -> Result<Vec<InputResult>, InputError> {
     let tables: Vec<PostgresTable> = tables(text).into_iter().filter(PostgresTable::is_of_io).collect();
     if tables.is_empty() {
@@ -129,16 +130,18 @@ pub(super) fn read(text: &InputText) -> Result<Vec<InputResult>, InputError> {
     let part = |(number, tables): (usize, &[PostgresTable])| {
         let cut_note = text.cut_note().filter(|_| number + 1 == count);
         let line = tables.first().map_or(0, |table| table.line) + 1;
-        Ok(InputResult { line, input: of_tables(text, tables, cut_note)? })
+        Some(InputResult { line, input: of_tables(tables, cut_note)? })
     };
-    parts.into_iter().enumerate().map(part).collect()
+    let used: Vec<InputResult> = parts.into_iter().enumerate().filter_map(part).collect();
+    if used.is_empty() {
+        return Err(text.cut_off(text.len(), "no row of `pg_stat_io` has a read, write or sync", REMEDY));
+    }
+    Ok(used)
 }
 
-/// Reads the tables of one server.
-fn of_tables(text: &InputText, tables: &[PostgresTable], cut_note: Option<String>) -> Result<Input, InputError> {
-    let Some((table, before)) = tables.split_last() else {
-        return Err(text.cut_off(text.len(), "there is no row of `pg_stat_io` in it", REMEDY));
-    };
+/// Reads the tables of one server; `None` if it was idle.
+fn of_tables(tables: &[PostgresTable], cut_note: Option<String>) -> Option<Input> {
+    let (table, before) = tables.split_last()?;
     let first = before.first();
     // Of several tables, the increase from the first to the last counts.
     let seconds = first.and(table.every_s).map(|every| every * before.len() as f64);
@@ -180,7 +183,7 @@ fn of_tables(text: &InputText, tables: &[PostgresTable], cut_note: Option<String
         }
     }
     if jobs.is_empty() {
-        return Err(text.cut_off(text.len(), "no row of `pg_stat_io` has a read, write or sync", REMEDY));
+        return None;
     }
     let mut notes = Vec::new();
     if seconds.is_none() {
@@ -200,5 +203,5 @@ fn of_tables(text: &InputText, tables: &[PostgresTable], cut_note: Option<String
         notes.push(format!("{extends:.0} extends of files{each} do not count as writes"));
     }
     notes.extend(cut_note);
-    Ok(input("postgresql", jobs, &notes))
+    Some(input("postgresql", jobs, &notes))
 }

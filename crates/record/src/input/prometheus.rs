@@ -293,9 +293,7 @@ fn etcd_note(job: &JobResult) -> Option<String> {
         _ => return None,
     };
     let p99 = job.result.sync.percentile_ns(99.0).map(Nanos::new);
-    let judged = p99.map_or_else(String::new, |p99| match p99 < Nanos::from_millis(most_ms) {
-        true => format!(": {p99} is below it"),
-        false => format!(": {p99} is too long"),
-    });
+    let judged = p99.filter(|p99| *p99 < Nanos::from_millis(most_ms));
+    let judged = judged.map_or_else(String::new, |p99| format!(": {p99} is below it"));
     Some(format!("etcd asks for a p99 below {most_ms} ms for {what}{judged}"))
 }

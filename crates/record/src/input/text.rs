@@ -32,11 +32,11 @@ impl InputText {
             name: name.to_owned(),
             whole: String::with_capacity(raw.len()),
             lines: Vec::new(),
-            ended: raw.ends_with('\n'),
+            ended: raw.ends_with('\n') || raw.lines().next_back().is_some_and(is_elision),
             continued: None,
         };
         let is_page = !raw.contains('{') && TAGS.iter().any(|tag| raw.contains(&format!("</{tag}>")));
-        let shown = raw.lines().map(shown);
+        let shown = raw.lines().map(shown).map(of_python);
         let shown: Vec<String> =
             if is_page { shown.map(|line| without_tags(&line)).collect() } else { shown.collect() };
         let prefix = prefix::Prefix::of(&shown);
@@ -182,6 +182,15 @@ fn quoted_printable(bytes: &[u8]) -> Option<Vec<u8>> {
     goes_on.then_some(decoded)
 }
 
+/// Reports whether a line says that an author left out the rest: `...`, `[...]`, `<snip>`. No program prints it, so that it
+/// is not the cut end of a line.
+fn is_elision(line: &str) -> bool {
+    const WORDS: [&str; 7] = ["snip", "snipped", "output", "truncated", "omitted", "cut", "etc"];
+    let words = || line.split(|c: char| c.is_whitespace() || ".…[](){}<>-".contains(c)).filter(|word| !word.is_empty());
+    (line.contains("...") || line.contains('…') || words().next().is_some())
+        && words().all(|word| WORDS.contains(&word.to_ascii_lowercase().as_str()))
+}
+
 /// Maximum number of characters of a line that an error contains.
 const SHOWN: usize = 240;
 
@@ -216,6 +225,15 @@ const PASTED: [(char, Option<char>); 9] = [
     ('\u{201e}', Some('"')),
     ('\u{2212}', Some('-')),
 ];
+
+/// Returns a line of a log with fio's document as Python prints it, as JSON on its own.
+fn of_python(line: String) -> String {
+    let document = line.find("{'fio version'").and_then(|at| line[at..].rfind('}').map(|end| &line[at..=at + end]));
+    let Some(document) = document.filter(|document| !document.contains('"')) else { return line };
+    let words = [("'", "\""), (": None", ": null"), (": True", ": true"), (": False", ": false")];
+    let json = words.iter().fold(document.to_owned(), |json, (python, json_word)| json.replace(python, json_word));
+    if serde_json::from_str::<serde::de::IgnoredAny>(&json).is_ok() { json } else { line }
+}
 
 fn without_colours(line: &str) -> String {
     if !line.contains('\u{1b}') {
@@ -321,6 +339,16 @@ mod tests {
         assert_eq!(shown("Jobs: 1 (f=1): [r(1)][100.0%][eta 00m:00s]a: (groupid=0"), "a: (groupid=0");
         assert_eq!(shown("^C  read:\u{a0}IOPS=64"), "  read: IOPS=64");
         assert_eq!(shown("```json"), "");
+    }
+
+    #[test]
+    fn marks_of_what_was_left_out_are_no_cut_lines() {
+        for mark in ["...", " [...]", "…", "<snip>", "... (output truncated)"] {
+            assert!(is_elision(mark), "{mark}");
+        }
+        for line in ["", "  lat (usec): min=1, avg=2...", "output: 5", "-", "[99.0%]"] {
+            assert!(!is_elision(line), "{line}");
+        }
     }
 
     #[test]

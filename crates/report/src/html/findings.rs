@@ -1,6 +1,6 @@
 //! Verdict and findings of a page.
 
-use analyse::{Finding, Severity};
+use analyse::{Code, Finding, Severity};
 use record::JobResult;
 
 use super::markup::Markup;
@@ -8,6 +8,14 @@ use super::part::Member;
 use super::table::HtmlTable;
 use crate::explain::{quantity_name, source_name, value};
 use crate::words;
+
+/// Returns the class and the word of a finding.
+pub(super) fn tone_of(finding: &Finding) -> (&'static str, &'static str) {
+    match tone(finding.severity) {
+        (class, _) if finding.code == Code::LimitUnknown => (class, "Not known"),
+        tone => tone,
+    }
+}
 
 /// Returns the class and the word of a severity.
 pub(super) fn tone(severity: Severity) -> (&'static str, &'static str) {
@@ -27,7 +35,7 @@ pub(super) fn split(text: &str) -> (&str, &str) {
 
 /// Writes the headline of a verdict; with `in_title`, its first sentence is already in the page's title.
 pub(super) fn headline(out: &mut Markup, finding: &Finding, job: &JobResult, in_title: bool) {
-    let (class, word) = tone(finding.severity);
+    let (class, word) = tone_of(finding);
     let words::SentenceParts { statement, remedy, outlook } = words::parts(finding, job);
     if in_title && split(&statement).1.is_empty() && remedy.is_none() && outlook.is_none() {
         return evidence(out, finding);
@@ -44,7 +52,7 @@ pub(super) fn side_by_side(out: &mut Markup, members: &[Member<'_>]) {
     out.class("ul", "also", |out| {
         for member in members {
             let Some(verdict) = member.verdict else { continue };
-            let (class, word) = tone(verdict.headline.severity);
+            let (class, word) = tone_of(&verdict.headline);
             out.class("li", &format!("card {class}"), |out| {
                 out.class("h3", "name", |out| out.name(member.name));
                 out.leaf("span", "badge", word);
@@ -65,7 +73,7 @@ pub(super) fn others(out: &mut Markup, findings: &[Finding], job: &JobResult) {
     }
     out.class("ul", "also", |out| {
         for finding in findings {
-            let (class, word) = tone(finding.severity);
+            let (class, word) = tone_of(finding);
             out.class("li", &format!("card {class}"), |out| {
                 out.leaf("span", "badge", word);
                 body(out, finding, job, false);

@@ -4,7 +4,7 @@ use analyse::Severity;
 use units::count;
 
 use super::common::{SECTIONS, severity};
-use super::findings::{micro, split, tone};
+use super::findings::{micro, split, tone_of};
 use super::headline::{pace, rate, time};
 use super::markup::Markup;
 use super::part::{Member, SectionPart};
@@ -26,7 +26,7 @@ pub(super) fn title(parts: &[SectionPart<'_>]) -> String {
     match (wrong, odd) {
         _ if all == 0 => "Nothing was measured".to_owned(),
         (0, 0) if all <= NAMED => parts.iter().filter_map(result).collect::<Vec<_>>().join(", "),
-        (0, 0) => format!("{all} jobs were measured, and all may be trusted"),
+        (0, 0) => format!("{all} jobs were measured, none with a warning"),
         (0, odd) => format!(
             "{all} jobs were measured; {}",
             plural(odd, "was not what was asked for", "were not what was asked for")
@@ -124,7 +124,7 @@ fn rows(out: &mut Markup, number: usize, part: &SectionPart<'_>, member: &Member
 
 fn verdict(out: &mut Markup, member: &Member<'_>) {
     let Some(verdict) = member.verdict else { return };
-    let (class, word) = tone(verdict.headline.severity);
+    let (class, word) = tone_of(&verdict.headline);
     out.class("span", class, |out| out.leaf("span", "badge", word));
     let statement = words::parts(&verdict.headline, member.job).statement;
     out.text(&format!(" {}", micro(split(&statement).0)));

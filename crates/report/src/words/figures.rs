@@ -238,6 +238,14 @@ pub(super) fn burst_used_up(figures: &SentenceFigures<'_>) -> String {
     )
 }
 
+pub(super) fn syncs(figures: &SentenceFigures<'_>) -> String {
+    format!(
+        "The p99 of syncs is {}, and etcd asks for less than {}: each change of its data waits for a sync.",
+        figures.time(Quantity::SyncP99),
+        figures.time(Quantity::SyncP99Allowed)
+    )
+}
+
 pub(super) fn since_boot(figures: &SentenceFigures<'_>) -> String {
     format!(
         "{} IOPS are the average since boot, which is what the first report of iostat shows, not the load. Run \

@@ -255,6 +255,7 @@ fn statement(finding: &Finding, about: SentenceContext<'_>) -> String {
         Code::FiguresDisagree => figures::disagree(finding, figures),
         Code::UnitsMixed => figures::units_mixed(figures),
         Code::SinceBoot => figures::since_boot(figures),
+        Code::SyncsTooSlow => figures::syncs(figures),
         Code::OddBlockSize => figures::odd_block(figures),
         Code::RequestsSplit => figures::split(figures),
         Code::SmallRegion => figures::small_region(figures),
@@ -279,6 +280,9 @@ fn statement(finding: &Finding, about: SentenceContext<'_>) -> String {
         Code::UnwrittenBlocks => volume::unwritten(figures),
         Code::CpusShort => volume::cpus(figures),
         Code::LimitUnknown if figures.has(Quantity::UnlikeJobs) => run::unlike_jobs(figures),
+        Code::LimitUnknown if figures.has(Quantity::InFlightPossible) => {
+            "More was in flight than the depth allows, so what limited the run cannot be determined.".to_owned()
+        }
         Code::LimitUnknown if figures.has(Quantity::InFlightAchieved) => run::depth_unknown(figures),
         Code::LimitUnknown if figures.has(Quantity::SyncMean) || figures.has(Quantity::SyncP99) => {
             "Only syncs were measured, so the limit of reads and writes cannot be determined.".to_owned()
@@ -349,6 +353,9 @@ fn remedy_text(remedy: &Remedy, finding: &Finding, about: SentenceContext<'_>) -
         Remedy::MoreInFlight { in_flight, reads, database } => databases::more_in_flight(in_flight, reads, database),
         Remedy::Percentiles => "Check percentiles (p50, p99, p99.9) too.".to_owned(),
         Remedy::Doctor => "Check the host with `fathom doctor`.".to_owned(),
+        Remedy::FasterSyncs => "Give etcd a disk of its own, or one with faster syncs. `fathom doctor` checks the \
+                                settings of the host."
+            .to_owned(),
         Remedy::CompareHosts | Remedy::MoreHosts | Remedy::FewerRanks { .. } | Remedy::CompareRanks { .. } => {
             ranks::remedy(remedy, finding)
         }
@@ -451,6 +458,7 @@ mod tests {
             Remedy::MoreHosts,
             Remedy::FewerRanks { ranks: 8 },
             Remedy::CompareRanks { ranks: 8 },
+            Remedy::FasterSyncs,
         ];
         // A match, so that a new remedy cannot be added without extending the list above.
         let place = |remedy: &Remedy| match remedy {
@@ -480,6 +488,7 @@ mod tests {
             Remedy::MoreHosts => 23,
             Remedy::FewerRanks { .. } => 24,
             Remedy::CompareRanks { .. } => 25,
+            Remedy::FasterSyncs => 26,
         };
         assert!(remedies.iter().map(place).eq(0..remedies.len()));
         let declared = record::Declared { verify: true, ..record::Declared::default() };

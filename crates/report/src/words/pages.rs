@@ -138,6 +138,15 @@ const ENTRIES: &[(Code, &str, &str, &str)] = &[
          host.",
     ),
     (
+        Code::SyncsTooSlow,
+        "Syncs are too slow for etcd",
+        "the p99 of `etcd_disk_wal_fsync_duration_seconds` is 10 ms or more, or that of \
+         `etcd_disk_backend_commit_duration_seconds` 25 ms or more (etcd's FAQ); with `--database etcd`, the p99 of any \
+         syncs is 10 ms or more",
+        "etcd answers a change when its log is synced. Slow syncs delay heartbeats, so that members elect another leader. \
+         Give etcd a disk of its own, or one with faster syncs.",
+    ),
+    (
         Code::NotSteady,
         "Throughput did not settle",
         "in the last five of at least ten equal rounds, the highest and the lowest differ by more than 20 % of their \

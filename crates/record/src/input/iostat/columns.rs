@@ -6,6 +6,7 @@ use super::IostatDevice;
 const SECTOR: f64 = 512.0;
 const KIB: f64 = 1024.0;
 const MIB: f64 = 1024.0 * 1024.0;
+const GIB: f64 = 1024.0 * 1024.0 * 1024.0;
 const NS_IN_MS: f64 = 1e6;
 
 /// Reports whether a column is a rate of requests: `tps` is of all kinds, with `-s` or without `-x`.
@@ -20,7 +21,7 @@ pub(super) fn is_column(name: &str) -> bool {
 
 /// Reports whether a column without `-x` is a total since the last report, a whole number: `kB_read`, `Blk_wrtn`.
 pub(super) fn is_total(name: &str) -> bool {
-    ["kB_", "MB_", "Blk_"].iter().any(|unit| name.starts_with(unit)) && !name.ends_with("/s")
+    ["kB_", "MB_", "GB_", "Blk_"].iter().any(|unit| name.starts_with(unit)) && !name.ends_with("/s")
 }
 
 /// Sets the value of a column; unknown ones are ignored. JSON names fractions without the `%`.
@@ -37,6 +38,9 @@ pub(in crate::input) fn set(device: &mut IostatDevice, name: &str, value: f64) {
         "MB/s" => return device.all.bytes_per_second = Some(value * MIB),
         "rqm/s" => return device.all.merges_per_second = Some(value),
         "kB_read/s" => return device.read.bytes_per_second = Some(value * KIB),
+        "GB_read/s" => return device.read.bytes_per_second = Some(value * GIB),
+        "GB_wrtn/s" => return device.write.bytes_per_second = Some(value * GIB),
+        "GB/s" => return device.all.bytes_per_second = Some(value * GIB),
         "MB_read/s" => return device.read.bytes_per_second = Some(value * MIB),
         "Blk_read/s" => return device.read.bytes_per_second = Some(value * SECTOR),
         "kB_wrtn/s" => return device.write.bytes_per_second = Some(value * KIB),
@@ -57,6 +61,7 @@ pub(in crate::input) fn set(device: &mut IostatDevice, name: &str, value: f64) {
     match rest {
         "/s" => kind.per_second = Some(value),
         "kB/s" => kind.bytes_per_second = Some(value * KIB),
+        "GB/s" => kind.bytes_per_second = Some(value * GIB),
         "MB/s" => kind.bytes_per_second = Some(value * MIB),
         "sec/s" => kind.bytes_per_second = Some(value * SECTOR),
         "rqm/s" => kind.merges_per_second = Some(value),

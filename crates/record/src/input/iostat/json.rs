@@ -60,6 +60,10 @@ impl IostatJsonReader<'_> {
             return Err(self.text.error(line, "", "this is sysstat's JSON, but has no hosts in it", REMEDY));
         };
         for host in hosts {
+            if host.get("file-date").is_some() {
+                let remedy = "give `sar -d -p -f FILE`, which prints the same as text";
+                return Err(self.text.error(line, "", "this is from `sadf -j`", remedy));
+            }
             self.iostat.host = host["nodename"].as_str().map(str::to_owned);
             self.iostat.cpus = host["number-of-cpus"].as_u64().and_then(|cpus| cpus.try_into().ok());
             let statistics = host["statistics"].as_array().map_or(&[][..], Vec::as_slice);

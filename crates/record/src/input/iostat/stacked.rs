@@ -74,8 +74,13 @@ impl DeviceKind {
     fn of(name: &str) -> Self {
         if let Some(rest) = name.strip_prefix("dev") {
             // `sar` names devices by numbers: those of SCSI disks, NVMe and arrays are fixed.
-            return match rest.split_once('-').map(|(major, _)| major) {
-                Some("9" | "252" | "253" | "254") => Self::Stacked,
+            // A SCSI disk has 16 numbers, the first its own.
+            let (major, minor) = rest.split_once('-').unwrap_or((rest, ""));
+            return match (major, minor.parse::<u32>()) {
+                ("9" | "252" | "253" | "254", _) => Self::Stacked,
+                ("8" | "65" | "66" | "67" | "68" | "69" | "70" | "71", Ok(minor)) if !minor.is_multiple_of(16) => {
+                    Self::Partition(format!("dev{major}-{}", minor / 16 * 16))
+                }
                 _ => Self::Disk,
             };
         }
@@ -135,6 +140,10 @@ mod tests {
         );
         assert_eq!(disks_of(&["vda1", "vg0-data", "xvda1"]), stacked(&[("vda1", "vg0-data"), ("xvda1", "")]));
         assert_eq!(disks_of(&["dev8-0", "dev253-0", "dev259-1"]), stacked(&[("dev8-0", "dev253-0"), ("dev259-1", "")]));
+        assert_eq!(
+            disks_of(&["dev8-0", "dev8-5", "dev8-16", "dev8-33"]),
+            stacked(&[("dev8-0", "dev8-5"), ("dev8-16", ""), ("dev8-33", "")])
+        );
         assert_eq!(disks_of(&["dev252-0", "dm-3"]), stacked(&[("dev252-0", ""), ("dm-3", "")]));
         assert_eq!(
             disks_of(&["mmcblk0", "mmcblk0p1", "loop7", "sr0"]),

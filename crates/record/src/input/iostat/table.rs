@@ -44,6 +44,10 @@ struct IostatTableReader<'a> {
     after_table: bool,
     /// Whether a title stands below the last table.
     is_titled: bool,
+    /// Whether the command above omits the report since boot.
+    omits_first: bool,
+    /// Whether the lines above the first report say whether it is since boot.
+    is_first_known: bool,
 }
 
 /// Reads the outputs of one or several calls.
@@ -60,6 +64,8 @@ pub(in crate::input) fn read(text: &InputText) -> Result<Vec<Iostat>, InputError
         blanks_after_banner: None,
         after_table: false,
         is_titled: false,
+        omits_first: false,
+        is_first_known: false,
     };
     let last = (0..text.len()).rfind(|&index| !text.line(index).trim().is_empty());
     for index in 0..text.len() {
@@ -96,6 +102,10 @@ impl IostatTableReader<'_> {
             }
             (self.iostat.host, self.iostat.cpus) = (banner.host, banner.cpus);
             self.blanks_after_banner = Some(0);
+        } else if let Some(omits_first) = command(line) {
+            self.head = None;
+            self.omits_first = omits_first;
+            self.after_table = true;
         } else if words[0] == "avg-cpu:" {
             self.cpu_head = Some(words[1..].iter().map(|name| (*name).to_owned()).collect());
             if self.report.as_ref().is_some_and(|report| report.cpu.is_some() || self.has_table) {
@@ -104,7 +114,7 @@ impl IostatTableReader<'_> {
             self.open(index);
         } else if let Some(head) = self.cpu_head.take() {
             self.cpu(text, index, &head, &words)?;
-        } else if is_device(words[0]) {
+        } else if is_device(words[0]) && words.iter().any(|word| columns::is_column(word) || columns::is_rate(word)) {
             self.begin_table(text, index, &words)?;
         } else if words.last().is_some_and(|last| is_device(last)) && words.iter().any(|word| word.contains("/s")) {
             let remedy = "leave out `-h` and `--pretty`, which cut tables in parts and round their values";
@@ -129,8 +139,10 @@ impl IostatTableReader<'_> {
             self.end_block();
         }
         let blanks = &mut self.blanks_after_banner;
+        let omits_first = self.omits_first;
+        self.is_first_known |= blanks.is_some() || omits_first;
         self.report.get_or_insert_with(|| IostatReport {
-            since_boot: blanks.take().is_some_and(|blanks| blanks < 2),
+            since_boot: blanks.take().is_some_and(|blanks| blanks < 2 && !omits_first),
             line: line_number(index),
             ..IostatReport::default()
         })
@@ -155,6 +167,9 @@ impl IostatTableReader<'_> {
         if self.iostat.reports.iter().any(|report| !report.devices.is_empty()) {
             let next = Iostat { host: self.iostat.host.clone(), cpus: self.iostat.cpus, ..Iostat::default() };
             let mut block = std::mem::replace(&mut self.iostat, next);
+            if !std::mem::take(&mut self.is_first_known) {
+                judge_first(&mut block);
+            }
             set_seconds(&mut block.reports);
             self.blocks.push(block);
         }
@@ -306,6 +321,41 @@ fn continuation(text: &InputText, index: usize, continues: fn(&str) -> bool) -> 
 
 fn begins_like(last: &IostatReport, before: &IostatReport) -> bool {
     last.devices.iter().zip(&before.devices).all(|(last, before)| last.name == before.name)
+}
+
+/// Returns whether a command line of `iostat` omits the report since boot; `None` if the line is none.
+fn command(line: &str) -> Option<bool> {
+    let mut words = line.split_whitespace().skip_while(|word| *word != "iostat" && !word.ends_with("/iostat")).skip(1);
+    let first = words.clone().next()?;
+    let is_command = first.starts_with('-') || first.bytes().all(|byte| byte.is_ascii_digit());
+    let is_omitting = |word: &str| word.starts_with('-') && !word.starts_with("--") && word.contains('y');
+    is_command.then(|| words.any(is_omitting))
+}
+
+/// Judges a first report of which nothing above it says whether it is the average since boot: it is left out if it differs
+/// from all others.
+fn judge_first(iostat: &mut Iostat) {
+    /// Factor by which it differs.
+    const APART: f64 = 2.0;
+    let Some((first, others)) = iostat.reports.split_first_mut() else { return };
+    let Some(last) = others.last() else {
+        let note = "a single report without the lines above it: it may be the average since boot";
+        return iostat.notes.push(note.to_owned());
+    };
+    let iops = |report: &IostatReport, name: &str| {
+        report.devices.iter().find(|device| device.name == name).map_or(0.0, IostatDevice::iops)
+    };
+    let busiest = last.devices.iter().max_by(|a, b| a.iops().total_cmp(&b.iops())).map(|device| device.name.clone());
+    let Some(name) = busiest else { return };
+    let others = others.iter().map(|report| iops(report, &name));
+    let (least, most) = others.fold((f64::INFINITY, 0.0_f64), |(least, most), iops| (least.min(iops), most.max(iops)));
+    let of_first = iops(first, &name);
+    if of_first * APART < least || of_first > most * APART {
+        first.since_boot = true;
+        let note = "the first report differs from all others and is left out: without the lines above it, it may be the \
+                    average since boot";
+        iostat.notes.push(note.to_owned());
+    }
 }
 
 /// Reports whether a line is a banner, which may be indented and in old versions ends with the date.

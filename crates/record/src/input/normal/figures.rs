@@ -25,6 +25,11 @@ impl<'a> NormalLine<'a> {
         self.source.may_be_cut(self.index)
     }
 
+    /// Reports whether an author left out a part of the line.
+    pub(super) fn is_elided(self) -> bool {
+        self.text.contains("...") || self.text.contains('…')
+    }
+
     pub(super) fn error(self, part: &str, what: impl Into<String>) -> InputError {
         self.source.error(self.index, part, what, REMEDY)
     }
@@ -66,7 +71,7 @@ pub(super) fn percent(text: &str) -> Option<f64> {
 }
 
 /// Parses a count with a decimal suffix: `24.1k`, in version 2 `4122.9K`.
-pub(super) fn count(text: &str) -> Option<Printed> {
+pub(in crate::input) fn count(text: &str) -> Option<Printed> {
     let (number, suffix) = printed(text)?;
     let suffix = if suffix.trim_end() == "K" { "k" } else { suffix.trim_end() };
     let power = ["", "k", "M", "G", "T", "P", "E"].iter().position(|known| *known == suffix)?;
@@ -104,7 +109,7 @@ pub(super) fn unit_bytes(unit: &str, version_2: bool) -> Option<f64> {
 }
 
 /// Parses bytes per second: `94.1MiB/s`; some of version 3 omit `B/s`.
-pub(super) fn rate(text: &str, version_2: bool) -> Option<Printed> {
+pub(in crate::input) fn rate(text: &str, version_2: bool) -> Option<Printed> {
     let text = text.trim_end();
     match text.strip_suffix("/s") {
         Some(size_text) => size(size_text, version_2),
