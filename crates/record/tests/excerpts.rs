@@ -24,6 +24,20 @@ fn result(name: &str, kind: &str, total: &str) -> String {
     )
 }
 
+/// Refused although all that is missing says nothing of the rate and the latencies.
+#[test]
+fn a_result_that_ends_behind_the_latencies_of_its_only_kind_is_read() {
+    let whole = result("a", "write", "0,10000,0,0");
+    let (cut, _) = whole.split_once("  cpu ").unwrap();
+    let read = run(&format!("{}{cut}", announced("a", "randwrite", "psync", 1)));
+    let write = &read.jobs[0].result.write;
+    assert_eq!((write.iops().round(), write.latency.mean_ns), (10_000.0, 100_000.0));
+    assert!(read.notes.iter().any(|note| note.text.ends_with("is cut off behind its latencies")), "{:?}", read.notes);
+    // The writes may be missing.
+    let mixed = format!("{}{}", announced("a", "randrw", "psync", 1), cut.replace("write:", "read:"));
+    assert!(read_inputs("pasted", mixed.as_bytes()).is_err());
+}
+
 /// A result of `unified_rw_reporting` counted as reads even of a job that only writes.
 #[test]
 fn unified_results_count_as_the_only_kind_of_the_job() {

@@ -98,6 +98,15 @@ fn near(words: &str, found: Option<f64>, known: Option<f64>, digit: f64) {
     assert!((found - known).abs() <= digit.max(known * 0.02), "{words}: {found} and {known}");
 }
 
+/// A sentence with as many words as the table has columns was taken for a row.
+#[test]
+fn a_sentence_below_a_table_is_no_row() {
+    let text = "Device tps kB_read/s kB_wrtn/s kB_read kB_wrtn\nsda 45.23 512.45 234.12 51234567 23456789\n\
+                Show only disk statistics (no CPU)\n";
+    let Ok(Input::Iostat(iostat)) = read_input("pasted", text.as_bytes(), None) else { panic!("{text}") };
+    assert_eq!(iostat.reports.iter().map(|report| report.devices.len()).collect::<Vec<_>>(), [1]);
+}
+
 /// An indented or quoted banner, and that of old versions, was none: the first report counted as the load.
 #[test]
 fn a_quoted_report_is_the_average_since_boot() {

@@ -247,6 +247,18 @@ impl NormalReader {
         block.map(|block| block.result.name)
     }
 
+    /// Reports whether a result has the rate and latencies of all kinds of its job, although the text ends within it.
+    fn has_all_kinds(&self, block: &NormalBlock) -> bool {
+        let is_own = |header: &&NormalHeader| header.group == block.result.group;
+        let kinds = self.headers.iter().filter(is_own).map(|header| fio::only_kind(&header.declared.rw));
+        let has = |kind| {
+            let result = block.measured().kind(kind);
+            result.runtime_ns > 0 && (result.service.mean_ns > 0.0 || result.latency.mean_ns > 0.0)
+        };
+        let mut kinds = kinds.peekable();
+        kinds.peek().is_some() && kinds.all(|kind| kind.is_some_and(has))
+    }
+
     /// Adds what is missing of a report that is cut off to its notes. Refuses one without a complete result.
     fn check_end(&mut self, text: &InputText, end: usize) -> Result<(), InputError> {
         let cut_off = |what: &str, remedy: &str| Err(text.cut_off(end, what, remedy));
@@ -259,7 +271,11 @@ impl NormalReader {
             self.notes.extend(notes.map(|text| Note { job: None, text: text.to_owned() }));
             return Ok(());
         }
-        if let Some(cut) = self.take_cut_block(text, end) {
+        let last = self.blocks.last().filter(|last| !last.is_counted() && self.section == NormalSection::Result);
+        if let Some(name) = last.filter(|last| self.has_all_kinds(last)).map(|last| &last.result.name) {
+            let note = format!("the result of `{name}` is cut off behind its latencies");
+            self.notes.push(Note { job: None, text: note });
+        } else if let Some(cut) = self.take_cut_block(text, end) {
             if let Some(before) = self.before.take() {
                 *self = *before;
                 let text = "the last report is cut off: the one before it was read".to_owned();

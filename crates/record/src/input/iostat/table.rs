@@ -228,6 +228,9 @@ impl IostatTableReader<'_> {
         let timed = words.len() == head.len() + 2 && columns::second_of_day(words[0]).is_some();
         let (when, words) = if timed { (Some(words[0]), &words[1..]) } else { (None, words) };
         let values = &words[1..];
+        if values.iter().all(|word| number(word).is_none()) {
+            return Ok(false);
+        }
         if values.len() != head.len() {
             // Only the last line may be cut off behind its name.
             let is_text = |word: &&str| !word.starts_with(|c: char| c.is_ascii_digit());
