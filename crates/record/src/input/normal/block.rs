@@ -402,6 +402,13 @@ impl NormalBlock {
         if !self.counted {
             self.count_by_rate();
         }
+        if !self.mixed {
+            // The lines of a kind that was counted may be left out: its operations have no time.
+            let lost = |direction: &&mut DirectionResult| direction.runtime_ns == 0;
+            let measured = &mut self.result.result;
+            let kinds = [&mut measured.read, &mut measured.write, &mut measured.trim].into_iter().filter(lost);
+            kinds.for_each(|direction| *direction = DirectionResult::default());
+        }
         let workers = self.result.workers;
         let measured = &mut self.result.result;
         for direction in [&mut measured.read, &mut measured.write, &mut measured.trim] {
