@@ -136,6 +136,7 @@ fn unsupported_depth_is_a_warning() {
 #[test]
 fn waiting_at_submission_is_detected_by_submission_time() {
     let mut run = queue_full(32, 1_900_000);
+    run.jobs[0].declared.engine = "libaio".to_owned();
     let ios = run.jobs[0].result.read.ios;
     let submitting = |run: &mut Run, mean_ns: u64| {
         run.jobs[0].result.read.submission = latency(ios, mean_ns, 0);
@@ -143,6 +144,8 @@ fn waiting_at_submission_is_detected_by_submission_time() {
     };
     assert_eq!(submitting(&mut run, 45_000), None);
     assert_eq!(submitting(&mut run, 58_000).unwrap().remedy, Some(Remedy::QueueingEngine { iodepth: 32 }));
+    run.jobs[0].declared.engine = "io_uring".to_owned();
+    assert_eq!(submitting(&mut run, 58_000).unwrap().remedy, None, "it was advised to use itself");
     run.jobs[0].declared.direct = false;
     assert_eq!(submitting(&mut run, 58_000).unwrap().remedy, Some(Remedy::Direct));
     // Batches of eight wait eight times as long, which is the same time in total.

@@ -136,12 +136,18 @@ impl Explainer<'_> {
             explanation.notes.push(means_only(iostat));
         }
         explanation.notes.extend(iostat.notes.iter().cloned());
-        let others = disks.iter().filter(|disk| disk.name != chosen);
+        let others: Vec<&StackedDisk> = disks.iter().filter(|disk| disk.name != chosen).collect();
+        let (others, rest) = others.split_at(others.len().min(OTHERS_MAX));
+        if let Some(busiest) = rest.first() {
+            let iops = seen(&busiest.name).iops.map_or(0.0, |iops| iops.value());
+            let text = format!("{} more devices had at most {} IOPS on average", rest.len(), count(iops));
+            explanation.notes.push(text);
+        }
         let only_figures = |disk: &StackedDisk| Explanation {
             notes: vec![format!("not explained: `--device {}` does", disk.name)],
             ..explain_figures(&disk.name, &seen(&disk.name))
         };
-        let others: Vec<Explanation> = others.map(only_figures).collect();
+        let others: Vec<Explanation> = others.iter().copied().map(only_figures).collect();
         std::iter::once(explanation).chain(others).collect()
     }
 
@@ -169,6 +175,9 @@ impl Explainer<'_> {
         self.words.expected.as_ref()?.at(seen, in_flight, self.runner, self.control)
     }
 }
+
+/// Maximum number of devices beside the explained one whose figures are given.
+const OTHERS_MAX: usize = 16;
 
 /// Asks for the machine, whose limit may be the reason.
 fn machine_asked(machines: &[(String, f64)]) -> Option<String> {

@@ -278,7 +278,11 @@ fn of_counters(name: &str, iostat: &Iostat, device: Option<&str>) -> Result<Deri
     let mut derived = of_observation(name, &seen);
     let others: Vec<&str> = names.iter().copied().filter(|other| *other != chosen).collect();
     if !others.is_empty() {
-        let others = others.join(", ");
+        /// Maximum number of names.
+        const NAMED: usize = 8;
+        let more = others.len().saturating_sub(NAMED);
+        let rest = if more > 0 { format!(" and {more} more") } else { String::new() };
+        let others = format!("{}{rest}", others[..others.len() - more].join(", "));
         derived.lines.push(format!("this is the load of {chosen}; not that of {others} (`--device` chooses)"));
     }
     derived.lines.extend(counted_with(iostat, &disks, chosen));

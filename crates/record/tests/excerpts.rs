@@ -232,3 +232,10 @@ fn latencies_longer_than_the_run_are_left_out() {
     assert_eq!((read.latency.mean_ns, read.service.mean_ns, read.ios), (0.0, 99_000.0, 10_000));
     assert!(run.notes.iter().any(|note| note.text.contains("impossible")), "{:?}", run.notes);
 }
+
+/// Writes whose lines an author left out counted in the time of the reads.
+#[test]
+fn counted_kinds_without_lines_are_left_out() {
+    let run = run(&(announced("a", "randrw", "libaio", 1) + &result("a", "read", "10000,4000,0,0")));
+    assert_eq!((run.jobs[0].result.ios(), run.jobs[0].result.write.ios), (10_000, 0));
+}

@@ -183,3 +183,15 @@ fn a_line_that_begins_with_device_needs_columns() {
         matches!(read_input("input", text.as_bytes(), None), Ok(Input::Iostat(iostat)) if iostat.reports.len() == 1)
     );
 }
+
+/// The average since boot decided which disk was the busiest of a load.
+#[test]
+fn the_busiest_disk_is_that_of_the_intervals() {
+    let report = |sda: u32, sdb: u32| {
+        format!("Device r/s w/s await %util\nsda {sda}.00 0.00 1.00 9.00\nsdb {sdb}.00 0.00 1.00 9.00\n\n")
+    };
+    let banner = "Linux 6.1.0 (db1) \t11/29/2026 \t_x86_64_\t(8 CPU)\n\n";
+    let text = format!("{banner}{}{}", report(9_000, 1), report(10, 500));
+    let Ok(Input::Iostat(iostat)) = read_input("input", text.as_bytes(), None) else { panic!("not read") };
+    assert_eq!(iostat.disks()[0].name, "sdb");
+}

@@ -325,6 +325,15 @@ fn averaged_logs_of_fio_have_rates_or_means() {
     let latency = run("db_lat.1.log", "1000, 200000, 0, 0, 0\n2000, 400000, 0, 0, 0\n");
     assert_eq!((figure(&latency, 0, "read.lat.mean"), figure(&latency, 0, "read.iops")), (Some(300_000.0), None));
     assert_eq!(figure(&latency, 0, "read.lat.p99"), None, "means have no percentiles");
+    let read = &latency.jobs[0].result.read;
+    assert_eq!(
+        (latency.jobs[0].known_transfers(read).ios, read.latency.max_ns),
+        (None, 0),
+        "windows are no operations"
+    );
+    let submission = run("db_slat.1.log", "1000, 2000, 0, 0, 0\n2000, 4000, 0, 0, 0\n");
+    assert_eq!(figure(&submission, 0, "read.lat.mean"), None, "submission is a part of it");
+    assert!(submission.notes[0].text.contains("3.00 us"), "{:?}", submission.notes);
     let both = run("db_iops.1.log", "1000, 3000, 3500, 0, 0, 0\n2000, 3000, 3500, 0, 0, 0\n");
     assert_eq!(figure(&both, 0, "read.iops"), Some(3000.0));
 }

@@ -49,9 +49,11 @@ fn waits_at_submission(facts: Facts<'_>) -> Option<Finding> {
     (declared.queues && declared.iodepth_effective > 1 && facts.has_device() && waits).then(|| {
         let iodepth = declared.iodepth.into();
         let remedy = match declared.known_direct() {
-            Some(true) => Remedy::QueueingEngine { iodepth },
-            Some(false) => Remedy::Direct,
-            None => Remedy::DirectUnlessGiven,
+            // Another engine would wait too, if this one can queue whatever the target.
+            Some(true) if declared.engine.starts_with("io_uring") => None,
+            Some(true) => Some(Remedy::QueueingEngine { iodepth }),
+            Some(false) => Some(Remedy::Direct),
+            None => Some(Remedy::DirectUnlessGiven),
         };
         Finding::new(Code::EngineNotAsynchronous, Severity::Warning)
             .with(Quantity::InFlightAsked, facts.asked(), EvidenceSource::Job)

@@ -3,6 +3,8 @@
 
 use std::collections::BTreeMap;
 
+use units::Nanos;
+
 use super::stated::{StatedLoad, input, result};
 use super::text::InputText;
 use super::{Input, InputError};
@@ -212,9 +214,8 @@ impl FioLog {
         let first_ms = self.lines.first().map_or(0, |line| line.time_ms);
         for (kind, lines) in by_kind {
             let mean = lines.iter().map(|line| line.value as f64).sum::<f64>() / lines.len().max(1) as f64;
-            let least = lines.iter().map(|line| line.value).min().unwrap_or(0);
-            let most = lines.iter().map(|line| line.value).max().unwrap_or(0);
-            let stats = LatencyStats { mean_ns: mean, min_ns: least, max_ns: most, ..LatencyStats::default() };
+            // How many operations there were is not known.
+            let stats = LatencyStats { count: 1, mean_ns: mean, ..LatencyStats::default() };
             // Time before and after the windows of this kind counts as a window without operations.
             let share = (lines.len() as f64 * window_ms as f64 / runtime_ms as f64).min(1.0);
             let seconds = Some(runtime_ms as f64 / 1e3);
@@ -223,7 +224,15 @@ impl FioLog {
                 FioLogKind::Bandwidth => {
                     made.set_rate(kind, 0.0, mean * share * 1024.0, seconds, LatencyStats::default());
                 }
-                _ => made.set_count(kind, lines.len() as u64, 0, LatencyStats { count: lines.len() as u64, ..stats }),
+                FioLogKind::Submission => {
+                    made.set_count(kind, 1, 0, LatencyStats::default());
+                    made.result.kind_mut(kind).submission = stats;
+                    let mean = Nanos::new(mean.round() as u64);
+                    let name = kind.name();
+                    self.notes
+                        .push(format!("submission of a {name} took {mean} on average, which is a part of its latency"));
+                }
+                _ => made.set_count(kind, 1, 0, stats),
             }
             for line in lines {
                 let at =
@@ -243,7 +252,7 @@ impl FioLog {
         let what = match self.kind {
             FioLogKind::Iops => "latencies and sizes are not in it",
             FioLogKind::Bandwidth => "operations and latencies are not in it",
-            _ => "only means are in it: rates and percentiles are not known, and the longest is the longest mean",
+            _ => "only means are in it: rates, percentiles and the longest are not known",
         };
         self.notes.push(format!("a log of means over {window_ms} ms (`log_avg_msec`): {what}"));
         made

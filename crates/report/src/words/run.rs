@@ -1,6 +1,6 @@
 //! Sentences of findings about runs.
 
-use analyse::{Code, Finding, Quantity};
+use analyse::{Code, Finding, Quantity, Remedy};
 use record::Unchecked;
 use units::{grouped, significant};
 
@@ -102,9 +102,13 @@ pub(super) fn operations(figures: &SentenceFigures<'_>) -> String {
 pub(super) fn not_asynchronous(figures: &SentenceFigures<'_>, engine: &str) -> String {
     let asked = figures.whole(Quantity::InFlightAsked);
     if figures.has(Quantity::SubmissionShare) {
+        let cause = match figures.0.remedy {
+            Some(Remedy::Direct | Remedy::DirectUnlessGiven) => "as it does through the page cache",
+            _ => "as it does where the queue of the device (`nr_requests`) is shorter, or the file system waits",
+        };
         return format!(
             "iodepth asks for {asked} operations in flight, but {engine} spent {} of its time in submission: each \
-             submission waited for the device, as it does through the page cache.",
+             submission waited for the device, {cause}.",
             figures.share(Quantity::SubmissionShare)
         );
     }

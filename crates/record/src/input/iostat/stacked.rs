@@ -19,9 +19,12 @@ impl Iostat {
         disks_among(&self.active(), |name| self.operations(name))
     }
 
-    /// Returns the sum of the operations per second of a device over all reports.
+    /// Returns the sum of the operations per second of a device over the reports of intervals or, without any, of the
+    /// average since boot.
     fn operations(&self, name: &str) -> f64 {
-        let devices = self.reports.iter().flat_map(|report| &report.devices).filter(|device| device.name == name);
+        let only_boot = self.intervals().next().is_none();
+        let reports = self.reports.iter().filter(|report| report.since_boot == only_boot);
+        let devices = reports.flat_map(|report| &report.devices).filter(|device| device.name == name);
         devices.map(super::IostatDevice::iops).sum()
     }
 

@@ -396,11 +396,20 @@ impl NormalBlock {
     ) -> Result<(), InputError> {
         /// Depth that operations reach, relative to the printed one: latencies are rounded.
         const JUST_ABOVE: f64 = 1.03;
+        const LOST: u64 = 1_000;
         if !self.counted && !excerpt {
             return Err(line.error(line.text, "the result that begins here has no line `issued rwts`: it is cut off"));
         }
         if !self.counted {
             self.count_by_rate();
+        }
+        if !self.mixed {
+            // The lines of a kind that was counted may be left out: its operations have no time. fio leaves out a kind
+            // that ran for less than a millisecond, in which so many do not complete.
+            let lost = |direction: &&mut DirectionResult| direction.runtime_ns == 0 && direction.ios > LOST;
+            let measured = &mut self.result.result;
+            let kinds = [&mut measured.read, &mut measured.write, &mut measured.trim].into_iter().filter(lost);
+            kinds.for_each(|direction| *direction = DirectionResult::default());
         }
         let workers = self.result.workers;
         let measured = &mut self.result.result;
