@@ -50,7 +50,9 @@ impl Drop for Scratch {
 }
 
 fn run(program: &Path, arguments: &[&str], file: &Path) -> (bool, String) {
-    let output = Command::new(program).args(arguments).arg(file).output().expect("fio runs");
+    // With a clock given, it calibrates that of the processor once instead of twice.
+    let clock = "--clocksource=clock_gettime";
+    let output = Command::new(program).arg(clock).args(arguments).arg(file).output().expect("fio runs");
     (output.status.success(), String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned())
 }
 

@@ -274,7 +274,8 @@ fn odd_traces_are_rendered() {
         requests.iter().for_each(|request| characterizer.add(request));
         let profile = characterizer.finish();
         let findings = trace_findings(&profile, 64 << 30);
-        let report = TraceStudy { profile, findings, ..database() };
+        let few = traces::write(&traces::database(2_000, 7), TraceWriterOptions::default());
+        let report = TraceStudy { profile, findings, ..read("db.trace", TraceFormat::Fathom, &few) };
         for format in [ResultFormat::Text, ResultFormat::Markdown, ResultFormat::Json, ResultFormat::Html] {
             let document = render(&report, format);
             if format == ResultFormat::Html {

@@ -193,7 +193,16 @@ pub(crate) fn spawn_fio(path: &Path, words: &str) -> Child {
 
 fn fio_command(path: &str, words: &str) -> Command {
     let mut command = Command::new("fio");
-    command.args(["--name=a", "--direct=1", "--randrepeat=0", "--norandommap", "--filename"]).arg(path);
+    command
+        .args([
+            "--clocksource=clock_gettime",
+            "--name=a",
+            "--direct=1",
+            "--randrepeat=0",
+            "--norandommap",
+            "--filename",
+        ])
+        .arg(path);
     command.args(words.split(' '));
     command
 }

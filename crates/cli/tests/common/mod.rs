@@ -34,8 +34,18 @@ pub(crate) fn fathom<S: AsRef<std::ffi::OsStr>>(words: impl IntoIterator<Item = 
     command
 }
 
-/// Returns a command for the installed fio.
+/// With a clock given, fio calibrates that of the processor once instead of twice, which takes 64 ms of processor time.
+pub(crate) const FIO_CLOCK: &str = "--clocksource=clock_gettime";
+
+/// Returns a command for the installed fio, with a clock.
 pub(crate) fn fio<S: AsRef<std::ffi::OsStr>>(words: impl IntoIterator<Item = S>) -> Command {
+    let mut command = fio_with_exactly([FIO_CLOCK]);
+    command.args(words);
+    command
+}
+
+/// Returns a command for the installed fio, for results with the options of the job alone.
+pub(crate) fn fio_with_exactly<S: AsRef<std::ffi::OsStr>>(words: impl IntoIterator<Item = S>) -> Command {
     program("fio", words)
 }
 

@@ -5,7 +5,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use super::json::Json;
-use super::{Outcome, Running, Scratch, fathom, fio, run, words};
+use super::{FIO_CLOCK, Outcome, Running, Scratch, fathom, fio_with_exactly, run, words};
 
 /// Directions of operations in fio's JSON.
 pub(crate) const DIRECTIONS: [&str; 3] = ["read", "write", "trim"];
@@ -52,8 +52,8 @@ pub(crate) fn pair_in(line: &str, prepare: impl Fn(&Scratch)) -> [PairedRun; 2] 
 
 /// Returns `fathom fio` and fio with the same command line.
 fn programs(line: &str) -> [Command; 2] {
-    let words = words(line);
-    [fathom(std::iter::once("fio".to_owned()).chain(words.clone())), fio(&words)]
+    let words = words(&format!("{FIO_CLOCK} {line}"));
+    [fathom(std::iter::once("fio".to_owned()).chain(words.clone())), fio_with_exactly(&words)]
 }
 
 /// Runs both programs at the same time, which need no processor for themselves, each in a directory that `prepare` fills.
@@ -106,7 +106,7 @@ pub(crate) fn pair_with_patience(line: &str) -> (PairedRun, Option<PairedRun>) {
     let mut patience = (PATIENCE_FACTOR * ours.outcome.took).max(PATIENCE_MIN);
     let theirs = || {
         let mut command = Command::new("timeout");
-        command.args(["-s", "KILL", &patience.as_secs_f64().to_string(), "fio"]).args(words(&line));
+        command.args(["-s", "KILL", &patience.as_secs_f64().to_string(), "fio", FIO_CLOCK]).args(words(&line));
         patience = patience.mul_f64(1.5);
         Some(run_alone(command, |_| {}))
     };
@@ -138,7 +138,7 @@ pub(crate) fn ours(scratch: &Scratch, line: &str) -> Command {
 
 /// Returns the same command for fio.
 pub(crate) fn theirs(scratch: &Scratch, line: &str) -> Command {
-    let mut command = fio(words(line));
+    let mut command = fio_with_exactly(words(line));
     command.current_dir(scratch);
     command
 }

@@ -10,7 +10,9 @@ use std::process::Command;
 use crate::common::cases::at_night;
 use crate::common::devices::LoopDevice;
 use crate::common::json::Json;
-use crate::common::{Outcome, Running, Scratch, blocks_with_data, fathom, fio, require, run, with_more_time};
+use crate::common::{
+    Outcome, Running, Scratch, blocks_with_data, fathom, fio_with_exactly, require, run, with_more_time,
+};
 
 const ENGINES: [&str; 3] = ["io_uring", "libaio", "psync"];
 /// Total size of the targets: a multiple of 1 MiB and of five blocks.
@@ -137,7 +139,7 @@ fn both(text: &str, ours: &Targets, theirs: &Targets) -> Documents {
         Running::start(targets.point(&mut command))
     };
     let words = ["fio", "--output-format=json+", "job.fio"];
-    let (ours, theirs) = (command(ours, fathom(words)), command(theirs, fio(&words[1..])));
+    let (ours, theirs) = (command(ours, fathom(words)), command(theirs, fio_with_exactly(&words[1..])));
     let (ours, theirs) = (ours.end().expect_clean(), theirs.end().expect_code(0));
     Documents { ours: Json::read(&ours.stdout), theirs: Json::read_after_notes(&theirs.stdout) }
 }

@@ -95,7 +95,7 @@ fn compared(name: &str, requests: Option<&[TraceRequest]>, mut synthesis: Synthe
 
 /// Checks that fio takes jobs, by one start of it.
 fn check_with_fio(name: &str, texts: &[String]) {
-    call_fio(name, texts, "exec fio --parse-only", true);
+    call_fio(name, texts, "exec fio --clocksource=clock_gettime --parse-only", true);
 }
 
 /// Checks that fio runs the sections of a job, each for a moment and without data: some options are parsed, and end it by
@@ -105,7 +105,7 @@ fn run_with_fio(name: &str, text: &str) {
     let kept: Vec<&str> = text.lines().filter(is_kept).collect();
     let short = kept.join("\n").replace("ioengine=libaio", "ioengine=null\nfilesize=1t\ntime_based\nruntime=300ms");
     // Sections that sleep for long between batches are interrupted.
-    call_fio(name, &[short], "exec timeout --signal=INT 3 fio", false);
+    call_fio(name, &[short], "exec timeout --signal=INT 3 fio --clocksource=clock_gettime", false);
 }
 
 fn call_fio(name: &str, texts: &[String], command: &str, must_succeed: bool) {
