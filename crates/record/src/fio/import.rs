@@ -489,7 +489,7 @@ fn with_suffix(text: &str, factor: impl Fn(&str) -> Option<u64>) -> Option<u64> 
 }
 
 /// Parses a number with fio's binary suffix: `4k` is 4096.
-fn parse_size(text: &str) -> Option<u64> {
+pub(crate) fn parse_size(text: &str) -> Option<u64> {
     with_suffix(text, |suffix| {
         Some(match suffix {
             "" | "b" => 1,

@@ -3,7 +3,7 @@
 use super::stated::{StatedLoad, input, result};
 use super::text::InputText;
 use super::{InputError, InputResult};
-use crate::{DataKind, JobResult, LatencyStats};
+use crate::{DataKind, JobResult, LatencyStats, fio};
 
 const JOB: &str = "JobName:";
 const REMEDY: &str = "give the whole output of `kubestr fio`";
@@ -27,20 +27,8 @@ fn load(line: &str) -> Option<StatedLoad> {
     Some(StatedLoad {
         rw: value("rw")?.to_ascii_lowercase(),
         depth: value("iodepth").and_then(|depth| depth.parse().ok()),
-        block_bytes: value("blocksize").and_then(bytes),
+        block_bytes: value("blocksize").and_then(fio::parse_size).and_then(|bytes| bytes.try_into().ok()),
     })
-}
-
-/// Parses `4K`, `128k` or `1M`.
-fn bytes(text: &str) -> Option<u32> {
-    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-    let unit: u32 = match text[digits.len()..].to_ascii_lowercase().as_str() {
-        "" | "b" => 1,
-        "k" => 1024,
-        "m" => 1024 * 1024,
-        _ => return None,
-    };
-    digits.parse::<u32>().ok()?.checked_mul(unit)
 }
 
 /// Reads all jobs, which ran one after the other.

@@ -271,8 +271,9 @@ impl NormalReader {
             self.notes.extend(notes.map(|text| Note { job: None, text: text.to_owned() }));
             return Ok(());
         }
-        let last = self.blocks.last().filter(|last| !last.is_counted() && self.section == NormalSection::Result);
-        if let Some(name) = last.filter(|last| self.has_all_kinds(last)).map(|last| &last.result.name) {
+        let in_result = self.section == NormalSection::Result && self.before.is_none();
+        let last = self.blocks.last().filter(|last| in_result && !last.is_counted() && self.has_all_kinds(last));
+        if let Some(name) = last.map(|last| &last.result.name) {
             let note = format!("the result of `{name}` is cut off behind its latencies");
             self.notes.push(Note { job: None, text: note });
         } else if let Some(cut) = self.take_cut_block(text, end) {
