@@ -138,9 +138,9 @@ impl Explainer<'_> {
         explanation.notes.extend(iostat.notes.iter().cloned());
         let others: Vec<&StackedDisk> = disks.iter().filter(|disk| disk.name != chosen).collect();
         let (others, rest) = others.split_at(others.len().min(OTHERS_MAX));
-        if let Some(busiest) = rest.first() {
-            let iops = seen(&busiest.name).iops.map_or(0.0, |iops| iops.value());
-            let text = format!("{} more devices had at most {} IOPS on average", rest.len(), count(iops));
+        let rates = rest.iter().filter_map(|disk| Some(seen(&disk.name).iops?.value()));
+        if let Some(most) = rates.max_by(f64::total_cmp) {
+            let text = format!("{} more devices had at most {} IOPS on average", rest.len(), count(most));
             explanation.notes.push(text);
         }
         let only_figures = |disk: &StackedDisk| Explanation {

@@ -98,6 +98,16 @@ fn near(words: &str, found: Option<f64>, known: Option<f64>, digit: f64) {
     assert!((found - known).abs() <= digit.max(known * 0.02), "{words}: {found} and {known}");
 }
 
+/// The disk with the most requests was taken for the busiest, beside one that hardly completed any more.
+#[test]
+fn the_busiest_disk_is_that_with_the_highest_utilization() {
+    let text = "Device r/s w/s rkB/s wkB/s await aqu-sz %util\n\
+                vda 133.00 209.50 13846.00 94554.00 583.47 117.76 93.95\n\
+                vdb 486.50 1.50 33824.00 16.00 9.28 4.50 10.20\n";
+    let Ok(Input::Iostat(iostat)) = read_input("pasted", text.as_bytes(), None) else { panic!("{text}") };
+    assert_eq!(iostat.disks().iter().map(|disk| disk.name.as_str()).collect::<Vec<_>>(), ["vda", "vdb"]);
+}
+
 /// A sentence with as many words as the table has columns was taken for a row.
 #[test]
 fn a_sentence_below_a_table_is_no_row() {

@@ -117,7 +117,7 @@ pub(super) fn of_disks(tool: &str, disks: impl Iterator<Item = StatedDisk>, note
     let mut used: Vec<StatedDisk> = disks.filter(|disk| disk.counters.requests() > 0).collect();
     let names: Vec<String> = used.iter().map(|disk| disk.name.clone()).collect();
     let requests = |name: &str| used.iter().find(|disk| disk.name == name).map_or(0, |disk| disk.counters.requests());
-    let stacked = disks_among(&names, |name| requests(name) as f64);
+    let stacked = disks_among(&names, |name| [0.0, requests(name) as f64]);
     let above: Vec<String> = stacked.into_iter().flat_map(|disk| disk.above).collect();
     used.retain(|disk| !above.contains(&disk.name));
     let mut notes = notes.to_vec();

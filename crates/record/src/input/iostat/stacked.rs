@@ -16,16 +16,17 @@ impl Iostat {
     /// any disk beside them count as disks.
     #[must_use]
     pub fn disks(&self) -> Vec<StackedDisk> {
-        disks_among(&self.active(), |name| self.operations(name))
+        disks_among(&self.active(), |name| self.load(name))
     }
 
-    /// Returns the sum of the operations per second of a device over the reports of intervals or, without any, of the
-    /// average since boot.
-    fn operations(&self, name: &str) -> f64 {
+    /// Returns how busy a device was, by the time in which it was busy, if that is known, and then by its operations: both
+    /// summed over the reports of intervals or, without any, of the average since boot.
+    fn load(&self, name: &str) -> [f64; 2] {
         let only_boot = self.intervals().next().is_none();
         let reports = self.reports.iter().filter(|report| report.since_boot == only_boot);
         let devices = reports.flat_map(|report| &report.devices).filter(|device| device.name == name);
-        devices.map(super::IostatDevice::iops).sum()
+        let loads = devices.map(|device| [device.util.unwrap_or(0.0), device.iops()]);
+        loads.fold([0.0; 2], |[busy, operations], of| [busy + of[0], operations + of[1]])
     }
 
     /// Returns the names of devices with requests: those of intervals or, without any, of the average since boot.
@@ -42,8 +43,8 @@ impl Iostat {
     }
 }
 
-/// Divides devices among the disks that they lie on. `operations` returns how busy a device was.
-pub(in crate::input) fn disks_among(names: &[String], operations: impl Fn(&str) -> f64) -> Vec<StackedDisk> {
+/// Divides devices among the disks that they lie on. `load` returns how busy a device was, by the first value that differs.
+pub(in crate::input) fn disks_among(names: &[String], load: impl Fn(&str) -> [f64; 2]) -> Vec<StackedDisk> {
     let disk_of = |name: &String| match DeviceKind::of(name) {
         DeviceKind::Partition(disk) => names.iter().find(|known| **known == disk),
         DeviceKind::Disk | DeviceKind::Stacked => None,
@@ -53,7 +54,10 @@ pub(in crate::input) fn disks_among(names: &[String], operations: impl Fn(&str) 
     if bases.is_empty() {
         bases = names.iter().collect();
     }
-    bases.sort_by(|a, b| operations(b).total_cmp(&operations(a)));
+    bases.sort_by(|a, b| {
+        let ([busy_a, operations_a], [busy_b, operations_b]) = (load(a), load(b));
+        busy_b.total_cmp(&busy_a).then(operations_b.total_cmp(&operations_a))
+    });
     let mut disks: Vec<StackedDisk> =
         bases.iter().map(|name| StackedDisk { name: (*name).clone(), above: Vec::new() }).collect();
     for name in names.iter().filter(|name| !bases.contains(name)) {
