@@ -31,7 +31,7 @@ mod student;
 mod verdict;
 
 pub use code::Code;
-pub use database::{Database, EtcdSyncs};
+pub use database::Database;
 pub use evidence::{Evidence, EvidenceSource, EvidenceUnit, Quantity};
 pub use expectation::{CapKind, Expectation, ExpectedCap, ExpectedPoint, LargerVolume};
 pub use explain::{Explanation, explain_figures, explain_job, explain_observation, explain_together};

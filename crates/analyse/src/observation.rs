@@ -1,11 +1,11 @@
 //! Observations: a load and its result, from a run, device counters or a claim.
 
 use record::{
-    Claim, Claimed, ClaimedKind, CounterFormat, DataKind, Declared, Iostat, IostatCpu, IostatDevice, IostatKind,
-    IostatReport, JobResult, Measured, Mixed, Run,
+    Claim, Claimed, ClaimedKind, CounterFormat, DataKind, Declared, EtcdSyncs, Iostat, IostatCpu, IostatDevice,
+    IostatKind, IostatReport, JobResult, Measured, Mixed, Run,
 };
 
-use crate::{Database, EtcdSyncs, EvidenceSource};
+use crate::{Database, EvidenceSource};
 
 /// A figure with its uncertainty: printed and quoted figures are rounded, and some are ranges.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -332,7 +332,7 @@ impl Observation {
     /// Returns what the database asks of the 99th percentile of syncs, in nanoseconds.
     pub(crate) fn sync_p99_allowed_ns(&self) -> Option<f64> {
         let of_database = (self.database == Some(Database::Etcd)).then_some(EtcdSyncs::Log);
-        self.etcd.or(of_database).map(EtcdSyncs::p99_allowed_ns)
+        self.etcd.or(of_database).map(|syncs| syncs.p99_allowed().get() as f64)
     }
 
     /// Returns the mean size of what `iops` counts, in bytes: device requests if a device counted them, else

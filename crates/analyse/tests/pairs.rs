@@ -424,7 +424,7 @@ fn figures(code: Code) -> Pair {
         }
         Code::SyncsTooSlow => {
             let backend = |p99: f64| {
-                seen(|seen| (seen.etcd, seen.sync_p99_ns) = (Some(analyse::EtcdSyncs::Backend), exactly(p99)))
+                seen(|seen| (seen.etcd, seen.sync_p99_ns) = (Some(record::EtcdSyncs::Backend), exactly(p99)))
             };
             (backend(25e6), backend(24e6))
         }

@@ -24,6 +24,7 @@ mod course;
 mod declared;
 mod disk_counters;
 mod environment;
+mod etcd;
 mod figure;
 pub mod fio;
 mod fio_rows;
@@ -64,6 +65,7 @@ pub use course::{Flow, Level, SeriesSegment};
 pub use declared::{Declared, DeclaredPerKind, DeclaredSizes, KeptLatencies, Mixed, UnifiedKinds};
 pub use disk_counters::{DiskCounters, KindCounters};
 pub use environment::{DeviceRecord, EnvironmentRecord, FilesystemRecord, TargetEnvironment};
+pub use etcd::EtcdSyncs;
 pub use figure::{Figure, FigureOf, FigureQuantity, FigureStatistic, FigureValue, NoFigure};
 pub use fio_rows::FioRow;
 pub use fleet::{

@@ -239,12 +239,10 @@ impl NormalReader {
             || is_as_long_as_the_one_above(text, last.begins)
     }
 
-    /// Removes the last result if the text ends within it, and returns its name.
-    fn take_cut_block(&mut self, text: &InputText, end: usize) -> Option<String> {
+    /// Returns the last result if the text ends within it.
+    fn cut_block(&self, text: &InputText, end: usize) -> Option<&NormalBlock> {
         let ends_here = self.section == NormalSection::Result && end == text.len();
-        let cut = self.blocks.last().is_some_and(|last| ends_here && !last.is_counted());
-        let block = if cut { self.blocks.pop() } else { None };
-        block.map(|block| block.result.name)
+        self.blocks.last().filter(|last| ends_here && !last.is_counted())
     }
 
     /// Reports whether a result has the rate and latencies of all kinds of its job, although the text ends within it.
@@ -271,19 +269,20 @@ impl NormalReader {
             self.notes.extend(notes.map(|text| Note { job: None, text: text.to_owned() }));
             return Ok(());
         }
-        let in_result = self.section == NormalSection::Result && self.before.is_none();
-        let last = self.blocks.last().filter(|last| in_result && !last.is_counted() && self.has_all_kinds(last));
-        if let Some(name) = last.map(|last| &last.result.name) {
-            let note = format!("the result of `{name}` is cut off behind its latencies");
-            self.notes.push(Note { job: None, text: note });
-        } else if let Some(cut) = self.take_cut_block(text, end) {
+        if let Some((cut, is_whole)) =
+            self.cut_block(text, end).map(|block| (block.result.name.clone(), self.has_all_kinds(block)))
+        {
             if let Some(before) = self.before.take() {
                 *self = *before;
                 let text = "the last report is cut off: the one before it was read".to_owned();
                 self.notes.push(Note { job: None, text });
-            } else if self.blocks.is_empty() {
+            } else if is_whole {
+                let text = format!("the result of `{cut}` is cut off behind its latencies");
+                self.notes.push(Note { job: None, text });
+            } else if self.blocks.len() == 1 {
                 return cut_off(&format!("the output is cut off within the result of `{cut}`"), REMEDY);
             } else {
+                self.blocks.pop();
                 let text = format!("the result of `{cut}` is cut off, and left out");
                 self.notes.push(Note { job: None, text });
             }

@@ -10,7 +10,7 @@ use super::iostat::{CounterFormat, Iostat, IostatDevice, IostatReport};
 use super::stated::{StatedDisk, StatedLoad, input, of_disks, result};
 use super::text::{InputText, line_number};
 use super::{Input, InputError, of_run};
-use crate::{DataKind, DiskCounters, JobResult, LatencyStats};
+use crate::{DataKind, DiskCounters, EtcdSyncs, JobResult, LatencyStats};
 
 /// Reports whether a text contains metrics of storage.
 pub(super) fn is_in(text: &InputText) -> bool {
@@ -285,15 +285,16 @@ fn histograms(text: &InputText) -> Result<Input, InputError> {
     Ok(input("prometheus", jobs, &notes))
 }
 
-/// Judges a latency by what etcd's operations guide and FAQ ("What does the etcd warning ... mean?") ask for.
+/// Judges a latency by what etcd asks for.
 fn etcd_note(job: &JobResult) -> Option<String> {
-    let (most_ms, what) = match job.name.as_str() {
-        name if name.starts_with("etcd_disk_wal_fsync") => (10, "syncs of its log"),
-        name if name.starts_with("etcd_disk_backend_commit") => (25, "commits of its backend"),
-        _ => return None,
+    let syncs = EtcdSyncs::of_histogram(&job.name)?;
+    let what = match syncs {
+        EtcdSyncs::Log => "syncs of its log",
+        EtcdSyncs::Backend => "commits of its backend",
     };
     let p99 = job.result.sync.percentile_ns(99.0).map(Nanos::new);
-    let judged = p99.filter(|p99| *p99 < Nanos::from_millis(most_ms));
+    let judged = p99.filter(|p99| *p99 < syncs.p99_allowed());
     let judged = judged.map_or_else(String::new, |p99| format!(": {p99} is below it"));
+    let most_ms = syncs.p99_allowed().get() / 1_000_000;
     Some(format!("etcd asks for a p99 below {most_ms} ms for {what}{judged}"))
 }
