@@ -210,6 +210,17 @@ fn equal_runs_without_noise_are_the_same() {
 }
 
 #[test]
+fn unknown_conditions_are_no_difference() {
+    let mut random = Random::new(79, 0);
+    let baseline = run(EVEN, &mut random);
+    let mut other = baseline.clone();
+    let declared = &mut other.jobs[0].declared;
+    (declared.rw, declared.engine) = (String::new(), String::new());
+    (declared.iodepth, declared.in_flight_possible, declared.header_only) = (1, None, true);
+    assert_eq!(compared(&baseline, &other).mismatches, []);
+}
+
+#[test]
 fn different_conditions_are_reported_with_both_values() {
     let mut random = Random::new(79, 0);
     let baseline = run(EVEN, &mut random);

@@ -496,7 +496,9 @@ fn terse_fields_are_read() {
     assert_eq!((read.bytes, read.runtime_ns, read.latency.mean_ns), (40 << 20, 10_000_000_000, 100_500.0));
     assert_eq!(read.service.percentile_ns(99.0), Some(800_000));
     assert!((read.iops() - 1024.5).abs() < 0.1, "truncated to an integer");
-    assert_eq!(job.declared.in_flight_possible, Some(1));
+    assert_eq!(job.declared.in_flight_possible, None, "0.10 in flight: of how many is not known");
+    let full = line.replace(latency, "10;1900;976.000000;20.250000");
+    assert_eq!(run(&full).jobs[0].declared.in_flight_possible, Some(1), "1.00 in flight, and never more");
     assert_eq!(read_inputs("log", format!("{line}\n{line}\n").as_bytes()).unwrap().parts.len(), 2);
     assert!(refused(line.split_at(300).0).what.contains("cut off"));
 }

@@ -203,11 +203,14 @@ fn devices(run: &Run) -> Option<MismatchValue> {
 
 fn of_job(job: &JobResult) -> Vec<ConditionValue> {
     let declared = &job.declared;
+    let word = |word: &str| (!word.is_empty()).then(|| MismatchValue::Word(word.to_owned()));
+    // Without options, depth and workers are estimates.
+    let of_queue = |count: u32| declared.in_flight_possible.map(|_| MismatchValue::Count(count.into()));
     let mut conditions = vec![
-        (Aspect::Rw, Some(MismatchValue::Word(declared.rw.clone()))),
-        (Aspect::Engine, Some(MismatchValue::Word(declared.engine.clone()))),
-        (Aspect::Depth, Some(MismatchValue::Count(declared.iodepth.into()))),
-        (Aspect::Workers, Some(MismatchValue::Count(job.workers.max(1).into()))),
+        (Aspect::Rw, word(&declared.rw)),
+        (Aspect::Engine, word(&declared.engine)),
+        (Aspect::Depth, of_queue(declared.iodepth)),
+        (Aspect::Workers, of_queue(job.workers.max(1))),
         (Aspect::TargetKind, target_kinds(job)),
     ];
     conditions.extend(DataKind::ALL.map(|kind| (Aspect::BlockSize(kind), block_sizes(job, kind))));

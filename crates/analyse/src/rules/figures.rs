@@ -47,7 +47,7 @@ pub(super) fn little(seen: &Observation) -> Option<Finding> {
     };
     let (code, severity) = if implied.low > depth.high * (1.0 + APART) {
         (Code::LittleContradicted, Severity::Distrust)
-    } else if stated && seen.closed && !kept {
+    } else if claimed && seen.closed && !kept {
         (Code::LittleContradicted, Severity::Warning)
     } else if stated && kept {
         (Code::LittleHolds, Severity::Info)

@@ -15,8 +15,11 @@ const OFF: f64 = 0.9;
 /// Truncation error of two latencies in whole microseconds.
 const CUT_NS: f64 = 2_000.0;
 
-/// Checks that bytes equal operations × block size.
+/// Checks that bytes equal operations × block size, where all jobs of the result have that size.
 pub(super) fn bytes(facts: Facts<'_>) -> Option<Finding> {
+    if !facts.declared().mixed.is_empty() {
+        return None;
+    }
     DataKind::ALL.into_iter().find_map(|kind| {
         let result = facts.result().kind(kind);
         let sizes = facts.declared().sizes(kind);

@@ -273,8 +273,8 @@ struct MergedWorkers {
 
 impl MergedWorkers {
     /// An entry has several workers if `group_reporting` is printed, which fio up to 3.1 does only if it has a value, if it
-    /// is the only one of a job with clones, or if runtimes add up to more than the time of the entry. More workers than the
-    /// last section has clones are of several sections.
+    /// is the only one of a job with clones, or if runtimes add up to more than the time of the entry. They are of several
+    /// sections if they are more than the last section has clones, or if its name or block size is not that of the result.
     fn of(entry: &JobEntry, options: &TypedOptions<'_>, alone: bool) -> Self {
         /// Excess over a whole number, as a fraction of it, that still counts as that number.
         const JUST_ABOVE: f64 = 0.005;
@@ -284,11 +284,12 @@ impl MergedWorkers {
             let times = sum_ms as f64 / active_ms as f64;
             (times - times * JUST_ABOVE).ceil().max(1.0) as u32
         });
-        let merged = alone && (options.flag("group_reporting", false) || by_time > 1 || clones > 1);
+        let has_other_name = || options.own.iter().any(|(key, name)| key == "name" && *name != entry.jobname);
+        let merged = alone && (options.flag("group_reporting", false) || by_time > 1 || clones > 1 || has_other_name());
         match merged {
             true => Self {
                 workers: clones.max(by_time),
-                has_sections: by_time > clones,
+                has_sections: by_time > clones || has_other_name() || entry.has_other_sizes(options),
                 are_clones: entry.job_runtime.is_some_and(|sum_ms| {
                     // Clones do not start and end in the same millisecond.
                     let of_clones_ms = active_ms.saturating_mul(clones.into());
@@ -311,6 +312,18 @@ impl JobEntry {
             Some(ms) if verifies && ms.abs_diff(sum) <= sum / 50 => sum,
             _ => longest,
         }
+    }
+
+    /// Reports whether transferred bytes are not operations times block size, which all jobs with these options have.
+    fn has_other_sizes(&self, options: &TypedOptions<'_>) -> bool {
+        const ROUNDING: f64 = 0.01;
+        let sizes = block_sizes(options);
+        let kinds = [(&self.read, sizes.read), (&self.write, sizes.write), (&self.trim, sizes.trim)];
+        kinds.iter().any(|(kind, DeclaredSizes { min, max })| {
+            let made = kind.ios() as f64 * f64::from(*min);
+            let is_whole = min == max && kind.ios() >= 100 && kind.short_ios == 0 && kind.drop_ios == 0;
+            is_whole && made > 0.0 && (kind.bytes() as f64 / made - 1.0).abs() > ROUNDING
+        })
     }
 
     /// Returns the active time summed over workers, in milliseconds. fio up to 3.6 does not print it.
@@ -345,9 +358,7 @@ fn without_options(entry: &JobEntry, declared: &mut Declared) -> u32 {
     shares.iter_mut().zip(&entry.iodepth_level.0).for_each(|(share, (_, percent))| *share = *percent);
     let longest_ms = [&entry.read, &entry.write, &entry.trim].iter().map(|kind| kind.runtime).max().unwrap_or(0);
     let alone = Measured { runtime_ns: longest_ms.saturating_mul(1_000_000), ..measured(entry, 1) };
-    let depth = Depth::of(&shares, &alone);
-    // Without a distribution of depths, what was in flight says nothing of what could be.
-    let possible = shares.iter().any(|share| *share > 0.0).then(|| u64::from(depth.iodepth) * u64::from(depth.workers));
+    let depth = Depth::of(&shares, &alone, None);
     *declared = Declared {
         engine: String::new(),
         device: true,
@@ -355,8 +366,8 @@ fn without_options(entry: &JobEntry, declared: &mut Declared) -> u32 {
         iodepth: depth.iodepth,
         iodepth_effective: depth.iodepth,
         numjobs: depth.workers,
-        in_flight_asked: possible,
-        in_flight_possible: possible,
+        in_flight_asked: depth.in_flight_possible,
+        in_flight_possible: depth.in_flight_possible,
         rw: String::new(),
         block_sizes: DeclaredPerKind::default(),
         header_only: true,

@@ -452,12 +452,13 @@ const EXCERPT: &str =
 fn declared(job: &JobResult, header: Option<&Declared>, together: &[&NormalHeader]) -> Declared {
     let printed = &job.declared;
     let workers = u64::from(job.workers);
+    let estimate = || fio::Depth::of(&job.result.depth.percent(), &job.result, Some(job.workers));
     // Without a header the depth is estimated from the result, if it has a distribution of depths.
-    let iodepth = match printed.iodepth {
+    let (iodepth, estimated) = match printed.iodepth {
         // The total of fio's client counts the results of servers instead of their workers.
-        _ if job.name == fio::ALL_CLIENTS => 0,
-        0 if job.result.depth.total > 0 => fio::Depth::of(&job.result.depth.percent(), &job.result).iodepth,
-        iodepth => iodepth,
+        _ if job.name == fio::ALL_CLIENTS => (0, None),
+        0 if job.result.depth.total > 0 => (estimate().iodepth, Some(estimate().in_flight_possible)),
+        iodepth => (iodepth, None),
     };
     let own = header.cloned().unwrap_or_else(|| Declared {
         iodepth,
@@ -473,6 +474,7 @@ fn declared(job: &JobResult, header: Option<&Declared>, together: &[&NormalHeade
     });
     let sum = |pick: fn(&Declared) -> u32| match together.len() {
         0 | 1 if own.iodepth == 0 => None,
+        0 | 1 if header.is_none() && estimated.is_some() => estimated.flatten(),
         0 | 1 => Some(u64::from(pick(&own)) * workers),
         // How the workers divide over several jobs with clones is not known, and does not matter if all have one depth.
         _ if together.iter().filter(|header| header.clones).count() > 1 => {

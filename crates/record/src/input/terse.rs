@@ -183,7 +183,7 @@ impl<'a> TerseFields<'a> {
         result.depth = fio::shares_of(depths.into_iter());
         let wall_ns = result.kinds().map(|(_, kind)| kind.runtime_ns).max().unwrap_or(0);
         (result.runtime_ns, result.workers) = (wall_ns, 1);
-        let depth = fio::Depth::of(&depths, result);
+        let depth = fio::Depth::of(&depths, result, None);
         job.workers = depth.workers;
         result.workers = depth.workers;
         result.runtime_ns = wall_ns.saturating_mul(depth.workers.into());
@@ -327,7 +327,6 @@ fn number(field: &str) -> Option<f64> {
 }
 
 fn declared(result: &Measured, depth: fio::Depth) -> Declared {
-    let workers = u64::from(depth.workers);
     let any = |of: fn(&DirectionResult) -> &LatencyStats| result.kinds().any(|(_, kind)| of(kind).count > 0);
     let first = result.kinds().find(|(_, kind)| !kind.service.quoted.is_empty());
     Declared {
@@ -335,8 +334,8 @@ fn declared(result: &Measured, depth: fio::Depth) -> Declared {
         queues: depth.iodepth > 1,
         iodepth: depth.iodepth,
         iodepth_effective: depth.iodepth,
-        in_flight_asked: Some(u64::from(depth.iodepth) * workers),
-        in_flight_possible: Some(u64::from(depth.iodepth) * workers),
+        in_flight_asked: depth.in_flight_possible,
+        in_flight_possible: depth.in_flight_possible,
         numjobs: depth.workers,
         kept: KeptLatencies {
             slat: any(|kind| &kind.submission),

@@ -55,10 +55,12 @@ fn range(figures: &SentenceFigures<'_>) -> String {
     implied
 }
 
-/// Formats a number in flight to a tenth; three significant digits would be too few to compare it with a depth.
+/// Formats a number in flight to a tenth if it is not less: three significant digits are too few to compare with a depth.
 fn exactly(in_flight: f64) -> String {
     if in_flight >= 10_000.0 || in_flight.fract() == 0.0 {
         grouped(in_flight.round() as u64)
+    } else if in_flight < 0.95 {
+        significant(in_flight, 3)
     } else {
         format!("{in_flight:.1}")
     }

@@ -434,7 +434,7 @@ impl NormalBlock {
         measured.workers = workers;
         let ns = |percent: f64| rounded(percent / 100.0 * measured.runtime_ns as f64);
         [measured.cpu.user_ns, measured.cpu.system_ns] = self.cpu_percent.map(ns);
-        let reached = f64::from(fio::Depth::of(&measured.depth.percent(), measured).iodepth);
+        let reached = f64::from(fio::Depth::of(&measured.depth.percent(), measured, None).iodepth);
         let depth = &mut self.result.declared.iodepth;
         if self.depth_may_be_cut && reached > JUST_ABOVE * f64::from(*depth) * f64::from(workers) {
             *depth = 0;
