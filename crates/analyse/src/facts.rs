@@ -59,7 +59,7 @@ impl<'a> Facts<'a> {
 
     /// Returns the coefficient of variation of the main kind's service times.
     pub(crate) fn service_variation(self) -> Option<f64> {
-        self.result().kind(self.main_kind()).service.variation()
+        self.result().kind(self.main_kind()).with_percentiles().variation()
     }
 
     /// Reports whether generating the load saturated each worker's CPU or all CPUs of the host.

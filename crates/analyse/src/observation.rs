@@ -184,10 +184,10 @@ impl Observation {
             block_bytes: block_bytes(declared, result).filter(|_| is_one || has_one_size(declared)),
             latency_ns: latency_ns(result).and_then(counted),
             spread: result.kinds().any(|(_, kind)| {
-                let service = &kind.service;
+                let service = kind.with_percentiles();
                 service.stddev_ns > 0.0 || !service.quoted.is_empty() || !service.buckets.is_empty()
             }),
-            variation: main(result).service.variation(),
+            variation: main(result).with_percentiles().variation(),
             depth: declared.in_flight_possible.map(|depth| KnownFigure::exact(depth as f64, EvidenceSource::Job)),
             queues: is_one.then_some(declared.queues),
             workers: Some(u64::from(job.workers.max(1))),

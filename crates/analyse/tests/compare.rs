@@ -217,6 +217,8 @@ fn unknown_conditions_are_no_difference() {
     let declared = &mut other.jobs[0].declared;
     (declared.rw, declared.engine) = (String::new(), String::new());
     (declared.iodepth, declared.in_flight_possible, declared.header_only) = (1, None, true);
+    other.jobs[0].untimed = true;
+    other.jobs[0].result.runtime_ns = 0;
     assert_eq!(compared(&baseline, &other).mismatches, []);
 }
 

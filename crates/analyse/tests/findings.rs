@@ -379,6 +379,11 @@ fn waiting_at_submission_is_detected_in_text_output() {
     assert!(!waits(&run), "a rate may leave a queue empty");
     run.jobs[0].result.read.submission = latency(30_000, 990_000, 0);
     assert!(waits(&run));
+    let read = &mut run.jobs[0].result.read;
+    (read.ios, read.bytes) = (3_000, 3_000 * 4096);
+    (read.latency, read.service, read.submission) =
+        (latency(3_000, 1_000_000, 0), latency(3_000, 10_000, 0), latency(3_000, 990_000, 0));
+    assert!(!waits(&run), "0.1 in flight: the rate was the limit, whatever the engine");
 }
 
 #[test]

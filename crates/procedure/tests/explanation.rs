@@ -98,6 +98,8 @@ fn two_figures_of_a_claim_give_the_third() {
         assert!((found / iops - 1.0).abs() < 1e-9 && (latency / latency_ns - 1.0).abs() < 1e-9, "{claim}");
         assert!((in_flight / (found * latency / 1e9) - 1.0).abs() < 1e-9, "{claim}: {in_flight}");
     }
+    let shallow = claimed("iops=160,lat=1ms", None);
+    assert!(shallow.findings.iter().all(|one| one.code != Code::DepthNeeded), "0.16 in flight need no depth");
     let old = claimed("tps=100,await=10,svctm=8", None);
     assert!((figure(&old, Quantity::BusyShare).unwrap() - 0.8).abs() < 1e-9, "{old:?}");
 }

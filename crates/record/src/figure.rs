@@ -170,10 +170,11 @@ impl FigureQuantity {
 
     /// Returns the latency statistics that the quantity belongs to.
     #[must_use]
-    pub const fn latency(self, of: &DirectionResult) -> &LatencyStats {
+    pub fn latency(self, of: &DirectionResult) -> &LatencyStats {
         match self {
             Self::Response(_) => &of.response,
             Self::Latency(FigureStatistic::Mean) => &of.latency,
+            Self::Latency(FigureStatistic::Percentile(_)) => of.with_percentiles(),
             _ => &of.service,
         }
     }

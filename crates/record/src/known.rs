@@ -35,12 +35,14 @@ impl JobResult {
         let &DirectionResult { ios, bytes, runtime_ns, .. } = result;
         let (iops, bytes_per_second) = (result.iops(), result.bytes_per_second());
         if !self.untimed {
+            // Of a text without options, what is 0 may as well be unknown: a log of IOPS has no bytes.
+            let [has_ios, has_bytes] = [ios, bytes].map(|sum| sum > 0 || !self.declared.header_only);
             return KnownTransfers {
-                ios: Some(ios),
-                bytes: Some(bytes),
+                ios: has_ios.then_some(ios),
+                bytes: has_bytes.then_some(bytes),
                 runtime_ns: Some(runtime_ns),
-                iops: Some(iops),
-                bytes_per_second: Some(bytes_per_second),
+                iops: has_ios.then_some(iops),
+                bytes_per_second: has_bytes.then_some(bytes_per_second),
             };
         }
         // Rates count for a nominal time, and a mean of unknown operations for one.

@@ -249,6 +249,14 @@ impl DirectionResult {
         if service.count > 0 && fits { service } else { total }
     }
 
+    /// Returns the latency that has percentiles: the service time or, where only the total latency has them (fio's
+    /// `lat_percentiles`), that.
+    #[must_use]
+    pub fn with_percentiles(&self) -> &LatencyStats {
+        let has = |latency: &LatencyStats| !latency.buckets.is_empty() || !latency.quoted.is_empty();
+        if !has(&self.service) && has(&self.latency) { &self.latency } else { &self.service }
+    }
+
     /// Returns the latency that [`Measured::blocks`] count: the response time under a rate, otherwise the service time
     /// or, without it, the total latency.
     #[must_use]

@@ -308,6 +308,8 @@ fn logs_of_fio_have_the_course_and_percentiles() {
     assert_eq!((figure(&log, 0, "read.iops"), figure(&log, 0, "read.bw")), (Some(1000.0), Some(4_096_000.0)));
     let percentile = |percent: f64| log.jobs[0].result.read.service.percentile_ns(percent).unwrap() as f64;
     assert!((percentile(50.0) / 1e5 - 1.0).abs() < 0.008 && (percentile(99.0) / 9e5 - 1.0).abs() < 0.008);
+    let total = run("db_lat.1.log", &lines);
+    assert_eq!(figure(&total, 0, "read.lat.p99"), figure(&log, 0, "read.lat.p99"), "the only percentiles of this log");
     // fio 2 logs microseconds in four columns.
     let old: String = (1..=100).map(|at| format!("{at}, 150, 1, 8192\n")).collect();
     assert_eq!(figure(&run("x_lat.log", &old), 0, "write.lat.mean"), Some(150_000.0));
@@ -319,6 +321,7 @@ fn averaged_logs_of_fio_have_rates_or_means() {
         (1..=20).map(|at| format!("{}, 3000, 0, 0, 0\n{}, 1000, 1, 0, 0\n", at * 500, at * 500)).collect();
     let iops = run("db_iops.1.log", &iops);
     assert_eq!((figure(&iops, 0, "read.iops"), figure(&iops, 0, "all.iops")), (Some(3000.0), Some(4000.0)));
+    assert_eq!(iops.jobs[0].known_transfers(&iops.jobs[0].result.read).bytes, None, "a log of IOPS has no bytes");
     assert_eq!((iops.jobs[0].result.series.width_ns, iops.jobs[0].result.series.iops().len()), (500_000_000, 20));
     let bandwidth = run("db_bw.1.log", "1000, 2048, 1, 0, 0\n2000, 2048, 1, 0, 0\n");
     assert_eq!(figure(&bandwidth, 0, "write.bw"), Some(2_097_152.0));
@@ -349,6 +352,19 @@ fn logs_of_histograms_have_percentiles() {
     assert_eq!((log.jobs[0].result.read.ios, figure(&log, 0, "read.iops")), (2, Some(1.0)));
     let p50 = log.jobs[0].result.read.service.percentile_ns(50.0).unwrap() as f64;
     assert!((p50 / 1e5 - 1.0).abs() < 0.016, "{p50}");
+    let by_unix_time = |ms: u64| line(1000, meter::bucket_of(100_000)).replace("1000, 0", &format!("{ms}, 0"));
+    let text = by_unix_time(1_796_016_326_459) + &by_unix_time(1_796_016_327_459);
+    assert_eq!(figure(&run("db_clat_hist.1.log", &text), 0, "read.iops"), Some(1.0));
+}
+
+/// `lat_percentiles=1` and `clat_percentiles=0` leave service times without percentiles.
+#[test]
+fn percentiles_of_the_total_latency_alone_are_percentiles() {
+    let log: String = (1..=1000).map(|at| format!("{at}, {}, 0, 4096, 0, 0\n", 1000 * at)).collect();
+    let mut made = run("db_lat.1.log", &log);
+    let read = &mut made.jobs[0].result.read;
+    read.service = record::LatencyStats { buckets: Vec::new(), mean_ns: 400_000.0, ..read.latency.clone() };
+    assert!((figure(&made, 0, "read.lat.p99").unwrap() / 990_000.0 - 1.0).abs() < 0.01);
 }
 
 /// A sum of them overflowed.

@@ -104,10 +104,13 @@ pub fn markdown(run: &Run, verdicts: &[Verdict]) -> String {
          |---|---|--:|--:|---|--:|--:|--:|--:|--:|--:|\n",
     );
     for row in rows(run) {
-        for (name, latency) in [("service", &row.2.service), ("response", &row.2.response)] {
-            if latency.count > 0 || name == "service" {
-                markdown_row(&mut out, &row, name, latency);
-            }
+        let result = &row.2;
+        markdown_row(&mut out, &row, "service", &result.service);
+        if !std::ptr::eq(result.with_percentiles(), &raw const result.service) {
+            markdown_row(&mut out, &row, "latency", &result.latency);
+        }
+        if result.response.count > 0 {
+            markdown_row(&mut out, &row, "response", &result.response);
         }
     }
     for (job, verified) in run.jobs.iter().filter_map(|job| Some((job, job.verified.as_ref()?))) {

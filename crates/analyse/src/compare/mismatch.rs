@@ -255,7 +255,8 @@ fn block_sizes(job: &JobResult, kind: DataKind) -> Option<MismatchValue> {
 fn runtimes(baseline: &JobResult, candidate: &JobResult) -> Option<ConditionMismatch> {
     let (a, b) = (baseline.result.elapsed_ns() as f64, candidate.result.elapsed_ns() as f64);
     let factor = a.max(b) / a.min(b);
-    (factor > RUNTIME.0).then(|| ConditionMismatch {
+    let are_known = !baseline.untimed && !candidate.untimed && a.min(b) > 0.0;
+    (are_known && factor > RUNTIME.0).then(|| ConditionMismatch {
         aspect: Aspect::Runtime,
         job: Some(baseline.name.clone()),
         baseline: MismatchValue::Nanoseconds(a as u64),

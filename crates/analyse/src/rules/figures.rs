@@ -122,7 +122,8 @@ pub(super) fn depth_needed(seen: &Observation) -> Option<Finding> {
     // Counters are of an application, and so are those of a database: neither has a job to set a depth for.
     let is_of_application = seen.is_counted() || seen.queues == Some(false);
     let is_of_job = seen.depth.is_none() && seen.in_flight.is_none() && !is_of_application;
-    let needed = seen.implied_in_flight().filter(|_| is_of_job)?;
+    // One operation at a time needs no depth.
+    let needed = seen.implied_in_flight().filter(|needed| is_of_job && needed.high > 1.0)?;
     let finding = Finding::new(Code::DepthNeeded, Severity::Info).with_figure(Quantity::InFlightNeeded, needed);
     Some(with_little(seen, finding).remedy(Remedy::QueueingEngine { iodepth: requests_in_flight(needed.value()) }))
 }
@@ -252,7 +253,8 @@ pub(super) fn one_at_a_time(seen: &Observation) -> Option<Finding> {
     let workers = seen.workers.unwrap_or(1) as f64;
     let slow = seen.latency_ns.is_none_or(|latency| latency.value() > IMMEDIATE_NS);
     let deep = depth.low >= 4.0 * workers;
-    let few = in_flight.high <= ONE_AT_A_TIME * workers;
+    // Workers that have less in flight wait for something else, such as their rate.
+    let few = in_flight.high >= 0.5 * workers && in_flight.high <= ONE_AT_A_TIME * workers;
     if !(seen.closed && slow && deep && few && seen.device) {
         return None;
     }

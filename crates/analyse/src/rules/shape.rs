@@ -101,7 +101,7 @@ pub(super) fn throttled(facts: Facts<'_>) -> Option<Finding> {
     const SOME: f64 = 0.002;
     /// Minimum number of slices.
     const SLICES: u64 = 4;
-    let service = &facts.result().kind(facts.main_kind()).service;
+    let service = facts.result().kind(facts.main_kind()).with_percentiles();
     let (fast, slow) = two_modes(service)?;
     let counted = service.count as f64;
     let (fast_share, slow_share) = (fast.count as f64 / counted, slow.count as f64 / counted);

@@ -76,7 +76,7 @@ pub(crate) fn page_cache(facts: Facts<'_>) -> Option<Finding> {
         return (device_bytes < job_bytes / 2).then_some(finding);
     }
     let cached = cached_share(&facts.job.evidence.targets).filter(|&fraction| fraction >= 0.5);
-    let median = read.service.percentile_ns(50.0).map(|ns| ns as f64);
+    let median = read.with_percentiles().percentile_ns(50.0).map(|ns| ns as f64);
     let fast = median.filter(|&ns| ns < CACHE_NS_MAX && facts.declared().rw.starts_with("rand"));
     let finding = finding.with(Quantity::CachedShare, cached, EvidenceSource::PageCache);
     let finding = finding.with(Quantity::ServiceP50, fast, EvidenceSource::Histogram);

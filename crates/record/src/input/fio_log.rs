@@ -313,7 +313,7 @@ impl Times {
 fn histogram(text: &InputText, job: &str) -> Result<Input, InputError> {
     let mut made = result(job, 0, 0, &StatedLoad::default());
     let mut times: BTreeMap<DataKind, (Times, u64)> = BTreeMap::new();
-    let (mut last_ms, mut notes) = (0, Vec::new());
+    let (mut line_times, mut notes): (Vec<FioLogLine>, _) = (Vec::new(), Vec::new());
     let last = text.lines().rposition(|line| !line.trim().is_empty()).unwrap_or(0);
     let mut columns = None;
     for (index, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
@@ -329,7 +329,7 @@ fn histogram(text: &InputText, job: &str) -> Result<Input, InputError> {
             let what = "this is no line of a log of histograms: time in ms, kind, size, counts";
             return Err(text.error(index, "", what, "give the log as fio wrote it"));
         };
-        last_ms = time_ms.max(last_ms);
+        line_times.push(FioLogLine { time_ms, value: 0, kind, bytes });
         // fio 2 has 19 groups of classes in microseconds, fio 3 has 29 in nanoseconds, each halved by `log_hist_coarseness`.
         let Some((joined, scale)) = classes(counts.len()) else {
             let what = format!("{} counts are none of a histogram of fio", counts.len());
@@ -348,7 +348,8 @@ fn histogram(text: &InputText, job: &str) -> Result<Input, InputError> {
             *moved = moved.saturating_add(bytes.saturating_mul(*count));
         }
     }
-    let runtime_ns = last_ms.max(1).saturating_mul(MS);
+    let lines = FioLog { kind: FioLogKind::Histogram, lines: line_times, notes: Vec::new() };
+    let runtime_ns = lines.span_ms(lines.window_ms()).saturating_mul(MS);
     for (kind, (of, bytes)) in times {
         let service = of.stats();
         let ios = service.count;

@@ -93,7 +93,7 @@ fn of_kind(out: &mut Markup, job: &JobResult, kind: DataKind, result: &Direction
     }
     // With a schedule, users wait from the due time on.
     let (name, latency) =
-        if result.response.count > 0 { ("response", &result.response) } else { ("latency", &result.service) };
+        if result.response.count > 0 { ("response", &result.response) } else { ("latency", result.with_percentiles()) };
     if latency.count == 0 {
         return;
     }

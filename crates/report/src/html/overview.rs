@@ -85,7 +85,7 @@ fn rows(out: &mut Markup, number: usize, part: &SectionPart<'_>, member: &Member
     let cells = |index: usize| -> [String; 5] {
         let Some((kind, result)) = kinds.get(index) else { return Default::default() };
         let or_dash = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
-        let latency = &result.service;
+        let latency = result.with_percentiles();
         let known = member.job.known_transfers(result);
         [
             kind.name().to_owned(),

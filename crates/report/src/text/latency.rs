@@ -34,13 +34,17 @@ fn columns(room: usize) -> Vec<(f64, &'static str)> {
     chosen
 }
 
-/// Returns the service times of each kind with its response times, if any, and the times of syncs.
+/// Returns the service times of each kind, total latencies where only these have percentiles, response times, if any, and
+/// the times of syncs.
 pub(crate) fn rows(result: &Measured) -> Vec<(String, &LatencyStats)> {
     let several = result.kinds().filter(|(_, kind)| kind.ios > 0).count() > 1;
     let mut rows = Vec::new();
     for (kind, done) in result.kinds() {
         let label = |what: &str| if several { format!("{} {what}", kind.name()) } else { what.to_owned() };
         rows.push((label("service"), &done.service));
+        if !std::ptr::eq(done.with_percentiles(), &raw const done.service) {
+            rows.push((label("latency"), &done.latency));
+        }
         rows.push((label("response"), &done.response));
     }
     rows.push(("sync".to_owned(), &result.sync));

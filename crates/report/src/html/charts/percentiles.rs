@@ -57,7 +57,7 @@ fn curves<'a>(part: &'a SectionPart<'a>) -> Vec<PercentileCurve<'a>> {
     let paced = part.flows().any(|(_, _, result)| result.response.count > 0);
     for (member, kind, result) in part.flows() {
         let style = part.style(member, kind);
-        for (what, dash, latency) in [("service", 0, &result.service), ("response", 1, &result.response)] {
+        for (what, dash, latency) in [("service", 0, result.with_percentiles()), ("response", 1, &result.response)] {
             let points = thinned(latency);
             if points.len() > 1 {
                 let label = part.label(member, kind);
