@@ -353,7 +353,8 @@ fn logs_of_histograms_have_percentiles() {
     let p50 = log.jobs[0].result.read.service.percentile_ns(50.0).unwrap() as f64;
     assert!((p50 / 1e5 - 1.0).abs() < 0.016, "{p50}");
     let by_unix_time = |ms: u64| line(1000, meter::bucket_of(100_000)).replace("1000, 0", &format!("{ms}, 0"));
-    let text = by_unix_time(1_796_016_326_459) + &by_unix_time(1_796_016_327_459);
+    let times = [1_796_016_326_459, 1_796_016_327_459, 1_796_016_328_459];
+    let text: String = times.into_iter().map(by_unix_time).collect();
     assert_eq!(figure(&run("db_clat_hist.1.log", &text), 0, "read.iops"), Some(1.0));
 }
 

@@ -148,9 +148,29 @@ impl FioLog {
     fn span_ms(&self, window_ms: u64) -> u64 {
         let (first, last) =
             (self.lines.first().map_or(0, |line| line.time_ms), self.lines.last().map_or(0, |line| line.time_ms));
-        let early = first <= 10 * window_ms.max(10);
         // Logs count from the start of the job.
-        if early { last.max(1) } else { (last - first + window_ms).max(1) }
+        if self.is_early(window_ms) { last.max(1) } else { (last - first + window_ms).max(1) }
+    }
+
+    /// Reports whether the first line follows the start of the time, which is not so in Unix time.
+    fn is_early(&self, window_ms: u64) -> bool {
+        self.lines.first().is_none_or(|line| line.time_ms <= 10 * window_ms.max(10))
+    }
+
+    /// Returns the time in which the counts of a log of histograms were made. When the first window began is not known in
+    /// Unix time, so it is taken for as long as its counts take at the rate of the others.
+    fn counted_ms(&self) -> u64 {
+        let window_ms = self.window_ms();
+        let first_ms = self.lines.first().map_or(0, |line| line.time_ms);
+        let sum = |of: &dyn Fn(&FioLogLine) -> bool| {
+            self.lines.iter().filter(|line| of(line)).map(|line| line.value as f64).sum::<f64>()
+        };
+        let (all, later) = (sum(&|_| true), sum(&|line| line.time_ms > first_ms + window_ms / 2));
+        let later_ms = self.lines.last().map_or(0, |line| line.time_ms) - first_ms;
+        match self.is_early(window_ms) || later == 0.0 {
+            true => self.span_ms(window_ms),
+            false => (later_ms as f64 * all / later).round() as u64,
+        }
     }
 
     /// Returns the result of a log with a line for each operation.
@@ -313,7 +333,7 @@ impl Times {
 fn histogram(text: &InputText, job: &str) -> Result<Input, InputError> {
     let mut made = result(job, 0, 0, &StatedLoad::default());
     let mut times: BTreeMap<DataKind, (Times, u64)> = BTreeMap::new();
-    let (mut line_times, mut notes): (Vec<FioLogLine>, _) = (Vec::new(), Vec::new());
+    let (mut lines, mut notes) = (Vec::new(), Vec::new());
     let last = text.lines().rposition(|line| !line.trim().is_empty()).unwrap_or(0);
     let mut columns = None;
     for (index, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
@@ -329,7 +349,6 @@ fn histogram(text: &InputText, job: &str) -> Result<Input, InputError> {
             let what = "this is no line of a log of histograms: time in ms, kind, size, counts";
             return Err(text.error(index, "", what, "give the log as fio wrote it"));
         };
-        line_times.push(FioLogLine { time_ms, value: 0, kind, bytes });
         // fio 2 has 19 groups of classes in microseconds, fio 3 has 29 in nanoseconds, each halved by `log_hist_coarseness`.
         let Some((joined, scale)) = classes(counts.len()) else {
             let what = format!("{} counts are none of a histogram of fio", counts.len());
@@ -340,6 +359,7 @@ fn histogram(text: &InputText, job: &str) -> Result<Input, InputError> {
             let what = format!("more operations are counted than can complete in {time_ms} ms: the log is damaged");
             return Err(text.error(index, "", what, "leave the line out; some versions of fio write such counts"));
         }
+        lines.push(FioLogLine { time_ms, value: total.unwrap_or(0), kind, bytes });
         let (of, moved) = times.entry(kind).or_default();
         for (at, count) in counts.iter().enumerate().filter(|(_, count)| **count > 0) {
             // The middle of the joined classes.
@@ -348,8 +368,8 @@ fn histogram(text: &InputText, job: &str) -> Result<Input, InputError> {
             *moved = moved.saturating_add(bytes.saturating_mul(*count));
         }
     }
-    let lines = FioLog { kind: FioLogKind::Histogram, lines: line_times, notes: Vec::new() };
-    let runtime_ns = lines.span_ms(lines.window_ms()).saturating_mul(MS);
+    let log = FioLog { kind: FioLogKind::Histogram, lines, notes };
+    let (runtime_ns, mut notes) = (log.counted_ms().saturating_mul(MS), log.notes);
     for (kind, (of, bytes)) in times {
         let service = of.stats();
         let ios = service.count;

@@ -5,7 +5,7 @@ mod model;
 mod ranks;
 
 use analyse::{Finding, Severity, Verdict};
-use record::{DataKind, DeclaredSizes, DiskUse, HostRecord, JobResult, Mixed, Run, RunOutcome};
+use record::{DataKind, DeclaredSizes, DiskUse, HostRecord, JobResult, KnownTransfers, Mixed, Run, RunOutcome};
 use units::{Bytes, Nanos, count, grouped, percent, significant};
 
 use crate::fio::note_text;
@@ -87,9 +87,10 @@ impl RunPage {
         self.sheet.gap();
         self.title(job);
         for (kind, _) in result.used_kinds() {
-            match job.untimed {
-                true => self.stated(job, kind),
-                false => self.throughput(job, kind),
+            let known = job.known_transfers(result.kind(kind));
+            match known.ios.and(known.bytes).and(known.runtime_ns) {
+                Some(_) => self.throughput(job, kind),
+                None => self.stated(&known, kind),
             }
         }
         self.latencies(job);
@@ -140,9 +141,8 @@ impl RunPage {
         }
     }
 
-    /// Appends what another program states of a kind, without the time that it took: rates or counts.
-    fn stated(&mut self, job: &JobResult, kind: DataKind) {
-        let known = job.known_transfers(job.result.kind(kind));
+    /// Appends what another program states of a kind: rates, counts or bytes.
+    fn stated(&mut self, known: &KnownTransfers, kind: DataKind) {
         let rate = |bytes_per_second: f64| {
             let rate = Bytes::new(bytes_per_second as u64);
             format!("{rate}/s ({}/s)", rate.decimal())
@@ -152,6 +152,7 @@ impl RunPage {
             known.bytes_per_second.map(rate),
             known.ios.map(|ios| format!("{} operations", grouped(ios))),
             known.bytes.map(|bytes| Bytes::new(bytes).to_string()),
+            known.runtime_ns.map(|ns| format!("in {}", Nanos::new(ns))),
         ];
         let figures: Vec<String> = figures.into_iter().flatten().collect();
         if !figures.is_empty() {
