@@ -283,6 +283,7 @@ fn foreign_inputs_are_recognized_with_a_remedy() {
         ("3;fio-3.33;a;0;0;1;2\n", "terse", "--output-format=json"),
         ("read: IOPS=2018k\nlat (usec): avg=570.3\n", "a part of fio's normal output", "--claim"),
         ("[global]\nrw=read\n", "job file", "fathom run"),
+        ("$ sudo fio --name=a --filename=/dev/sdb --rw=read\n", "a command line of fio", "fathom fio"),
         ("  trim: IOPS=21.6k, BW=84.4MiB/s\nfrom\n[trim]\nrw=randtrim\n", "a part of fio's normal output", "--claim"),
         ("{\"sweep\": []}", "sweep", "one run"),
         ("{\"a\": 1}", "`a`", "iostat -x"),

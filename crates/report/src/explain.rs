@@ -55,7 +55,10 @@ impl ExplainPage {
             let against = if explanation.only_figures { "" } else { &against };
             let title = format!("{}{}{against}", one.input, subject_suffix(explanation));
             self.sheet.paragraph(&title, Some(Tone::Strong));
-            self.sheet.wrapped("  ", &at_a_glance(explanation));
+            let glance = at_a_glance(explanation);
+            if !glance.is_empty() {
+                self.sheet.wrapped("  ", &glance);
+            }
             // What was replayed has remarks only.
             if explanation.findings.is_empty() && !explanation.only_figures && one.kind != "trace" {
                 self.sheet.line(&format!("  {}", nothing_found(one)));
@@ -71,7 +74,10 @@ impl ExplainPage {
         let name = severity_name(finding.severity);
         let words = words::finding(finding, about);
         self.sheet.led(2, name, tone_of(finding.severity), &format!(": {words}"));
-        let figures = format!("{}: {}", finding.code.name(), figures(finding));
+        let figures = match figures(finding) {
+            known if known.is_empty() => finding.code.name().to_owned(),
+            known => format!("{}: {known}", finding.code.name()),
+        };
         self.sheet.hung(["    "; 2], self.sheet.width() - 4, &figures, Some(Tone::Faint));
         for setting in words::settings(finding) {
             self.sheet.hung(["    - ", "      "], self.sheet.width() - 6, &setting.line(), None);

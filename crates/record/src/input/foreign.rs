@@ -6,8 +6,8 @@ use super::{InputError, MAKE};
 /// Returns an error that guesses the program which wrote a text.
 pub(super) fn refuse(text: &InputText) -> InputError {
     let all = || text.lines().enumerate().filter_map(|(index, line)| Some((index, known(line.trim())?)));
-    // A job file may stand above what came out of it.
-    let found = all().find(|(_, reason)| *reason != JOB_FILE).or_else(|| all().next());
+    // A job file or a command may stand above what came out of it.
+    let found = all().find(|(_, reason)| ![JOB_FILE, COMMAND].contains(reason)).or_else(|| all().next());
     if let Some((index, (what, remedy))) = found {
         return text.error(index, text.line(index).trim(), what, remedy);
     }
@@ -27,6 +27,12 @@ pub(super) fn refuse(text: &InputText) -> InputError {
 /// Reason and remedy of a job file.
 const JOB_FILE: (&str, &str) =
     ("this is a job file, not what came out of it", "run it first: `fathom run FILE -o FILE.json`");
+
+/// Reason and remedy of a command line.
+const COMMAND: (&str, &str) = (
+    "this is a command line of fio, not what came out of it",
+    "run it first, also with `fathom fio` in place of `fio`, and give what it prints",
+);
 
 const JSON_REMEDY: &str = "run fio again with `--output-format=json`, or `normal`";
 const IOSTAT_REMEDY: &str = "use `iostat -x -o JSON 1 30`, or `iostat -x 1 30`, while the load runs";
@@ -135,6 +141,8 @@ fn known(line: &str) -> Option<(&'static str, &'static str)> {
         ("this is from `dd`, which says nothing of latency", "measure with `fio` or `fathom run`")
     } else if starts(&["[global]"]) || (starts(&["rw=", "ioengine=", "iodepth=", "filename="])) {
         JOB_FILE
+    } else if has(&["fio ", " --"]) && (has(&["--name"]) || has(&["--filename"])) {
+        COMMAND
     } else {
         return None;
     })
