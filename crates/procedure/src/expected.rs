@@ -7,7 +7,9 @@ use sim::model::with_key;
 use units::{Nanos, PerKind};
 use volume::catalogue::{self, Problem, ResolvedVolume};
 use volume::closed::{self, CapPart, Load, Prediction};
-use volume::{Behaviour, CountedUnit, Limit, Scope, Spec, Tolerance, cited_merging, joined_by_text, names_machine};
+use volume::{
+    Behaviour, CountedUnit, Limit, PerRequestKind, Scope, Spec, Tolerance, cited_merging, joined_by_text, names_machine,
+};
 
 const BLOCK_BYTES: u32 = 4096;
 
@@ -222,13 +224,20 @@ fn kind(limit: &Limit) -> CapKind {
     }
 }
 
-/// Returns the block size at which the limits on bytes and on operations are reached together.
+/// Returns the block size at which the limits on bytes and on operations are reached together; `None` if there is none,
+/// because operations are charged as larger ones.
 fn break_even_bytes(spec: &Spec, load: &Load) -> Option<f64> {
-    let lowest = |wanted: CapKind| {
+    const TOGETHER: f64 = 0.02;
+    let lowest = |load: &Load, wanted: CapKind| {
         let caps = closed::caps(spec, load).into_iter();
         caps.filter(|cap| expected_cap(spec, cap).kind == wanted).map(|cap| cap.iops).reduce(f64::min)
     };
-    Some(lowest(CapKind::VolumeBytes)? * load.mean_bytes() / lowest(CapKind::VolumeIops)?)
+    let both = |load: &Load| Some((lowest(load, CapKind::VolumeBytes)?, lowest(load, CapKind::VolumeIops)?));
+    let (by_bytes, by_operations) = both(load)?;
+    let bytes = by_bytes * load.mean_bytes() / by_operations;
+    let scaled = |kind| (f64::from(*load.bytes.get(kind)) * by_bytes / by_operations).round() as u32;
+    let (by_bytes, by_operations) = both(&Load { bytes: PerRequestKind::from_fn(scaled), ..load.clone() })?;
+    ((by_bytes / by_operations - 1.0).abs() <= TOGETHER).then_some(bytes)
 }
 
 #[cfg(test)]

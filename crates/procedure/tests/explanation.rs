@@ -85,6 +85,17 @@ fn a_rate_at_the_limit_of_a_machine_asks_for_the_machine() {
     assert!(!named.notes.iter().any(|note| note.contains("no machine is named")), "{:?}", named.notes);
 }
 
+/// 8 in flight were called 64 times the 1 that suffices, as 0.125 would, and blocks of a disk drive were to be smaller than
+/// a sector.
+#[test]
+fn sentences_about_limits_are_true_of_their_figures() {
+    let shallow = claimed("bw=125MiB/s,bs=1m,qd=8", Some("aws/gp3,size=500GiB"));
+    let beyond = shallow.findings.iter().find(|one| one.code == Code::BeyondKnee).unwrap();
+    assert_eq!(beyond.value(Quantity::KneeFactor), Some(8.0));
+    let drive = claimed("iops=500,rw=randread,bs=4k,lat=2ms", Some("aws/st1,size=2TiB"));
+    assert!(drive.findings.iter().all(|one| one.code != Code::BytesBeforeIops), "{:?}", drive.findings);
+}
+
 #[test]
 fn two_figures_of_a_claim_give_the_third() {
     for (claim, iops, latency_ns) in [

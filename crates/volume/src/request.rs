@@ -62,7 +62,7 @@ impl<T> PerRequestKind<T> {
         PerRequestKind::from_fn(|kind| make(self.get(kind)))
     }
 
-    pub(crate) fn from_fn(make: impl Fn(RequestKind) -> T) -> Self {
+    pub fn from_fn(make: impl Fn(RequestKind) -> T) -> Self {
         let [read, write, trim, flush] = RequestKind::ALL.map(make);
         Self { read, write, trim, flush }
     }

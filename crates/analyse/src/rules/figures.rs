@@ -123,7 +123,7 @@ pub(super) fn depth_needed(seen: &Observation) -> Option<Finding> {
     let is_of_application = seen.is_counted() || seen.queues == Some(false);
     let is_of_job = seen.depth.is_none() && seen.in_flight.is_none() && !is_of_application;
     // One operation at a time needs no depth.
-    let needed = seen.implied_in_flight().filter(|needed| is_of_job && needed.high > 1.0)?;
+    let needed = seen.implied_in_flight().filter(|needed| is_of_job && needed.value() > 1.0)?;
     let finding = Finding::new(Code::DepthNeeded, Severity::Info).with_figure(Quantity::InFlightNeeded, needed);
     Some(with_little(seen, finding).remedy(Remedy::QueueingEngine { iodepth: requests_in_flight(needed.value()) }))
 }

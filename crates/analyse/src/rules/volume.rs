@@ -260,7 +260,7 @@ pub(super) fn beyond_knee(case: &VolumeCase<'_, '_>) -> Option<Finding> {
         .finding(Code::BeyondKnee, Severity::Advice)
         .with(Quantity::InFlightAchieved, in_flight, EvidenceSource::LittlesLaw)
         .with(Quantity::KneeInFlight, knee, EvidenceSource::Model)
-        .with(Quantity::KneeFactor, in_flight / knee, EvidenceSource::Model)
+        .with(Quantity::KneeFactor, in_flight / total as f64, EvidenceSource::Model)
         .with_figure(Quantity::LatencyMean, latency)
         .remedy(remedy)
         // Sustained throughput does not describe a burst.
