@@ -125,6 +125,10 @@ impl ClaimKey {
                 .map(|percent| NamedKey { key: Self::Percentile(percent), bare: None })
                 .ok_or_else(|| "name a percentile below 100: `p99`, `p99.9`".to_owned());
         }
+        if ["volume", "machine", "instance", "size", "provider", "region", "disk"].contains(&lower.as_str()) {
+            let example = "`--volume aws/gp3,size=500GiB,machine=m5.large`";
+            return Err(format!("name the volume beside the claim, with its size and machine: {example}"));
+        }
         let columns = COLUMNS.iter().map(|(column, _, _)| *column);
         let words = NAMES.iter().flat_map(|(_, names)| names.iter().copied()).chain(columns);
         Err(match units::closest(&lower, words) {
