@@ -326,12 +326,30 @@ fn broken_figures_are_located() {
 }
 
 #[test]
-fn human_readable_iostat_output_is_refused() {
+fn human_readable_iostat_output_is_read() {
     let short =
         r#"{"sysstat": {"hosts": [{"statistics": [{"disk": [{"disk_device": "vda", "tps": 1.0, "aqu-sz": 1}]}]}]}}"#;
     assert_eq!(iostat(short).reports[0].devices[0].iops(), 1.0, "of `-s`");
-    let human_readable = "     r/s     rkB/s   rrqm/s  %rrqm r_await rareq-sz Device\n 2139.82     14.6M    90.49   4.1%    0.37     7.0k vda\n";
-    assert!(refused(human_readable).remedy.contains("-h"));
+    let parts = |io: &str| {
+        format!(
+            "avg-cpu:  %user   %nice %system %iowait  %steal   %idle\n          22.7%    0.0%    3.4%    0.2%    0.0%   73.6%\n\n\
+             \x20    r/s     rkB/s   rrqm/s  %rrqm r_await rareq-sz Device\n  {io}     14.5M    90.49   4.1%    0.37     7.0k vda\n\
+             \x20   0.00      0.0k     0.00   0.0%    0.00     0.0k vdb\n\n\
+             \x20    w/s     wkB/s   wrqm/s  %wrqm w_await wareq-sz Device\n   12.00     96.0k     0.00   0.0%    0.50     8.0k vda\n\
+             \x20   0.00      0.0k     0.00   0.0%    0.00     0.0k vdb\n\n\
+             \x20    f/s f_await  aqu-sz  %util Device\n    1.00    0.06    0.80  20.5% vda\n    0.00    0.00    0.00   0.0% vdb\n\n\n"
+        )
+    };
+    let found = iostat(&(parts("2139.82") + &parts("2000.00")));
+    assert_eq!(found.reports.len(), 2);
+    let [vda, vdb] = &found.reports[0].devices[..] else { panic!("{found:?}") };
+    assert_eq!((vda.name.as_str(), vda.iops(), vdb.iops()), ("vda", 2151.82, 0.0));
+    assert_eq!(vda.bytes_per_second(), (14.5 * 1024.0 + 96.0) * 1024.0);
+    assert_eq!((vda.read.await_ns, vda.in_flight, vda.util), (Some(370_000.0), Some(0.8), Some(0.205)));
+    let usual =
+        "Device            r/s     rkB/s  r_await   %util\nsda           2000.00     14.5M     0.37   20.5%\n\n";
+    let sda = &iostat(usual).reports[0].devices[0];
+    assert_eq!((sda.iops(), sda.bytes_per_second(), sda.util), (2000.0, 14.5 * 1024.0 * 1024.0, Some(0.205)));
 }
 
 #[test]

@@ -151,7 +151,7 @@ fn reports_are_averages_since_boot_or_of_intervals() {
 
 #[test]
 fn output_of_all_kinds_together_is_read() {
-    for words in ["-x -s", "-d", "-d -m", "-x -s -o JSON", "-x -s -m", "-d -o JSON"] {
+    for words in ["-x -s", "-d", "-d -m", "-x -s -o JSON", "-x -s -m", "-d -o JSON", "-d -h", "-d --human"] {
         let Some(iostat) = read(words) else { return };
         let devices = iostat.reports.iter().flat_map(|report| &report.devices);
         let all: Vec<&IostatDevice> = devices.filter(|device| !device.is_idle()).collect();
@@ -161,13 +161,19 @@ fn output_of_all_kinds_together_is_read() {
 }
 
 #[test]
-fn output_without_devices_or_exact_values_is_refused() {
-    for words in ["-x -h", "-x --pretty", "-c"] {
-        let Some(answer) = answer(words) else { return };
-        let error = answer.expect_err(words);
-        assert!(error.remedy.contains("iostat -x") || error.remedy.contains("leave out `-h`"), "{words}: {error}");
-        assert!(error.line > 2, "{words}: {error}");
+fn output_for_people_is_read() {
+    for words in ["-x -h", "-x --pretty", "-x --human", "-x -h -m -t"] {
+        let Some(iostat) = read(words) else { return };
+        let mut devices = iostat.reports.iter().flat_map(|report| &report.devices);
+        assert!(devices.any(|device| device.iops() > 0.0 && device.util.is_some()), "{words}: {iostat:?}");
     }
+}
+
+#[test]
+fn output_without_devices_is_refused() {
+    let Some(answer) = answer("-c") else { return };
+    let error = answer.unwrap_err();
+    assert!(error.remedy.contains("iostat -x") && error.line > 2, "{error}");
 }
 
 /// Without the banner, the average since boot counted as an interval.
@@ -183,6 +189,13 @@ fn a_first_report_unlike_all_others_is_left_out_without_its_banner() {
     assert_eq!(first(report(700) + &report(900) + &report(800)), (false, 0));
     assert_eq!(first("$ iostat -xy 1\n".to_owned() + &report(12) + &report(900)), (false, 0));
     assert_eq!(first(report(12)), (false, 1));
+}
+
+#[test]
+fn a_column_may_stand_right_beside_the_word_device() {
+    let text = "Device:rrqm/s wrqm/s r/s w/s rkB/s wkB/s await %util\nsda 0.00 1.00 12.00 3.00 48.00 12.00 1.00 9.00\n";
+    let Ok(Input::Iostat(iostat)) = read_input("input", text.as_bytes(), None) else { panic!("not read") };
+    assert_eq!(iostat.reports[0].devices[0].iops(), 15.0);
 }
 
 /// A line of smartctl was taken for the names of columns, and the text was refused.

@@ -5,6 +5,7 @@
 mod blocks;
 pub(super) mod columns;
 mod json;
+mod pretty;
 mod stacked;
 mod table;
 

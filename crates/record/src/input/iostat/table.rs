@@ -5,18 +5,27 @@
 
 use super::blocks::BlockTitles;
 use super::columns::{self, number};
-use super::{Iostat, IostatCpu, IostatDevice, IostatReport, REMEDY, set_seconds};
+use super::{Iostat, IostatCpu, IostatDevice, IostatReport, REMEDY, pretty, set_seconds};
 use crate::input::InputError;
 use crate::input::text::{CUT_LINE, InputText, line_number};
 
 /// Reports whether a text contains a table of devices.
 pub(in crate::input) fn is_in(text: &InputText) -> bool {
     text.lines().any(|line| {
-        let mut words = line.split_whitespace();
-        let first = words.next().unwrap_or_default();
-        let names = |word: &str| columns::is_rate(word) || matches!(word, "areq-sz" | "aqu-sz" | "%util");
-        (is_device(first) && words.clone().any(names)) || (names(first) && line.split_whitespace().any(is_device))
+        let words = words(line);
+        let Some((first, others)) = words.split_first() else { return false };
+        let names = |word: &&str| columns::is_rate(word) || matches!(*word, "areq-sz" | "aqu-sz" | "%util");
+        (is_device(first) && others.iter().any(names)) || (names(first) && others.iter().any(|word| is_device(word)))
     })
+}
+
+/// Returns the words of a line. A column beside `Device:` may be so wide that no blank is between them.
+fn words(line: &str) -> Vec<&str> {
+    let line = line.trim_start();
+    match line.strip_prefix("Device:").filter(|rest| !rest.starts_with(char::is_whitespace)) {
+        Some(rest) => std::iter::once("Device:").chain(rest.split_whitespace()).collect(),
+        None => line.split_whitespace().collect(),
+    }
 }
 
 fn is_device(word: &str) -> bool {
@@ -52,6 +61,8 @@ struct IostatTableReader<'a> {
 
 /// Reads the outputs of one or several calls.
 pub(in crate::input) fn read(text: &InputText) -> Result<Vec<Iostat>, InputError> {
+    let joined = pretty::joined(text);
+    let text = joined.as_ref().unwrap_or(text);
     let mut reader = IostatTableReader {
         titles: BlockTitles::of(text),
         blocks: Vec::new(),
@@ -88,7 +99,7 @@ impl IostatTableReader<'_> {
             return Ok(());
         }
         let line = text.line(index);
-        let words: Vec<&str> = line.split_whitespace().collect();
+        let words = words(line);
         let blank = words.is_empty();
         if blank {
             self.head = None;
@@ -116,10 +127,6 @@ impl IostatTableReader<'_> {
             self.cpu(text, index, &head, &words)?;
         } else if is_device(words[0]) && words.iter().any(|word| columns::is_column(word) || columns::is_rate(word)) {
             self.begin_table(text, index, &words)?;
-        } else if words.last().is_some_and(|last| is_device(last)) && words.iter().any(|word| word.contains("/s")) {
-            let remedy = "leave out `-h` and `--pretty`, which cut tables in parts and round their values";
-            let what = "this is a table for people, of `iostat -h` or `--pretty`";
-            return Err(text.error(index, line.trim(), what, remedy));
         } else if columns::second_of_day(line).is_some() && words.len() <= 4 {
             self.end_report(text)?;
             self.open(index).when = Some(line.trim().trim_start_matches("Time: ").to_owned());
@@ -382,9 +389,6 @@ pub(in crate::input) fn take_banner(iostat: &mut Iostat, line: &str) -> bool {
 }
 
 fn value(text: &InputText, index: usize, word: &str) -> Result<(f64, u32), InputError> {
-    number(word).ok_or_else(|| {
-        let readable = word.ends_with(['k', 'M', 'G', 'T', '%']) && word.starts_with(|c: char| c.is_ascii_digit());
-        let remedy = if readable { "leave out `-h` and `--human`, which round values" } else { REMEDY };
-        text.error(index, word, format!("`{word}` is not a number that `iostat` prints here"), remedy)
-    })
+    let what = || format!("`{word}` is not a number that `iostat` prints here");
+    number(word).ok_or_else(|| text.error(index, word, what(), REMEDY))
 }
