@@ -12,6 +12,7 @@ use crate::words;
 /// Returns the class and the word of a finding.
 pub(super) fn tone_of(finding: &Finding) -> (&'static str, &'static str) {
     match tone(finding.severity) {
+        ("info", _) if finding.code == Code::LimitUnknown => ("unknown", "Not known"),
         (class, _) if finding.code == Code::LimitUnknown => (class, "Not known"),
         tone => tone,
     }

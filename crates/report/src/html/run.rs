@@ -44,6 +44,7 @@ fn figures(out: &mut Markup, member: &Member<'_>) {
     headline::tiles(out, member.job);
     match headline::latency_table(member.job) {
         Some(table) => out.class("div", "card sheet", |out| table.write(out)),
+        None if member.job.declared.header_only => out.leaf("p", "hint", "The output has no latencies."),
         None => out.leaf("p", "hint", "Latencies were not kept (gtod_reduce or disable_lat), so none are shown."),
     }
 }
