@@ -181,3 +181,31 @@ fn reading_back_is_no_second_worker() {
         assert_near(job.result.iops(), 40_000.0);
     }
 }
+
+/// Without `job_runtime` (up to fio 3.6) the writes of another section show that the options are not those of all.
+#[test]
+fn operations_that_the_options_cannot_do_are_of_other_sections() {
+    let kind = |ios: u64| {
+        format!(
+            "{{\"io_bytes\": {}, \"io_kbytes\": {}, \"bw\": {}, \"runtime\": 2000, \"total_ios\": {ios}, \"iops\": {}, \
+             \"clat_ns\": {{\"mean\": 1000.0, \"max\": 2000, \"N\": {ios}}}, \"lat_ns\": {{\"mean\": 1000.0, \"max\": 2000, \"N\": {ios}}}}}",
+            ios * 4096,
+            ios * 4,
+            ios * 2,
+            ios / 2
+        )
+    };
+    let output = |writes: u64| {
+        let (read, write) = (kind(6000), kind(writes));
+        format!(
+            "{{\"fio version\": \"fio-3.1\", \"jobs\": [{{\"jobname\": \"a\", \"groupid\": 0, \"error\": 0, \"job options\": \
+             {{\"rw\": \"randread\", \"bs\": \"4k\", \"ioengine\": \"libaio\", \"numjobs\": \"3\", \"rate_iops\": \"1000\"}}, \
+             \"read\": {read}, \"write\": {write}}}]}}"
+        )
+    };
+    let sections = run(&output(2000));
+    assert_eq!((sections.jobs[0].declared.rw.as_str(), sections.jobs[0].declared.in_flight_possible), ("", None));
+    // Each of three clones has the rate.
+    let clones = run(&output(0));
+    assert_eq!(clones.jobs[0].declared.rate_iops.read, Some(3000));
+}

@@ -274,7 +274,8 @@ struct MergedWorkers {
 impl MergedWorkers {
     /// An entry has several workers if `group_reporting` is printed, which fio up to 3.1 does only if it has a value, if it
     /// is the only one of a job with clones, or if runtimes add up to more than the time of the entry. They are of several
-    /// sections if they are more than the last section has clones, or if its name or block size is not that of the result.
+    /// sections if they are more than the last section has clones, or if its name, its kinds of operations or its block size
+    /// are not those of the result.
     fn of(entry: &JobEntry, options: &TypedOptions<'_>, alone: bool) -> Self {
         /// Excess over a whole number, as a fraction of it, that still counts as that number.
         const JUST_ABOVE: f64 = 0.005;
@@ -284,12 +285,13 @@ impl MergedWorkers {
             let times = sum_ms as f64 / active_ms as f64;
             (times - times * JUST_ABOVE).ceil().max(1.0) as u32
         });
-        let has_other_name = || options.own.iter().any(|(key, name)| key == "name" && *name != entry.jobname);
-        let merged = alone && (options.flag("group_reporting", false) || by_time > 1 || clones > 1 || has_other_name());
+        let is_of_others = options.own.iter().any(|(key, name)| key == "name" && *name != entry.jobname)
+            || entry.has_other_kinds(options);
+        let merged = alone && (options.flag("group_reporting", false) || by_time > 1 || clones > 1 || is_of_others);
         match merged {
             true => Self {
                 workers: clones.max(by_time),
-                has_sections: by_time > clones || has_other_name() || entry.has_other_sizes(options),
+                has_sections: by_time > clones || is_of_others || entry.has_other_sizes(options),
                 are_clones: entry.job_runtime.is_some_and(|sum_ms| {
                     // Clones do not start and end in the same millisecond.
                     let of_clones_ms = active_ms.saturating_mul(clones.into());
@@ -311,6 +313,17 @@ impl JobEntry {
         match self.job_runtime {
             Some(ms) if verifies && ms.abs_diff(sum) <= sum / 50 => sum,
             _ => longest,
+        }
+    }
+
+    /// Reports whether a job with these options, which neither verifies nor replays, cannot have done some of the operations.
+    fn has_other_kinds(&self, options: &TypedOptions<'_>) -> bool {
+        let (reads, writes) = (self.read.ios() > 0, self.write.ios() > 0);
+        let does_more = ["verify", "read_iolog"].iter().any(|name| options.get(name).is_some());
+        match options.get("rw").or_else(|| options.get("readwrite")) {
+            Some("read" | "randread") => writes && !does_more,
+            Some("write" | "randwrite") => reads && !does_more,
+            _ => false,
         }
     }
 
@@ -387,7 +400,10 @@ fn declared(entry: &JobEntry, options: &TypedOptions<'_>, workers: u32) -> Decla
     let workers = u64::from(workers);
     let rate = |name| {
         let rates = per_kind(options.get(name), parse_size);
-        let of_used = |transfers: &Transfers, rate: Option<u64>| rate.filter(|_| transfers.ios() > 0);
+        // Each worker has this rate.
+        let of_used = |transfers: &Transfers, rate: Option<u64>| {
+            rate.filter(|_| transfers.ios() > 0).map(|rate| rate.saturating_mul(workers))
+        };
         DeclaredPerKind {
             read: of_used(&entry.read, rates.read),
             write: of_used(&entry.write, rates.write),
