@@ -173,13 +173,15 @@ impl Observation {
         let series = series.paced();
         // Several different jobs have only the settings that they share.
         let is_one = declared.mixed.len() <= 1;
+        // fio's `unified_rw_reporting` counts both as one, which is read as reads.
+        let is_unified = declared.rw.ends_with("rw") && result.write.ios == 0;
         let all = |is: fn(&Mixed) -> bool| {
             let first = declared.mixed.first().map(is);
             first.filter(|first| declared.mixed.iter().all(|one| is(one) == *first))
         };
         Self {
             iops: counted(iops),
-            read_share: (result.ios() > 0).then(|| reads / result.ios() as f64),
+            read_share: (result.ios() > 0 && !is_unified).then(|| reads / result.ios() as f64),
             bytes_per_second: counted(result.bytes_per_second()),
             block_bytes: block_bytes(declared, result).filter(|_| is_one || has_one_size(declared)),
             latency_ns: latency_ns(result).and_then(counted),

@@ -146,6 +146,17 @@ fn a_load_that_ran_at_a_limit_is_said_to_be_one() {
     assert_eq!((at_limit(&flat), at_limit(&varied)), (true, false));
 }
 
+/// What fio reports as one (`unified_rw_reporting`) was planned for as reads, without a word.
+#[test]
+fn a_mix_that_is_not_known_is_said_to_be_assumed() {
+    let text = "{\"fio version\": \"fio-3.33\", \"jobs\": [{\"jobname\": \"a\", \"groupid\": 0, \"error\": 0, \"job options\": \
+                {\"rw\": \"randrw\", \"bs\": \"4k\"}, \"job_runtime\": 1000, \"mixed\": {\"io_bytes\": 36864000, \
+                \"io_kbytes\": 36000, \"bw\": 36000, \"runtime\": 1000, \"total_ios\": 9000, \"iops\": 9000.0}}]}";
+    let derived = need_of("input", text.as_bytes(), (None, None), &job::EmptySource).unwrap();
+    assert_eq!(derived.need.iops.map(f64::round), Some(9000.0));
+    assert!(derived.lines.iter().any(|line| line.contains("percentage of reads is not known")), "{:?}", derived.lines);
+}
+
 #[test]
 fn counts_without_a_time_have_no_need() {
     let text = "disk- ------------reads------------ ------------writes----------- -----IO------\n\
