@@ -323,6 +323,12 @@ fn averaged_logs_of_fio_have_rates_or_means() {
     assert_eq!((figure(&iops, 0, "read.iops"), figure(&iops, 0, "all.iops")), (Some(3000.0), Some(4000.0)));
     assert_eq!(iops.jobs[0].known_transfers(&iops.jobs[0].result.read).bytes, None, "a log of IOPS has no bytes");
     assert_eq!((iops.jobs[0].result.series.width_ns, iops.jobs[0].result.series.iops().len()), (500_000_000, 20));
+    let early: String = (0..20).map(|at| format!("{}, 3000, 0, 0\n", 1000 + at * 1000 - u32::from(at > 0))).collect();
+    let early = run("db_iops.1.log", &early);
+    assert!(
+        early.jobs[0].result.series.iops().iter().all(|iops| (*iops - 3000.0).abs() < 1.0),
+        "999 ms are a window too"
+    );
     let bandwidth = run("db_bw.1.log", "1000, 2048, 1, 0, 0\n2000, 2048, 1, 0, 0\n");
     assert_eq!(figure(&bandwidth, 0, "write.bw"), Some(2_097_152.0));
     let latency = run("db_lat.1.log", "1000, 200000, 0, 0, 0\n2000, 400000, 0, 0, 0\n");

@@ -255,8 +255,9 @@ impl FioLog {
                 _ => made.set_count(kind, 1, 0, stats),
             }
             for line in lines {
-                let at =
-                    usize::try_from(line.time_ms.saturating_sub(first_ms) / window_ms.max(1)).unwrap_or(usize::MAX);
+                // A window may end a little early or late.
+                let since_first_ms = line.time_ms.saturating_sub(first_ms).saturating_add(window_ms / 2);
+                let at = usize::try_from(since_first_ms / window_ms.max(1)).unwrap_or(usize::MAX);
                 let interval = &mut intervals[at.min(windows - 1)];
                 let amount = line.value.saturating_mul(window_ms) / 1_000;
                 match self.kind {

@@ -200,7 +200,10 @@ fn sub(out: &mut Markup, subjects: &[PageSubject<'_>], runs: &[ReportedRun<'_>],
         ([PageSubject::Suite(document)], _) => out.name(&suite::about(document)),
         ([PageSubject::Run(_)], [only]) => {
             out.inside("b", &[], |out| out.name(only.name()));
-            out.text(&format!(": {}", crate::text::parameters(only.members[0].job)));
+            let parameters = crate::text::parameters(only.members[0].job);
+            if !parameters.is_empty() {
+                out.text(&format!(": {parameters}"));
+            }
         }
         _ => {
             let names: Vec<&str> = runs.iter().map(|shown| shown.name).collect();

@@ -13,8 +13,9 @@ pub(in super::super) fn iops(part: &SectionPart<'_>) -> Option<ChartFigure> {
     timeline(&part.called(), words, &lines(part, |flow| flow.iops))
 }
 
-/// Draws bytes per second over time.
+/// Draws bytes per second over time, if any are known.
 pub(in super::super) fn bytes(part: &SectionPart<'_>) -> Option<ChartFigure> {
+    part.flows().any(|(_, _, result)| result.bytes > 0).then_some(())?;
     let note = note(part, "bytes");
     let words = TimelineLabels { title: "Throughput", note, quantity: TimelineQuantity::BytesPerSecond };
     timeline(&part.called(), words, &lines(part, |flow| flow.bytes_per_second))
