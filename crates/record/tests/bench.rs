@@ -125,6 +125,8 @@ fn latencies_of_sysbench_are_of_all_its_operations() {
         run(&SYSBENCH.replace("fsyncs/s:                     0.00", "fsyncs/s:  1000.0").replace("10000\n", "20000\n"));
     assert_eq!(results(&synced)[0].2, 0, "no latency of reads and writes alone");
     assert!(has_note(&synced, "15.000 ms is of reads, writes and syncs together, 2000 a second, which makes 30.00 in"));
+    let excerpt = run(&SYSBENCH[SYSBENCH.find("File").unwrap()..]);
+    assert_eq!(excerpt.jobs[0].declared.in_flight_possible, None, "the number of threads is not known");
     let old = "Number of threads: 4\nBlock size 16Kb\nUsing synchronous I/O mode\nDoing random read test\nOperations \
                performed:  5000 Read, 0 Write, 0 Other = 5000 Total\n  500.00 Requests/sec executed\n    total time:  \
                10.0000s\n         min:  0.01ms\n         avg:   8.00ms\n         max:   1105.16ms\n         approx.  95 \
@@ -174,6 +176,12 @@ fn diskspd_has_reads_and_writes_of_one_job() {
     assert_eq!((writes.latency.max_ns, read.jobs[0].declared.known_direct()), (35_257_000, Some(true)));
     let unmeasured = DISKSPD.replace("  AvgLat  | LatStdDev |", " IopsStdDev |").replace(" |     0.086\n", "\n");
     assert_eq!(results(&run(&unmeasured))[0].2, 0, "the deviation of IOPS is no latency");
+    let read_table = &DISKSPD[DISKSPD.find("Read IO").unwrap()..DISKSPD.find("Write IO").unwrap()];
+    let two = format!("D:\n{read_table}SMB:\n{}", read_table.replace("1500.00", "1200.00"));
+    assert_eq!(results(&run(&two)).iter().map(|result| result.1).collect::<Vec<_>>(), [[1500, 0], [1200, 0]]);
+    let prompt = format!("C:\\> .\\DiskSpd.exe -d10 -w0 -si -o32 -b64K -Rtext -L x.dat\nthread count: 1\n{read_table}");
+    let of_prompt = run(&prompt);
+    assert_eq!((of_prompt.jobs[0].declared.in_flight_possible, of_prompt.jobs[0].declared.rw.as_str()), (Some(32), ""));
 }
 
 #[test]

@@ -122,6 +122,11 @@ impl BenchResult {
         &mut self.figures[kind as usize]
     }
 
+    /// Reports whether the rate of a kind, not of all, is known.
+    fn has(&self, kind: BenchKind) -> bool {
+        kind != BenchKind::All && self.of(kind).iops > 0.0
+    }
+
     /// Reports whether there is a rate or latency.
     fn has_figures(&self) -> bool {
         let is_rate =
@@ -144,6 +149,10 @@ impl BenchResult {
             ));
         }
         let workers = self.workers.unwrap_or(1.0);
+        // One operation for each of an unknown number of workers.
+        if self.workers.is_none() && !self.is_serial && self.depth == Some(1.0) {
+            self.depth = None;
+        }
         let in_flight = self.depth.map(|depth| depth * workers);
         self.share_latency(&mut notes);
         let [read, write] = [BenchKind::Read, BenchKind::Write].map(|kind| self.of(kind).clone());
@@ -167,7 +176,7 @@ impl BenchResult {
         };
         let mut job = result(&name, u32::try_from(number).unwrap_or(u32::MAX), number, &load);
         job.declared.engine = program.to_owned();
-        job.declared.queues = self.depth.is_none_or(|depth| depth > 1.0);
+        job.declared.queues = self.depth.is_some_and(|depth| depth > 1.0);
         job.declared.numjobs = integer(workers).unwrap_or(1);
         job.declared.in_flight_possible = in_flight.and_then(integer).map(u64::from);
         job.declared.keeps_queue_full = self.keeps_full;
@@ -435,7 +444,9 @@ impl BenchFormat {
                 if pattern.role == Role::Head {
                     head = line.to_lowercase().split_whitespace().collect::<Vec<_>>().join(" ");
                 }
-                if pattern.role == Role::Begins && draft.has_figures() {
+                // A second table of reads belongs to another result.
+                let is_again = matches!(fields[..], [("kind", _, kind)] if draft.has(BenchKind::named(kind)));
+                if (pattern.role == Role::Begins || is_again) && draft.has_figures() {
                     let next = self.after(&draft);
                     results.push(std::mem::replace(&mut draft, next));
                 }

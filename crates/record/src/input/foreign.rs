@@ -103,6 +103,7 @@ const PROGRAMS: &[ForeignProgram] = &[
         "this is from `pidstat`, which counts what processes do, not devices",
         IOSTAT_REMEDY,
     ),
+    ForeignProgram::of(&["(q=", "t=", "mb/s"], "this is from CrystalDiskMark, with rows that were changed", CLAIM),
     ForeignProgram::of(&["i/o speed("], "this is from bench.sh, which has no rates of requests", MEASURE),
     ForeignProgram::of(
         &["slowest request took"],

@@ -83,6 +83,7 @@ fn result(command: &DdCommand, bytes: f64, seconds: f64, line: usize) -> BenchRe
         line,
         is_direct: Some(command.is_direct || command.is_synced),
         is_random: Some(false),
+        workers: Some(1.0),
         seconds: Some(seconds),
         ..BenchResult::default()
     };

@@ -153,11 +153,11 @@ pub(super) const FORMATS: [BenchFormat; 14] = [
             "DiskSpd",
             &[
                 line(Begins, "Input parameters:"),
-                line(Begins, "Command Line: {}"),
-                line(Says, "Command Line: {} -b{block} {}"),
-                line(Says, "Command Line: {} -o{depth} {}"),
-                line(Says, "Command Line: {} -S{flags} {}"),
-                line(Says, "Command Line: {} -r{random} {}"),
+                line(Begins, "{}.exe {}"),
+                line(Says, "{}.exe {} -b{block} {}"),
+                line(Says, "{}.exe {} -o{depth} {}"),
+                line(Says, "{}.exe {} -S{flags} {}"),
+                line(Says, "{}.exe {} -r{random} {}"),
                 line(Says, "software cache {flags}"),
                 line(Says, "block size: {block}"),
                 line(Says, "using {order} I/O (alignment: {})"),
@@ -182,6 +182,7 @@ pub(super) const FORMATS: [BenchFormat; 14] = [
     BenchFormat {
         keeps_settings: true,
         keeps_full: true,
+        workers: Some(1.0),
         ..format(
             "CrystalDiskMark",
             &[
@@ -217,6 +218,7 @@ pub(super) const FORMATS: [BenchFormat; 14] = [
     },
     BenchFormat {
         note: Some("rados bench transfers objects of a cluster, each of which its disks may store in several requests"),
+        workers: Some(1.0),
         ..format(
             "rados bench",
             &[
@@ -243,6 +245,7 @@ pub(super) const FORMATS: [BenchFormat; 14] = [
     BenchFormat {
         keeps_full: true,
         note: Some("rbd bench measures an image of a cluster through librbd, whose cache may take writes"),
+        workers: Some(1.0),
         ..format(
             "rbd bench",
             &[
@@ -291,6 +294,7 @@ pub(super) const FORMATS: [BenchFormat; 14] = [
     },
     BenchFormat {
         keeps_full: true,
+        workers: Some(1.0),
         ..format(
             "qemu-img bench",
             &[

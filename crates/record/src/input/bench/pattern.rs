@@ -42,7 +42,7 @@ fn without<'a>(literal: &str, line: &'a str) -> Option<&'a str> {
     let mut rest = line;
     for wanted in literal.chars().filter(|c| !c.is_whitespace()) {
         let found = rest.trim_start();
-        let c = found.chars().next().filter(|c| c.eq_ignore_ascii_case(&wanted))?;
+        let c = found.chars().next().filter(|c| *c == wanted)?;
         rest = &found[c.len_utf8()..];
     }
     Some(rest)
