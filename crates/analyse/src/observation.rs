@@ -184,7 +184,7 @@ impl Observation {
             read_share: (result.ios() > 0 && !is_unified).then(|| reads / result.ios() as f64),
             bytes_per_second: counted(result.bytes_per_second()),
             block_bytes: block_bytes(declared, result).filter(|_| is_one || has_one_size(declared)),
-            latency_ns: latency_ns(result).and_then(counted),
+            latency_ns: latency_ns(result).and_then(counted).or_else(|| latency_of_full_queue(declared, result)),
             spread: result.kinds().any(|(_, kind)| {
                 let service = kind.with_percentiles();
                 service.stddev_ns > 0.0 || !service.quoted.is_empty() || !service.buckets.is_empty()
@@ -381,6 +381,13 @@ fn is_closed(declared: &Declared, result: &Measured) -> bool {
         .is_some_and(|(occupied, possible)| occupied >= 0.8 * possible as f64);
     let (submission, latency) = (&main(result).submission, &main(result).latency);
     full || submission.count > 0 && submission.mean_ns > 0.5 * latency.mean_ns
+}
+
+/// Returns the mean latency of a program that keeps its queue full, by Little's law.
+fn latency_of_full_queue(declared: &Declared, result: &Measured) -> Option<KnownFigure> {
+    let depth = declared.in_flight_possible.filter(|_| declared.keeps_queue_full)? as f64;
+    let iops = Some(result.iops()).filter(|iops| *iops > 0.0)?;
+    Some(KnownFigure::exact(depth / iops * 1e9, EvidenceSource::LittlesLaw))
 }
 
 /// Returns the fraction of reads of fio's `rw`, if its name determines it.

@@ -224,6 +224,12 @@ fn no_operations_in_flight_are_stated_without_latencies() {
     let explained = explain_job(&run, 0, &Observation::of(&run, &run.jobs[0]), None);
     let figure = |quantity| explained.figures.iter().find(|one| one.quantity == quantity).map(|one| one.value);
     assert_eq!((figure(Quantity::InFlightAchieved), figure(Quantity::InFlightPossible)), (None, Some(16.0)));
+    // A program that is known to keep its queue full has them.
+    run.jobs[0].declared.keeps_queue_full = true;
+    let seen = Observation::of(&run, &run.jobs[0]);
+    let latency = seen.latency_ns.unwrap();
+    assert!((latency.value() * seen.iops.unwrap().value() / 1e9 - 16.0).abs() < 1e-6);
+    assert_eq!(latency.source, analyse::EvidenceSource::LittlesLaw);
 }
 
 #[test]

@@ -86,6 +86,10 @@ pub struct Declared {
     /// With `header_only`, whether `direct` is known because the text also holds the command line or the job file.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub direct_told: bool,
+    /// Whether the program is known to refill its queue at once, so that the mean latency, where it prints none, follows
+    /// from depth and rate.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub keeps_queue_full: bool,
     /// Settings of each of several different jobs that `group_reporting` merged into this result. Of the other fields,
     /// only sums over workers describe such a result.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -285,6 +289,7 @@ impl Declared {
             },
             header_only: false,
             direct_told: false,
+            keeps_queue_full: false,
             mixed: Vec::new(),
         }
     }

@@ -4,6 +4,7 @@
 //! A truncated document is refused, even if some of its parts are complete. Of a truncated table the complete rows count,
 //! with a note. Only a missing device at the very end cannot be detected.
 
+mod bench;
 mod binary;
 mod command;
 mod counters;
@@ -198,7 +199,7 @@ struct TableFormat {
 }
 
 /// The formats in the order in which they are tried.
-const TABLES: [TableFormat; 14] = [
+const TABLES: [TableFormat; 15] = [
     TableFormat { is_in: iostat::is_in, read: |text| blocks(text, iostat::read_text(text)?), is_benchmark: false },
     TableFormat { is_in: sar::is_in, read: |text| blocks(text, sar::read(text)?), is_benchmark: false },
     TableFormat { is_in: vmstat::is_in, read: vmstat::read, is_benchmark: false },
@@ -217,6 +218,7 @@ const TABLES: [TableFormat; 14] = [
     TableFormat { is_in: fio_log::is_in, read: |text| only(fio_log::read(text)?), is_benchmark: false },
     TableFormat { is_in: postgres::is_in, read: postgres::read, is_benchmark: false },
     TableFormat { is_in: pgstat::is_in, read: |text| only(pgstat::read(text)?), is_benchmark: false },
+    TableFormat { is_in: bench::is_in, read: bench::read, is_benchmark: false },
 ];
 
 fn only(input: Input) -> Result<Vec<InputResult>, InputError> {

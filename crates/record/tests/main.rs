@@ -1,5 +1,6 @@
 //! The integration tests of `record`, in one program.
 
+mod bench;
 #[path = "../../cli/tests/common/cases.rs"]
 mod cases;
 mod claims;

@@ -61,7 +61,7 @@ impl ExplainPage {
             }
             // What was replayed has remarks only.
             if explanation.findings.is_empty() && !explanation.only_figures && one.kind != "trace" {
-                self.sheet.line(&format!("  {}", nothing_found(one)));
+                self.sheet.line(&format!("  {}", nothing_found(one, explanation)));
             }
             explanation.findings.iter().for_each(|finding| self.finding(finding, explanation.into()));
             for note in &explanation.notes {
@@ -93,8 +93,13 @@ fn subject_suffix(explanation: &Explanation) -> String {
     format!(": {}", escape::markdown(&explanation.subject))
 }
 
-const fn nothing_found(one: &Explained) -> &'static str {
+fn nothing_found(one: &Explained, explanation: &Explanation) -> &'static str {
+    let is = |quantity| explanation.figures.iter().any(|figure| figure.quantity == quantity);
+    let is_of_transfers = is(Quantity::Iops) || is(Quantity::BytesPerSecondTold) || is(Quantity::LatencyMean);
     match one.expected {
+        _ if !is_of_transfers && (is(Quantity::SyncMean) || is(Quantity::SyncP99)) => {
+            "Only syncs were measured, so the limit of reads and writes cannot be determined."
+        }
         Some(_) => "No problems found.",
         None => "No finding; --volume VOLUME names the limit.",
     }

@@ -53,8 +53,14 @@ impl ForeignProgram {
 const CLAIM: &str = "give its figures: `fathom explain --claim 'iops=10k,lat=3ms,qd=32,bs=4k'`";
 const BSD_REMEDY: &str = "give the figures of a row: `fathom explain --claim 'iops=1200,lat=2.5ms,bs=16k'`";
 
+const WHOLE: &str = "give its whole output, or its figures: `fathom explain --claim 'iops=10k,lat=3ms,qd=32,bs=4k'`";
+const MEASURE: &str = "measure with `fio` or `fathom run`";
+const ETCD: &str =
+    "give its histograms: `curl -s http://HOST:2381/metrics | grep -E 'etcd_disk_(wal_fsync|backend_commit)'`";
+const DATABASE: &str = "give what the disk did meanwhile: `iostat -x -o JSON 1 30`";
+
 /// Other programs, each with what a user can give instead.
-const PROGRAMS: [ForeignProgram; 20] = [
+const PROGRAMS: &[ForeignProgram] = &[
     ForeignProgram::of(&["extended device statistics"], "this is from `iostat` of FreeBSD or Solaris", BSD_REMEDY),
     ForeignProgram::of(
         &["kb/t", "tps", "mb/s"],
@@ -63,28 +69,36 @@ const PROGRAMS: [ForeignProgram; 20] = [
     ),
     ForeignProgram::of(&["-total-cpu-usage-"], "this is from `dstat`", IOSTAT_REMEDY),
     ForeignProgram::of(&["dsk/", "read", "writ"], "this is from `dstat`", IOSTAT_REMEDY),
-    ForeignProgram::of(&["fio disk speed tests"], "this is a table of YABS, which has no latencies", CLAIM),
-    ForeignProgram::of(&["ioping statistics"], "this is from `ioping`", CLAIM),
-    ForeignProgram::of(&["requests completed in", "iops"], "this is from `ioping`", CLAIM),
-    ForeignProgram::of(&["fsyncs/s:"], "this is from `sysbench fileio`", CLAIM),
-    ForeignProgram::of(&["crystaldiskmark"], "this is from CrystalDiskMark", CLAIM),
-    ForeignProgram::of(&["diskspd"], "this is from DiskSpd", CLAIM),
+    ForeignProgram::of(&["fio disk speed tests"], "this is from YABS, without its table of IOPS", WHOLE),
+    ForeignProgram::of(&["ioping statistics"], "this is from `ioping`, without its last lines", WHOLE),
+    ForeignProgram::of(&["requests completed in", "iops"], "this is from `ioping`, without its last lines", WHOLE),
+    ForeignProgram::of(&["fsyncs/s:"], "this is from `sysbench fileio`, without a rate", WHOLE),
+    ForeignProgram::of(&["crystaldiskmark"], "this is from CrystalDiskMark, without a row of a test", WHOLE),
+    ForeignProgram::of(&["diskspd"], "this is from DiskSpd, without the line `total:` of a table", WHOLE),
     ForeignProgram::of(
         &["ops/sec", "usecs/op"],
-        "this is from `pg_test_fsync`",
-        "measure with `fathom run`, and `fdatasync=1`",
+        "this is from `pg_test_fsync`, without its section on one write",
+        "give its whole output, or measure with `fathom run`, and `fdatasync=1`",
     ),
-    ForeignProgram::of(&["maintaining", "concurrent", "objects"], "this is from `rados bench`", CLAIM),
-    ForeignProgram::of(&["cur ops", "last lat(s)"], "this is from `rados bench`", CLAIM),
-    ForeignProgram::of(&["bench", "io_size", "io_threads"], "this is from `rbd bench`", CLAIM),
-    ForeignProgram::of(&["ops/sec:", "bytes/sec:"], "this is from `rbd bench`", CLAIM),
+    ForeignProgram::of(
+        &["maintaining", "concurrent", "objects"],
+        "this is from `rados bench`, without its summary",
+        WHOLE,
+    ),
+    ForeignProgram::of(&["cur ops", "last lat(s)"], "this is from `rados bench`, without its summary", WHOLE),
+    ForeignProgram::of(
+        &["bench", "io_size", "io_threads"],
+        "this is from `rbd bench`, without the line `elapsed:`",
+        WHOLE,
+    ),
+    ForeignProgram::of(&["ops/sec:", "bytes/sec:"], "this is from `rbd bench`, without the line `elapsed:`", WHOLE),
     ForeignProgram::of(
         &["timing buffered disk reads"],
         "this is from `hdparm`, which says nothing of latency",
-        "measure with `fio` or `fathom run`",
+        MEASURE,
     ),
-    ForeignProgram::of(&["bonnie++"], "this is from `bonnie++`", "measure with `fio` or `fathom run`"),
-    ForeignProgram::of(&["iozone"], "this is from `iozone`", "measure with `fio` or `fathom run`"),
+    ForeignProgram::of(&["bonnie++"], "this is from `bonnie++`", MEASURE),
+    ForeignProgram::of(&["iozone"], "this is from `iozone`", MEASURE),
     ForeignProgram::of(
         &["total disk read", "total disk write"],
         "this is from `iotop`, which counts what processes do, not devices",
@@ -95,6 +109,46 @@ const PROGRAMS: [ForeignProgram; 20] = [
         "this is from `pidstat`, which counts what processes do, not devices",
         IOSTAT_REMEDY,
     ),
+    ForeignProgram::of(&["(q=", "t=", "mb/s"], "this is from CrystalDiskMark, with rows that were changed", CLAIM),
+    ForeignProgram::of(&["i/o speed("], "this is from bench.sh, which has no rates of requests", MEASURE),
+    ForeignProgram::of(
+        &["slowest request took"],
+        "this is from `etcdctl check perf`, which times requests to etcd",
+        ETCD,
+    ),
+    ForeignProgram::of(&["slow fdatasync", "took"], "this is a log of etcd, which names slow syncs only", ETCD),
+    ForeignProgram::of(&["micros/op"], "this is from `db_bench` of RocksDB or LevelDB", DATABASE),
+    ForeignProgram::of(&["number of transactions actually processed"], "this is from `pgbench`", DATABASE),
+    ForeignProgram::of(&["hammerdb"], "this is from HammerDB", DATABASE),
+    ForeignProgram::of(&["[overall],", "throughput(ops/sec)"], "this is from YCSB", DATABASE),
+    ForeignProgram::of(&["ycsb client"], "this is from YCSB", DATABASE),
+    ForeignProgram::of(&["partition rate", ":"], "this is from `cassandra-stress`", DATABASE),
+    ForeignProgram::of(&["queries performed:"], "this is from a database test of `sysbench`", DATABASE),
+    ForeignProgram::of(&["ios/call="], "this is from `t/io_uring`, which has no latencies", CLAIM),
+    ForeignProgram::of(&["mib/sec and", "ops/sec)"], "this is from `xfs_io`, which may be of the page cache", MEASURE),
+    ForeignProgram::of(&["fsuse%", "files/sec"], "this is from `fs_mark`, which counts files", IOSTAT_REMEDY),
+    ForeignProgram::of(
+        &["file creation", "."],
+        "this is from `mdtest`, which counts operations on names",
+        IOSTAT_REMEDY,
+    ),
+    ForeignProgram::of(
+        &["io summary:", "ops/s"],
+        "this is from `filebench`, which counts opens and closes too",
+        IOSTAT_REMEDY,
+    ),
+    ForeignProgram::of(&["stress-ng:"], "this is from `stress-ng`", IOSTAT_REMEDY),
+    ForeignProgram::of(&["obj/s"], "this is from a benchmark of object stores", CLAIM),
+    ForeignProgram::of(&["phoronix test suite"], "this is from the Phoronix Test Suite", CLAIM),
+    ForeignProgram::of(&["> disk", "mb/s"], "this is from `winsat`", CLAIM),
+    ForeignProgram::of(&["as ssd benchmark"], "this is from AS SSD", CLAIM),
+    ForeignProgram::of(&["reclen", "rewrite", "reread"], "this is from `iozone`", MEASURE),
+    ForeignProgram::of(
+        &["<results>"],
+        "this is XML, as DiskSpd prints with `-Rxml`",
+        "give its text: `diskspd -Rtext -L …`",
+    ),
+    ForeignProgram::of(&["timing cached reads"], "this is from `hdparm`, which says nothing of latency", MEASURE),
 ];
 
 /// Recognizes a line that identifies its program.
@@ -138,7 +192,10 @@ fn known(line: &str) -> Option<(&'static str, &'static str)> {
     } else if has(&["avg-cpu:"]) {
         ("`iostat` printed CPU figures only", IOSTAT_REMEDY)
     } else if has(&["bytes", "copied"]) && has(&["/s"]) {
-        ("this is from `dd`, which says nothing of latency", "measure with `fio` or `fathom run`")
+        (
+            "this is from `dd`, and no command line right above a result shows that it bypassed the page cache",
+            "give both: `oflag=dsync` times a sync after each write, `oflag=direct` and `iflag=direct` time the device",
+        )
     } else if starts(&["[global]"]) || (starts(&["rw=", "ioengine=", "iodepth=", "filename="])) {
         JOB_FILE
     } else if has(&["fio ", " --"]) && (has(&["--name"]) || has(&["--filename"])) {

@@ -1,0 +1,106 @@
+//! Reads the results of dd, which mean something only with its command line.
+
+use super::pattern::{block, quantity, scan};
+use super::{BenchKind, BenchResult, InputText};
+
+/// What a command line of dd says.
+#[derive(Clone, Debug)]
+struct DdCommand {
+    block_bytes: f64,
+    reads: bool,
+    is_direct: bool,
+    /// Whether each write is synced.
+    is_synced: bool,
+    /// Whether writes are synced at the end.
+    is_flushed: bool,
+    name: String,
+}
+
+fn command(line: &str) -> Option<DdCommand> {
+    let words: Vec<&str> = line.split_whitespace().map(|word| word.trim_matches(['`', '\'', '"', ';'])).collect();
+    let at = words.iter().position(|word| *word == "dd" || word.ends_with("/dd"))?;
+    let value = |name: &str| words[at..].iter().find_map(|word| word.strip_prefix(name)?.strip_prefix('='));
+    let (from, to) = (value("if"), value("of"));
+    from.or(to)?;
+    let flags = |name: &str| value(name).unwrap_or_default().split(',');
+    let reads = to == Some("/dev/null");
+    let is_direct = flags(if reads { "iflag" } else { "oflag" }).any(|flag| flag == "direct");
+    let is_synced = !reads && flags("oflag").any(|flag| flag == "dsync" || flag == "sync");
+    let is_flushed = !reads && value("conv").is_some_and(|conv| conv.contains("sync"));
+    let block_bytes = value("bs").map_or(Some(512.0), block)?;
+    let flag = words[at..].iter().filter(|word| word.contains("flag=") || word.starts_with("conv=")).copied();
+    let kind = if reads { "reads" } else { "writes" };
+    let name = std::iter::once(kind).chain(value("bs")).chain(flag).collect::<Vec<_>>().join(" ");
+    Some(DdCommand { block_bytes, reads, is_direct, is_synced, is_flushed, name })
+}
+
+/// Reads the results that stand below one command line each and were not served by the page cache, with notes.
+pub(super) fn read(text: &InputText) -> (Vec<BenchResult>, Vec<String>) {
+    const LINES: [&str; 4] = [
+        "{bytes} bytes ({}) copied, {seconds}, {}/s",
+        "{bytes} bytes transferred in {seconds} secs ({}/sec)",
+        "{bytes} bytes copied, {seconds}, {}/s",
+        "{bytes} bytes ({}) copied, {seconds}, {}/s{}",
+    ];
+    let (mut results, mut unknown, mut cached) = (Vec::new(), 0, 0);
+    let mut is_flushed = false;
+    // Several commands above several results cannot be matched.
+    let mut commands: Vec<DdCommand> = Vec::new();
+    for (index, line) in text.whole_lines() {
+        if let Some(of_line) = command(line) {
+            commands.push(of_line);
+            continue;
+        }
+        let line = line.trim_start_matches([' ', '\t', '>', '#']);
+        let Some(fields) = LINES.iter().find_map(|pattern| scan(pattern, line)) else { continue };
+        let number =
+            |wanted: &str| fields.iter().find(|(name, ..)| *name == wanted).and_then(|(_, _, text)| quantity(text, ""));
+        let (Some(bytes), Some(seconds)) = (number("bytes"), number("seconds").filter(|s| *s > 0.0)) else { continue };
+        match &std::mem::take(&mut commands)[..] {
+            [command] if !(command.is_direct || command.is_synced || command.is_flushed) => cached += 1,
+            [command] if bytes >= command.block_bytes => {
+                is_flushed |= command.is_flushed && !command.is_synced && !command.is_direct;
+                results.push(result(command, bytes, seconds, index));
+            }
+            _ => unknown += 1,
+        }
+    }
+    let left_out = |count: usize, why: &str| (count > 0).then(|| format!("left out: {count} of dd {why}"));
+    let flushed =
+        "writes with one sync at the end pass the page cache, which makes requests of them in sizes of its own";
+    let notes = [
+        is_flushed.then(|| flushed.to_owned()),
+        left_out(unknown, "without one command line right above"),
+        left_out(cached, "that may be of the page cache, without `direct`, `dsync` or `conv=fdatasync`"),
+    ];
+    (results, notes.into_iter().flatten().collect())
+}
+
+fn result(command: &DdCommand, bytes: f64, seconds: f64, line: usize) -> BenchResult {
+    let mut result = BenchResult {
+        program: "dd",
+        name: command.name.clone(),
+        line,
+        is_direct: Some(command.is_direct || command.is_synced),
+        is_random: Some(false),
+        workers: Some(1.0),
+        seconds: Some(seconds),
+        ..BenchResult::default()
+    };
+    // Without these flags the page cache combines and delays what dd writes and reads.
+    let operations = bytes / command.block_bytes;
+    if command.is_synced {
+        let sync = result.of_mut(BenchKind::Sync);
+        (sync.iops, sync.mean_s) = (operations / seconds, seconds / operations);
+        (result.depth, result.block_bytes) = (Some(1.0), Some(command.block_bytes));
+        return result;
+    }
+    let kind = if command.reads { BenchKind::Read } else { BenchKind::Write };
+    let figures = result.of_mut(kind);
+    figures.bytes_per_second = bytes / seconds;
+    if command.is_direct {
+        (figures.iops, figures.mean_s) = (operations / seconds, seconds / operations);
+        (result.depth, result.block_bytes) = (Some(1.0), Some(command.block_bytes));
+    }
+    result
+}

@@ -1,0 +1,292 @@
+//! Results of other benchmarks of storage.
+
+use record::{Run, read_input};
+
+use crate::inputs::run;
+
+/// Returns names, IOPS of reads and writes, mean latency in microseconds, and operations that may be in flight.
+fn results(run: &Run) -> Vec<(&str, [u64; 2], u64, Option<u64>)> {
+    let result = |job: &'_ record::JobResult| {
+        let iops = [job.result.read.iops(), job.result.write.iops()].map(|iops| iops.round() as u64);
+        let mean = job.result.service_mean_ns().unwrap_or(0.0) / 1e3;
+        (iops, mean.round() as u64, job.declared.in_flight_possible)
+    };
+    run.jobs
+        .iter()
+        .map(|job| {
+            let (iops, mean, in_flight) = result(job);
+            (job.name.as_str(), iops, mean, in_flight)
+        })
+        .collect()
+}
+
+/// Returns the mean time of a sync of each job in microseconds.
+fn syncs(run: &Run) -> Vec<(&str, u64)> {
+    run.jobs.iter().map(|job| (job.name.as_str(), (job.result.sync.mean_ns / 1e3).round() as u64)).collect()
+}
+
+#[track_caller]
+fn refused(text: &str) -> String {
+    read_input("input", text.as_bytes(), None).unwrap_err().what
+}
+
+fn has_note(run: &Run, words: &str) -> bool {
+    run.notes.iter().any(|note| note.text.contains(words))
+}
+
+const IOPING: &str = "\
+4 KiB <<< /srv (ext4 /dev/sdq1 9.1 GiB): request=1 time=301.2 us (warmup)
+4 KiB <<< /srv (ext4 /dev/sdq1 9.1 GiB): request=2 time=250.0 us
+
+--- /srv (ext4 /dev/sdq1 9.1 GiB) ioping statistics ---
+9 requests completed in 2.25 ms, 36 KiB read, 4 k iops, 15.6 MiB/s
+generated 10 requests in 9.00 s, 40 KiB, 1 iops, 4.44 KiB/s
+min/avg/max/mdev = 200.5 us / 250.0 us / 301.2 us / 31.0 us
+";
+
+#[test]
+fn ioping_makes_one_request_at_a_time() {
+    let read = run(IOPING);
+    assert_eq!(results(&read), [("/srv (ext4 /dev/sdq1 9.1 GiB)", [4000, 0], 250, Some(1))]);
+    assert!(has_note(&read, "paused between requests"), "{:?}", read.notes);
+    assert_eq!(read.jobs[0].result.read.latency.max_ns, 301_200);
+    let written = run(&IOPING.replace("read,", "written,").replace("1 iops", "3.9 k iops"));
+    assert_eq!(results(&written)[0].1, [0, 4000]);
+    assert!(!has_note(&written, "paused"));
+    let old = "--- /dev/sdq (device 9.1 GiB) ioping statistics ---\n50 requests completed in 3000.0 ms, 125 iops, \
+               0.5 MiB/s\nmin/avg/max/mdev = 6.4/8.0/26.8/4.7 ms\n";
+    assert_eq!(results(&run(old)), [("/dev/sdq (device 9.1 GiB)", [125, 0], 8000, Some(1))]);
+    let nench = "    ioping: seek rate\n    min/avg/max/mdev = 90.0 us / 200.0 us / 3.71 ms / 57.3 us\n    ioping: \
+                 sequential read speed\n    generated 4.02 k requests in 5.00 s, 1005.5 MiB, 800 iops, 200.0 MiB/s\n";
+    let read = run(nench);
+    let expected = [("seek rate", [5000, 0], 200, Some(1)), ("sequential read speed", [800, 0], 1250, Some(1))];
+    assert_eq!(results(&read), expected);
+    assert!(refused("rtt min/avg/max/mdev = 0.031/0.040/0.051/0.006 ms\n").contains("neither"));
+}
+
+const PG_TEST_FSYNC: &str = "\
+5 seconds per test
+O_DIRECT supported on this platform for open_datasync and open_sync.
+
+Compare file sync methods using one 8kB write:
+(in wal_sync_method preference order, except fdatasync is Linux's default)
+        open_datasync                       800.000 ops/sec    1250 usecs/op
+        fdatasync                          1000.000 ops/sec    1000 usecs/op
+        fsync_writethrough                              n/a
+
+Compare file sync methods using two 8kB writes:
+        fdatasync                           500.000 ops/sec    2000 usecs/op
+
+Non-sync'ed 8kB writes:
+        write                            700000.000 ops/sec       1 usecs/op
+";
+
+#[test]
+fn pg_test_fsync_and_pveperf_time_syncs() {
+    let read = run(PG_TEST_FSYNC);
+    assert_eq!(syncs(&read), [("open_datasync", 1250), ("fdatasync", 1000)]);
+    assert_eq!((read.jobs[0].result.ios(), read.jobs[0].declared.in_flight_possible), (0, Some(1)));
+    let old = PG_TEST_FSYNC.replace("1000 usecs/op", "").replace("1250 usecs/op", "");
+    assert_eq!(syncs(&run(&old)), syncs(&read));
+    assert_eq!(syncs(&run("HD SIZE:  64.27 GB (pve)\nFSYNCS/SECOND:     800.00\n")), [("pveperf", 1250)]);
+}
+
+const SYSBENCH: &str = "\
+Number of threads: 16
+Extra file open flags: directio
+Block size 16KiB
+Using synchronous I/O mode
+Doing random r/w test
+File operations:
+    reads/s:                      600.00
+    writes/s:                     400.00
+    fsyncs/s:                     0.00
+Throughput:
+    read, MiB/s:                  9.38
+    written, MiB/s:               6.25
+General statistics:
+    total time:                          10.0000s
+    total number of events:              10000
+Latency (ms):
+         min:                                    0.50
+         avg:                                   15.00
+         max:                                  340.58
+         95th percentile:                       92.42
+";
+
+#[test]
+fn latencies_of_sysbench_are_of_all_its_operations() {
+    let read = run(SYSBENCH);
+    assert_eq!(results(&read), [("randrw, 16 KiB, 16 workers", [600, 400], 15_000, Some(16))]);
+    assert_eq!(read.jobs[0].declared.known_direct(), Some(true));
+    assert_eq!(read.jobs[0].result.read.service.percentile_ns(95.0), Some(92_420_000));
+    assert!((read.jobs[0].result.in_flight().unwrap() - 15.0).abs() < 0.01);
+    let synced =
+        run(&SYSBENCH.replace("fsyncs/s:                     0.00", "fsyncs/s:  1000.0").replace("10000\n", "20000\n"));
+    assert_eq!(results(&synced)[0].2, 0, "no latency of reads and writes alone");
+    assert!(has_note(&synced, "15.000 ms is of reads, writes and syncs together, 2000 a second, which makes 30.00 in"));
+    let excerpt = run(&SYSBENCH[SYSBENCH.find("File").unwrap()..]);
+    assert_eq!(excerpt.jobs[0].declared.in_flight_possible, None, "the number of threads is not known");
+    let old = "Number of threads: 4\nBlock size 16Kb\nUsing synchronous I/O mode\nDoing random read test\nOperations \
+               performed:  5000 Read, 0 Write, 0 Other = 5000 Total\n  500.00 Requests/sec executed\n    total time:  \
+               10.0000s\n         min:  0.01ms\n         avg:   8.00ms\n         max:   1105.16ms\n         approx.  95 \
+               percentile:  18.46ms\n";
+    assert_eq!(results(&run(old)), [("randread, 16 KiB, 4 workers", [500, 0], 8000, Some(4))]);
+    let database = "Number of threads: 8\nSQL statistics:\n    queries performed:\n        read:  9\nLatency (ms):\n  avg:  0.25\n";
+    assert!(refused(database).contains("database test of `sysbench`"));
+}
+
+const DISKSPD: &str = "\
+Command Line: diskspd.exe -b8K -r -t2 -o4 -w50 -Sh -L io.dat
+actual test time:       10.00s
+thread count:           2
+Total IO
+thread |       bytes     |     I/Os     |    MiB/s   |  I/O per s |  AvgLat  | LatStdDev |  file
+-----------------------------------------------------------------------------------------------------
+     0 |        81920000 |        10000 |       7.81 |    1000.00 |    4.000 |     0.086 | io.dat (10MiB)
+total:         163840000 |        20000 |      15.63 |    2000.00 |    4.000 |     0.086
+
+Read IO
+thread |       bytes     |     I/Os     |    MiB/s   |  I/O per s |  AvgLat  | LatStdDev |  file
+total:         122880000 |        15000 |      11.72 |    1500.00 |    3.000 |     0.086
+
+Write IO
+thread |       bytes     |     I/Os     |    MiB/s   |  I/O per s |  AvgLat  | LatStdDev |  file
+total:          40960000 |         5000 |       3.91 |     500.00 |    7.000 |     0.086
+
+total:
+  %-ile |  Read (ms) | Write (ms) | Total (ms)
+----------------------------------------------
+    min |      0.036 |      1.209 |      0.036
+   50th |      2.800 |      6.900 |      3.000
+3-nines |      9.100 |        N/A |      9.100
+    max |     17.990 |     35.257 |     35.257
+";
+
+#[test]
+fn diskspd_has_reads_and_writes_of_one_job() {
+    let read = run(DISKSPD);
+    assert_eq!(results(&read), [("randrw, 8 KiB, depth 4, 2 workers", [1500, 500], 4000, Some(8))]);
+    let [reads, writes] = [&read.jobs[0].result.read, &read.jobs[0].result.write];
+    assert_eq!((reads.latency.mean_ns, writes.latency.mean_ns), (3e6, 7e6));
+    assert_eq!(
+        (reads.service.percentile_ns(99.9), writes.service.percentile_ns(50.0)),
+        (Some(9_100_000), Some(6_900_000))
+    );
+    assert_eq!((writes.latency.max_ns, read.jobs[0].declared.known_direct()), (35_257_000, Some(true)));
+    let unmeasured = DISKSPD.replace("  AvgLat  | LatStdDev |", " IopsStdDev |").replace(" |     0.086\n", "\n");
+    assert_eq!(results(&run(&unmeasured))[0].2, 0, "the deviation of IOPS is no latency");
+    let read_table = &DISKSPD[DISKSPD.find("Read IO").unwrap()..DISKSPD.find("Write IO").unwrap()];
+    let two = format!("D:\n{read_table}SMB:\n{}", read_table.replace("1500.00", "1200.00"));
+    assert_eq!(results(&run(&two)).iter().map(|result| result.1).collect::<Vec<_>>(), [[1500, 0], [1200, 0]]);
+    let prompt = format!("C:\\> .\\DiskSpd.exe -d10 -w0 -si -o32 -b64K -Rtext -L x.dat\nthread count: 1\n{read_table}");
+    let of_prompt = run(&prompt);
+    assert_eq!((of_prompt.jobs[0].declared.in_flight_possible, of_prompt.jobs[0].declared.rw.as_str()), (Some(32), ""));
+}
+
+#[test]
+fn rows_of_crystaldiskmark_have_queues_and_threads() {
+    let rows = "[Read]\n  SEQ    1MiB (Q=  8, T= 1):  1048.576 MB/s [   1000.0 IOPS] <  7500.00 us>\n  RND    4KiB (Q= 32, \
+                T=16):   409.600 MB/s [ 100000.0 IOPS] <  5000.00 us>\n[Write]\n  RND    4KiB (Q=  1, T= 1):    40.960 \
+                MB/s [  10000.0 IOPS] <   100.00 us>\n[Mix] Read 70%/Write 30%\n  RND    4KiB (Q=  1, T= 1):    40.960 \
+                MB/s [  10000.0 IOPS] <   100.00 us>\n";
+    let expected = [
+        ("read, 1 MiB, depth 8", [1000, 0], 7500, Some(8)),
+        ("randread, 4 KiB, depth 32, 16 workers", [100_000, 0], 5000, Some(512)),
+        ("randwrite, 4 KiB", [0, 10_000], 100, Some(1)),
+        ("randrw, 4 KiB", [7000, 3000], 100, Some(1)),
+    ];
+    assert_eq!(results(&run(rows)), expected);
+    let old =
+        run("   Sequential Read (Q= 32,T= 1) :   500.000 MB/s\n  Random Write 4KiB (Q= 32,T= 1) :   409.600 MB/s \
+                   [100000.0 IOPS]\n");
+    assert_eq!(results(&old)[1], ("randwrite, 4 KiB, depth 32", [0, 100_000], 0, Some(32)));
+    assert!(old.jobs[1].declared.keeps_queue_full);
+    assert_eq!(old.jobs[0].result.read.bytes_per_second().round(), 500e6);
+}
+
+#[test]
+fn yabs_has_a_result_for_each_size_at_a_known_depth() {
+    let table = "fio Disk Speed Tests (Mixed R/W 50/50) (Partition /dev/vdq1):\n\
+                 Block Size | 4k            (IOPS) | 64k           (IOPS)\n\
+                 \x20 ------   | ---            ----  | ----           ----\n\
+                 Read       | 40.96 MB/s   (10.0k) | 1.02 GB/s    (16.0k)\n\
+                 Write      | 40.96 MB/s   (10.1k) | 1.02 GB/s      (900)\n\
+                 Total      | 81.92 MB/s   (20.1k) | 2.04 GB/s    (16.9k)\n";
+    let read = run(table);
+    let names: Vec<_> = results(&read).iter().map(|(name, iops, ..)| (*name, *iops)).collect();
+    let at = |size: &'static str, iops| (size, iops);
+    let expected = [
+        at("randrw, 4 KiB, depth 64, 2 workers", [10_000, 10_100]),
+        at("randrw, 64 KiB, depth 64, 2 workers", [16_000, 900]),
+    ];
+    assert_eq!(names, expected);
+    assert_eq!((read.jobs[0].declared.in_flight_possible, read.jobs[0].group != read.jobs[1].group), (Some(128), true));
+    assert_eq!(read.jobs[0].result.read.bytes_per_second().round(), 10_000.0 * 4096.0);
+}
+
+#[test]
+fn dd_counts_with_the_command_that_made_it() {
+    let result = |count: u32| {
+        format!("{0}+0 records in\n{0}+0 records out\n{1} bytes (1 MB) copied, 2.0 s, 1 MB/s\n", count, count * 4096)
+    };
+    let synced = format!("$ dd if=/dev/zero of=x bs=4k count=1000 oflag=dsync\n{}", result(1000));
+    assert_eq!(syncs(&run(&synced)), [("writes 4k oflag=dsync", 2000)]);
+    let direct = run(&format!("# dd if=/dev/sdq of=/dev/null bs=4k iflag=direct\n{}", result(1000)));
+    assert_eq!(results(&direct), [("reads 4k iflag=direct", [500, 0], 2000, Some(1))]);
+    let cached = format!("dd if=/dev/zero of=x bs=4k\n{}", result(1000));
+    let unclear = format!("dd if=/dev/zero of=x bs=4k oflag=dsync\ndd if=/dev/zero of=y bs=1M\n{}", result(1000));
+    for text in [&cached, &unclear, &result(1000)] {
+        assert!(refused(text).contains("`dd`"), "{text}");
+    }
+    let both = run(&format!("{synced}{cached}"));
+    assert_eq!(both.jobs.len(), 1);
+    assert!(has_note(&both, "left out: 1 of dd that may be of the page cache"), "{:?}", both.notes);
+}
+
+#[test]
+fn benchmarks_of_clusters_and_images_are_read() {
+    let rados = "Maintaining 16 concurrent writes of 4194304 bytes to objects of size 4194304 for up to 10 seconds\nTotal \
+                 time run:         10.0\nTotal writes made:      2000\nWrite size:  4194304\nBandwidth (MB/sec):  800\n\
+                 Average IOPS:   200\nAverage Latency(s):     0.08\nMax latency(s):  0.22\nMin latency(s):  0.01\n";
+    assert_eq!(results(&run(rados)), [("writes, 4 MiB, depth 16", [0, 200], 80_000, Some(16))]);
+    let rbd = "bench  type write io_size 4096 io_threads 16 bytes 1073741824 pattern random\n  SEC       OPS\n\
+               elapsed: 33   ops: 262144   ops/sec: 8000.00   bytes/sec: 31 MiB/s\n";
+    assert_eq!(results(&run(rbd)), [("randwrite, 4 KiB, depth 16", [0, 8000], 0, Some(16))]);
+    let qemu = "Sending 75000 read requests, 4096 bytes each, 64 in parallel (starting at offset 0, step size 4096)\nRun \
+                completed in 3.000 seconds.\n";
+    assert_eq!(results(&run(qemu)), [("reads, 4 KiB, depth 64", [25_000, 0], 0, Some(64))]);
+    let vdbench = "10:00:01.001 Starting RD=rd1; I/O rate: 100; elapsed=5; For loops: None\nJan 24, 2025    interval    i/o   \
+                   MB/sec   bytes   read     resp     read    write     read\n   rate  1024**2     i/o    pct     time\n\
+                   10:00:06.020     avg_2-5    20000.0   156.25    8192  75.00    1.500    1.500    1.500\n";
+    assert_eq!(results(&run(vdbench)), [("rd1", [15_000, 5000], 1500, None)]);
+    let elbencho = "OPERATION   RESULT TYPE         FIRST DONE   LAST DONE\nWRITE       Elapsed time     :    2m3.241s    \
+                    2m5.755s\n            IOPS             :       33395       32000\n            Throughput MiB/s :       \
+                    33395       32000\n            IO latency       : [ min=108us avg=3.00ms max=14.5ms ]\n";
+    assert_eq!(results(&run(elbencho)), [("writes", [0, 32_000], 3000, None)]);
+    let ior = "tasks               : 10\nxfersize            : 1 MiB\nordering in a file  : sequential\naccess    \
+               bw(MiB/s)  IOPS       Latency(s)  block(KiB) xfer(KiB)  open(s)    wr/rd(s)   close(s)   total(s)   iter\n\
+               write     678.00     678.00     0.118931    16384      1024.00    0.770489   3.78       3.59       3.78  0\n\
+               remove    -          -          -           -          -          -          -          -          3.20  0\n";
+    assert_eq!(results(&run(ior)), [("write, 1 MiB, 10 workers", [0, 678], 0, Some(10))]);
+}
+
+#[test]
+fn cut_results_of_benchmarks_have_no_wrong_figure() {
+    for text in [IOPING, PG_TEST_FSYNC, SYSBENCH, DISKSPD] {
+        let whole = run(text);
+        for end in 0..text.len() {
+            let Ok(record::Input::Run(part)) = read_input("input", &text.as_bytes()[..end], None) else { continue };
+            for job in &part.jobs {
+                let of_whole = whole.jobs.iter().any(|known| {
+                    let same = |a: f64, b: f64| a == 0.0 || (a - b).abs() <= 0.001 * b;
+                    let (a, b) = (&job.result, &known.result);
+                    [(&a.read, &b.read), (&a.write, &b.write)].into_iter().all(|(a, b)| {
+                        text == DISKSPD || same(a.iops(), b.iops()) && same(a.latency.mean_ns, b.latency.mean_ns)
+                    }) && same(a.sync.mean_ns, b.sync.mean_ns)
+                });
+                assert!(of_whole, "cut at {end}: {:?}", results(&part));
+            }
+        }
+    }
+}
