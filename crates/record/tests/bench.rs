@@ -250,6 +250,12 @@ fn benchmarks_of_clusters_and_images_are_read() {
                  time run:         10.0\nTotal writes made:      2000\nWrite size:  4194304\nBandwidth (MB/sec):  800\n\
                  Average IOPS:   200\nAverage Latency(s):     0.08\nMax latency(s):  0.22\nMin latency(s):  0.01\n";
     assert_eq!(results(&run(rados)), [("writes, 4 MiB, depth 16", [0, 200], 80_000, Some(16))]);
+    let old = "Total writes made:      1000\nWrite size:  4194304\nBandwidth (MB/sec):  400\nAverage Latency:  0.16\n";
+    assert_eq!(results(&run(old)), [("writes, 4 MiB", [0, 100], 160_000, None)]);
+    assert!(
+        refused("Compare file sync methods using one 8kB write:\n  fsync  9.7 ops/sec   146 usecs/\nop\n")
+            .contains("pg_test")
+    );
     let rbd = "bench  type write io_size 4096 io_threads 16 bytes 1073741824 pattern random\n  SEC       OPS\n\
                elapsed: 33   ops: 262144   ops/sec: 8000.00   bytes/sec: 31 MiB/s\n";
     assert_eq!(results(&run(rbd)), [("randwrite, 4 KiB, depth 16", [0, 8000], 0, Some(16))]);

@@ -238,6 +238,9 @@ impl BenchResult {
             if self.is_serial && figures.mean_s == 0.0 && figures.iops > 0.0 {
                 figures.mean_s = 1.0 / figures.iops;
             }
+            if figures.iops == 0.0 && figures.mean_s > 0.0 && block > 0.0 {
+                figures.iops = figures.bytes_per_second / block;
+            }
             // Programs round their MB/s, and count in units of their own. Others than these differ by more.
             let made = figures.iops * block;
             let is_near = figures.bytes_per_second == 0.0 || (0.8..1.2).contains(&(figures.bytes_per_second / made));

@@ -109,6 +109,12 @@ const PROGRAMS: &[ForeignProgram] = &[
         "this is from `pidstat`, which counts what processes do, not devices",
         IOSTAT_REMEDY,
     ),
+    ForeignProgram::of(&["i/o per s", "avglat"], "this is from DiskSpd, without the line `total:` of a table", WHOLE),
+    ForeignProgram::of(
+        &["compare file sync methods"],
+        "this is from `pg_test_fsync`, with lines that were changed",
+        WHOLE,
+    ),
     ForeignProgram::of(&["(q=", "t=", "mb/s"], "this is from CrystalDiskMark, with rows that were changed", CLAIM),
     ForeignProgram::of(&["i/o speed("], "this is from bench.sh, which has no rates of requests", MEASURE),
     ForeignProgram::of(
