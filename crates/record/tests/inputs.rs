@@ -325,6 +325,16 @@ fn broken_figures_are_located() {
     assert_eq!(diagnostic.place.map(|place| place.line), Some(line));
 }
 
+/// It was called cut off.
+#[test]
+fn output_of_a_run_that_failed_says_so() {
+    let text = "a: (g=0): rw=read, bs=(R) 4096B-4096B, (W) 4096B-4096B, (T) 4096B-4096B, ioengine=sync, iodepth=1\n\
+                fio-3.28\nStarting 1 process\nfio: pid=0, err=13/file:filesetup.c:174, func=open, error=Permission denied\n\n\n\
+                Run status group 0 (all jobs):\n";
+    let error = refused(text);
+    assert!(error.what.contains("fio ended with this error") && error.line == 4, "{error}");
+}
+
 #[test]
 fn human_readable_iostat_output_is_read() {
     let short =

@@ -259,8 +259,18 @@ impl NormalReader {
 
     /// Adds what is missing of a report that is cut off to its notes. Refuses one without a complete result.
     fn check_end(&mut self, text: &InputText, end: usize) -> Result<(), InputError> {
+        /// Lines among which fio says why it failed.
+        const LAST_LINES: usize = 20;
         let cut_off = |what: &str, remedy: &str| Err(text.cut_off(end, what, remedy));
         if self.blocks.is_empty() {
+            let is_failure =
+                |line: &str| line.starts_with("fio: ") && ["err=", "error"].iter().any(|word| line.contains(word));
+            let failed = (0..end).rev().take(LAST_LINES).find(|&index| is_failure(text.line(index).trim()));
+            if let Some(index) = failed {
+                let what = "fio ended with this error, without a result";
+                let error = text.error(index, text.line(index).trim(), what, "mend it, and run fio again");
+                return Err(InputError { is_cut_off: true, ..error });
+            }
             return cut_off("the output is cut off before the first result", REMEDY);
         }
         if self.groups.is_empty() && self.is_excerpt(text, end) {
