@@ -3,6 +3,7 @@
 use std::io::{Read, Write};
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use crate::common::json::Json;
@@ -16,6 +17,8 @@ const NULL: &str = "--name=n --ioengine=null --rw=randread --bs=4k --size=1g --i
 struct Terminal {
     script: Child,
     shown: Arc<Mutex<Vec<u8>>>,
+    /// Takes what is shown, until the terminal is closed.
+    reader: Option<JoinHandle<()>>,
     scratch: Scratch,
 }
 
@@ -53,13 +56,13 @@ impl Terminal {
             .expect("script of util-linux is installed");
         let shown = Arc::new(Mutex::new(Vec::new()));
         let (mut out, seen) = (script.stdout.take().unwrap(), Arc::clone(&shown));
-        std::thread::spawn(move || {
+        let reader = std::thread::spawn(move || {
             let mut buffer = [0; 4096];
             while let Ok(read @ 1..) = out.read(&mut buffer) {
                 seen.lock().unwrap().extend_from_slice(&buffer[..read]);
             }
         });
-        Self { script, shown, scratch }
+        Self { script, shown, reader: Some(reader), scratch }
     }
 
     /// Returns everything written to the terminal.
@@ -122,6 +125,7 @@ impl Terminal {
             assert!(began.elapsed() < TIME_LIMIT, "it does not end: {}", self.text());
             std::thread::sleep(Duration::from_millis(10));
         }
+        self.reader.take().unwrap().join().unwrap();
         let text = self.text();
         assert_eq!(text.matches(ENTER).count(), text.matches(LEAVE).count(), "the screen is left as often as entered");
         assert!(text.rfind(LEAVE) > text.rfind(ENTER) && text.rfind("\x1b[?25h") > text.rfind("\x1b[?25l"), "{text:?}");
