@@ -209,3 +209,21 @@ fn operations_that_the_options_cannot_do_are_of_other_sections() {
     let clones = run(&output(0));
     assert_eq!(clones.jobs[0].declared.rate_iops.read, Some(3000));
 }
+
+/// `new_group` begins a group beside the one before, which `stonewall` waits for.
+#[test]
+fn a_new_group_runs_beside_the_one_before() {
+    let job = |group: u32, options: &str| {
+        let kind = "{\"io_bytes\": 4096000, \"io_kbytes\": 4000, \"bw\": 400, \"runtime\": 10000, \"total_ios\": 1000, \"iops\": 100.0}";
+        format!(
+            "{{\"jobname\": \"j{group}\", \"groupid\": {group}, \"error\": 0, \"job options\": {{\"rw\": \"read\", \"bs\": \"4k\"{options}}}, \
+             \"read\": {kind}}}"
+        )
+    };
+    for (options, phases) in
+        [(", \"new_group\": \"1\"", 1), (", \"new_group\": \"0\"", 2), (", \"stonewall\": \"1\"", 2), ("", 2)]
+    {
+        let text = format!("{{\"fio version\": \"fio-3.1\", \"jobs\": [{}, {}]}}", job(0, ""), job(1, options));
+        assert_eq!(run(&text).phases().len(), phases, "{options}");
+    }
+}
