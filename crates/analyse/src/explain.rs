@@ -45,6 +45,9 @@ pub fn explain_job(run: &Run, index: usize, seen: &Observation, expectation: Opt
         }
     }
     remove_superseded(&mut findings);
+    if run.is_of_other_program() {
+        verdict::name_no_options(&mut findings);
+    }
     let engine = Some(job.declared.engine.clone()).filter(|engine| !engine.is_empty());
     Explanation { engine, ..explanation(&job.name, seen, findings, expectation) }
 }

@@ -4,7 +4,7 @@ use record::Run;
 use serde::Serialize;
 
 use crate::facts::Facts;
-use crate::{Code, Finding, Quantity, Severity, rules};
+use crate::{Code, Finding, Quantity, Remedy, Severity, rules};
 
 /// Findings about one result of a run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -44,8 +44,28 @@ pub fn analyse(run: &Run) -> Vec<Verdict> {
 
 fn verdict(job: usize, facts: Facts<'_>) -> Verdict {
     let mut findings = in_order(of_job(facts));
+    if facts.run.is_of_other_program() {
+        name_no_options(&mut findings);
+    }
     let headline = findings.remove(0);
     Verdict { job, headline, others: findings }
+}
+
+/// Removes remedies that are options of jobs: other programs have options of their own.
+pub(crate) fn name_no_options(findings: &mut [Finding]) {
+    let is_option = |remedy: &Remedy| {
+        matches!(
+            remedy,
+            Remedy::QueueingEngine { .. }
+                | Remedy::RaiseDepth { .. }
+                | Remedy::CompareDepth { .. }
+                | Remedy::CompareWorkers { .. }
+                | Remedy::AddWorkers { .. }
+                | Remedy::LowerDepth { .. }
+                | Remedy::FewerWorkers { .. }
+        )
+    };
+    findings.iter_mut().filter(|one| one.remedy.as_ref().is_some_and(is_option)).for_each(|one| one.remedy = None);
 }
 
 /// Returns the findings about one result, at least one.

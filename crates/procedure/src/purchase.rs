@@ -378,15 +378,20 @@ fn at_limit(seen: &Observation, variations: &[f64]) -> Option<String> {
 fn of_observation(name: &str, seen: &Observation) -> Derived {
     let iops = seen.iops.map(|known| known.value());
     let block = seen.block_bytes.or_else(|| seen.mean_bytes()).map(|known| known.value());
+    let bytes_per_sec = seen.bytes_per_second.map(|known| known.value()).filter(|_| iops.is_none());
     let need = Need {
         iops,
+        bytes_per_sec,
         block: block.map(|bytes| (bytes / 512.0).round().max(1.0) as u32 * 512),
         read_share: seen.read_share.unwrap_or(1.0),
         sequential: seen.random == Some(false),
         capacity: seen.region_bytes,
         ..Need::default()
     };
-    let figures = format!("{} IOPS", units::count(iops.unwrap_or(0.0)));
+    let figures = match bytes_per_sec {
+        Some(bytes) => format!("{}/s", units::Bytes::new(bytes as u64)),
+        None => format!("{} IOPS", units::count(iops.unwrap_or(0.0))),
+    };
     let mut lines = vec![format!("{name}: {figures}, as measured")];
     if block.is_none() {
         lines.push("the size of its operations is not known: 4 KiB is assumed (--bs)".to_owned());

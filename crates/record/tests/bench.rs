@@ -296,3 +296,52 @@ fn cut_results_of_benchmarks_have_no_wrong_figure() {
         }
     }
 }
+
+/// The row of the summary, of bytes in its columns of rates, was a result of its own.
+#[test]
+fn the_summary_of_ior_is_no_result() {
+    let text = "tasks : 1\nxfersize : 1 GiB\naccess    bw(MiB/s)  IOPS       Latency(s)  block(KiB) xfer(KiB)  open(s)    wr/rd(s)   close(s)   \
+                total(s)   iter\n------    ---------  ----       ----------  ---------- ---------  --------   --------   --------   \
+                --------   ----\nwrite     1290.00    1.26       0.79        1048576    1048576    0.01       7.90       0.01       7.94       \
+                0\nSummary of all tests:\nOperation   Max(MiB)   Min(MiB)  Mean(MiB)     StdDev   Max(OPs)   Min(OPs)  Mean(OPs)     StdDev    \
+                Mean(s)\nwrite        1290.00    1290.00    1290.00       0.00       1.26       1.26       1.26       0.00    7.94000\n";
+    let read = run(text);
+    assert_eq!((read.jobs.len(), (read.jobs[0].result.write.iops() * 100.0).round()), (1, 126.0));
+}
+
+/// The second replaced the first, and times of a test of the processor became those of files.
+#[test]
+fn results_without_a_line_between_them_are_told_apart() {
+    let twice = "10 requests completed in 9.0 s, 233 iops, 233.1 MiB/s\n10 requests completed in 9.0 s, 3.2 k iops, 3.1 GiB/s\n";
+    let iops: Vec<u64> = run(twice).jobs.iter().map(|job| job.result.ios()).collect();
+    assert_eq!(iops.len(), 2, "{iops:?}");
+    let files = SYSBENCH.replace("fsyncs/s:                     0.00\n", "");
+    let processor = "Number of threads: 1\nLatency (ms):\n         avg:                                    3.11\n";
+    assert_eq!(results(&run(&(processor.to_owned() + &files)))[0].2, 15_000);
+}
+
+#[test]
+fn old_and_new_lines_of_sysbench_are_read() {
+    let old = "Block size 16Kb\nUsing synchronous I/O mode\nDoing random r/w test\nOperations performed:  600 reads, 400 writes, 10 Other = \
+               1010 Total\ntotal time: 10.0s\n";
+    assert_eq!(results(&run(old))[0].1, [60, 40]);
+    let new = "Number of threads: 4\nBlock size 16KiB\nDoing sequential write (creation) test\nThroughput:\n  read:  IOPS=0.00 0.00 MiB/s \
+               (0.00 MB/s)\n  write: IOPS=1000.00 15.62 MiB/s (16.38 MB/s)\n  fsync: IOPS=9000.00\nLatency (ms):\n  avg: 0.40\n";
+    let read = run(new);
+    assert_eq!((results(&read)[0].1, results(&read)[0].2), ([0, 1000], 0), "0.40 ms are of writes and syncs");
+    assert!(has_note(&read, "10000 a second, which makes 4.00 in flight"), "{:?}", read.notes);
+}
+
+/// A row without a block size had that of the row above, and a rounded product was more than the one in flight.
+#[test]
+fn figures_of_one_row_are_not_those_of_the_next() {
+    let rows = "CrystalDiskMark 5.1.0 x64\n   Random Read 4KiB (Q= 32,T= 1) :   281.9 MB/s [ 68823.2 IOPS]\n      Sequential Read (T= 1) :   \
+                529.1 MB/s\n";
+    let read = run(rows);
+    assert_eq!(read.jobs[1].declared.block_sizes.read.max, 0, "{:?}", results(&read));
+    let rounded = run(
+        "--- /dev/sdq ioping statistics ---\n9 requests completed in 12.2 ms, 36 KiB read, 738 iops, 2.88 MiB/s\nmin/avg/max/mdev \
+                       = 1.0 ms / 1.4 ms / 2.0 ms / 0.1 ms\n",
+    );
+    assert_eq!(results(&rounded)[0].2, 1355);
+}

@@ -92,6 +92,8 @@ struct BenchResult {
     program: &'static str,
     name: String,
     line: usize,
+    /// Last line of which it has something.
+    taken_from: Option<usize>,
     /// Kind of the figures that follow.
     kind: BenchKind,
     figures: [BenchFigures; 4],
@@ -101,6 +103,8 @@ struct BenchResult {
     is_random: Option<bool>,
     is_direct: Option<bool>,
     read_share: Option<f64>,
+    /// Whether reads and writes are not told apart.
+    is_untold: bool,
     seconds: Option<f64>,
     /// Operations of all kinds, of which the mean latency is.
     events: f64,
@@ -120,11 +124,6 @@ impl BenchResult {
 
     fn of_mut(&mut self, kind: BenchKind) -> &mut BenchFigures {
         &mut self.figures[kind as usize]
-    }
-
-    /// Reports whether the rate of a kind, not of all, is known.
-    fn has(&self, kind: BenchKind) -> bool {
-        kind != BenchKind::All && self.of(kind).iops > 0.0
     }
 
     /// Reports whether there is a rate or latency.
@@ -159,6 +158,7 @@ impl BenchResult {
         let is_used = |f: &BenchFigures| f.iops > 0.0 || f.bytes_per_second > 0.0;
         let rw = match (self.is_random, is_used(&read), is_used(&write)) {
             (None, ..) | (_, false, false) => String::new(),
+            _ if self.is_untold => String::new(),
             (Some(is_random), true, true) => if is_random { "randrw" } else { "rw" }.to_owned(),
             (Some(is_random), reads, _) => {
                 format!("{}{}", if is_random { "rand" } else { "" }, if reads { "read" } else { "write" })
@@ -210,6 +210,7 @@ impl BenchResult {
         let workers = self.workers.filter(|workers| *workers > 1.0).map(|workers| format!("{workers} workers"));
         let is_used = |kind: BenchKind| self.of(kind).iops > 0.0 || self.of(kind).bytes_per_second > 0.0;
         let kind = match (rw, is_used(BenchKind::Read), is_used(BenchKind::Write)) {
+            ("", ..) if self.is_untold => None,
             ("", true, false) => Some("reads"),
             ("", false, true) => Some("writes"),
             ("", ..) => None,
@@ -235,7 +236,9 @@ impl BenchResult {
             if self.is_serial && figures.iops == 0.0 && figures.mean_s > 0.0 {
                 figures.iops = 1.0 / figures.mean_s;
             }
-            if self.is_serial && figures.mean_s == 0.0 && figures.iops > 0.0 {
+            // One operation after the other, so that a product above 1 was rounded up.
+            let is_rounded = (1.0..1.1).contains(&(figures.iops * figures.mean_s));
+            if self.is_serial && figures.iops > 0.0 && (figures.mean_s == 0.0 || is_rounded) {
                 figures.mean_s = 1.0 / figures.iops;
             }
             if figures.iops == 0.0 && figures.mean_s > 0.0 && block > 0.0 {
@@ -255,7 +258,8 @@ impl BenchResult {
         let all = self.of(BenchKind::All).clone();
         let rate = |result: &Self| result.of(BenchKind::Read).iops + result.of(BenchKind::Write).iops;
         if rate(self) == 0.0 && (all.iops > 0.0 || all.bytes_per_second > 0.0) {
-            if self.read_share.is_none() {
+            self.is_untold = self.read_share.is_none();
+            if self.is_untold {
                 notes.push("reads and writes are not told apart, and all count as reads".to_owned());
             }
             let reads = self.read_share.unwrap_or(1.0);
@@ -270,8 +274,9 @@ impl BenchResult {
             return;
         }
         let syncs = self.of(BenchKind::Sync).iops;
-        if all.mean_s > 0.0 && syncs > 0.0 && self.events > 0.0 {
-            let events = self.events / self.seconds.filter(|s| *s > 0.0).unwrap_or(f64::INFINITY);
+        if all.mean_s > 0.0 && syncs > 0.0 {
+            let counted = self.seconds.filter(|seconds| *seconds > 0.0 && self.events > 0.0);
+            let events = counted.map_or_else(|| rate(self) + syncs, |seconds| self.events / seconds);
             let in_flight = events * all.mean_s;
             notes.push(format!(
                 "the mean latency of {:.3} ms is of reads, writes and syncs together, {events:.0} a second, which makes \
@@ -320,6 +325,23 @@ impl BenchFigures {
 }
 
 impl BenchResult {
+    /// Reports whether the result already has a figure of a line.
+    fn has_any_of(&self, fields: &[Field<'_>]) -> bool {
+        let kind = fields.iter().find(|field| field.0 == "kind").map_or(self.kind, |field| BenchKind::named(field.2));
+        fields.iter().any(|(name, _, _)| {
+            let (kind, figure) =
+                name.split_once('.').map_or((kind, *name), |(kind, figure)| (BenchKind::named(kind), figure));
+            let figures = self.of(kind);
+            match figure {
+                "iops" => figures.iops > 0.0,
+                "count" => figures.count > 0.0,
+                "bw" => figures.bytes_per_second > 0.0,
+                "mean" => figures.mean_s > 0.0,
+                _ => false,
+            }
+        })
+    }
+
     /// Takes the fields of a line; `false`, and no change, if one cannot be read.
     fn take(&mut self, fields: &[Field<'_>]) -> bool {
         let mut taken = self.clone();
@@ -447,21 +469,31 @@ impl BenchFormat {
                 if pattern.role == Role::Head {
                     head = line.to_lowercase().split_whitespace().collect::<Vec<_>>().join(" ");
                 }
-                // A second table of reads belongs to another result.
-                let is_again = matches!(fields[..], [("kind", _, kind)] if draft.has(BenchKind::named(kind)));
+                // What the result has already belongs to another one.
+                let is_again = draft.taken_from != Some(index) && draft.has_any_of(&fields);
                 if (pattern.role == Role::Begins || is_again) && draft.has_figures() {
                     let next = self.after(&draft);
                     results.push(std::mem::replace(&mut draft, next));
                 }
                 if !draft.has_figures() {
                     draft.line = index;
+                    if pattern.role == Role::Begins {
+                        // Times of a test of something else, such as the processor.
+                        draft.figures = Default::default();
+                    }
                 }
-                if !draft.take(&fields) || pattern.role != Role::Ends {
+                if pattern.role != Role::Ends {
+                    draft.taken_from = if draft.take(&fields) { Some(index) } else { draft.taken_from };
                     continue;
                 }
-                if draft.has_figures() {
-                    let next = self.after(&draft);
-                    results.push(std::mem::replace(&mut draft, next));
+                // What the last line says of the load is of this result alone.
+                let mut ended = draft.clone();
+                if !ended.take(&fields) {
+                    continue;
+                }
+                if ended.has_figures() {
+                    draft = self.after(&draft);
+                    results.push(ended);
                 }
                 break;
             }

@@ -132,6 +132,10 @@ pub(super) const FORMATS: [BenchFormat; 14] = [
                 line(Says, "Doing {order} test"),
                 line(Begins, "File operations:"),
                 line(Begins, "Operations performed: {read.count} Read, {write.count} Write, {} Other = {} Total"),
+                line(Begins, "Operations performed: {read.count} reads, {write.count} writes, {} Other = {} Total"),
+                line(Says, "read: IOPS={read.iops} {read.bw MiB} MiB/s ({})"),
+                line(Says, "write: IOPS={write.iops} {write.bw MiB} MiB/s ({})"),
+                line(Says, "fsync: IOPS={sync.iops}"),
                 line(Says, "reads/s: {read.iops}"),
                 line(Says, "writes/s: {write.iops}"),
                 line(Says, "fsyncs/s: {sync.iops}"),
@@ -148,7 +152,6 @@ pub(super) const FORMATS: [BenchFormat; 14] = [
         )
     },
     BenchFormat {
-        keeps_settings: true,
         ..format(
             "DiskSpd",
             &[
@@ -288,6 +291,8 @@ pub(super) const FORMATS: [BenchFormat; 14] = [
                 line(Says, "xfersize : {block}"),
                 line(Says, "ordering in a file : {order}"),
                 line(Head, "access bw(MiB/s) IOPS {}"),
+                // The summary repeats the results above it.
+                line(Head, "Operation Max(MiB) {}"),
                 under("access bw(mib/s) iops", Ends, "{kind} {bw MiB} {iops} {} {} {} {} {} {} {seconds s} {}"),
             ],
         )
