@@ -648,3 +648,14 @@ fn shortened_lines_of_fio_output_are_left_out() {
         FIRST_TRY.replace("16=0.6%, 32=98.7%, >=64=0.0%", "...").replace(" pid=12345: Sun Mar 29", " pid=12345: ...");
     assert_eq!(run(&text).jobs[0].result.read, run(FIRST_TRY).jobs[0].result.read);
 }
+
+#[test]
+fn the_status_of_groups_alone_is_refused_by_name() {
+    for text in [
+        "Run status group 0 (all jobs):\n   READ: bw=94.1MiB/s (98.7MB/s), 94.1MiB/s-94.1MiB/s (98.7MB/s-98.7MB/s), io=2823MiB (2960MB), run=30001-30001msec\n",
+        "   READ: io=2823.0MB, aggrb=96354KB/s, minb=96354KB/s, maxb=96354KB/s, mint=30001msec, maxt=30001msec\n",
+    ] {
+        let error = refused(text);
+        assert!(error.what.contains("status of fio's groups"), "{error}");
+    }
+}

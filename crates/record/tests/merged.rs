@@ -227,3 +227,16 @@ fn a_new_group_runs_beside_the_one_before() {
         assert_eq!(run(&text).phases().len(), phases, "{options}");
     }
 }
+
+/// Other programs sort the keys of a document as text: `16` before `2`.
+#[test]
+fn classes_of_a_document_are_in_the_order_of_their_numbers() {
+    let kind = "{\"io_bytes\": 4096000, \"io_kbytes\": 4000, \"bw\": 4000, \"runtime\": 1000, \"total_ios\": 1000, \"iops\": 1000.0, \
+                \"clat_ns\": {\"mean\": 15990000.0, \"max\": 20000000, \"N\": 1000}, \"lat_ns\": {\"mean\": 15990000.0, \"max\": 20000000, \
+                \"N\": 1000}}";
+    let text = format!(
+        "{{\"fio version\": \"fio-3.33\", \"jobs\": [{{\"jobname\": \"a\", \"groupid\": 0, \"error\": 0, \"iodepth_level\": {{\"1\": 0.1, \
+         \"16\": 99.6, \"2\": 0.1, \"32\": 0.0, \"4\": 0.1, \"8\": 0.1, \">=64\": 0.0}}, \"read\": {kind}}}]}}"
+    );
+    assert_eq!(run(&text).jobs[0].declared.in_flight_possible, Some(16));
+}
