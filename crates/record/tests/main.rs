@@ -7,6 +7,7 @@ mod claims;
 mod collect;
 mod corpus;
 mod diskstats;
+mod enclosed;
 mod excerpts;
 mod fio_truths;
 mod inputs;

@@ -1,12 +1,19 @@
 //! fio's JSON document.
 
+use std::cmp::Ordering;
 use std::fmt;
 use std::marker::PhantomData;
 
 use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, Visitor};
 
-/// Keys and values in document order, including repeated keys.
+/// Returns the number of a class, and whether it is the last one: `>=64`, which may follow `64`.
+fn class(key: &str) -> Option<(f64, bool)> {
+    let number = key.strip_prefix(">=");
+    Some((number.unwrap_or(key).parse().ok()?, number.is_some()))
+}
+
+/// Keys and values in document order, or in that of classes, including repeated keys.
 #[derive(Clone, Debug, Default)]
 pub(super) struct FioPairs<V>(pub(super) Vec<(String, V)>);
 
@@ -19,9 +26,13 @@ impl<'de, V: Deserialize<'de>> Deserialize<'de> for FioPairs<V> {
                 f.write_str("an object")
             }
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-                let mut pairs = Vec::new();
+                let mut pairs: Vec<(String, V)> = Vec::new();
                 while let Some(pair) = map.next_entry()? {
                     pairs.push(pair);
+                }
+                // Other programs sort keys as text: `16` before `2`.
+                if pairs.iter().all(|(key, _)| class(key).is_some()) {
+                    pairs.sort_by(|(a, _), (b, _)| class(a).partial_cmp(&class(b)).unwrap_or(Ordering::Equal));
                 }
                 Ok(FioPairs(pairs))
             }
