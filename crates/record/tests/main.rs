@@ -16,4 +16,5 @@ mod merged;
 mod servers;
 mod store;
 mod tables;
+mod terse;
 mod truths;
