@@ -59,6 +59,9 @@ const ETCD: &str =
     "give its histograms: `curl -s http://HOST:2381/metrics | grep -E 'etcd_disk_(wal_fsync|backend_commit)'`";
 const DATABASE: &str = "give what the disk did meanwhile: `iostat -x -o JSON 1 30`";
 
+const GROUPS: &str = "this is the status of fio's groups, without the results above it, which have IOPS and latencies";
+const GROUPS_REMEDY: &str = "give the whole output, with the lines from `NAME: (groupid=0, jobs=1)` on";
+
 /// Other programs, each with what a user can give instead.
 const PROGRAMS: &[ForeignProgram] = &[
     ForeignProgram::of(&["extended device statistics"], "this is from `iostat` of FreeBSD or Solaris", BSD_REMEDY),
@@ -110,6 +113,9 @@ const PROGRAMS: &[ForeignProgram] = &[
         IOSTAT_REMEDY,
     ),
     ForeignProgram::of(&["i/o per s", "avglat"], "this is from DiskSpd, without the line `total:` of a table", WHOLE),
+    ForeignProgram::of(&["run status group"], GROUPS, GROUPS_REMEDY),
+    ForeignProgram::of(&["aggrb=", "mint="], GROUPS, GROUPS_REMEDY),
+    ForeignProgram::of(&[": bw=", " run=", "msec"], GROUPS, GROUPS_REMEDY),
     ForeignProgram::of(
         &["compare file sync methods"],
         "this is from `pg_test_fsync`, with lines that were changed",

@@ -321,21 +321,22 @@ impl NormalBlock {
 
     fn processor(&mut self, line: NormalLine<'_>) -> Result<(), InputError> {
         self.cpu_percent = [line.figure("usr", percent)?, line.figure("sys", percent)?];
-        // Authors leave out the counts behind the percentages.
-        if line.text.ends_with('%') {
-            return Ok(());
-        }
+        // Authors leave out the counts behind the percentages, and the first versions of fio printed some of them.
+        let count = |name: &str| match line.find(name).is_some() || (line.may_be_cut() && !line.text.ends_with('%')) {
+            true => line.figure(name, integer),
+            false => Ok(0),
+        };
         self.result.result.cpu = CpuUseRecord {
-            context_switches: line.figure("ctx", integer)?,
-            major_faults: line.figure("majf", integer)?,
-            minor_faults: line.figure("minf", integer)?,
+            context_switches: count("ctx")?,
+            major_faults: count("majf")?,
+            minor_faults: count("minf")?,
             ..CpuUseRecord::default()
         };
         Ok(())
     }
 
-    /// Reads `issued rwts: total=6158,6670,0,389 short=0,0,0,0 dropped=0,0,0,0`; older versions print three figures, or
-    /// `total=r=25600/w=0/d=0`.
+    /// Reads `issued rwts: total=6158,6670,0,389 short=0,0,0,0 dropped=0,0,0,0`; older versions print three figures,
+    /// `total=r=25600/w=0/d=0`, or `total=25600/0, short=0/0`.
     fn counts(&mut self, line: NormalLine<'_>) -> Result<(), InputError> {
         let group = |names: &[&str]| {
             let behind = names.iter().find_map(|name| line.text.split_once(name).map(|(_, behind)| behind));
@@ -343,7 +344,9 @@ impl NormalBlock {
             let number = |part: &str| part.trim_start_matches(['r', 'w', 'd', '=']).parse::<u64>().ok();
             line.read(list, |list| {
                 let parts = list.split([',', '/']).filter(|part| !part.is_empty()).map(number);
-                parts.collect::<Option<Vec<u64>>>().filter(|numbers| (3..=4).contains(&numbers.len()))
+                let mut numbers = parts.collect::<Option<Vec<u64>>>().filter(|parts| (2..=4).contains(&parts.len()))?;
+                numbers.resize(numbers.len().max(3), 0);
+                Some(numbers)
             })
         };
         let (total, short) = (group(&["total="])?, group(&["short="])?);

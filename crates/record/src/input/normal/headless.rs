@@ -13,7 +13,7 @@ fn begin(line: NormalLine<'_>) -> Option<NormalBlock> {
     let mut block = NormalBlock::default();
     block.begins = line.index;
     block.result.workers = 1;
-    let is_rates = ["read", "write", "trim"].iter().any(|kind| line.text.starts_with(kind));
+    let is_rates = ["read", "write", "trim", "mixed"].iter().any(|kind| line.text.starts_with(kind));
     (is_rates && block.line(line).is_ok() && block.has_transfers()).then_some(block)
 }
 
