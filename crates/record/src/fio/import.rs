@@ -311,7 +311,8 @@ impl JobEntry {
         let longest = runtimes.into_iter().max().unwrap_or(0);
         let sum = runtimes.into_iter().fold(0, u64::saturating_add);
         match self.job_runtime {
-            Some(ms) if verifies && ms.abs_diff(sum) <= sum / 50 => sum,
+            // Each of the times is rounded.
+            Some(ms) if verifies && ms.abs_diff(sum) <= sum / 50 + 1 => sum,
             _ => longest,
         }
     }
