@@ -413,6 +413,15 @@ fn errors_are_distrusted_unless_tolerated() {
     assert_eq!(finding(&run, Code::ErrorsSeen).unwrap().value(Quantity::FirstError), Some(5.0));
 }
 
+/// A job that ended with an error was said to have had one failed operation.
+#[test]
+fn errors_that_were_not_counted_have_no_number() {
+    let mut run = queue_full(32, 1_000_000);
+    run.jobs[0].error = 22;
+    let found = finding(&run, Code::ErrorsSeen).unwrap();
+    assert_eq!((found.value(Quantity::Errors), found.value(Quantity::FirstError)), (None, Some(22.0)));
+}
+
 #[test]
 fn sudden_change_is_reported_once() {
     let mut run = queue_full(32, 1_000_000);

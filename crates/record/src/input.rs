@@ -10,6 +10,7 @@ mod command;
 mod counters;
 mod dbench;
 mod diskstats;
+mod enclosed;
 mod fio_lines;
 mod fio_log;
 mod foreign;

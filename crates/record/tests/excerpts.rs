@@ -239,3 +239,60 @@ fn counted_kinds_without_lines_are_left_out() {
     let run = run(&(announced("a", "randrw", "libaio", 1) + &result("a", "read", "10000,4000,0,0")));
     assert_eq!((run.jobs[0].result.ios(), run.jobs[0].result.write.ios), (10_000, 0));
 }
+
+/// Refused: the results above such a line were left out too.
+#[test]
+fn the_status_of_groups_may_be_shortened() {
+    let closing =
+        |line: &str| format!("{}\nRun status group 0 (all jobs):\n{line}\n\n", result("a", "read", "10000,0,0,0"));
+    for line in [
+        "   READ: bw=39.1MiB/s",
+        "   READ: bw=39.1MiB/s (41.0MB/s), 39.1MiB/s-39.1MiB/s (41.0MB/s-41.0MB/s), io=39.1MiB (41.0MB),",
+        "   READ: bw=39.1MiB/s (41.0MB/s), io=39.1MiB (41.0MB), run=1000-1000msec",
+    ] {
+        let run = run(&closing(line));
+        assert_eq!(
+            (run.jobs[0].result.read.ios, run.quotes.len()),
+            (10_000, line.matches('=').count() + usize::from(line.contains("run=")))
+        );
+    }
+    let wrapped =
+        closing("   READ: io=40000KB, aggrb=40000KB/s, minb=40000KB/s,\nmaxb=40000KB/s, mint=1000msec, maxt=1000msec");
+    assert_eq!(run(&wrapped).quotes.len(), 4);
+}
+
+/// fio 1 counts context switches alone, and no discards.
+#[test]
+fn the_first_versions_are_read() {
+    let whole = result("a", "read", "10000,0,0,0");
+    let issued = whole.lines().find(|line| line.contains("issued")).unwrap();
+    let first =
+        whole.replace(issued, "     issued r/w: total=10000/0, short=0/0").replace("ctx=9, majf=0, minf=1", "ctx=9");
+    let read = |text: &str| {
+        let result = run(text).jobs.remove(0).result;
+        (result.read.ios, result.cpu.context_switches)
+    };
+    assert_eq!((read(&first), read(&whole)), ((10_000, 9), (10_000, 9)));
+}
+
+/// Rates of unified kinds alone were refused.
+#[test]
+fn lines_of_unified_kinds_alone_are_read() {
+    let whole = result("a", "mixed", "10000,0,0,0");
+    let (_, lines) = whole.split_once('\n').unwrap();
+    let run = run(lines);
+    assert_eq!(run.jobs[0].result.read.ios, 10_000);
+    assert!(run.notes.iter().any(|note| note.text.ends_with("count as reads")), "{:?}", run.notes);
+}
+
+#[test]
+fn the_status_of_groups_alone_is_named() {
+    for text in [
+        "Run status group 0 (all jobs):\n   READ: bw=39.1MiB/s (41.0MB/s), io=39.1MiB (41.0MB), run=1000-1000msec\n",
+        "  WRITE: bw=39.1MiB/s (41.0MB/s), 39.1MiB/s-39.1MiB/s (41.0MB/s-41.0MB/s), io=39MiB (41MB), run=1-1msec\n",
+        "   READ: io=25604MB, aggrb=123856KB/s, minb=966KB/s, maxb=979KB/s, mint=209216msec, maxt=211684msec\n",
+    ] {
+        let error = read_inputs("input", text.as_bytes()).unwrap_err();
+        assert!(error.what.contains("the status of fio's groups"), "{error}");
+    }
+}

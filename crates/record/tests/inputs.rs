@@ -524,7 +524,9 @@ fn terse_fields_are_read() {
     let read = &job.result.read;
     assert_eq!((read.bytes, read.runtime_ns, read.latency.mean_ns), (40 << 20, 10_000_000_000, 100_500.0));
     assert_eq!(read.service.percentile_ns(99.0), Some(800_000));
-    assert!((read.iops() - 1024.5).abs() < 0.1, "truncated to an integer");
+    assert!((read.iops() - 1024.0).abs() < 0.1, "by blocks of 4 KiB");
+    let unlike = run(&line.replacen(";40960;", ";40000;", 1)).jobs[0].result.read.iops();
+    assert!((unlike - 1024.5).abs() < 0.1, "between 1,024 and 1,025: {unlike}");
     assert_eq!(job.declared.in_flight_possible, None, "0.10 in flight: of how many is not known");
     let full = line.replace(latency, "10;1900;976.000000;20.250000");
     assert_eq!(run(&full).jobs[0].declared.in_flight_possible, Some(1), "1.00 in flight, and never more");

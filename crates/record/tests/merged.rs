@@ -182,6 +182,20 @@ fn reading_back_is_no_second_worker() {
     }
 }
 
+/// Times of some milliseconds are rounded by more than a fiftieth.
+#[test]
+fn reading_back_within_milliseconds_is_no_second_worker() {
+    let mut document: serde_json::Value = serde_json::from_str(TWO_SECTIONS).unwrap();
+    let job = &mut document["jobs"][0];
+    job["job options"]["verify"] = "crc32c".into();
+    job["read"]["runtime"] = 20.into();
+    job["write"] = job["read"].clone();
+    job["write"]["runtime"] = 21.into();
+    job["job_runtime"] = 40.into();
+    let run = run(&document.to_string());
+    assert_eq!((run.jobs[0].workers, run.notes.len()), (1, 0), "{:?}", run.notes);
+}
+
 /// Without `job_runtime` (up to fio 3.6) the writes of another section show that the options are not those of all.
 #[test]
 fn operations_that_the_options_cannot_do_are_of_other_sections() {

@@ -24,7 +24,8 @@ pub(crate) fn errors(facts: Facts<'_>) -> Option<Finding> {
     let severity = if tolerated { Severity::Warning } else { Severity::Distrust };
     let first = if result.first_error == 0 { job.error } else { result.first_error };
     let finding = Finding::new(Code::ErrorsSeen, severity)
-        .with(Quantity::Errors, result.errors.max(1) as f64, EvidenceSource::Counters)
+        // fio does not count operations that ended the job.
+        .with(Quantity::Errors, (result.errors > 0).then_some(result.errors as f64), EvidenceSource::Counters)
         .with(Quantity::FirstError, f64::from(first), EvidenceSource::Counters);
     Some(finding)
 }

@@ -309,7 +309,7 @@ impl NormalReader {
         }
         let last = NormalLine::of(text, end.saturating_sub(1));
         let recognised = |line: NormalLine<'_>| match self.section {
-            NormalSection::Groups => matches!(closing::group(line), Ok(Some(_))) || line.text.starts_with("Run status"),
+            NormalSection::Groups => closing::is_whole_group(line) || line.text.starts_with("Run status"),
             NormalSection::Disks => matches!(closing::disk(line), Ok(Some(_))),
             NormalSection::Head | NormalSection::Result => true,
         };

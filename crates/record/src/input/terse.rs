@@ -1,8 +1,11 @@
-//! Reads fio's terse output of versions 3 to 5 of that format: one line of fields for each job, as printed with
+//! Reads fio's terse output of versions 2 to 5 of that format: one line of fields for each job, as printed with
 //! `--minimal` and `--output-format=terse`.
 //!
 //! The format lacks counts of operations, depths and block sizes. Operations are computed from IOPS, which fio
-//! truncates to integers, and the depth from the distribution of depths. Fields: fio's HOWTO, "Terse output".
+//! truncates to integers, or from bytes where a single block size agrees with them; the depth from the distribution of
+//! depths. Fields: fio's HOWTO, "Terse output".
+
+mod runs;
 
 use std::ops::Range;
 
@@ -16,75 +19,93 @@ use crate::{
 /// Slots for percentiles, whether used or not.
 const PERCENTILES: usize = 20;
 
-/// Layout of a version of the format.
+/// Fields of a kind of operations before its percentiles.
+const BEFORE_PERCENTILES: usize = 12;
+
+/// Fields of the processor, depths and latencies, behind the kinds of operations.
+const BEHIND_KINDS: usize = 5 + 7 + 10 + 12;
+
+/// Fields of the shortest lines, with one kind of operations.
+const LEAST: usize = 4 + BEFORE_PERCENTILES + PERCENTILES + 4 + 5 + BEHIND_KINDS;
+
+/// Layout of a line.
 #[derive(Clone, Copy, Debug)]
 struct TerseLayout {
-    kinds: usize,
+    /// Fields before the first kind of operations.
+    head: usize,
     /// Whether samples are counted, and IOPS samples printed.
     samples: bool,
+    /// Kinds of operations that its version prints.
+    kinds: usize,
+    /// Kinds with percentiles on the line: one if they are unified (`unified_rw_reporting`), or one more if both are
+    /// printed.
+    printed: usize,
 }
 
 impl TerseLayout {
-    fn of(number: &str) -> Option<Self> {
-        let (kinds, samples) = match number {
-            "3" => (2, false),
-            "4" => (3, false),
-            "5" => (3, true),
+    /// Returns the layout of a line, even if it is truncated; `None` for lines in other formats.
+    fn of(fields: &[&str]) -> Option<Self> {
+        let is_of_fio = fields.get(1).is_some_and(|field| field.starts_with("fio-"));
+        let (head, kinds, samples) = match *fields.first()? {
+            "2" if !is_of_fio => (4, 3, false),
+            "3" if is_of_fio => (5, 2, false),
+            "4" if is_of_fio => (5, 3, false),
+            "5" if is_of_fio => (5, 3, true),
             _ => return None,
         };
-        Some(Self { kinds, samples })
+        let layout = Self { head, samples, kinds, printed: 0 };
+        let has_percentiles =
+            |at: &usize| fields.get(at + BEFORE_PERCENTILES).is_some_and(|field| field.contains("%="));
+        let printed = (0..=kinds).map(|kind| layout.kind(kind)).take_while(has_percentiles).count();
+        // Version 2 does not name the program.
+        let is_known = is_of_fio || printed > 0 && fields[2..4].iter().all(|field| field.parse::<u32>().is_ok());
+        is_known.then_some(Self { printed, ..layout })
+    }
+
+    /// Returns the index of the first field of a kind.
+    const fn kind(self, number: usize) -> usize {
+        let bandwidth = if self.samples { 11 } else { 5 };
+        self.head + number * (BEFORE_PERCENTILES + PERCENTILES + 4 + bandwidth)
+    }
+
+    /// Returns the index of the first field of the processor.
+    const fn processor(self) -> usize {
+        self.kind(self.printed)
     }
 
     /// Returns the number of fields before those of devices.
     const fn fields(self) -> usize {
-        let bandwidth = if self.samples { 11 } else { 5 };
-        5 + self.kinds * (4 + 4 + 4 + PERCENTILES + 4 + bandwidth) + 5 + 7 + 10 + 12
+        self.processor() + BEHIND_KINDS
+    }
+
+    const fn is_unified(self) -> bool {
+        self.printed == 1
+    }
+
+    /// Reports whether a line has all fields of its layout.
+    const fn is_whole(self, fields: usize) -> bool {
+        (self.is_unified() || self.printed >= self.kinds) && fields >= self.fields()
     }
 }
 
 /// Returns the fields of a line, without a prefix of a log or web page.
-fn fields(line: &str) -> &str {
+fn fields(line: &str) -> Vec<&str> {
     let line = line.trim();
     let begins = |at: usize| {
         at.checked_sub(1).filter(|&at| line.is_char_boundary(at) && line[at..].starts_with(['3', '4', '5']))
     };
-    line.find(";fio-").and_then(begins).map_or(line, |at| &line[at..]).trim_end_matches('`')
+    let line = line.find(";fio-").and_then(begins).map_or(line, |at| &line[at..]);
+    line.trim_end_matches('`').split(';').collect()
 }
 
-/// Returns the layout of a terse line, even if it is truncated; `None` for other lines.
-fn layout(line: &str) -> Option<TerseLayout> {
-    let (number, rest) = fields(line).split_once(';')?;
-    TerseLayout::of(number).filter(|_| rest.starts_with("fio-"))
-}
-
-/// Returns the lines of each run. Lines of one run follow each other; a repeated job begins another run.
+/// Returns the lines of each run.
 pub(super) fn runs(text: &InputText) -> Vec<Range<usize>> {
-    let mut runs: Vec<Range<usize>> = Vec::new();
-    let mut jobs: Vec<(&str, &str)> = Vec::new();
-    for (index, line) in text.lines().enumerate() {
-        if layout(line).is_none() {
-            continue;
-        }
-        let mut fields = fields(line).split(';').skip(2);
-        let job = (fields.next().unwrap_or_default(), fields.next().unwrap_or_default());
-        let after_total = runs.last().is_some_and(|run| is_total(text.line(run.start)));
-        match runs.last_mut() {
-            Some(run) if run.end == index && !jobs.contains(&job) && !is_total(line) && !after_total => {
-                run.end = index + 1;
-            }
-            _ => {
-                jobs.clear();
-                runs.push(index..index + 1);
-            }
-        }
-        jobs.push(job);
-    }
-    runs
+    runs::of(text)
 }
 
 /// Reports whether a line is the total over all servers of fio's client.
 pub(super) fn is_total(line: &str) -> bool {
-    fields(line).split(';').nth(2) == Some(fio::ALL_CLIENTS)
+    fields(line).get(2) == Some(&fio::ALL_CLIENTS)
 }
 
 /// Reads the run on some lines.
@@ -105,7 +126,15 @@ pub(super) fn read(text: &InputText, lines: Range<usize>) -> Result<Run, InputEr
             processor: None,
             program: None,
         });
-        run.notes.push(Note { job: Some(job.name.clone()), text: NOTE.to_owned() });
+        let is_idle = job.result.kinds().all(|(_, kind)| kind.ios == 0);
+        let no_discards = (is_idle && fields(text.line(index))[0] == "3").then_some(NO_DISCARDS);
+        for note in std::iter::once(NOTE).chain(no_discards) {
+            let note = Note { job: Some(job.name.clone()), text: note.to_owned() };
+            // Clones have one name.
+            if !run.notes.contains(&note) {
+                run.notes.push(note);
+            }
+        }
         if job.error != 0 {
             run.outcome = RunOutcome::Failed;
         }
@@ -117,6 +146,9 @@ pub(super) fn read(text: &InputText, lines: Range<usize>) -> Result<Run, InputEr
 const NOTE: &str =
     "terse output names no depth, block size or number of jobs: they are estimated from its other figures";
 
+/// Note on a line of a version that prints reads and writes only, which has neither.
+const NO_DISCARDS: &str = "version 3 of terse output leaves out discards (`--terse-version=4` prints them)";
+
 const REMEDY: &str = "give the integer line, or make it anew with `--output-format=json`";
 
 /// The unread fields of one line.
@@ -124,19 +156,24 @@ struct TerseFields<'a> {
     text: &'a InputText,
     index: usize,
     layout: TerseLayout,
-    fields: std::iter::Peekable<std::str::Split<'a, char>>,
+    fields: std::vec::IntoIter<&'a str>,
 }
 
 impl<'a> TerseFields<'a> {
     fn of(text: &'a InputText, index: usize) -> Result<Self, InputError> {
-        let line = fields(text.line(index));
-        let count = line.split(';').count();
-        let layout = layout(line).filter(|layout| count >= layout.fields());
+        let fields = fields(text.line(index));
+        let count = fields.len();
+        let layout = TerseLayout::of(&fields).filter(|layout| layout.is_whole(count));
         let Some(layout) = layout else {
-            let what = format!("the terse line is cut off: it has {count} fields");
+            let what = match count >= LEAST {
+                true => {
+                    "the fields of this terse line are not where fio prints them: a name may contain `;`".to_owned()
+                }
+                false => format!("the terse line is cut off: it has {count} fields"),
+            };
             return Err(text.error_at(index, text.line(index).chars().count() + 1, 0, what, REMEDY));
         };
-        Ok(Self { text, index, layout, fields: line.split(';').peekable() })
+        Ok(Self { text, index, layout, fields: fields.into_iter() })
     }
 
     fn next<T>(&mut self, read: impl Fn(&str) -> Option<T>) -> Result<T, InputError> {
@@ -161,16 +198,22 @@ impl<'a> TerseFields<'a> {
 
     fn job(&mut self, run: &mut Run) -> Result<JobResult, InputError> {
         self.fields.next();
-        let version = self.fields.next().unwrap_or_default();
+        let version = if self.layout.head > 4 { self.fields.next().unwrap_or_default() } else { "" };
         run.tool = Tool { name: "fio".to_owned(), version: version.trim_start_matches("fio-").to_owned() };
         let name = self.fields.next().unwrap_or_default().to_owned();
         let group = self.next(|field| field.parse().ok())?;
         let error = self.next(|field| field.parse().ok())?;
         let mut job = JobResult { name, group, error, workers: 1, ..JobResult::default() };
-        for kind in DataKind::ALL.into_iter().take(self.layout.kinds) {
+        for kind in DataKind::ALL.into_iter().take(self.layout.kinds.min(self.layout.printed)) {
             let (result, quotes) = self.direction(kind)?;
             *job.result.kind_mut(kind) = result;
             job.quotes.extend(quotes);
+        }
+        if self.layout.is_unified() {
+            run.notes.push(Note { job: Some(job.name.clone()), text: fio::mixed_note(None) });
+        } else if self.layout.printed > self.layout.kinds {
+            // The kinds above, as one.
+            self.direction(DataKind::Read)?;
         }
         let cpu = [self.percent()?, self.percent()?];
         let [context_switches, major_faults, minor_faults] = [self.integer()?, self.integer()?, self.integer()?];
@@ -212,8 +255,9 @@ impl<'a> TerseFields<'a> {
         let (bandwidth_kib, iops_samples) = self.samples()?;
         let runtime_ns = runtime_ms.saturating_mul(1_000_000);
         // fio truncated the value, so it lies up to one above.
-        let middle = if iops.fract() == 0.0 && iops > 0.0 { iops + 0.5 } else { iops };
-        let ios = (middle * runtime_ms as f64 / 1000.0).round() as u64;
+        let middle = if iops.fract() == 0.0 && kib > 0 { iops + 0.5 } else { iops };
+        let bytes = kib.saturating_mul(1024);
+        let ios = operations(bytes, (iops, middle), runtime_ms);
         let of = |stats: LatencyStats| LatencyStats { count: if stats.max_ns > 0 { ios } else { 0 }, ..stats };
         let quote = |what, value: f64, step: f64| Quote {
             what,
@@ -234,7 +278,7 @@ impl<'a> TerseFields<'a> {
         };
         let result = DirectionResult {
             ios,
-            bytes: kib.saturating_mul(1024),
+            bytes,
             runtime_ns,
             submission: of(submission),
             service: LatencyStats { quoted, ..of(service) },
@@ -315,6 +359,22 @@ impl<'a> TerseFields<'a> {
         job.description = rest.first().filter(|text| !text.is_empty()).map(|text| (*text).to_owned());
         Ok(())
     }
+}
+
+/// Returns the operations of a kind by its bytes if a single block size agrees with its truncated IOPS, which lie between
+/// these and the next integer, and otherwise by the middle of them. fio computes IOPS from the runtime that it prints.
+fn operations(bytes: u64, (iops, middle): (f64, f64), runtime_ms: u64) -> u64 {
+    const SECTOR: u64 = 512;
+    let seconds = runtime_ms as f64 / 1000.0;
+    let (least, most) = (iops * seconds, (iops + 1.0) * seconds);
+    let estimate = (middle * seconds).round() as u64;
+    if least < 1.0 {
+        return estimate;
+    }
+    // Bytes are truncated to KiB.
+    let smallest = (bytes as f64 / most / SECTOR as f64).ceil() as u64;
+    let largest = ((bytes + 1024) as f64 / least / SECTOR as f64).floor() as u64;
+    if smallest == largest && smallest > 0 { (bytes + 1023) / (smallest * SECTOR) } else { estimate }
 }
 
 /// Parses a number and nothing else; versions before 2.1 printed `-nan` for empty means.

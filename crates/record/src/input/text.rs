@@ -1,6 +1,6 @@
 //! Lines and numbers of a text.
 
-use super::{InputError, MAKE, binary, prefix, wrapped};
+use super::{InputError, MAKE, binary, enclosed, prefix, wrapped};
 
 /// Note on a truncated last line.
 pub(super) const CUT_LINE: &str = "the last line is cut off, and left out";
@@ -27,7 +27,7 @@ impl InputText {
             return Err(error);
         }
         let mail = quoted_printable(bytes);
-        let raw = String::from_utf8_lossy(mail.as_deref().unwrap_or(bytes));
+        let raw = enclosed::opened(String::from_utf8_lossy(mail.as_deref().unwrap_or(bytes)));
         let mut text = Self {
             name: name.to_owned(),
             whole: String::with_capacity(raw.len()),

@@ -578,4 +578,28 @@ mod tests {
             "1,200 operations failed, the first with error 5 (Input/output error)."
         );
     }
+
+    #[test]
+    fn errors_that_were_not_counted_ended_the_job() {
+        let error = |number: f64| [(Quantity::FirstError, number)];
+        assert_eq!(sentence(Code::ErrorsSeen, &error(22.0), None), "The job ended with error 22 (Invalid argument).");
+        assert_eq!(
+            sentence(Code::ErrorsSeen, &error(84.0), None),
+            "A block is not what was written: the verification failed."
+        );
+    }
+
+    #[test]
+    fn discards_are_no_writes_of_a_rate() {
+        let kept = [
+            (Quantity::RateAsked, 1_000.0),
+            (Quantity::RateReached, 1_000.0),
+            (Quantity::WriteRateAsked, 500.0),
+            (Quantity::WriteRateReached, 500.0),
+        ];
+        assert_eq!(
+            sentence(Code::RateKept, &kept, None),
+            "The rate was reached: 1.00k operations per second (500 writes, the rest discards)."
+        );
+    }
 }

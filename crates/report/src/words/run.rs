@@ -11,7 +11,14 @@ use crate::fio::error_text;
 const EILSEQ: i32 = 84;
 
 pub(super) fn errors(figures: &SentenceFigures<'_>) -> String {
-    let (errors, first) = (figures.value(Quantity::Errors) as u64, figures.value(Quantity::FirstError) as i32);
+    let first = figures.value(Quantity::FirstError) as i32;
+    if !figures.has(Quantity::Errors) {
+        return match first {
+            EILSEQ => "A block is not what was written: the verification failed.".to_owned(),
+            _ => format!("The job ended with error {first} ({}).", error_text(first)),
+        };
+    }
+    let errors = figures.value(Quantity::Errors) as u64;
     let failed =
         if errors == 1 { "One operation failed".to_owned() } else { format!("{} operations failed", grouped(errors)) };
     if first == EILSEQ {
@@ -276,7 +283,7 @@ pub(super) fn rate_missed(figures: &SentenceFigures<'_>) -> String {
 }
 
 /// Returns what a rate counts: `operations per second (28.0k reads, 10.0k of 12.0k writes)`, or `reads per second` if only
-/// reads have one.
+/// reads have one. Discards have no figures of their own.
 fn rate_unit(figures: &SentenceFigures<'_>) -> String {
     let part = |reached: Quantity, asked: Quantity, name: &'static str| {
         figures.has(reached).then(|| match figures.count(reached) == figures.count(asked) {
@@ -288,8 +295,15 @@ fn rate_unit(figures: &SentenceFigures<'_>) -> String {
         part(Quantity::ReadRateReached, Quantity::ReadRateAsked, "reads"),
         part(Quantity::WriteRateReached, Quantity::WriteRateAsked, "writes"),
     ];
+    let of_kinds = [Quantity::ReadRateReached, Quantity::WriteRateReached].into_iter().find(|kind| figures.has(*kind));
+    let has_discards = of_kinds.is_some_and(|kind| {
+        figures.has(Quantity::RateReached) && figures.count(kind) != figures.count(Quantity::RateReached)
+    });
     match parts {
         [None, None] => "operations per second".to_owned(),
+        [Some((_, part)), None] | [None, Some((_, part))] if has_discards => {
+            format!("operations per second ({part}, the rest discards)")
+        }
         [Some((kind, _)), None] | [None, Some((kind, _))] => format!("{kind} per second"),
         [Some((_, reads)), Some((_, writes))] => format!("operations per second ({reads}, {writes})"),
     }

@@ -16,26 +16,40 @@ pub(super) fn group(line: NormalLine<'_>) -> Result<Option<(DataKind, Vec<Quote>
     };
     let version_2 = line.find("aggrb").is_some();
     let first = |text: &str| text.split(" (").next().unwrap_or_default().to_owned();
-    let bytes_per_second = line.figure(if version_2 { "aggrb" } else { "bw" }, |text| rate(&first(text), version_2))?;
-    let bytes = line.figure("io", |text| size(&first(text), version_2))?;
-    let (shortest, longest) = if version_2 {
-        (line.figure("mint", runtime)?, line.figure("maxt", runtime)?)
-    } else {
-        line.figure("run", |text| {
+    // Authors shorten these lines.
+    let figure = |name: &str| line.find(name).is_some();
+    let mut quotes = Vec::new();
+    let mut add = |what, number: Printed| quotes.push(quote(line, what, Some(kind), number.value, number.step));
+    let name = if version_2 { "aggrb" } else { "bw" };
+    if figure(name) {
+        add(Quoted::GroupBytesPerSecond, line.figure(name, |text| rate(&first(text), version_2))?);
+    }
+    if figure("io") {
+        add(Quoted::GroupBytes, line.figure("io", |text| size(&first(text), version_2))?);
+    }
+    if version_2 && figure("mint") && figure("maxt") {
+        add(Quoted::GroupRuntimeNs, line.figure("mint", runtime)?);
+        add(Quoted::GroupRuntimeNs, line.figure("maxt", runtime)?);
+    } else if !version_2 && figure("run") {
+        let (shortest, longest) = line.figure("run", |text| {
             let (shortest, longest) = text.split_once('-')?;
             Some((runtime(&format!("{shortest}msec"))?, runtime(longest)?))
-        })?
-    };
-    let quote = |what, number: Printed| quote(line, what, Some(kind), number.value, number.step);
-    Ok(Some((
-        kind,
-        vec![
-            quote(Quoted::GroupBytesPerSecond, bytes_per_second),
-            quote(Quoted::GroupBytes, bytes),
-            quote(Quoted::GroupRuntimeNs, shortest),
-            quote(Quoted::GroupRuntimeNs, longest),
-        ],
-    )))
+        })?;
+        add(Quoted::GroupRuntimeNs, shortest);
+        add(Quoted::GroupRuntimeNs, longest);
+    }
+    if quotes.len() < FIGURES && line.may_be_cut() {
+        return Err(line.error(line.text, "the line is cut off"));
+    }
+    Ok(Some((kind, quotes)))
+}
+
+/// Figures of the status of a kind.
+const FIGURES: usize = 4;
+
+/// Reports whether a line is a whole status of a kind.
+pub(super) fn is_whole_group(line: NormalLine<'_>) -> bool {
+    matches!(group(line), Ok(Some((_, quotes))) if quotes.len() == FIGURES)
 }
 
 fn quote(line: NormalLine<'_>, what: Quoted, kind: Option<DataKind>, value: f64, step: f64) -> Quote {
