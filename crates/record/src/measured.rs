@@ -249,12 +249,17 @@ impl DirectionResult {
         if service.count > 0 && fits { service } else { total }
     }
 
-    /// Returns the latency that has percentiles: the service time or, where only the total latency has them (fio's
-    /// `lat_percentiles`), that.
+    /// Returns the total latency, if it has percentiles and the service time has none (fio's `lat_percentiles` alone).
+    #[must_use]
+    pub fn total_with_percentiles(&self) -> Option<&LatencyStats> {
+        let has = |latency: &LatencyStats| !latency.buckets.is_empty() || !latency.quoted.is_empty();
+        Some(&self.latency).filter(|total| has(total) && !has(&self.service))
+    }
+
+    /// Returns the latency that has percentiles: the service time or, where only the total latency has them, that.
     #[must_use]
     pub fn with_percentiles(&self) -> &LatencyStats {
-        let has = |latency: &LatencyStats| !latency.buckets.is_empty() || !latency.quoted.is_empty();
-        if !has(&self.service) && has(&self.latency) { &self.latency } else { &self.service }
+        self.total_with_percentiles().unwrap_or(&self.service)
     }
 
     /// Returns the latency that [`Measured::blocks`] count: the response time under a rate, otherwise the service time

@@ -106,8 +106,8 @@ pub fn markdown(run: &Run, verdicts: &[Verdict]) -> String {
     for row in rows(run) {
         let result = &row.2;
         markdown_row(&mut out, &row, "service", &result.service);
-        if !std::ptr::eq(result.with_percentiles(), &raw const result.service) {
-            markdown_row(&mut out, &row, "latency", &result.latency);
+        if let Some(total) = result.total_with_percentiles() {
+            markdown_row(&mut out, &row, "latency", total);
         }
         if result.response.count > 0 {
             markdown_row(&mut out, &row, "response", &result.response);

@@ -42,9 +42,7 @@ pub(crate) fn rows(result: &Measured) -> Vec<(String, &LatencyStats)> {
     for (kind, done) in result.kinds() {
         let label = |what: &str| if several { format!("{} {what}", kind.name()) } else { what.to_owned() };
         rows.push((label("service"), &done.service));
-        if !std::ptr::eq(done.with_percentiles(), &raw const done.service) {
-            rows.push((label("latency"), &done.latency));
-        }
+        rows.extend(done.total_with_percentiles().map(|total| (label("latency"), total)));
         rows.push((label("response"), &done.response));
     }
     rows.push(("sync".to_owned(), &result.sync));
