@@ -2,7 +2,7 @@
 
 use record::{
     Claim, Claimed, ClaimedKind, CounterFormat, DataKind, Declared, EtcdSyncs, Iostat, IostatCpu, IostatDevice,
-    IostatKind, IostatReport, JobResult, Measured, Mixed, Run,
+    IostatKind, IostatReport, JobResult, Measured, Mixed, Run, UnifiedKinds,
 };
 
 use crate::{Database, EvidenceSource};
@@ -173,8 +173,8 @@ impl Observation {
         let series = series.paced();
         // Several different jobs have only the settings that they share.
         let is_one = declared.mixed.len() <= 1;
-        // fio's `unified_rw_reporting` counts both as one, which is read as reads.
-        let is_unified = declared.rw.ends_with("rw") && result.write.ios == 0;
+        // fio's `unified_rw_reporting` counts all as one, which is read as reads.
+        let is_unified = declared.unified == UnifiedKinds::Mixed && result.write.ios == 0;
         let all = |is: fn(&Mixed) -> bool| {
             let first = declared.mixed.first().map(is);
             first.filter(|first| declared.mixed.iter().all(|one| is(one) == *first))

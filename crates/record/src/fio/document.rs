@@ -82,6 +82,9 @@ pub(super) struct JobEntry {
     pub(super) write: Transfers,
     pub(super) trim: Transfers,
     pub(super) mixed: Option<Transfers>,
+    /// Whether the result of several kinds counts as reads.
+    #[serde(skip)]
+    pub(super) is_unified: bool,
     pub(super) sync: FioSyncs,
     /// Since fio 3.7.
     pub(super) job_runtime: Option<u64>,

@@ -10,7 +10,7 @@ use super::servers::{self, FioServers};
 use crate::{
     CpuUseRecord, DataKind, Declared, DeclaredPerKind, DeclaredSizes, DirectionResult, DiskUse, JobResult,
     KeptLatencies, LatencyShares, LatencyStats, Measured, Note, ReadError, RequestedRun, Run, SCHEMA, SampleRecord,
-    Shares, Tool,
+    Shares, Tool, UnifiedKinds,
 };
 
 /// fio's default percentiles.
@@ -118,6 +118,7 @@ fn take_mixed(entry: &mut JobEntry, globals: &TypedGlobals<'_>) -> Option<Note> 
     let options = globals.with(&entry.options.0);
     let is_known = !options.are_missing() && !globals.unknown.contains(&"rw");
     let kind = only_kind(&rw(&options)).filter(|_| is_known);
+    entry.is_unified = kind.is_none();
     *match kind {
         Some(DataKind::Write) => &mut entry.write,
         Some(DataKind::Trim) => &mut entry.trim,
@@ -399,18 +400,24 @@ fn declared(entry: &JobEntry, options: &TypedOptions<'_>, workers: u32) -> Decla
     let iodepth = Some(entry.latency_depth).filter(|depth| *depth > 0).or_else(typed).unwrap_or(1).max(1);
     let iodepth_effective = if has_queue { iodepth } else { 1 };
     let workers = u64::from(workers);
+    let pattern = rw(options);
     let rate = |name| {
         let rates = per_kind(options.get(name), parse_size);
         // Each worker has this rate.
         let of_used = |transfers: &Transfers, rate: Option<u64>| {
             rate.filter(|_| transfers.ios() > 0).map(|rate| rate.saturating_mul(workers))
         };
+        if entry.is_unified {
+            let read = of_used(&entry.read, unified_rate(&pattern, rates));
+            return DeclaredPerKind { read, ..DeclaredPerKind::default() };
+        }
         DeclaredPerKind {
             read: of_used(&entry.read, rates.read),
             write: of_used(&entry.write, rates.write),
             trim: of_used(&entry.trim, rates.trim),
         }
     };
+    let (rate_iops, rate_bytes) = (rate("rate_iops"), rate("rate"));
     let durable = ["fsync", "fdatasync", "end_fsync", "end_syncfs", "fsync_on_close", "sync"];
     Declared {
         engine: engine.to_owned(),
@@ -421,15 +428,15 @@ fn declared(entry: &JobEntry, options: &TypedOptions<'_>, workers: u32) -> Decla
         in_flight_asked: Some(u64::from(iodepth) * workers),
         in_flight_possible: Some(u64::from(iodepth_effective) * workers),
         numjobs: options.number("numjobs").unwrap_or(1) as u32,
-        rw: rw(options),
+        rw: pattern,
         block_sizes: block_sizes(options),
         direct: options.flag("direct", false) || options.get("buffered") == Some("0"),
         polled: options.flag("hipri", false),
         thread: options.flag("thread", false),
         size: options.get("size").and_then(parse_size),
         thinktime_ns: options.get("thinktime").and_then(parse_microseconds).unwrap_or(0),
-        rate_iops: rate("rate_iops"),
-        rate_bytes: rate("rate"),
+        rate_iops,
+        rate_bytes,
         syncs: durable.iter().any(|name| options.flag(name, false)),
         only_data_syncs: entry.sync.total_ios == 0 && entry.sync.lat_ns.count(0) > 0,
         verify: options.get("verify").is_some(),
@@ -439,9 +446,18 @@ fn declared(entry: &JobEntry, options: &TypedOptions<'_>, workers: u32) -> Decla
         disk_util: options.flag("disk_util", true),
         kb_base: options.number("kb_base").unwrap_or(1024) as u32,
         significant_figures: None,
-        unified: crate::UnifiedKinds::None,
+        unified: if entry.is_unified { UnifiedKinds::Mixed } else { UnifiedKinds::None },
         unit_base: options.number("unit_base").unwrap_or(0) as u32,
         ..Declared::default()
+    }
+}
+
+/// Returns the requested rate of all kinds that a pattern issues, for one worker.
+fn unified_rate(rw: &str, rates: DeclaredPerKind<Option<u64>>) -> Option<u64> {
+    match rw.strip_prefix("rand").unwrap_or(rw) {
+        "rw" => DeclaredPerKind { trim: None, ..rates }.sum(),
+        "trimwrite" => DeclaredPerKind { read: None, ..rates }.sum(),
+        _ => None,
     }
 }
 

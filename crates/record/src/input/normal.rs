@@ -20,7 +20,7 @@ use super::text::{CUT_LINE, InputText};
 use super::{InputError, json};
 use crate::{
     DataKind, Declared, DiskUse, JobResult, LatencyShares, Mixed, Note, Quote, RequestedRun, Run, RunOutcome, SCHEMA,
-    Tool, fio,
+    Tool, UnifiedKinds, fio,
 };
 use block::NormalBlock;
 use figures::{NormalLine, REMEDY};
@@ -425,9 +425,11 @@ impl NormalReader {
         let header = header.filter(|header| fits && is_of_run(header));
         let name = block.result.name.clone();
         let mut notes = Vec::new();
+        let mut unified = UnifiedKinds::None;
         if block.mixed {
             let kind = header.and_then(|_| shared(&announced, |header| fio::only_kind(&header.declared.rw)));
             notes.push(fio::mixed_note(kind));
+            unified = if kind.is_none() { UnifiedKinds::Mixed } else { UnifiedKinds::None };
             kind.into_iter().for_each(|kind| block.set_mixed_kind(kind));
         }
         block.count_bytes(|kind| {
@@ -444,6 +446,7 @@ impl NormalReader {
         job.number = number as u32;
         let together = if alone && fits { announced } else { Vec::new() };
         job.declared = declared(&job, header.map(|header| &header.declared), &together);
+        job.declared.unified = unified;
         job.result.quoted_shares.get_or_insert_with(LatencyShares::default);
         Ok(job)
     }
@@ -478,7 +481,6 @@ fn declared(job: &JobResult, header: Option<&Declared>, together: &[&NormalHeade
         queues: iodepth > 1,
         kb_base: 1024,
         significant_figures: None,
-        unified: crate::UnifiedKinds::None,
         header_only: true,
         ..Declared::default()
     });

@@ -13,7 +13,7 @@ use super::InputError;
 use super::text::{CUT_LINE, InputText, Printed, line_number, printed};
 use crate::{
     CpuUseRecord, DataKind, Declared, DirectionResult, DiskUse, JobResult, KeptLatencies, LatencyShares, LatencyStats,
-    Measured, Note, Quote, Quoted, RequestedRun, Run, RunOutcome, SCHEMA, SampleRecord, Tool, fio,
+    Measured, Note, Quote, Quoted, RequestedRun, Run, RunOutcome, SCHEMA, SampleRecord, Tool, UnifiedKinds, fio,
 };
 
 /// Slots for percentiles, whether used or not.
@@ -234,6 +234,9 @@ impl<'a> TerseFields<'a> {
         result.cpu =
             CpuUseRecord { user_ns: ns(cpu[0]), system_ns: ns(cpu[1]), context_switches, major_faults, minor_faults };
         job.declared = declared(&job.result, depth);
+        if self.layout.is_unified() {
+            job.declared.unified = UnifiedKinds::Mixed;
+        }
         Ok(job)
     }
 
@@ -409,7 +412,6 @@ fn declared(result: &Measured, depth: fio::Depth) -> Declared {
         disk_util: true,
         kb_base: 1024,
         significant_figures: None,
-        unified: crate::UnifiedKinds::None,
         header_only: true,
         ..Declared::default()
     }

@@ -1,5 +1,7 @@
 //! Lines and numbers of a text.
 
+use std::borrow::Cow;
+
 use super::{InputError, MAKE, binary, enclosed, prefix, wrapped};
 
 /// Note on a truncated last line.
@@ -27,7 +29,7 @@ impl InputText {
             return Err(error);
         }
         let mail = quoted_printable(bytes);
-        let raw = enclosed::opened(String::from_utf8_lossy(mail.as_deref().unwrap_or(bytes)));
+        let raw = enclosed::opened(decoded(mail.as_deref().unwrap_or(bytes)));
         let mut text = Self {
             name: name.to_owned(),
             whole: String::with_capacity(raw.len()),
@@ -159,6 +161,16 @@ impl InputText {
             remedy: remedy.into(),
             is_cut_off: false,
         }
+    }
+}
+
+/// Decodes UTF-8; bytes that are not are Latin-1, as in mails, where a no-break space is one byte.
+fn decoded(bytes: &[u8]) -> Cow<'_, str> {
+    match str::from_utf8(bytes) {
+        Ok(text) => Cow::Borrowed(text),
+        Err(_) => Cow::Owned(bytes.utf8_chunks().fold(String::with_capacity(bytes.len()), |text, chunk| {
+            text + chunk.valid() + &chunk.invalid().iter().copied().map(char::from).collect::<String>()
+        })),
     }
 }
 
@@ -358,6 +370,11 @@ mod tests {
         for plain in ["min=30, max=55", "=====\nA=\n", "a=\nb=x", "", "a="] {
             assert_eq!(decoded(plain), None, "{plain}");
         }
+    }
+
+    #[test]
+    fn bytes_that_are_not_utf8_are_latin_1() {
+        assert_eq!(decoded(b"lat: \xa0min= 5, caf\xe9 \xc2\xb5s"), "lat: \u{a0}min= 5, caf\u{e9} \u{b5}s");
     }
 
     #[test]

@@ -36,7 +36,6 @@ pub(super) fn read(line: NormalLine<'_>) -> Result<NormalHeader, InputError> {
         engine,
         kb_base: if decimal { 1000 } else { 1024 },
         significant_figures: None,
-        unified: crate::UnifiedKinds::None,
         header_only: true,
         ..Declared::default()
     };
