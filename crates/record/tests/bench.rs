@@ -345,3 +345,49 @@ fn figures_of_one_row_are_not_those_of_the_next() {
     );
     assert_eq!(results(&rounded)[0].2, 1355);
 }
+
+/// The block size of the next run was taken for that of the last one, and its latency from the line below.
+#[test]
+fn runs_of_ioping_end_with_their_latencies() {
+    let small =
+        IOPING.replace("4 KiB <<<", "512 B <<<").replace("36 KiB read", "4.50 KiB read").replace("15.6 M", "1.95 M");
+    let read = run(&format!("{small}{IOPING}{small}"));
+    let blocks: Vec<u32> = read.jobs.iter().map(|job| job.declared.block_sizes.read.min).collect();
+    assert_eq!(blocks, [512, 4096, 512]);
+    assert!(results(&read).iter().all(|result| result.2 == 250), "{:?}", results(&read));
+}
+
+/// Events of reads and writes alone were said to have syncs among them.
+#[test]
+fn events_of_old_sysbench_are_reads_and_writes() {
+    let text = "Number of threads: 8\nBlock size 16KiB\nUsing synchronous I/O mode\nDoing random r/w test\nFile \
+                operations:\n    reads/s:  6000.00\n    writes/s: 4000.00\n    fsyncs/s: 12000.00\nGeneral statistics:\n    \
+                total time:  1.0000s\n    total number of events:  10000\n    response time:\n         avg:  0.18ms\n";
+    assert_eq!(results(&run(text)), [("randrw, 16 KiB, 8 workers", [6000, 4000], 180, Some(8))]);
+}
+
+/// The progress of a command was taken for its result, and the result for one without a command.
+#[test]
+fn progress_of_dd_is_no_result() {
+    let command = "# dd if=/dev/zero of=/dev/sdq bs=16M count=512 status=progress oflag=direct\n";
+    let progress = "7063207936 bytes (7.1 GB) copied, 4.0 s, 1.8 GB/s\n";
+    let end = "512+0 records in\n512+0 records out\n8589934592 bytes (8.6 GB) copied, 8.0 s, 1.1 GB/s\n";
+    let read = run(&format!("{command}{progress}{end}{command}{progress}{end}"));
+    assert_eq!(read.jobs.len(), 2);
+    assert!(read.jobs.iter().all(|job| job.result.write.iops().round() == 64.0), "{:?}", results(&read));
+    assert!(!has_note(&read, "left out"), "{:?}", read.notes);
+}
+
+/// Results of dd beside those of another program were lost without a word.
+#[test]
+fn results_of_dd_that_do_not_count_are_mentioned() {
+    let dd = "$ dd if=/dev/zero of=/srv/x bs=1M count=100\n104857600 bytes (105 MB) copied, 0.1 s, 1.0 GB/s\n";
+    assert!(has_note(&run(&format!("{IOPING}{dd}")), "left out: 1 of dd"));
+}
+
+#[test]
+fn decimal_commas_of_pg_test_fsync_are_read() {
+    let text = "Compare file sync methods using one 8kB write:\n   fdatasync   55,117 ops/sec   18143 usecs/op\n   \
+                fsync   25325,369 ops/sec   39 usecs/op\n";
+    assert_eq!(syncs(&run(text)), [("fdatasync", 18_143), ("fsync", 39)]);
+}

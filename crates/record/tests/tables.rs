@@ -162,6 +162,22 @@ Running I/O for 10 seconds...
     assert!(old.jobs[0].untimed && !old.notes.is_empty());
 }
 
+/// The 99th percentile was taken for the mean.
+#[test]
+fn kbench_prints_percentiles_below_a_title_of_their_own() {
+    let text = "FIO Benchmark Summary\nIOPS in ops (Read/Write)\n  Random: 15,013 / 8,874\nFIO Benchmark Latency P99 \
+                Summary\nLatency in ns (Read/Write)\n  Random: 667,648 / 1,028,096\n";
+    let read = record::read_inputs("kbench", text.as_bytes()).unwrap();
+    let [record::Input::Run(rates), record::Input::Run(latencies)] = [0, 1].map(|part: usize| &read.parts[part].input)
+    else {
+        panic!("no two runs")
+    };
+    assert_eq!(rates.jobs[0].result.read.iops().round(), 15_013.0);
+    let latency = &latencies.jobs[0].result.read;
+    assert_eq!(latency.with_percentiles().percentile_ns(99.0), Some(667_648));
+    assert_eq!(latency.latency.mean_ns, 0.0);
+}
+
 #[test]
 fn kbench_ran_each_test_alone() {
     let text = "\

@@ -53,10 +53,10 @@ fn results(text: &InputText) -> (Vec<BenchResult>, Vec<String>) {
         }
     }
     let (of_dd, of_these) = dd::read(text);
-    if !of_dd.is_empty() {
+    found.extend(of_dd);
+    if !found.is_empty() {
         notes.extend(of_these);
     }
-    found.extend(of_dd);
     (found, notes)
 }
 
@@ -274,9 +274,12 @@ impl BenchResult {
             return;
         }
         let syncs = self.of(BenchKind::Sync).iops;
-        if all.mean_s > 0.0 && syncs > 0.0 {
-            let counted = self.seconds.filter(|seconds| *seconds > 0.0 && self.events > 0.0);
-            let events = counted.map_or_else(|| rate(self) + syncs, |seconds| self.events / seconds);
+        let counted = self.seconds.filter(|seconds| *seconds > 0.0 && self.events > 0.0);
+        let counted = counted.map(|seconds| self.events / seconds);
+        // Some versions count no syncs among the events.
+        let has_syncs = counted.is_none_or(|events| events > 1.02 * rate(self));
+        if all.mean_s > 0.0 && syncs > 0.0 && has_syncs {
+            let events = counted.unwrap_or_else(|| rate(self) + syncs);
             let in_flight = events * all.mean_s;
             notes.push(format!(
                 "the mean latency of {:.3} ms is of reads, writes and syncs together, {events:.0} a second, which makes \

@@ -76,6 +76,9 @@ const PROGRAMS: &[ForeignProgram] = &[
     ForeignProgram::of(&["ioping statistics"], "this is from `ioping`, without its last lines", WHOLE),
     ForeignProgram::of(&["requests completed in", "iops"], "this is from `ioping`, without its last lines", WHOLE),
     ForeignProgram::of(&["fsyncs/s:"], "this is from `sysbench fileio`, without a rate", WHOLE),
+    ForeignProgram::of(&["sysbench", "fileio"], "this is from `sysbench fileio`, without a rate", WHOLE),
+    ForeignProgram::of(&["elbencho"], "this is from `elbencho`, without its table of results", WHOLE),
+    ForeignProgram::of(&["bytes", "copied"], "this is from `dd`, without a time", MEASURE),
     ForeignProgram::of(&["crystaldiskmark"], "this is from CrystalDiskMark, without a row of a test", WHOLE),
     ForeignProgram::of(&["diskspd"], "this is from DiskSpd, without the line `total:` of a table", WHOLE),
     ForeignProgram::of(

@@ -20,7 +20,12 @@ enum KbenchTest {
 
 impl KbenchTest {
     fn of(line: &str) -> Option<Self> {
-        let heads = [("IOPS", Self::Iops), ("Bandwidth in KiB/sec", Self::Bandwidth), ("Latency in ns", Self::Latency)];
+        let heads = [
+            ("IOPS", Self::Iops),
+            ("IOPS in ops", Self::Iops),
+            ("Bandwidth in KiB/sec", Self::Bandwidth),
+            ("Latency in ns", Self::Latency),
+        ];
         let head = line.trim().trim_start_matches(['#', ' ']).strip_suffix("(Read/Write)")?.trim_end();
         heads.into_iter().find(|(name, _)| *name == head).map(|(_, test)| test)
     }
@@ -41,6 +46,8 @@ struct KbenchSummary {
     /// Names of compared volumes.
     volumes: Vec<String>,
     test: Option<KbenchTest>,
+    /// The percentile of which its latencies are; otherwise they are means.
+    percentile: Option<f64>,
     jobs: Vec<JobResult>,
     /// Whether a line of a comparison ends before the change.
     is_cut: bool,
@@ -52,7 +59,8 @@ pub(super) fn read(text: &InputText) -> Result<Vec<InputResult>, InputError> {
     for (index, line) in text.whole_lines() {
         let line = line.trim().trim_start_matches(['#', ' ']);
         if is_title(line) {
-            summaries.push(KbenchSummary { line: index, ..KbenchSummary::default() });
+            let percentile = percentile(line);
+            summaries.push(KbenchSummary { line: index, percentile, ..KbenchSummary::default() });
         } else if let Some(summary) = summaries.last_mut() {
             summary.take(text, index, line)?;
         }
@@ -100,11 +108,45 @@ impl KbenchSummary {
                     let what = format!("`{}` is not a number of kbench", value.trim());
                     return Err(text.error(index, line, what, "give the whole summary of kbench"));
                 };
-                let job = of_figure(test, &order, kind, value, volume, self.jobs.len());
+                let job = self.of_figure(test, &order, kind, value, volume);
                 self.jobs.extend(job);
             }
         }
         Ok(())
+    }
+
+    fn of_figure(
+        &self,
+        test: KbenchTest,
+        order: &str,
+        kind: DataKind,
+        value: f64,
+        volume: Option<&str>,
+    ) -> Option<JobResult> {
+        let number = self.jobs.len();
+        let name = format!("{order} {} {}", kind.name(), test.name());
+        let name = volume.map_or_else(|| name.clone(), |volume| format!("{volume}: {name}"));
+        let rw = if order == "random" { format!("rand{}", kind.name()) } else { kind.name().to_owned() };
+        // Only one operation is in flight where latency is measured.
+        let depth = (test == KbenchTest::Latency).then_some(1);
+        let load = StatedLoad { rw, depth, block_bytes: None };
+        // Each test is a run of its own.
+        let mut job = result(&name, u32::try_from(number).unwrap_or(u32::MAX), number, &load);
+        let none = LatencyStats::default();
+        match test {
+            _ if value <= 0.0 => return None,
+            KbenchTest::Iops => job.set_rate(kind, value, 0.0, None, none),
+            KbenchTest::Bandwidth => job.set_rate(kind, 0.0, value * 1024.0, None, none),
+            KbenchTest::Latency => {
+                let latency = match self.percentile {
+                    Some(percent) => LatencyStats { quoted: vec![(percent, value as u64)], ..LatencyStats::default() },
+                    None => LatencyStats { mean_ns: value, ..LatencyStats::default() },
+                };
+                job.declared.percentiles.extend(self.percentile);
+                job.set_count(kind, 1, 0, LatencyStats { count: 1, ..latency });
+            }
+        }
+        Some(job)
     }
 
     fn input(self, cut: Option<String>) -> Input {
@@ -136,30 +178,7 @@ fn number(text: &str) -> Option<f64> {
     digits.parse().ok().filter(|value: &f64| is_number && *value < 1e15)
 }
 
-fn of_figure(
-    test: KbenchTest,
-    order: &str,
-    kind: DataKind,
-    value: f64,
-    volume: Option<&str>,
-    number: usize,
-) -> Option<JobResult> {
-    let name = format!("{order} {} {}", kind.name(), test.name());
-    let name = volume.map_or_else(|| name.clone(), |volume| format!("{volume}: {name}"));
-    let rw = if order == "random" { format!("rand{}", kind.name()) } else { kind.name().to_owned() };
-    // Only one operation is in flight where latency is measured.
-    let depth = (test == KbenchTest::Latency).then_some(1);
-    let load = StatedLoad { rw, depth, block_bytes: None };
-    // Each test is a run of its own.
-    let mut job = result(&name, u32::try_from(number).unwrap_or(u32::MAX), number, &load);
-    let none = LatencyStats::default();
-    match test {
-        _ if value <= 0.0 => return None,
-        KbenchTest::Iops => job.set_rate(kind, value, 0.0, None, none),
-        KbenchTest::Bandwidth => job.set_rate(kind, 0.0, value * 1024.0, None, none),
-        KbenchTest::Latency => {
-            job.set_count(kind, 1, 0, LatencyStats { count: 1, mean_ns: value, ..LatencyStats::default() });
-        }
-    }
-    Some(job)
+/// Returns the percentile in a title such as `FIO Benchmark Latency P99 Summary`.
+fn percentile(title: &str) -> Option<f64> {
+    title.split_whitespace().find_map(|word| word.strip_prefix('P')?.parse().ok())
 }

@@ -23,7 +23,7 @@ fn command(line: &str) -> Option<DdCommand> {
     let (from, to) = (value("if"), value("of"));
     from.or(to)?;
     let flags = |name: &str| value(name).unwrap_or_default().split(',');
-    let reads = to == Some("/dev/null");
+    let reads = matches!(to, Some("/dev/null" | "/dev/zero"));
     let is_direct = flags(if reads { "iflag" } else { "oflag" }).any(|flag| flag == "direct");
     let is_synced = !reads && flags("oflag").any(|flag| flag == "dsync" || flag == "sync");
     let is_flushed = !reads && value("conv").is_some_and(|conv| conv.contains("sync"));
@@ -43,7 +43,7 @@ pub(super) fn read(text: &InputText) -> (Vec<BenchResult>, Vec<String>) {
         "{bytes} bytes ({}) copied, {seconds}, {}/s{}",
     ];
     let (mut results, mut unknown, mut cached) = (Vec::new(), 0, 0);
-    let mut is_flushed = false;
+    let (mut is_flushed, mut is_final) = (false, false);
     // Several commands above several results cannot be matched.
     let mut commands: Vec<DdCommand> = Vec::new();
     for (index, line) in text.whole_lines() {
@@ -52,10 +52,18 @@ pub(super) fn read(text: &InputText) -> (Vec<BenchResult>, Vec<String>) {
             continue;
         }
         let line = line.trim_start_matches([' ', '\t', '>', '#']);
+        if line.contains("records out") {
+            is_final = true;
+            continue;
+        }
         let Some(fields) = LINES.iter().find_map(|pattern| scan(pattern, line)) else { continue };
         let number =
             |wanted: &str| fields.iter().find(|(name, ..)| *name == wanted).and_then(|(_, _, text)| quantity(text, ""));
         let (Some(bytes), Some(seconds)) = (number("bytes"), number("seconds").filter(|s| *s > 0.0)) else { continue };
+        // What `status=progress` printed before the end belongs to the command that goes on.
+        if !std::mem::take(&mut is_final) && ends_below(text, index) {
+            continue;
+        }
         match &std::mem::take(&mut commands)[..] {
             [command] if !(command.is_direct || command.is_synced || command.is_flushed) => cached += 1,
             [command] if bytes >= command.block_bytes => {
@@ -74,6 +82,13 @@ pub(super) fn read(text: &InputText) -> (Vec<BenchResult>, Vec<String>) {
         left_out(cached, "that may be of the page cache, without `direct`, `dsync` or `conv=fdatasync`"),
     ];
     (results, notes.into_iter().flatten().collect())
+}
+
+/// Reports whether the end of the same command stands below a line.
+fn ends_below(text: &InputText, index: usize) -> bool {
+    let mut below = text.lines().skip(index + 1);
+    below.find_map(|line| (line.contains("records out") || command(line).is_some()).then(|| command(line).is_none()))
+        == Some(true)
 }
 
 fn result(command: &DdCommand, bytes: f64, seconds: f64, line: usize) -> BenchResult {

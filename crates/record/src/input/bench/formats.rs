@@ -90,7 +90,7 @@ pub(super) const FORMATS: [BenchFormat; 14] = [
                 line(Says, "{} requests completed in {}, {} {kind}, {iops} iops, {bw}/s"),
                 line(Says, "{} requests completed in {}, {iops} iops, {bw}/s"),
                 line(Says, "generated {} requests in {}, {}, {pace} iops, {pace_bw}/s"),
-                line(Says, "min/avg/max/mdev = {min ms} / {mean ms} / {max ms} / {}"),
+                line(Ends, "min/avg/max/mdev = {min ms} / {mean ms} / {max ms} / {}"),
             ],
         )
     },
@@ -109,8 +109,8 @@ pub(super) const FORMATS: [BenchFormat; 14] = [
                 line(Head, "Compare {}:"),
                 line(Head, "Test {}:"),
                 line(Head, "Non-sync'ed {}:"),
-                under("using one 8kb write", Ends, "{name} {sync.iops} ops/sec {} usecs/op"),
-                under("using one 8kb write", Ends, "{name} {sync.iops} ops/sec"),
+                under("using one 8kb write", Ends, "{name} {sync.iops comma} ops/sec {} usecs/op"),
+                under("using one 8kb write", Ends, "{name} {sync.iops comma} ops/sec"),
             ],
         )
     },

@@ -48,16 +48,21 @@ fn without<'a>(literal: &str, line: &'a str) -> Option<&'a str> {
     Some(rest)
 }
 
-/// Parses a number with its unit, or with `unit` if it has none: seconds, bytes or a count.
+/// Parses a number with its unit, or with `unit` if it has none: seconds, bytes or a count. A comma is that of decimals,
+/// but before three digits only if the unit is `comma`: the program prints no other.
 pub(super) fn quantity(text: &str, unit: &str) -> Option<f64> {
     const KIB: f64 = 1024.0;
     let body = text.trim();
-    let end = body.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(body.len());
-    let number: f64 = body[..end].parse().ok()?;
+    let end = body.find(|c: char| !c.is_ascii_digit() && c != '.' && c != ',').unwrap_or(body.len());
+    let number: f64 = match body[..end].split_once(',') {
+        Some((_, decimals)) if decimals.len() == 3 && unit != "comma" => return None,
+        Some((whole, decimals)) => format!("{whole}.{decimals}").parse().ok()?,
+        None => body[..end].parse().ok()?,
+    };
     let own = body[end..].trim();
     let own = own.split_once('/').map_or(own, |(of, _)| of).trim();
     let factor = match if own.is_empty() { unit } else { own } {
-        "" | "B" | "bytes" | "s" | "sec" | "secs" | "seconds" | "iops" => 1.0,
+        "" | "comma" | "B" | "bytes" | "s" | "sec" | "secs" | "seconds" | "iops" => 1.0,
         "ns" => 1e-9,
         "us" | "usec" | "µs" | "μs" => 1e-6,
         "ms" | "msec" => 1e-3,
@@ -121,6 +126,10 @@ mod tests {
         assert_eq!(
             (quantity("11.5 MiB/s", ""), quantity("x", ""), quantity("5 x", "")),
             (Some(12_058_624.0), None, None)
+        );
+        assert_eq!(
+            (quantity("0,82 s", ""), quantity("55,117", "comma"), quantity("1,234", "")),
+            (Some(0.82), Some(55.117), None)
         );
         assert_eq!(
             ["4k", "16Kb", "4096", "1 MiB", "8kB"].map(block),
