@@ -391,3 +391,38 @@ fn decimal_commas_of_pg_test_fsync_are_read() {
                 fsync   25325,369 ops/sec   39 usecs/op\n";
     assert_eq!(syncs(&run(text)), [("fdatasync", 18_143), ("fsync", 39)]);
 }
+
+/// The second table of reads was said to be of reads and writes that are not told apart.
+#[test]
+fn a_second_table_of_one_kind_is_another_result() {
+    let table = "Read IO\nthread |       bytes     |     I/Os     |     MB/s   |  I/O per s |  AvgLat  |  file\n-----\ntotal:       \
+                 409600000 |       100000 |      39.06 |   10000.00 |    0.100 |\n";
+    let read = run(&format!("{table}\n{table}"));
+    assert_eq!(results(&read), [("reads", [10_000, 0], 100, None), ("reads", [10_000, 0], 100, None)]);
+    assert!(!has_note(&read, "not told apart"), "{:?}", read.notes);
+}
+
+/// The bytes of excerpts without a block size, and syncs, were lost.
+#[test]
+fn excerpts_of_old_sysbench_have_bytes_and_syncs() {
+    let text = "Operations performed:  30000 Read, 20000 Write, 60000 Other = 110000 Total\nRead 468.75Mb  Written 312.5Mb  \
+                Total transferred 781.25Mb  (78.125Mb/sec)\n    total time:    10.0s\n    total number of events: 50000\n   \
+                avg:   0.18ms\n";
+    let read = run(text);
+    assert_eq!(results(&read)[0].1, [3000, 2000]);
+    assert_eq!(read.jobs[0].result.bytes_per_second().round(), 78.125 * 1024.0 * 1024.0);
+}
+
+#[test]
+fn results_of_dd_in_other_languages_are_read() {
+    for end in [
+        "8192000000 Bytes (8,2 GB, 7,6 GiB) kopiert, 4,0 s, 2,0 GB/s",
+        "8192000000 octets (8,2 GB) copiés, 4,0 s, 2,0 GB/s",
+        "8192000000字节(8.2 GB)已复制，4.0 秒，2.0 GB/秒",
+    ] {
+        let read = run(&format!(
+            "# dd if=/dev/zero of=/srv/x bs=8192000 count=1000 oflag=direct\n1000+0 Datensätze aus\n{end}\n"
+        ));
+        assert_eq!(read.jobs[0].result.write.iops().round(), 250.0, "{end}");
+    }
+}

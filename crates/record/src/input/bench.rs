@@ -269,6 +269,13 @@ impl BenchResult {
             }
         }
         let kinds = [BenchKind::Read, BenchKind::Write];
+        if rate(self) > 0.0 && kinds.into_iter().all(|kind| self.of(kind).bytes_per_second == 0.0) {
+            let bytes_of_each = all.bytes_per_second / rate(self);
+            for kind in kinds {
+                let figures = self.of_mut(kind);
+                figures.bytes_per_second = figures.iops * bytes_of_each;
+            }
+        }
         let used = kinds.into_iter().filter(|kind| self.of(*kind).iops > 0.0).count();
         if kinds.into_iter().any(|kind| self.of(kind).mean_s > 0.0) || used == 0 {
             return;
@@ -340,6 +347,8 @@ impl BenchResult {
                 "count" => figures.count > 0.0,
                 "bw" => figures.bytes_per_second > 0.0,
                 "mean" => figures.mean_s > 0.0,
+                // The title of a kind that the result has.
+                "kind" => fields.len() == 1 && (figures.iops > 0.0 || figures.bytes_per_second > 0.0),
                 _ => false,
             }
         })

@@ -104,6 +104,10 @@ const PROGRAMS: &[ForeignProgram] = &[
         MEASURE,
     ),
     ForeignProgram::of(&["bonnie++"], "this is from `bonnie++`", MEASURE),
+    ForeignProgram::of(&["sequential output", "sequential input"], "this is from `bonnie++`", MEASURE),
+    ForeignProgram::of(&["access", "bw(mib/s)", "xfer(kib)"], "this is from IOR before version 3.3", CLAIM),
+    ForeignProgram::of(&["max write:", "mib/sec"], "this is from IOR, without its table of results", WHOLE),
+    ForeignProgram::of(&["starting rd="], "this is from `vdbench`, without the line `avg_` of a run", WHOLE),
     ForeignProgram::of(&["iozone"], "this is from `iozone`", MEASURE),
     ForeignProgram::of(
         &["total disk read", "total disk write"],

@@ -36,11 +36,15 @@ fn command(line: &str) -> Option<DdCommand> {
 
 /// Reads the results that stand below one command line each and were not served by the page cache, with notes.
 pub(super) fn read(text: &InputText) -> (Vec<BenchResult>, Vec<String>) {
-    const LINES: [&str; 4] = [
+    const LINES: [&str; 8] = [
         "{bytes} bytes ({}) copied, {seconds}, {}/s",
         "{bytes} bytes transferred in {seconds} secs ({}/sec)",
         "{bytes} bytes copied, {seconds}, {}/s",
         "{bytes} bytes ({}) copied, {seconds}, {}/s{}",
+        "{bytes} Bytes ({}) kopiert, {seconds}, {}/s",
+        "{bytes} octets ({}) copiés, {seconds}, {}/s",
+        "{bytes} bytes ({}) copiados, {seconds}, {}/s",
+        "{bytes}字节({})已复制，{seconds}，{}/秒",
     ];
     let (mut results, mut unknown, mut cached) = (Vec::new(), 0, 0);
     let (mut is_flushed, mut is_final) = (false, false);

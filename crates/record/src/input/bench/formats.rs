@@ -131,8 +131,15 @@ pub(super) const FORMATS: [BenchFormat; 14] = [
                 line(Says, "Using {queueing} I/O mode"),
                 line(Says, "Doing {order} test"),
                 line(Begins, "File operations:"),
-                line(Begins, "Operations performed: {read.count} Read, {write.count} Write, {} Other = {} Total"),
-                line(Begins, "Operations performed: {read.count} reads, {write.count} writes, {} Other = {} Total"),
+                line(
+                    Begins,
+                    "Operations performed: {read.count} Read, {write.count} Write, {sync.count} Other = {} Total",
+                ),
+                line(
+                    Begins,
+                    "Operations performed: {read.count} reads, {write.count} writes, {sync.count} Other = {} Total",
+                ),
+                line(Says, "Read {} Written {} Total transferred {} ({all.bw MiB}Mb/sec)"),
                 line(Says, "read: IOPS={read.iops} {read.bw MiB} MiB/s ({})"),
                 line(Says, "write: IOPS={write.iops} {write.bw MiB} MiB/s ({})"),
                 line(Says, "fsync: IOPS={sync.iops}"),
@@ -291,8 +298,10 @@ pub(super) const FORMATS: [BenchFormat; 14] = [
                 line(Says, "xfersize : {block}"),
                 line(Says, "ordering in a file : {order}"),
                 line(Head, "access bw(MiB/s) IOPS {}"),
+                line(Head, "access bw(MiB/s) IOPS"),
                 // The summary repeats the results above it.
                 line(Head, "Operation Max(MiB) {}"),
+                under("access bw(mib/s) iops", Ends, "{kind} {bw MiB} {iops}"),
                 under("access bw(mib/s) iops", Ends, "{kind} {bw MiB} {iops} {} {} {} {} {} {} {seconds s} {}"),
             ],
         )

@@ -62,7 +62,7 @@ pub(super) fn quantity(text: &str, unit: &str) -> Option<f64> {
     let own = body[end..].trim();
     let own = own.split_once('/').map_or(own, |(of, _)| of).trim();
     let factor = match if own.is_empty() { unit } else { own } {
-        "" | "comma" | "B" | "bytes" | "s" | "sec" | "secs" | "seconds" | "iops" => 1.0,
+        "" | "comma" | "B" | "bytes" | "s" | "sec" | "secs" | "seconds" | "秒" | "iops" => 1.0,
         "ns" => 1e-9,
         "us" | "usec" | "µs" | "μs" => 1e-6,
         "ms" | "msec" => 1e-3,
