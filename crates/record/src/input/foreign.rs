@@ -59,6 +59,10 @@ const ETCD: &str =
     "give its histograms: `curl -s http://HOST:2381/metrics | grep -E 'etcd_disk_(wal_fsync|backend_commit)'`";
 const DATABASE: &str = "give what the disk did meanwhile: `iostat -x -o JSON 1 30`";
 
+const DD: &str = "this is from `dd`, and no command line right above a result shows that it bypassed the page cache";
+const DD_REMEDY: &str =
+    "give both: `oflag=dsync` times a sync after each write, `oflag=direct` and `iflag=direct` time the device";
+
 const GROUPS: &str = "this is the status of fio's groups, without the results above it, which have IOPS and latencies";
 const GROUPS_REMEDY: &str = "give the whole output, with the lines from `NAME: (groupid=0, jobs=1)` on";
 
@@ -78,7 +82,17 @@ const PROGRAMS: &[ForeignProgram] = &[
     ForeignProgram::of(&["fsyncs/s:"], "this is from `sysbench fileio`, without a rate", WHOLE),
     ForeignProgram::of(&["sysbench", "fileio"], "this is from `sysbench fileio`, without a rate", WHOLE),
     ForeignProgram::of(&["elbencho"], "this is from `elbencho`, without its table of results", WHOLE),
+    ForeignProgram::of(&["bytes", "copied", "/s"], DD, DD_REMEDY),
+    ForeignProgram::of(&["bytes transferred in", "bytes/sec"], DD, DD_REMEDY),
     ForeignProgram::of(&["bytes", "copied"], "this is from `dd`, without a time", MEASURE),
+    ForeignProgram::of(
+        &["big blocks:"],
+        "this is from `juicefs bench`, which counts files and blocks of its own",
+        CLAIM,
+    ),
+    ForeignProgram::of(&["operation: get"], "this is from a benchmark of object stores", CLAIM),
+    ForeignProgram::of(&["mlpstorage"], "this is from MLPerf Storage, which counts samples", IOSTAT_REMEDY),
+    ForeignProgram::of(&["dlio"], "this is from DLIO, which counts samples", IOSTAT_REMEDY),
     ForeignProgram::of(&["crystaldiskmark"], "this is from CrystalDiskMark, without a row of a test", WHOLE),
     ForeignProgram::of(&["diskspd"], "this is from DiskSpd, without the line `total:` of a table", WHOLE),
     ForeignProgram::of(
@@ -210,11 +224,6 @@ fn known(line: &str) -> Option<(&'static str, &'static str)> {
         ("this is from `mpstat` or `sar`, which do not distinguish devices", IOSTAT_REMEDY)
     } else if has(&["avg-cpu:"]) {
         ("`iostat` printed CPU figures only", IOSTAT_REMEDY)
-    } else if has(&["bytes", "copied"]) && has(&["/s"]) {
-        (
-            "this is from `dd`, and no command line right above a result shows that it bypassed the page cache",
-            "give both: `oflag=dsync` times a sync after each write, `oflag=direct` and `iflag=direct` time the device",
-        )
     } else if starts(&["[global]"]) || (starts(&["rw=", "ioengine=", "iodepth=", "filename="])) {
         JOB_FILE
     } else if has(&["fio ", " --"]) && (has(&["--name"]) || has(&["--filename"])) {
