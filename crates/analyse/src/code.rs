@@ -80,6 +80,8 @@ codes! {
     GeneratorCpuBound,
     /// The size of the volume determines its limit.
     SizeTooSmall,
+    /// The volume could be given more IOPS or throughput at its size.
+    ProvisionedTooLow,
     /// The machine's limit was reached before the volume's.
     MachineCap,
     /// The limit on the machine's network writes was reached.

@@ -59,13 +59,24 @@ pub struct ExpectedPoint {
     pub latency_ns: f64,
 }
 
-/// A larger volume of the same kind.
+/// A volume of the same kind with a higher limit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LargerVolume {
-    /// Smallest size in bytes that no longer limits.
-    pub bytes: u64,
-    /// Operations per second of this load at that size.
+    /// What has to be larger.
+    pub figure: LargerFigure,
+    /// Operations per second of this load then.
     pub iops: f64,
+}
+
+/// A figure of a volume that determines its limit.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum LargerFigure {
+    /// The size: the smallest one in bytes that no longer limits.
+    Size(u64),
+    /// The IOPS that can be provisioned at its size.
+    ProvisionedIops(u64),
+    /// The throughput that can be provisioned at its size, in bytes per second.
+    ProvisionedThroughput(u64),
 }
 
 /// Limits and performance curve of a volume for the load of an observation.
@@ -84,8 +95,10 @@ pub struct Expectation<'a> {
     pub alone_ns: Option<f64>,
     /// Block size in bytes that reaches the IOPS and the throughput limit at once.
     pub break_even_bytes: Option<f64>,
-    /// A larger volume, if the size is the limit.
+    /// A volume with a higher limit, if its size or what was provisioned is the limit.
     pub larger: Option<LargerVolume>,
+    /// Whether the latency of the model rests on no measured or published figure.
+    pub latency_is_assumed: bool,
     /// Operations per second for each idle CPU, if the provider has such a rule.
     pub iops_per_cpu: Option<f64>,
     /// Assumptions and unknown limits behind these figures, in words.

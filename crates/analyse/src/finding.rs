@@ -160,6 +160,16 @@ pub enum Remedy {
         /// Size in bytes.
         bytes: u64,
     },
+    /// Provision more IOPS for the volume.
+    ProvisionIops {
+        /// IOPS.
+        iops: u64,
+    },
+    /// Provision more throughput for the volume.
+    ProvisionThroughput {
+        /// Bytes per second.
+        bytes_per_second: u64,
+    },
     /// Have the application keep more requests in flight.
     MoreInFlight {
         /// Mean number of requests in flight.

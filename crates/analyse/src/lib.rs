@@ -33,7 +33,7 @@ mod verdict;
 pub use code::Code;
 pub use database::Database;
 pub use evidence::{Evidence, EvidenceSource, EvidenceUnit, Quantity};
-pub use expectation::{CapKind, Expectation, ExpectedCap, ExpectedPoint, LargerVolume};
+pub use expectation::{CapKind, Expectation, ExpectedCap, ExpectedPoint, LargerFigure, LargerVolume};
 pub use explain::{Explanation, explain_figures, explain_job, explain_observation, explain_together};
 pub use finding::{Finding, Remedy, Severity};
 pub use observation::{IntervalDemand, KnownFigure, Observation, averaged, has_others};

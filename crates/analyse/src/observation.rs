@@ -345,6 +345,14 @@ impl Observation {
         self.request_bytes.or(self.block_bytes).or_else(moved)
     }
 
+    /// Returns the observation with the rate that its throughput makes in blocks of a size, if only the throughput is known.
+    #[must_use]
+    pub fn in_blocks_of(&self, bytes: f64) -> Option<Self> {
+        let (None, None, Some(moved)) = (self.iops, self.mean_bytes(), self.bytes_per_second) else { return None };
+        let block = KnownFigure::exact(bytes, moved.source);
+        Some(Self { iops: Some(moved.over(&block)), block_bytes: Some(block), ..self.clone() })
+    }
+
     /// Returns the operations in flight by Little's law: operations per second × time of an operation.
     #[must_use]
     pub fn implied_in_flight(&self) -> Option<KnownFigure> {

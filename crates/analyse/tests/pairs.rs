@@ -2,7 +2,7 @@
 
 use analyse::{
     CapKind, Code, EvidenceSource, Expectation, ExpectedCap, ExpectedPoint, Explanation, Finding, KnownFigure,
-    LargerVolume, Observation, Remedy, explain_job, explain_observation, explain_together,
+    LargerFigure, LargerVolume, Observation, Remedy, explain_job, explain_observation, explain_together,
 };
 use record::{
     DataKind, DeclaredPerKind, DiskUse, LatencyStats, ModelRecord, ModelStage, Quote, Quoted, RankRecord, Run,
@@ -74,6 +74,7 @@ fn found(change: impl FnOnce(&mut Observation), alter: impl FnOnce(&mut Expectat
         alone_ns: Some(1_600_000.0),
         break_even_bytes: Some(40_000.0),
         larger: None,
+        latency_is_assumed: false,
         notes: Vec::new(),
         iops_per_cpu: None,
         at: &gives,
@@ -183,9 +184,12 @@ fn pair(code: Code) -> Pair {
         Code::VolumeIopsCap | Code::VolumeThroughputCap | Code::MachineCap | Code::EgressCap | Code::StationCap => {
             volume(code)
         }
-        Code::SizeTooSmall | Code::BytesBeforeIops | Code::SharedBudget | Code::BurstRunning | Code::CpusShort => {
-            volume(code)
-        }
+        Code::SizeTooSmall
+        | Code::ProvisionedTooLow
+        | Code::BytesBeforeIops
+        | Code::SharedBudget
+        | Code::BurstRunning
+        | Code::CpusShort => volume(code),
         Code::AboveExpectation | Code::BelowExpectation | Code::BeyondKnee | Code::UnwrittenBlocks => volume(code),
         Code::LittleContradicted | Code::LittleHolds | Code::FiguresDisagree | Code::UnitsMixed => figures(code),
         Code::OddBlockSize | Code::RequestsSplit | Code::SmallRegion | Code::MechanicalDisk => figures(code),
@@ -330,7 +334,12 @@ fn volume(code: Code) -> Pair {
         Code::EgressCap => (capped(CapKind::Egress, 9_750.0), capped(CapKind::Egress, 9_650.0)),
         Code::StationCap => (capped(CapKind::Station, 9_750.0), capped(CapKind::Station, 9_650.0)),
         Code::SizeTooSmall => {
-            let larger = Some(LargerVolume { bytes: 2 << 40, iops: 15_000.0 });
+            let larger = Some(LargerVolume { figure: LargerFigure::Size(2 << 40), iops: 15_000.0 });
+            let at = |iops: f64| against(|seen| seen.iops = exactly(iops), |volume| volume.larger = larger);
+            (at(9_750.0), at(9_650.0))
+        }
+        Code::ProvisionedTooLow => {
+            let larger = Some(LargerVolume { figure: LargerFigure::ProvisionedIops(15_000), iops: 15_000.0 });
             let at = |iops: f64| against(|seen| seen.iops = exactly(iops), |volume| volume.larger = larger);
             (at(9_750.0), at(9_650.0))
         }
@@ -735,6 +744,7 @@ fn jobs_on_one_volume_are_compared_with_it_together() {
         alone_ns: Some(1_600_000.0),
         break_even_bytes: None,
         larger: None,
+        latency_is_assumed: false,
         notes: Vec::new(),
         iops_per_cpu: None,
         at: &gives,

@@ -1,11 +1,11 @@
 //! The volume that measurements are compared with, simulated for `analyse`.
 
-use analyse::{CapKind, Expectation, ExpectedCap, ExpectedPoint, LargerVolume, Observation};
+use analyse::{CapKind, Expectation, ExpectedCap, ExpectedPoint, LargerFigure, LargerVolume, Observation};
 use job::{BlockSizes, Direction, Engine, Job, Plan};
 use runner::{CreditPolicy, NullObserver, RunControl, RunOptions, Runner, Seeds};
 use sim::model::with_key;
 use units::{Nanos, PerKind};
-use volume::catalogue::{self, Problem, ResolvedVolume};
+use volume::catalogue::{self, LatencyBasis, Problem, ResolvedVolume};
 use volume::closed::{self, CapPart, Load, Prediction};
 use volume::{
     Behaviour, CountedUnit, Limit, PerRequestKind, Scope, Spec, Tolerance, cited_merging, joined_by_text, names_machine,
@@ -89,15 +89,78 @@ impl ExpectedVolume {
             bytes: spec.size.get(),
             // Where there is no closed form, the maximum is unknown.
             burst_iops: prediction.as_ref().map_or(f64::INFINITY, |known| known.burst_iops),
-            burst_secs: prediction.as_ref().and_then(Prediction::burst_secs).filter(|secs| secs.is_finite()),
-            alone_ns: prediction.filter(|_| constant).map(|known| known.alone.get() as f64),
+            burst_secs: prediction
+                .as_ref()
+                .and_then(Prediction::burst_secs)
+                .filter(|secs| secs.is_finite() && *secs > 0.0),
+            // A volume without a stated latency has none, which tells nothing of the needed depth.
+            alone_ns: prediction.filter(|_| constant).map(|known| known.alone.get() as f64).filter(|ns| *ns > 0.0),
+            latency_is_assumed: self.volume.about.latency_basis == LatencyBasis::Assumed,
             break_even_bytes: break_even_bytes(spec, &load),
-            larger: caps.first().and_then(|cap| self.larger(&load, cap.iops)),
+            larger: caps
+                .first()
+                .and_then(|cap| self.provisionable(&load, cap).or_else(|| self.larger(&load, cap.iops))),
             iops_per_cpu: plan::iops_per_cpu(&self.words, &load),
-            notes: notes(spec, seen, &load),
+            notes: self.notes(seen, &load, &caps),
             caps,
             at,
         }
+    }
+
+    /// Returns the most that can be provisioned at this size of what the lowest cap counts.
+    fn provisionable(&self, load: &Load, cap: &ExpectedCap) -> Option<LargerVolume> {
+        let name = match cap.kind {
+            CapKind::VolumeIops => "iops",
+            CapKind::VolumeBytes => "throughput",
+            _ => return None,
+        };
+        let key = self
+            .volume
+            .about
+            .keys
+            .iter()
+            .find(|key| key.name == name && !key.bounds.fixed && !key.source.is_empty())?;
+        let (most, unit) = (key.bounds.most?.floor(), key.bounds.unit.as_str());
+        let words = with_key(&self.words, name, &format!("{most}{unit}"));
+        let resolved = catalogue::resolve_all(&[&words], &self.read_file).ok()?;
+        let iops = closed::predict(&resolved[0].spec, load)?.caps.first()?.iops;
+        let unit_bytes = match unit {
+            "MiB/s" => 1_048_576.0,
+            "MB/s" => 1e6,
+            _ => 1.0,
+        };
+        let figure = match cap.kind {
+            CapKind::VolumeIops => LargerFigure::ProvisionedIops(most as u64),
+            _ => LargerFigure::ProvisionedThroughput((most * unit_bytes) as u64),
+        };
+        (iops >= 1.03 * cap.iops).then_some(LargerVolume { figure, iops })
+    }
+
+    /// Returns assumptions that affect the volume's figures for this load.
+    fn notes(&self, seen: &Observation, load: &Load, caps: &[ExpectedCap]) -> Vec<String> {
+        let spec = &self.volume.spec;
+        let merging = spec.limits.iter().filter(|_| seen.random == Some(false)).filter_map(|limit| {
+            let (unit, least) = limit.merges()?;
+            let bytes = |bytes: u32| units::Bytes::new(u64::from(bytes));
+            let counted = match load.bytes.read {
+                length if length >= least && length < unit => format!("count as one up to {}", bytes(unit)),
+                length if length < least => format!("of less than {} count each", bytes(least)),
+                _ => return None,
+            };
+            let basis = cited_merging(limit.merging.as_ref()?);
+            Some((limit.name.clone(), format!("sequential operations {counted} ({basis})")))
+        });
+        let unknown = spec.unknown_machine().map(str::to_owned).into_iter().chain(joined_by_text(merging));
+        unknown.chain(block_assumed(seen, caps)).chain(self.latency_assumed(seen)).collect()
+    }
+
+    /// Says that the latency of the model is assumed, if the measured one is far above it.
+    fn latency_assumed(&self, seen: &Observation) -> Option<String> {
+        let about = &self.volume.about;
+        let assumed = about.latency_assumed.as_ref().filter(|_| about.latency_basis == LatencyBasis::Assumed)?;
+        let alone = closed::predict(&self.volume.spec, &load(seen, f64::INFINITY))?.alone;
+        let latency = seen.latency_ns?.value();
+        (latency > 1.5 * alone.get() as f64).then(|| format!("the latency of the model is assumed: {assumed}"))
     }
 
     /// Returns the smallest size at which the size no longer limits: doubles the size up to the catalogue's maximum,
@@ -135,7 +198,7 @@ impl ExpectedVolume {
             let middle = low + (high - low) / 2;
             if of_size(middle).is_some_and(enough) { high = middle } else { low = middle }
         }
-        Some(LargerVolume { bytes: high * unit, iops: most })
+        Some(LargerVolume { figure: LargerFigure::Size(high * unit), iops: most })
     }
 
     /// Simulates the sustained performance with `in_flight` operations: a limit is not fully used by the number of
@@ -183,20 +246,19 @@ fn load(seen: &Observation, in_flight: f64) -> Load {
     Load { sequential, ..Load::mixed(seen.read_share.unwrap_or(1.0), bytes, in_flight) }
 }
 
-/// Returns assumptions that affect the volume's figures for this load.
-fn notes(spec: &Spec, seen: &Observation, load: &Load) -> Vec<String> {
-    let merging = spec.limits.iter().filter(|_| seen.random == Some(false)).filter_map(|limit| {
-        let (unit, least) = limit.merges()?;
-        let bytes = |bytes: u32| units::Bytes::new(u64::from(bytes));
-        let counted = match load.bytes.read {
-            length if length >= least && length < unit => format!("count as one up to {}", bytes(unit)),
-            length if length < least => format!("of less than {} count each", bytes(least)),
-            _ => return None,
-        };
-        let basis = cited_merging(limit.merging.as_ref()?);
-        Some((limit.name.clone(), format!("sequential operations {counted} ({basis})")))
+/// Says which block size is assumed where none is known, and from which on throughput is the limit.
+fn block_assumed(seen: &Observation, caps: &[ExpectedCap]) -> Option<String> {
+    if seen.mean_bytes().is_some() {
+        return None;
+    }
+    let iops = seen.iops?.value();
+    let by_bytes =
+        caps.iter().find(|cap| cap.kind == CapKind::VolumeBytes).map(|cap| cap.iops * f64::from(BLOCK_BYTES));
+    let throughput = by_bytes.map_or_else(String::new, |most| {
+        let shown = |bytes: f64| units::Bytes::new(bytes as u64);
+        format!(": in blocks of {} that rate would be the throughput limit of {}/s", shown(most / iops), shown(most))
     });
-    spec.unknown_machine().map(str::to_owned).into_iter().chain(joined_by_text(merging)).collect()
+    Some(format!("no block size is given (`bs=`), and 4 KiB is assumed{throughput}"))
 }
 
 fn expected_cap(spec: &Spec, cap: &closed::Cap) -> ExpectedCap {
@@ -209,7 +271,8 @@ fn expected_cap(spec: &Spec, cap: &closed::Cap) -> ExpectedCap {
         kind: limit.map_or(CapKind::Station, kind),
         iops: cap.iops,
         shared: limit.is_some_and(|limit| limit.rate.read.is_some() && limit.rate.write.is_some()),
-        burst_secs: cap.burst_secs,
+        // Credits that the user says are spent.
+        burst_secs: cap.burst_secs.filter(|_| cap.bucket.is_none_or(|bucket| bucket.at_start > 0.0)),
         tolerance: limit.and_then(|limit| limit.tolerance.as_ref()).map_or(0.0, Tolerance::fraction),
     }
 }
@@ -277,7 +340,8 @@ mod tests {
         let small = expected("gcp/pd-ssd@2019,size=500GB,vcpus=64", &seen(4096.0, 1.0));
         let larger = small.larger.unwrap();
         // 60,000 / 30 per GB.
-        assert!((larger.bytes as f64 / 2e12 - 1.0).abs() < 0.011, "{}", larger.bytes);
+        let LargerFigure::Size(bytes) = larger.figure else { panic!("{larger:?}") };
+        assert!((bytes as f64 / 2e12 - 1.0).abs() < 0.011, "{bytes}");
         assert!((larger.iops - 60_000.0).abs() < 100.0);
         assert_eq!(expected("vultr/nvme-block", &seen(4096.0, 1.0)).larger, None);
     }
@@ -294,7 +358,8 @@ mod tests {
     fn a_larger_size_is_suggested_below_the_double() {
         let larger = expected("aws/st1,size=9TiB", &seen(1_048_576.0, 1.0)).larger.unwrap();
         assert!((larger.iops - 500.0).abs() < 1.0, "{larger:?}");
-        let gib = larger.bytes as f64 / GIB as f64;
+        let LargerFigure::Size(bytes) = larger.figure else { panic!("{larger:?}") };
+        let gib = bytes as f64 / GIB as f64;
         assert!((gib / 12_800.0 - 1.0).abs() < 0.001, "500 MiB/s at 40 for each TiB: {gib}");
     }
 

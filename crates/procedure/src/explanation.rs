@@ -1,8 +1,8 @@
 //! Explains runs, counters and claims, by comparison with a simulated volume if one is named.
 
 use analyse::{
-    Code, Database, EvidenceSource, Expectation, ExpectedPoint, Explanation, KnownFigure, Observation, averaged,
-    explain_figures, explain_job, explain_observation, explain_together, has_others,
+    Code, Database, EvidenceSource, Expectation, ExpectedPoint, Explanation, KnownFigure, Observation, Quantity,
+    averaged, explain_figures, explain_job, explain_observation, explain_together, has_others,
 };
 use record::{Claim, CounterFormat, Input, Iostat, IostatKind, Run, StackedDisk};
 use report::Explained;
@@ -152,7 +152,12 @@ impl Explainer<'_> {
     }
 
     fn observed(&self, subject: &str, seen: &Observation) -> Explanation {
-        self.against(seen, |expectation| explain_observation(subject, seen, expectation))
+        let explain =
+            |seen: &Observation| self.against(seen, |expectation| explain_observation(subject, seen, expectation));
+        match seen.in_blocks_of(THROUGHPUT_BLOCK_BYTES).filter(|_| self.words.expected.is_some()) {
+            Some(assumed) => without_rates(explain(&assumed)),
+            None => explain(seen),
+        }
     }
 
     /// Calls `explain` with the expected volume, if there is one. Asks for the machine if the limit of one would explain
@@ -174,6 +179,24 @@ impl Explainer<'_> {
     fn at(&self, seen: &Observation, in_flight: f64) -> Option<ExpectedPoint> {
         self.words.expected.as_ref()?.at(seen, in_flight, self.runner, self.control)
     }
+}
+
+/// Block size that is assumed where only a throughput is known: throughput limits hold for blocks of any size, and those
+/// on IOPS are reached by smaller ones.
+const THROUGHPUT_BLOCK_BYTES: f64 = 1_048_576.0;
+
+/// Removes what follows from an assumed block size.
+fn without_rates(mut explanation: Explanation) -> Explanation {
+    let is_rate = |quantity| matches!(quantity, Quantity::Iops | Quantity::CapIops | Quantity::NextCapIops);
+    explanation.figures.retain(|figure| !is_rate(figure.quantity));
+    explanation.findings.retain(|finding| finding.value(Quantity::CapBytesPerSecond).is_some());
+    for finding in &mut explanation.findings {
+        finding.evidence.retain(|figure| !is_rate(figure.quantity));
+    }
+    explanation.notes.push(
+        "only the throughput is known (no `bs=` or `iops=`): smaller blocks may reach a limit on IOPS first".to_owned(),
+    );
+    explanation
 }
 
 /// Maximum number of devices beside the explained one whose figures are given.

@@ -1,6 +1,6 @@
 //! Explanations and needs of what other programs print.
 
-use analyse::{Code, Explanation, Quantity};
+use analyse::{Code, Explanation, Quantity, Remedy};
 use procedure::expected::ExpectedVolume;
 use procedure::explanation::ExplanationQuestion;
 use procedure::purchase::need_of;
@@ -211,4 +211,72 @@ fn idle_devices_are_called_idle() {
     let all = explained(&idle, None, None);
     assert_eq!((all.len(), all[0].only_figures), (1, true));
     assert!(all[0].notes[0].contains("no device had a request"), "{:?}", all[0].notes);
+}
+
+/// Too few requests and an assumed latency were blamed on the host.
+#[test]
+fn a_latency_that_the_provider_does_not_exclude_is_no_fault_of_the_host() {
+    for (figures, volume) in [
+        ("iops=500,lat=2ms,qd=1,bs=4k", "aws/gp3"),
+        ("iops=100,lat=2ms,bs=4k", "aws/gp3"),
+        ("iops=250,lat=4ms,qd=1,bs=4k", "azure/p30"),
+    ] {
+        let explained = claimed(figures, Some(volume));
+        let codes: Vec<Code> = explained.findings.iter().map(|one| one.code).collect();
+        assert!(
+            codes.contains(&Code::QueueTooShallow) && !codes.contains(&Code::BelowExpectation),
+            "{figures}: {codes:?}"
+        );
+        assert!(explained.notes.iter().any(|note| note.contains("latency of the model is assumed")), "{figures}");
+    }
+    let slow = claimed("iops=300,lat=50ms,qd=16,bs=4k", Some("azure/p30"));
+    assert!(slow.findings.iter().any(|one| one.code == Code::BelowExpectation), "{:?}", slow.findings);
+}
+
+/// A forecast with the latency of the model was below what was measured.
+#[test]
+fn forecasts_are_made_for_latencies_like_those_of_the_model() {
+    let forecast = |figures: &str| {
+        let explained = claimed(figures, Some("aws/gp3,size=1TiB,iops=16000"));
+        explained.findings.iter().find(|one| one.code == Code::QueueTooShallow).unwrap().counterfactual.is_some()
+    };
+    assert!(!forecast("iops=1600,lat=0.6ms,qd=1,bs=4k"));
+    assert!(forecast("iops=1000,lat=1ms,qd=1,bs=4k"));
+}
+
+/// 420 MB/s of a volume with 250 MiB/s gave no finding without a block size.
+#[test]
+fn throughput_alone_is_compared_with_the_limits_on_throughput() {
+    let codes = |figures, volume| {
+        let explained = claimed(figures, Some(volume));
+        assert!(explained.findings.iter().all(|one| one.value(Quantity::Iops).is_none()), "{:?}", explained.findings);
+        explained.findings.iter().map(|one| one.code).collect::<Vec<_>>()
+    };
+    assert_eq!(codes("bw=420MB/s", "aws/gp2,size=5TB"), [Code::AboveExpectation]);
+    assert!(codes("bw=125MiB/s", "aws/gp3").contains(&Code::VolumeThroughputCap));
+    assert!(codes("bw=50MiB/s", "aws/gp3").is_empty());
+}
+
+/// More size was advised where IOPS are provisioned apart.
+#[test]
+fn what_is_provisioned_apart_is_advised_before_more_size() {
+    let remedy = |figures, volume| {
+        let explained = claimed(figures, Some(volume));
+        explained.findings.iter().find_map(|one| one.remedy.filter(|_| one.code == Code::ProvisionedTooLow))
+    };
+    let balanced = remedy("iops=3600,bs=4k,qd=64", "gcp/hyperdisk-balanced,size=100GiB");
+    assert_eq!(balanced, Some(Remedy::ProvisionIops { iops: 50_000 }));
+    assert_eq!(remedy("iops=6000,bs=4k,qd=64", "custom,iops=6000"), None);
+}
+
+/// The remedy of a burst was to measure for less than the run, and a mean that credits do not last for was in part burst.
+#[test]
+fn credits_last_for_the_time_that_the_rate_takes() {
+    let finding = |figures: &str, volume| claimed(figures, Some(volume)).findings.remove(0);
+    let slow = finding("iops=600,time=10000s,bs=16k", "aws/gp2,size=30GiB");
+    assert_eq!((slow.code, slow.remedy), (Code::BurstRunning, Some(Remedy::RunLonger { runtime_s: 21_600 })));
+    let long = finding("iops=3000,qd=32,bs=4k,time=60min", "aws/gp2,size=100GiB");
+    assert_eq!(long.code, Code::AboveExpectation);
+    assert!((long.value(Quantity::CapIops).unwrap() - 1800.0).abs() < 20.0, "{long:?}");
+    assert_eq!(finding("iops=3000,qd=32,bs=4k", "aws/gp2,size=100GiB,credits=0%").code, Code::AboveExpectation);
 }

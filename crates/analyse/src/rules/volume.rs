@@ -1,6 +1,6 @@
 //! Rules that compare figures with a modelled volume.
 
-use crate::expectation::{CapKind, ExpectedCap, REACHED};
+use crate::expectation::{CapKind, ExpectedCap, ExpectedPoint, LargerFigure, REACHED};
 use crate::{Code, EvidenceSource, Expectation, Finding, Observation, Quantity, Remedy, Severity};
 use units::requests_in_flight;
 
@@ -15,6 +15,13 @@ const BEYOND: f64 = 2.0;
 
 /// Factor over the latency without queueing from which requests queued, or went to another volume.
 const WAITED: f64 = 1.5;
+
+/// The same factor if that latency is assumed, where providers promise no more than a number of digits, and no more are in
+/// flight than the limit takes.
+const WAITED_BEYOND_ASSUMED: f64 = 10.0;
+
+/// Relative difference up to which the model's latency is the measured one, so that its forecast can be trusted.
+const ALIKE: f64 = 0.15;
 
 /// Busy fraction from which a device is never idle; bursts leave it idle in between.
 const NEVER_IDLE: f64 = 0.9;
@@ -60,7 +67,15 @@ impl<'a, 'b> VolumeCase<'a, 'b> {
 
     /// Reports whether the rate exceeds that, given its rounding.
     fn is_above(&self) -> bool {
-        self.seen.iops.is_some_and(|iops| iops.low > self.admits())
+        let most = self.admits().min(self.mean_with_credits().map_or(f64::INFINITY, |mean| (1.0 + REACHED) * mean));
+        self.seen.iops.is_some_and(|iops| iops.low > most)
+    }
+
+    /// Returns the highest mean rate of a run of this length that begins with full credits.
+    fn mean_with_credits(&self) -> Option<f64> {
+        let (cap, seconds) = (self.volume.binding()?, self.seen.seconds?);
+        let burst = self.volume.burst_secs?.min(seconds) / seconds;
+        Some(cap.iops + (self.volume.burst_iops - cap.iops) * burst).filter(|mean| mean.is_finite())
     }
 
     /// Reports whether the rate spends credits.
@@ -70,7 +85,7 @@ impl<'a, 'b> VolumeCase<'a, 'b> {
 
     /// Returns the operations in flight that reach a cap.
     fn knee(&self, cap: &ExpectedCap) -> Option<f64> {
-        Some(cap.iops * self.volume.alone_ns? / 1e9)
+        Some(cap.iops * self.volume.alone_ns? / 1e9).filter(|knee| *knee > 0.0)
     }
 
     fn finding(&self, code: Code, severity: Severity) -> Finding {
@@ -86,13 +101,37 @@ impl<'a, 'b> VolumeCase<'a, 'b> {
             .with(Quantity::InFlightNeeded, needed, EvidenceSource::LittlesLaw)
     }
 
+    /// Returns the mean size of the operations if a cap is stated in bytes.
+    fn block_of(&self, cap: &ExpectedCap) -> Option<f64> {
+        let in_bytes = matches!(cap.kind, CapKind::VolumeBytes | CapKind::Egress);
+        self.seen.mean_bytes().filter(|_| in_bytes).map(|block| block.value())
+    }
+
+    fn bytes_source(&self) -> EvidenceSource {
+        self.seen.bytes_per_second.map_or(self.iops_source, |bytes| bytes.source)
+    }
+
     fn in_flight(&self) -> Option<f64> {
         Some(self.seen.in_flight()?.value())
     }
 
     /// Reports whether requests took longer than the volume takes without queueing.
     fn waited(&self, alone_ns: f64) -> bool {
-        self.seen.latency_ns.is_some_and(|latency| latency.value() > WAITED * alone_ns)
+        // With less than one in flight, as a mean of requests one at a time, nothing queued.
+        let queued = self.is_counted() || self.in_flight().is_none_or(|in_flight| in_flight >= SHORT);
+        let knee = self.volume.knee().unwrap_or(0.0);
+        let may_be_slow = self.volume.latency_is_assumed
+            && self.in_flight().is_some_and(|in_flight| in_flight < BEYOND * knee.max(1.0));
+        let factor = if may_be_slow { WAITED_BEYOND_ASSUMED } else { WAITED };
+        queued && self.seen.latency_ns.is_some_and(|latency| latency.value() > factor * alone_ns)
+    }
+
+    /// Simulates the volume at another depth; `None` if its latency is not that of the observation.
+    fn forecast(&self, in_flight: u64) -> Option<ExpectedPoint> {
+        let (alone_ns, latency) = (self.volume.alone_ns?, self.seen.latency_ns);
+        let is_alike =
+            latency.is_none_or(|latency| (latency.value() / alone_ns - 1.0).abs() <= ALIKE || self.waited(alone_ns));
+        if is_alike { (self.volume.at)(in_flight as f64) } else { None }
     }
 
     /// Reports whether a device was busy all the time with requests that took longer than that, which bursts do not
@@ -115,6 +154,9 @@ impl<'a, 'b> VolumeCase<'a, 'b> {
 /// Checks which cap is reached.
 pub(super) fn cap(case: &VolumeCase<'_, '_>) -> Option<Finding> {
     let cap = case.reached()?;
+    // Fewer in flight than the model needs were enough.
+    let knee =
+        case.knee(cap).filter(|knee| case.in_flight().is_none_or(|in_flight| in_flight >= (1.0 - REACHED) * knee));
     let (code, severity) = match cap.kind {
         CapKind::VolumeIops => (Code::VolumeIopsCap, Severity::Info),
         CapKind::VolumeBytes => (Code::VolumeThroughputCap, Severity::Info),
@@ -122,9 +164,7 @@ pub(super) fn cap(case: &VolumeCase<'_, '_>) -> Option<Finding> {
         CapKind::Egress => (Code::EgressCap, Severity::Advice),
         CapKind::Station => (Code::StationCap, Severity::Info),
     };
-    // Throughput limits are stated in bytes.
-    let of_bytes = matches!(cap.kind, CapKind::VolumeBytes | CapKind::Egress);
-    let bytes = case.seen.mean_bytes().filter(|_| of_bytes).map(|block| cap.iops * block.value());
+    let block = case.block_of(cap);
     // Above the nominal rate by more than rounding.
     let above = Some(case.iops / cap.iops - 1.0).filter(|above| *above > REACHED);
     // The next cap, if this one were lifted.
@@ -133,16 +173,17 @@ pub(super) fn cap(case: &VolumeCase<'_, '_>) -> Option<Finding> {
         .finding(code, severity)
         .about(&cap.name)
         .with(Quantity::CapIops, cap.iops, EvidenceSource::Model)
-        .with(Quantity::CapBytesPerSecond, bytes, EvidenceSource::Model)
+        .with(Quantity::BytesPerSecondMade, block.map(|block| case.iops * block), case.bytes_source())
+        .with(Quantity::CapBytesPerSecond, block.map(|block| cap.iops * block), EvidenceSource::Model)
         .with(Quantity::NextCapIops, next, EvidenceSource::Model)
         .with(Quantity::InFlightAchieved, case.in_flight(), EvidenceSource::LittlesLaw)
-        .with(Quantity::KneeInFlight, case.knee(cap), EvidenceSource::Model)
+        .with(Quantity::KneeInFlight, knee, EvidenceSource::Model)
         .with(Quantity::AboveNominal, above, case.iops_source)
         .with(Quantity::Tolerance, above.map(|_| cap.tolerance), EvidenceSource::Model);
     Some(finding)
 }
 
-/// Checks whether the size of the volume determines its limit.
+/// Checks whether the size of the volume, or what was provisioned, determines its limit.
 pub(super) fn size(case: &VolumeCase<'_, '_>) -> Option<Finding> {
     let cap = case.reached().filter(|cap| matches!(cap.kind, CapKind::VolumeIops | CapKind::VolumeBytes))?;
     // Figures of larger volumes are sustained ones.
@@ -150,14 +191,21 @@ pub(super) fn size(case: &VolumeCase<'_, '_>) -> Option<Finding> {
         return None;
     }
     let larger = case.volume.larger?;
-    let finding = case
-        .finding(Code::SizeTooSmall, Severity::Info)
-        .with(Quantity::CapIops, cap.iops, EvidenceSource::Model)
-        .with(Quantity::VolumeBytes, case.volume.bytes as f64, EvidenceSource::Model)
-        .with(Quantity::LargerIops, larger.iops, EvidenceSource::Model)
-        .with(Quantity::LargerBytes, larger.bytes as f64, EvidenceSource::Model)
-        .remedy(Remedy::GrowVolume { bytes: larger.bytes });
-    Some(finding)
+    let finding = |code| {
+        case.finding(code, Severity::Info)
+            .with(Quantity::CapIops, cap.iops, EvidenceSource::Model)
+            .with(Quantity::VolumeBytes, case.volume.bytes as f64, EvidenceSource::Model)
+            .with(Quantity::LargerIops, larger.iops, EvidenceSource::Model)
+    };
+    Some(match larger.figure {
+        LargerFigure::Size(bytes) => finding(Code::SizeTooSmall)
+            .with(Quantity::LargerBytes, bytes as f64, EvidenceSource::Model)
+            .remedy(Remedy::GrowVolume { bytes }),
+        LargerFigure::ProvisionedIops(iops) => finding(Code::ProvisionedTooLow).remedy(Remedy::ProvisionIops { iops }),
+        LargerFigure::ProvisionedThroughput(bytes_per_second) => {
+            finding(Code::ProvisionedTooLow).remedy(Remedy::ProvisionThroughput { bytes_per_second })
+        }
+    })
 }
 
 /// Checks whether the throughput limit is reached before the IOPS limit.
@@ -207,7 +255,7 @@ pub(super) fn too_shallow(case: &VolumeCase<'_, '_>) -> Option<Finding> {
             .with_figure(Quantity::BusyShare, seen.busy)
             .with(Quantity::HostCpuShare, seen.host_cpu, source_of_counters(seen))
             .remedy(Remedy::MoreInFlight { in_flight: wanted, reads, database: seen.database })
-            .counterfactual((case.volume.at)(wanted as f64));
+            .counterfactual(case.forecast(wanted));
         return Some(finding);
     }
     let iodepth = case.per_worker(needed);
@@ -215,12 +263,8 @@ pub(super) fn too_shallow(case: &VolumeCase<'_, '_>) -> Option<Finding> {
         Some(false) => Remedy::QueueingEngine { iodepth },
         _ => Remedy::RaiseDepth { iodepth },
     };
-    let finding = finding.with_figure(Quantity::InFlightPossible, seen.depth).remedy(remedy).counterfactual((case
-        .volume
-        .at)(
-        (iodepth * seen.workers.unwrap_or(1).max(1)) as f64,
-    ));
-    Some(finding)
+    let forecast = case.forecast(iodepth * seen.workers.unwrap_or(1).max(1));
+    Some(finding.with_figure(Quantity::InFlightPossible, seen.depth).remedy(remedy).counterfactual(forecast))
 }
 
 /// Returns where processor time comes from: the counters that also have the requests.
@@ -278,14 +322,14 @@ pub(super) fn burst_running(case: &VolumeCase<'_, '_>) -> Option<Finding> {
     let ended = case.seen.seconds.is_some_and(|seconds| seconds >= 0.95 * lasts);
     let remedy = match ended {
         true => Remedy::Ramp { ramp_s: secs.ceil() as u64 },
-        false => Remedy::RunLonger { runtime_s: (2.0 * secs).ceil().max(1.0) as u64 },
+        false => Remedy::RunLonger { runtime_s: (2.0 * lasts).ceil().max(1.0) as u64 },
     };
     running.then(|| {
         case.finding(Code::BurstRunning, Severity::Warning)
             .about(&cap.name)
             .with(Quantity::CapIops, cap.iops, EvidenceSource::Model)
             .with(Quantity::BurstIops, burst, EvidenceSource::Model)
-            .with(Quantity::BurstLasts, secs * 1e9, EvidenceSource::Model)
+            .with(Quantity::BurstLasts, if ended { secs } else { lasts } * 1e9, EvidenceSource::Model)
             .with(Quantity::Runtime, case.seen.seconds.map(|secs| secs * 1e9), EvidenceSource::Counters)
             .remedy(remedy)
     })
@@ -296,9 +340,19 @@ pub(super) fn above(case: &VolumeCase<'_, '_>) -> Option<Finding> {
     // A mechanical drive has no cap; its maximum is the throughput of a full queue.
     let cap = case.volume.caps.iter().find(|cap| cap.burst_secs.is_none());
     let (name, most) = cap.map_or((&case.volume.volume, case.volume.burst_iops), |cap| (&cap.name, cap.iops));
+    // A mean that credits do not last for.
+    let mean = case.mean_with_credits().filter(|mean| *mean < most);
     case.is_above().then(|| {
-        let finding = case.finding(Code::AboveExpectation, Severity::Warning).about(name);
-        finding.with(Quantity::CapIops, most, EvidenceSource::Model)
+        let finding = case.finding(Code::AboveExpectation, Severity::Warning);
+        let finding = match mean {
+            Some(_) => finding.with(Quantity::Runtime, case.seen.seconds.map(|s| s * 1e9), EvidenceSource::Counters),
+            None => finding.about(name),
+        };
+        let block = cap.and_then(|cap| case.block_of(cap));
+        finding
+            .with(Quantity::CapIops, mean.unwrap_or(most), EvidenceSource::Model)
+            .with(Quantity::BytesPerSecondMade, block.map(|block| case.iops * block), case.bytes_source())
+            .with(Quantity::CapBytesPerSecond, block.map(|block| most * block), EvidenceSource::Model)
     })
 }
 
@@ -308,9 +362,17 @@ pub(super) fn below(case: &VolumeCase<'_, '_>) -> Option<Finding> {
     if case.reached().is_some() {
         return None;
     }
+    // Without a block size, which limit holds is not known. Fewer than one in flight leave the volume idle in between.
+    if case.seen.mean_bytes().is_none() || case.in_flight()? < SHORT {
+        return None;
+    }
     let expected = (case.volume.at)(case.in_flight()?)?;
     // Operations took longer than they would on the volume.
     let slower = case.seen.latency_ns.is_some_and(|latency| latency.value() > expected.latency_ns / SHORT);
+    // Below the knee, the model is as good as its latency.
+    if case.volume.latency_is_assumed && case.volume.alone_ns.is_some_and(|alone_ns| !case.waited(alone_ns)) {
+        return None;
+    }
     let kept_full = case.seen.closed && slower || case.is_slow_without_bursts();
     (kept_full && case.iops < SHORT * expected.iops).then(|| {
         case.finding(Code::BelowExpectation, Severity::Warning)

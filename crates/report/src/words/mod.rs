@@ -271,6 +271,7 @@ fn statement(finding: &Finding, about: SentenceContext<'_>) -> String {
             volume::cap(finding, figures)
         }
         Code::SizeTooSmall => volume::size(figures),
+        Code::ProvisionedTooLow => volume::provisioned(figures),
         Code::BytesBeforeIops => volume::bytes_first(figures),
         Code::SharedBudget => volume::shared(finding, figures),
         Code::BeyondKnee => volume::beyond_knee(figures),
@@ -350,6 +351,11 @@ fn remedy_text(remedy: &Remedy, finding: &Finding, about: SentenceContext<'_>) -
             bytes.div_ceil(1024)
         ),
         Remedy::GrowVolume { bytes } => format!("Grow the volume to {}.", volume::size_words(bytes as f64)),
+        Remedy::ProvisionIops { iops } => format!("Provision more IOPS: up to iops={iops} at this size."),
+        Remedy::ProvisionThroughput { bytes_per_second } => {
+            let most = volume::throughput_words(bytes_per_second);
+            format!("Provision more throughput: up to throughput={most} at this size.")
+        }
         Remedy::MoreInFlight { in_flight, reads, database } => databases::more_in_flight(in_flight, reads, database),
         Remedy::Percentiles => "Check percentiles (p50, p99, p99.9) too.".to_owned(),
         Remedy::Doctor => "Check the host with `fathom doctor`.".to_owned(),
@@ -449,6 +455,8 @@ mod tests {
             Remedy::BlockSize { bytes },
             Remedy::LargerRequests { bytes },
             Remedy::GrowVolume { bytes },
+            Remedy::ProvisionIops { iops: 16_000 },
+            Remedy::ProvisionThroughput { bytes_per_second: bytes },
             Remedy::Percentiles,
             Remedy::Doctor,
             Remedy::SeparateResults,
@@ -479,16 +487,18 @@ mod tests {
             Remedy::BlockSize { .. } => 14,
             Remedy::LargerRequests { .. } => 15,
             Remedy::GrowVolume { .. } => 16,
-            Remedy::Percentiles => 17,
-            Remedy::Doctor => 18,
-            Remedy::SeparateResults => 19,
-            Remedy::EndTogether => 20,
-            Remedy::MoreInFlight { .. } => 21,
-            Remedy::CompareHosts => 22,
-            Remedy::MoreHosts => 23,
-            Remedy::FewerRanks { .. } => 24,
-            Remedy::CompareRanks { .. } => 25,
-            Remedy::FasterSyncs => 26,
+            Remedy::ProvisionIops { .. } => 17,
+            Remedy::ProvisionThroughput { .. } => 18,
+            Remedy::Percentiles => 19,
+            Remedy::Doctor => 20,
+            Remedy::SeparateResults => 21,
+            Remedy::EndTogether => 22,
+            Remedy::MoreInFlight { .. } => 23,
+            Remedy::CompareHosts => 24,
+            Remedy::MoreHosts => 25,
+            Remedy::FewerRanks { .. } => 26,
+            Remedy::CompareRanks { .. } => 27,
+            Remedy::FasterSyncs => 28,
         };
         assert!(remedies.iter().map(place).eq(0..remedies.len()));
         let declared = record::Declared { verify: true, ..record::Declared::default() };

@@ -240,6 +240,12 @@ const ENTRIES: &[(Code, &str, &str, &str)] = &[
         "Many volumes have IOPS and throughput limits per gigabyte.",
     ),
     (
+        Code::ProvisionedTooLow,
+        "The provisioned figure is the limit",
+        "the limit of the volume is reached, and more IOPS or throughput can be provisioned at its size",
+        "The most that can be provisioned is stated; more than the load needs is paid for and not used.",
+    ),
+    (
         Code::MachineCap,
         "The limit of the machine",
         "operations are within 3 % of the limit of the machine type, or above it by no more than the catalogue's \

@@ -24,8 +24,6 @@ pub(super) fn cap(finding: &Finding, figures: &SentenceFigures<'_>) -> String {
     };
     let next = figures
         .clause(Quantity::NextCapIops, || format!(" The next limit is at {}.", figures.count(Quantity::NextCapIops)));
-    let bytes =
-        figures.clause(Quantity::CapBytesPerSecond, || format!(" ({}/s)", figures.bytes(Quantity::CapBytesPerSecond)));
     let above = figures.clause(Quantity::AboveNominal, || {
         format!(
             " That is {} above nominal; up to {} was measured on such volumes.",
@@ -33,12 +31,18 @@ pub(super) fn cap(finding: &Finding, figures: &SentenceFigures<'_>) -> String {
             figures.share(Quantity::Tolerance)
         )
     });
-    format!(
-        "{} IOPS are {what}: {} allows {}{bytes}{depth}.{above}{next}",
-        figures.count(Quantity::Iops),
-        subject(finding),
-        figures.count(Quantity::CapIops)
-    )
+    let (rate, most) = rate_and_cap(figures);
+    format!("{rate} are {what}: {} allows {most}{depth}.{above}{next}", subject(finding))
+}
+
+/// Formats a rate and the cap on it: in bytes if that is how the cap is stated.
+fn rate_and_cap(figures: &SentenceFigures<'_>) -> (String, String) {
+    if figures.has(Quantity::CapBytesPerSecond) {
+        let in_bytes = |quantity| format!("{}/s", figures.bytes(quantity));
+        (in_bytes(Quantity::BytesPerSecondMade), in_bytes(Quantity::CapBytesPerSecond))
+    } else {
+        (format!("{} IOPS", figures.count(Quantity::Iops)), figures.count(Quantity::CapIops))
+    }
 }
 
 /// Formats a size in the unit in which it is sold: a whole number of GB or GiB.
@@ -53,12 +57,29 @@ pub(super) fn size_words(bytes: f64) -> String {
     }
 }
 
+/// Formats a throughput in the unit in which it is provisioned.
+pub(super) fn throughput_words(bytes_per_second: u64) -> String {
+    const MIB: u64 = 1 << 20;
+    match bytes_per_second {
+        _ if bytes_per_second.is_multiple_of(MIB) => format!("{}MiB/s", bytes_per_second / MIB),
+        _ => format!("{}MB/s", bytes_per_second / 1_000_000),
+    }
+}
+
 pub(super) fn size(figures: &SentenceFigures<'_>) -> String {
     format!(
         "That limit depends on the size: {} give {} IOPS, {} would give {}.",
         size_words(figures.value(Quantity::VolumeBytes)),
         figures.count(Quantity::CapIops),
         size_words(figures.value(Quantity::LargerBytes)),
+        figures.count(Quantity::LargerIops)
+    )
+}
+
+pub(super) fn provisioned(figures: &SentenceFigures<'_>) -> String {
+    format!(
+        "That limit is what was provisioned: with more, {} give up to {} IOPS in this load.",
+        size_words(figures.value(Quantity::VolumeBytes)),
         figures.count(Quantity::LargerIops)
     )
 }
@@ -163,23 +184,31 @@ pub(super) fn beyond_knee(figures: &SentenceFigures<'_>) -> String {
 pub(super) fn burst_running(finding: &Finding, figures: &SentenceFigures<'_>) -> String {
     let part = if matches!(finding.remedy, Some(Remedy::Ramp { .. })) { "in part " } else { "" };
     let ran = figures.clause(Quantity::Runtime, || format!(" The run took {}.", figures.span(Quantity::Runtime)));
+    let pace = if part.is_empty() { Quantity::Iops } else { Quantity::BurstIops };
     format!(
-        "{} IOPS are {part}burst performance: {} sustains {}. Full credits last for {} at up to {} IOPS.{ran}",
+        "{} IOPS are {part}burst performance: {} sustains {}. Full credits last for {} at {} IOPS.{ran}",
         figures.count(Quantity::Iops),
         subject(finding),
         figures.count(Quantity::CapIops),
         figures.span(Quantity::BurstLasts),
-        figures.count(Quantity::BurstIops)
+        figures.count(pace)
     )
 }
 
 pub(super) fn above(finding: &Finding, figures: &SentenceFigures<'_>) -> String {
+    if figures.has(Quantity::Runtime) {
+        return format!(
+            "{} IOPS over {} are more than this volume can give: with full credits at the start, the mean is at most {}.",
+            figures.count(Quantity::Iops),
+            figures.span(Quantity::Runtime),
+            figures.count(Quantity::CapIops)
+        );
+    }
+    let (rate, most) = rate_and_cap(figures);
     format!(
-        "{} IOPS are more than this volume can give ({} allows {}): a cache served part of them, or it is another \
+        "{rate} are more than this volume can give ({} allows {most}): a cache served part of them, or it is another \
          volume.",
-        figures.count(Quantity::Iops),
-        subject(finding),
-        figures.count(Quantity::CapIops)
+        subject(finding)
     )
 }
 
