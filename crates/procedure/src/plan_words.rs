@@ -194,8 +194,10 @@ impl NeedParser {
             }
         }
         if let Some(words) = &options.read {
-            match quantity(words, QuantityKind::Share) {
-                Ok(share) if share <= 1.0 => need.read_share = share,
+            // `70%`, `70` and `0.7` are one share.
+            let bare = words.trim().parse().ok().map(|share: f64| if share > 1.0 { share / 100.0 } else { share });
+            match bare.map_or_else(|| quantity(words, QuantityKind::Share), Ok) {
+                Ok(share) if (0.0..=1.0).contains(&share) => need.read_share = share,
                 _ => {
                     let message = format!("`{words}` is not a percentage from 0% to 100%");
                     self.refuse("--read", words, 0..words.len(), &message, "write, for example, --read 70%");
@@ -293,6 +295,12 @@ impl NeedParser {
         let Some(words) = words else { return HEADROOM };
         let percent = words.trim().trim_end_matches('%').trim().parse::<f64>();
         match percent {
+            Ok(percent) if percent > 0.0 && percent < 1.0 && !words.contains('%') => {
+                let message = format!("`{words}` may be a share or a percentage");
+                let remedy = format!("write --headroom {}%, or --headroom {words}%", percent * 100.0);
+                self.refuse("--headroom", words, 0..words.len(), &message, &remedy);
+                0.0
+            }
             Ok(percent) if (0.0..=900.0).contains(&percent) => percent / 100.0,
             _ => {
                 let message = format!("`{words}` is not a percentage from 0% to 900%");

@@ -2,12 +2,13 @@
 //! `r/s=3500,r_await=1.00,aqu-sz=3.5`.
 //!
 //! A claim is as exact as its digits, so each figure carries its step. Decimal and binary units differ. Ambiguous units
-//! such as `40M` for throughput or `4kB` for a block are refused instead of guessed.
+//! such as `40M` for throughput are refused instead of guessed.
 
 mod keys;
 mod value;
 
 use std::fmt;
+use std::ops::Range;
 
 use job::{Diagnostic, Place};
 
@@ -140,6 +141,15 @@ impl Claim {
                 Err(problem) => problems.push(*problem),
             }
         }
+        let mut percentiles = claim.percentiles_ns.clone();
+        percentiles.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+        let is_above = |pair: &&[(f64, Claimed)]| pair[0].1.low() > pair[1].1.high();
+        if let Some(&[(low, first), (high, _)]) = percentiles.windows(2).find(is_above) {
+            let place = whole.part(first.column - 1, first.length);
+            let message = format!("p{low} is above p{high}, as no latencies are");
+            let remedy = "check both: are they exchanged, or is one of another unit?";
+            problems.push(Diagnostic::error("claim-percentiles", message).at(place).remedy(remedy));
+        }
         if problems.is_empty() && seen.is_empty() {
             problems.push(
                 Diagnostic::error("empty-claim", "the claim is empty").at(whole).remedy(format!("write {EXAMPLE}")),
@@ -222,15 +232,38 @@ struct ClaimPart<'a> {
 }
 
 fn parts(line: &str) -> impl Iterator<Item = ClaimPart<'_>> {
-    let mut column = 1;
-    let parts = line.split(',').map(move |text| {
-        let blanks = text.chars().count() - text.trim_start().chars().count();
-        let part = ClaimPart { text: text.trim(), column: column + blanks };
-        column += text.chars().count() + 1;
-        part
-    });
+    let part = |range: Range<usize>| {
+        let text = &line[range.start..range.end];
+        let begin = range.start + text.len() - text.trim_start().len();
+        ClaimPart { text: text.trim(), column: line[..begin].chars().count() + 1 }
+    };
+    let mut starts = vec![0];
+    starts.extend(line.char_indices().filter(|(at, c)| *c == ',' && !is_in_number(line, *at)).map(|(at, _)| at + 1));
+    // Blanks also separate pairs.
+    starts.extend(line.match_indices(' ').map(|(at, _)| at + 1).filter(|at| begins_pair(&line[*at..])));
+    starts.sort_unstable();
+    let ends: Vec<usize> = starts.iter().skip(1).copied().chain([line.len()]).collect();
+    let parts: Vec<ClaimPart<'_>> = starts.into_iter().zip(ends).map(|(start, end)| part(start..end)).collect();
     // A trailing comma is allowed.
-    parts.filter(|part| !part.text.is_empty())
+    parts
+        .into_iter()
+        .map(|part| ClaimPart { text: part.text.trim_end_matches(',').trim_end(), ..part })
+        .filter(|part| !part.text.is_empty())
+}
+
+/// Reports whether a comma stands between digits of one number, as in `0,5ms`: what follows is no pair.
+fn is_in_number(line: &str, at: usize) -> bool {
+    let rest = &line[at + 1..];
+    let next = &rest[..rest.find(',').unwrap_or(rest.len())];
+    line[..at].ends_with(|c: char| c.is_ascii_digit())
+        && next.starts_with(|c: char| c.is_ascii_digit())
+        && !next.contains('=')
+}
+
+/// Reports whether a text begins with a key and its sign, without a blank between them.
+fn begins_pair(text: &str) -> bool {
+    let word = text.split(' ').next().unwrap_or_default();
+    word.split_once('=').is_some_and(|(key, _)| !key.is_empty() && !key.contains(','))
 }
 
 fn read_part(

@@ -13,6 +13,12 @@ const DECIDED: f64 = 0.5;
 /// Utilization from which a limit counts as reached, however few operations it delayed, as right at the knee.
 const USED_UP: f64 = 0.97;
 
+/// Utilization from which a limit held throughout the run.
+const WHOLE: f64 = 0.9;
+
+/// Factor over the operations of a job from which others used the limit too.
+const SHARED: f64 = 1.05;
+
 /// Returns the stage that limited the run, or how far the run stayed below the nearest limit.
 pub(super) fn limit(facts: Facts<'_>, model: &ModelRecord, in_flight: f64) -> Finding {
     // Stages of other jobs' volumes do not count.
@@ -51,12 +57,15 @@ fn delayed_by(facts: Facts<'_>, model: &ModelRecord, stage: &ModelStage, request
     // Without the wait, this many operations in flight would keep the limit just as busy.
     let service = facts.result().service_mean_ns().unwrap_or(held);
     let enough = (facts.result().in_flight().unwrap_or(0.0) * (1.0 - held / service.max(1.0))).ceil();
+    // The rate of the job is that of the limit if the limit held all the time, and no other job had a part of it.
+    let is_shared = stage.requests as f64 > SHARED * facts.result().ios() as f64;
+    let is_rate = stage.utilisation >= WHOLE && !is_shared && spent(model.stages_of(facts.job)).is_none();
     let finding = Finding::new(Code::ModelHeldBack, Severity::Info)
         .about(&stage.label())
         .with(Quantity::DecidedShare, delayed_fraction(stage), EvidenceSource::Model)
         .with(Quantity::HeldMean, held, EvidenceSource::Model)
         .with(Quantity::Utilisation, stage.utilisation, EvidenceSource::Model)
-        .with(Quantity::InFlightNeeded, enough.max(1.0), EvidenceSource::LittlesLaw);
+        .with(Quantity::InFlightNeeded, is_rate.then_some(enough.max(1.0)), EvidenceSource::LittlesLaw);
     match (ran_out_ns(stage), draining(model.stages_of(facts.job))) {
         (Some(at_ns), _) => finding.with(Quantity::CreditsGone, at_ns, EvidenceSource::Model),
         (None, Some(credits)) if stage.credits.is_none() => with_credits(finding, credits),

@@ -71,10 +71,12 @@ pub(super) struct NamedKey {
 /// Names of keys; the first one is printed.
 const NAMES: &[(ClaimKey, &[&str])] = &[
     (ClaimKey::Iops, &["iops"]),
-    (ClaimKey::Latency, &["lat", "latency", "mean", "clat"]),
-    (ClaimKey::Depth, &["qd", "iodepth", "depth", "queue"]),
+    (ClaimKey::Latency, &["lat", "latency", "mean", "clat", "avg", "avg_lat", "avg_latency"]),
+    (ClaimKey::Depth, &["qd", "iodepth", "depth", "queue", "queue_depth", "queuedepth"]),
     (ClaimKey::Jobs, &["jobs", "numjobs", "threads"]),
     (ClaimKey::BlockSize, &["bs", "blocksize"]),
+    (ClaimKey::Column(ClaimColumn::ReadRate), &["r/s", "read_iops"]),
+    (ClaimKey::Column(ClaimColumn::WriteRate), &["w/s", "write_iops"]),
     (ClaimKey::Bandwidth, &["bw", "bandwidth", "throughput"]),
     (ClaimKey::ReadShare, &["read", "reads", "rwmixread"]),
     (ClaimKey::Cpus, &["cpus"]),
@@ -86,8 +88,6 @@ const NAMES: &[(ClaimKey, &[&str])] = &[
 /// Columns of `iostat -x` of sysstat 10 to 12, by its manual page: name, meaning and unit. Its kB and MB are binary.
 /// The first name of a column is printed.
 const COLUMNS: &[(&str, ClaimKey, &str)] = &[
-    ("r/s", ClaimKey::Column(ClaimColumn::ReadRate), ""),
-    ("w/s", ClaimKey::Column(ClaimColumn::WriteRate), ""),
     ("rkB/s", ClaimKey::Column(ClaimColumn::ReadBytes), "KiB"),
     ("rMB/s", ClaimKey::Column(ClaimColumn::ReadBytes), "MiB"),
     ("wkB/s", ClaimKey::Column(ClaimColumn::WriteBytes), "KiB"),

@@ -59,16 +59,20 @@ const TIME: &[(&str, ClaimUnit)] = &[
     ("m", decimal(60e9)),
     ("h", decimal(3600e9)),
 ];
-/// Block sizes as in fio: `4k` is 4096.
+/// Block sizes as in fio: `4k` is 4096, however it is written.
 const BLOCK: &[(&str, ClaimUnit)] = &[
     ("", decimal(1.0)),
     ("B", decimal(1.0)),
     ("k", binary(1)),
     ("K", binary(1)),
+    ("kB", binary(1)),
+    ("KB", binary(1)),
+    ("kb", binary(1)),
     ("KiB", binary(1)),
     ("kiB", binary(1)),
     ("m", binary(2)),
     ("M", binary(2)),
+    ("MB", binary(2)),
     ("MiB", binary(2)),
     ("g", binary(3)),
     ("G", binary(3)),
@@ -158,8 +162,18 @@ fn range(named: NamedKey, text: &str) -> Result<(ClaimNumber, ClaimNumber), Valu
 fn number(named: NamedKey, text: &str, whole: &str) -> Result<ClaimNumber, ValueError> {
     let key = named.key;
     let (units, example) = units_of(key);
-    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
-    let (digits, unit) = (&text[..end], text[end..].trim());
+    let end = text.find(|c: char| !c.is_ascii_digit() && !matches!(c, '.' | ',' | '_')).unwrap_or(text.len());
+    let (digits, unit) = (&text[..end].replace('_', ""), text[end..].trim());
+    let digits = &match digits.split_once(',') {
+        // Rates have no decimals of this kind, and latencies no thousands.
+        Some((_, rest)) if rest.len() == 3 && matches!(key, ClaimKey::Iops) => digits.replace(',', ""),
+        Some((whole, rest)) if rest.len() != 3 => format!("{whole}.{rest}"),
+        Some(_) => {
+            let remedy = "write numbers without commas in them: `10000`, `2.7ms`";
+            return Err((format!("`{whole}` may be a decimal number, or one of thousands"), remedy.to_owned()));
+        }
+        None => digits.clone(),
+    };
     let readable = digits.starts_with(|c: char| c.is_ascii_digit()) && !digits.ends_with('.');
     let value: Option<f64> = digits.parse().ok().filter(|value: &f64| readable && *value < 1e15);
     let Some(value) = value else {
@@ -209,9 +223,6 @@ fn unknown_unit(key: ClaimKey, digits: &str, unit: &str, example: &str) -> Value
         format!("`{unit}` is no unit of `{}`", key.name())
     };
     let remedy = match (key, unit) {
-        (ClaimKey::BlockSize, "kB" | "KB" | "kb" | "Kb") => {
-            format!("write `{digits}k` for blocks of 1024 bytes times {digits}, or the number of bytes")
-        }
         (ClaimKey::Bandwidth, "k" | "K" | "M" | "G" | "m" | "g") => {
             let letter = unit.to_ascii_uppercase();
             format!("write `{digits}{letter}iB/s` for powers of 1024, or `{digits}{letter}B/s` for powers of 1000")

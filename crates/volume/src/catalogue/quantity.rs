@@ -125,8 +125,16 @@ pub fn read(text: &str, measure: QuantityKind) -> Result<f64, String> {
         },
         _ if suffix.is_empty() => return Err(format!("`{text}` has no unit\nhelp: give {}", measure.wanted())),
         _ => {
-            let unit = QuantityUnit::of(suffix).filter(|unit| unit.measure == measure);
-            value * unit.ok_or_else(wanted)?.factor
+            // Providers write both `MiB/s` and `MiBps`, and networks have bits.
+            let per_second = suffix.strip_suffix("Bps").map(|prefix| format!("{prefix}B/s"));
+            let bits = [("Gbit/s", 1e9 / 8.0), ("Mbit/s", 1e6 / 8.0)].into_iter().find(|(name, _)| *name == suffix);
+            match bits.filter(|_| measure == QuantityKind::Throughput) {
+                Some((_, factor)) => value * factor,
+                None => {
+                    let unit = QuantityUnit::of(per_second.as_deref().unwrap_or(suffix));
+                    value * unit.filter(|unit| unit.measure == measure).ok_or_else(wanted)?.factor
+                }
+            }
         }
     };
     if base.is_finite() && base <= 1e19 { Ok(base) } else { Err(format!("`{text}` is too large")) }
