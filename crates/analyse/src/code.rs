@@ -94,6 +94,8 @@ codes! {
     Throttled,
     /// Fewer operations were in flight than possible.
     QueueNotFilled,
+    /// The job adapted its depth to a latency.
+    LatencyTarget,
     /// One operation at a time: its latency was the limit.
     LatencyBound,
     /// A throttle of a cgroup was reached.

@@ -104,6 +104,14 @@ quantities! {
     AgainIops: PerSecond,
     /// Idle time between operations.
     Thinktime: Nanoseconds,
+    /// Operations between idle times.
+    ThinktimeBlocks: Count,
+    /// Latency to which the job adapts its depth.
+    LatencyTarget: Nanoseconds,
+    /// Fraction of operations that have to keep to it.
+    TargetShare: Share,
+    /// Depth at which they do.
+    DepthFound: Count,
     /// Fraction of the files that was in the page cache when the run began.
     CachedShare: Share,
     /// Bytes that the job transferred.

@@ -2,7 +2,7 @@
 
 use crate::Observation;
 use crate::hosts;
-use record::{DataKind, Declared, JobResult, Measured, Run, SeriesRecord, TargetKind};
+use record::{CpuUseRecord, DataKind, Declared, JobResult, Measured, Run, SeriesRecord, TargetKind};
 use std::borrow::Cow;
 use units::requests_in_flight;
 
@@ -80,6 +80,13 @@ impl<'a> Facts<'a> {
     }
 
     /// Returns twice the number of workers, of each rank if there are several, if the host has CPUs for them.
+    /// Returns the fraction of a CPU that a worker used, if it was printed.
+    pub(crate) fn cpu_share(self) -> Option<f64> {
+        let is_printed = self.result().cpu != CpuUseRecord::default();
+        is_printed.then(|| self.result().cpu_share())
+    }
+
+    /// Returns twice the workers, if the host has CPUs for them.
     pub(crate) fn more_workers(self) -> Option<u64> {
         let workers = u64::from(self.job.workers.max(1));
         match &self.run.fleet {

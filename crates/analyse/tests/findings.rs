@@ -1,7 +1,10 @@
 //! Findings about runs, each with a run that raises it and one that does not.
 
 use analyse::{Code, Finding, Observation, Quantity, Remedy, Severity, Verdict, analyse, distrusted, explain_job};
-use record::{DeclaredPerKind, DirectionResult, DiskUse, LatencyStats, ReplayRecord, Run, RunOutcome, TargetKind};
+use record::{
+    DeclaredPerKind, DepthSearchRecord, DirectionResult, DiskUse, LatencyStats, ReplayRecord, Run, RunOutcome,
+    TargetKind,
+};
 
 use crate::loads;
 use crate::loads::{SECOND_NS, file, latency, queue_full};
@@ -570,4 +573,33 @@ fn more_in_flight_than_possible_leaves_the_limit_open() {
     let limit = finding(&run, Code::LimitUnknown).expect("no limit was found");
     assert_eq!(limit.value(Quantity::InFlightPossible), Some(1.0));
     assert!(finding(&run, Code::LatencyBound).is_none());
+}
+
+/// A depth that fio lowered to meet a latency was said to be too low.
+#[test]
+fn a_latency_target_explains_the_depth() {
+    let mut run = queue_full(64, 1_000_000);
+    run.jobs[0].depth_search = Some(DepthSearchRecord {
+        target_ns: 500_000,
+        percentile: 95.0,
+        depth: 46,
+        is_met: true,
+        ..DepthSearchRecord::default()
+    });
+    let finding = verdict(&run).headline;
+    assert_eq!((finding.code, finding.remedy), (Code::LatencyTarget, None));
+    assert_eq!(finding.value(Quantity::DepthFound), Some(46.0));
+}
+
+/// A rate of arrivals at random was said to be missed by what chance makes of it.
+#[test]
+fn arrivals_at_random_may_stay_below_their_rate() {
+    let missed = |poisson: bool| {
+        let mut run = queue_full(1, 100_000_000);
+        let job = &mut run.jobs[0];
+        job.declared.poisson = poisson;
+        job.declared.rate_iops.read = Some((job.result.read.iops() * 1.07).round() as u64);
+        verdict(&run).headline.code != Code::RateKept
+    };
+    assert!(missed(false) && !missed(true));
 }

@@ -5,8 +5,8 @@ use analyse::{
     LargerFigure, LargerVolume, Observation, Remedy, explain_job, explain_observation, explain_together,
 };
 use record::{
-    DataKind, DeclaredPerKind, DiskUse, LatencyStats, ModelRecord, ModelStage, Quote, Quoted, RankRecord, Run,
-    RunOutcome, Unchecked, Verified,
+    DataKind, DeclaredPerKind, DepthSearchRecord, DiskUse, LatencyStats, ModelRecord, ModelStage, Quote, Quoted,
+    RankRecord, Run, RunOutcome, Unchecked, Verified,
 };
 
 use crate::loads;
@@ -201,7 +201,12 @@ fn pair(code: Code) -> Pair {
             load(code)
         }
         Code::DepthBound | Code::DeviceBound | Code::NearKnee | Code::NotRepeated | Code::CgroupThrottle => load(code),
-        Code::QueueNotFilled | Code::LatencyBound | Code::DeviceFlat | Code::QueueFull | Code::Throttled => load(code),
+        Code::LatencyTarget
+        | Code::QueueNotFilled
+        | Code::LatencyBound
+        | Code::DeviceFlat
+        | Code::QueueFull
+        | Code::Throttled => load(code),
         Code::ModelHeldBack | Code::ModelNotReached | Code::RateKept => load(code),
         Code::SharedLimit | Code::RanksMissedRate | Code::HostCpuBound | Code::HostLinkBound => ranks(code),
         Code::RankStraggler | Code::RankSharesUnequal => ranks(code),
@@ -458,6 +463,14 @@ fn load(code: Code) -> Pair {
         Code::QueueNotFilled => {
             let possible = |depth: u64| changed(|run| run.jobs[0].declared.in_flight_possible = Some(depth));
             (possible(41), possible(39))
+        }
+        Code::LatencyTarget => {
+            let target = |target_ns: u64| {
+                changed(|run| {
+                    run.jobs[0].depth_search = Some(DepthSearchRecord { target_ns, ..DepthSearchRecord::default() });
+                })
+            };
+            (target(500_000), target(0))
         }
         Code::LatencyBound => (of(&queue_full(1, 100_000)), of(&queue_full(2, 100_000))),
         Code::DeviceFlat => (even(90_000.0), even(110_000.0)),

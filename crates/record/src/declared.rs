@@ -57,6 +57,9 @@ pub struct Declared {
     pub thinktime_ns: u64,
     /// Whether writes are made durable: by periodic or final `fsync` or `fdatasync`, or by open flags.
     pub syncs: bool,
+    /// Operations between two idle times of `thinktime_ns`, if there are several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thinktime_blocks: Option<u64>,
     /// Whether periodic syncs are all `fdatasync`, which fio does not count as syncs.
     pub only_data_syncs: bool,
     /// Whether written blocks are read back and checked.
@@ -272,6 +275,8 @@ impl Declared {
             rate_bytes: rates(job, |paced| if let Paced::Bytes(rate) = paced { Some(rate) } else { None }),
             poisson: job.pace.process == job::Arrivals::Poisson,
             thinktime_ns: idle(job).get(),
+            thinktime_blocks: Some(job.pace.thinktime_blocks)
+                .filter(|blocks| *blocks > 1 && job.pace.thinktime_iotime == Nanos::ZERO),
             syncs: syncs(job),
             only_data_syncs: job.sync.fsync == 0 && job.sync.is_periodic(),
             verify: job.verify.method.is_some(),

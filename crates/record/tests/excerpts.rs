@@ -316,3 +316,14 @@ fn the_status_of_groups_alone_is_named() {
         assert!(error.what.contains("the status of fio's groups"), "{error}");
     }
 }
+
+/// Without the line of the total latency, the time of submission was left out of it.
+#[test]
+fn the_total_latency_of_a_cut_text_is_the_sum_of_its_parts() {
+    let text = "a: (g=0): rw=write, bs=(R) 1024KiB-1024KiB, (W) 1024KiB-1024KiB, (T) 1024KiB-1024KiB, ioengine=libaio, \
+                iodepth=1\nfio-3.7\nStarting 1 process\na: (groupid=0, jobs=1): err= 0: pid=9: Thu May 30 10:59:33 2019\n  \
+                write: IOPS=202, BW=202MiB/s (212MB/s)(32.0GiB/161967msec)\n    slat (usec): min=243, max=110517, \
+                avg=4550.92, stdev=3093.61\n    clat (nsec): min=1551, max=116593, avg=4120.43, stdev=2327.25\n";
+    let write = &run(text).jobs[0].result.write;
+    assert_eq!(write.latency.mean_ns.round(), 4_555_040.0);
+}

@@ -243,7 +243,8 @@ fn is_part(prefix: &Input, whole: &Input) -> bool {
                     || !record::DataKind::ALL.into_iter().all(|kind| {
                         let (last, whole) = (last.result.kind(kind), of_whole.result.kind(kind));
                         same(last.service.mean_ns, whole.service.mean_ns)
-                            && same(last.latency.mean_ns, whole.latency.mean_ns)
+                            // Before the line of the total, it is the sum of its parts.
+                            && (last.latency.mean_ns == 0.0 || near(last.latency.mean_ns, whole.latency.mean_ns))
                     })
                 {
                     return false;

@@ -290,7 +290,8 @@ pub(super) fn small_region(seen: &Observation) -> Option<Finding> {
     const SMALL: f64 = 32.0 * (1u64 << 30) as f64;
     const TIMES_READ: f64 = 10.0;
     let region = seen.region_bytes? as f64 * seen.workers.unwrap_or(1) as f64;
-    let moved = seen.bytes_per_second?.value() * seen.seconds?;
+    // Reads and writes of one size, as far as is known.
+    let moved = seen.bytes_per_second?.value() * seen.seconds? * seen.read_share?;
     let reads = seen.read_share.is_some_and(|share| share > 0.5);
     let small = region > 0.0 && region < SMALL && moved > TIMES_READ * region;
     (seen.device && seen.direct == Some(true) && reads && small).then(|| {

@@ -101,6 +101,9 @@ pub(crate) fn limit(facts: Facts<'_>) -> Finding {
         let finding = Finding::new(Code::LimitUnknown, Severity::Info);
         return finding.with(Quantity::InFlightPossible, possible, EvidenceSource::Job);
     }
+    if let Some(search) = facts.job.depth_search.filter(|search| facts.run.model.is_none() && search.target_ns > 0) {
+        return little(facts, target(&search));
+    }
     let filled = result.occupied().is_some_and(|occupied| occupied >= FULL * possible);
     let finding = if let Some(model) = &facts.run.model {
         let finding = model::limit(facts, model, in_flight);
@@ -162,7 +165,10 @@ fn submitting(facts: Facts<'_>) -> Option<Finding> {
     let sum_ns: f64 = result.kinds().map(|(_, kind)| kind.latency.sum_ns()).sum();
     let in_flight = sum_ns / result.elapsed_ns().max(1) as f64;
     (possible <= 1.0 && count > 0 && in_flight >= FULL * possible).then(|| {
+        // The engine blocks at submission, which more depth does not change.
+        let remedy = facts.more_workers().map(|numjobs| Remedy::AddWorkers { numjobs });
         full(facts)
+            .remedy(remedy)
             .with(Quantity::InFlightAsked, facts.asked(), EvidenceSource::Job)
             .with(Quantity::InFlightPossible, possible, EvidenceSource::Job)
             .with(Quantity::InFlightAchieved, in_flight, EvidenceSource::LittlesLaw)
@@ -183,9 +189,17 @@ fn little(facts: Facts<'_>, finding: Finding) -> Finding {
 }
 
 fn no_device(facts: Facts<'_>) -> Finding {
-    let cpu_share = facts.result().cpu_share();
+    let cpu_share = facts.cpu_share();
     let code = if facts.declared().metadata { Code::MetadataOnly } else { Code::NoDevice };
     Finding::new(code, Severity::Info).with(Quantity::CpuShare, cpu_share, EvidenceSource::ProcessorTime)
+}
+
+/// A job that adapts its depth to a latency has the highest one that keeps to it.
+fn target(search: &record::DepthSearchRecord) -> Finding {
+    Finding::new(Code::LatencyTarget, Severity::Info)
+        .with(Quantity::LatencyTarget, search.target_ns as f64, EvidenceSource::Job)
+        .with(Quantity::TargetShare, search.percentile / 100.0, EvidenceSource::Job)
+        .with(Quantity::DepthFound, f64::from(search.depth), EvidenceSource::Counters)
 }
 
 /// Jobs with different settings have no common depth or block size, and so no common limit.
@@ -218,17 +232,24 @@ fn not_filled(facts: Facts<'_>) -> Finding {
     }
     let thinktime_ns = facts.declared().thinktime_ns;
     let idle = (thinktime_ns > 0).then_some(thinktime_ns as f64);
+    let blocks = facts.declared().thinktime_blocks.map(|blocks| blocks as f64);
     // Syncs keep operations waiting, which is the job's way of work and not a fault of the generator.
     let (result, achieved) = (facts.result(), facts.result().in_flight());
     let syncs = result.occupied().zip(achieved).map(|(occupied, achieved)| occupied - achieved);
     let syncs = syncs.filter(|syncs| *syncs > MANY_SYNCS * achieved.unwrap_or(0.0));
+    // Syncs whose times the output does not tell wait in the places that no operation has.
+    let declared = facts.declared();
+    let is_unprinted = declared.syncs && declared.header_only && result.sync.count == 0 && result.sync.mean_ns == 0.0;
+    let unprinted = facts.possible().zip(achieved).filter(|_| is_unprinted);
+    let syncs = syncs.or_else(|| unprinted.map(|(possible, achieved)| possible - achieved));
     let waits = idle.is_some() || syncs.is_some() || facts.job.replay.is_some();
     let remedy = if waits { None } else { facts.more_workers() };
     Finding::new(Code::QueueNotFilled, Severity::Advice)
         .with(Quantity::Thinktime, idle, EvidenceSource::Job)
+        .with(Quantity::ThinktimeBlocks, idle.and(blocks), EvidenceSource::Job)
         .with(Quantity::SyncsInFlight, syncs, EvidenceSource::LittlesLaw)
-        .with(Quantity::SyncMean, syncs.map(|_| result.sync.mean_ns), EvidenceSource::Counters)
-        .with(Quantity::CpuShare, facts.result().cpu_share(), EvidenceSource::ProcessorTime)
+        .with(Quantity::SyncMean, syncs.map(|_| result.sync.mean_ns).filter(|ns| *ns > 0.0), EvidenceSource::Counters)
+        .with(Quantity::CpuShare, facts.cpu_share(), EvidenceSource::ProcessorTime)
         .remedy(remedy.map(|numjobs| Remedy::AddWorkers { numjobs }))
 }
 

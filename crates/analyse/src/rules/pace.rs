@@ -19,11 +19,13 @@ struct ReachedRate {
     kind: Option<DataKind>,
     /// Mean number of its operations in flight.
     in_flight: Option<f64>,
+    /// Fraction of the rate by which arrivals at random may stay below it.
+    chance: f64,
 }
 
 impl ReachedRate {
     fn is_missed(&self) -> bool {
-        self.reached < REACHED * self.asked
+        self.reached < REACHED.min(1.0 - self.chance) * self.asked
     }
 
     /// Returns the operations in flight that the rate needs, by Little's law.
@@ -75,7 +77,7 @@ pub(super) fn rate(facts: Facts<'_>) -> Option<Finding> {
                 .remedy(deeper(facts, facts.per_worker(2.0 * needed)))
         }
         _ if missed => Finding::new(Code::RateNotReached, Severity::Warning)
-            .with(Quantity::CpuShare, facts.result().cpu_share(), EvidenceSource::ProcessorTime)
+            .with(Quantity::CpuShare, facts.cpu_share(), EvidenceSource::ProcessorTime)
             .remedy(spread(facts)),
         _ => Finding::new(Code::RateKept, Severity::Info)
             .with(Quantity::InFlightAchieved, stated.in_flight, EvidenceSource::LittlesLaw)
@@ -127,7 +129,14 @@ fn of_replay(facts: Facts<'_>, replay: &ReplayRecord) -> Option<ReachedRate> {
     let own_ns = 2.0 * services.map(|service| service.min_ns).min().unwrap_or(0) as f64;
     let (reached, asked) = (result.iops(), result.iops() * elapsed_ns / (due_ns + own_ns).min(elapsed_ns));
     let in_flight = result.in_flight();
-    (asked > 0.0 && asked.is_finite()).then_some(ReachedRate { asked, reached, in_bytes: false, kind: None, in_flight })
+    (asked > 0.0 && asked.is_finite()).then_some(ReachedRate {
+        asked,
+        reached,
+        in_bytes: false,
+        kind: None,
+        in_flight,
+        chance: 0.0,
+    })
 }
 
 fn paces(facts: Facts<'_>) -> impl Iterator<Item = ReachedRate> {
@@ -136,8 +145,11 @@ fn paces(facts: Facts<'_>) -> impl Iterator<Item = ReachedRate> {
     active.filter_map(move |kind| {
         let done = result.kind(kind);
         let in_flight = Some(done.served().sum_ns() / done.runtime_ns as f64).filter(|in_flight| *in_flight > 0.0);
+        // Three standard deviations of the number of arrivals.
+        let chance = if declared.poisson { 3.0 / (done.ios as f64).sqrt() } else { 0.0 };
         let rate = |asked: Option<u64>, reached, in_bytes| {
-            asked.map(|asked| ReachedRate { asked: asked as f64, reached, in_bytes, kind: Some(kind), in_flight })
+            let asked = asked? as f64;
+            Some(ReachedRate { asked, reached, in_bytes, kind: Some(kind), in_flight, chance })
         };
         rate(declared.rate_iops.of(kind), done.iops(), false)
             .or_else(|| rate(declared.rate_bytes.of(kind), done.bytes_per_second(), true))

@@ -102,6 +102,11 @@ pub(super) struct JobEntry {
     pub(super) total_err: Option<u64>,
     pub(super) first_error: i32,
     pub(super) latency_depth: u32,
+    /// Nanoseconds.
+    pub(super) latency_target: u64,
+    /// Microseconds.
+    pub(super) latency_window: u64,
+    pub(super) latency_percentile: f64,
     pub(super) desc: Option<String>,
 }
 

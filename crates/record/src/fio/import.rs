@@ -8,9 +8,9 @@ use super::depth::Depth;
 use super::document::{FioDiskUtil, FioDocument, FioFigures, FioPairs, JobEntry, Transfers};
 use super::servers::{self, FioServers};
 use crate::{
-    CpuUseRecord, DataKind, Declared, DeclaredPerKind, DeclaredSizes, DirectionResult, DiskUse, JobResult,
-    KeptLatencies, LatencyShares, LatencyStats, Measured, Note, ReadError, RequestedRun, Run, SCHEMA, SampleRecord,
-    Shares, Tool, UnifiedKinds,
+    CpuUseRecord, DataKind, Declared, DeclaredPerKind, DeclaredSizes, DepthSearchRecord, DirectionResult, DiskUse,
+    JobResult, KeptLatencies, LatencyShares, LatencyStats, Measured, Note, ReadError, RequestedRun, Run, SCHEMA,
+    SampleRecord, Shares, Tool, UnifiedKinds,
 };
 
 /// fio's default percentiles.
@@ -216,6 +216,14 @@ fn result(
         pid: 0,
         workers,
         declared,
+        depth_search: (entry.latency_target > 0).then_some(DepthSearchRecord {
+            target_ns: entry.latency_target,
+            window_ns: entry.latency_window.saturating_mul(1000),
+            percentile: entry.latency_percentile,
+            depth: entry.latency_depth,
+            is_met: true,
+            ..DepthSearchRecord::default()
+        }),
         result: measured(&entry, workers),
         // Options of one of several sections would look like those of all.
         echo: if merged.has_sections { Vec::new() } else { redacted(entry.options.0) },
@@ -435,8 +443,10 @@ fn declared(entry: &JobEntry, options: &TypedOptions<'_>, workers: u32) -> Decla
         thread: options.flag("thread", false),
         size: options.get("size").and_then(parse_size),
         thinktime_ns: options.get("thinktime").and_then(parse_microseconds).unwrap_or(0),
+        thinktime_blocks: options.number("thinktime_blocks").filter(|blocks| *blocks > 1),
         rate_iops,
         rate_bytes,
+        poisson: options.get("rate_process") == Some("poisson"),
         syncs: durable.iter().any(|name| options.flag(name, false)),
         only_data_syncs: entry.sync.total_ios == 0 && entry.sync.lat_ns.count(0) > 0,
         verify: options.get("verify").is_some(),

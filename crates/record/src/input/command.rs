@@ -19,6 +19,7 @@ pub(super) fn add_options(text: &InputText, lines: Range<usize>, mut run: Run) -
         if let Some(direct) = direct_of(&found, name) {
             (declared.direct, declared.direct_told) = (direct, true);
         }
+        declared.syncs |= syncs_of(&found, name);
     }
     run
 }
@@ -34,11 +35,27 @@ fn direct_of(found: &[CommandOptions], name: &str) -> Option<bool> {
     all.all(|direct| direct == Some(first)).then_some(first)
 }
 
+/// Reports whether the last options that name the job, or all options, have it sync what it writes.
+fn syncs_of(found: &[CommandOptions], name: &str) -> bool {
+    let named = found.iter().rev().find(|options| options.jobs.iter().any(|job| job.name == name));
+    match named {
+        Some(options) => options.syncs || options.jobs.iter().any(|job| job.name == name && job.syncs),
+        None => {
+            !found.is_empty()
+                && found.iter().all(|options| {
+                    options.syncs || options.jobs.iter().all(|job| job.syncs) && !options.jobs.is_empty()
+                })
+        }
+    }
+}
+
 /// Options of one command line or job file.
 #[derive(Debug, Default)]
 struct CommandOptions {
-    /// Value for all jobs.
+    /// Value of `direct` for all jobs.
     global: Option<bool>,
+    /// Whether all jobs sync what they write.
+    syncs: bool,
     jobs: Vec<CommandJob>,
     /// Whether other options are in a job file that the command line names.
     partial: bool,
@@ -50,6 +67,7 @@ struct CommandOptions {
 struct CommandJob {
     name: String,
     direct: Option<bool>,
+    syncs: bool,
 }
 
 impl CommandOptions {
@@ -65,6 +83,11 @@ impl CommandOptions {
     }
 
     fn set(&mut self, option: &str, value: Option<&str>) {
+        if matches!(option, "fsync" | "fdatasync") {
+            let syncs = value.is_some_and(|value| value.trim().parse::<u64>().is_ok_and(|writes| writes > 0));
+            *self.jobs.last_mut().map_or(&mut self.syncs, |job| &mut job.syncs) = syncs;
+            return;
+        }
         let to = self.jobs.last_mut().map_or(&mut self.global, |job| &mut job.direct);
         let switch = match value.map(str::trim) {
             None | Some("" | "1" | "true" | "yes") => true,
@@ -80,7 +103,7 @@ impl CommandOptions {
 
     fn begin_job(&mut self, name: &str) {
         if name != "global" {
-            self.jobs.push(CommandJob { name: name.to_owned(), direct: None });
+            self.jobs.push(CommandJob { name: name.to_owned(), direct: None, syncs: false });
         }
     }
 }
@@ -172,7 +195,7 @@ fn from_words(words: &[String]) -> Option<CommandOptions> {
         };
         known |= value.is_some();
         // Some values may follow a space.
-        if value.is_none() && matches!(option, "name" | "direct" | "buffered") {
+        if value.is_none() && matches!(option, "name" | "direct" | "buffered" | "fsync" | "fdatasync") {
             value = words.get(at).filter(|word| !word.starts_with('-')).map(String::as_str);
             at += usize::from(value.is_some());
             known = true;
@@ -245,6 +268,22 @@ mod tests {
         let text = "fio --name=a --direct=1\na: (groupid=0, jobs=1): err= 0: pid=7: Sun Nov 22 10:00:00 2026\n";
         let text = InputText::of("test", text.as_bytes()).unwrap();
         assert_eq!(direct_of(&find(&text, 0..text.len()), "a"), Some(true));
+    }
+
+    /// A job that waited for its syncs was said not to keep its queue full.
+    #[test]
+    fn syncs_are_found_in_command_lines() {
+        let syncs = |text: &str| {
+            let text = format!("{text}\na: (g=0): rw=randwrite, bs=(R) 4096B-4096B\n");
+            let text = InputText::of("test", text.as_bytes()).unwrap();
+            syncs_of(&find(&text, 0..text.len()), "a")
+        };
+        assert!(
+            syncs("fio --name=a --fdatasync=1")
+                && syncs("fio -fsync 1 --name=a")
+                && syncs("[global]\nfsync=1\n[a]\nbs=4k")
+        );
+        assert!(!syncs("fio --name=a --fsync=0") && !syncs("fio --name=b --fsync=1 --name=a") && !syncs(""));
     }
 
     #[test]

@@ -238,10 +238,20 @@ fn statement(finding: &Finding, about: SentenceContext<'_>) -> String {
             figures.count(Quantity::Iops),
             figures.share(Quantity::CpuShare)
         ),
+        Code::NoDevice
+            if (0.0..0.5).contains(&figures.value(Quantity::CpuShare)) && figures.has(Quantity::CpuShare) =>
+        {
+            format!(
+                "This job has no device and used {} of a CPU: {} IOPS is a rate or a pause of the job, not the speed of the \
+                 generator.",
+                figures.share(Quantity::CpuShare),
+                figures.count(Quantity::Iops)
+            )
+        }
         Code::NoDevice => format!(
-            "This job has no device: {} IOPS is the speed of the generator itself, with {} of a CPU.",
+            "This job has no device: {} IOPS is the speed of the generator itself{}.",
             figures.count(Quantity::Iops),
-            figures.share(Quantity::CpuShare)
+            figures.clause(Quantity::CpuShare, || format!(", with {} of a CPU", figures.share(Quantity::CpuShare)))
         ),
         Code::MetadataOnly => format!(
             "This job transfers no data: its calls on metadata reached {} per second, with {} of a CPU. Bytes per second \
@@ -270,6 +280,7 @@ fn statement(finding: &Finding, about: SentenceContext<'_>) -> String {
         Code::VolumeIopsCap | Code::VolumeThroughputCap | Code::MachineCap | Code::EgressCap | Code::StationCap => {
             volume::cap(finding, figures)
         }
+        Code::LatencyTarget => run::latency_target(figures),
         Code::SizeTooSmall => volume::size(figures),
         Code::ProvisionedTooLow => volume::provisioned(figures),
         Code::BytesBeforeIops => volume::bytes_first(figures),

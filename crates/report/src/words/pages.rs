@@ -287,6 +287,13 @@ const ENTRIES: &[(Code, &str, &str, &str)] = &[
          database: queries compute between their reads, or checkpoints write in bursts.",
     ),
     (
+        Code::LatencyTarget,
+        "The depth follows a latency",
+        "the job has a `latency_target`, and the run is not on a model",
+        "The depth is the highest at which the percentage of operations keeps to the latency. A higher `iodepth` changes \
+         nothing; a higher target does.",
+    ),
+    (
         Code::LatencyBound,
         "Bound by latency",
         "one operation was in flight at a time",

@@ -354,9 +354,16 @@ pub(super) fn queue_not_filled(figures: &SentenceFigures<'_>) -> String {
         );
     }
     let why = figures.clause(Quantity::Thinktime, || {
-        format!(", because the job idles for {} between operations", figures.time(Quantity::Thinktime))
+        let between = match figures.has(Quantity::ThinktimeBlocks) {
+            true => format!("after every {} operations", figures.whole(Quantity::ThinktimeBlocks)),
+            false => "between operations".to_owned(),
+        };
+        format!(", because the job idles for {} {between}", figures.time(Quantity::Thinktime))
     });
-    let then = if figures.has(Quantity::SyncsInFlight) {
+    let then = if figures.has(Quantity::SyncsInFlight) && !figures.has(Quantity::SyncMean) {
+        "The job syncs its writes, and the times of the syncs are not printed: they may be what the others waited for."
+            .to_owned()
+    } else if figures.has(Quantity::SyncsInFlight) {
         format!(
             "Operations waited for syncs: {} more in flight, {} each. A run without `fsync` shows what the device can do.",
             figures.in_flight(Quantity::SyncsInFlight),
@@ -369,6 +376,17 @@ pub(super) fn queue_not_filled(figures: &SentenceFigures<'_>) -> String {
         "The queue was not kept full: {} of {} possible ({}){why}. {then}",
         figures.in_flight(Quantity::InFlightAchieved),
         figures.whole(Quantity::InFlightPossible),
+        little(figures)
+    )
+}
+
+pub(super) fn latency_target(figures: &SentenceFigures<'_>) -> String {
+    format!(
+        "The job adapts its depth to a latency (`latency_target`): {} in flight keep {} of the operations within {}, and more \
+         of them do not: {}.",
+        figures.whole(Quantity::DepthFound),
+        figures.share(Quantity::TargetShare),
+        figures.time(Quantity::LatencyTarget),
         little(figures)
     )
 }

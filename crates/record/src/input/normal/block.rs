@@ -6,8 +6,8 @@ use crate::input::InputError;
 use crate::input::fio_lines::is_result;
 use crate::input::text::{Printed, line_number, printed};
 use crate::{
-    CpuUseRecord, DataKind, DirectionResult, JobResult, LatencyShares, LatencyStats, Measured, Quote, Quoted,
-    SampleRecord,
+    CpuUseRecord, DataKind, DepthSearchRecord, DirectionResult, JobResult, LatencyShares, LatencyStats, Measured,
+    Quote, Quoted, SampleRecord,
 };
 
 /// A result while it is read.
@@ -129,6 +129,17 @@ impl NormalBlock {
             "latency" if text.contains("depth=") => {
                 let depth: u32 = line.figure("depth", |text| text.parse().ok())?;
                 self.result.declared.iodepth = depth;
+                // Since version 3 in nanoseconds.
+                let target_ns: u64 = line.figure("target", |text| text.parse().ok()).unwrap_or(0);
+                let percentile =
+                    line.figure("percentile", |text| text.strip_suffix('%')?.parse().ok()).unwrap_or(100.0);
+                self.result.depth_search = (target_ns > 0).then_some(DepthSearchRecord {
+                    target_ns,
+                    percentile,
+                    depth,
+                    is_met: true,
+                    ..DepthSearchRecord::default()
+                });
                 self.depth_may_be_cut = line.may_be_cut();
                 Ok(())
             }
@@ -416,6 +427,14 @@ impl NormalBlock {
         }
         let workers = self.result.workers;
         let measured = &mut self.result.result;
+        // The total latency of a text that was cut off before it.
+        for direction in [&mut measured.read, &mut measured.write, &mut measured.trim] {
+            let (submission, service) = (&direction.submission, &direction.service);
+            if direction.latency.mean_ns == 0.0 && submission.mean_ns > 0.0 && service.mean_ns > 0.0 {
+                let mean_ns = submission.mean_ns + service.mean_ns;
+                direction.latency = LatencyStats { count: service.count, mean_ns, ..LatencyStats::default() };
+            }
+        }
         for direction in [&mut measured.read, &mut measured.write, &mut measured.trim] {
             let ios = direction.ios;
             for latency in [&mut direction.submission, &mut direction.service, &mut direction.latency] {
