@@ -426,3 +426,24 @@ fn results_of_dd_in_other_languages_are_read() {
         assert_eq!(read.jobs[0].result.write.iops().round(), 250.0, "{end}");
     }
 }
+
+/// Writes counted as reads, or rows were lost.
+#[test]
+fn earlier_forms_of_benchmarks_are_read() {
+    let rbd = "bench-write  io_size 4096 io_threads 1 bytes 1073741824 pattern seq\n  SEC       OPS   OPS/SEC   BYTES/SEC\n    1     \
+               21868  21869.58  89577801.04\nelapsed:    17  ops:   262144  ops/sec: 15000.00  bytes/sec: 61440000.00\n";
+    let read = run(rbd);
+    assert_eq!((read.jobs[0].declared.rw.as_str(), results(&read)[0].1), ("write", [0, 15_000]));
+    let elbencho = "SYNC      Elapsed ms       :          0          1\n---\nWRITE     Elapsed ms       :      45247      45259\n          \
+                    IOPS             :       5998       6043\n          Throughput MiB/s :       5998       6043\n";
+    assert_eq!(results(&run(elbencho))[0].1, [0, 6043]);
+    let crystal = "CrystalDiskMark 3.0.1 x64\n           Sequential Read :   500.000 MB/s\n        Random Write 512KB :   200.000 \
+                   MB/s\n    Random Read 4KB (QD=1) :    24.576 MB/s [  6000.0 IOPS]\n";
+    let read = run(crystal);
+    let rates: Vec<f64> = read.jobs.iter().map(|job| job.result.bytes_per_second()).collect();
+    assert_eq!(rates, [500e6, 200e6, 24.576e6]);
+    assert_eq!(
+        read.jobs.iter().map(|job| job.declared.rw.as_str()).collect::<Vec<_>>(),
+        ["read", "randwrite", "randread"]
+    );
+}

@@ -204,6 +204,8 @@ pub(super) const FORMATS: [BenchFormat; 14] = [
                 line(Ends, "{order} {kind} {block} (QD={depth}) : {bw MB} MB/s [{iops} IOPS]"),
                 line(Ends, "{order} {kind} (Q={depth}, T={jobs}) : {bw MB} MB/s"),
                 line(Ends, "{order} {kind} (T={depth}) : {bw MB} MB/s"),
+                line(Ends, "{order} {kind} {block} : {bw MB} MB/s"),
+                line(Ends, "{order} {kind} : {bw MB} MB/s"),
             ],
         )
     },
@@ -259,6 +261,7 @@ pub(super) const FORMATS: [BenchFormat; 14] = [
         ..format(
             "rbd bench",
             &[
+                line(Begins, "bench-{kind} io_size {block} io_threads {depth} bytes {} pattern {order}"),
                 line(Begins, "bench type {kind} io_size {block} io_threads {depth} bytes {} pattern {order}"),
                 line(Ends, "elapsed: {seconds s} ops: {} ops/sec: {iops} bytes/sec: {bw}"),
             ],
@@ -281,6 +284,7 @@ pub(super) const FORMATS: [BenchFormat; 14] = [
             "elbencho",
             &[
                 line(Begins, "{kind} Elapsed time : {}"),
+                line(Begins, "{kind} Elapsed ms : {}"),
                 line(Says, "IOPS : {} {iops}"),
                 line(Says, "Throughput MiB/s : {} {bw MiB}"),
                 line(Says, "IO latency : [ min={min us} avg={mean us} max={max us} ]"),
