@@ -199,7 +199,7 @@ pub(crate) fn failures(prepared: &dyn PreparedRun, completed: &CompletedRun) -> 
     let mut lines: Vec<String> = completed.elsewhere.iter().flat_map(|remote| remote.lines.iter().cloned()).collect();
     for one in &completed.workers {
         let worker = &workers[one.number];
-        let (name, engine) = (&plan.jobs[worker.job].name, plan.jobs[worker.job].engine.engine);
+        let (name, engine) = (&plan.jobs[worker.job].name, plan.jobs[worker.job].engine.kind);
         lines.extend(one.error.as_ref().map(|error| format!("{name}: {}", error.text)));
         lines
             .extend(one.failures.iter().map(|failure| format!("{name}: {}", device::failure(failure, worker, engine))));

@@ -11,7 +11,7 @@ use units::Bytes;
 use workload::WorkloadError;
 
 use crate::shared_run::worker_error;
-use crate::{control_groups, program};
+use crate::{control_groups, outputs};
 
 /// Checks that the processors and NUMA nodes of a job exist: it was perhaps written for another host. fio does too.
 pub(crate) fn check(job: &Job) -> Result<(), WorkloadError> {
@@ -153,7 +153,7 @@ impl CommandTime {
 /// Returns the path of the file for the output of a job's command, as fio names it; `None` without a command.
 pub(crate) fn output_path(worker_plan: &WorkerPlan, job: &Job, time: CommandTime) -> Option<String> {
     let (Some(_), word) = time.command(job) else { return None };
-    Some(program::output_path(worker_plan, job, &format!("{word}.txt")))
+    Some(outputs::stream_path(worker_plan, job, &format!("{word}.txt")))
 }
 
 /// Runs the job's command of this time, if there is one, with its output in a file. The exit code

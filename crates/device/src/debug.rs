@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use drive::{Ending, OperationRecorder};
-use job::{DebugOptions, DebugSubject, Engine, Job, Plan};
+use job::{DebugOptions, DebugSubject, EngineKind, Job, Plan};
 use runner::{WorkerPlan, WorkerResult};
 use target::Completion;
 use units::Nanos;
@@ -75,7 +75,7 @@ impl DebugLines {
             let [io, verify, rate] = wants;
             let rate = rate && job.is_scheduled();
             let owner = owner(worker, job);
-            let engine = job.engine.engine;
+            let engine = job.engine.kind;
             Box::new(OperationLines { print: self.print, owner, files, engine, io, verify, rate }) as Box<_>
         })
     }
@@ -116,7 +116,7 @@ struct OperationLines {
     print: fn(&str),
     owner: String,
     files: Vec<String>,
-    engine: Engine,
+    engine: EngineKind,
     io: bool,
     verify: bool,
     rate: bool,

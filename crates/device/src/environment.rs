@@ -3,8 +3,9 @@
 use std::path::Path;
 
 use engine::files::FileKind;
+use engine::identify_namespace;
 use job::limits::Capacity;
-use job::{Dialect, Engine, Job, NameAction, Size};
+use job::{Dialect, EngineKind, Job, NameAction, Size};
 use runner::Environment;
 use units::ZoneReport;
 use workload::{FileFact, FilePlan, WorkloadError};
@@ -12,7 +13,6 @@ use workload::{FileFact, FilePlan, WorkloadError};
 use crate::attributes;
 use crate::capacity;
 use crate::exports::Exports;
-use crate::namespaces;
 use crate::zones;
 
 /// The files and devices of this host, and the NBD exports that it can reach.
@@ -31,22 +31,22 @@ impl HostEnvironment {
 
 impl Environment for HostEnvironment {
     fn fact(&self, job: &Job, path: &str) -> Option<FileFact> {
-        match job.engine.engine {
+        match job.engine.kind {
             engine if engine.has_no_storage() || engine.is_of_objects() => return None,
             // What exists under the name has no size that matters.
             engine if engine.name_call().is_some_and(|call| call.directory || call.action == NameAction::Create) => {
                 return None;
             }
             // Like a block device, an export has a fixed size.
-            Engine::Nbd => {
+            EngineKind::Nbd => {
                 return self.exports.of(path).ok().map(|export| FileFact {
                     size: export.bytes,
                     block_device: true,
                     ..FileFact::default()
                 });
             }
-            Engine::IoUringCmd => return namespaces::fact(job, path, has_zones(job)),
-            Engine::Sg => {
+            EngineKind::IoUringCmd => return namespace_fact(job, path, has_zones(job)),
+            EngineKind::Sg => {
                 let bytes = engine::scsi::disk_bytes(Path::new(path))?;
                 return Some(FileFact { size: bytes, block_device: true, ..FileFact::default() });
             }
@@ -69,7 +69,7 @@ impl Environment for HostEnvironment {
             || {
                 attributes::check(job)
                     .and_then(|()| self.exports.check(job, self.dialect))
-                    .and_then(|()| namespaces::check(job))
+                    .and_then(|()| check_namespaces(job))
             },
             |path| {
                 let message = format!("{path} is not a directory\nhelp: create or mount it first, or correct the path");
@@ -80,8 +80,8 @@ impl Environment for HostEnvironment {
 
     /// Rejects paths that are neither files nor devices.
     fn check_files(&self, job: &Job, files: &FilePlan) -> Result<(), WorkloadError> {
-        let engine = job.engine.engine;
-        if engine == Engine::Sg {
+        let engine = job.engine.kind;
+        if engine == EngineKind::Sg {
             let wrong = files.files.iter().find_map(|file| engine::scsi::check(Path::new(&file.path)).err());
             return wrong.map_or(Ok(()), |error| Err(WorkloadError { option: "filename", message: error.to_string() }));
         }
@@ -111,10 +111,10 @@ impl Environment for HostEnvironment {
 
 /// Rejects what is neither a file nor a device, and the character device of a namespace if the engine sends no commands.
 /// A name that cannot be looked at is left to the worker, which reports why.
-fn check_kind(engine: Engine, path: &str) -> Result<(), WorkloadError> {
+fn check_kind(engine: EngineKind, path: &str) -> Result<(), WorkloadError> {
     match engine::files::look(Path::new(path)) {
-        Ok(Some(seen)) if seen.kind == FileKind::Character && engine != Engine::IoUringCmd => {
-            namespaces::check_other(path)
+        Ok(Some(seen)) if seen.kind == FileKind::Character && engine != EngineKind::IoUringCmd => {
+            refuse_namespace(path)
         }
         Err(error) if error.errno.is_none() => Err(WorkloadError { option: "filename", message: error.to_string() }),
         _ => Ok(()),
@@ -126,4 +126,54 @@ fn has_zones(job: &Job) -> bool {
     let extent = &job.extent;
     let sizes = [extent.size, extent.io_size, Some(extent.offset), Some(extent.offset_increment)];
     sizes.iter().any(|size| matches!(size, Some(Size::Zones(_))))
+}
+
+/// Returns the state of the namespace at a path, with the size of its zones if it is needed; `None` if there is none.
+fn namespace_fact(job: &Job, path: &str, zones_are_needed: bool) -> Option<FileFact> {
+    let namespace = identify_namespace(Path::new(path)).ok()?;
+    // Like a block device, a namespace has a fixed size.
+    let zone_bytes = zones_are_needed.then(|| zone_bytes_of(job, Path::new(path))).flatten().unwrap_or(0);
+    Some(FileFact {
+        size: namespace.capacity(job.engine.nvme.pi_act),
+        block_device: true,
+        zone_bytes,
+        ..FileFact::default()
+    })
+}
+
+/// Returns the size of the zones of a namespace; `None` without zones.
+fn zone_bytes_of(job: &Job, path: &Path) -> Option<u64> {
+    let report = engine::zones_of_namespace(path, job.engine.nvme.pi_act).ok()??;
+    Some(report.zone_bytes)
+}
+
+/// Checks that a job names namespaces and nothing else.
+fn check_namespaces(job: &Job) -> Result<(), WorkloadError> {
+    if job.engine.kind != EngineKind::IoUringCmd {
+        return Ok(());
+    }
+    let mut paths = job.files.filenames.clone();
+    if paths.is_empty() {
+        paths.push(job.section_title().to_owned());
+    }
+    match paths.iter().find_map(|path| identify_namespace(Path::new(path)).err()) {
+        Some(_) if job.files.filenames.is_empty() => {
+            let message = "the engine io_uring_cmd needs the character device of an NVMe namespace\nhelp: write \
+                           filename=/dev/ngXnY";
+            Err(WorkloadError { option: "filename", message: message.to_owned() })
+        }
+        Some(error) => Err(WorkloadError { option: "filename", message: error.to_string() }),
+        None => Ok(()),
+    }
+}
+
+/// Returns the error if another engine would use the character device of a namespace.
+fn refuse_namespace(path: &str) -> Result<(), WorkloadError> {
+    let Some(node) = probe::namespace_at(Path::new("/"), Path::new(path)) else { return Ok(()) };
+    let message = format!(
+        "cannot use {path}: it is the character device of an NVMe namespace, which takes commands only\nhelp: write \
+         filename=/dev/{} for its block device, or ioengine=io_uring_cmd",
+        node.block_name
+    );
+    Err(WorkloadError { option: "filename", message })
 }

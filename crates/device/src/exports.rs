@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use engine::exports::{self, RemoteExport};
-use job::{Dialect, Engine, Job, OpenSync, Size};
+use job::{Dialect, EngineKind, Job, OpenSync, Size};
 use runner::policy::block_unit;
 use units::grouped;
 use workload::{Operations, WorkloadError};
@@ -28,7 +28,7 @@ impl Exports {
     pub(crate) fn check(&self, job: &Job, dialect: Dialect) -> Result<(), WorkloadError> {
         let uri = match &job.engine.uri {
             Some(uri) => uri,
-            None if job.engine.engine != Engine::Nbd => return Ok(()),
+            None if job.engine.kind != EngineKind::Nbd => return Ok(()),
             None => {
                 let message = "the engine nbd needs the URI of an export, as in uri=nbd://localhost/".to_owned();
                 return Err(WorkloadError { option: "uri", message });

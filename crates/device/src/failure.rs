@@ -1,7 +1,7 @@
 //! Describes failed operations, with remedies.
 
 use drive::{FailureCause, OperationFailure};
-use job::{Engine, NameAction, NameCall};
+use job::{EngineKind, NameAction, NameCall};
 use runner::WorkerPlan;
 use rustix::io::Errno;
 use units::OpKind;
@@ -11,7 +11,7 @@ use crate::device_state;
 
 /// Describes a failed operation.
 #[must_use]
-pub fn failure(failure: &OperationFailure, worker: &WorkerPlan, engine: Engine) -> String {
+pub fn failure(failure: &OperationFailure, worker: &WorkerPlan, engine: EngineKind) -> String {
     if let Some(detail) = &failure.detail {
         return detail.clone();
     }
@@ -23,12 +23,12 @@ pub fn failure(failure: &OperationFailure, worker: &WorkerPlan, engine: Engine) 
             let reason = std::io::Error::from_raw_os_error(*errno);
             let errno = Errno::from_raw_os_error(*errno);
             let known = match engine {
-                Engine::Nbd => remedy_of_export(errno),
-                Engine::Http => None,
+                EngineKind::Nbd => remedy_of_export(errno),
+                EngineKind::Http => None,
                 _ if let Some(call) = engine.name_call() => remedy_of_name(call, errno),
-                Engine::IoUringCmd => remedy_of_command(errno).or_else(|| remedy(decision.kind, errno)),
+                EngineKind::IoUringCmd => remedy_of_command(errno).or_else(|| remedy(decision.kind, errno)),
                 _ if engine.is_of_network() => remedy_of_connection(errno),
-                Engine::E4defrag => remedy_of_exchange(errno),
+                EngineKind::E4defrag => remedy_of_exchange(errno),
                 _ => device_state::remedy(path, decision.kind).or_else(|| remedy(decision.kind, errno)),
             };
             let remedy = known.map(|remedy| format!("\nhelp: {remedy}"));
@@ -58,7 +58,7 @@ pub fn failure(failure: &OperationFailure, worker: &WorkerPlan, engine: Engine) 
 }
 
 /// Describes an operation that failed for a reason that a SCSI disk gives.
-pub(crate) fn of_disk(failure: &OperationFailure, worker: &WorkerPlan, engine: Engine, reason: &str) -> String {
+pub(crate) fn of_disk(failure: &OperationFailure, worker: &WorkerPlan, engine: EngineKind, reason: &str) -> String {
     let decision = &failure.decision;
     let path = worker.files.files.get(decision.file as usize).map_or("the target", |file| file.path.as_str());
     let place = place(decision, path, engine);
@@ -80,7 +80,7 @@ fn remedy_of_command(errno: Errno) -> Option<&'static str> {
 }
 
 /// Names an operation and where it is.
-pub(crate) fn place(decision: &Decision, path: &str, engine: Engine) -> String {
+pub(crate) fn place(decision: &Decision, path: &str, engine: EngineKind) -> String {
     if let Some(call) = engine.name_call() {
         let what = match call.action {
             NameAction::Create => "creation",
@@ -94,9 +94,9 @@ pub(crate) fn place(decision: &Decision, path: &str, engine: Engine) -> String {
         OpKind::DataSync => "fdatasync",
         OpKind::SyncRange => "sync_file_range",
         OpKind::SyncFilesystem => "syncfs",
-        _ if engine == Engine::Ftruncate => "ftruncate",
-        _ if engine == Engine::Falloc => "fallocate",
-        _ if engine == Engine::E4defrag => "exchange of extents",
+        _ if engine == EngineKind::Ftruncate => "ftruncate",
+        _ if engine == EngineKind::Falloc => "fallocate",
+        _ if engine == EngineKind::E4defrag => "exchange of extents",
         OpKind::Read => "read",
         OpKind::Write => "write",
         OpKind::Trim => "trim",

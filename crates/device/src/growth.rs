@@ -30,7 +30,7 @@ pub fn readonly_refusals(growths: &[FileGrowth]) -> Vec<String> {
 pub fn creation_refusals(plan: &Plan, workers: &[WorkerPlan]) -> Vec<String> {
     let forbids = |worker: &&WorkerPlan| {
         let job = &plan.jobs[worker.job];
-        let engine = job.engine.engine;
+        let engine = job.engine.kind;
         !job.files.allow_file_create && !engine.has_no_storage() && !engine.is_of_objects()
     };
     let refusals = |worker: &WorkerPlan| {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use engine::files::{self, FileKind, Seen};
-use job::{Engine, NameAction, Plan};
+use job::{EngineKind, NameAction, Plan};
 use probe::{Counters, Number, ProbedDisk};
 use record::{DiskUse, HostRecord, TargetFacts, TargetKind, Throttle};
 use runner::{RunFacts, WorkerPlan};
@@ -95,7 +95,7 @@ impl HostStats {
         let mut looks = Looks::default();
         for worker in workers {
             let job = &plan.jobs[worker.job];
-            match job.engine.engine {
+            match job.engine.kind {
                 engine if engine.has_no_storage() => continue,
                 engine if engine.is_remote() => {
                     stats.add_export(&worker.files);
@@ -103,7 +103,7 @@ impl HostStats {
                 }
                 _ => {}
             }
-            let call = job.engine.engine.name_call();
+            let call = job.engine.kind.name_call();
             if call.is_some_and(|call| call.action == NameAction::Create) {
                 continue;
             }
@@ -124,7 +124,7 @@ impl HostStats {
         // Exports may be those of several workers.
         stats.targets.sort_unstable_by(|a, b| a.facts.path.cmp(&b.facts.path));
         stats.targets.dedup_by(|a, b| a.facts.path == b.facts.path);
-        let of_commands = workers.iter().filter(|worker| plan.jobs[worker.job].engine.engine == Engine::IoUringCmd);
+        let of_commands = workers.iter().filter(|worker| plan.jobs[worker.job].engine.kind == EngineKind::IoUringCmd);
         for file in of_commands.flat_map(|worker| &worker.files.files) {
             if let Some(place) = stats.place_of(&file.path) {
                 stats.targets[place].facts.size = file.needed;

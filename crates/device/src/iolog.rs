@@ -42,7 +42,7 @@ impl OperationLog {
         let file =
             create_output(Path::new(&path), Existing::Replace).map_err(|denied| format!("write_iolog: {denied}"))?;
         // As in fio: paths as they are given, and objects without their host.
-        let is_of_objects = job.engine.engine.is_of_objects();
+        let is_of_objects = job.engine.kind.is_of_objects();
         let name = |path: &str| if is_of_objects { job.engine.objects.path(path).to_owned() } else { path.to_owned() };
         let files = worker_plan.files.files.iter();
         let info = TraceInfo {

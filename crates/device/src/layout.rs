@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 
 use engine::files::{FallocateMode, FileLayout, Laid, LayoutContent, LayoutProgress, lay_out};
 use engine::gate::WriteGate;
-use job::{Engine, Job, NameAction, NameCall, Plan};
+use job::{EngineKind, Job, NameAction, NameCall, Plan};
 use runner::{Seeds, WorkerPlan};
 use workload::{FilePlan, Operations, PlannedFile};
 
@@ -24,7 +24,7 @@ pub fn planned(plan: &Plan, workers: &[WorkerPlan], seeds: Seeds) -> Vec<FileLay
         if has_no_files(job) || leaves_names_alone(job) {
             continue;
         }
-        let directory = job.engine.engine.name_call().is_some_and(|call| call.directory);
+        let directory = job.engine.kind.name_call().is_some_and(|call| call.directory);
         for file in &worker.files.files {
             if file.existing.is_some_and(|fact| fact.block_device) || directory && Path::new(&file.path).is_dir() {
                 continue;
@@ -59,13 +59,13 @@ pub fn planned(plan: &Plan, workers: &[WorkerPlan], seeds: Seeds) -> Vec<FileLay
 
 /// Reports whether a job has no files that could be laid out. An object is made by its first write.
 fn has_no_files(job: &Job) -> bool {
-    job.engine.engine.has_no_storage() || job.engine.engine.is_of_objects()
+    job.engine.kind.has_no_storage() || job.engine.kind.is_of_objects()
 }
 
 /// Reports whether a job works on names that need not exist: it creates them, or fails where they are missing.
 fn leaves_names_alone(job: &Job) -> bool {
     let creates = |call: NameCall| call.action == NameAction::Create;
-    job.engine.engine.name_call().is_some_and(|call| creates(call) || job.files.create_on_open)
+    job.engine.kind.name_call().is_some_and(|call| creates(call) || job.files.create_on_open)
 }
 
 /// Returns the maximum bytes that a worker can write to a file before the job ends, in whole pages, as filesystems
@@ -73,7 +73,7 @@ fn leaves_names_alone(job: &Job) -> bool {
 fn max_written(job: &Job, plan: &FilePlan, file: &PlannedFile) -> u64 {
     const PAGE_BYTES: u64 = 4096;
     let is_written = safety::opens_for_writing(job);
-    if !(is_written || Operations::of(job).remove) || job.engine.engine.name_call().is_some() {
+    if !(is_written || Operations::of(job).remove) || job.engine.kind.name_call().is_some() {
         return 0;
     }
     // It uses all the space there is, or goes on without; and a job that only removes needs none.
@@ -175,7 +175,7 @@ fn fallocate(job: &Job) -> FallocateMode {
         // Files are created empty, but only after checking that there is space for what the run will write.
         _ if job.files.create_on_open => FallocateMode::None,
         // A mapping cannot extend its file.
-        job::Fallocate::None | job::Fallocate::Keep if job.engine.engine == Engine::Mmap => FallocateMode::Truncate,
+        job::Fallocate::None | job::Fallocate::Keep if job.engine.kind == EngineKind::Mmap => FallocateMode::Truncate,
         job::Fallocate::None => FallocateMode::None,
         job::Fallocate::Native => FallocateMode::Native,
         job::Fallocate::Posix => FallocateMode::Posix,

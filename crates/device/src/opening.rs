@@ -1,4 +1,4 @@
-//! Opens what a worker works on, and translates the options of its engine.
+//! Opens what a worker works on.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -6,18 +6,20 @@ use std::sync::Arc;
 
 use drive::Stop;
 use engine::files::{self, Access, CacheAdvice, SyncRangeFlags};
-use engine::gate::WriteGate;
+use engine::gate::{Existing, WriteGate, create_output};
+use engine::scsi::ScsiDevice;
 use engine::{
-    BlockedCall, BurstSetup, CallKind, EngineKind, MemoryKind, MonotonicClock, NamedTarget, PathCall, Setup,
-    TransferFlags,
+    BlockedCall, CallKind, NamedTarget, NetworkPeer, NvmeUse, ObjectsOfWorker, Opening, PlacementRange, ProgramUse,
+    StoredObjects, parse_placement_scheme,
 };
 use job::{
-    BlockSizes, BufferMemory, CacheHint, Dialect, Engine, EngineOptions, Job, ProcessorWork, StatCall,
+    BlockSizes, CacheHint, Dialect, Direction, EngineKind, Job, PlacementKind, PlacementSelect, ScsiWriteCommand,
     SyncRangeOptions, WriteHint,
 };
 use runner::{WorkerError, WorkerPlan, policy};
 use workload::{FileExtent, Issuer, Operations, PlannedFile};
 
+use crate::outputs::stream_path;
 use crate::safety;
 use crate::shared_run::{SharedRun, worker_error};
 
@@ -28,8 +30,8 @@ pub(crate) fn open(
     shared: &SharedRun,
     stop: &Stop,
 ) -> Result<Vec<files::File>, WorkerError> {
-    let engine = job.engine.engine;
-    if engine.has_no_storage() || engine.is_remote() || engine == Engine::Sg || engine.name_call().is_some() {
+    let engine = job.engine.kind;
+    if engine.has_no_storage() || engine.is_remote() || engine == EngineKind::Sg || engine.name_call().is_some() {
         return Ok(Vec::new());
     }
     let direction = job.pattern.direction;
@@ -37,9 +39,9 @@ pub(crate) fn open(
     let access = Access {
         read: direction.reads()
             || job.verify.method.is_some()
-            || matches!(job.engine.engine, Engine::Mmap | Engine::E4defrag),
+            || matches!(job.engine.kind, EngineKind::Mmap | EngineKind::E4defrag),
         write: writes,
-        direct: job.engine.direct && !matches!(job.engine.engine, Engine::Mmap | Engine::IoUringCmd),
+        direct: job.engine.direct && !matches!(job.engine.kind, EngineKind::Mmap | EngineKind::IoUringCmd),
         sync: match job.files.open_sync {
             job::OpenSync::None => files::SyncFlags::None,
             job::OpenSync::Sync => files::SyncFlags::Sync,
@@ -63,8 +65,8 @@ pub(crate) fn open(
             shares_filesystem: job.sync.end_syncfs && filesystems.include(path),
             ..access
         };
-        let file = match job.engine.engine {
-            Engine::IoUringCmd if writes => shared.gate.open_namespace(path, access),
+        let file = match job.engine.kind {
+            EngineKind::IoUringCmd if writes => shared.gate.open_namespace(path, access),
             _ if writes && waits => shared.gate.open_later(path, access),
             _ if writes => shared.gate.open(path, access),
             _ if waits => files::open_later(path, access),
@@ -148,11 +150,7 @@ pub(crate) fn names(
     job: &Job,
     gate: &Arc<WriteGate>,
 ) -> Result<Vec<NamedTarget>, WorkerError> {
-    let engine = job.engine.engine;
-    if engine.name_call().is_none() {
-        return Ok(Vec::new());
-    }
-    let EngineKind::Names(call) = kind(&job.engine) else { return Ok(Vec::new()) };
+    let Some(call) = job.engine.kind.name_call() else { return Ok(Vec::new()) };
     let least = job.pattern.used_sizes().map(BlockSizes::min).min().unwrap_or(1);
     let name = |planned: &PlannedFile| {
         let path = Path::new(&planned.path);
@@ -163,21 +161,6 @@ pub(crate) fn names(
     worker_plan.files.files.iter().map(name).collect()
 }
 
-/// Returns the bursts of a worker that loads the processor.
-fn burst(job: &Job) -> Option<BurstSetup> {
-    let load = &job.engine.processor;
-    let sorts = load.work == ProcessorWork::Qsort;
-    (job.engine.engine == Engine::Cpuio).then_some(BurstSetup { length: load.burst, sorts })
-}
-
-fn stat_call(call: StatCall) -> PathCall {
-    match call {
-        StatCall::Stat => PathCall::Stat,
-        StatCall::Lstat => PathCall::Lstat,
-        StatCall::Statx => PathCall::Statx,
-    }
-}
-
 /// Returns the error of a job whose blocks are not those of its target. The offsets of a trace can be aligned to them.
 fn unaligned(job: &Job, error: engine::Error) -> WorkerError {
     let remedy = "write replay_align=4k, or direct=0 to replay through the page cache";
@@ -185,68 +168,121 @@ fn unaligned(job: &Job, error: engine::Error) -> WorkerError {
     worker_error(&engine::Error { remedy, ..error })
 }
 
-fn kind(options: &EngineOptions) -> EngineKind {
-    match options.engine {
-        Engine::IoUring | Engine::Posixaio => EngineKind::IoUring,
-        Engine::IoUringCmd => EngineKind::IoUringCmd,
-        Engine::Libaio => EngineKind::Libaio,
-        Engine::Psync => EngineKind::Psync,
-        Engine::Sync => EngineKind::Sync,
-        Engine::Vsync => EngineKind::Vsync,
-        Engine::Pvsync => EngineKind::Pvsync,
-        Engine::Pvsync2 => EngineKind::Pvsync2,
-        Engine::Splice => EngineKind::Splice,
-        Engine::Mmap => EngineKind::Mmap,
-        Engine::Sg => EngineKind::Scsi,
-        Engine::Nbd => EngineKind::Nbd,
-        Engine::Filecreate => EngineKind::Names(PathCall::CreateFile),
-        Engine::Dircreate => EngineKind::Names(PathCall::CreateDirectory),
-        Engine::Filestat | Engine::Dirstat => EngineKind::Names(stat_call(options.stat_call)),
-        Engine::Filedelete => EngineKind::Names(PathCall::DeleteFile),
-        Engine::Dirdelete => EngineKind::Names(PathCall::DeleteDirectory),
-        Engine::Ftruncate => EngineKind::Ftruncate,
-        Engine::Falloc => EngineKind::Falloc,
-        Engine::E4defrag => EngineKind::Defragment { in_place: options.defragment.in_place },
-        Engine::Net | Engine::Netsplice => EngineKind::Network,
-        Engine::Http => EngineKind::Objects,
-        Engine::Cpuio => EngineKind::Processor,
-        Engine::Exec => EngineKind::Program,
-        // Jobs on models do not reach this crate.
-        Engine::Null | Engine::Model => EngineKind::Null,
-    }
-}
-
-/// Returns the settings of a job's target.
-pub(crate) fn setup(job: &Job, issuer: &Issuer, clock: MonotonicClock) -> Setup {
-    let options = &job.engine;
-    Setup {
-        align: options.iomem_align,
-        memory: match options.mem {
-            BufferMemory::Malloc => MemoryKind::Malloc,
-            BufferMemory::Shm => MemoryKind::Shm,
-            BufferMemory::ShmHuge => MemoryKind::ShmHuge,
-            BufferMemory::Mmap => MemoryKind::Mmap,
-            BufferMemory::MmapHuge => MemoryKind::MmapHuge,
-            BufferMemory::MmapShared => MemoryKind::MmapShared,
-        },
-        offloads: options.offloads,
-        hipri: options.hipri,
-        fixedbufs: options.fixedbufs,
-        registerfiles: options.registerfiles,
-        sqpoll: options.sqthread_poll,
-        sqpoll_cpu: options.sqthread_poll_cpu,
-        transfer: TransferFlags { nowait: options.nowait, uncached: options.uncached, atomic: options.atomic },
-        vectored: options.vectored,
+/// Returns what a worker's target is opened with: its engine, and what it works on other than open files.
+pub(crate) fn target(
+    worker_plan: &WorkerPlan,
+    job: &Job,
+    shared: &SharedRun,
+    issuer: &Issuer,
+    seed: u64,
+) -> Result<Opening, WorkerError> {
+    let kind = job.engine.kind;
+    Ok(Opening {
+        spec: job.engine.clone(),
         divides_calls: job.pace.batch.is_none(),
         complete_max: job.pace.batch_complete_max.map_or(u32::MAX, |most| most.max(job.pace.batch_complete_min)),
-        force_async: options.force_async,
-        hipri_percentage: options.hipri_percentage,
-        thp: options.thp,
-        huge_page_bytes: options.hugepage_bytes,
-        burst: burst(job),
-        uri: options.uri.clone(),
         writes: Operations::of(job).writes(),
         durable: job.files.open_sync != job::OpenSync::None && job.pattern.direction.writes(),
-        ..Setup::new(kind(options), job.depth(), issuer.most_bytes(), clock)
+        names: names(worker_plan, job, &shared.gate)?,
+        network: peer(worker_plan, job),
+        objects: if kind.is_of_objects() { Some(objects(worker_plan, job, shared)?) } else { None },
+        nvme: if kind == EngineKind::IoUringCmd { Some(nvme(job, issuer.most_bytes(), seed)?) } else { None },
+        disks: if kind == EngineKind::Sg { disks(worker_plan, job, shared)? } else { Vec::new() },
+        program: if kind == EngineKind::Exec { Some(program(worker_plan, job, shared.dialect)?) } else { None },
+        in_call: Some(Arc::clone(&shared.calls[worker_plan.number])),
+        ..Opening::new(kind, job.depth(), issuer.most_bytes(), shared.clock)
+    })
+}
+
+/// Returns the peer of a worker; none for an engine of storage.
+pub(crate) fn peer(worker_plan: &WorkerPlan, job: &Job) -> Option<NetworkPeer> {
+    let only_reads = job.pattern.direction == Direction::Read;
+    NetworkPeer::of(&job.engine, worker_plan.clone, only_reads, job.verify.method.is_some())
+}
+
+/// Returns the objects of a worker, with the permission to change them if its job does.
+fn objects(worker_plan: &WorkerPlan, job: &Job, shared: &SharedRun) -> Result<ObjectsOfWorker, WorkerError> {
+    let objects = worker_plan.files.files.iter().map(|file| {
+        let url = file.path.clone();
+        let permit = safety::changes_targets(job).then(|| shared.gate.admit_objects(&url)).transpose();
+        let permit = permit.map_err(|denied| worker_error(&denied.into()))?;
+        Ok(StoredObjects { path: job.engine.objects.path(&url).to_owned(), url, permit })
+    });
+    let journal = shared.journals.of_worker(worker_plan.number);
+    Ok(ObjectsOfWorker { objects: objects.collect::<Result<_, WorkerError>>()?, journal })
+}
+
+/// Opens the disks of a worker.
+fn disks(worker_plan: &WorkerPlan, job: &Job, shared: &SharedRun) -> Result<Vec<Arc<ScsiDevice>>, WorkerError> {
+    let options = &job.engine.scsi;
+    let writes = safety::opens_for_writing(job);
+    let in_call = &shared.calls[worker_plan.number];
+    let mut devices = Vec::with_capacity(worker_plan.files.files.len());
+    for (file, planned) in (0..).zip(&worker_plan.files.files) {
+        let since = shared.clock.now();
+        in_call.enter(BlockedCall { kind: CallKind::Open, file, offset: 0, length: 0, since });
+        let path = Path::new(&planned.path);
+        let opened = if writes { ScsiDevice::open_admitted(path, &shared.gate) } else { ScsiDevice::open(path) };
+        let opened = opened.and_then(|mut device| {
+            device.check_block(policy::block_unit(job))?;
+            if writes && options.write_command == ScsiWriteCommand::WriteStream {
+                device.use_stream(options.stream)?;
+            }
+            Ok(device)
+        });
+        in_call.leave();
+        let device = opened.map_err(|error| worker_error(&error))?;
+        let end = planned.extent.start.saturating_add(planned.extent.length);
+        if end > device.bytes() {
+            let (path, bytes) = (planned.path.as_str(), device.bytes());
+            return Err(WorkerError::new(format!(
+                "{path} has {bytes} bytes by READ CAPACITY, and the job uses {end}\nhelp: use a smaller size or offset"
+            )));
+        }
+        devices.push(Arc::new(device));
     }
+    Ok(devices)
+}
+
+/// Returns how a job uses its namespaces, after reading the file of a placement scheme.
+fn nvme(job: &Job, most_bytes: u32, seed: u64) -> Result<NvmeUse, WorkerError> {
+    let placement = &job.engine.nvme.placement;
+    let scheme = placement
+        .scheme
+        .as_ref()
+        .filter(|_| placement.effective() != PlacementKind::None && placement.select == PlacementSelect::Scheme);
+    Ok(NvmeUse {
+        transfer_bytes: if job.pattern.direction == Direction::Trim { 0 } else { most_bytes },
+        block_unit: policy::block_unit(job),
+        verifies: job.verify.method.is_some(),
+        scheme: scheme.map(|path| read_scheme(path)).transpose()?,
+        seed,
+    })
+}
+
+fn read_scheme(path: &str) -> Result<Vec<PlacementRange>, WorkerError> {
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| WorkerError::new(format!("dp_scheme={path}: cannot read it: {}", engine::describe(&error))))?;
+    parse_placement_scheme(&text).map_err(|line| {
+        let shown = text.lines().nth(line - 1).unwrap_or_default();
+        WorkerError::new(format!(
+            "dp_scheme={path}: line {line} is no range of offsets: `{shown}`\nhelp: write start, end and index, as in \
+             `0, 1048576, 2`"
+        ))
+    })
+}
+
+/// Returns how a worker runs its program.
+fn program(worker_plan: &WorkerPlan, job: &Job, dialect: Dialect) -> Result<ProgramUse, WorkerError> {
+    let options = &job.engine.program;
+    let open = |stream: &str| {
+        create_output(Path::new(&stream_path(worker_plan, job, stream)), Existing::Replace)
+            .map_err(|denied| WorkerError::new(format!("std_redirect: {denied}")))
+    };
+    Ok(ProgramUse {
+        arguments: options.words(&job.name, job.extent.runtime),
+        output: if options.redirects { Some(Arc::new((open("stdout")?, open("stderr")?))) } else { None },
+        // fio ignores it.
+        checks_exit: dialect == Dialect::Strict,
+    })
 }

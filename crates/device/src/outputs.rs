@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use engine::gate::{claim_output, owner_of_output};
-use job::{Engine, Plan, TraceMerge};
+use job::{EngineKind, Job, Plan, TraceMerge};
 use meter::LogKind;
 use runner::{LogPlan, PlannedLog, WorkerPlan};
 
 use crate::attributes::{self, CommandTime};
-use crate::{iolog, program, safety, verify_files};
+use crate::{iolog, safety, verify_files};
 
 /// Enters the outputs of a plan into the register, and returns a refusal for each that another output writes, or
 /// that the process reads or measures. Workers write the states of verification to `states`.
@@ -82,8 +82,8 @@ impl<'a> PlannedOutputs<'a> {
         for (time, option) in [(CommandTime::Before, "exec_prerun"), (CommandTime::After, "exec_postrun")] {
             added.extend(attributes::output_path(worker, job, time).map(|path| (path, option.to_owned())));
         }
-        if job.engine.engine == Engine::Exec && job.engine.program.redirects {
-            let streams = ["stdout", "stderr"].map(|stream| program::output_path(worker, job, stream));
+        if job.engine.kind == EngineKind::Exec && job.engine.program.redirects {
+            let streams = ["stdout", "stderr"].map(|stream| stream_path(worker, job, stream));
             added.extend(streams.map(|path| (path, "std_redirect".to_owned())));
         }
         self.outputs.extend(added);
@@ -105,4 +105,14 @@ impl<'a> PlannedOutputs<'a> {
 fn merge_owner(merge: &TraceMerge) -> String {
     let inputs: Vec<&str> = merge.inputs.iter().map(|input| &*input.trace).collect();
     format!("merge_blktrace_file of {}", inputs.join(":"))
+}
+
+/// Returns the path of the file for an output of a worker's program or command, as fio names it; clones have files of their
+/// own.
+pub(crate) fn stream_path(worker_plan: &WorkerPlan, job: &Job, stream: &str) -> String {
+    let name = job.name.replace('/', "_");
+    match worker_plan.clone {
+        0 => format!("{name}.{stream}"),
+        clone => format!("{name}.{clone}.{stream}"),
+    }
 }

@@ -4,13 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use engine::NetworkPeer;
 use engine::gate::{Denied, FileIdentity, Permissions, Sharing, WriteGate, note_input};
 use engine::thread::on_all_processors;
-use job::{Engine, Job, NameAction, NameCall, Plan};
+use job::{EngineKind, Job, NameAction, NameCall, Plan};
 use runner::WorkerPlan;
 use workload::{Operations, PlannedFile};
 
-use crate::namespaces;
+use crate::opening;
 
 /// Creates the write gate of `run`, `sweep` and `suite`, which write all the data themselves, so their files are marked
 /// as Fathom's.
@@ -56,13 +57,13 @@ pub fn check(plan: &Plan, workers: &[WorkerPlan], gate: &WriteGate) -> Vec<Strin
 }
 
 /// Asks the gate for a target that the engine does not open as a file. Returns `None` if it does.
-fn admit_by_engine(gate: &WriteGate, path: &str, engine: Engine) -> Option<Result<(), Denied>> {
+fn admit_by_engine(gate: &WriteGate, path: &str, engine: EngineKind) -> Option<Result<(), Denied>> {
     let place = Path::new(path);
     let admitted = match engine {
-        Engine::Nbd => gate.admit_export(path),
-        Engine::Http => gate.admit_objects(path).map(drop),
-        Engine::IoUringCmd => gate.admit_namespace(place).map(drop),
-        Engine::Sg => gate.admit_scsi(place).map(drop),
+        EngineKind::Nbd => gate.admit_export(path),
+        EngineKind::Http => gate.admit_objects(path).map(drop),
+        EngineKind::IoUringCmd => gate.admit_namespace(place).map(drop),
+        EngineKind::Sg => gate.admit_scsi(place).map(drop),
         _ => check_name(gate, place, engine.name_call()?),
     };
     note_inputs([path]);
@@ -103,17 +104,17 @@ fn check_name(gate: &WriteGate, path: &Path, call: NameCall) -> Result<(), Denie
 pub(crate) fn opens_for_writing(job: &Job) -> bool {
     // The kernel allocates space and exchanges extents through descriptors for writing only, whatever the direction.
     let operations = Operations::of(job);
-    matches!(job.engine.engine, Engine::Falloc | Engine::E4defrag)
+    matches!(job.engine.kind, EngineKind::Falloc | EngineKind::E4defrag)
         || operations.trim
-        || operations.write && namespaces::changes(job)
+        || operations.write && job.engine.writes_change()
 }
 
 /// Reports whether a job can change files or devices.
 pub(crate) fn changes_targets(job: &Job) -> bool {
-    match job.engine.engine.name_call() {
+    match job.engine.kind.name_call() {
         Some(call) => call.action != NameAction::Stat,
-        None if job.engine.engine == Engine::IoUringCmd => opens_for_writing(job),
-        None => !job.engine.engine.has_no_storage() && (opens_for_writing(job) || Operations::of(job).remove),
+        None if job.engine.kind == EngineKind::IoUringCmd => opens_for_writing(job),
+        None => !job.engine.kind.has_no_storage() && (opens_for_writing(job) || Operations::of(job).remove),
     }
 }
 
@@ -129,14 +130,14 @@ fn admit(gate: &WriteGate, path: &Path) -> Result<(), Denied> {
 /// A target that jobs can write to or trim.
 struct WrittenTarget<'a> {
     path: &'a str,
-    engine: Engine,
+    engine: EngineKind,
     /// Whether it did not exist when the run was planned.
     is_missing: bool,
 }
 
 /// Returns the targets that the jobs of a plan can write to or trim, each once.
 fn written<'a>(plan: &Plan, workers: &'a [WorkerPlan]) -> Vec<WrittenTarget<'a>> {
-    let engine = |worker: &WorkerPlan| plan.jobs[worker.job].engine.engine;
+    let engine = |worker: &WorkerPlan| plan.jobs[worker.job].engine.kind;
     let writes = |worker: &&WorkerPlan| changes_targets(&plan.jobs[worker.job]);
     let files = workers.iter().filter(writes).flat_map(|worker| {
         let target = move |file: &'a PlannedFile| {
@@ -146,4 +147,14 @@ fn written<'a>(plan: &Plan, workers: &'a [WorkerPlan]) -> Vec<WrittenTarget<'a>>
         worker.files.files.iter().map(target)
     });
     files.collect::<BTreeMap<_, _>>().into_values().collect()
+}
+
+/// Returns the jobs that listen on all addresses of the host, a line each.
+pub fn listeners(plan: &Plan, workers: &[WorkerPlan]) -> impl Iterator<Item = String> {
+    workers.chunk_by(|a, b| a.job == b.job).filter_map(|clones| {
+        let job = &plan.jobs[clones[0].job];
+        let peer = opening::peer(&clones[0], job).filter(NetworkPeer::listens_on_all_addresses)?;
+        let port = peer.port;
+        Some(format!("job {} listens on all addresses of this host, at port {port}: any host may connect", job.name))
+    })
 }

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use drive::{Ending, Stop};
 use engine::{CallKind, MonotonicClock};
-use job::{Engine, Job, Plan};
+use job::{EngineKind, Job, Plan};
 use record::StuckKind;
 use runner::{EndedJobs, PendingOperation, StageStart, WorkerError, WorkerPlan, WorkerResult, policy};
 use units::Nanos;
@@ -356,7 +356,7 @@ impl RunStage {
     fn end_loads(&self, stage: &mut StageProgress) {
         let load = |index: usize| {
             let engine = &self.job(&self.workers()[index]).engine;
-            (engine.engine == Engine::Cpuio).then_some(&engine.processor)
+            (engine.kind == EngineKind::Cpuio).then_some(&engine.processor)
         };
         let mut left = stage.waiting.iter().copied().chain(stage.running.iter().map(|one| one.index));
         if left.all(|index| load(index).is_some()) {
@@ -536,7 +536,7 @@ impl RunningWorker {
     fn new(stage: &RunStage, index: usize) -> Self {
         let worker = &stage.workers()[index];
         let job = stage.job(worker);
-        let grace = if job.engine.engine == Engine::Exec { job.engine.program.grace } else { Nanos::ZERO };
+        let grace = if job.engine.kind == EngineKind::Exec { job.engine.program.grace } else { Nanos::ZERO };
         let most = policy::longest(job).map(|most| Duration::from_nanos((most + grace).get()));
         Self { number: worker.number, index, most, started: None, done: 0, progressed: stage.began, stopped: None }
     }

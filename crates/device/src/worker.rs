@@ -1,30 +1,22 @@
 //! The thread of one worker.
 
 use std::path::Path;
-use std::sync::Arc;
 
 use drive::{DriveObserver, Ending, FailureCause, Stop};
-use engine::scsi::ScsiDevice;
-use engine::{BlockedCall, CallKind, ErrorKind, InCall, Setup, Visitor};
-use job::{Dialect, Engine, Job};
+use engine::{BlockedCall, CallKind, ErrorKind, InCall, Opening, Visitor};
+use job::{Dialect, Job};
 use meter::{Meter, WorkerLog};
 use record::StuckKind;
 use runner::policy::{self, Storage};
 use runner::{LogPlan, PendingOperation, RunCounters, WorkerCounters, WorkerError, WorkerPlan, WorkerResult};
 use target::Target;
 use units::{Nanos, OpKind};
-use workload::Issuer;
 
 use crate::attributes::{self, CommandTime};
 use crate::failure;
 use crate::host_stats::unix_ms;
 use crate::iolog::OperationLog;
-use crate::namespaces;
-use crate::objects;
 use crate::opening;
-use crate::peers;
-use crate::program;
-use crate::scsi;
 use crate::shared_run::{SharedRun, worker_error};
 use crate::traces::HostTraces;
 use crate::verify_files;
@@ -104,7 +96,7 @@ fn attempt(
     attributes::set_user(job)?;
     attributes::run_command(worker_plan, job, CommandTime::Before)?;
     let files = opening::open(worker_plan, job, shared, stop)?;
-    let (_disks, setup) = target_setup(worker_plan, job, shared, &issuer, seed)?;
+    let setup = opening::target(worker_plan, job, shared, &issuer, seed)?;
     let counters = shared.counters.worker(worker_plan.number);
     let in_call = &shared.calls[worker_plan.number];
     let meter = Meter::new(policy::meter_options(job, shared.intervals, shared.counters.worker_count()));
@@ -148,7 +140,7 @@ fn attempt(
         }
         visited => visited.map_err(|error| worker_error(&error))?,
     };
-    report_reasons(&setup, worker_plan, job.engine.engine, finished)?;
+    report_reasons(&setup, worker_plan, finished)?;
     shared.journals.explain(worker_plan.number, &mut finished.failures);
     if job.files.unlink && keeps_files(job) && finished.pending.is_empty() {
         for file in &worker_plan.files.files {
@@ -161,49 +153,17 @@ fn attempt(
 
 /// Reports whether a job has files of this host.
 fn keeps_files(job: &Job) -> bool {
-    let engine = job.engine.engine;
-    !engine.has_no_storage() && !engine.is_of_objects() && !matches!(engine, Engine::IoUringCmd | Engine::Sg)
+    job.engine.kind.has_files()
 }
 
-/// Returns the settings of a worker's target, with what it works on other than open files: SCSI disks stay open with it.
-fn target_setup(
-    worker_plan: &WorkerPlan,
-    job: &Job,
-    shared: &SharedRun,
-    issuer: &Issuer,
-    seed: u64,
-) -> Result<(Vec<ScsiDevice>, Setup), WorkerError> {
-    let (disks, scsi) = scsi::setup(worker_plan, job, shared)?;
-    let setup = Setup {
-        in_call: Some(Arc::clone(&shared.calls[worker_plan.number])),
-        names: opening::names(worker_plan, job, &shared.gate)?,
-        network: peers::network(worker_plan, job),
-        objects: objects::setup(worker_plan, job, shared)?,
-        nvme: namespaces::setup(job, issuer.most_bytes(), seed)?,
-        program: program::setup(worker_plan, job, shared.dialect)?,
-        scsi,
-        ..opening::setup(job, issuer, shared.clock)
-    };
-    Ok((disks, setup))
-}
-
-/// Adds what a target knows beyond error numbers: the sense data of a SCSI disk, and why a program did not run or failed.
-fn report_reasons(
-    setup: &Setup,
-    worker_plan: &WorkerPlan,
-    engine: Engine,
-    finished: &mut WorkerResult,
-) -> Result<(), WorkerError> {
-    let sense = setup.scsi.as_ref().and_then(|scsi| scsi.failure.get());
-    if let (Some(reason), Some(first)) = (sense, finished.failures.first_mut())
+/// Adds what a target knows beyond error numbers: why a device did not carry out a command, and why it ended.
+fn report_reasons(setup: &Opening, worker_plan: &WorkerPlan, finished: &mut WorkerResult) -> Result<(), WorkerError> {
+    if let (Some(reason), Some(first)) = (setup.failure.reason(), finished.failures.first_mut())
         && matches!(first.cause, FailureCause::Errno(_))
     {
-        first.detail = Some(failure::of_disk(first, worker_plan, engine, reason));
+        first.detail = Some(failure::of_disk(first, worker_plan, setup.spec.kind, reason));
     }
-    match setup.program.as_ref().and_then(|program| program.failure.get()) {
-        Some(error) => Err(worker_error(error)),
-        None => Ok(()),
-    }
+    setup.failure.error().map_or(Ok(()), |error| Err(worker_error(error)))
 }
 
 /// Creates the log files of a worker, if its job has any.

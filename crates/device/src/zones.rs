@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use engine::files::ZoneTrim;
-use job::{Engine, Job, Plan};
+use job::{EngineKind, Job, Plan};
 use runner::{Environment, WorkerError, WorkerPlan};
 use units::{Bytes, ZoneReport};
 use workload::{Operations, WorkloadError, ZoneGeometry, ZoneTable};
@@ -22,10 +22,10 @@ pub(crate) struct SharedZones {
 ///
 /// Fails if the device does not report its zones.
 pub(crate) fn of_device(job: &Job, path: &str) -> Result<Option<ZoneReport>, WorkloadError> {
-    if job.engine.engine == Engine::Null {
+    if job.engine.kind == EngineKind::Null {
         return Ok(None);
     }
-    let report = if job.engine.engine == Engine::IoUringCmd {
+    let report = if job.engine.kind == EngineKind::IoUringCmd {
         engine::zones_of_namespace(Path::new(path), job.engine.nvme.pi_act)
     } else {
         engine::zones::report(Path::new(path))

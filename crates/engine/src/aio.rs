@@ -15,8 +15,8 @@ use crate::clock::{self, MonotonicClock, timespec};
 use crate::error::{Error, ErrorKind, last_errno};
 use crate::files::File;
 use crate::in_call::{BlockedCall, CallKind, InCall};
+use crate::opening::{Opening, PerTransfer};
 use crate::queue::{self, SubmissionQueue};
-use crate::setup::{PerTransfer, Setup};
 use crate::slots::EngineSlots;
 use crate::{inline, settle, thread, zones};
 
@@ -164,15 +164,15 @@ pub(crate) struct Aio {
 }
 
 impl Aio {
-    pub(crate) fn new(setup: &Setup, files: Vec<File>) -> Result<Self, Error> {
+    pub(crate) fn new(setup: &Opening, files: Vec<File>) -> Result<Self, Error> {
         let context = AioContext::new(setup.depth).map_err(|error| refused(&error))?;
         let depth = setup.depth as usize;
         Ok(Self {
             context,
             files,
             requests: vec![AioRequest::default(); depth],
-            vectors: setup.vectored.then(|| vec![EMPTY_VECTOR; depth]),
-            flags: setup.transfer.as_bits(),
+            vectors: setup.spec.vectored.then(|| vec![EMPTY_VECTOR; depth]),
+            flags: PerTransfer::new(&setup.spec),
             next_priority: 0,
             queued: Vec::with_capacity(depth),
             pointers: Vec::with_capacity(depth),

@@ -8,7 +8,7 @@ use units::OpKind;
 
 use crate::buffers::Buffers;
 use crate::files::File;
-use crate::setup::{PerTransfer, Setup};
+use crate::opening::{Opening, PerTransfer};
 use crate::sync_target::Perform;
 use crate::{inline, settle};
 
@@ -50,9 +50,9 @@ pub(crate) struct Preadv2 {
 impl Preadv2 {
     /// Returns the calls with the flags of a setup.
     #[must_use]
-    pub(crate) const fn new(setup: &Setup) -> Self {
-        let PerTransfer { read, write } = setup.transfer.as_bits();
-        let (polled, drawn) = match (setup.hipri, setup.hipri_percentage) {
+    pub(crate) const fn new(setup: &Opening) -> Self {
+        let PerTransfer { read, write } = PerTransfer::new(&setup.spec);
+        let (polled, drawn) = match (setup.spec.hipri, setup.spec.hipri_percentage) {
             (false, _) => (0, 0),
             (true, 100..) => (libc::RWF_HIPRI, 0),
             (true, percentage) => (0, percentage),

@@ -7,7 +7,8 @@ use target::Tag;
 use units::Bytes;
 
 use crate::error::{Error, ErrorKind};
-use crate::setup::{MemoryKind, Setup};
+use crate::opening::Opening;
+use target::spec::BufferMemory;
 
 /// Minimum alignment: `O_DIRECT` requires it, and the kernel copies to aligned pages more than twice as fast.
 const MIN_ALIGN: usize = 4096;
@@ -35,16 +36,16 @@ enum BufferOrigin {
 }
 
 impl Buffers {
-    pub(crate) fn new(setup: &Setup) -> Result<Self, Error> {
-        let align = (setup.align as usize).next_power_of_two().max(MIN_ALIGN);
-        let memory = PageMemory { kind: setup.memory, huge_bytes: setup.huge_page_bytes };
+    pub(crate) fn new(setup: &Opening) -> Result<Self, Error> {
+        let align = (setup.spec.iomem_align as usize).next_power_of_two().max(MIN_ALIGN);
+        let memory = PageMemory { kind: setup.spec.mem, huge_bytes: setup.spec.hugepage_bytes };
         Self::obtain(memory, align, setup.buffer_bytes as usize, setup.depth as usize)
             .map_err(|error| refused(setup, &error))
     }
 
     /// Allocates one buffer, for tag 0.
     pub(crate) fn single(bytes: usize) -> io::Result<Self> {
-        Self::obtain(PageMemory { kind: MemoryKind::Malloc, huge_bytes: 0 }, MIN_ALIGN, bytes, 1)
+        Self::obtain(PageMemory { kind: BufferMemory::Malloc, huge_bytes: 0 }, MIN_ALIGN, bytes, 1)
     }
 
     fn obtain(memory: PageMemory, align: usize, bytes: usize, count: usize) -> io::Result<Self> {
@@ -134,7 +135,7 @@ impl Drop for Buffers {
 /// Type and page size of memory.
 #[derive(Clone, Copy)]
 struct PageMemory {
-    kind: MemoryKind,
+    kind: BufferMemory,
     /// Size of huge pages in bytes.
     huge_bytes: u32,
 }
@@ -143,7 +144,7 @@ impl PageMemory {
     /// Returns the unit of lengths. The kernel requires lengths of huge mappings to be multiples of a huge page.
     fn granularity(self) -> usize {
         match self.kind {
-            MemoryKind::ShmHuge | MemoryKind::MmapHuge => (self.huge_bytes as usize).max(MIN_ALIGN),
+            BufferMemory::ShmHuge | BufferMemory::MmapHuge => (self.huge_bytes as usize).max(MIN_ALIGN),
             _ => MIN_ALIGN,
         }
     }
@@ -162,11 +163,11 @@ impl PageMemory {
         let mapping = |flags| map(bytes, flags).map(|base| (base, BufferOrigin::Mapping));
         let segment = |flags| attach(bytes, flags).map(|base| (base, BufferOrigin::Segment));
         match self.kind {
-            MemoryKind::Malloc | MemoryKind::Mmap => mapping(libc::MAP_PRIVATE),
-            MemoryKind::MmapShared => mapping(libc::MAP_SHARED),
-            MemoryKind::MmapHuge => self.on_huge_pages(libc::MAP_PRIVATE | libc::MAP_HUGETLB, mapping),
-            MemoryKind::Shm => segment(0),
-            MemoryKind::ShmHuge => self.on_huge_pages(libc::SHM_HUGETLB, segment),
+            BufferMemory::Malloc | BufferMemory::Mmap => mapping(libc::MAP_PRIVATE),
+            BufferMemory::MmapShared => mapping(libc::MAP_SHARED),
+            BufferMemory::MmapHuge => self.on_huge_pages(libc::MAP_PRIVATE | libc::MAP_HUGETLB, mapping),
+            BufferMemory::Shm => segment(0),
+            BufferMemory::ShmHuge => self.on_huge_pages(libc::SHM_HUGETLB, segment),
         }
     }
 }
@@ -200,15 +201,15 @@ fn checked(base: *mut libc::c_void) -> io::Result<NonNull<u8>> {
     NonNull::new(base.cast()).ok_or_else(|| io::Error::from_raw_os_error(libc::ENOMEM))
 }
 
-fn refused(setup: &Setup, error: &io::Error) -> Error {
+fn refused(setup: &Opening, error: &io::Error) -> Error {
     let plural = if setup.depth == 1 { "" } else { "s" };
     let place = format!("{} buffer{plural} of {}", setup.depth, Bytes::new(u64::from(setup.buffer_bytes)));
-    let remedy = match setup.memory {
-        MemoryKind::ShmHuge | MemoryKind::MmapHuge => {
+    let remedy = match setup.spec.mem {
+        BufferMemory::ShmHuge | BufferMemory::MmapHuge => {
             "reserve huge pages (sysctl vm.nr_hugepages=N for those of 2 MiB, /sys/kernel/mm/hugepages for others), or leave \
              out mem="
         }
-        MemoryKind::Shm => "raise kernel.shmmax and kernel.shmall, or leave out mem=",
+        BufferMemory::Shm => "raise kernel.shmmax and kernel.shmall, or leave out mem=",
         _ => "use a smaller iodepth or bs",
     };
     Error::system(ErrorKind::Memory, "allocate", place, error).with_remedy(remedy)
@@ -218,15 +219,18 @@ fn refused(setup: &Setup, error: &io::Error) -> Error {
 mod tests {
     use super::*;
     use crate::clock::MonotonicClock;
-    use crate::setup::EngineKind;
+    use target::spec::EngineKind;
 
-    fn setup(depth: u32, bytes: u32, memory: MemoryKind, align: u32) -> Setup {
-        Setup { memory, align, ..Setup::new(EngineKind::Psync, depth, bytes, MonotonicClock::start()) }
+    fn setup(depth: u32, bytes: u32, memory: BufferMemory, align: u32) -> Opening {
+        Opening::new(EngineKind::Psync, depth, bytes, MonotonicClock::start()).with(|spec| {
+            spec.mem = memory;
+            spec.iomem_align = align;
+        })
     }
 
     #[test]
     fn buffers_are_aligned_separate_and_zero() {
-        for memory in [MemoryKind::Malloc, MemoryKind::Shm, MemoryKind::Mmap, MemoryKind::MmapShared] {
+        for memory in [BufferMemory::Malloc, BufferMemory::Shm, BufferMemory::Mmap, BufferMemory::MmapShared] {
             for (bytes, align) in [(512, 0), (4096, 4096), (5000, 64), (4096, 65536)] {
                 let mut buffers = Buffers::new(&setup(3, bytes, memory, align)).unwrap();
                 for tag in 0..3 {
@@ -242,7 +246,7 @@ mod tests {
 
     #[test]
     fn spans_stay_inside_their_buffer() {
-        let buffers = Buffers::new(&setup(2, 4096, MemoryKind::Malloc, 0)).unwrap();
+        let buffers = Buffers::new(&setup(2, 4096, BufferMemory::Malloc, 0)).unwrap();
         assert!(buffers.span(Tag(1), 4095, 1).is_some());
         assert!(buffers.span(Tag(1), 4096, 1).is_none());
         assert!(buffers.span(Tag(1), u32::MAX, u32::MAX).is_none());
@@ -251,7 +255,7 @@ mod tests {
 
     #[test]
     fn huge_pages_are_allocated_or_refused_with_a_remedy() {
-        match Buffers::new(&setup(1, 4096, MemoryKind::MmapHuge, 0)) {
+        match Buffers::new(&setup(1, 4096, BufferMemory::MmapHuge, 0)) {
             Ok(mut buffers) => assert_eq!(buffers.slice(Tag(0)).unwrap().len(), 4096),
             Err(error) => assert!(error.to_string().contains("vm.nr_hugepages"), "{error}"),
         }

@@ -1,6 +1,6 @@
 //! Targets on real devices and files.
 //!
-//! An engine is a method of passing operations to the kernel. [`with_target`] creates the engine that a [`Setup`] names
+//! An engine is a method of passing operations to the kernel. [`with_target`] creates the engine that a [`Opening`] names
 //! and passes it to a [`Visitor`], which is compiled once per engine, so that the drive loop makes no dynamic calls.
 //! All engines pass one conformance suite (`target::conformance`). [`files`] opens files, lays them out and drops their
 //! page cache; [`gate`] decides what may be written and holds it; [`exports`] connects to NBD servers; [`block`]
@@ -39,24 +39,20 @@ mod named_target;
 mod names;
 mod namespace;
 mod network;
-mod network_setup;
 mod null;
 mod nvme;
-mod nvme_setup;
 mod object_permit;
 mod object_store;
 mod objects;
 mod offload;
 mod open;
+mod opening;
 mod processor;
 mod program;
-mod program_setup;
 mod queue;
 mod ring;
 pub mod scsi;
-mod scsi_setup;
 mod settle;
-mod setup;
 mod slots;
 mod space;
 mod splice;
@@ -71,16 +67,13 @@ pub use engines::Visitor;
 pub use error::{Error, ErrorKind, describe, remedy};
 pub use idleness::{IdleProfiler, Idleness, WorkUnit};
 pub use in_call::{BlockedCall, CallKind, InCall};
-pub use named_target::{NamedTarget, PathCall};
+pub use named_target::NamedTarget;
 pub use namespace::{Namespace, identify_namespace, zones_of_namespace};
-pub use network_setup::{NetworkRole, NetworkSetup, Transport};
-pub use nvme::parse_placement_scheme;
-pub use nvme_setup::{
-    NvmeSetup, PlacementDirective, PlacementOrder, PlacementRange, PlacementSetup, ProtectionChecks, WriteCommand,
-};
+pub use network::NetworkPeer;
+pub use nvme::{NvmeUse, PlacementRange, parse_placement_scheme};
 pub use object_permit::ObjectPermit;
-pub use object_store::{FailedRequest, ObjectStoreSetup, RequestJournal, StoreTls, StoredObjects};
+pub use object_store::{FailedRequest, ObjectsOfWorker, RequestJournal, StoredObjects};
 pub use open::with_target;
-pub use program_setup::ProgramSetup;
-pub use setup::{BurstSetup, EngineKind, MemoryKind, Setup, TransferFlags};
+pub use opening::{Opening, TargetFailure};
+pub use program::ProgramUse;
 pub use usage::{cpu_use_of_worker, last_processor};

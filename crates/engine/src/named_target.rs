@@ -12,25 +12,6 @@ pub(crate) trait RemoveName: std::fmt::Debug + Send + Sync {
     fn remove_name(&self, path: &Path) -> Result<(), i32>;
 }
 
-/// Calls on names.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum PathCall {
-    /// `open` with `O_CREAT`, which also succeeds if the file exists.
-    CreateFile,
-    /// `mkdir`.
-    CreateDirectory,
-    /// `stat`.
-    Stat,
-    /// `lstat`.
-    Lstat,
-    /// `statx`.
-    Statx,
-    /// `unlink`.
-    DeleteFile,
-    /// `rmdir`.
-    DeleteDirectory,
-}
-
 /// A name to work on.
 #[derive(Clone, Debug)]
 pub struct NamedTarget {

@@ -7,6 +7,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use target::spec::{EngineKind, NameAction, NameCall, StatCall};
 use target::{Completion, Op, Tag, Target};
 use units::{Nanos, OpKind};
 
@@ -16,8 +17,8 @@ use crate::file_facts::make_parents;
 use crate::gate::WriteGate;
 use crate::in_call::InCall;
 use crate::inline::repeated;
-use crate::named_target::{NamedTarget, NodeIdentity, PathCall};
-use crate::setup::Setup;
+use crate::named_target::{NamedTarget, NodeIdentity};
+use crate::opening::Opening;
 
 impl NamedTarget {
     /// Prepares a call on `path`, to be made once per pass over a region of `bytes` bytes in blocks of at least
@@ -26,15 +27,15 @@ impl NamedTarget {
     ///
     /// # Errors
     /// Fails if the path contains a zero byte, the gate does not admit the call, or parent directories cannot be made.
-    pub fn new(call: PathCall, path: &Path, bytes: u64, least_bytes: u32, gate: &WriteGate) -> Result<Self, Error> {
-        let deletable = match call {
-            PathCall::CreateDirectory => {
+    pub fn new(call: NameCall, path: &Path, bytes: u64, least_bytes: u32, gate: &WriteGate) -> Result<Self, Error> {
+        let deletable = match (call.action, call.directory) {
+            (NameAction::Create, true) => {
                 make_parents(path)?;
                 None
             }
-            PathCall::DeleteFile => gate.release_file(path)?,
-            PathCall::DeleteDirectory => gate.release_directory(path)?,
-            PathCall::CreateFile | PathCall::Stat | PathCall::Lstat | PathCall::Statx => None,
+            (NameAction::Delete, false) => gate.release_file(path)?,
+            (NameAction::Delete, true) => gate.release_directory(path)?,
+            (NameAction::Create, false) | (NameAction::Stat, _) => None,
         };
         let invalid = |_| Error::file("use", path, &io::Error::from_raw_os_error(libc::EINVAL));
         let path = CString::new(path.as_os_str().as_bytes()).map_err(invalid)?;
@@ -54,7 +55,10 @@ fn to_path(name: &CString) -> PathBuf {
 
 /// A target that makes one call on a name per pass over its region, and counts the other operations without a call.
 pub(crate) struct Names {
-    call: PathCall,
+    call: Option<NameCall>,
+    /// Whether the call returns a descriptor.
+    opens: bool,
+    stat_call: StatCall,
     targets: Vec<NamedTarget>,
     /// Bytes left in the current pass over each target; zero before the first.
     left: Vec<u64>,
@@ -64,9 +68,11 @@ pub(crate) struct Names {
 }
 
 impl Names {
-    pub(crate) fn new(call: PathCall, setup: &Setup) -> Self {
+    pub(crate) fn new(setup: &Opening) -> Self {
         Self {
-            call,
+            call: setup.spec.kind.name_call(),
+            opens: setup.spec.kind == EngineKind::Filecreate,
+            stat_call: setup.spec.stat_call,
             left: vec![0; setup.names.len()],
             targets: setup.names.clone(),
             ready: Vec::with_capacity(setup.depth as usize),
@@ -89,7 +95,7 @@ impl Names {
 
     /// Checks, before the measured call, that a name still refers to what may be deleted.
     fn check(&self, op: &Op) -> Result<(), i32> {
-        if !matches!(self.call, PathCall::DeleteFile | PathCall::DeleteDirectory) {
+        if self.call.is_none_or(|call| call.action != NameAction::Delete) {
             return Ok(());
         }
         let target = self.targets.get(op.file as usize).ok_or(-libc::EBADF)?;
@@ -101,20 +107,24 @@ impl Names {
 
     /// Makes the call. Returns its result, or a negated error number; a descriptor if it creates a file.
     fn call(&self, op: &Op) -> i32 {
-        let Some(target) = self.targets.get(op.file as usize) else { return -libc::EBADF };
+        let (Some(call), Some(target)) = (self.call, self.targets.get(op.file as usize)) else { return -libc::EBADF };
         let path = target.path.as_ptr();
         let mut facts = MaybeUninit::<libc::stat64>::uninit();
         let mut more_facts = MaybeUninit::<libc::statx>::uninit();
         // SAFETY: `path` ends with a zero byte and outlives the calls, and so do the structures that they fill.
         repeated(|| unsafe {
-            let result = match self.call {
-                PathCall::CreateFile => libc::open64(path, libc::O_RDONLY | libc::O_CREAT | libc::O_CLOEXEC, 0o600),
-                PathCall::CreateDirectory => libc::mkdir(path, 0o755),
-                PathCall::Stat => libc::stat64(path, facts.as_mut_ptr()),
-                PathCall::Lstat => libc::lstat64(path, facts.as_mut_ptr()),
-                PathCall::Statx => libc::statx(libc::AT_FDCWD, path, 0, libc::STATX_ALL, more_facts.as_mut_ptr()),
-                PathCall::DeleteFile => libc::unlink(path),
-                PathCall::DeleteDirectory => libc::rmdir(path),
+            let result = match (call.action, call.directory) {
+                (NameAction::Create, false) => {
+                    libc::open64(path, libc::O_RDONLY | libc::O_CREAT | libc::O_CLOEXEC, 0o600)
+                }
+                (NameAction::Create, true) => libc::mkdir(path, 0o755),
+                (NameAction::Stat, _) => match self.stat_call {
+                    StatCall::Stat => libc::stat64(path, facts.as_mut_ptr()),
+                    StatCall::Lstat => libc::lstat64(path, facts.as_mut_ptr()),
+                    StatCall::Statx => libc::statx(libc::AT_FDCWD, path, 0, libc::STATX_ALL, more_facts.as_mut_ptr()),
+                },
+                (NameAction::Delete, false) => libc::unlink(path),
+                (NameAction::Delete, true) => libc::rmdir(path),
             };
             result as isize
         })
@@ -147,7 +157,7 @@ impl Target for Names {
         let result = self.call(&op);
         self.in_call.leave();
         let completed = self.clock.now();
-        if result >= 0 && self.call == PathCall::CreateFile {
+        if result >= 0 && self.opens {
             // SAFETY: `open` has just returned the descriptor, and nothing else uses it.
             unsafe { libc::close(result) };
         }

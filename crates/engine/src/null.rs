@@ -6,7 +6,7 @@ use units::{Nanos, OpKind};
 use crate::buffers::Buffers;
 use crate::clock::{self, MonotonicClock};
 use crate::error::Error;
-use crate::setup::Setup;
+use crate::opening::Opening;
 
 /// A target that completes every operation in full at the next wait and touches no buffer.
 ///
@@ -23,7 +23,7 @@ impl Null {
     ///
     /// # Errors
     /// Fails if memory for the buffers cannot be allocated.
-    pub(crate) fn new(setup: &Setup) -> Result<Self, Error> {
+    pub(crate) fn new(setup: &Opening) -> Result<Self, Error> {
         let buffers = Buffers::new(setup)?;
         Ok(Self { taken: Vec::with_capacity(setup.depth as usize), buffers, clock: setup.clock })
     }

@@ -1,30 +1,17 @@
-//! Settings of an object store, and what its requests leave for other threads.
+//! The objects of a worker, and what its requests leave for other threads.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use object_wire::StoreAccess;
 use units::OpKind;
 
 use crate::object_permit::ObjectPermit;
 
-/// An object store and the objects of a worker.
+/// The objects of a worker.
 #[derive(Clone, Debug)]
-pub struct ObjectStoreSetup {
-    /// Host header and credentials.
-    pub access: StoreAccess,
-    /// Name or address of the host.
-    pub host: String,
-    /// Port.
-    pub port: u16,
-    /// Encryption of the connection.
-    pub tls: StoreTls,
+pub struct ObjectsOfWorker {
     /// The objects of each file.
     pub objects: Vec<StoredObjects>,
-    /// Whether a file is one object, of which ranges are read; otherwise each block is an object.
-    pub ranged: bool,
-    /// How much to report about requests: nothing, their answers, or also their size and duration.
-    pub verbosity: u32,
     /// Where failures and reports go.
     pub journal: Arc<RequestJournal>,
 }
@@ -45,17 +32,6 @@ impl StoredObjects {
     pub(crate) fn is_writable(&self) -> bool {
         self.permit.as_ref().is_some_and(|permit| permit.covers(&self.url))
     }
-}
-
-/// Encryption of connections.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum StoreTls {
-    /// None.
-    Off,
-    /// TLS, with a certificate of an authority that the host trusts.
-    Verified,
-    /// TLS, with any certificate.
-    Unverified,
 }
 
 /// A failed request.

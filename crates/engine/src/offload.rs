@@ -19,8 +19,8 @@ use crate::engines::{self, Visitor};
 use crate::error::{Error, ErrorKind};
 use crate::files::File;
 use crate::in_call::InCall;
+use crate::opening::Opening;
 use crate::queue::{self, SubmissionQueue};
-use crate::setup::Setup;
 use crate::slots::EngineSlots;
 use crate::{inline, settle, thread, usage, zones};
 
@@ -103,7 +103,7 @@ struct Helper {
 
 impl Helper {
     /// Starts the thread of `tag` and waits until its target is open.
-    fn start(tag: Tag, setup: Setup, files: Vec<File>, outbox: &Arc<Outbox>) -> Result<Self, Error> {
+    fn start(tag: Tag, setup: Opening, files: Vec<File>, outbox: &Arc<Outbox>) -> Result<Self, Error> {
         let mailbox = Arc::new(Mailbox::default());
         let (ready, report) = channel();
         let (tasks, outbox) = (Arc::clone(&mailbox), Arc::clone(outbox));
@@ -182,12 +182,12 @@ impl Offload {
     ///
     /// # Errors
     /// Fails if a thread cannot be started, a file cannot be opened again, or the engine is unavailable.
-    pub(crate) fn new(setup: &Setup, files: Vec<File>) -> Result<Self, Error> {
+    pub(crate) fn new(setup: &Opening, files: Vec<File>) -> Result<Self, Error> {
         let mut queue =
             OffloadQueue { helpers: Vec::new(), slots: EngineSlots::new(setup.depth), outbox: Arc::default() };
         for tag in (0..setup.depth).map(Tag) {
             let own = files.iter().map(File::reopened).collect::<Result<_, _>>()?;
-            let setup = Setup { depth: 1, offloads: false, in_call: None, ..setup.clone() };
+            let setup = Opening { depth: 1, in_call: None, ..setup.clone() }.with(|spec| spec.offloads = false);
             queue.helpers.push(Helper::start(tag, setup, own, &queue.outbox)?);
         }
         let in_call = setup.in_call.clone().unwrap_or_default();

@@ -3,12 +3,13 @@
 use std::hint::black_box;
 use std::sync::Arc;
 
+use target::spec::{ProcessorLoad, ProcessorWork};
 use target::{Completion, Op, WriteBackSource};
 
 use crate::buffers::Buffers;
 use crate::clock::MonotonicClock;
 use crate::in_call::InCall;
-use crate::setup::{BurstSetup, Setup};
+use crate::opening::Opening;
 use crate::sync_target::Perform;
 
 /// Steps between two readings of the clock: less than a microsecond.
@@ -18,7 +19,7 @@ const SORTED: usize = 512;
 
 /// Keeps the processor busy for a burst in each operation, which moves no data.
 pub(crate) struct Processor {
-    burst: BurstSetup,
+    load: ProcessorLoad,
     numbers: [u64; SORTED],
     state: u64,
     in_call: Arc<InCall>,
@@ -26,9 +27,9 @@ pub(crate) struct Processor {
 }
 
 impl Processor {
-    pub(crate) fn new(setup: &Setup) -> Self {
+    pub(crate) fn new(setup: &Opening) -> Self {
         Self {
-            burst: setup.burst.unwrap_or_default(),
+            load: setup.spec.processor.clone(),
             numbers: [0; SORTED],
             state: 1,
             in_call: setup.in_call.clone().unwrap_or_default(),
@@ -37,7 +38,7 @@ impl Processor {
     }
 
     fn work(&mut self) {
-        if !self.burst.sorts {
+        if self.load.work == ProcessorWork::Noop {
             for step in 0..STEPS {
                 black_box(step);
             }
@@ -54,7 +55,7 @@ impl Processor {
 
 impl Perform for Processor {
     fn perform(&mut self, _: &Op, _: &Buffers) -> i32 {
-        let end = self.clock.now() + self.burst.length;
+        let end = self.clock.now() + self.load.burst;
         while self.clock.now() < end && !self.in_call.is_cancelled() {
             self.work();
         }
@@ -75,14 +76,15 @@ mod tests {
     use units::Nanos;
 
     use super::*;
-    use crate::setup::EngineKind;
+    use target::spec::EngineKind;
 
     #[test]
     fn a_burst_has_its_length_and_moves_nothing() {
         let clock = MonotonicClock::start();
-        for sorts in [false, true] {
-            let burst = Some(BurstSetup { length: Nanos::from_millis(3), sorts });
-            let setup = Setup { burst, ..Setup::new(EngineKind::Processor, 1, 4096, clock) };
+        for work in [ProcessorWork::Noop, ProcessorWork::Qsort] {
+            let burst = Nanos::from_millis(3);
+            let setup = Opening::new(EngineKind::Cpuio, 1, 4096, clock)
+                .with(|spec| spec.processor = ProcessorLoad { burst, work, ..ProcessorLoad::default() });
             let (mut processor, buffers) = (Processor::new(&setup), Buffers::new(&setup).unwrap());
             let op = Op { tag: target::Tag(0), kind: units::OpKind::Read, file: 0, offset: 0, length: 4096, skip: 0 };
             let before = clock.now();
@@ -90,7 +92,7 @@ mod tests {
             assert!(clock.now().since(before) >= Nanos::from_millis(3));
             processor.in_call.cancel();
             let (before, long) = (clock.now(), Nanos::from_secs(60));
-            processor.burst.length = long;
+            processor.load.burst = long;
             processor.perform(&op, &buffers);
             assert!(clock.now().since(before) < long);
         }

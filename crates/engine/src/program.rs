@@ -3,12 +3,14 @@
 //! The program leads a process group of its own, so that it and all it starts are ended together. The kernel kills it if
 //! its worker's thread ends, whatever the reason. What it starts in another session is out of reach.
 
+use std::fs::File;
 use std::io;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use target::spec::ProgramOptions;
 use target::{Completion, Op, WriteBackSource};
 use units::Nanos;
 
@@ -17,8 +19,7 @@ use crate::cleanup::{self, CleanUp};
 use crate::clock::MonotonicClock;
 use crate::error::{Error, ErrorKind};
 use crate::in_call::InCall;
-use crate::program_setup::ProgramSetup;
-use crate::setup::Setup;
+use crate::opening::{Opening, TargetFailure};
 use crate::sync_target::Perform;
 use crate::thread;
 
@@ -29,9 +30,22 @@ const LOOK_EVERY: Duration = Duration::from_millis(5);
 /// Maximum wait for the kernel to end a killed program, which may hang in a device.
 const DEATH_TIME: Nanos = Nanos::from_secs(1);
 
+/// How a worker runs its program, besides the settings of its engine.
+#[derive(Clone, Debug)]
+pub struct ProgramUse {
+    /// Arguments.
+    pub arguments: Vec<String>,
+    /// Files of its standard output and standard error; `None` for those of this process.
+    pub output: Option<Arc<(File, File)>>,
+    /// Whether an exit code other than zero is a failure.
+    pub checks_exit: bool,
+}
+
 /// Lets time pass while the program runs.
 pub(crate) struct Program {
-    setup: Option<ProgramSetup>,
+    options: ProgramOptions,
+    used: Option<ProgramUse>,
+    failure: Arc<TargetFailure>,
     running: Option<RunningProgram>,
     has_begun: bool,
     in_call: Arc<InCall>,
@@ -39,9 +53,11 @@ pub(crate) struct Program {
 }
 
 impl Program {
-    pub(crate) fn new(setup: &Setup) -> Self {
+    pub(crate) fn new(setup: &Opening) -> Self {
         Self {
-            setup: setup.program.clone(),
+            options: setup.spec.program.clone(),
+            used: setup.program.clone(),
+            failure: Arc::clone(&setup.failure),
             running: None,
             has_begun: false,
             in_call: setup.in_call.clone().unwrap_or_default(),
@@ -51,28 +67,34 @@ impl Program {
 
     fn begin(&mut self) {
         self.has_begun = true;
-        let Some(setup) = &self.setup else { return };
-        match RunningProgram::start(setup) {
+        let Some(used) = &self.used else { return };
+        match RunningProgram::start(&self.options.path, used) {
             Ok(running) => self.running = Some(running),
-            Err(error) => fail(setup, cannot_run(setup, &error)),
+            Err(error) => self.fail(cannot_run(&self.options.path, &error)),
         }
     }
 
     /// Takes the exit status if the program has ended. Processes that it left in its group are killed.
     fn look(&mut self) {
         let Some(running) = self.running.take_if(|running| running.has_ended()) else { return };
-        let (Some(setup), Some(status)) = (&self.setup, running.end(Nanos::ZERO, self.clock)) else { return };
-        if setup.checks_exit && !status.success() {
+        let (Some(used), Some(status)) = (&self.used, running.end(Nanos::ZERO, self.clock)) else { return };
+        if used.checks_exit && !status.success() {
             let reason = match status.code() {
                 Some(code) => format!("it ended with exit code {code}"),
                 None => format!("it ended by {status}"),
             };
-            let remedy = match &setup.output {
+            let remedy = match &used.output {
                 Some(_) => "see what it wrote to its standard error, in the file NAME.stderr of the job",
                 None => "see what it wrote to standard error",
             };
-            fail(setup, Error::found(ErrorKind::Engine, "complete", setup.path.as_str(), reason).with_remedy(remedy));
+            let path = self.options.path.as_str();
+            self.fail(Error::found(ErrorKind::Engine, "complete", path, reason).with_remedy(remedy));
         }
+    }
+
+    /// Records the first failure.
+    fn fail(&self, error: Error) {
+        let _ = self.failure.error.set(error);
     }
 
     fn is_over(&self) -> bool {
@@ -80,12 +102,7 @@ impl Program {
     }
 }
 
-/// Records the first failure.
-fn fail(setup: &ProgramSetup, error: Error) {
-    let _ = setup.failure.set(error);
-}
-
-fn cannot_run(setup: &ProgramSetup, error: &io::Error) -> Error {
+fn cannot_run(path: &str, error: &io::Error) -> Error {
     let remedy = match error.raw_os_error() {
         Some(libc::ENOENT) => "correct `program`: there is none of this name here, or its interpreter is missing",
         Some(libc::EACCES) => "name an executable file (see ls -l and chmod +x)",
@@ -93,7 +110,7 @@ fn cannot_run(setup: &ProgramSetup, error: &io::Error) -> Error {
         Some(libc::EAGAIN | libc::ENOMEM) => "raise the limits of processes and memory (ulimit -u, -v)",
         _ => "run it in a shell to see what it lacks",
     };
-    Error::system(ErrorKind::Engine, "run", setup.path.as_str(), error).with_remedy(remedy)
+    Error::system(ErrorKind::Engine, "run", path, error).with_remedy(remedy)
 }
 
 impl Perform for Program {
@@ -101,8 +118,8 @@ impl Perform for Program {
         if !self.has_begun {
             self.begin();
         }
-        let has_failed = self.setup.as_ref().is_some_and(|setup| setup.failure.get().is_some());
-        let is_outlasted = self.setup.as_ref().is_some_and(|setup| setup.is_outlasted);
+        let has_failed = self.failure.error().is_some();
+        let is_outlasted = self.options.outlasts_program;
         if has_failed || self.running.is_none() && !is_outlasted {
             return Completion::ENDED;
         }
@@ -130,9 +147,8 @@ impl Perform for Program {
 impl Drop for Program {
     fn drop(&mut self) {
         self.look();
-        let grace = self.setup.as_ref().map_or(Nanos::ZERO, |setup| setup.grace);
         if let Some(running) = self.running.take() {
-            let _ = running.end(grace, self.clock);
+            let _ = running.end(self.options.grace, self.clock);
         }
     }
 }
@@ -145,10 +161,10 @@ struct RunningProgram {
 }
 
 impl RunningProgram {
-    fn start(setup: &ProgramSetup) -> io::Result<Self> {
-        let mut command = Command::new(&setup.path);
-        command.args(&setup.arguments).stdin(Stdio::null()).process_group(0);
-        if let Some(output) = &setup.output {
+    fn start(path: &str, used: &ProgramUse) -> io::Result<Self> {
+        let mut command = Command::new(path);
+        command.args(&used.arguments).stdin(Stdio::null()).process_group(0);
+        if let Some(output) = &used.output {
             command.stdout(output.0.try_clone()?).stderr(output.1.try_clone()?);
         }
         let parent = std::process::id();
@@ -225,21 +241,21 @@ fn signal_group(group: &Mutex<Option<libc::pid_t>>, signal: i32) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::setup::EngineKind;
+    use target::spec::EngineKind;
 
-    fn program(path: &str, arguments: &[&str], setup: impl FnOnce(&mut ProgramSetup)) -> (Program, Buffers) {
-        let clock = MonotonicClock::start();
-        let mut program = ProgramSetup {
-            path: path.to_owned(),
-            arguments: arguments.iter().map(|word| (*word).to_owned()).collect(),
-            output: None,
-            grace: Nanos::ZERO,
-            is_outlasted: false,
-            checks_exit: true,
-            failure: Arc::default(),
+    fn program(
+        path: &str,
+        arguments: &[&str],
+        change: impl FnOnce(&mut ProgramOptions, &mut ProgramUse),
+    ) -> (Program, Buffers) {
+        let arguments = arguments.iter().map(|word| (*word).to_owned()).collect();
+        let mut used = ProgramUse { arguments, output: None, checks_exit: true };
+        let mut options = ProgramOptions { path: path.to_owned(), grace: Nanos::ZERO, ..ProgramOptions::default() };
+        change(&mut options, &mut used);
+        let setup = Opening {
+            program: Some(used),
+            ..Opening::new(EngineKind::Exec, 1, 4096, MonotonicClock::start()).with(|spec| spec.program = options)
         };
-        setup(&mut program);
-        let setup = Setup { program: Some(program), ..Setup::new(EngineKind::Program, 1, 4096, clock) };
         (Program::new(&setup), Buffers::new(&setup).unwrap())
     }
 
@@ -249,7 +265,7 @@ mod tests {
     }
 
     fn failure(program: &Program) -> String {
-        program.setup.as_ref().unwrap().failure.get().map_or_else(String::new, Error::to_string)
+        program.failure.error().map_or_else(String::new, Error::to_string)
     }
 
     #[test]
@@ -261,7 +277,7 @@ mod tests {
             ("/nonexistent/program", &[], "cannot run /nonexistent/program: No such file"),
             ("/etc", &[], "cannot run /etc: Permission denied"),
         ] {
-            let (mut program, buffers) = program(path, arguments, |_| {});
+            let (mut program, buffers) = program(path, arguments, |_, _| {});
             let results: Vec<i32> = (0..100).map(|_| step(&mut program, &buffers)).collect();
             assert!(results.contains(&Completion::ENDED), "{path}");
             let found = failure(&program);
@@ -271,9 +287,9 @@ mod tests {
 
     #[test]
     fn an_outlasted_program_ends_nothing_and_its_exit_code_may_not_matter() {
-        let (mut program, buffers) = program("false", &[], |setup| {
-            setup.is_outlasted = true;
-            setup.checks_exit = false;
+        let (mut program, buffers) = program("false", &[], |options, used| {
+            options.outlasts_program = true;
+            used.checks_exit = false;
         });
         let results: Vec<i32> = (0..10).map(|_| step(&mut program, &buffers)).collect();
         assert_eq!(results, [Completion::WITHOUT_DATA; 10]);
@@ -306,7 +322,8 @@ mod tests {
     #[test]
     fn nothing_of_the_group_is_left_although_it_ignores_sigterm() {
         let script = "trap '' TERM; sleep 600 & sleep 600";
-        let (mut program, buffers) = program("/bin/sh", &["-c", script], |setup| setup.grace = Nanos::from_millis(200));
+        let (mut program, buffers) =
+            program("/bin/sh", &["-c", script], |options, _| options.grace = Nanos::from_millis(200));
         for _ in 0..4 {
             assert_eq!(step(&mut program, &buffers), Completion::WITHOUT_DATA);
         }
@@ -324,7 +341,7 @@ mod tests {
         let pipe = std::env::temp_dir().join(format!("fathom-program-{}", std::process::id()));
         rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, 0o600.into(), 0).unwrap();
         let script = format!("sleep 600 & exec cat {}", pipe.display());
-        let (mut program, buffers) = program("/bin/sh", &["-c", &script], |_| {});
+        let (mut program, buffers) = program("/bin/sh", &["-c", &script], |_, _| {});
         step(&mut program, &buffers);
         let group = program.running.as_ref().unwrap().child.id();
         await_members(group, 2);

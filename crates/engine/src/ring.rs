@@ -16,7 +16,7 @@ use crate::buffers::Buffers;
 use crate::clock::{MonotonicClock, timespec};
 use crate::error::{Error, ErrorKind, last_errno};
 use crate::files::File;
-use crate::setup::Setup;
+use crate::opening::Opening;
 use crate::slots::EngineSlots;
 
 pub(crate) const ENTER_GETEVENTS: u32 = 1 << 0;
@@ -75,7 +75,7 @@ pub(crate) fn tag_of(user_data: u64) -> Tag {
 
 impl<S: squeue::EntryMarker, C: RingCompletion> KernelRing<S, C> {
     /// Creates a ring with the best mode that the kernel supports.
-    pub(crate) fn new(setup: &Setup) -> Result<Self, Error> {
+    pub(crate) fn new(setup: &Opening) -> Result<Self, Error> {
         let ring = build(setup).map_err(|error| refused(&error))?;
         if !ring.params().is_feature_ext_arg() {
             return Err(Error::found(
@@ -89,11 +89,11 @@ impl<S: squeue::EntryMarker, C: RingCompletion> KernelRing<S, C> {
         Ok(Self::of(ring, setup))
     }
 
-    pub(crate) fn of(ring: IoUring<S, C>, setup: &Setup) -> Self {
+    pub(crate) fn of(ring: IoUring<S, C>, setup: &Opening) -> Self {
         Self {
             ring,
-            sqpoll: setup.sqpoll,
-            iopoll: setup.hipri,
+            sqpoll: setup.spec.sqthread_poll,
+            iopoll: setup.spec.hipri,
             queued: Vec::with_capacity(setup.depth as usize),
             slots: EngineSlots::of_calls(setup),
             clock: setup.clock,
@@ -255,14 +255,14 @@ impl<S: squeue::EntryMarker, C: RingCompletion> KernelRing<S, C> {
     }
 
     /// Registers the files if that is possible. Returns whether they are registered.
-    pub(crate) fn register_files(&self, setup: &Setup, files: &[File]) -> Result<bool, Error> {
+    pub(crate) fn register_files(&self, setup: &Opening, files: &[File]) -> Result<bool, Error> {
         if files.iter().any(File::is_closed) {
-            return if setup.registerfiles { Err(not_all_open()) } else { Ok(false) };
+            return if setup.spec.registerfiles { Err(not_all_open()) } else { Ok(false) };
         }
         let fds: Vec<RawFd> = files.iter().map(File::fd).collect();
         match self.ring.submitter().register_files(&fds) {
             Ok(()) => Ok(true),
-            Err(error) if setup.registerfiles => {
+            Err(error) if setup.spec.registerfiles => {
                 Err(Error::system(ErrorKind::Engine, "register files with", "io_uring", &error)
                     .with_remedy("leave out registerfiles=1, or raise the limit of open files (ulimit -n)"))
             }
@@ -278,11 +278,11 @@ impl<S: squeue::EntryMarker, C: RingCompletion> KernelRing<S, C> {
 
     /// Registers the buffers if requested, or if that is cheap and permitted: the kernel then need not look up their
     /// pages for every operation. Returns whether they are registered.
-    pub(crate) fn register_buffers_if_possible(&self, setup: &Setup, buffers: &Buffers) -> Result<bool, Error> {
-        if setup.fixedbufs {
+    pub(crate) fn register_buffers_if_possible(&self, setup: &Opening, buffers: &Buffers) -> Result<bool, Error> {
+        if setup.spec.fixedbufs {
             return self.register_buffers(buffers).map(|()| true);
         }
-        if setup.vectored {
+        if setup.spec.vectored {
             return Ok(false);
         }
         let bytes = u64::from(setup.depth) * u64::from(setup.buffer_bytes);
@@ -316,10 +316,10 @@ pub(crate) fn modes<S: squeue::EntryMarker, C: RingCompletion>() -> [RingMode<S,
 }
 
 /// Creates the ring with the best mode that the kernel supports.
-fn build<S: squeue::EntryMarker, C: RingCompletion>(setup: &Setup) -> io::Result<IoUring<S, C>> {
+fn build<S: squeue::EntryMarker, C: RingCompletion>(setup: &Opening) -> io::Result<IoUring<S, C>> {
     let modes = modes();
     // With a submission thread no task is interrupted, and the kernel refuses the flags about it.
-    let wanted = if setup.sqpoll { &modes[2..] } else { &modes[..] };
+    let wanted = if setup.spec.sqthread_poll { &modes[2..] } else { &modes[..] };
     first_supported(wanted, |mode| build_with(setup, mode))
 }
 
@@ -347,17 +347,17 @@ fn first_supported<S: squeue::EntryMarker, C: RingCompletion>(
 }
 
 pub(crate) fn build_with<S: squeue::EntryMarker, C: RingCompletion>(
-    setup: &Setup,
+    setup: &Opening,
     mode: RingMode<S, C>,
 ) -> io::Result<IoUring<S, C>> {
     let mut builder = IoUring::<S, C>::builder();
     mode(&mut builder);
-    if setup.hipri {
+    if setup.spec.hipri {
         builder.setup_iopoll();
     }
-    if setup.sqpoll {
+    if setup.spec.sqthread_poll {
         builder.setup_sqpoll(SQPOLL_IDLE_MS);
-        setup.sqpoll_cpu.map(|cpu| builder.setup_sqpoll_cpu(cpu));
+        setup.spec.sqthread_poll_cpu.map(|cpu| builder.setup_sqpoll_cpu(cpu));
     }
     builder.dontfork().build(setup.depth)
 }

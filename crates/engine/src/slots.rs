@@ -3,13 +3,13 @@
 use target::Tag;
 use units::Nanos;
 
-use crate::setup::Setup;
+use crate::opening::Opening;
 
 /// The state of all tags, one entry per tag.
 pub(crate) struct EngineSlots {
     entries: Vec<EngineSlot>,
     in_flight: u32,
-    /// See [`Setup::divides_calls`](crate::setup::Setup::divides_calls).
+    /// See [`Opening::divides_calls`](crate::opening::Opening::divides_calls).
     divides_calls: bool,
     /// Last time that the worker was told, by the clock or with a completion: it counts from there what it then submits.
     latest: Nanos,
@@ -28,7 +28,7 @@ impl EngineSlots {
     }
 
     /// Returns the slots of an engine that submits several operations in one call.
-    pub(crate) fn of_calls(setup: &Setup) -> Self {
+    pub(crate) fn of_calls(setup: &Opening) -> Self {
         Self { divides_calls: setup.divides_calls, ..Self::new(setup.depth) }
     }
 
@@ -99,11 +99,11 @@ impl EngineSlots {
 mod tests {
     use super::*;
     use crate::clock::MonotonicClock;
-    use crate::setup::EngineKind;
+    use target::spec::EngineKind;
 
     /// Returns when operations count as submitted that a call from 100 to 140 ns passed to the kernel.
     fn submitted(divides_calls: bool, operations: u32) -> Vec<u64> {
-        let setup = Setup { divides_calls, ..Setup::new(EngineKind::IoUring, 4, 4096, MonotonicClock::start()) };
+        let setup = Opening { divides_calls, ..Opening::new(EngineKind::IoUring, 4, 4096, MonotonicClock::start()) };
         let mut slots = EngineSlots::of_calls(&setup);
         let tags: Vec<Tag> = (0..operations).map(Tag).collect();
         slots.tell(Nanos::new(100));

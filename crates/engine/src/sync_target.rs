@@ -10,7 +10,7 @@ use crate::clock::{self, MonotonicClock};
 use crate::error::Error;
 use crate::files::File;
 use crate::in_call::InCall;
-use crate::setup::Setup;
+use crate::opening::Opening;
 use crate::zones;
 
 /// Executes one operation at a time and returns when it is done.
@@ -52,7 +52,7 @@ impl<P: Perform> SyncTarget<P> {
     ///
     /// # Errors
     /// Fails if memory for the buffers cannot be allocated.
-    pub(crate) fn new(setup: &Setup, performer: P) -> Result<Self, Error> {
+    pub(crate) fn new(setup: &Opening, performer: P) -> Result<Self, Error> {
         let ready = Vec::with_capacity(setup.depth as usize);
         let in_call = setup.in_call.clone().unwrap_or_default();
         Ok(Self { performer, buffers: Buffers::new(setup)?, ready, in_call, clock: setup.clock })

@@ -14,10 +14,10 @@ use crate::error::Error;
 use crate::files::File;
 use crate::in_call::InCall;
 use crate::inline::{self, PUNCH};
+use crate::opening::{Opening, PerTransfer};
 use crate::queue::{self, SubmissionQueue};
 use crate::ring::{self, KernelRing};
 use crate::settle;
-use crate::setup::{PerTransfer, Setup};
 use crate::zones;
 
 /// How an operation is submitted.
@@ -79,14 +79,14 @@ pub(crate) struct Uring {
 }
 
 impl Uring {
-    pub(crate) fn new(setup: &Setup, files: Vec<File>) -> Result<Self, Error> {
-        if setup.hipri {
+    pub(crate) fn new(setup: &Opening, files: Vec<File>) -> Result<Self, Error> {
+        if setup.spec.hipri {
             files.iter().try_for_each(check_polled)?;
         }
         Self::with_ring(KernelRing::new(setup)?, setup, files)
     }
 
-    fn with_ring(ring: KernelRing<Entry, cqueue::Entry>, setup: &Setup, files: Vec<File>) -> Result<Self, Error> {
+    fn with_ring(ring: KernelRing<Entry, cqueue::Entry>, setup: &Opening, files: Vec<File>) -> Result<Self, Error> {
         let buffers = Buffers::new(setup)?;
         let registered_files = ring.register_files(setup, &files)?;
         let registered_buffers = ring.register_buffers_if_possible(setup, &buffers)?;
@@ -96,10 +96,10 @@ impl Uring {
             files,
             registered_files,
             registered_buffers,
-            vectors: (setup.vectored && !setup.fixedbufs).then(|| vec![EMPTY_VECTOR; depth]),
-            flags: setup.transfer.as_bits(),
+            vectors: (setup.spec.vectored && !setup.spec.fixedbufs).then(|| vec![EMPTY_VECTOR; depth]),
+            flags: PerTransfer::new(&setup.spec),
             next_priority: 0,
-            force_async: setup.force_async,
+            force_async: setup.spec.force_async,
             since_async: 0,
             deferred: false,
             ready: Vec::with_capacity(depth),
@@ -348,7 +348,7 @@ mod tests {
 
     use super::*;
     use crate::files::Access;
-    use crate::setup::EngineKind;
+    use target::spec::EngineKind;
 
     #[test]
     fn rings_of_older_kernels_conform() {
@@ -359,7 +359,7 @@ mod tests {
                 .open(&path, Access { read: true, punch_holes: true, ..Access::default() })
                 .unwrap();
             std::fs::remove_file(&path).unwrap();
-            let setup = Setup::new(EngineKind::IoUring, 32, 4096, MonotonicClock::start());
+            let setup = Opening::new(EngineKind::IoUring, 32, 4096, MonotonicClock::start());
             let mut ring =
                 Uring::with_ring(KernelRing::of(ring::build_with(&setup, mode).unwrap(), &setup), &setup, vec![file])
                     .unwrap();

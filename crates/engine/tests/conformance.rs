@@ -6,8 +6,9 @@ use crate::gate::gate_of_any_content;
 use crate::loops::Loop;
 use crate::scratch::Scratch;
 use engine::files::{self, Access, CacheAdvice};
-use engine::{EngineKind, MemoryKind, MonotonicClock, Setup, TransferFlags, Visitor, with_target};
+use engine::{MonotonicClock, Opening, Visitor, with_target};
 use target::conformance::{TestedTarget, check};
+use target::spec::{BufferMemory, EngineKind, EngineSpec};
 use target::testing::{FaultPlan, FaultyTarget};
 use target::{Op, Tag, Target};
 use units::{Nanos, OpKind};
@@ -15,8 +16,8 @@ use units::{Nanos, OpKind};
 const FILE_BYTES: u64 = 1 << 20;
 
 /// Returns what the suite expects of an engine with this setup on a file of [`FILE_BYTES`].
-fn subject(setup: &Setup) -> TestedTarget {
-    let real = setup.engine != EngineKind::Null;
+fn subject(setup: &Opening) -> TestedTarget {
+    let real = setup.spec.kind != EngineKind::Null;
     TestedTarget {
         depth: setup.depth,
         buffer_bytes: setup.buffer_bytes,
@@ -57,13 +58,13 @@ fn access(direct: bool) -> Access {
     Access { read: true, write: true, direct, punch_holes: true, ..Access::default() }
 }
 
-fn setup(engine: EngineKind) -> Setup {
-    Setup::new(engine, 16, 4096, MonotonicClock::start())
+fn setup(engine: EngineKind) -> Opening {
+    Opening::new(engine, 16, 4096, MonotonicClock::start())
 }
 
-fn check_on(path: &Path, direct: bool, setup: &Setup) {
+fn check_on(path: &Path, direct: bool, setup: &Opening) {
     let file = gate_of_any_content().open(path, access(direct)).unwrap();
-    println!("{} direct={direct} on {}", setup.engine.name(), path.display());
+    println!("{} direct={direct} on {}", setup.spec.kind.name(), path.display());
     with_target(setup, vec![file], Check(subject(setup))).unwrap();
 }
 
@@ -116,9 +117,9 @@ fn helper_threads_conform_with_every_engine() {
     // The helpers of `mmap` would not see that a mapping has ended.
     for engine in EngineKind::ON_FILES.into_iter().filter(|&engine| engine != EngineKind::Mmap) {
         for direct in [false, true] {
-            check_on(&path, direct, &Setup { offloads: true, ..setup(engine) });
+            check_on(&path, direct, &setup(engine).with(|spec| spec.offloads = true));
         }
-        let setup = Setup { offloads: true, ..setup(engine) };
+        let setup = setup(engine).with(|spec| spec.offloads = true);
         let file = gate_of_any_content().open(&path, access(false)).unwrap();
         with_target(&setup, vec![file], CheckWithFaults(subject(&setup))).unwrap();
     }
@@ -140,12 +141,12 @@ impl Visitor for Transfer {
     }
 }
 
-fn transfer(path: &Path, engine: EngineKind, transfer: TransferFlags) -> Vec<i32> {
+fn transfer(path: &Path, engine: EngineKind, flags: impl FnOnce(&mut EngineSpec)) -> Vec<i32> {
     let file = gate_of_any_content().open(path, access(false)).unwrap();
     let _ = files::invalidate(&file, 0, 0);
     // Without it, the kernel reads ahead, and what it reads ahead stays until it is used.
     files::advise(&file, CacheAdvice::Random);
-    with_target(&Setup { transfer, ..setup(engine) }, vec![file], Transfer).unwrap()
+    with_target(&setup(engine).with(flags), vec![file], Transfer).unwrap()
 }
 
 #[test]
@@ -155,12 +156,12 @@ fn uncached_transfers_leave_nothing_in_the_page_cache() {
     std::fs::write(&path, vec![1; FILE_BYTES as usize]).unwrap();
     std::fs::File::open(&path).unwrap().sync_all().unwrap();
     for engine in [EngineKind::IoUring, EngineKind::Pvsync2] {
-        let plain = transfer(&path, engine, TransferFlags::default());
+        let plain = transfer(&path, engine, |_| ());
         assert_eq!(plain, [4096, 4096], "{}", engine.name());
         let resident = || files::resident_bytes(&files::open(&path, Access::default()).unwrap()).unwrap();
         assert!(resident() >= 8192, "{}: {}", engine.name(), resident());
         std::fs::File::open(&path).unwrap().sync_all().unwrap();
-        let uncached = transfer(&path, engine, TransferFlags { uncached: true, ..TransferFlags::default() });
+        let uncached = transfer(&path, engine, |spec| spec.uncached = true);
         if uncached == [-libc::EOPNOTSUPP; 2] {
             return eprintln!("skipped: this kernel or filesystem has no RWF_DONTCACHE");
         }
@@ -177,7 +178,7 @@ fn reads_that_would_block_fail_with_nowait() {
     std::fs::write(&path, vec![1; FILE_BYTES as usize]).unwrap();
     std::fs::File::open(&path).unwrap().sync_all().unwrap();
     for engine in [EngineKind::IoUring, EngineKind::Libaio, EngineKind::Pvsync2] {
-        let read = || transfer(&path, engine, TransferFlags { nowait: true, ..TransferFlags::default() })[0];
+        let read = || transfer(&path, engine, |spec| spec.nowait = true)[0];
         // The kernel may keep a page in its cache that another processor has just used.
         assert!((0..10).any(|_| read() == -libc::EAGAIN), "{}", engine.name());
     }
@@ -188,7 +189,7 @@ fn atomic_writes_need_a_device_that_has_them() {
     let scratch = Scratch::new("atomic");
     let path = scratch.file("data", FILE_BYTES);
     for engine in [EngineKind::IoUring, EngineKind::Libaio, EngineKind::Pvsync2] {
-        let results = transfer(&path, engine, TransferFlags { atomic: true, ..TransferFlags::default() });
+        let results = transfer(&path, engine, |spec| spec.atomic = true);
         assert_eq!(results[0], 4096, "{}: reads are not affected", engine.name());
         // No write to the page cache is atomic.
         assert!([-libc::EOPNOTSUPP, -libc::EINVAL].contains(&results[1]), "{}: {results:?}", engine.name());
@@ -216,7 +217,7 @@ fn mappings_use_transparent_huge_pages_on_request() {
     let path = scratch.file("data", FILE_BYTES);
     for thp in [false, true] {
         let file = gate_of_any_content().open(&path, access(false)).unwrap();
-        let setup = Setup { thp, ..setup(EngineKind::Mmap) };
+        let setup = setup(EngineKind::Mmap).with(|spec| spec.thp = thp);
         match with_target(&setup, vec![file], AdvisedHuge(&path)) {
             Ok(advised) => assert_eq!(advised, thp),
             Err(error) => assert!(thp && error.to_string().contains("leave out thp=1"), "{error}"),
@@ -230,21 +231,45 @@ fn queues_conform_with_every_option() {
     let path = scratch.file("data", FILE_BYTES);
     let plain = setup(EngineKind::IoUring);
     let options = [
-        Setup { depth: 1, ..plain.clone() },
-        Setup { depth: 100, buffer_bytes: 8192, ..plain.clone() },
-        Setup { fixedbufs: true, registerfiles: true, ..plain.clone() },
-        Setup { sqpoll: true, sqpoll_cpu: Some(0), ..plain.clone() },
-        Setup { sqpoll: true, fixedbufs: true, ..plain.clone() },
-        Setup { memory: MemoryKind::Shm, fixedbufs: true, ..plain.clone() },
-        Setup { vectored: true, force_async: 3, ..plain.clone() },
-        Setup { vectored: true, sqpoll: true, ..plain.clone() },
-        Setup { force_async: 1, fixedbufs: true, ..plain.clone() },
-        Setup { hipri: true, ..setup(EngineKind::Pvsync2) },
-        Setup { hipri: true, hipri_percentage: 30, ..setup(EngineKind::Pvsync2) },
-        Setup { vectored: true, ..setup(EngineKind::Libaio) },
-        Setup { depth: 100, vectored: true, ..setup(EngineKind::Libaio) },
-        Setup { depth: 1, ..setup(EngineKind::Libaio) },
-        Setup { depth: 100, memory: MemoryKind::MmapShared, ..setup(EngineKind::Libaio) },
+        Opening { depth: 1, ..plain.clone() },
+        Opening { depth: 100, buffer_bytes: 8192, ..plain.clone() },
+        plain.clone().with(|spec| {
+            spec.fixedbufs = true;
+            spec.registerfiles = true;
+        }),
+        plain.clone().with(|spec| {
+            spec.sqthread_poll = true;
+            spec.sqthread_poll_cpu = Some(0);
+        }),
+        plain.clone().with(|spec| {
+            spec.sqthread_poll = true;
+            spec.fixedbufs = true;
+        }),
+        plain.clone().with(|spec| {
+            spec.mem = BufferMemory::Shm;
+            spec.fixedbufs = true;
+        }),
+        plain.clone().with(|spec| {
+            spec.vectored = true;
+            spec.force_async = 3;
+        }),
+        plain.clone().with(|spec| {
+            spec.vectored = true;
+            spec.sqthread_poll = true;
+        }),
+        plain.clone().with(|spec| {
+            spec.force_async = 1;
+            spec.fixedbufs = true;
+        }),
+        setup(EngineKind::Pvsync2).with(|spec| spec.hipri = true),
+        setup(EngineKind::Pvsync2).with(|spec| {
+            spec.hipri = true;
+            spec.hipri_percentage = 30;
+        }),
+        setup(EngineKind::Libaio).with(|spec| spec.vectored = true),
+        Opening { depth: 100, ..setup(EngineKind::Libaio) }.with(|spec| spec.vectored = true),
+        Opening { depth: 1, ..setup(EngineKind::Libaio) },
+        Opening { depth: 100, ..setup(EngineKind::Libaio) }.with(|spec| spec.mem = BufferMemory::MmapShared),
     ];
     for setup in options {
         println!("{setup:?}");
@@ -310,7 +335,7 @@ impl Visitor for OneAtATime {
 #[test]
 fn closed_files_are_reopened_on_use() {
     let scratch = Scratch::new("reopened");
-    let sqpoll = Setup { sqpoll: true, ..setup(EngineKind::IoUring) };
+    let sqpoll = setup(EngineKind::IoUring).with(|spec| spec.sqthread_poll = true);
     let setups = EngineKind::ON_FILES.into_iter().filter(|&engine| engine != EngineKind::Null).map(setup);
     for (number, setup) in setups.chain([sqpoll]).enumerate() {
         let name = format!("reopened-{number}-");
@@ -327,7 +352,7 @@ fn closed_files_are_reopened_on_use() {
     let file = files::open(&missing, Access { read: true, ..Access::default() }).unwrap();
     file.close();
     std::fs::remove_file(&missing).unwrap();
-    let setup = Setup { registerfiles: true, ..setup(EngineKind::IoUring) };
+    let setup = setup(EngineKind::IoUring).with(|spec| spec.registerfiles = true);
     let error = with_target(&setup, vec![file], Check(subject(&setup))).unwrap_err();
     assert!(error.to_string().contains("leave out registerfiles=1, or openfiles"), "{error}");
 }

@@ -6,9 +6,10 @@ use std::path::Path;
 
 use crate::scratch::Scratch;
 use crate::served::{EXPORT_FLAGS, MinimalServer, NbdTestServer};
-use engine::{EngineKind, MonotonicClock, Setup, Visitor, exports, with_target};
+use engine::{MonotonicClock, Opening, Visitor, exports, with_target};
 use nbd::wire::{NbdRequest, ReplyStyle, TransmissionFlags as Flags};
 use target::conformance::{TestedTarget, check};
+use target::spec::EngineKind;
 use target::testing::{FaultPlan, FaultyTarget};
 use target::{Completion, Op, Tag, Target};
 use units::{Nanos, OpKind};
@@ -19,9 +20,10 @@ fn uri(socket: &Path, export: &str) -> String {
     format!("nbd+unix:///{export}?socket={}", socket.display())
 }
 
-fn setup(socket: &Path, depth: u32, buffer_bytes: u32) -> Setup {
+fn setup(socket: &Path, depth: u32, buffer_bytes: u32) -> Opening {
     let uri = Some(uri(socket, ""));
-    Setup { uri, writes: true, ..Setup::new(EngineKind::Nbd, depth, buffer_bytes, MonotonicClock::start()) }
+    Opening { writes: true, ..Opening::new(EngineKind::Nbd, depth, buffer_bytes, MonotonicClock::start()) }
+        .with(|spec| spec.uri = uri)
 }
 
 /// Passes a target to a closure.
@@ -74,7 +76,7 @@ impl Visitor for Conforms {
     }
 }
 
-fn conforms(setup: &Setup) {
+fn conforms(setup: &Opening) {
     let subject = TestedTarget {
         depth: setup.depth,
         buffer_bytes: setup.buffer_bytes,
@@ -104,7 +106,7 @@ fn conforms_with_both_reply_styles_at_every_depth_and_size() {
         for (depth, bytes) in [(16, 4096), (1, 4096), (100, 8192), (600, 1024), (4, 1 << 20)] {
             conforms(&setup(&socket, depth, bytes));
         }
-        conforms(&Setup { durable: true, ..setup(&socket, 16, 4096) });
+        conforms(&Opening { durable: true, ..setup(&socket, 16, 4096) });
     }
 }
 
@@ -281,7 +283,7 @@ fn unsupported_operations_are_not_sent() {
     }
     let _served = able(Flags::default());
     let nothing = |_: &mut dyn DynTarget| {};
-    let durable = Setup { durable: true, ..setup(&socket, 1, 4096) };
+    let durable = Opening { durable: true, ..setup(&socket, 1, 4096) };
     let error = with_target(&durable, Vec::new(), With(nothing)).unwrap_err().to_string();
     assert!(error.contains("use fsync=1 instead of sync="), "{error}");
     let error = with_target(&setup(&socket, 1, 64 << 20), Vec::new(), With(nothing)).unwrap_err().to_string();

@@ -3,7 +3,8 @@
 use crate::gate::gate_of_any_content;
 use crate::scratch::Scratch;
 use engine::files::Access;
-use engine::{EngineKind, MonotonicClock, Setup, Visitor, with_target};
+use engine::{MonotonicClock, Opening, Visitor, with_target};
+use target::spec::EngineKind;
 use target::{Completion, Op, Tag, Target};
 use units::{Nanos, OpKind};
 
@@ -50,6 +51,6 @@ fn operations_beyond_a_new_end_fail_and_the_mapping_recovers() {
     let file = std::fs::File::options().read(true).write(true).open(&path).unwrap();
     let access = Access { read: true, write: true, ..Access::default() };
     let opened = gate_of_any_content().open(&path, access).unwrap();
-    let setup = Setup::new(EngineKind::Mmap, 1, BLOCK, MonotonicClock::start());
+    let setup = Opening::new(EngineKind::Mmap, 1, BLOCK, MonotonicClock::start());
     with_target(&setup, vec![opened], TruncatedFile(&file)).unwrap();
 }

@@ -14,8 +14,9 @@ use engine::files::{
     self, Access, FallocateMode, FileKind, FileLayout, Laid, LayoutContent, LayoutProgress, SyncFlags, SyncRangeFlags,
 };
 use engine::gate::{Permissions, Sharing, WriteGate};
-use engine::{EngineKind, Error, ErrorKind, MonotonicClock, Setup, Visitor, with_target};
+use engine::{Error, ErrorKind, MonotonicClock, Opening, Visitor, with_target};
 use target::Target;
+use target::spec::EngineKind;
 
 const MIB: u64 = 1 << 20;
 
@@ -449,7 +450,7 @@ fn engines_drop_only_the_requested_region_from_the_page_cache() {
         // The cache may keep its pages in blocks of up to 2 MiB and drops only whole blocks.
         lay(&layout(path.clone(), 16 * MIB, LayoutContent::Filled)).unwrap();
         let open = || files::open(&path, READ).unwrap();
-        with_target(&Setup::new(engine, 1, 4096, MonotonicClock::start()), vec![open()], Invalidate).unwrap();
+        with_target(&Opening::new(engine, 1, 4096, MonotonicClock::start()), vec![open()], Invalidate).unwrap();
         assert_eq!(files::resident_bytes(&open()).unwrap(), 12 * MIB, "{}", engine.name());
     }
 }

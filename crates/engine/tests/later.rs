@@ -7,7 +7,8 @@ use crate::gate::gate_of_any_content;
 use crate::scratch::Scratch;
 use engine::files::{self, Access, FileKind};
 use engine::gate::{Permissions, WriteGate};
-use engine::{EngineKind, MonotonicClock, Setup, Visitor, with_target};
+use engine::{MonotonicClock, Opening, Visitor, with_target};
+use target::spec::EngineKind;
 use target::{Op, Tag, Target};
 use units::{Nanos, OpKind};
 
@@ -30,11 +31,11 @@ impl Visitor for One {
     }
 }
 
-fn setup(engine: EngineKind) -> Setup {
-    Setup::new(engine, 1, BLOCK, MonotonicClock::start())
+fn setup(engine: EngineKind) -> Opening {
+    Opening::new(engine, 1, BLOCK, MonotonicClock::start())
 }
 
-fn one(setup: &Setup, file: files::File, kind: OpKind, offset: u64) -> i32 {
+fn one(setup: &Opening, file: files::File, kind: OpKind, offset: u64) -> i32 {
     with_target(setup, vec![file], One(kind, offset)).unwrap()
 }
 
@@ -49,7 +50,7 @@ const ENGINES: [EngineKind; 5] =
 #[test]
 fn files_are_opened_and_leave_the_page_cache_with_the_first_operation() {
     let scratch = Scratch::new("later");
-    let offloaded = Setup { offloads: true, ..setup(EngineKind::Psync) };
+    let offloaded = setup(EngineKind::Psync).with(|spec| spec.offloads = true);
     for setup in ENGINES.map(setup).into_iter().chain([offloaded]) {
         // The cache may keep its pages in blocks of up to 2 MiB and drops only whole blocks.
         let path = scratch.path("data");

@@ -2,8 +2,9 @@
 
 use crate::scratch::Scratch;
 use engine::files::{self, Access, File};
-use engine::{EngineKind, Error, ErrorKind, MonotonicClock, Setup, Visitor, thread, with_target};
+use engine::{Error, ErrorKind, MonotonicClock, Opening, Visitor, thread, with_target};
 use target::Target;
+use target::spec::EngineKind;
 
 /// A visitor that must not be called.
 struct Never;
@@ -16,12 +17,12 @@ impl Visitor for Never {
     }
 }
 
-fn refusal(setup: &Setup, files: Vec<File>) -> Error {
+fn refusal(setup: &Opening, files: Vec<File>) -> Error {
     with_target(setup, files, Never).unwrap_err()
 }
 
-fn setup(engine: EngineKind, depth: u32) -> Setup {
-    Setup::new(engine, depth, 512, MonotonicClock::start())
+fn setup(engine: EngineKind, depth: u32) -> Opening {
+    Opening::new(engine, depth, 512, MonotonicClock::start())
 }
 
 #[test]
@@ -46,13 +47,13 @@ fn polling_of_a_buffered_file() {
     let scratch = Scratch::new("polled");
     let path = scratch.file("data", 4096);
     let file = files::open(&path, Access { read: true, ..Access::default() }).unwrap();
-    let error = refusal(&Setup { hipri: true, ..setup(EngineKind::IoUring, 1) }, vec![file]);
+    let error = refusal(&setup(EngineKind::IoUring, 1).with(|spec| spec.hipri = true), vec![file]);
     assert!(error.to_string().contains("add direct=1 or remove hipri=1"), "{error}");
 }
 
 #[test]
 fn buffers_beyond_the_address_space() {
-    let error = refusal(&Setup { buffer_bytes: u32::MAX, ..setup(EngineKind::Null, u32::MAX) }, Vec::new());
+    let error = refusal(&Opening { buffer_bytes: u32::MAX, ..setup(EngineKind::Null, u32::MAX) }, Vec::new());
     assert_eq!(error.kind, ErrorKind::Memory);
 }
 

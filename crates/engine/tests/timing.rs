@@ -3,8 +3,9 @@
 use std::time::{Duration, Instant};
 
 use engine::files::{self, Access};
-use engine::{EngineKind, MonotonicClock, Setup, Visitor, thread, with_target};
+use engine::{MonotonicClock, Opening, Visitor, thread, with_target};
 use nbd::wire::ReplyStyle;
+use target::spec::EngineKind;
 use target::{Op, Tag, Target};
 use units::{Nanos, OpKind};
 
@@ -85,7 +86,7 @@ fn every_engine_meets_near_and_far_deadlines() {
     for engine in EngineKind::ON_FILES {
         meets_deadlines(engine.name(), |gap| {
             let file = files::open(&path, Access { read: true, ..Access::default() }).unwrap();
-            let setup = Setup::new(engine, 1, 4096, MonotonicClock::start());
+            let setup = Opening::new(engine, 1, 4096, MonotonicClock::start());
             with_target(&setup, vec![file], Deadlines { gap }).unwrap()
         });
     }
@@ -93,7 +94,7 @@ fn every_engine_meets_near_and_far_deadlines() {
     let _served = NbdTestServer::start(&socket, ReplyStyle::Extended, &[""], 1 << 20, EXPORT_FLAGS);
     let uri = Some(format!("nbd+unix:///?socket={}", socket.display()));
     meets_deadlines(EngineKind::Nbd.name(), |gap| {
-        let setup = Setup { uri: uri.clone(), ..Setup::new(EngineKind::Nbd, 1, 4096, MonotonicClock::start()) };
+        let setup = Opening::new(EngineKind::Nbd, 1, 4096, MonotonicClock::start()).with(|spec| spec.uri = uri.clone());
         with_target(&setup, Vec::new(), Deadlines { gap }).unwrap()
     });
 }

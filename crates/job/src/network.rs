@@ -10,7 +10,7 @@ use crate::strict::StrictContext;
 /// Completes the options of a connection: a Unix socket is also named by `filename`.
 pub(crate) fn complete(job: &mut Job) {
     let engine = &mut job.engine;
-    if !engine.engine.is_of_network() {
+    if !engine.kind.is_of_network() {
         return;
     }
     let network = &mut engine.network;
@@ -30,7 +30,7 @@ pub(crate) fn complete(job: &mut Job) {
 
 /// Returns what makes the connection of a job impossible.
 pub(crate) fn check(job: &Job, context: &StrictContext<'_>) -> Option<Diagnostic> {
-    if !job.engine.engine.is_of_network() {
+    if !job.engine.kind.is_of_network() {
         return None;
     }
     let direction = job.pattern.direction;
@@ -106,5 +106,5 @@ pub(crate) fn check(job: &Job, context: &StrictContext<'_>) -> Option<Diagnostic
 
 /// Reports whether a job waits for its peer instead of connecting to it.
 fn waits(job: &Job) -> bool {
-    job.engine.network.waits(job.pattern.direction)
+    job.engine.network.waits(job.pattern.direction == Direction::Read)
 }

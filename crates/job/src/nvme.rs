@@ -1,7 +1,7 @@
 //! Checks of jobs that send commands to NVMe namespaces.
 
 use crate::diagnostic::Diagnostic;
-use crate::model::{Direction, Engine, Job, NvmeWrite, PlacementKind, PlacementSelect, VerifyMethod};
+use crate::model::{Direction, EngineKind, Job, NvmeWrite, PlacementKind, PlacementSelect, VerifyMethod};
 use crate::strict::StrictContext;
 
 /// Returns what makes the commands of a job impossible. fio refuses the same combinations when the job starts.
@@ -24,8 +24,8 @@ fn ranges(job: &Job, context: &StrictContext<'_>) -> Option<Diagnostic> {
     if ranges <= 1 {
         return None;
     }
-    if job.engine.engine != Engine::IoUringCmd {
-        let message = format!("the engine `{}` trims one range at a time", job.engine.engine.name());
+    if job.engine.kind != EngineKind::IoUringCmd {
+        let message = format!("the engine `{}` trims one range at a time", job.engine.kind.name());
         return problem(message, "write `ioengine=io_uring_cmd`, or leave `num_range` out");
     }
     if job.pattern.direction != Direction::Trim {
@@ -45,7 +45,7 @@ fn ranges(job: &Job, context: &StrictContext<'_>) -> Option<Diagnostic> {
 
 /// A device can compare data that are known before they are read.
 fn comparison(job: &Job, context: &StrictContext<'_>) -> Option<Diagnostic> {
-    let compares = job.engine.engine == Engine::IoUringCmd && job.engine.nvme.compares;
+    let compares = job.engine.kind == EngineKind::IoUringCmd && job.engine.nvme.compares;
     (compares && job.verify.method != Some(VerifyMethod::Pattern)).then(|| {
         context
             .error("compare", "verify_mode", "`verify_mode=compare` needs a pattern")
@@ -57,7 +57,7 @@ fn comparison(job: &Job, context: &StrictContext<'_>) -> Option<Diagnostic> {
 /// Only Write stores what verification expects.
 fn verified_commands(job: &Job, context: &StrictContext<'_>) -> Option<Diagnostic> {
     let others = has_other_writes(job);
-    let is_verified = job.engine.engine == Engine::IoUringCmd && job.verify.method.is_some();
+    let is_verified = job.engine.kind == EngineKind::IoUringCmd && job.verify.method.is_some();
     (is_verified && others && job.pattern.direction.writes()).then(|| {
         context
             .error("write-mode", "write_mode", "only `write_mode=write` stores data that can be verified")
@@ -66,7 +66,7 @@ fn verified_commands(job: &Job, context: &StrictContext<'_>) -> Option<Diagnosti
 }
 
 fn zones(job: &Job, context: &StrictContext<'_>) -> Option<Diagnostic> {
-    if job.engine.engine != Engine::IoUringCmd || job.pattern.zoned.is_none() {
+    if job.engine.kind != EngineKind::IoUringCmd || job.pattern.zoned.is_none() {
         return None;
     }
     if has_other_writes(job) {
@@ -95,8 +95,8 @@ fn placement(job: &Job, context: &StrictContext<'_>) -> Option<Diagnostic> {
     if kind == PlacementKind::None {
         return None;
     }
-    if job.engine.engine != Engine::IoUringCmd {
-        let message = format!("`{given}`: the engine `{}` tells devices no placements", job.engine.engine.name());
+    if job.engine.kind != EngineKind::IoUringCmd {
+        let message = format!("`{given}`: the engine `{}` tells devices no placements", job.engine.kind.name());
         return problem(given, message, "write `ioengine=io_uring_cmd`, or leave it out");
     }
     let by_scheme = placement.select == PlacementSelect::Scheme;

@@ -7,7 +7,7 @@ use crate::strict::StrictContext;
 
 /// Returns what makes a job on an object store impossible.
 pub(crate) fn check(job: &Job, context: &StrictContext<'_>) -> Option<Diagnostic> {
-    if !job.engine.engine.is_of_objects() {
+    if !job.engine.kind.is_of_objects() {
         return None;
     }
     access(job, context).or_else(|| names(job, context)).or_else(|| operations(job, context))
@@ -88,7 +88,7 @@ fn operations(job: &Job, context: &StrictContext<'_>) -> Option<Diagnostic> {
 /// Returns an option without effect, or writes that would replace each other. fio accepts both.
 pub(crate) fn check_strictly(draft: &JobDraft, context: &StrictContext<'_>) -> Option<Diagnostic> {
     let engine = &draft.job.engine;
-    if !engine.engine.is_of_objects() {
+    if !engine.kind.is_of_objects() {
         return None;
     }
     let store = &engine.objects;

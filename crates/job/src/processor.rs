@@ -4,7 +4,7 @@ use units::{Bytes, Nanos, PerKind};
 
 use crate::diagnostic::Diagnostic;
 use crate::draft::JobDraft;
-use crate::model::{BlockSizes, Engine, Job, JobExtent, Pattern, Size, ThinktimeBlocks};
+use crate::model::{BlockSizes, EngineKind, Job, JobExtent, Pattern, Size, ThinktimeBlocks};
 use crate::strict::StrictContext;
 
 /// Size of the operation that stands for a burst, or for a slice of the program's time, in bytes. It moves no data.
@@ -13,7 +13,7 @@ const BURST_BYTES: u32 = 4096;
 /// Makes each burst or slice a read of the same block, followed by the idle time of a load. As in fio, the directions,
 /// sizes and rates of the job have no effect.
 pub(crate) fn complete(job: &mut Job) {
-    let engine = job.engine.engine;
+    let engine = job.engine.kind;
     if !engine.moves_nothing() {
         return;
     }
@@ -41,7 +41,7 @@ pub(crate) fn complete(job: &mut Job) {
     job.verify = defaults.verify;
     let pace = &mut job.pace;
     pace.rate = PerKind::default();
-    pace.thinktime = if engine == Engine::Cpuio { job.engine.processor.pause() } else { Nanos::ZERO };
+    pace.thinktime = if engine == EngineKind::Cpuio { job.engine.processor.pause() } else { Nanos::ZERO };
     pace.thinktime_blocks = 1;
     pace.thinktime_blocks_type = ThinktimeBlocks::Complete;
     pace.thinktime_iotime = defaults.pace.thinktime_iotime;
@@ -49,7 +49,7 @@ pub(crate) fn complete(job: &mut Job) {
 
 /// Returns what makes such a job impossible.
 pub(crate) fn check(job: &Job, context: &StrictContext<'_>) -> Option<Diagnostic> {
-    let engine = job.engine.engine;
+    let engine = job.engine.kind;
     if !engine.moves_nothing() {
         return None;
     }
@@ -59,7 +59,7 @@ pub(crate) fn check(job: &Job, context: &StrictContext<'_>) -> Option<Diagnostic
             context.error("processor", "ioengine", &message).remedy("choose an engine of storage, such as io_uring"),
         );
     }
-    if engine == Engine::Exec {
+    if engine == EngineKind::Exec {
         return job.engine.program.path.is_empty().then(|| {
             context
                 .error("program", "ioengine", "`exec` needs a program")

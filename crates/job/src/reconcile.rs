@@ -50,6 +50,9 @@ pub(crate) fn reconcile(draft: JobDraft, context: &StrictContext<'_>) -> (Job, V
     }
     problems.extend(nvme::check(&job, context));
     reconcile_engine(&mut job.engine);
+    if !matches!(job.engine.kind, EngineKind::IoUring | EngineKind::IoUringCmd | EngineKind::Libaio) {
+        job.command_priorities = CommandPriorities::default();
+    }
     network::complete(&mut job);
     let impossible = network::check(&job, context)
         .or_else(|| object_store::check(&job, context))
@@ -57,7 +60,7 @@ pub(crate) fn reconcile(draft: JobDraft, context: &StrictContext<'_>) -> (Job, V
         .or_else(|| missing_donor(&job, context))
         .or_else(|| misplaced_offload(&job, context));
     problems.extend(impossible);
-    if job.engine.engine.is_of_metadata() {
+    if job.engine.kind.is_of_metadata() {
         // No data are transferred that could be verified.
         job.verify.method = None;
     }
@@ -89,7 +92,7 @@ pub(crate) fn reconcile(draft: JobDraft, context: &StrictContext<'_>) -> (Job, V
                 .remedy("write `write_lat_log=PREFIX` and `log_offset=1`, or leave `log_issue_time` out"),
         );
     }
-    let CommandPriorities { percentage, split, .. } = &job.engine.priorities;
+    let CommandPriorities { percentage, split, .. } = &job.command_priorities;
     if percentage.iter().any(|percentage| *percentage > 0) && split.iter().any(|split| !split.is_empty()) {
         problems.push(
             context
@@ -131,7 +134,7 @@ fn uncounted_trims(job: &Job, context: &StrictContext<'_>) -> Option<Diagnostic>
 }
 
 fn missing_donor(job: &Job, context: &StrictContext<'_>) -> Option<Diagnostic> {
-    (job.engine.engine == Engine::E4defrag && job.engine.defragment.donor.is_empty()).then(|| {
+    (job.engine.kind == EngineKind::E4defrag && job.engine.defragment.donor.is_empty()).then(|| {
         context
             .error("donor", "ioengine", "`e4defrag` needs a donor file")
             .note("fio refuses the job")
@@ -140,7 +143,7 @@ fn missing_donor(job: &Job, context: &StrictContext<'_>) -> Option<Diagnostic> {
 }
 
 fn misplaced_offload(job: &Job, context: &StrictContext<'_>) -> Option<Diagnostic> {
-    let engine = job.engine.engine;
+    let engine = job.engine.kind;
     (job.engine.offloads && !engine.can_be_offloaded()).then(|| {
         context
             .error(
@@ -232,18 +235,19 @@ fn reconcile_map(pattern: &mut Pattern, advances: bool) {
 }
 
 /// Resets options that the job's engine does not use.
-fn reconcile_engine(options: &mut EngineOptions) {
-    let commands = options.engine == Engine::IoUringCmd;
-    let ring = options.engine == Engine::IoUring || commands;
+fn reconcile_engine(options: &mut EngineSpec) {
+    let commands = options.kind == EngineKind::IoUringCmd;
+    let ring = options.kind == EngineKind::IoUring || commands;
     // Neither an export nor a modelled volume has a page cache of this host in front of it, and commands bypass it. Other
     // engines on a modelled volume have one, as on a device.
-    options.direct |= matches!(options.engine, Engine::Model | Engine::Sg) || options.engine.is_remote() || commands;
-    options.direct &= !options.engine.is_of_network();
-    options.direct &= !options.engine.is_of_metadata();
-    options.uri = options.uri.take().filter(|_| options.engine == Engine::Nbd);
-    options.hipri &= ring || matches!(options.engine, Engine::Pvsync2 | Engine::Sg);
-    let libaio = options.engine == Engine::Libaio;
-    let per_call = ring && !commands || options.engine == Engine::Pvsync2;
+    options.direct |=
+        matches!(options.kind, EngineKind::Model | EngineKind::Sg) || options.kind.is_remote() || commands;
+    options.direct &= !options.kind.is_of_network();
+    options.direct &= !options.kind.is_of_metadata();
+    options.uri = options.uri.take().filter(|_| options.kind == EngineKind::Nbd);
+    options.hipri &= ring || matches!(options.kind, EngineKind::Pvsync2 | EngineKind::Sg);
+    let libaio = options.kind == EngineKind::Libaio;
+    let per_call = ring && !commands || options.kind == EngineKind::Pvsync2;
     options.vectored &= ring || libaio;
     options.nowait &= per_call || libaio;
     options.uncached &= per_call;
@@ -252,17 +256,14 @@ fn reconcile_engine(options: &mut EngineOptions) {
     if !commands {
         options.nvme = NvmeOptions::default();
     }
-    let has_fua = commands || options.engine == Engine::Sg;
+    let has_fua = commands || options.kind == EngineKind::Sg;
     options.read_fua &= has_fua;
     options.write_fua &= has_fua;
-    if !(ring || libaio) {
-        options.priorities = CommandPriorities::default();
-    }
-    options.thp &= options.engine == Engine::Mmap;
-    if !options.engine.is_of_network() {
+    options.thp &= options.kind == EngineKind::Mmap;
+    if !options.kind.is_of_network() {
         options.network = NetworkOptions::default();
     }
-    if !options.engine.is_of_objects() {
+    if !options.kind.is_of_objects() {
         options.objects = ObjectStoreOptions::default();
     }
     options.force_async = if ring { options.force_async } else { 0 };

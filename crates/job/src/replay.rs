@@ -2,7 +2,7 @@
 
 use crate::diagnostic::Diagnostic;
 use crate::draft::{JobDraft, MergeDraft};
-use crate::model::{Engine, Job, MergedInput, ReplayOptions, TraceMerge};
+use crate::model::{EngineKind, Job, MergedInput, ReplayOptions, TraceMerge};
 use crate::names;
 use crate::strict::StrictContext;
 
@@ -46,11 +46,11 @@ pub(crate) fn choose_defaults(draft: &mut JobDraft, context: &StrictContext<'_>)
     }
     let is_given = |name| context.last(name).is_some();
     let engine = &mut draft.job.engine;
-    if engine.engine == Engine::Psync && !is_given("ioengine") {
-        engine.engine = Engine::IoUring;
+    if engine.kind == EngineKind::Psync && !is_given("ioengine") {
+        engine.kind = EngineKind::IoUring;
         engine.direct |= !is_given("direct") && !is_given("buffered");
     }
-    draft.replay.chooses_depth = engine.engine.is_async() && !is_given("iodepth");
+    draft.replay.chooses_depth = engine.kind.is_async() && !is_given("iodepth");
 }
 
 /// Returns the traces that a job merges, if any.
@@ -96,8 +96,8 @@ pub(crate) fn merge(
 
 /// Returns combinations that are impossible in both dialects.
 pub(crate) fn check(job: &Job, context: &StrictContext<'_>) -> Option<Diagnostic> {
-    if job.engine.engine.is_of_metadata() {
-        let message = format!("the engine `{}` transfers no data, and a trace is of data", job.engine.engine.name());
+    if job.engine.kind.is_of_metadata() {
+        let message = format!("the engine `{}` transfers no data, and a trace is of data", job.engine.kind.name());
         let problem = context.error("replay-engine", "ioengine", &message);
         return Some(problem.remedy("write `ioengine=io_uring`, or leave the trace out"));
     }
@@ -136,8 +136,8 @@ fn no_target(draft: &JobDraft, context: &StrictContext<'_>) -> Option<Diagnostic
     let is_placed = !files.filenames.is_empty()
         || draft.redirect.is_some()
         || files.directories.iter().any(|path| !path.is_empty())
-        || matches!(engine.engine, Engine::Model | Engine::Nbd)
-        || engine.engine.has_no_storage()
+        || matches!(engine.kind, EngineKind::Model | EngineKind::Nbd)
+        || engine.kind.has_no_storage()
         || engine.volume.is_some();
     (!draft.replay.trace.is_empty() && !is_placed).then(|| {
         context

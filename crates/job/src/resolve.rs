@@ -210,7 +210,7 @@ impl<'a> Resolver<'a> {
             if self.is_exhausted() {
                 break;
             }
-            let engine = base.draft.job.engine.engine.name();
+            let engine = base.draft.job.engine.kind.name();
             let known = table::find_all(&option.key);
             match table::find(&option.key, engine) {
                 Some(spec) => self.option(base, spec, option, &mut echo),
@@ -284,7 +284,7 @@ impl<'a> Resolver<'a> {
 
 /// Returns a note if an option of the command line replaces another value in a job file.
 fn replaced_by(option: &RawOption, base: &DraftState) -> Option<Diagnostic> {
-    let spec = table::find(&option.key, base.draft.job.engine.engine.name())?;
+    let spec = table::find(&option.key, base.draft.job.engine.kind.name())?;
     let (_, latest) = base.given.iter().rev().find(|(known, _)| std::ptr::eq(*known, spec))?;
     let place = &latest.key_place;
     let is_the_same = latest.value == option.value || place.source == option.key_place.source;

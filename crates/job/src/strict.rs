@@ -6,7 +6,7 @@ use units::Nanos;
 use crate::Dialect;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::draft::JobDraft;
-use crate::model::Engine;
+use crate::model::EngineKind;
 use crate::raw::RawOption;
 use crate::redact::redacted_value;
 use crate::table::OptionSpec;
@@ -88,7 +88,7 @@ pub(crate) fn check(draft: &JobDraft, context: &StrictContext<'_>) -> Vec<Diagno
 }
 
 fn depth(draft: &JobDraft, context: &StrictContext<'_>) -> Option<Diagnostic> {
-    let engine = draft.job.engine.engine;
+    let engine = draft.job.engine.kind;
     let depth = draft.job.pace.iodepth;
     (depth > 1 && !draft.job.has_queue() && draft.engine_known).then(|| {
         context
@@ -115,7 +115,7 @@ fn time_based(draft: &JobDraft, context: &StrictContext<'_>) -> Option<Diagnosti
 }
 
 fn engine_options(draft: &JobDraft, context: &StrictContext<'_>) -> Option<Diagnostic> {
-    let engine = draft.job.engine.engine.name();
+    let engine = draft.job.engine.kind.name();
     let mut ignored =
         context.given.iter().rev().filter(|(spec, _)| !spec.engines.is_empty() && !spec.engines.contains(&engine));
     let (spec, option) = ignored.next().filter(|_| draft.engine_known)?;
@@ -129,7 +129,7 @@ fn engine_options(draft: &JobDraft, context: &StrictContext<'_>) -> Option<Diagn
 
 fn export(draft: &JobDraft, context: &StrictContext<'_>) -> Option<Diagnostic> {
     let engine = &draft.job.engine;
-    (engine.engine == Engine::Nbd && engine.uri.is_none()).then(|| {
+    (engine.kind == EngineKind::Nbd && engine.uri.is_none()).then(|| {
         context
             .error("no-uri", "ioengine", "the engine `nbd` needs the URI of an export")
             .note("fio detects it only when the job starts")
@@ -140,7 +140,7 @@ fn export(draft: &JobDraft, context: &StrictContext<'_>) -> Option<Diagnostic> {
 fn files_beside_an_export(draft: &JobDraft, context: &StrictContext<'_>) -> Option<Diagnostic> {
     let given =
         ["filename", "directory", "nrfiles", "filesize"].into_iter().find(|name| context.last(name).is_some())?;
-    (draft.job.engine.engine == Engine::Nbd).then(|| {
+    (draft.job.engine.kind == EngineKind::Nbd).then(|| {
         context
             .error(
                 "files-ignored",
@@ -165,7 +165,7 @@ fn histograms(draft: &JobDraft, context: &StrictContext<'_>) -> Option<Diagnosti
 /// Options that concern data have no effect on an engine that transfers none.
 fn data_of_metadata(draft: &JobDraft, context: &StrictContext<'_>) -> Option<Diagnostic> {
     let job = &draft.job;
-    let engine = job.engine.engine;
+    let engine = job.engine.kind;
     let given = [("verify", job.verify.method.is_some()), ("direct", job.engine.direct)];
     let (option, _) = given.into_iter().find(|(_, given)| *given && engine.is_of_metadata())?;
     Some(
@@ -192,9 +192,9 @@ fn uncached_direct(draft: &JobDraft, context: &StrictContext<'_>) -> Option<Diag
 
 fn atomic_engine(draft: &JobDraft, context: &StrictContext<'_>) -> Option<Diagnostic> {
     let engine = &draft.job.engine;
-    let issues = matches!(engine.engine, Engine::IoUring | Engine::Libaio | Engine::Pvsync2);
+    let issues = matches!(engine.kind, EngineKind::IoUring | EngineKind::Libaio | EngineKind::Pvsync2);
     (engine.atomic && !issues && draft.engine_known).then(|| {
-        let message = format!("the engine `{}` issues no atomic writes", engine.engine.name());
+        let message = format!("the engine `{}` issues no atomic writes", engine.kind.name());
         context
             .error("atomic-engine", "atomic", &message)
             .note("fio silently issues normal ones")
@@ -213,7 +213,7 @@ fn huge_pages(draft: &JobDraft, context: &StrictContext<'_>) -> Option<Diagnosti
 
 fn unused_priority(draft: &JobDraft, context: &StrictContext<'_>) -> Option<Diagnostic> {
     let given = ["cmdprio", "cmdprio_class", "cmdprio_hint"].into_iter().find(|name| context.last(name).is_some())?;
-    (!draft.job.engine.priorities.is_used()).then(|| {
+    (!draft.job.command_priorities.is_used()).then(|| {
         context
             .error("unused-priority", given, &format!("`{given}` has no effect: no operation has a priority"))
             .remedy("write `cmdprio_percentage=50`, or `cmdprio_bssplit=4k/50`")
@@ -224,7 +224,7 @@ fn unused_priority(draft: &JobDraft, context: &StrictContext<'_>) -> Option<Diag
 fn unstored_data(draft: &JobDraft, context: &StrictContext<'_>) -> Option<Diagnostic> {
     let job = &draft.job;
     let stores = job.engine.scsi.write_command.stores_data() || !job.pattern.direction.writes();
-    (job.engine.engine == Engine::Sg && job.verify.method.is_some() && !stores).then(|| {
+    (job.engine.kind == EngineKind::Sg && job.verify.method.is_some() && !stores).then(|| {
         context
             .error("unstored-data", "sg_write_mode", "the command does not store the blocks that `verify` looks for")
             .note("fio reports every block as damaged")
@@ -235,7 +235,7 @@ fn unstored_data(draft: &JobDraft, context: &StrictContext<'_>) -> Option<Diagno
 /// Quotes would be parts of the arguments.
 fn quoted_arguments(draft: &JobDraft, context: &StrictContext<'_>) -> Option<Diagnostic> {
     let arguments = &draft.job.engine.program.arguments;
-    (draft.job.engine.engine == Engine::Exec && arguments.contains(['"', '\''])).then(|| {
+    (draft.job.engine.kind == EngineKind::Exec && arguments.contains(['"', '\''])).then(|| {
         context
             .error("quoted-arguments", "arguments", "`arguments` has quotes, and is split at blanks only")
             .note("fio passes quotes to the program")
@@ -245,8 +245,8 @@ fn quoted_arguments(draft: &JobDraft, context: &StrictContext<'_>) -> Option<Dia
 
 fn truncating_reads(draft: &JobDraft, context: &StrictContext<'_>) -> Option<Diagnostic> {
     let direction = draft.job.pattern.direction;
-    let engine = draft.job.engine.engine;
-    let writes_only = matches!(engine, Engine::Ftruncate | Engine::E4defrag);
+    let engine = draft.job.engine.kind;
+    let writes_only = matches!(engine, EngineKind::Ftruncate | EngineKind::E4defrag);
     (writes_only && (direction.reads() || direction.trims())).then(|| {
         let message = format!("the engine `{}` carries out writes only", engine.name());
         context

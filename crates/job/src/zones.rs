@@ -117,7 +117,7 @@ pub(crate) fn check(
         let remedy = "leave `trim_percentage` out, or write `rw=trim` with the size of a zone as `bs`";
         refuse("trim_percentage", "a trim resets a whole zone, not a block", remedy);
     }
-    if !runs_on(job.engine.engine) {
+    if !runs_on(job.engine.kind) {
         let remedy = "write for example `ioengine=libaio`, `io_uring` or `psync`";
         refuse("ioengine", "this engine cannot write in zones", remedy);
     }
@@ -132,7 +132,7 @@ pub(crate) fn check(
 }
 
 /// Reports whether an engine works on zones. That modelled volumes have none is found out with the volume.
-fn runs_on(engine: Engine) -> bool {
-    use Engine::{IoUring, IoUringCmd, Libaio, Model, Null, Posixaio, Psync, Pvsync, Pvsync2, Sync, Vsync};
+fn runs_on(engine: EngineKind) -> bool {
+    use EngineKind::{IoUring, IoUringCmd, Libaio, Model, Null, Posixaio, Psync, Pvsync, Pvsync2, Sync, Vsync};
     matches!(engine, IoUring | IoUringCmd | Libaio | Model | Posixaio | Psync | Sync | Vsync | Pvsync | Pvsync2 | Null)
 }

@@ -216,7 +216,7 @@ fn an_export_replaces_files() {
     assert_eq!(codes(text, Dialect::Strict), [""; 0]);
     let job = fio_job(text);
     assert_eq!(job.engine.uri.as_deref(), Some("nbd+unix:///disk?socket=/run/s"));
-    assert!(job.engine.direct && job.engine.engine.is_async());
+    assert!(job.engine.direct && job.engine.kind.is_async());
     for ignored in ["filename=x", "directory=/tmp", "nrfiles=2", "filesize=1m"] {
         let text = format!("{text}\n{ignored}");
         assert_eq!(codes(&text, Dialect::Strict), ["files-ignored"], "{ignored}");
@@ -449,7 +449,7 @@ fn defaults_match_fio() {
     let job = fio_job("[a]");
     assert!(job.files.invalidate && job.pattern.randrepeat && job.verify.do_verify && job.payload.scramble_buffers);
     assert!(job.stats.clat_percentiles && !job.stats.lat_percentiles && job.stats.per_job_logs);
-    assert_eq!((job.engine.engine, job.pace.iodepth, job.grouping.numjobs), (job::Engine::Psync, 1, 1));
+    assert_eq!((job.engine.kind, job.pace.iodepth, job.grouping.numjobs), (job::EngineKind::Psync, 1, 1));
     assert_eq!((job.stats.percentile_list.len(), job.extent.offset), (17, Size::Bytes(Bytes::ZERO)));
 }
 

@@ -1,6 +1,6 @@
 //! Tests of jobs that replay a trace.
 
-use job::{Dialect, Engine, InjectedOptions, Plan, ReplayFit, ReplayLoop, ReplayOptions, parse_job_arguments};
+use job::{Dialect, EngineKind, InjectedOptions, Plan, ReplayFit, ReplayLoop, ReplayOptions, parse_job_arguments};
 use units::Nanos;
 
 use crate::support::{World, lines, parse};
@@ -25,14 +25,14 @@ fn one_option_is_a_job() {
     let (plan, problems) = arguments(&["--replay", "db.trace", "--filename=/dev/x"], None);
     assert_eq!(problems, [""; 0]);
     let job = &plan.jobs[0];
-    assert_eq!((job.name.as_str(), job.engine.engine, job.engine.direct), ("replay", Engine::IoUring, true));
+    assert_eq!((job.name.as_str(), job.engine.kind, job.engine.direct), ("replay", EngineKind::IoUring, true));
     let expected = ReplayOptions { trace: "db.trace".into(), chooses_depth: true, ..ReplayOptions::default() };
     assert_eq!(*replay(&plan), expected);
     let (plan, problems) = arguments(&["--replay=db.trace"], Some("aws/gp3"));
-    assert_eq!((problems.as_slice(), plan.jobs[0].engine.engine), ([].as_slice(), Engine::Model));
+    assert_eq!((problems.as_slice(), plan.jobs[0].engine.kind), ([].as_slice(), EngineKind::Model));
     let (plan, _) = arguments(&["--replay=t", "--filename=f", "--ioengine=libaio", "--iodepth=7"], None);
     let job = &plan.jobs[0];
-    assert_eq!((job.engine.engine, job.engine.direct, job.pace.iodepth), (Engine::Libaio, false, 7));
+    assert_eq!((job.engine.kind, job.engine.direct, job.pace.iodepth), (EngineKind::Libaio, false, 7));
     assert!(!replay(&plan).chooses_depth);
 }
 
@@ -59,8 +59,8 @@ fn fio_has_its_own_options_only() {
     assert_eq!(lines(&parsed.diagnostics), [""; 0]);
     let job = &parsed.value.jobs[0];
     assert_eq!(
-        (job.engine.engine, job.pace.iodepth, job.files.filenames.as_slice()),
-        (Engine::Psync, 1, ["/dev/y".to_owned()].as_slice())
+        (job.engine.kind, job.pace.iodepth, job.files.filenames.as_slice()),
+        (EngineKind::Psync, 1, ["/dev/y".to_owned()].as_slice())
     );
     let found = replay(&parsed.value);
     assert_eq!((found.speed_ppm, found.scale, found.align), (Some(500_000), 4, 4096));

@@ -53,7 +53,7 @@ impl WatchedRun {
                     name: job.name.clone(),
                     group: worker.group,
                     load: record::Declared::load_of(job),
-                    engine: job.engine.engine.name(),
+                    engine: job.engine.kind.name(),
                     target: job.target(),
                     scheduled: job.is_scheduled(),
                     ramp: job.extent.ramp_time,

@@ -1,7 +1,7 @@
 //! The volume that measurements are compared with, simulated for `analyse`.
 
 use analyse::{CapKind, Expectation, ExpectedCap, ExpectedPoint, LargerFigure, LargerVolume, Observation};
-use job::{BlockSizes, Direction, Engine, Job, Plan};
+use job::{BlockSizes, Direction, EngineKind, Job, Plan};
 use runner::{CreditPolicy, NullObserver, RunControl, RunOptions, Runner, Seeds};
 use sim::model::with_key;
 use units::{Nanos, PerKind};
@@ -219,7 +219,7 @@ impl ExpectedVolume {
         let iops = closed.or_else(|| Some(seen.iops?.value()))?;
         let (warm_up_s, seconds) = (4.0 * depth / iops, OPERATIONS / iops);
         let mut job = Job { name: "counterfactual".to_owned(), ..Job::default() };
-        (job.engine.engine, job.engine.volume, job.engine.direct) = (Engine::Model, Some(self.words.clone()), true);
+        (job.engine.kind, job.engine.volume, job.engine.direct) = (EngineKind::Model, Some(self.words.clone()), true);
         (job.pattern.direction, job.pattern.random) = (Direction::ReadWrite, !load.sequential);
         job.pattern.set_read_fraction(load.share.read);
         job.pattern.block_sizes = PerKind::same(BlockSizes::Fixed(load.bytes.read));

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use analyse::Observation;
-use job::{Arrivals, BlockSizes, Diagnostic, Direction, Engine, HostSource, Job, Plan};
+use job::{Arrivals, BlockSizes, Diagnostic, Direction, EngineKind, HostSource, Job, Plan};
 use plan::workload::Derived;
 use plan::{Candidate, LatencyCache, Need, PlanTrial, Ranking, TrialOutcome};
 use record::{Declared, Input, Iostat, LatencyStats, Run, Shard};
@@ -67,7 +67,7 @@ fn job(trial: &PlanTrial) -> Job {
     let workers = (depth / DEPTH_MAX).ceil().max(1.0);
     let warm_up_s = trial.longer * (4.0 * trial.in_flight / trial.rate).max(0.02);
     let mut job = Job { name: "plan".to_owned(), ..Job::default() };
-    (job.engine.engine, job.engine.direct) = (Engine::Model, true);
+    (job.engine.kind, job.engine.direct) = (EngineKind::Model, true);
     job.pattern.random = !trial.sequential;
     job.pattern.direction = match trial.read_share {
         1.0 => Direction::Read,

@@ -251,7 +251,7 @@ impl Declared {
     /// Returns the settings of one worker of a job.
     #[must_use]
     pub fn of(job: &Job) -> Self {
-        let engine = job.engine.engine;
+        let engine = job.engine.kind;
         let iodepth = job.pace.iodepth;
         let iodepth_effective = job.depth();
         Self {

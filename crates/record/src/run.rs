@@ -201,12 +201,12 @@ impl RequestedRun {
     #[must_use]
     pub fn of(job: &job::Job, group: u32) -> Self {
         let load = &job.engine.processor;
-        let processor = (job.engine.engine == job::Engine::Cpuio).then(|| RequestedLoad {
+        let processor = (job.engine.kind == job::EngineKind::Cpuio).then(|| RequestedLoad {
             percent: load.percent,
             burst_us: load.burst.get() / 1000,
             work: load.work.name().to_owned(),
         });
-        let program = (job.engine.engine == job::Engine::Exec).then(|| RequestedProgram {
+        let program = (job.engine.kind == job::EngineKind::Exec).then(|| RequestedProgram {
             path: job.engine.program.path.clone(),
             arguments: job.engine.program.arguments.clone(),
             words: job.engine.program.words(&job.name, job.extent.runtime),

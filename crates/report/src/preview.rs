@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use job::{BlockSizes, Direction, Engine, Job, NameAction, Plan, PlanHosts, ReplayOptions, Size};
+use job::{BlockSizes, Direction, EngineKind, Job, NameAction, Plan, PlanHosts, ReplayOptions, Size};
 use runner::policy::longest;
 use runner::{AttachedVolume, FileGrowth, PageCacheUse, PreparedRun, Preview, WorkerPlan};
 use units::{Bytes, Nanos, grouped};
@@ -42,7 +42,7 @@ fn values(job: &Job) -> Vec<(&'static str, String)> {
         None => ("filename", job.files.filenames.join(":")),
     };
     let mut rows = vec![
-        ("ioengine", job.engine.engine.name().to_owned()),
+        ("ioengine", job.engine.kind.name().to_owned()),
         (place, files),
         ("rw", job.replay.as_ref().map_or_else(|| rw(job), replay)),
         ("bs", block_sizes(job)),
@@ -137,14 +137,14 @@ pub fn prepared(run: &dyn PreparedRun) -> String {
 
 /// Returns what a job does to its files, in capitals if it changes them.
 fn verb(job: &Job) -> &'static str {
-    match job.engine.engine.name_call().map(|call| call.action) {
+    match job.engine.kind.name_call().map(|call| call.action) {
         Some(NameAction::Create) => "CREATES",
         Some(NameAction::Stat) => "looks up",
         Some(NameAction::Delete) => "DELETES",
-        None if job.engine.engine == Engine::Falloc => "ALLOCATES",
-        None if job.engine.engine == Engine::E4defrag => "EXCHANGES EXTENTS of",
-        None if job.engine.engine.is_of_network() && job.pattern.direction.writes() => "sends",
-        None if job.engine.engine.is_of_network() => "receives",
+        None if job.engine.kind == EngineKind::Falloc => "ALLOCATES",
+        None if job.engine.kind == EngineKind::E4defrag => "EXCHANGES EXTENTS of",
+        None if job.engine.kind.is_of_network() && job.pattern.direction.writes() => "sends",
+        None if job.engine.kind.is_of_network() => "receives",
         None if Operations::of(job).changes_data() => "WRITES",
         None => "reads",
     }
@@ -165,9 +165,9 @@ fn on_device(plan: &Plan, workers: &[WorkerPlan], growths: &[FileGrowth], refusa
     }
     for worker in workers {
         let job = &plan.jobs[worker.job];
-        if job.engine.engine.moves_nothing() {
-            let _ = match job.engine.engine {
-                Engine::Exec => writeln!(text, "{}.{}: runs {}", job.name, worker.clone, program(job)),
+        if job.engine.kind.moves_nothing() {
+            let _ = match job.engine.kind {
+                EngineKind::Exec => writeln!(text, "{}.{}: runs {}", job.name, worker.clone, program(job)),
                 _ => writeln!(text, "{}.{}: loads the processor", job.name, worker.clone),
             };
             continue;
@@ -175,10 +175,10 @@ fn on_device(plan: &Plan, workers: &[WorkerPlan], growths: &[FileGrowth], refusa
         for file in &worker.files.files {
             let extent = file.extent;
             let state = match file.existing {
-                Some(_) if job.engine.engine == Engine::Nbd => "NBD export",
-                Some(_) if job.engine.engine == Engine::IoUringCmd => "NVMe namespace",
-                None if job.engine.engine.is_of_network() => "connection",
-                None if job.engine.engine.is_of_objects() => "objects",
+                Some(_) if job.engine.kind == EngineKind::Nbd => "NBD export",
+                Some(_) if job.engine.kind == EngineKind::IoUringCmd => "NVMe namespace",
+                None if job.engine.kind.is_of_network() => "connection",
+                None if job.engine.kind.is_of_objects() => "objects",
                 Some(fact) if fact.block_device => "block device",
                 Some(_) => "file",
                 None => "new file",
@@ -188,7 +188,7 @@ fn on_device(plan: &Plan, workers: &[WorkerPlan], growths: &[FileGrowth], refusa
             if let Some(donor) = job.donor_path(worker.clone) {
                 let _ = write!(text, " with {donor}, whose data are lost");
             }
-            let _ = match job.engine.engine.name_call() {
+            let _ = match job.engine.kind.name_call() {
                 Some(_) => writeln!(text),
                 None => writeln!(text, " ({state}), bytes {} to {}", grouped(extent.start), grouped(end)),
             };

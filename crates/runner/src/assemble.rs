@@ -1,7 +1,7 @@
 //! Assembles the record of a run.
 
 use drive::{Ending, Verification};
-use job::{Direction, Engine, Job, Plan, ReplayLoop, ReplayOptions, VerifyMethod};
+use job::{Direction, EngineKind, Job, Plan, ReplayLoop, ReplayOptions, VerifyMethod};
 use record::{
     DepthSearchRecord, DiskUse, HostRecord, JobEvidence, ModelRecord, Note, ReplayRecord, RequestedRun, Run,
     RunOutcome, StuckOperation, TargetFacts, Throttle, Tool, Unchecked, Verified,
@@ -218,7 +218,7 @@ fn verified(job: &Job, end: &WorkerResult, is_modelled: bool) -> Option<Verified
         _ => !unwritten && checked >= written,
     };
     let (unchecked, checked) = match ending {
-        _ if job.engine.engine == Engine::Null => (Some(Unchecked::NullEngine), 0),
+        _ if job.engine.kind == EngineKind::Null => (Some(Unchecked::NullEngine), 0),
         _ if method == VerifyMethod::Null => (Some(Unchecked::NullMethod), 0),
         _ if whole && cached => (Some(Unchecked::Cached), checked),
         _ if whole && headers_only > 0 && method != VerifyMethod::Meta => (Some(Unchecked::Payload), checked),
@@ -243,7 +243,7 @@ pub fn requested(plan: &Plan, workers: &[WorkerPlan]) -> Vec<RequestedRun> {
 }
 
 fn evidence(context: &RunContext<'_>, worker: &WorkerPlan) -> JobEvidence {
-    if context.plan.jobs[worker.job].engine.engine.has_no_storage() {
+    if context.plan.jobs[worker.job].engine.kind.has_no_storage() {
         return JobEvidence::default();
     }
     let mut evidence = JobEvidence::default();
@@ -263,7 +263,7 @@ fn notes(plan: &Plan, workers: &[WorkerPlan], finished: &[WorkerResult]) -> Vec<
     let mut notes = Vec::new();
     for job in &plan.jobs {
         let mut note = |text: String| notes.push(Note { job: Some(job.name.clone()), text });
-        let engine = job.engine.engine;
+        let engine = job.engine.kind;
         if !job.has_queue() && job.pace.iodepth > 1 {
             note(format!(
                 "iodepth={} has no effect: {} carries out one operation at a time",
@@ -271,7 +271,7 @@ fn notes(plan: &Plan, workers: &[WorkerPlan], finished: &[WorkerResult]) -> Vec<
                 engine.name()
             ));
         }
-        if engine == Engine::Posixaio {
+        if engine == EngineKind::Posixaio {
             note("ioengine=posixaio is carried out by io_uring".to_owned());
         }
     }

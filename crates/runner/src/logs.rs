@@ -142,7 +142,7 @@ pub(crate) fn measured_latencies(job: &Job) -> MeasuredLatencies {
         submission: latencies && !stats.disable_slat && job.has_queue(),
         service: latencies && !stats.disable_clat,
         // As in fio: an operation on names begins with its call.
-        latency: latencies && !stats.disable_lat && job.engine.engine.name_call().is_none(),
+        latency: latencies && !stats.disable_lat && job.engine.kind.name_call().is_none(),
     }
 }
 

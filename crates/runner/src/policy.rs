@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use job::{BlockSizes, Dialect, Engine, ExitScope, Job, Plan, RateFloors, ReplayOptions, VerifyMethod};
+use job::{BlockSizes, Dialect, EngineKind, ExitScope, Job, Plan, RateFloors, ReplayOptions, VerifyMethod};
 use meter::IntervalWidths;
 use units::{Bytes, Nanos};
 
@@ -208,7 +208,7 @@ pub fn verified_job(job: &Job, storage: Storage) -> Job {
         return job;
     };
     // The null engine returns no data, so every block counts as good, as in fio.
-    if job.engine.engine == Engine::Null {
+    if job.engine.kind == EngineKind::Null {
         job.verify.method = job.verify.method.map(|_| VerifyMethod::Null);
     }
     if job.pattern.direction.writes() && !job.verify.only {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use job::{BlockSizes, Diagnostic, Dialect, Engine, Job, Plan, ReplayFacts, ReplayOptions, TraceMerge};
+use job::{BlockSizes, Diagnostic, Dialect, EngineKind, Job, Plan, ReplayFacts, ReplayOptions, TraceMerge};
 use units::PerKind;
 use workload::{Issuer, JobLayout, MergedTrace, TraceBytes, WorkerIndex, scan_trace};
 
@@ -138,7 +138,7 @@ fn resolve(job: &mut Job, dialect: Dialect) {
     // Trims have no buffers and may be longer than the target.
     pattern.block_sizes = PerKind { read: sizes(read), write: sizes(write), trim: sizes((trim.0, trim.0)) };
     if replay.chooses_depth {
-        job.pace.iodepth = depth(job.engine.engine, read.1.max(write.1));
+        job.pace.iodepth = depth(job.engine.kind, read.1.max(write.1));
     }
     let names_no_file = job.files.filenames.is_empty() && job.files.directories.iter().all(String::is_empty);
     if dialect == Dialect::Fio && names_no_file && job.engine.uri.is_none() {
@@ -147,8 +147,8 @@ fn resolve(job: &mut Job, dialect: Dialect) {
     }
 }
 
-fn depth(engine: Engine, longest: u32) -> u32 {
-    if engine == Engine::Model {
+fn depth(engine: EngineKind, longest: u32) -> u32 {
+    if engine == EngineKind::Model {
         return MODEL_DEPTH;
     }
     let within_memory = BUFFER_BYTES_MAX / u64::from(longest.max(1));

@@ -6,12 +6,15 @@
 //!
 //! [`RecordingTarget`] reports what is done on another target.
 //!
+//! [`spec`] has the engines and all their settings.
+//!
 //! [`conformance`] is the test suite for implementations; [`testing`] has targets for tests.
 //!
 //! What is *not* here: implementations for production, statistics, and any knowledge of jobs.
 
 pub mod conformance;
 mod recording;
+pub mod spec;
 pub mod testing;
 
 pub use recording::{ExecutedOp, OpRecorder, RecordingTarget};

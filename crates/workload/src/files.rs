@@ -111,7 +111,7 @@ pub fn plan_files(
     existing: &dyn Fn(&str) -> Option<FileFact>,
 ) -> Result<FilePlan, WorkloadError> {
     let mut paths = paths(job, worker.clone, existing);
-    if job.engine.engine.is_of_objects() {
+    if job.engine.kind.is_of_objects() {
         paths.iter_mut().for_each(|path| *path = job.engine.objects.url(path));
     }
     let facts: Vec<_> = paths.iter().map(|path| existing(path)).collect();

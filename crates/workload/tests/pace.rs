@@ -251,7 +251,7 @@ fn files_are_renewed_between_loops() {
 fn more_than_the_region_depends_on_the_engine() {
     let offsets = |engine, amount: u64, loops| {
         let mut job = rw("read");
-        (job.engine.engine, job.extent.loops) = (engine, loops);
+        (job.engine.kind, job.extent.loops) = (engine, loops);
         let io_size = (amount > 0).then_some(amount);
         let layout = JobLayout { size: Some(16 * KIB), io_size, ..one_file(64 * KIB) };
         let mut issuer = issuer(&job, &layout, 1);
@@ -262,7 +262,7 @@ fn more_than_the_region_depends_on_the_engine() {
         }
         found
     };
-    let (queue, calls) = (job::Engine::Libaio, job::Engine::Psync);
+    let (queue, calls) = (job::EngineKind::Libaio, job::EngineKind::Psync);
     let parts = |counts: &[u64]| counts.iter().flat_map(|&count| 0..count).collect::<Vec<_>>();
     assert_eq!(offsets(queue, 40 * KIB, 1), parts(&[4, 4, 2]));
     assert_eq!(offsets(calls, 40 * KIB, 1), parts(&[10]));

@@ -134,7 +134,7 @@ fn run(seed: u64, report: &ZoneReport, workers: &[(Job, JobLayout, usize)]) -> O
         }
         let worker = random.below(workers.len() as u64) as usize;
         let (job, _, depth) = &workers[worker];
-        let is_ordered = job.engine.engine == job::Engine::Libaio;
+        let is_ordered = job.engine.kind == job::EngineKind::Libaio;
         if done[worker] || own(&device, worker) >= *depth || random.below(3) == 0 {
             if !device.in_flight.is_empty() {
                 // Without an order of the engine, any operation may complete first; writes in a zone never do.

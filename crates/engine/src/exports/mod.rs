@@ -18,7 +18,7 @@ use nbd::wire::client::{ClientHandshake, ClientOptions, Served};
 use nbd::wire::{ExportBlockSizes, TransmissionFlags, Uri};
 
 use crate::error::{Error, ErrorKind};
-use crate::setup::Setup;
+use crate::opening::Opening;
 pub use reading::examine;
 pub(crate) use target::Nbd;
 
@@ -85,7 +85,7 @@ impl RemoteExport {
     }
 
     /// Checks that the export supports what a setup requires.
-    fn check(&self, setup: &Setup, uri: &str) -> Result<(), Error> {
+    fn check(&self, setup: &Opening, uri: &str) -> Result<(), Error> {
         if setup.buffer_bytes > self.max_request_bytes {
             let reason = format!(
                 "its requests have at most {} bytes, and blocks have {}",

@@ -8,8 +8,9 @@ use units::{Nanos, OpKind};
 use super::{HANDSHAKE_TIMEOUT, Nbd};
 use crate::clock::MonotonicClock;
 use crate::error::{Error, ErrorKind};
-use crate::setup::{EngineKind, Setup};
+use crate::opening::Opening;
 use probe::Examination;
+use target::spec::EngineKind;
 
 /// Maximum bytes read at a time, within the export's limits: the largest minimum block size that the protocol permits.
 const PIECE_BYTES: u32 = 64 << 10;
@@ -24,8 +25,8 @@ const READING_TIMEOUT: Nanos = Nanos::from_secs(30);
 pub fn examine(uri: &str) -> Result<Examination, Error> {
     let export = super::look(uri)?;
     let piece = PIECE_BYTES.min(export.max_request_bytes / export.min_block_bytes * export.min_block_bytes);
-    let setup = Setup::new(EngineKind::Nbd, 1, piece, MonotonicClock::start());
-    let mut target = Nbd::new(&Setup { uri: Some(uri.to_owned()), ..setup })?;
+    let setup = Opening::new(EngineKind::Nbd, 1, piece, MonotonicClock::start());
+    let mut target = Nbd::new(&setup.with(|spec| spec.uri = Some(uri.to_owned())))?;
     let until = target.now() + READING_TIMEOUT;
     let read = probe::examine(&mut ExportReader { target, piece, bytes: export.bytes, at: 0, until }, export.bytes);
     read.map_err(|error| Error::system(ErrorKind::Export, "read", uri, &error).with_remedy("see the server's log"))

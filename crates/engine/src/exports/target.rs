@@ -20,8 +20,8 @@ use super::{HANDSHAKE_TIMEOUT, RemoteExport, dial, parse, refused};
 use crate::buffers::Buffers;
 use crate::clock::{self, MonotonicClock};
 use crate::error::Error;
+use crate::opening::Opening;
 use crate::queue::{self, SubmissionQueue};
-use crate::setup::Setup;
 use crate::slots::EngineSlots;
 
 /// Timeout of a receive call. The kernel rounds it up to its own ticks, 10 ms at most.
@@ -69,8 +69,8 @@ impl Nbd {
     /// # Errors
     /// Fails if the export is unavailable or does not accept blocks of this size, or memory for the buffers cannot be
     /// allocated.
-    pub(crate) fn new(setup: &Setup) -> Result<Self, Error> {
-        let name = setup.uri.as_deref().unwrap_or_default();
+    pub(crate) fn new(setup: &Opening) -> Result<Self, Error> {
+        let name = setup.spec.uri.as_deref().unwrap_or_default();
         let connection = dial::open(&parse(name)?, true, HANDSHAKE_TIMEOUT)?;
         let export = RemoteExport::of(&connection.served);
         export.check(setup, name)?;

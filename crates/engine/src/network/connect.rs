@@ -11,12 +11,13 @@ use units::Nanos;
 
 use super::OPEN_MARK;
 use super::address::{RawAddress, checked};
+use super::peer::{NetworkPeer, resolve};
 use crate::clock::MonotonicClock;
 use crate::error::{Error, ErrorKind};
 use crate::in_call::{BlockedCall, CallKind, InCall};
-use crate::network_setup::{NetworkRole, NetworkSetup, Transport, resolve};
-use crate::setup::Setup;
+use crate::opening::Opening;
 use crate::thread;
+use target::spec::NetworkProtocol;
 
 /// A connected socket.
 pub(super) struct Connection {
@@ -39,19 +40,16 @@ impl Connection {
     ///
     /// # Errors
     /// Fails if the address is unknown or in use, no peer answers, or the run ends before one does.
-    pub(super) fn open(network: &NetworkSetup, setup: &Setup) -> Result<Self, Error> {
+    pub(super) fn open(network: &NetworkPeer, setup: &Opening) -> Result<Self, Error> {
         let in_call = setup.in_call.clone().unwrap_or_default();
         let since = setup.clock.now();
-        let deadline = match network.role {
-            NetworkRole::Wait => in_call.peer_deadline(),
-            NetworkRole::Connect => in_call.peer_deadline().min(since + PATIENCE),
+        let deadline = match network.waits {
+            true => in_call.peer_deadline(),
+            false => in_call.peer_deadline().min(since + PATIENCE),
         };
         let awaited = PeerWait { in_call: &in_call, clock: setup.clock, deadline };
         in_call.enter(BlockedCall { kind: CallKind::Await, file: 0, offset: 0, length: 0, since });
-        let opened = match network.role {
-            NetworkRole::Wait => wait(network, &awaited),
-            NetworkRole::Connect => connect(network, &awaited),
-        };
+        let opened = if network.waits { wait(network, &awaited) } else { connect(network, &awaited) };
         in_call.leave();
         opened.map_err(|error| failed(network, &error, deadline.since(since)))
     }
@@ -95,19 +93,19 @@ impl PeerWait<'_> {
 }
 
 /// Describes why there is no connection after a wait of at most `patience`.
-fn failed(network: &NetworkSetup, error: &io::Error, patience: Nanos) -> Error {
+fn failed(network: &NetworkPeer, error: &io::Error, patience: Nanos) -> Error {
     let place = place(network);
     if error.kind() == io::ErrorKind::Interrupted {
         return Error::found(ErrorKind::Cancelled, "wait for a peer at", place, "the run was ended");
     }
-    if network.role == NetworkRole::Wait && error.raw_os_error() == Some(libc::ETIMEDOUT) {
+    if network.waits && error.raw_os_error() == Some(libc::ETIMEDOUT) {
         let reason = format!("none came in {patience}, before the end of the job's runtime");
         let failed = Error::found(ErrorKind::Engine, "wait for a peer at", place, reason);
         let failed = failed
             .with_remedy("start the job that sends or connects to it within this time, or write a longer `runtime`");
         return Error { errno: Some(libc::ETIMEDOUT), ..failed };
     }
-    let operation = if network.role == NetworkRole::Wait { "listen at" } else { "connect to" };
+    let operation = if network.waits { "listen at" } else { "connect to" };
     let failed = Error::system(ErrorKind::Engine, operation, place, error);
     match error.raw_os_error() {
         Some(libc::ECONNREFUSED | libc::ENOENT) => failed.with_remedy("start the job that listens first"),
@@ -116,36 +114,38 @@ fn failed(network: &NetworkSetup, error: &io::Error, patience: Nanos) -> Error {
         }
         Some(libc::EACCES | libc::EPERM) => failed.with_remedy("use a port above 1023, or run as root"),
         Some(libc::EAFNOSUPPORT | libc::ENODEV | libc::ETIMEDOUT | libc::ECONNRESET | libc::EADDRNOTAVAIL)
-            if network.transport == Transport::Vsock =>
+            if network.options.protocol == NetworkProtocol::Vsock =>
         {
             failed.with_remedy("start the job that listens first; for CID 1 load the module vsock_loopback (modprobe)")
         }
         Some(libc::ETIMEDOUT | libc::EAGAIN) => {
             failed.with_remedy("see whether the job that listens runs and accepts, and whether a firewall blocks it")
         }
-        Some(libc::EINVAL) if network.segment_bytes > 0 => failed.with_remedy("write an `mss` from 88 to 32767"),
+        Some(libc::EINVAL) if network.options.segment_bytes > 0 => {
+            failed.with_remedy("write an `mss` from 88 to 32767")
+        }
         _ => failed.with_remedy("check `hostname`, `port` and `interface`"),
     }
 }
 
-fn place(network: &NetworkSetup) -> String {
-    match (network.transport, network.host.as_str()) {
-        (Transport::Unix, path) => path.to_owned(),
-        (Transport::Vsock, "") => format!("vsock port {}", network.port),
-        (Transport::Vsock, cid) => format!("CID {cid}, vsock port {}", network.port),
+fn place(network: &NetworkPeer) -> String {
+    match (network.options.protocol, network.host()) {
+        (NetworkProtocol::Unix, path) => path.to_owned(),
+        (NetworkProtocol::Vsock, "") => format!("vsock port {}", network.port),
+        (NetworkProtocol::Vsock, cid) => format!("CID {cid}, vsock port {}", network.port),
         (_, "") => format!("port {}", network.port),
         (_, host) => format!("{host}, port {}", network.port),
     }
 }
 
-fn new_socket(network: &NetworkSetup) -> io::Result<OwnedFd> {
-    let (family, kind) = match network.transport {
-        Transport::Tcp { v6: false } => (libc::AF_INET, libc::SOCK_STREAM),
-        Transport::Tcp { v6: true } => (libc::AF_INET6, libc::SOCK_STREAM),
-        Transport::Udp { v6: false } => (libc::AF_INET, libc::SOCK_DGRAM),
-        Transport::Udp { v6: true } => (libc::AF_INET6, libc::SOCK_DGRAM),
-        Transport::Unix => (libc::AF_UNIX, libc::SOCK_STREAM),
-        Transport::Vsock => (libc::AF_VSOCK, libc::SOCK_STREAM),
+fn new_socket(network: &NetworkPeer) -> io::Result<OwnedFd> {
+    let (family, kind) = match network.options.protocol {
+        NetworkProtocol::Tcp => (libc::AF_INET, libc::SOCK_STREAM),
+        NetworkProtocol::TcpV6 => (libc::AF_INET6, libc::SOCK_STREAM),
+        NetworkProtocol::Udp => (libc::AF_INET, libc::SOCK_DGRAM),
+        NetworkProtocol::UdpV6 => (libc::AF_INET6, libc::SOCK_DGRAM),
+        NetworkProtocol::Unix => (libc::AF_UNIX, libc::SOCK_STREAM),
+        NetworkProtocol::Vsock => (libc::AF_VSOCK, libc::SOCK_STREAM),
     };
     // SAFETY: the call takes only numbers.
     let fd = unsafe { libc::socket(family, kind | libc::SOCK_CLOEXEC, 0) };
@@ -153,26 +153,26 @@ fn new_socket(network: &NetworkSetup) -> io::Result<OwnedFd> {
     // SAFETY: the descriptor is new and has no other owner.
     let socket = unsafe { OwnedFd::from_raw_fd(fd) };
     set_timeouts(fd)?;
-    let is_tcp = matches!(network.transport, Transport::Tcp { .. });
-    if is_tcp && network.nodelay {
+    let is_tcp = matches!(network.options.protocol, NetworkProtocol::Tcp | NetworkProtocol::TcpV6);
+    if is_tcp && network.options.nodelay {
         set(fd, libc::IPPROTO_TCP, libc::TCP_NODELAY, &1_i32)?;
     }
-    if network.window_bytes > 0 {
-        let buffer = if network.role == NetworkRole::Wait { libc::SO_RCVBUF } else { libc::SO_SNDBUF };
-        set(fd, libc::SOL_SOCKET, buffer, &(network.window_bytes as i32))?;
+    if network.options.window_bytes > 0 {
+        let buffer = if network.waits { libc::SO_RCVBUF } else { libc::SO_SNDBUF };
+        set(fd, libc::SOL_SOCKET, buffer, &(network.options.window_bytes as i32))?;
     }
-    if is_tcp && network.segment_bytes > 0 {
-        set(fd, libc::IPPROTO_TCP, libc::TCP_MAXSEG, &(network.segment_bytes as i32))?;
+    if is_tcp && network.options.segment_bytes > 0 {
+        set(fd, libc::IPPROTO_TCP, libc::TCP_MAXSEG, &(network.options.segment_bytes as i32))?;
     }
     Ok(socket)
 }
 
 /// Binds, then waits for a connection or an announcement.
-fn wait(network: &NetworkSetup, awaited: &PeerWait<'_>) -> io::Result<Connection> {
+fn wait(network: &NetworkPeer, awaited: &PeerWait<'_>) -> io::Result<Connection> {
     let socket = new_socket(network)?;
     let fd = socket.as_raw_fd();
     let bound = bind(network, fd)?;
-    if let Transport::Udp { .. } = network.transport {
+    if network.options.protocol.is_of_datagrams() {
         let peer = await_announcement(fd, awaited)?;
         return Ok(Connection { socket, peer: Some(peer) });
     }
@@ -211,29 +211,30 @@ impl Drop for BoundName {
     }
 }
 
-fn bind(network: &NetworkSetup, fd: RawFd) -> io::Result<Option<BoundName>> {
-    let v6 = match network.transport {
-        Transport::Unix => {
-            let path = Path::new(&network.host);
+fn bind(network: &NetworkPeer, fd: RawFd) -> io::Result<Option<BoundName>> {
+    let v6 = match network.options.protocol {
+        NetworkProtocol::Unix => {
+            let path = Path::new(network.host());
             remove_socket(path)?;
             RawAddress::of_path(path)?.bind(fd)?;
             return Ok(Some(BoundName(path.to_owned())));
         }
-        Transport::Vsock => {
+        NetworkProtocol::Vsock => {
             RawAddress::of_context(libc::VMADDR_CID_ANY, network.port).bind(fd)?;
             return Ok(None);
         }
-        Transport::Tcp { v6 } | Transport::Udp { v6 } => v6,
+        NetworkProtocol::Tcp | NetworkProtocol::Udp => false,
+        NetworkProtocol::TcpV6 | NetworkProtocol::UdpV6 => true,
     };
     set(fd, libc::SOL_SOCKET, libc::SO_REUSEADDR, &1_i32)?;
     set(fd, libc::SOL_SOCKET, libc::SO_REUSEPORT, &1_i32)?;
     let any = if v6 { IpAddr::V6(Ipv6Addr::UNSPECIFIED) } else { IpAddr::V4(Ipv4Addr::UNSPECIFIED) };
-    let address = match network.host.as_str() {
+    let address = match network.host() {
         "" => SocketAddr::new(any, network.port),
         group => resolve(group, network.port, v6)?,
     };
     if address.ip().is_multicast() {
-        join(fd, address.ip(), network.interface.as_deref())?;
+        join(fd, address.ip(), network.options.interface.as_deref())?;
     }
     RawAddress::of_ip(address).bind(fd)?;
     Ok(None)
@@ -279,7 +280,7 @@ fn raw_v4(address: Ipv4Addr) -> libc::in_addr {
     libc::in_addr { s_addr: u32::from_ne_bytes(address.octets()) }
 }
 
-fn connect(network: &NetworkSetup, awaited: &PeerWait<'_>) -> io::Result<Connection> {
+fn connect(network: &NetworkPeer, awaited: &PeerWait<'_>) -> io::Result<Connection> {
     loop {
         match attempt(network, awaited) {
             Err(error) if is_early(network, &error) => match awaited.check() {
@@ -293,24 +294,27 @@ fn connect(network: &NetworkSetup, awaited: &PeerWait<'_>) -> io::Result<Connect
 }
 
 /// Reports whether a peer does not listen yet, or does not accept. With vsock the kernel reports that as a reset.
-fn is_early(network: &NetworkSetup, error: &io::Error) -> bool {
+fn is_early(network: &NetworkPeer, error: &io::Error) -> bool {
     matches!(error.raw_os_error(), Some(libc::ECONNREFUSED | libc::ENOENT | libc::EAGAIN))
-        || network.transport == Transport::Vsock && error.raw_os_error() == Some(libc::ECONNRESET)
+        || network.options.protocol == NetworkProtocol::Vsock && error.raw_os_error() == Some(libc::ECONNRESET)
 }
 
-fn attempt(network: &NetworkSetup, awaited: &PeerWait<'_>) -> io::Result<Connection> {
+fn attempt(network: &NetworkPeer, awaited: &PeerWait<'_>) -> io::Result<Connection> {
     let socket = new_socket(network)?;
     let fd = socket.as_raw_fd();
-    let address = match network.transport {
-        Transport::Unix => RawAddress::of_path(Path::new(&network.host))?,
-        Transport::Vsock => RawAddress::of_context(context_of(&network.host)?, network.port),
-        Transport::Tcp { v6 } => RawAddress::of_ip(resolve(&network.host, network.port, v6)?),
-        Transport::Udp { v6 } => {
-            let address = resolve(&network.host, network.port, v6)?;
+    let protocol = network.options.protocol;
+    let address = match protocol.v6() {
+        Some(v6) => {
+            let address = resolve(network.host(), network.port, v6)?;
             let peer = RawAddress::of_ip(address);
-            announce(network, fd, address.ip(), &peer, awaited)?;
-            return Ok(Connection { socket, peer: Some(peer) });
+            if protocol.is_of_datagrams() {
+                announce(network, fd, address.ip(), &peer, awaited)?;
+                return Ok(Connection { socket, peer: Some(peer) });
+            }
+            peer
         }
+        None if protocol == NetworkProtocol::Unix => RawAddress::of_path(Path::new(network.host()))?,
+        None => RawAddress::of_context(context_of(network.host())?, network.port),
     };
     match address.connect(fd) {
         // The socket's timeout or a signal has ended the call, and the kernel goes on.
@@ -325,7 +329,7 @@ fn attempt(network: &NetworkSetup, awaited: &PeerWait<'_>) -> io::Result<Connect
 
 /// Announces a sender of datagrams. A single receiver that is not there yet refuses it.
 fn announce(
-    network: &NetworkSetup,
+    network: &NetworkPeer,
     fd: RawFd,
     group: IpAddr,
     peer: &RawAddress,
@@ -333,13 +337,13 @@ fn announce(
 ) -> io::Result<()> {
     if group.is_multicast() {
         if group.is_ipv4() {
-            if let Some(text) = &network.interface {
+            if let Some(text) = &network.options.interface {
                 let local = raw_v4(interface_v4(Some(text))?);
                 set(fd, libc::IPPROTO_IP, libc::IP_MULTICAST_IF, &local)?;
             }
-            set(fd, libc::IPPROTO_IP, libc::IP_MULTICAST_TTL, &(network.ttl as i32))?;
+            set(fd, libc::IPPROTO_IP, libc::IP_MULTICAST_TTL, &(network.options.ttl as i32))?;
         } else {
-            set(fd, libc::IPPROTO_IPV6, libc::IPV6_MULTICAST_HOPS, &(network.ttl as i32))?;
+            set(fd, libc::IPPROTO_IPV6, libc::IPV6_MULTICAST_HOPS, &(network.options.ttl as i32))?;
         }
         let until = awaited.clock.now() + JOIN_TIME;
         while awaited.clock.now() < until {

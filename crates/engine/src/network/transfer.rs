@@ -9,10 +9,10 @@ use super::connect::Connection;
 use super::{CLOSE_MARK, is_close_mark};
 use crate::buffers::Buffers;
 use crate::error::{Error, ErrorKind, last_errno};
-use crate::network_setup::{NetworkSetup, Transport};
-use crate::setup::Setup;
+use crate::opening::Opening;
 use crate::splice::Splice;
 use crate::sync_target::Perform;
+use target::spec::NetworkProtocol;
 
 /// What ends a datagram of fio that is not verified: a word, the number of the datagram, and the block size.
 const NUMBER_BYTES: usize = 24;
@@ -43,20 +43,20 @@ impl Network {
     ///
     /// # Errors
     /// Fails if there is no connection, or the pipe of `netsplice` cannot be created.
-    pub(crate) fn new(setup: &Setup) -> Result<Self, Error> {
+    pub(crate) fn new(setup: &Opening) -> Result<Self, Error> {
         let Some(network) = &setup.network else {
             return Err(Error::found(ErrorKind::Engine, "set up", "the engine net", "it has no connection"));
         };
-        let is_stream = !matches!(network.transport, Transport::Udp { .. });
+        let (protocol, answers) = (network.options.protocol, network.options.pingpong);
+        let is_stream = !protocol.is_of_datagrams();
         let splice = (network.splices && is_stream).then(Splice::new).transpose()?;
-        let NetworkSetup { answers, numbers, transport, .. } = *network;
         Ok(Self {
             connection: Connection::open(network, setup)?,
             splice,
             is_stream,
-            is_unix: transport == Transport::Unix,
+            is_unix: protocol == NetworkProtocol::Unix,
             answers,
-            numbers: numbers && !is_stream,
+            numbers: network.numbers && !is_stream,
             // As fio does: the end of the stream pushes what is left.
             send_flags: libc::MSG_NOSIGNAL | if answers { 0 } else { libc::MSG_MORE },
             sent: 0,

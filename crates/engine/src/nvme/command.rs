@@ -2,7 +2,7 @@
 
 use crate::namespace::NvmeCommand;
 
-use crate::nvme_setup::{NvmeSetup, ProtectionChecks, WriteCommand};
+use target::spec::{EngineSpec, NvmeOptions, NvmeWrite, ProtectionFields};
 
 /// Opcodes of the NVM command set.
 pub(super) const FLUSH: u8 = 0x00;
@@ -103,18 +103,18 @@ impl NvmeCommand {
         self
     }
 
-    /// Adds the bits that a setup wants for reads and writes.
+    /// Adds the bits that the settings want for reads and writes.
     #[inline]
-    pub(super) fn with_flags(mut self, setup: &NvmeSetup) -> Self {
+    pub(super) fn with_flags(mut self, spec: &EngineSpec) -> Self {
         let fua = match self.opcode {
-            READ | COMPARE | VERIFY => setup.read_fua,
-            WRITE | WRITE_ZEROES => setup.write_fua,
+            READ | COMPARE | VERIFY => spec.read_fua,
+            WRITE | WRITE_ZEROES => spec.write_fua,
             _ => false,
         };
         if fua {
             self.cdw12 |= FUA;
         }
-        if self.opcode == WRITE_ZEROES && setup.deallocates {
+        if self.opcode == WRITE_ZEROES && spec.nvme.deac {
             self.cdw12 |= DEAC;
         }
         self
@@ -122,13 +122,13 @@ impl NvmeCommand {
 
     /// Adds the fields of protection information: of a namespace with reference tags (`counts`) of `wide` bits or 32.
     #[inline]
-    pub(super) fn with_protection(mut self, setup: &NvmeSetup, counts: bool, wide: bool) -> Self {
-        let ProtectionChecks { guard, reference_tag, application_tag } = setup.checks;
+    pub(super) fn with_protection(mut self, options: &NvmeOptions, counts: bool, wide: bool) -> Self {
+        let ProtectionFields { guard, reftag, apptag } = options.pi_chk;
         let bits = [
-            (setup.device_protects, PROTECTION_ACTION),
+            (options.pi_act, PROTECTION_ACTION),
             (guard, CHECK_GUARD),
-            (reference_tag && counts, CHECK_REFERENCE_TAG),
-            (application_tag, CHECK_APPLICATION_TAG),
+            (reftag && counts, CHECK_REFERENCE_TAG),
+            (apptag, CHECK_APPLICATION_TAG),
         ];
         self.cdw12 |= bits.iter().filter(|(wanted, _)| *wanted).fold(0, |all, (_, bit)| all | bit);
         if counts {
@@ -137,7 +137,7 @@ impl NvmeCommand {
                 self.cdw3 = self.cdw11 & 0xffff;
             }
         }
-        self.cdw15 = u32::from(setup.application_tag_mask) << 16 | u32::from(setup.application_tag);
+        self.cdw15 = u32::from(options.apptag_mask) << 16 | u32::from(options.apptag);
         self
     }
 }
@@ -155,14 +155,12 @@ pub(super) fn range(start: u64, blocks: u32) -> [u8; RANGE_BYTES] {
     bytes
 }
 
-impl WriteCommand {
-    pub(super) const fn opcode(self) -> u8 {
-        match self {
-            Self::Write => WRITE,
-            Self::Uncorrectable => WRITE_UNCORRECTABLE,
-            Self::Zeroes => WRITE_ZEROES,
-            Self::Verify => VERIFY,
-        }
+pub(super) const fn opcode_of(write: NvmeWrite) -> u8 {
+    match write {
+        NvmeWrite::Write => WRITE,
+        NvmeWrite::Uncorrectable => WRITE_UNCORRECTABLE,
+        NvmeWrite::Zeroes => WRITE_ZEROES,
+        NvmeWrite::Verify => VERIFY,
     }
 }
 
@@ -215,9 +213,8 @@ mod tests {
 
     #[test]
     fn writes_have_their_opcodes() {
-        let of = |command: WriteCommand| command.opcode();
-        let all = [WriteCommand::Write, WriteCommand::Uncorrectable, WriteCommand::Zeroes, WriteCommand::Verify];
-        assert_eq!(all.map(of), [0x01, 0x04, 0x08, 0x0c]);
+        let all = [NvmeWrite::Write, NvmeWrite::Uncorrectable, NvmeWrite::Zeroes, NvmeWrite::Verify];
+        assert_eq!(all.map(opcode_of), [0x01, 0x04, 0x08, 0x0c]);
     }
 
     #[test]
@@ -229,15 +226,16 @@ mod tests {
 
     #[test]
     fn access_is_forced_for_the_kind_that_wants_it() {
-        let of = |opcode: u8, setup: &NvmeSetup| NvmeCommand::on_blocks(opcode, 1, 0, 1).with_flags(setup).cdw12;
-        let writes = NvmeSetup { write_fua: true, ..NvmeSetup::default() };
+        let of = |opcode: u8, spec: &EngineSpec| NvmeCommand::on_blocks(opcode, 1, 0, 1).with_flags(spec).cdw12;
+        let writes = EngineSpec { write_fua: true, ..EngineSpec::default() };
         assert_eq!(
             [READ, WRITE, WRITE_ZEROES, WRITE_UNCORRECTABLE].map(|opcode| of(opcode, &writes)),
             [0, 1 << 30, 1 << 30, 0]
         );
-        let reads = NvmeSetup { read_fua: true, ..NvmeSetup::default() };
+        let reads = EngineSpec { read_fua: true, ..EngineSpec::default() };
         assert_eq!([READ, COMPARE, WRITE].map(|opcode| of(opcode, &reads)), [1 << 30, 1 << 30, 0]);
-        let deallocates = NvmeSetup { deallocates: true, ..NvmeSetup::default() };
+        let nvme = NvmeOptions { deac: true, ..NvmeOptions::default() };
+        let deallocates = EngineSpec { nvme, ..EngineSpec::default() };
         assert_eq!([WRITE, WRITE_ZEROES].map(|opcode| of(opcode, &deallocates)), [0, 1 << 25]);
     }
 
@@ -249,21 +247,21 @@ mod tests {
 
     #[test]
     fn protection_has_its_action_its_checks_and_its_tags() {
-        let setup = NvmeSetup {
-            device_protects: false,
-            checks: ProtectionChecks { guard: true, reference_tag: true, application_tag: true },
-            application_tag: 0x1234,
-            application_tag_mask: 0xff00,
-            ..NvmeSetup::default()
+        let options = NvmeOptions {
+            pi_act: false,
+            pi_chk: ProtectionFields { guard: true, reftag: true, apptag: true },
+            apptag: 0x1234,
+            apptag_mask: 0xff00,
+            ..NvmeOptions::default()
         };
         let write = NvmeCommand::on_blocks(WRITE, 1, 0x3_0000_0005, 1);
-        let counted = write.with_protection(&setup, true, false);
+        let counted = write.with_protection(&options, true, false);
         assert_eq!((counted.cdw12, counted.cdw14, counted.cdw15, counted.cdw3), (7 << 26, 5, 0xff00_1234, 0));
-        assert_eq!(write.with_protection(&setup, true, true).cdw3, 3);
+        assert_eq!(write.with_protection(&options, true, true).cdw3, 3);
         // Type 3 has no reference tag that could be checked.
-        let uncounted = write.with_protection(&setup, false, false);
+        let uncounted = write.with_protection(&options, false, false);
         assert_eq!((uncounted.cdw12, uncounted.cdw14), (0b110 << 26, 0));
-        let inserted = write.with_protection(&NvmeSetup::default(), true, false);
+        let inserted = write.with_protection(&NvmeOptions::default(), true, false);
         assert_eq!((inserted.cdw12, inserted.cdw15), (1 << 29, 0xffff_1234));
     }
 }

@@ -5,11 +5,13 @@ use std::path::Path;
 use super::command::MAX_BLOCKS;
 use crate::error::{Error, ErrorKind};
 use crate::namespace::{GuardFormat, Namespace};
-use crate::nvme_setup::NvmeSetup;
+use crate::nvme::NvmeUse;
+use target::spec::NvmeOptions;
 
 /// Checks that commands can have the sizes of a job.
-pub(super) fn check(path: &Path, namespace: &Namespace, setup: &NvmeSetup) -> Result<(), Error> {
-    let misfit = misfit(namespace, setup, largest_transfer(path)).or_else(|| metadata_misfit(namespace, setup));
+pub(super) fn check(path: &Path, namespace: &Namespace, options: &NvmeOptions, used: &NvmeUse) -> Result<(), Error> {
+    let misfit =
+        misfit(namespace, options, used, largest_transfer(path)).or_else(|| metadata_misfit(namespace, options, used));
     match misfit {
         Some((reason, remedy)) => {
             Err(Error::found(ErrorKind::Direct, "use", path.display().to_string(), reason).with_remedy(remedy))
@@ -19,17 +21,22 @@ pub(super) fn check(path: &Path, namespace: &Namespace, setup: &NvmeSetup) -> Re
 }
 
 /// Returns why the sizes of a job do not fit, and what does. A device takes `largest` bytes in a command.
-fn misfit(namespace: &Namespace, setup: &NvmeSetup, largest: Option<u32>) -> Option<(String, String)> {
-    let unit = namespace.block_bytes(setup.device_protects);
-    let bytes = setup.transfer_bytes;
-    if !setup.block_unit.is_multiple_of(unit) {
+fn misfit(
+    namespace: &Namespace,
+    options: &NvmeOptions,
+    used: &NvmeUse,
+    largest: Option<u32>,
+) -> Option<(String, String)> {
+    let unit = namespace.block_bytes(options.pi_act);
+    let bytes = used.transfer_bytes;
+    if !used.block_unit.is_multiple_of(unit) {
         let with = if unit > namespace.data_bytes {
             format!(" ({} of data and {} of metadata)", namespace.data_bytes, namespace.metadata_bytes)
         } else {
             String::new()
         };
         return Some((
-            format!("commands need multiples of its blocks of {unit} bytes{with}, and {} is not", setup.block_unit),
+            format!("commands need multiples of its blocks of {unit} bytes{with}, and {} is not", used.block_unit),
             format!("use bs={unit} or a multiple of it"),
         ));
     }
@@ -46,24 +53,24 @@ fn misfit(namespace: &Namespace, setup: &NvmeSetup, largest: Option<u32>) -> Opt
 }
 
 /// Returns why the metadata of a job do not fit, and what does.
-fn metadata_misfit(namespace: &Namespace, setup: &NvmeSetup) -> Option<(String, String)> {
-    let blocks = setup.transfer_bytes / namespace.block_bytes(setup.device_protects);
-    let separate = u64::from(blocks) * u64::from(namespace.separate_bytes(setup.device_protects));
-    if separate > u64::from(setup.metadata_bytes) {
+fn metadata_misfit(namespace: &Namespace, options: &NvmeOptions, used: &NvmeUse) -> Option<(String, String)> {
+    let blocks = used.transfer_bytes / namespace.block_bytes(options.pi_act);
+    let separate = u64::from(blocks) * u64::from(namespace.separate_bytes(options.pi_act));
+    if separate > u64::from(options.metadata_bytes) {
         let reason = format!(
             "each operation has {separate} bytes of metadata in a buffer of their own, and {} are given",
-            setup.metadata_bytes
+            options.metadata_bytes
         );
         return Some((reason, format!("write md_per_io_size={separate}")));
     }
-    let protection = namespace.protection.filter(|_| !setup.device_protects)?;
+    let protection = namespace.protection.filter(|_| !options.pi_act)?;
     if protection.guard == GuardFormat::Crc32c {
         return Some((
             "its protection information has checksums of 32 bits, which Fathom does not generate".to_owned(),
             "write pi_act=1, so that the device generates and checks them".to_owned(),
         ));
     }
-    (setup.verifies && namespace.extended).then(|| {
+    (used.verifies && namespace.extended).then(|| {
         (
             "with pi_act=0 its blocks hold protection information, which is not what verification expects".to_owned(),
             "write pi_act=1, or leave verify out".to_owned(),
@@ -97,48 +104,52 @@ mod tests {
         }
     }
 
-    fn sized(bytes: u32, device_protects: bool) -> NvmeSetup {
-        NvmeSetup { block_unit: bytes, transfer_bytes: bytes, device_protects, ..NvmeSetup::default() }
+    fn sized(bytes: u32) -> NvmeUse {
+        NvmeUse { block_unit: bytes, transfer_bytes: bytes, ..NvmeUse::default() }
+    }
+
+    /// Settings where the device protects, and where this program does, with buffers for metadata.
+    fn protected(pi_act: bool, metadata_bytes: u32) -> NvmeOptions {
+        NvmeOptions { pi_act, metadata_bytes, ..NvmeOptions::default() }
     }
 
     #[test]
     fn sizes_are_multiples_of_blocks_that_one_command_takes() {
         let plain = namespace(0, false, GuardFormat::Crc16);
-        let reason = |setup: &NvmeSetup, largest| misfit(&plain, setup, largest).map(|(reason, _)| reason);
-        assert_eq!(reason(&sized(4096, true), Some(4096)), None);
-        assert!(
-            reason(&sized(4000, true), None).is_some_and(|reason| reason.contains("blocks of 512 bytes, and 4000"))
-        );
-        assert!(reason(&sized(8192, true), Some(4096)).is_some_and(|reason| reason.contains("takes 4096 bytes")));
-        assert_eq!(reason(&sized(32 << 20, true), None), None);
-        assert!(reason(&sized((32 << 20) + 512, true), None).is_some_and(|reason| reason.contains("65536 blocks")));
+        let by_device = protected(true, 0);
+        let reason = |used: &NvmeUse, largest| misfit(&plain, &by_device, used, largest).map(|(reason, _)| reason);
+        assert_eq!(reason(&sized(4096), Some(4096)), None);
+        assert!(reason(&sized(4000), None).is_some_and(|reason| reason.contains("blocks of 512 bytes, and 4000")));
+        assert!(reason(&sized(8192), Some(4096)).is_some_and(|reason| reason.contains("takes 4096 bytes")));
+        assert_eq!(reason(&sized(32 << 20), None), None);
+        assert!(reason(&sized((32 << 20) + 512), None).is_some_and(|reason| reason.contains("65536 blocks")));
         // Trims transfer nothing.
-        assert_eq!(reason(&NvmeSetup { transfer_bytes: 0, ..sized(64 << 20, true) }, Some(4096)), None);
+        assert_eq!(reason(&NvmeUse { transfer_bytes: 0, ..sized(64 << 20) }, Some(4096)), None);
         let extended = namespace(8, true, GuardFormat::Crc16);
-        assert_eq!(misfit(&extended, &sized(4096, true), None), None);
-        let parts = misfit(&extended, &sized(4096, false), None).unwrap().0;
+        assert_eq!(misfit(&extended, &by_device, &sized(4096), None), None);
+        let parts = misfit(&extended, &protected(false, 0), &sized(4096), None).unwrap().0;
         assert!(parts.contains("520 bytes (512 of data and 8 of metadata)"), "{parts}");
-        assert_eq!(misfit(&extended, &sized(4160, false), None), None);
+        assert_eq!(misfit(&extended, &protected(false, 0), &sized(4160), None), None);
     }
 
     #[test]
     fn metadata_need_a_buffer_that_holds_those_of_an_operation() {
         let separate = namespace(8, false, GuardFormat::Crc16);
-        assert_eq!(metadata_misfit(&separate, &sized(4096, true)), None);
-        let (_, remedy) = metadata_misfit(&separate, &sized(4096, false)).unwrap();
+        assert_eq!(metadata_misfit(&separate, &protected(true, 0), &sized(4096)), None);
+        let (_, remedy) = metadata_misfit(&separate, &protected(false, 0), &sized(4096)).unwrap();
         assert_eq!(remedy, "write md_per_io_size=64");
-        assert_eq!(metadata_misfit(&separate, &NvmeSetup { metadata_bytes: 64, ..sized(4096, false) }), None);
-        let wide = NvmeSetup { metadata_bytes: 128, ..sized(4096, false) };
-        assert_eq!(metadata_misfit(&namespace(16, false, GuardFormat::Crc64), &wide), None);
-        assert!(metadata_misfit(&namespace(16, false, GuardFormat::Crc32c), &wide).is_some());
+        assert_eq!(metadata_misfit(&separate, &protected(false, 64), &sized(4096)), None);
+        let wide = protected(false, 128);
+        assert_eq!(metadata_misfit(&namespace(16, false, GuardFormat::Crc64), &wide, &sized(4096)), None);
+        assert!(metadata_misfit(&namespace(16, false, GuardFormat::Crc32c), &wide, &sized(4096)).is_some());
     }
 
     /// Protection information in the blocks would replace bytes that verification expects.
     #[test]
     fn blocks_with_generated_protection_information_are_not_verified() {
         let extended = namespace(8, true, GuardFormat::Crc16);
-        let verified = |device_protects| NvmeSetup { verifies: true, ..sized(4160, device_protects) };
-        assert!(metadata_misfit(&extended, &verified(false)).is_some());
-        assert_eq!(metadata_misfit(&extended, &verified(true)), None);
+        let verified = NvmeUse { verifies: true, ..sized(4160) };
+        assert!(metadata_misfit(&extended, &protected(false, 0), &verified).is_some());
+        assert_eq!(metadata_misfit(&extended, &protected(true, 0), &verified), None);
     }
 }

@@ -9,7 +9,7 @@ use units::random::Random;
 use super::command::IO_MANAGEMENT_RECEIVE;
 use crate::error::{Error, ErrorKind};
 use crate::namespace::{self, NvmeCommand};
-use crate::nvme_setup::{PlacementDirective, PlacementOrder, PlacementRange, PlacementSetup};
+use target::spec::{PlacementKind, PlacementOptions, PlacementSelect};
 
 /// Management operation: the status of reclaim unit handles.
 const RECLAIM_UNIT_HANDLE_STATUS: u32 = 1;
@@ -18,21 +18,33 @@ const STATUS_ENTRY_BYTES: usize = 32;
 /// Most placement identifiers of a namespace.
 const MAX_IDENTIFIERS: usize = 128;
 
-impl PlacementDirective {
-    /// Returns the directive type.
-    pub(super) const fn number(self) -> u8 {
-        match self {
-            Self::Streams => 1,
-            Self::Fdp => 2,
-        }
+/// Placement of the writes that begin in a range of offsets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PlacementRange {
+    /// First offset in bytes.
+    pub start: u64,
+    /// Offset after the last one.
+    pub end: u64,
+    /// Index of the placement identifier, or stream identifier.
+    pub id: u16,
+}
+
+/// Returns the directive type.
+const fn directive_type(kind: PlacementKind) -> u8 {
+    match kind {
+        PlacementKind::None => 0,
+        PlacementKind::Streams => 1,
+        PlacementKind::Fdp => 2,
     }
 }
 
 /// The placements of one namespace.
 #[derive(Clone, Debug)]
 pub(super) struct NamespacePlacement {
-    directive: PlacementDirective,
-    order: PlacementOrder,
+    directive: PlacementKind,
+    at_random: bool,
+    /// Placements by offset; `None` if they are used in turn or at random.
+    scheme: Option<Vec<PlacementRange>>,
     /// Values of the directive that are used.
     used: Vec<u16>,
     /// All values, by index; empty for streams, whose identifiers are values.
@@ -42,12 +54,18 @@ pub(super) struct NamespacePlacement {
 
 impl NamespacePlacement {
     /// Asks the device for its placement identifiers.
-    pub(super) fn new(setup: &PlacementSetup, fd: RawFd, nsid: u32, path: &Path) -> Result<Self, Error> {
-        let known = match setup.directive {
-            PlacementDirective::Streams => Vec::new(),
-            PlacementDirective::Fdp => identifiers(fd, nsid).map_err(|error| unsupported(path, &error))?,
+    pub(super) fn new(
+        options: &PlacementOptions,
+        scheme: Option<&[PlacementRange]>,
+        fd: RawFd,
+        nsid: u32,
+        path: &Path,
+    ) -> Result<Self, Error> {
+        let known = match options.effective() {
+            PlacementKind::None | PlacementKind::Streams => Vec::new(),
+            PlacementKind::Fdp => identifiers(fd, nsid).map_err(|error| unsupported(path, &error))?,
         };
-        Self::of(setup, known).map_err(|index| {
+        Self::of(options, scheme, known).map_err(|index| {
             let reason = format!("there is no placement identifier with the index {index}");
             Error::found(ErrorKind::Engine, "place data on", path.display().to_string(), reason)
                 .with_remedy("write indexes that `nvme fdp status` lists, from 0 on")
@@ -55,43 +73,40 @@ impl NamespacePlacement {
     }
 
     /// Fails with the first index that is not known.
-    fn of(setup: &PlacementSetup, known: Vec<u16>) -> Result<Self, u16> {
-        let value = |id: u16| match setup.directive {
-            PlacementDirective::Streams => Ok(id),
-            PlacementDirective::Fdp => known.get(usize::from(id)).copied().ok_or(id),
+    fn of(options: &PlacementOptions, scheme: Option<&[PlacementRange]>, known: Vec<u16>) -> Result<Self, u16> {
+        let directive = options.effective();
+        let value = |id: u16| match directive {
+            PlacementKind::Fdp => known.get(usize::from(id)).copied().ok_or(id),
+            _ => Ok(id),
         };
-        if let PlacementOrder::Scheme(ranges) = &setup.order {
-            ranges.iter().try_for_each(|range| value(range.id).map(drop))?;
-        }
-        let used = setup.ids.iter().map(|id| value(*id)).collect::<Result<Vec<_>, _>>()?;
+        scheme.unwrap_or_default().iter().try_for_each(|range| value(range.id).map(drop))?;
+        let used = options.ids.iter().map(|id| value(*id)).collect::<Result<Vec<_>, _>>()?;
         let used = if used.is_empty() { known.clone() } else { used };
-        Ok(Self { directive: setup.directive, order: setup.order.clone(), used, known, next: 0 })
+        let at_random = options.select == PlacementSelect::Random;
+        Ok(Self { directive, at_random, scheme: scheme.map(<[_]>::to_vec), used, known, next: 0 })
     }
 
     /// Returns type and value of the directive for a write at `offset`.
     #[inline]
     pub(super) fn next(&mut self, offset: u64, random: &mut Random) -> (u8, u16) {
         let count = self.used.len();
-        let value = match &self.order {
-            PlacementOrder::Scheme(ranges) => {
-                let range = ranges.iter().find(|range| range.start <= offset && offset < range.end);
-                match (range, self.directive) {
-                    (Some(range), PlacementDirective::Streams) => range.id,
-                    (Some(range), PlacementDirective::Fdp) => {
-                        self.known.get(usize::from(range.id)).copied().unwrap_or(0)
-                    }
-                    (None, _) => 0,
-                }
+        let value = if let Some(scheme) = &self.scheme {
+            let range = scheme.iter().find(|range| range.start <= offset && offset < range.end);
+            match (range, self.directive) {
+                (Some(range), PlacementKind::Fdp) => self.known.get(usize::from(range.id)).copied().unwrap_or(0),
+                (Some(range), _) => range.id,
+                (None, _) => 0,
             }
-            _ if count == 0 => 0,
-            PlacementOrder::Random => self.used[random.below(count as u64) as usize],
-            PlacementOrder::RoundRobin => {
-                let value = self.used[self.next];
-                self.next = (self.next + 1) % count;
-                value
-            }
+        } else if count == 0 {
+            0
+        } else if self.at_random {
+            self.used[random.below(count as u64) as usize]
+        } else {
+            let value = self.used[self.next];
+            self.next = (self.next + 1) % count;
+            value
         };
-        (self.directive.number(), value)
+        (directive_type(self.directive), value)
     }
 }
 
@@ -146,12 +161,21 @@ fn parse_range(line: &str) -> Option<PlacementRange> {
 mod tests {
     use super::*;
 
-    fn setup(directive: PlacementDirective, order: PlacementOrder, ids: &[u16]) -> PlacementSetup {
-        PlacementSetup { directive, order, ids: ids.to_vec() }
+    fn options(kind: PlacementKind, select: PlacementSelect, ids: &[u16]) -> PlacementOptions {
+        PlacementOptions { kind, select, ids: ids.to_vec(), ..PlacementOptions::default() }
     }
 
-    fn values(setup: &PlacementSetup, known: &[u16], offsets: &[u64]) -> Vec<(u8, u16)> {
-        let mut placement = NamespacePlacement::of(setup, known.to_vec()).unwrap();
+    fn values(options: &PlacementOptions, known: &[u16], offsets: &[u64]) -> Vec<(u8, u16)> {
+        values_by(options, None, known, offsets)
+    }
+
+    fn values_by(
+        options: &PlacementOptions,
+        scheme: Option<&[PlacementRange]>,
+        known: &[u16],
+        offsets: &[u64],
+    ) -> Vec<(u8, u16)> {
+        let mut placement = NamespacePlacement::of(options, scheme, known.to_vec()).unwrap();
         let mut random = Random::new(1, 1);
         offsets.iter().map(|offset| placement.next(*offset, &mut random)).collect()
     }
@@ -159,18 +183,18 @@ mod tests {
     #[test]
     fn indexes_of_identifiers_are_used_in_turn() {
         let known = [0, 0x100, 0x200, 0x8001];
-        let all = setup(PlacementDirective::Fdp, PlacementOrder::RoundRobin, &[]);
+        let all = options(PlacementKind::Fdp, PlacementSelect::RoundRobin, &[]);
         let expected = [(2, 0), (2, 0x100), (2, 0x200), (2, 0x8001), (2, 0)];
         assert_eq!(values(&all, &known, &[0; 5]), expected);
-        let some = setup(PlacementDirective::Fdp, PlacementOrder::RoundRobin, &[3, 1]);
+        let some = options(PlacementKind::Fdp, PlacementSelect::RoundRobin, &[3, 1]);
         assert_eq!(values(&some, &known, &[0; 3]), [(2, 0x8001), (2, 0x100), (2, 0x8001)]);
-        let streams = setup(PlacementDirective::Streams, PlacementOrder::RoundRobin, &[7, 9]);
+        let streams = options(PlacementKind::Streams, PlacementSelect::RoundRobin, &[7, 9]);
         assert_eq!(values(&streams, &[], &[0; 3]), [(1, 7), (1, 9), (1, 7)]);
     }
 
     #[test]
     fn random_placements_are_of_those_that_are_used() {
-        let some = setup(PlacementDirective::Fdp, PlacementOrder::Random, &[0, 2]);
+        let some = options(PlacementKind::Fdp, PlacementSelect::Random, &[0, 2]);
         let drawn = values(&some, &[5, 6, 7], &[0; 200]);
         let of = |value| drawn.iter().filter(|one| **one == (2, value)).count();
         assert!(of(5) + of(7) == 200 && of(5) > 60 && of(7) > 60, "{drawn:?}");
@@ -179,20 +203,20 @@ mod tests {
     #[test]
     fn a_scheme_places_by_offset() {
         let scheme = parse_placement_scheme("0, 4096, 1\n\n4096,8192,0\n0, 8192, 2\n").unwrap();
-        let by_offset = setup(PlacementDirective::Fdp, PlacementOrder::Scheme(scheme.clone()), &[0]);
-        let placed = values(&by_offset, &[10, 11, 12], &[0, 4095, 4096, 8191, 8192]);
+        let by_offset = options(PlacementKind::Fdp, PlacementSelect::Scheme, &[0]);
+        let placed = values_by(&by_offset, Some(&scheme), &[10, 11, 12], &[0, 4095, 4096, 8191, 8192]);
         assert_eq!(placed, [(2, 11), (2, 11), (2, 10), (2, 10), (2, 0)], "the first range holds; beyond them, 0");
-        let streams = setup(PlacementDirective::Streams, PlacementOrder::Scheme(scheme), &[]);
-        assert_eq!(values(&streams, &[], &[0, 4096]), [(1, 1), (1, 0)]);
+        let streams = options(PlacementKind::Streams, PlacementSelect::Scheme, &[]);
+        assert_eq!(values_by(&streams, Some(&scheme), &[], &[0, 4096]), [(1, 1), (1, 0)]);
     }
 
     #[test]
     fn unknown_indexes_are_refused() {
-        let beyond = setup(PlacementDirective::Fdp, PlacementOrder::RoundRobin, &[0, 4]);
-        assert_eq!(NamespacePlacement::of(&beyond, vec![1, 2, 3, 4]).err(), Some(4));
+        let beyond = options(PlacementKind::Fdp, PlacementSelect::RoundRobin, &[0, 4]);
+        assert_eq!(NamespacePlacement::of(&beyond, None, vec![1, 2, 3, 4]).err(), Some(4));
         let range = PlacementRange { start: 0, end: 1, id: 9 };
-        let scheme = setup(PlacementDirective::Fdp, PlacementOrder::Scheme(vec![range]), &[]);
-        assert_eq!(NamespacePlacement::of(&scheme, vec![1]).err(), Some(9));
+        let scheme = options(PlacementKind::Fdp, PlacementSelect::Scheme, &[]);
+        assert_eq!(NamespacePlacement::of(&scheme, Some(&[range]), vec![1]).err(), Some(9));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use crate::namespace::{GuardFormat, Namespace, Protection};
 
-use crate::nvme_setup::NvmeSetup;
+use target::spec::NvmeOptions;
 
 /// Application tag of blocks that are not checked.
 const UNCHECKED_TAG: u16 = 0xffff;
@@ -10,7 +10,7 @@ const UNCHECKED_TAG: u16 = 0xffff;
 /// Where the data and metadata of the blocks of an operation are, and what their protection information says.
 pub(super) struct ProtectedBlocks<'a> {
     pub(super) namespace: &'a Namespace,
-    pub(super) setup: &'a NvmeSetup,
+    pub(super) options: &'a NvmeOptions,
     pub(super) protection: Protection,
     /// First block.
     pub(super) start: u64,
@@ -75,18 +75,18 @@ impl ProtectedBlocks<'_> {
         if tag == UNCHECKED_TAG {
             return Ok(());
         }
-        let checks = self.setup.checks;
+        let checks = self.options.pi_chk;
         let mut expected = [0; 16];
         let guard = if checks.guard { self.guard(content, &metadata[..place]) } else { 0 };
         self.put(&mut expected, guard, number);
         if checks.guard && found[..guard_bytes] != expected[..guard_bytes] {
             return Err(ProtectionFault::Guard);
         }
-        if checks.application_tag && (tag ^ self.setup.application_tag) & self.setup.application_tag_mask != 0 {
+        if checks.apptag && (tag ^ self.options.apptag) & self.options.apptag_mask != 0 {
             return Err(ProtectionFault::ApplicationTag);
         }
         let reference = guard_bytes + 2..self.protection.guard.bytes() as usize;
-        if checks.reference_tag && self.protection.counts && found[reference.clone()] != expected[reference] {
+        if checks.reftag && self.protection.counts && found[reference.clone()] != expected[reference] {
             return Err(ProtectionFault::ReferenceTag);
         }
         Ok(())
@@ -111,7 +111,7 @@ impl ProtectedBlocks<'_> {
     fn put(&self, to: &mut [u8], guard: u64, number: u64) {
         let size = self.guard_bytes();
         to[..size].copy_from_slice(&guard.to_be_bytes()[8 - size..]);
-        to[size..size + 2].copy_from_slice(&self.setup.application_tag.to_be_bytes());
+        to[size..size + 2].copy_from_slice(&self.options.apptag.to_be_bytes());
         let reference = if self.protection.counts { number } else { 0 };
         let tags = self.protection.guard.bytes() as usize - size - 2;
         to[size + 2..size + 2 + tags].copy_from_slice(&reference.to_be_bytes()[8 - tags..]);
@@ -167,9 +167,9 @@ fn crc64(crc: u64, bytes: &[u8]) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::nvme_setup::ProtectionChecks;
+    use target::spec::ProtectionFields;
 
-    const ALL: ProtectionChecks = ProtectionChecks { guard: true, reference_tag: true, application_tag: true };
+    const ALL: ProtectionFields = ProtectionFields { guard: true, reftag: true, apptag: true };
 
     /// The check values of the catalogue of CRCs: `CRC-16/T10-DIF` and `CRC-64/NVME`.
     #[test]
@@ -195,8 +195,8 @@ mod tests {
     #[test]
     fn protection_of_sixteen_bits_has_guard_and_tags() {
         let (namespace, protection) = namespace(GuardFormat::Crc16, 8, false, false);
-        let setup = NvmeSetup { checks: ALL, device_protects: false, ..NvmeSetup::default() };
-        let blocks = ProtectedBlocks { namespace: &namespace, setup: &setup, protection, start: 0x1_0000_0002 };
+        let options = NvmeOptions { pi_chk: ALL, pi_act: false, ..NvmeOptions::default() };
+        let blocks = ProtectedBlocks { namespace: &namespace, options: &options, protection, start: 0x1_0000_0002 };
         let (mut data, mut metadata) = (vec![7; 1024], vec![0; 16]);
         blocks.generate(&mut data, Some(&mut metadata));
         let guard = crc16(0, &[7; 512]).to_be_bytes();
@@ -224,8 +224,8 @@ mod tests {
             (GuardFormat::Crc64, true),
         ] {
             let (namespace, protection) = namespace(guard, 64, true, first);
-            let setup = NvmeSetup { checks: ALL, device_protects: false, ..NvmeSetup::default() };
-            let blocks = ProtectedBlocks { namespace: &namespace, setup: &setup, protection, start: 9 };
+            let options = NvmeOptions { pi_chk: ALL, pi_act: false, ..NvmeOptions::default() };
+            let blocks = ProtectedBlocks { namespace: &namespace, options: &options, protection, start: 9 };
             let mut data: Vec<u8> = (0..2 * 576).map(|at| at as u8).collect();
             blocks.generate(&mut data, None);
             assert_eq!(blocks.check(&data, None), Ok(()), "{guard:?} {first}");
@@ -240,19 +240,20 @@ mod tests {
     #[test]
     fn fields_without_a_check_may_differ() {
         let (namespace, protection) = namespace(GuardFormat::Crc64, 16, false, false);
-        let setup = NvmeSetup { device_protects: false, ..NvmeSetup::default() };
-        let blocks = ProtectedBlocks { namespace: &namespace, setup: &setup, protection, start: 0xffff_0000_0000_0001 };
+        let options = NvmeOptions { pi_act: false, ..NvmeOptions::default() };
+        let blocks =
+            ProtectedBlocks { namespace: &namespace, options: &options, protection, start: 0xffff_0000_0000_0001 };
         let (mut data, mut metadata) = (vec![1; 512], vec![0; 16]);
         blocks.generate(&mut data, Some(&mut metadata));
         assert_eq!(metadata[8..], [0x12, 0x34, 0, 0, 0, 0, 0, 1], "48 bits of the reference tag");
         data[0] = 2;
         assert_eq!(blocks.check(&data, Some(&metadata)), Ok(()));
-        let masked = NvmeSetup {
-            checks: ProtectionChecks { application_tag: true, ..ProtectionChecks::default() },
-            application_tag: 0x12ff,
-            application_tag_mask: 0xff00,
-            ..setup.clone()
+        let masked = NvmeOptions {
+            pi_chk: ProtectionFields { apptag: true, ..ProtectionFields::default() },
+            apptag: 0x12ff,
+            apptag_mask: 0xff00,
+            ..options.clone()
         };
-        assert_eq!(ProtectedBlocks { setup: &masked, ..blocks }.check(&data, Some(&metadata)), Ok(()));
+        assert_eq!(ProtectedBlocks { options: &masked, ..blocks }.check(&data, Some(&metadata)), Ok(()));
     }
 }

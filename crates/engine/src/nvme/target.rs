@@ -11,7 +11,7 @@ use units::{Nanos, OpKind, ZoneCommand};
 
 use super::command::{self, COMPARE, MAX_BLOCKS, READ, WRITE};
 use super::fit;
-use super::placement::NamespacePlacement;
+use super::placement::{NamespacePlacement, PlacementRange};
 use super::protection::ProtectedBlocks;
 use super::ranges::TrimRanges;
 use crate::buffers::Buffers;
@@ -20,10 +20,11 @@ use crate::error::Error;
 use crate::files::{File, ZoneTrim};
 use crate::in_call::InCall;
 use crate::namespace::{self, GuardFormat, Namespace, NvmeCommand};
-use crate::nvme_setup::{NvmeSetup, WriteCommand};
+use target::spec::{EngineSpec, NvmeOptions, NvmeWrite, PlacementKind};
+
+use crate::opening::Opening;
 use crate::queue::{self, SubmissionQueue};
 use crate::ring::{self, KernelRing};
-use crate::setup::Setup;
 
 /// `NVME_URING_CMD_IO`: `_IOWR('N', 0x80, struct nvme_uring_cmd)`.
 const NVME_URING_CMD_IO: u32 = 0xc048_4e80;
@@ -51,7 +52,7 @@ pub(crate) struct Passthrough {
     compares: bool,
     /// Placements per file, if data are placed.
     placements: Vec<NamespacePlacement>,
-    setup: NvmeSetup,
+    spec: EngineSpec,
     /// Whether the kernel knows the files by their indexes.
     registered_files: bool,
     registered_buffers: bool,
@@ -75,9 +76,10 @@ pub(crate) struct Passthrough {
 }
 
 impl Passthrough {
-    pub(crate) fn new(setup: &Setup, files: Vec<File>) -> Result<Self, Error> {
-        let nvme = setup.nvme.clone().unwrap_or_default();
-        if setup.hipri {
+    pub(crate) fn new(setup: &Opening, files: Vec<File>) -> Result<Self, Error> {
+        let (spec, used) = (setup.spec.clone(), setup.nvme.clone().unwrap_or_default());
+        let nvme = &spec.nvme;
+        if setup.spec.hipri {
             files.iter().try_for_each(ring::check_polled)?;
         }
         let namespaces = files
@@ -85,22 +87,22 @@ impl Passthrough {
             .map(|file| with_descriptor(file, |fd| namespace::of_fd(fd, file.path())))
             .collect::<Result<Vec<_>, _>>()?;
         for (file, namespace) in files.iter().zip(&namespaces) {
-            fit::check(file.path(), namespace, &nvme)?;
+            fit::check(file.path(), namespace, nvme, &used)?;
         }
         let zone_bytes = files
             .iter()
             .zip(&namespaces)
-            .map(|(file, namespace)| zone_bytes(file, namespace, &nvme))
+            .map(|(file, namespace)| zone_bytes(file, namespace, nvme))
             .collect::<Result<_, _>>()?;
-        let placements = placements(&files, &namespaces, &nvme)?;
+        let placements = placements(&files, &namespaces, nvme, used.scheme.as_deref())?;
         let ring = KernelRing::new(setup).map_err(|error| match error.errno {
             Some(libc::EINVAL) => error.with_remedy("use Linux 5.19 or later, which has commands in rings"),
             _ => error,
         })?;
         let buffers = Buffers::new(setup)?;
-        let has_metadata = namespaces.iter().any(|namespace| namespace.separate_bytes(nvme.device_protects) > 0);
+        let has_metadata = namespaces.iter().any(|namespace| namespace.separate_bytes(nvme.pi_act) > 0);
         let metadata =
-            Setup { buffer_bytes: nvme.metadata_bytes, ..Setup::new(setup.engine, setup.depth, 0, setup.clock) };
+            Opening { buffer_bytes: nvme.metadata_bytes, ..Opening::new(setup.spec.kind, setup.depth, 0, setup.clock) };
         let mut metadata = if has_metadata { Some(Buffers::new(&metadata)?) } else { None };
         metadata.iter_mut().for_each(Buffers::write_all);
         let depth = setup.depth as usize;
@@ -113,13 +115,13 @@ impl Passthrough {
             zone_bytes,
             placements,
             compares: false,
-            random: Random::new(nvme.seed, 0),
-            vectors: (setup.vectored && !setup.fixedbufs).then(|| vec![EMPTY_VECTOR; depth]),
+            random: Random::new(used.seed, 0),
+            vectors: (setup.spec.vectored && !setup.spec.fixedbufs).then(|| vec![EMPTY_VECTOR; depth]),
             ranges: TrimRanges::new(depth, nvme.ranges as usize),
-            setup: nvme,
+            spec,
             metadata,
             in_flight: vec![CommandInFlight { length: 0, checked: None }; depth],
-            force_async: setup.force_async,
+            force_async: setup.spec.force_async,
             since_async: 0,
             ready: Vec::with_capacity(depth),
             buffers,
@@ -147,7 +149,7 @@ impl Passthrough {
                 if write.changes() && !may_write {
                     return Err(-libc::EBADF);
                 }
-                self.transfer(write.opcode(), namespace, op)?
+                self.transfer(command::opcode_of(write), namespace, op)?
             }
             OpKind::Trim if !may_write => return Err(-libc::EBADF),
             OpKind::Trim if file.access().zone_trim == ZoneTrim::Nothing => return Err(op.length as i32),
@@ -159,7 +161,7 @@ impl Passthrough {
                 return Err(-libc::EINVAL);
             }
             OpKind::Trim if file.access().zone_trim == ZoneTrim::Reset => {
-                let unit = namespace.block_bytes(self.setup.device_protects);
+                let unit = namespace.block_bytes(self.spec.nvme.pi_act);
                 (namespace.reset_zone(op.offset / u64::from(unit)), Data::None)
             }
             OpKind::Trim => (self.deallocation(namespace, op)?, Data::Own),
@@ -202,8 +204,8 @@ impl Passthrough {
 
     /// Returns the command of the next write.
     #[inline]
-    fn next_write(&mut self) -> WriteCommand {
-        match self.setup.writes.as_slice() {
+    fn next_write(&mut self) -> NvmeWrite {
+        match self.spec.nvme.writes.as_slice() {
             [(only, _)] => *only,
             several => {
                 let mut drawn = self.random.below(100);
@@ -212,7 +214,7 @@ impl Passthrough {
                     drawn = drawn.saturating_sub(u64::from(*percentage));
                     is_it
                 });
-                chosen.or(several.last()).map_or(WriteCommand::Write, |(command, _)| *command)
+                chosen.or(several.last()).map_or(NvmeWrite::Write, |(command, _)| *command)
             }
         }
     }
@@ -221,15 +223,15 @@ impl Passthrough {
     #[inline]
     fn transfer(&mut self, opcode: u8, namespace: Namespace, op: &Op) -> Result<(NvmeCommand, Data), i32> {
         let start = self.buffers.span(op.tag, op.skip, op.length).ok_or(-libc::EINVAL)?;
-        let (first, blocks) = blocks_of(namespace, self.setup.device_protects, op)?;
-        let mut command = NvmeCommand::on_blocks(opcode, namespace.nsid, first, blocks).with_flags(&self.setup);
+        let (first, blocks) = blocks_of(namespace, self.spec.nvme.pi_act, op)?;
+        let mut command = NvmeCommand::on_blocks(opcode, namespace.nsid, first, blocks).with_flags(&self.spec);
         self.in_flight[op.tag.index()].checked = None;
         let has_data = matches!(opcode, READ | WRITE | COMPARE);
         if let Some(protection) = namespace.protection
             && opcode != command::WRITE_UNCORRECTABLE
         {
             let wide = protection.guard == GuardFormat::Crc64;
-            command = command.with_protection(&self.setup, protection.counts, wide);
+            command = command.with_protection(&self.spec.nvme, protection.counts, wide);
         }
         if opcode == WRITE
             && let Some(placement) = self.placements.get_mut(op.file as usize)
@@ -253,18 +255,18 @@ impl Passthrough {
         first: u64,
         blocks: u64,
     ) -> Result<(), i32> {
-        let separate = blocks * u64::from(namespace.separate_bytes(self.setup.device_protects));
+        let separate = blocks * u64::from(namespace.separate_bytes(self.spec.nvme.pi_act));
         if separate > 0 {
             let metadata = self.metadata.as_ref().ok_or(-libc::EINVAL)?;
             let start = metadata.span(op.tag, 0, separate as u32).ok_or(-libc::EINVAL)?;
             (command.metadata, command.metadata_len) = (start as u64, separate as u32);
         }
-        let Some(protection) = namespace.protection.filter(|_| !self.setup.device_protects) else { return Ok(()) };
+        let Some(protection) = namespace.protection.filter(|_| !self.spec.nvme.pi_act) else { return Ok(()) };
         if command.opcode == READ {
             self.in_flight[op.tag.index()].checked = Some((op.file, first));
             return Ok(());
         }
-        let blocks = ProtectedBlocks { namespace: &namespace, setup: &self.setup, protection, start: first };
+        let blocks = ProtectedBlocks { namespace: &namespace, options: &self.spec.nvme, protection, start: first };
         let range = op.skip as usize..op.skip as usize + op.length as usize;
         let data = self.buffers.slice(op.tag).and_then(|buffer| buffer.get_mut(range)).ok_or(-libc::EINVAL)?;
         let separate = match &mut self.metadata {
@@ -276,7 +278,7 @@ impl Passthrough {
     }
 
     fn deallocation(&mut self, namespace: Namespace, op: &Op) -> Result<NvmeCommand, i32> {
-        let unit = namespace.block_bytes(self.setup.device_protects);
+        let unit = namespace.block_bytes(self.spec.nvme.pi_act);
         let (addr, count) = self.ranges.command(op, unit).ok_or(-libc::EINVAL)?;
         Ok(NvmeCommand::deallocate(namespace.nsid, addr, count))
     }
@@ -316,20 +318,28 @@ fn blocks_of(namespace: Namespace, device_protects: bool, op: &Op) -> Result<(u6
 }
 
 /// Returns the placements of each file; none if the device chooses.
-fn placements(files: &[File], namespaces: &[Namespace], setup: &NvmeSetup) -> Result<Vec<NamespacePlacement>, Error> {
-    let Some(wanted) = &setup.placement else { return Ok(Vec::new()) };
+fn placements(
+    files: &[File],
+    namespaces: &[Namespace],
+    options: &NvmeOptions,
+    scheme: Option<&[PlacementRange]>,
+) -> Result<Vec<NamespacePlacement>, Error> {
+    let wanted = &options.placement;
+    if wanted.effective() == PlacementKind::None {
+        return Ok(Vec::new());
+    }
     let place = |(file, namespace): (&File, &Namespace)| {
-        with_descriptor(file, |fd| NamespacePlacement::new(wanted, fd, namespace.nsid, file.path()))
+        with_descriptor(file, |fd| NamespacePlacement::new(wanted, scheme, fd, namespace.nsid, file.path()))
     };
     files.iter().zip(namespaces).map(place).collect()
 }
 
 /// Returns the size of the zones of a namespace in bytes if trims of its file reset them, and zero otherwise.
-fn zone_bytes(file: &File, namespace: &Namespace, setup: &NvmeSetup) -> Result<u64, Error> {
+fn zone_bytes(file: &File, namespace: &Namespace, options: &NvmeOptions) -> Result<u64, Error> {
     if file.access().zone_trim != ZoneTrim::Reset {
         return Ok(0);
     }
-    let unit = namespace.block_bytes(setup.device_protects);
+    let unit = namespace.block_bytes(options.pi_act);
     let failed = |error| Error::file("find the zones of", file.path(), &error);
     let blocks = with_descriptor(file, |fd| namespace.zone_blocks(fd).map_err(failed))?;
     Ok(blocks.unwrap_or(0).saturating_mul(u64::from(unit)))
@@ -355,7 +365,8 @@ impl SubmissionQueue for Passthrough {
     #[inline]
     fn collect(&mut self, done: &mut Vec<Completion>) {
         done.append(&mut self.ready);
-        let Self { ring, in_flight, namespaces, setup, buffers, metadata, .. } = self;
+        let Self { ring, in_flight, namespaces, spec, buffers, metadata, .. } = self;
+        let options = &spec.nvme;
         ring.collect(done, |user_data, reported| {
             let tag = ring::tag_of(user_data);
             let CommandInFlight { length, checked } = in_flight[tag.index()];
@@ -366,7 +377,7 @@ impl SubmissionQueue for Passthrough {
             }
             match checked {
                 Some((file, first))
-                    if !is_sound(tag, length, (file, first), namespaces, setup, (buffers, metadata)) =>
+                    if !is_sound(tag, length, (file, first), namespaces, options, (buffers, metadata)) =>
                 {
                     -libc::EILSEQ
                 }
@@ -398,14 +409,14 @@ fn is_sound(
     length: i32,
     (file, first): (u32, u64),
     namespaces: &[Namespace],
-    setup: &NvmeSetup,
+    options: &NvmeOptions,
     (buffers, metadata): (&Buffers, &Option<Buffers>),
 ) -> bool {
     let namespace = &namespaces[file as usize];
     let Some(protection) = namespace.protection else { return true };
-    let blocks = ProtectedBlocks { namespace, setup, protection, start: first };
+    let blocks = ProtectedBlocks { namespace, options, protection, start: first };
     let Some(data) = buffers.peek(tag).and_then(|buffer| buffer.get(..length as usize)) else { return false };
-    let has_separate = namespace.separate_bytes(setup.device_protects) > 0;
+    let has_separate = namespace.separate_bytes(options.pi_act) > 0;
     let separate = metadata.as_ref().filter(|_| has_separate).and_then(|metadata| metadata.peek(tag));
     blocks.check(data, separate).is_ok()
 }
@@ -463,7 +474,7 @@ impl Target for Passthrough {
         if command != ZoneCommand::Report && !at.access().write {
             return Err(libc::EBADF);
         }
-        let unit = namespace.block_bytes(self.setup.device_protects);
+        let unit = namespace.block_bytes(self.spec.nvme.pi_act);
         let fd = at.live_fd().map_err(|errno| -errno)?;
         self.in_call.command_zone(file, (offset, length), self.clock.now(), || {
             namespace.command_zone(fd, unit, command, (offset, length))

@@ -6,7 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use object_wire::{
     ObjectMethod, ObjectRequest, RequestDate, RequestEncoder, ResponseError, ResponseHead, ResponseReader,
-    ResponseStep, short_message,
+    ResponseStep, StoreAccess, short_message,
 };
 use rustls::ClientConfig;
 use units::Nanos;
@@ -17,8 +17,8 @@ use super::tls;
 use crate::clock::MonotonicClock;
 use crate::error::{Error, ErrorKind};
 use crate::in_call::InCall;
-use crate::object_store::ObjectStoreSetup;
 use crate::thread;
+use target::spec::ObjectStoreOptions;
 
 /// Time without a byte from the server, or accepted by it, after which a request fails.
 const SILENCE_MAX: Nanos = Nanos::from_secs(30);
@@ -88,17 +88,24 @@ struct FailedAttempt {
 }
 
 impl StoreExchange {
-    pub(super) fn new(store: &ObjectStoreSetup, in_call: Arc<InCall>, clock: MonotonicClock) -> Result<Self, Error> {
-        let encoder = RequestEncoder::new(store.access.clone()).map_err(|error| {
+    pub(super) fn new(
+        options: &ObjectStoreOptions,
+        access: StoreAccess,
+        in_call: Arc<InCall>,
+        clock: MonotonicClock,
+    ) -> Result<Self, Error> {
+        let no_host = || Error::found(ErrorKind::Engine, "use", options.host.as_str(), "it is not a host");
+        let (host, port) = options.address().ok_or_else(no_host)?;
+        let encoder = RequestEncoder::new(access).map_err(|error| {
             let failed = Error::found(ErrorKind::Engine, "use", "the object store", error.to_string());
             failed.with_remedy("check the options http_*, and the environment variables that they name")
         })?;
         Ok(Self {
             encoder,
             reader: ResponseReader::new(),
-            tls: tls::config(store.tls)?,
-            host: store.host.clone(),
-            port: store.port,
+            tls: tls::config(options.encryption)?,
+            host: host.to_owned(),
+            port,
             connection: None,
             connections: 0,
             head: Vec::with_capacity(2048),

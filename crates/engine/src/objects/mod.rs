@@ -1,5 +1,6 @@
 //! The engine `http`: objects of a store, one request at a time over a connection that is kept.
 
+mod access;
 mod connection;
 mod exchange;
 mod failure;
@@ -11,16 +12,20 @@ use units::OpKind;
 use crate::buffers::Buffers;
 use crate::clock::MonotonicClock;
 use crate::error::{Error, ErrorKind};
-use crate::object_store::{FailedRequest, ObjectStoreSetup};
-use crate::setup::Setup;
+use crate::object_store::{FailedRequest, ObjectsOfWorker};
+use crate::opening::Opening;
 use crate::sync_target::Perform;
 use exchange::{StoreExchange, Transfer};
 use failure::RequestFailure;
-use object_wire::ObjectMethod;
+use object_wire::{ObjectMethod, StoreAccess};
 
 /// Objects of a store.
 pub(crate) struct Objects {
-    store: ObjectStoreSetup,
+    worker: ObjectsOfWorker,
+    access: StoreAccess,
+    /// Whether a file is one object, of which ranges are read.
+    ranged: bool,
+    verbosity: u32,
     exchange: StoreExchange,
     clock: MonotonicClock,
     /// Path of the current object.
@@ -32,32 +37,41 @@ impl Objects {
     ///
     /// # Errors
     /// Fails if credentials cannot stand in a request, or certificates cannot be read.
-    pub(crate) fn new(setup: &Setup) -> Result<Self, Error> {
-        let Some(store) = &setup.objects else {
+    pub(crate) fn new(setup: &Opening) -> Result<Self, Error> {
+        let Some(worker) = &setup.objects else {
             return Err(Error::found(ErrorKind::Engine, "set up", "the engine http", "it has no store"));
         };
         let in_call = setup.in_call.clone().unwrap_or_default();
-        let exchange = StoreExchange::new(store, in_call, setup.clock)?;
-        Ok(Self { store: store.clone(), exchange, clock: setup.clock, path: String::new() })
+        let options = &setup.spec.objects;
+        let access = access::of(options);
+        Ok(Self {
+            worker: worker.clone(),
+            exchange: StoreExchange::new(options, access.clone(), in_call, setup.clock)?,
+            access,
+            ranged: options.ranged,
+            verbosity: options.verbosity,
+            clock: setup.clock,
+            path: String::new(),
+        })
     }
 
     /// Executes an operation on an object. Returns the result as in a completion.
     fn execute(&mut self, op: &Op, transfer: Transfer<'_>) -> i32 {
-        let Some(objects) = self.store.objects.get(op.file as usize) else { return -libc::EBADF };
+        let Some(objects) = self.worker.objects.get(op.file as usize) else { return -libc::EBADF };
         if transfer.method() != ObjectMethod::Get && !objects.is_writable() {
             return -libc::EPERM;
         }
         self.path.clear();
         self.path.push_str(&objects.path);
-        if !self.store.ranged {
+        if !self.ranged {
             use std::fmt::Write;
             // Writing to a string cannot fail.
             let _ = write!(self.path, "_{}_{}", op.offset, op.length);
         }
-        let range = (self.store.ranged && transfer.method() == ObjectMethod::Get).then_some((op.offset, op.length));
+        let range = (self.ranged && transfer.method() == ObjectMethod::Get).then_some((op.offset, op.length));
         let (method, begun) = (transfer.method(), self.clock.now());
         let outcome = self.exchange.execute(&self.path, transfer, range);
-        if self.store.verbosity > 0 {
+        if self.verbosity > 0 {
             self.report(method, op, &outcome, self.clock.now().since(begun));
         }
         match outcome {
@@ -72,18 +86,18 @@ impl Objects {
     }
 
     fn url(&self, op: &Op) -> String {
-        let Some(objects) = self.store.objects.get(op.file as usize) else { return String::new() };
+        let Some(objects) = self.worker.objects.get(op.file as usize) else { return String::new() };
         let rest = self.path.strip_prefix(&objects.path).unwrap_or_default();
         format!("{}{rest}", objects.url)
     }
 
     #[cold]
     fn note(&self, method: ObjectMethod, op: &Op, failure: &RequestFailure) {
-        let access = &self.store.access;
-        let what = access.redacted(&failure.describe(method, access, self.store.ranged));
+        let access = &self.access;
+        let what = access.redacted(&failure.describe(method, access, self.ranged));
         let text = format!("{} {} failed: {what}", method.name(), units::printable(&self.url(op)));
         let (kind, file, offset) = (op.kind, op.file, op.offset);
-        self.store.journal.add_failure(FailedRequest { kind, file, offset, text });
+        self.worker.journal.add_failure(FailedRequest { kind, file, offset, text });
     }
 
     #[cold]
@@ -92,14 +106,14 @@ impl Objects {
             Ok(status) => format!("status {status}"),
             Err(failure) => failure.cause(),
         };
-        let more = if self.store.verbosity > 1 {
+        let more = if self.verbosity > 1 {
             let connections = self.exchange.connections();
             format!(", {} bytes in {took} over connection {connections}", op.length)
         } else {
             String::new()
         };
         let line = format!("{} {}: {answer}{more}", method.name(), self.url(op));
-        self.store.journal.add_line(units::printable(&self.store.access.redacted(&line)).into_owned());
+        self.worker.journal.add_line(units::printable(&self.access.redacted(&line)).into_owned());
     }
 }
 

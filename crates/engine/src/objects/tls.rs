@@ -10,7 +10,7 @@ use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme};
 
 use crate::error::{Error, ErrorKind};
-use crate::object_store::StoreTls;
+use target::spec::StoreEncryption;
 
 /// Where systems keep the authorities that they trust.
 const AUTHORITIES: [&str; 4] = [
@@ -24,11 +24,11 @@ const AUTHORITIES: [&str; 4] = [
 ///
 /// # Errors
 /// Fails if the authorities that the host trusts cannot be read.
-pub(super) fn config(tls: StoreTls) -> Result<Option<Arc<ClientConfig>>, Error> {
-    match tls {
-        StoreTls::Off => Ok(None),
-        StoreTls::Verified => trusting(roots()?).map(Some),
-        StoreTls::Unverified => {
+pub(super) fn config(encryption: StoreEncryption) -> Result<Option<Arc<ClientConfig>>, Error> {
+    match encryption {
+        StoreEncryption::Off => Ok(None),
+        StoreEncryption::On => trusting(roots()?).map(Some),
+        StoreEncryption::Insecure => {
             let provider = Arc::new(ring::default_provider());
             let verifier = Arc::new(AnyCertificate(Arc::clone(&provider)));
             let builder = builder(provider)?.dangerous().with_custom_certificate_verifier(verifier);

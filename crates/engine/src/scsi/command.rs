@@ -1,6 +1,6 @@
 //! SCSI commands as the devices take them (SBC-4).
 
-use crate::scsi_setup::ScsiWriteMode;
+use target::spec::ScsiWriteCommand;
 
 /// Largest address and length of commands of 10 bytes.
 const MAX_ADDRESS_10: u64 = u32::MAX as u64;
@@ -62,17 +62,17 @@ impl Cdb {
     }
 
     /// Returns the command of a write. Modes that compare or verify ignore `fua`, as in fio.
-    pub(super) fn write(mode: ScsiWriteMode, fua: bool, stream: u16, address: u64, blocks: u32) -> Self {
+    pub(super) fn write(mode: ScsiWriteCommand, fua: bool, stream: u16, address: u64, blocks: u32) -> Self {
         let fua = if fua { FUA } else { 0 };
         match mode {
-            ScsiWriteMode::Write => Self::ranged((0x2a, 0x8a), fua, address, blocks),
-            ScsiWriteMode::WriteAndVerify => Self::ranged((0x2e, 0x8e), 0, address, blocks),
-            ScsiWriteMode::WriteSame => Self::ranged((0x41, 0x93), 0, address, blocks),
-            ScsiWriteMode::WriteSameWithoutData => Self::ranged_16(0x93, NDOB, address, blocks),
-            ScsiWriteMode::VerifyMedium => Self::ranged((0x2f, 0x8f), 0, address, blocks),
-            ScsiWriteMode::VerifyData => Self::ranged((0x2f, 0x8f), 0b01 << 1, address, blocks),
-            ScsiWriteMode::VerifySame => Self::ranged((0x2f, 0x8f), 0b11 << 1, address, blocks),
-            ScsiWriteMode::WriteStream => {
+            ScsiWriteCommand::Write => Self::ranged((0x2a, 0x8a), fua, address, blocks),
+            ScsiWriteCommand::WriteAndVerify => Self::ranged((0x2e, 0x8e), 0, address, blocks),
+            ScsiWriteCommand::WriteSame => Self::ranged((0x41, 0x93), 0, address, blocks),
+            ScsiWriteCommand::WriteSameNdob => Self::ranged_16(0x93, NDOB, address, blocks),
+            ScsiWriteCommand::VerifyMedium => Self::ranged((0x2f, 0x8f), 0, address, blocks),
+            ScsiWriteCommand::VerifyData => Self::ranged((0x2f, 0x8f), 0b01 << 1, address, blocks),
+            ScsiWriteCommand::VerifySame => Self::ranged((0x2f, 0x8f), 0b11 << 1, address, blocks),
+            ScsiWriteCommand::WriteStream => {
                 let mut command = Self::ranged_16(0x9a, fua, address, 0);
                 command.bytes[10..12].copy_from_slice(&stream.to_be_bytes());
                 command.bytes[12..14].copy_from_slice(&(blocks as u16).to_be_bytes());
@@ -147,7 +147,7 @@ mod tests {
         assert_eq!(bytes(Cdb::read(true, u64::from(u32::MAX), 0xffff))[..2], [0x28, 8]);
         assert_eq!(bytes(Cdb::read(true, 0x1_0000_0000, 8)), [0x88, 8, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 8, 0, 0]);
         assert_eq!(bytes(Cdb::read(false, 7, 0x1_0000)), [0x88, 0, 0, 0, 0, 0, 0, 0, 0, 7, 0, 1, 0, 0, 0, 0]);
-        let write = |address| bytes(Cdb::write(ScsiWriteMode::Write, true, 0, address, 1))[..2].to_vec();
+        let write = |address| bytes(Cdb::write(ScsiWriteCommand::Write, true, 0, address, 1))[..2].to_vec();
         assert_eq!((write(1), write(1 << 32)), (vec![0x2a, 8], vec![0x8a, 8]));
     }
 
@@ -155,18 +155,18 @@ mod tests {
     fn each_write_mode_has_its_command() {
         let of = |mode, address| bytes(Cdb::write(mode, true, 0, address, 2));
         let small = |mode| of(mode, 5);
-        assert_eq!(small(ScsiWriteMode::WriteAndVerify), [0x2e, 0, 0, 0, 0, 5, 0, 0, 2, 0]);
-        assert_eq!(small(ScsiWriteMode::WriteSame), [0x41, 0, 0, 0, 0, 5, 0, 0, 2, 0]);
-        assert_eq!(small(ScsiWriteMode::VerifyMedium), [0x2f, 0, 0, 0, 0, 5, 0, 0, 2, 0]);
-        assert_eq!(small(ScsiWriteMode::VerifyData)[..2], [0x2f, 2]);
-        assert_eq!(small(ScsiWriteMode::VerifySame)[..2], [0x2f, 6]);
-        assert_eq!(small(ScsiWriteMode::WriteSameWithoutData), [0x93, 1, 0, 0, 0, 0, 0, 0, 0, 5, 0, 0, 0, 2, 0, 0]);
+        assert_eq!(small(ScsiWriteCommand::WriteAndVerify), [0x2e, 0, 0, 0, 0, 5, 0, 0, 2, 0]);
+        assert_eq!(small(ScsiWriteCommand::WriteSame), [0x41, 0, 0, 0, 0, 5, 0, 0, 2, 0]);
+        assert_eq!(small(ScsiWriteCommand::VerifyMedium), [0x2f, 0, 0, 0, 0, 5, 0, 0, 2, 0]);
+        assert_eq!(small(ScsiWriteCommand::VerifyData)[..2], [0x2f, 2]);
+        assert_eq!(small(ScsiWriteCommand::VerifySame)[..2], [0x2f, 6]);
+        assert_eq!(small(ScsiWriteCommand::WriteSameNdob), [0x93, 1, 0, 0, 0, 0, 0, 0, 0, 5, 0, 0, 0, 2, 0, 0]);
         let large: Vec<u8> = [
-            ScsiWriteMode::WriteAndVerify,
-            ScsiWriteMode::WriteSame,
-            ScsiWriteMode::VerifyMedium,
-            ScsiWriteMode::VerifyData,
-            ScsiWriteMode::VerifySame,
+            ScsiWriteCommand::WriteAndVerify,
+            ScsiWriteCommand::WriteSame,
+            ScsiWriteCommand::VerifyMedium,
+            ScsiWriteCommand::VerifyData,
+            ScsiWriteCommand::VerifySame,
         ]
         .into_iter()
         .map(|mode| of(mode, 1 << 40)[0])
@@ -178,9 +178,9 @@ mod tests {
     fn streams_are_opened_used_and_closed() {
         assert_eq!(bytes(Cdb::stream_control(None)), [0x9e, 0x34, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 8, 0, 0]);
         assert_eq!(bytes(Cdb::stream_control(Some(0x0102))), [0x9e, 0x54, 0, 0, 1, 2, 0, 0, 0, 0, 0, 0, 0, 8, 0, 0]);
-        let write = Cdb::write(ScsiWriteMode::WriteStream, true, 0x0304, 0x0506, 0x0708);
+        let write = Cdb::write(ScsiWriteCommand::WriteStream, true, 0x0304, 0x0506, 0x0708);
         assert_eq!(bytes(write), [0x9a, 8, 0, 0, 0, 0, 0, 0, 5, 6, 3, 4, 7, 8, 0, 0]);
-        assert_eq!(ScsiWriteMode::WriteStream.max_blocks(), 0xffff);
+        assert_eq!(ScsiWriteCommand::WriteStream.max_blocks(), 0xffff);
     }
 
     #[test]
@@ -195,16 +195,16 @@ mod tests {
 
     #[test]
     fn what_a_write_transfers_depends_on_its_mode() {
-        let transferred = |mode: ScsiWriteMode| mode.transferred(8192, 512);
+        let transferred = |mode: ScsiWriteCommand| mode.transferred(8192, 512);
         assert_eq!(
             [
-                ScsiWriteMode::Write,
-                ScsiWriteMode::WriteAndVerify,
-                ScsiWriteMode::VerifyData,
-                ScsiWriteMode::WriteSame,
-                ScsiWriteMode::VerifySame,
-                ScsiWriteMode::WriteSameWithoutData,
-                ScsiWriteMode::VerifyMedium,
+                ScsiWriteCommand::Write,
+                ScsiWriteCommand::WriteAndVerify,
+                ScsiWriteCommand::VerifyData,
+                ScsiWriteCommand::WriteSame,
+                ScsiWriteCommand::VerifySame,
+                ScsiWriteCommand::WriteSameNdob,
+                ScsiWriteCommand::VerifyMedium,
             ]
             .map(transferred),
             [8192, 8192, 8192, 512, 512, 0, 0]

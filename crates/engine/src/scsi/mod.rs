@@ -12,8 +12,6 @@ use std::path::Path;
 pub use device::{ScsiDevice, check};
 pub(crate) use target::Scsi;
 
-pub use crate::scsi_setup::{ScsiDisk, ScsiSetup, ScsiWriteMode};
-
 use crate::gate::{FileIdentity, scsi_block_of};
 
 /// Returns the size of a SCSI disk in bytes as the kernel knows it; `None` for anything else.

@@ -4,17 +4,19 @@ use std::collections::VecDeque;
 use std::os::fd::{AsRawFd, RawFd};
 use std::sync::Arc;
 
+use target::spec::ScsiWriteCommand;
 use target::{Completion, Op, Tag, Target, WriteBackSource};
 use units::{Nanos, OpKind};
 
 use super::command::{Cdb, unmap_parameters};
+use super::device::{ScsiDevice, ScsiDisk};
 use super::sg_io::{CommandOutcome, DataDirection, ScsiRequest, system_error, take_completion};
 use crate::buffers::Buffers;
 use crate::clock::{self, MonotonicClock};
 use crate::error::{Error, ErrorKind};
 use crate::in_call::InCall;
-use crate::scsi_setup::{ScsiDisk, ScsiSetup};
-use crate::setup::Setup;
+use crate::opening::Opening;
+use crate::opening::TargetFailure;
 use crate::slots::EngineSlots;
 use crate::thread;
 
@@ -31,7 +33,10 @@ struct DeviceQueue {
 
 /// A target of SCSI disks.
 pub(crate) struct Scsi {
-    setup: ScsiSetup,
+    write_command: ScsiWriteCommand,
+    read_fua: bool,
+    write_fua: bool,
+    failure: Arc<TargetFailure>,
     polls: bool,
     queues: Vec<DeviceQueue>,
     /// One for each tag. They do not move while the kernel uses them.
@@ -50,17 +55,24 @@ impl Scsi {
     ///
     /// # Errors
     /// Fails if memory for the buffers cannot be allocated.
-    pub(crate) fn new(setup: &Setup) -> Result<Self, Error> {
-        let missing = || Error::found(ErrorKind::Engine, "set up", "sg", "there are no disks");
-        let scsi = setup.scsi.clone().ok_or_else(missing)?;
+    pub(crate) fn new(setup: &Opening) -> Result<Self, Error> {
+        if setup.disks.is_empty() {
+            return Err(Error::found(ErrorKind::Engine, "set up", "sg", "there are no disks"));
+        }
         let depth = setup.depth as usize;
-        let queue =
-            |disk: &ScsiDisk| DeviceQueue { disk: disk.clone(), waiting: VecDeque::with_capacity(depth), in_kernel: 0 };
+        let queue = |device: &Arc<ScsiDevice>| DeviceQueue {
+            disk: device.disk(),
+            waiting: VecDeque::with_capacity(depth),
+            in_kernel: 0,
+        };
         Ok(Self {
-            queues: scsi.disks.iter().map(queue).collect(),
-            events: Vec::with_capacity(scsi.disks.len()),
-            setup: scsi,
-            polls: setup.hipri,
+            queues: setup.disks.iter().map(queue).collect(),
+            events: Vec::with_capacity(setup.disks.len()),
+            write_command: setup.spec.scsi.write_command,
+            read_fua: setup.spec.read_fua,
+            write_fua: setup.spec.write_fua,
+            failure: Arc::clone(&setup.failure),
+            polls: setup.spec.hipri,
             requests: (0..depth).map(|_| ScsiRequest::new()).collect(),
             operations: vec![None; depth],
             slots: EngineSlots::new(setup.depth),
@@ -88,7 +100,7 @@ impl Scsi {
         let start = self.buffers.span(op.tag, op.skip, op.length).ok_or(-libc::EINVAL);
         match op.kind {
             OpKind::Read => {
-                request.prepare(Cdb::read(self.setup.read_fua, address, blocks));
+                request.prepare(Cdb::read(self.read_fua, address, blocks));
                 // SAFETY: the buffer of the tag has these bytes, and is not used while the tag is in flight.
                 unsafe { request.transfer(DataDirection::FromDevice, start?, op.length) };
             }
@@ -100,11 +112,11 @@ impl Scsi {
                 return Ok(());
             }
             _ => {
-                let mode = self.setup.write_mode;
+                let mode = self.write_command;
                 if blocks > mode.max_blocks() {
                     return Err(-libc::EINVAL);
                 }
-                request.prepare(Cdb::write(mode, self.setup.write_fua, disk.stream, address, blocks));
+                request.prepare(Cdb::write(mode, self.write_fua, disk.stream, address, blocks));
                 let bytes = mode.transferred(op.length, unit);
                 // SAFETY: as above; no mode transfers more than the operation has.
                 unsafe { request.transfer(DataDirection::ToDevice, start?, bytes) };
@@ -144,7 +156,7 @@ impl Scsi {
 
     #[cold]
     fn record(&self, reason: String) {
-        let _ = self.setup.failure.set(reason);
+        let _ = self.failure.reason.set(reason);
     }
 
     fn finish(&mut self, op: &Op, result: i32) {

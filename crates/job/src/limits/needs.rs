@@ -4,7 +4,7 @@ use units::{Bytes, Nanos, grouped};
 
 use super::{DELAY_DAYS_MAX, FILES_MAX, IN_FLIGHT_MAX, WORKERS_MAX};
 use crate::diagnostic::Diagnostic;
-use crate::model::{Engine, Job, Plan};
+use crate::model::{EngineKind, Job, Plan};
 
 /// Alignment of buffers in bytes, at least.
 const BUFFER_ALIGN_BYTES: u64 = 4096;
@@ -109,8 +109,8 @@ impl Needs {
         let depth = depth(job);
         let helpers = if capacity.buffers { helpers(job) } else { 0 };
         let nrfiles = files(job);
-        let engine = job.engine.engine;
-        let has_files = !engine.has_no_storage() && !engine.is_remote() && engine != Engine::Model;
+        let engine = job.engine.kind;
+        let has_files = !engine.has_no_storage() && !engine.is_remote() && engine != EngineKind::Model;
         let on_files = has_files && engine.name_call().is_none();
         let open = if on_files { u64::from(job.files.openfiles.unwrap_or(u32::MAX)).min(nrfiles) } else { 0 };
         let logs = &job.stats;
@@ -119,12 +119,14 @@ impl Needs {
         let log_files: u64 = log_files.iter().filter(|(log, _)| log.is_some()).map(|(_, files)| files).sum();
         let logs_operations = log_files > 0 && logs.log_avg == Nanos::ZERO;
         let log_bytes = if logs_operations { LOG_BYTES } else { 0 };
-        let has_ring =
-            matches!(job.engine.engine, Engine::IoUring | Engine::IoUringCmd | Engine::Posixaio | Engine::Nbd);
+        let has_ring = matches!(
+            job.engine.kind,
+            EngineKind::IoUring | EngineKind::IoUringCmd | EngineKind::Posixaio | EngineKind::Nbd
+        );
         let (ring_mappings, ring_descriptors) = if has_ring { (RING_MAPPINGS, RING_DESCRIPTORS) } else { (0, 0) };
-        let connections = u64::from(job.engine.engine.is_of_objects());
-        let pipe_descriptors = connections + if job.engine.engine == Engine::Splice { PIPE_DESCRIPTORS } else { 0 };
-        let mapped = if job.engine.engine == Engine::Mmap { nrfiles } else { 0 };
+        let connections = u64::from(job.engine.kind.is_of_objects());
+        let pipe_descriptors = connections + if job.engine.kind == EngineKind::Splice { PIPE_DESCRIPTORS } else { 0 };
+        let mapped = if job.engine.kind == EngineKind::Mmap { nrfiles } else { 0 };
         let buffers = if capacity.buffers { depth.saturating_mul(buffer_bytes(job)) } else { 0 };
         let locked = if capacity.buffers { job.host.lockmem.get() } else { 0 };
         let (worker_bytes, copies) =
@@ -209,9 +211,9 @@ fn files(job: &Job) -> u64 {
 /// Counts the files of all jobs that may write. Clones share named files; each clone generates its own unnamed ones.
 fn held_files(plan: &Plan) -> u64 {
     let of = |job: &Job| {
-        let engine = job.engine.engine;
+        let engine = job.engine.kind;
         let (direction, on_files) =
-            (job.pattern.direction, !engine.has_no_storage() && !engine.is_of_objects() && engine != Engine::Model);
+            (job.pattern.direction, !engine.has_no_storage() && !engine.is_of_objects() && engine != EngineKind::Model);
         let writes = on_files && (direction.writes() || direction.trims()) && !job.verify.only;
         match job.files.filenames.len() as u64 {
             _ if !writes => 0,
@@ -443,7 +445,7 @@ fn check_each(plan: &Plan, capacity: &Capacity) -> Vec<Excess> {
         found.push(Excess { job: index, option, diagnostic });
     };
     for (index, job) in plan.jobs.iter().enumerate() {
-        let ring = matches!(job.engine.engine, Engine::IoUring | Engine::IoUringCmd | Engine::Posixaio);
+        let ring = matches!(job.engine.kind, EngineKind::IoUring | EngineKind::IoUringCmd | EngineKind::Posixaio);
         if let Some(limit) = capacity.ring_entries.as_ref().filter(|limit| ring && depth(job) > limit.most) {
             let message = format!(
                 "job `{}` keeps {} operations in flight, but a ring takes {}: {}",

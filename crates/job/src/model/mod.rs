@@ -2,42 +2,27 @@
 //!
 //! Sizes are in bytes, times in nanoseconds, percentages whole numbers. Names are fio's where fio has one.
 
-mod defragment;
-mod engine;
 mod files;
 mod goals;
 mod host_attributes;
 mod hosts;
-mod network;
-mod nvme;
-mod object_store;
 mod pattern;
 mod priority;
-mod processor;
-mod program;
 mod ranks;
 mod replay;
-mod scsi;
 mod verify;
 
-pub use defragment::DefragmentOptions;
-pub use engine::{BufferMemory, Engine, EngineOptions, NameAction, NameCall, StatCall};
 pub use files::{CacheHint, Fallocate, FileLocking, FileOptions, FileOrder, FileService, OpenSync, WriteHint};
 pub use goals::{FlowOptions, LatencyTarget, RateFloors, SteadyMeasure, SteadyState};
 pub use host_attributes::{ControlGroupOptions, HostAttributes, NumaMemory, NumaNodes};
 pub use hosts::PlanHosts;
-pub use network::{NetworkOptions, NetworkProtocol};
-pub use nvme::{NvmeOptions, NvmeWrite, PlacementKind, PlacementOptions, PlacementSelect, ProtectionFields};
-pub use object_store::{ObjectStoreMode, ObjectStoreOptions, Secret, StoreEncryption};
 pub use pattern::{
     BlockSizes, Direction, Distribution, Generator, Pattern, Preconditioning, StridedZones, ZonedOptions,
 };
 pub use priority::{CommandPriorities, IoPriority, PriorityRule, PriorityShare};
-pub use processor::{ProcessorLoad, ProcessorWork};
-pub use program::ProgramOptions;
 pub use ranks::{JobRanks, RankPart, RankRanges, RankShare, RankTable, SplitKind};
 pub use replay::{MergedInput, ReplayFacts, ReplayFit, ReplayLoop, ReplayOptions, ReplaySkip, TraceMerge};
-pub use scsi::{ScsiOptions, ScsiWriteCommand};
+pub use target::spec::*;
 pub use verify::*;
 
 use std::collections::BTreeSet;
@@ -77,7 +62,9 @@ pub struct Job {
     /// What the job asks of the host for its workers.
     pub host: HostAttributes,
     /// Engine and its options.
-    pub engine: EngineOptions,
+    pub engine: EngineSpec,
+    /// Priorities of single operations (`cmdprio*`).
+    pub command_priorities: CommandPriorities,
     /// Files and how they are created.
     pub files: FileOptions,
     /// Region of the files, amount of data and run time.
@@ -303,7 +290,7 @@ impl Job {
     #[must_use]
     pub fn donor_path(&self, clone: u32) -> Option<String> {
         let donor = &self.engine.defragment.donor;
-        if self.engine.engine != Engine::E4defrag || donor.is_empty() {
+        if self.engine.kind != EngineKind::E4defrag || donor.is_empty() {
             return None;
         }
         let directories = &self.files.directories;
@@ -327,7 +314,7 @@ impl Job {
     /// Reports whether more than one operation can be in flight.
     #[must_use]
     pub fn has_queue(&self) -> bool {
-        self.engine.engine.is_async() || self.engine.offloads
+        self.engine.kind.is_async() || self.engine.offloads
     }
 
     /// Returns the queue depth of each worker.
@@ -350,7 +337,7 @@ impl Job {
     /// Reports whether operations go through a queue in fio, whatever their number.
     #[must_use]
     pub fn is_queued(&self) -> bool {
-        self.engine.engine.is_async() && (self.engine.engine != Engine::Null || self.pace.iodepth > 1)
+        self.engine.kind.is_async() && (self.engine.kind != EngineKind::Null || self.pace.iodepth > 1)
     }
 
     /// Reports whether the job writes until the device or filesystem is full.

@@ -89,7 +89,7 @@ impl Job {
     /// Returns which reads and which writes have a priority.
     #[must_use]
     pub fn priority_rules(&self) -> [Vec<PriorityRule>; 2] {
-        [0, 1].map(|slot| self.engine.priorities.rules(slot))
+        [0, 1].map(|slot| self.command_priorities.rules(slot))
     }
 
     /// Returns the priorities that operations can have, without duplicates: first that of the process. Empty if no

@@ -194,7 +194,7 @@ impl Plan {
             group += if number == 0 { job.ranks.groups_skipped } else { job.groups_after_last() };
             let selected = ranks.ranks_of(job)?;
             let Ok(index) = selected.binary_search(&rank) else {
-                if !ranks.is_simulated && job.needs_data() && !job.engine.engine.is_remote() {
+                if !ranks.is_simulated && job.needs_data() && !job.engine.kind.is_remote() {
                     plan.needed_by_ranks.extend(job.files.filenames.clone());
                 }
                 continue;

@@ -4,7 +4,7 @@ use super::foreign;
 use super::spec::OptionKind::{Int, Text, Word};
 use super::spec::{ANY, OptionSpec, accepted, int, special, switch, word};
 use crate::draft::JobDraft;
-use crate::model::{BufferMemory, Engine};
+use crate::model::{BufferMemory, EngineKind};
 use crate::read::Findings;
 
 pub(super) static OPTIONS: &[OptionSpec] = &[
@@ -100,8 +100,8 @@ fn memory(word: &str) -> BufferMemory {
 }
 
 /// All engines that Fathom supports.
-pub(crate) const ENGINES: [Engine; 29] = {
-    use Engine::{
+pub(crate) const ENGINES: [EngineKind; 29] = {
+    use EngineKind::{
         Cpuio, Dircreate, Dirdelete, Dirstat, E4defrag, Exec, Falloc, Filecreate, Filedelete, Filestat, Ftruncate,
         Http, IoUring, IoUringCmd, Libaio, Mmap, Model, Nbd, Net, Netsplice, Null, Posixaio, Psync, Pvsync, Pvsync2,
         Sg, Splice, Sync, Vsync,
@@ -115,14 +115,14 @@ pub(crate) const ENGINES: [Engine; 29] = {
 
 /// Resolves an alias of an engine. As in fio, any name that begins with `aio` or `linuxaio` is libaio.
 pub(crate) fn engine_name(name: &str) -> &str {
-    if ["aio", "linuxaio"].iter().any(|alias| name.starts_with(alias)) { Engine::Libaio.name() } else { name }
+    if ["aio", "linuxaio"].iter().any(|alias| name.starts_with(alias)) { EngineKind::Libaio.name() } else { name }
 }
 
 fn ioengine(draft: &mut JobDraft, text: &str, findings: &mut Findings) {
     // As in fio, what follows a colon is for the engine.
     let name = engine_name(text.split(':').next().unwrap_or(text));
     if let Some(engine) = ENGINES.into_iter().find(|engine| engine.name() == name) {
-        draft.job.engine.engine = engine;
+        draft.job.engine.kind = engine;
         draft.engine_known = true;
         return;
     }
@@ -137,7 +137,7 @@ fn ioengine(draft: &mut JobDraft, text: &str, findings: &mut Findings) {
             .remedy(foreign.remedy);
         return;
     }
-    let names = ENGINES.map(Engine::name);
+    let names = ENGINES.map(EngineKind::name);
     let finding = findings.fault(0..text.len(), "unknown-value", format!("there is no engine `{name}`"));
     match units::closest(name.trim(), names.into_iter()) {
         Some(near) => finding.remedy(format!("write `{near}`")),

@@ -74,18 +74,18 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
     .default("100")
     .engines(&["pvsync2"]),
     priority("cmdprio_percentage", (0, 100), "Percentage of operations with a priority, for reads and writes.", |d| {
-        &mut d.job.engine.priorities.percentage
+        &mut d.job.command_priorities.percentage
     })
     .default("0"),
     priority("cmdprio_class", (1, 3), "I/O priority class of those operations; 1, real time, by default.", |d| {
-        &mut d.job.engine.priorities.class
+        &mut d.job.command_priorities.class
     }),
     priority("cmdprio_hint", (0, 1023), "I/O priority hint of those operations.", |d| {
-        &mut d.job.engine.priorities.hint
+        &mut d.job.command_priorities.hint
     })
     .default("0"),
     priority("cmdprio", (0, 7), "I/O priority level of those operations; 0 is the highest.", |d| {
-        &mut d.job.engine.priorities.level
+        &mut d.job.command_priorities.level
     })
     .default("0"),
     special(
@@ -338,6 +338,6 @@ fn cmdprio_bssplit(draft: &mut JobDraft, text: &str, findings: &mut Findings) {
         let Some(shares) = findings.within(start, |findings| priorities::shares(part, kb_base, findings)) else {
             continue;
         };
-        JobDraft::fill(&mut draft.job.engine.priorities.split, slot, slot + 1 == parts.len(), &shares);
+        JobDraft::fill(&mut draft.job.command_priorities.split, slot, slot + 1 == parts.len(), &shares);
     }
 }

@@ -1,7 +1,7 @@
 //! Splits a depth over workers.
 
 use analyse::knee::{Curve, Fit};
-use job::{Engine, Job, Plan};
+use job::{EngineKind, Job, Plan};
 use report::sweep::SweepAdvice;
 use units::requests_in_flight;
 
@@ -65,8 +65,8 @@ fn fio_line(plan: &Plan, job: &Job, iodepth: u32, numjobs: u32) -> Option<String
         let all = plan.globals.iter().chain(&job.echo);
         all.filter(|(known, _)| known == name).map(|(_, value)| value.clone()).next_back()
     };
-    let modelled = job.engine.engine == Engine::Model;
-    let engine = if modelled { "io_uring" } else { job.engine.engine.name() };
+    let modelled = job.engine.kind == EngineKind::Model;
+    let engine = if modelled { "io_uring" } else { job.engine.kind.name() };
     let target = match given("filename") {
         Some(name) => Some(name),
         None if modelled => Some("/dev/DISK".to_owned()),

@@ -211,7 +211,7 @@ impl<'q> PreparedSweep<'q> {
             settings: self.settings.clone(),
             target: job.target(),
             load: record::Declared::load_of(job),
-            engine: job.engine.engine.name().to_owned(),
+            engine: job.engine.kind.name().to_owned(),
             direct: job.engine.direct,
             virtual_time: self.is_virtual(),
             spent_s: search.spent_s(),

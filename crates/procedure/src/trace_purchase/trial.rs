@@ -1,6 +1,6 @@
 //! Replays of a trace on candidates.
 
-use job::{Engine, Job, Plan, ReplayFacts, ReplayLoop, ReplayOptions};
+use job::{EngineKind, Job, Plan, ReplayFacts, ReplayLoop, ReplayOptions};
 use plan::replay::{ReplayResult, ReplayTrial};
 use record::Run;
 use runner::{NullObserver, RunControl, RunOptions, Runner, Seeds};
@@ -61,7 +61,7 @@ impl TraceReplayer<'_> {
 
     fn plan(&self, trial: &ReplayTrial) -> Plan {
         let mut job = Job { name: "replay".to_owned(), ..Job::default() };
-        (job.engine.engine, job.engine.direct) = (Engine::Model, true);
+        (job.engine.kind, job.engine.direct) = (EngineKind::Model, true);
         job.engine.volume = Some(trial.volume.clone());
         let speed_ppm = Some((trial.speed * ReplayOptions::ORIGINAL_SPEED as f64).round().max(1.0) as u64);
         job.replay = Some(ReplayOptions { speed_ppm, chooses_depth: true, ..self.options.clone() });

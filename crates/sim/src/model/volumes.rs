@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use job::limits::{self, Capacity};
-use job::{Diagnostic, Engine, Job, Place, Plan};
+use job::{Diagnostic, EngineKind, Job, Place, Plan};
 use runner::{Environment, problems};
 use volume::Spec;
 use volume::catalogue::{self, Problem};
@@ -27,7 +27,7 @@ pub enum Use {
 /// job.
 #[must_use]
 pub fn used(plan: &Plan) -> Use {
-    let is_modelled = |job: &&Job| job.engine.engine == Engine::Model || job.engine.volume.is_some();
+    let is_modelled = |job: &&Job| job.engine.kind == EngineKind::Model || job.engine.volume.is_some();
     let modelled = plan.jobs.iter().filter(is_modelled).count();
     match modelled {
         0 => Use::Nowhere,
@@ -115,7 +115,7 @@ impl Environment for Volumes {
     }
 
     fn check(&self, job: &Job) -> Result<(), WorkloadError> {
-        let engine = job.engine.engine;
+        let engine = job.engine.kind;
         if engine.is_of_network() {
             let message = format!(
                 "the engine {} measures a connection, and a model is of a volume\nhelp: run the job without a model, or \
@@ -130,7 +130,7 @@ impl Environment for Volumes {
             return Err(WorkloadError { option: "ioengine", message: message.to_owned() });
         }
         if engine.moves_nothing() {
-            let what = if engine == Engine::Cpuio { "loads a processor" } else { "runs a program" };
+            let what = if engine == EngineKind::Cpuio { "loads a processor" } else { "runs a program" };
             let message = format!(
                 "the engine {} {what}, and a model is of a volume\nhelp: run the job without a model",
                 engine.name()

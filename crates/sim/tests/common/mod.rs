@@ -120,9 +120,9 @@ pub(crate) fn limited(latency: Nanos, bytes_per_sec: u64) -> Spec {
 
 /// Reports whether the options make a job bypass the page cache: `ioengine=model` and `direct=1` do.
 fn buffered(job: &Job) -> Option<Buffered> {
-    let past = job.engine.direct || job.engine.engine == job::Engine::Model;
+    let past = job.engine.direct || job.engine.kind == job::EngineKind::Model;
     (!past).then(|| Buffered {
-        blocking: job.engine.engine != job::Engine::IoUring,
+        blocking: job.engine.kind != job::EngineKind::IoUring,
         durable: job.files.open_sync != job::OpenSync::None,
         advice: if job.pattern.random { AccessAdvice::Random } else { AccessAdvice::Sequential },
     })

@@ -1,6 +1,6 @@
 //! Repeats writes as reads, for verification.
 
-use job::{Direction, Engine, Job};
+use job::{Direction, EngineKind, Job};
 use units::{Nanos, OpKind};
 
 use super::{Issuer, IssuerInputs, IssuerPhase};
@@ -11,7 +11,7 @@ use crate::verify::{LatestWrites, PassRange};
 /// Reports whether reads may come from a cache that the job invalidates. Mappings use the page cache even with
 /// `direct`.
 pub(super) fn caches(job: &Job) -> bool {
-    job.files.invalidate && (!job.engine.direct || job.engine.engine == Engine::Mmap)
+    job.files.invalidate && (!job.engine.direct || job.engine.kind == EngineKind::Mmap)
 }
 
 /// Writes still to be read back.

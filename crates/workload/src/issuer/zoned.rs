@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use job::Engine;
+use job::EngineKind;
 use units::{Nanos, OpKind, ZoneCommand};
 
 use super::replay::{Replay, caches};
@@ -81,7 +81,7 @@ impl Issuer {
                     most => most,
                 },
                 job_max_written: zoned.job_max_open,
-                is_ordered: table.is_emulated() || job.engine.engine == Engine::Libaio,
+                is_ordered: table.is_emulated() || job.engine.kind == EngineKind::Libaio,
                 resets: !verifies,
                 writes_remainder: zoned.writes_remainder,
                 read_beyond_wp: zoned.read_beyond_wp,

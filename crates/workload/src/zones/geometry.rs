@@ -90,7 +90,7 @@ fn fit_to_device(
     let is_sequential = used.iter().any(|zone| zone.kind == ZoneKind::Sequential);
     let operations = Operations::of(job);
     // Commands use no page cache.
-    let is_direct = job.engine.direct || job.engine.engine == job::Engine::IoUringCmd;
+    let is_direct = job.engine.direct || job.engine.kind == job::EngineKind::IoUringCmd;
     if is_sequential && operations.write && !is_direct {
         let message = format!(
             "{} takes writes only at the write pointers of its zones, and the page cache changes their order\nhelp: \

@@ -1,13 +1,28 @@
-//! Engines and their options.
+//! What carries out the operations of a worker, with all its settings.
+//!
+//! An [`EngineSpec`] is filled by `job` and consumed by `engine`: nothing between them translates it. Options may stand
+//! before `ioengine`, and those of a global section hold for jobs of several engines, so it has the settings of all of them,
+//! and [`EngineKind`] chooses.
 
-use super::{
-    CommandPriorities, DefragmentOptions, NetworkOptions, NvmeOptions, ObjectStoreOptions, ProcessorLoad,
-    ProgramOptions, ScsiOptions,
-};
+mod defragment;
+mod network;
+mod nvme;
+mod object_store;
+mod processor;
+mod program;
+mod scsi;
+
+pub use defragment::DefragmentOptions;
+pub use network::{NetworkOptions, NetworkProtocol};
+pub use nvme::{NvmeOptions, NvmeWrite, PlacementKind, PlacementOptions, PlacementSelect, ProtectionFields};
+pub use object_store::{ObjectStoreMode, ObjectStoreOptions, Secret, StoreEncryption};
+pub use processor::{ProcessorLoad, ProcessorWork};
+pub use program::ProgramOptions;
+pub use scsi::{ScsiOptions, ScsiWriteCommand};
 
 /// Engines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Engine {
+pub enum EngineKind {
     /// Linux `io_uring`.
     IoUring,
     /// NVMe commands through `io_uring`, past the block layer.
@@ -101,7 +116,21 @@ pub enum StatCall {
     Statx,
 }
 
-impl Engine {
+impl EngineKind {
+    /// All engines that need nothing but files, and `null`.
+    pub const ON_FILES: [Self; 10] = [
+        Self::IoUring,
+        Self::Libaio,
+        Self::Psync,
+        Self::Sync,
+        Self::Vsync,
+        Self::Pvsync,
+        Self::Pvsync2,
+        Self::Splice,
+        Self::Mmap,
+        Self::Null,
+    ];
+
     /// Returns fio's name of the engine.
     #[must_use]
     pub const fn name(self) -> &'static str {
@@ -183,6 +212,12 @@ impl Engine {
         matches!(self, Self::Null) || self.moves_nothing() || self.is_of_network()
     }
 
+    /// Reports whether the job's files are files of this host, which can be removed after it.
+    #[must_use]
+    pub const fn has_files(self) -> bool {
+        !self.has_no_storage() && !self.is_of_objects() && !matches!(self, Self::IoUringCmd | Self::Sg)
+    }
+
     /// Reports whether operations change metadata only: of names, or the size or allocation of files.
     #[must_use]
     pub const fn is_of_metadata(self) -> bool {
@@ -227,11 +262,11 @@ impl Engine {
     }
 }
 
-/// Options of the engine.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct EngineOptions {
+/// An engine and its settings.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EngineSpec {
     /// The engine.
-    pub engine: Engine,
+    pub kind: EngineKind,
     /// `O_DIRECT`: bypass the page cache.
     pub direct: bool,
     /// Submission by helper threads, one for each operation in flight (`io_submit_mode=offload`).
@@ -266,8 +301,6 @@ pub struct EngineOptions {
     pub atomic: bool,
     /// Percentage of the operations that are polled, with `hipri` and `pvsync2`.
     pub hipri_percentage: u32,
-    /// Priorities of single operations (`cmdprio*`).
-    pub priorities: CommandPriorities,
     /// Mappings use transparent huge pages (`thp`).
     pub thp: bool,
     /// Size of the huge pages of buffers, in bytes (`hugepage-size`).
@@ -292,6 +325,51 @@ pub struct EngineOptions {
     pub scsi: ScsiOptions,
     /// Program of `exec`.
     pub program: ProgramOptions,
+}
+
+impl EngineSpec {
+    /// Reports whether writes change what the target holds.
+    #[must_use]
+    pub fn writes_change(&self) -> bool {
+        self.kind != EngineKind::IoUringCmd || self.nvme.changes()
+    }
+}
+
+impl Default for EngineSpec {
+    fn default() -> Self {
+        Self {
+            kind: EngineKind::default(),
+            direct: false,
+            offloads: false,
+            hipri: false,
+            fixedbufs: false,
+            registerfiles: false,
+            sqthread_poll: false,
+            sqthread_poll_cpu: None,
+            mem: BufferMemory::default(),
+            iomem_align: 0,
+            volume: None,
+            uri: None,
+            vectored: false,
+            force_async: 0,
+            nowait: false,
+            uncached: false,
+            atomic: false,
+            hipri_percentage: 100,
+            thp: false,
+            hugepage_bytes: 2 << 20,
+            stat_call: StatCall::default(),
+            network: NetworkOptions::default(),
+            objects: ObjectStoreOptions::default(),
+            read_fua: false,
+            write_fua: false,
+            nvme: NvmeOptions::default(),
+            processor: ProcessorLoad::default(),
+            defragment: DefragmentOptions::default(),
+            scsi: ScsiOptions::default(),
+            program: ProgramOptions::default(),
+        }
+    }
 }
 
 /// Memory types of buffers (`mem`).

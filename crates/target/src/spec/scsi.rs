@@ -47,6 +47,22 @@ impl ScsiWriteCommand {
         }
     }
 
+    /// Returns the bytes that a write of `bytes` transfers to a device with blocks of `block_bytes`.
+    #[must_use]
+    pub const fn transferred(self, bytes: u32, block_bytes: u32) -> u32 {
+        match self {
+            Self::Write | Self::WriteAndVerify | Self::VerifyData | Self::WriteStream => bytes,
+            Self::WriteSame | Self::VerifySame => block_bytes,
+            Self::WriteSameNdob | Self::VerifyMedium => 0,
+        }
+    }
+
+    /// Returns the maximum number of blocks of one command.
+    #[must_use]
+    pub const fn max_blocks(self) -> u32 {
+        if matches!(self, Self::WriteStream) { u16::MAX as u32 } else { u32::MAX }
+    }
+
     /// Reports whether the device stores the data of each block.
     #[must_use]
     pub const fn stores_data(self) -> bool {

@@ -1,7 +1,5 @@
 //! Options of the engines `net` and `netsplice`.
 
-use super::Direction;
-
 /// Connection of a job that sends or receives blocks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NetworkOptions {
@@ -29,10 +27,10 @@ pub struct NetworkOptions {
 }
 
 impl NetworkOptions {
-    /// Reports whether a job of this direction waits for its peer instead of connecting to it.
+    /// Reports whether a job waits for its peer instead of connecting to it, given whether it only reads.
     #[must_use]
-    pub const fn waits(&self, direction: Direction) -> bool {
-        if self.protocol.is_of_connections() { self.listen } else { matches!(direction, Direction::Read) }
+    pub const fn waits(&self, only_reads: bool) -> bool {
+        if self.protocol.is_of_connections() { self.listen } else { only_reads }
     }
 }
 
@@ -72,6 +70,22 @@ pub enum NetworkProtocol {
 }
 
 impl NetworkProtocol {
+    /// Returns whether addresses are those of IPv6; `None` for sockets without IP addresses.
+    #[must_use]
+    pub const fn v6(self) -> Option<bool> {
+        match self {
+            Self::Tcp | Self::Udp => Some(false),
+            Self::TcpV6 | Self::UdpV6 => Some(true),
+            Self::Unix | Self::Vsock => None,
+        }
+    }
+
+    /// Reports whether each block is a datagram.
+    #[must_use]
+    pub const fn is_of_datagrams(self) -> bool {
+        matches!(self, Self::Udp | Self::UdpV6)
+    }
+
     /// Reports whether the job with `listen` waits for a connection of the other.
     #[must_use]
     pub const fn is_of_connections(self) -> bool {

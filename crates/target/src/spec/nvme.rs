@@ -46,7 +46,7 @@ impl NvmeOptions {
     /// Reports whether writes change what the device holds.
     #[must_use]
     pub fn changes(&self) -> bool {
-        self.writes.iter().any(|(write, percentage)| *write != NvmeWrite::Verify && *percentage > 0)
+        self.writes.iter().any(|(write, percentage)| write.changes() && *percentage > 0)
     }
 }
 
@@ -97,7 +97,7 @@ pub enum PlacementSelect {
     Scheme,
 }
 
-/// Commands for writes.
+/// Commands for writes. Write Uncorrectable makes later reads fail; Verify reads the medium and changes nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NvmeWrite {
     /// Write.
@@ -108,6 +108,14 @@ pub enum NvmeWrite {
     Zeroes,
     /// Verify.
     Verify,
+}
+
+impl NvmeWrite {
+    /// Reports whether the command changes what the device holds.
+    #[must_use]
+    pub const fn changes(self) -> bool {
+        !matches!(self, Self::Verify)
+    }
 }
 
 /// Fields of protection information.
