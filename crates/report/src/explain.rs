@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use analyse::{Evidence, EvidenceSource, EvidenceUnit, Explanation, Finding, Quantity, Severity};
+use analyse::{ActiveIntervals, Evidence, EvidenceSource, EvidenceUnit, Explanation, Finding, Quantity, Severity};
 use serde::Serialize;
 use units::{Bytes, Nanos, count, percent, significant};
 
@@ -106,10 +106,20 @@ fn nothing_found(one: &Explained, explanation: &Explanation) -> &'static str {
     }
 }
 
-/// Returns the main figures: `109k IOPS, 436 MiB/s, 169 us each, 18.3 of 32 in flight, busy for 99.2% of the time`.
+/// Returns the main figures: `109k IOPS, 436 MiB/s, 169 us each, 18.3 of 32 in flight, busy for 99.2% of the time`. Those of
+/// some intervals are followed by those over all.
 fn at_a_glance(explanation: &Explanation) -> String {
+    let figures = glance(explanation, 1.0);
+    let Some(ActiveIntervals { active, all, share }) = explanation.active else { return figures };
+    let over_all = glance(explanation, share);
+    format!("{figures}, in the {active} of {all} intervals with requests; over all of them {over_all}")
+}
+
+/// Returns the main figures, over the whole time if `share` of it is that of the figures.
+fn glance(explanation: &Explanation, share: f64) -> String {
     let figure = |quantity| explanation.figures.iter().find(|one| one.quantity == quantity).map(|one| one.value);
-    let in_flight = match (figure(Quantity::InFlightAchieved), figure(Quantity::InFlightPossible)) {
+    let rate = |quantity| figure(quantity).map(|value| value * share);
+    let in_flight = match (rate(Quantity::InFlightAchieved), figure(Quantity::InFlightPossible)) {
         (Some(value), Some(of)) if of != value => {
             Some(format!("{} of {} in flight", significant(value, 3), significant(of, 3)))
         }
@@ -123,11 +133,13 @@ fn at_a_glance(explanation: &Explanation) -> String {
         (None, p99) => p99.map(|p99| format!("syncs with a p99 of {}", time(p99))),
     };
     let parts = [
-        figure(Quantity::Iops).map(|value| format!("{} IOPS", count(value))),
-        figure(Quantity::BytesPerSecondTold).map(|value| format!("{}/s", Bytes::new(value as u64))),
-        figure(Quantity::LatencyMean).map(|value| format!("{} each", Nanos::new(value.round() as u64))),
+        rate(Quantity::Iops).map(|value| format!("{} IOPS", count(value))),
+        rate(Quantity::BytesPerSecondTold).map(|value| format!("{}/s", Bytes::new(value as u64))),
+        figure(Quantity::LatencyMean)
+            .filter(|_| share == 1.0)
+            .map(|value| format!("{} each", Nanos::new(value.round() as u64))),
         in_flight,
-        figure(Quantity::BusyShare).map(|value| format!("busy for {} of the time", percent(value))),
+        rate(Quantity::BusyShare).map(|value| format!("busy for {} of the time", percent(value))),
         syncs,
     ];
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
@@ -226,6 +238,8 @@ struct ExplainedInput<'a> {
 struct ExplainSubject<'a> {
     subject: &'a str,
     figures: &'a [Evidence],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    active: Option<ActiveIntervals>,
     findings: Vec<ExplainedFinding<'a>>,
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
     notes: &'a [String],
@@ -248,6 +262,7 @@ fn subject(explanation: &Explanation) -> ExplainSubject<'_> {
     ExplainSubject {
         subject: &explanation.subject,
         figures: &explanation.figures,
+        active: explanation.active,
         findings: explanation.findings.iter().map(worded).collect(),
         notes: &explanation.notes,
     }

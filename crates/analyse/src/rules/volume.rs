@@ -204,7 +204,7 @@ pub(super) fn too_shallow(case: &VolumeCase<'_, '_>) -> Option<Finding> {
         let reads = seen.read_share.is_none_or(|share| share >= 0.5);
         let finding = finding
             .with_figure(Quantity::LatencyMean, seen.latency_ns)
-            .with_figure(Quantity::BusyShare, seen.busy)
+            .with_figure(Quantity::BusyShare, seen.busy.map(|busy| seen.over_all(busy)))
             .with(Quantity::HostCpuShare, seen.host_cpu, source_of_counters(seen))
             .remedy(Remedy::MoreInFlight { in_flight: wanted, reads, database: seen.database })
             .counterfactual((case.volume.at)(wanted as f64));
@@ -238,7 +238,7 @@ pub(super) fn uneven(case: &VolumeCase<'_, '_>) -> Option<Finding> {
         case.shallow(Code::QueueNotFilled, cap, in_flight, needed)
             .with(Quantity::ServiceMean, alone_ns, EvidenceSource::Model)
             .with_figure(Quantity::LatencyMean, latency)
-            .with_figure(Quantity::BusyShare, busy)
+            .with_figure(Quantity::BusyShare, case.seen.over_all(busy))
             .with(Quantity::HostCpuShare, case.seen.host_cpu, source_of_counters(case.seen))
     })
 }
