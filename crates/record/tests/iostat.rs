@@ -218,3 +218,31 @@ fn the_busiest_disk_is_that_of_the_intervals() {
     let Ok(Input::Iostat(iostat)) = read_input("input", text.as_bytes(), None) else { panic!("not read") };
     assert_eq!(iostat.disks()[0].name, "sdb");
 }
+
+/// Lines of several hosts in turn, each behind the name of its host, were read as those of one host, as far as their names
+/// differ only in numbers.
+#[test]
+fn lines_behind_the_names_of_hosts_are_divided_by_host() {
+    let report = |host: &str, second: u32, iops: f64| {
+        let lines = [
+            format!("11/29/26 10:00:{second:02}"),
+            "Device r/s w/s rkB/s wkB/s await aqu-sz %util".to_owned(),
+            format!("sda {iops:.2} 0.00 {:.2} 0.00 1.00 0.50 40.00", 4.0 * iops),
+            String::new(),
+        ];
+        lines.iter().map(|line| format!("{host}: {line}\n")).collect::<String>()
+    };
+    let turn =
+        |second: u32| report("node1", second, 100.0) + &report("node2", second, 7.0) + &report("web", second, 5.0);
+    let text = (0..4).map(turn).collect::<String>();
+    let results = record::read_inputs("input", text.as_bytes()).unwrap();
+    assert!(results.unreadable.is_empty());
+    let of = |part: &record::InputResult| {
+        let Input::Iostat(iostat) = &part.input else { panic!() };
+        let device = &iostat.reports[3].devices[0];
+        (part.line, iostat.host.clone().unwrap(), iostat.reports.len(), device.iops(), device.line)
+    };
+    let found: Vec<_> = results.parts.iter().map(of).collect();
+    let host = |line: usize, name: &str, iops: f64| (line, name.to_owned(), 4, iops, line as u32 + 38);
+    assert_eq!(found, [host(1, "node1", 100.0), host(5, "node2", 7.0), host(9, "web", 5.0)]);
+}
