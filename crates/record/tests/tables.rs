@@ -103,6 +103,18 @@ fn vmstat_of_disks_has_rates_if_its_interval_is_known() {
     assert_eq!(counters(&with_times).reports[0].devices[0].read.per_second, Some(1000.0));
 }
 
+/// Rows of plain `vmstat` in one text with `vmstat -d` were taken as devices named `0` and `1`.
+#[test]
+fn rows_of_processors_beside_vmstat_of_disks_are_no_devices() {
+    let plain = " r  b   swpd   free   buff  cache   si   so    bi    bo   in   cs us sy id wa st\n \
+                 1  0      0 193758  18432 239795    0    0     3     5   36   79  1  1 98  0  0\n 0  0      0 193758  18432 239795    0    0     0     0  214  412  1  0 99  0  0\n";
+    for text in [format!("{plain}\n{VMSTAT}"), format!("{VMSTAT}\n$ vmstat 2 5\n{plain}")] {
+        let run = run("vmstat.txt", &text);
+        assert!(run.jobs.iter().all(|job| !["0", "1"].contains(&job.name.as_str())), "{:?}", run.jobs);
+        assert!(run.notes.iter().any(|note| note.text.contains("since boot")), "{:?}", run.notes);
+    }
+}
+
 #[test]
 fn vmstat_of_disks_without_an_interval_has_times_but_no_rates() {
     let since_boot = run("vmstat.txt", VMSTAT);
