@@ -246,3 +246,17 @@ fn lines_behind_the_names_of_hosts_are_divided_by_host() {
     let host = |line: usize, name: &str, iops: f64| (line, name.to_owned(), 4, iops, line as u32 + 38);
     assert_eq!(found, [host(1, "node1", 100.0), host(5, "node2", 7.0), host(9, "web", 5.0)]);
 }
+
+/// A mark of left-out rows between the names of the columns and a row ended the table before its first row.
+#[test]
+fn marks_of_rows_that_were_left_out_end_no_table() {
+    let text = "avg-cpu: %user %nice %system %iowait %steal %idle\n 9.38 0.00 4.62 18.38 1.50 66.12\n\n\
+                Device r/s w/s rkB/s wkB/s await aqu-sz %util\n...\nsda 10.00 0.00 40.00 0.00 1.00 0.50 40.00\n\
+                [...]\nsdb 20.00 0.00 80.00 0.00 1.00 0.50 40.00\n...\nIt is slow.\n";
+    let Ok(Input::Iostat(iostat)) = read_input("input", text.as_bytes(), None) else { panic!() };
+    let rates: Vec<f64> = iostat.reports[0].devices.iter().map(IostatDevice::iops).collect();
+    assert_eq!((rates, iostat.reports.len()), (vec![10.0, 20.0], 1));
+    let sar = "10:00:01 DEV tps rkB/s wkB/s areq-sz aqu-sz await %util\n...\n\
+               10:00:11 sda 500.00 1500.00 500.00 4.00 1.00 2.00 40.00\n";
+    assert!(read_input("input", sar.as_bytes(), None).is_ok());
+}

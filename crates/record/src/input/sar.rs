@@ -6,7 +6,7 @@ use units::significant;
 
 use super::InputError;
 use super::iostat::{BlockTitles, CounterFormat, Iostat, IostatDevice, IostatReport, columns, take_banner};
-use super::text::{CUT_LINE, InputText, line_number};
+use super::text::{CUT_LINE, InputText, is_elision, line_number};
 
 const REMEDY: &str = "make it with `LC_ALL=C sar -d -p 1 30`, or `LC_ALL=C sar -d -p -f FILE`";
 
@@ -105,7 +105,7 @@ pub(super) fn read(text: &InputText) -> Result<Vec<Iostat>, InputError> {
             (reader.head, reader.when) = (Some(head), None);
         } else if line.trim().is_empty() {
             reader.head = None;
-        } else {
+        } else if !is_elision(line) {
             match reader.row(text, index) {
                 Ok(true) => {}
                 Ok(false) => {

@@ -7,7 +7,7 @@ use super::blocks::BlockTitles;
 use super::columns::{self, number};
 use super::{Iostat, IostatCpu, IostatDevice, IostatReport, REMEDY, pretty, set_seconds};
 use crate::input::InputError;
-use crate::input::text::{CUT_LINE, InputText, line_number};
+use crate::input::text::{CUT_LINE, InputText, is_elision, line_number};
 
 /// Reports whether a text contains a table of devices.
 pub(in crate::input) fn is_in(text: &InputText) -> bool {
@@ -104,6 +104,9 @@ impl IostatTableReader<'_> {
         if blank {
             self.head = None;
             self.blanks_after_banner = self.blanks_after_banner.map(|blanks| blanks + 1);
+        } else if is_elision(line) {
+            self.after_table = true;
+            return Ok(());
         } else if is_banner(line) {
             self.end_report(text)?;
             let mut banner = Iostat::default();
