@@ -260,3 +260,16 @@ fn marks_of_rows_that_were_left_out_end_no_table() {
                10:00:11 sda 500.00 1500.00 500.00 4.00 1.00 2.00 40.00\n";
     assert!(read_input("input", sar.as_bytes(), None).is_ok());
 }
+
+/// One report of processors only, in a page with tables of devices, refused the page.
+#[test]
+fn a_report_of_processors_only_is_left_out() {
+    let banner = "Linux 5.14.0 (db1) \t11/29/2026 \t_x86_64_\t(8 CPU)\n\n";
+    let cpu = "avg-cpu: %user %nice %system %iowait %steal %idle\n 9.38 0.00 4.62 18.38 1.50 66.12\n\n";
+    let table = "Device r/s w/s rkB/s wkB/s await aqu-sz %util\nsda 10.00 0.00 40.00 0.00 1.00 0.50 40.00\n\n";
+    let text = format!("$ iostat -c\n{banner}{cpu}### Devices\n$ iostat -x\n{banner}{cpu}{table}{cpu}{table}");
+    let Ok(Input::Iostat(iostat)) = read_input("input", text.as_bytes(), None) else { panic!() };
+    assert_eq!(iostat.reports.iter().map(|report| report.since_boot).collect::<Vec<_>>(), [true, false]);
+    let refused = read_input("input", format!("{cpu}Device r/s w/s\n{cpu}").as_bytes(), None).unwrap_err();
+    assert!(refused.what.contains("devices"), "{refused}");
+}

@@ -47,6 +47,8 @@ struct IostatTableReader<'a> {
     cpu_head: Option<Vec<String>>,
     /// Whether the report has a table of devices.
     has_table: bool,
+    /// Line of the first report without a table.
+    without_table: Option<usize>,
     /// Blank lines since the banner that begins an output; `None` after the first report.
     blanks_after_banner: Option<u32>,
     /// Whether a blank line or text ended the last table.
@@ -72,6 +74,7 @@ pub(in crate::input) fn read(text: &InputText) -> Result<Vec<Iostat>, InputError
         taken: None,
         cpu_head: None,
         has_table: false,
+        without_table: None,
         blanks_after_banner: None,
         after_table: false,
         is_titled: false,
@@ -108,7 +111,7 @@ impl IostatTableReader<'_> {
             self.after_table = true;
             return Ok(());
         } else if is_banner(line) {
-            self.end_report(text)?;
+            self.end_report();
             let mut banner = Iostat::default();
             take_banner(&mut banner, line);
             if self.is_titled || self.iostat.host.is_some() && self.iostat.host != banner.host {
@@ -123,7 +126,7 @@ impl IostatTableReader<'_> {
         } else if words[0] == "avg-cpu:" {
             self.cpu_head = Some(words[1..].iter().map(|name| (*name).to_owned()).collect());
             if self.report.as_ref().is_some_and(|report| report.cpu.is_some() || self.has_table) {
-                self.end_report(text)?;
+                self.end_report();
             }
             self.open(index);
         } else if let Some(head) = self.cpu_head.take() {
@@ -131,7 +134,7 @@ impl IostatTableReader<'_> {
         } else if is_device(words[0]) && words.iter().any(|word| columns::is_column(word) || columns::is_rate(word)) {
             self.begin_table(text, index, &words)?;
         } else if columns::second_of_day(line).is_some() && words.len() <= 4 {
-            self.end_report(text)?;
+            self.end_report();
             self.open(index).when = Some(line.trim().trim_start_matches("Time: ").to_owned());
         } else if self.head.is_none() || !self.row(text, index, &words)? {
             self.head = None;
@@ -158,17 +161,15 @@ impl IostatTableReader<'_> {
         })
     }
 
-    fn end_report(&mut self, text: &InputText) -> Result<(), InputError> {
-        let (Some(report), has_table) = (self.report.take(), std::mem::take(&mut self.has_table)) else {
-            return Ok(());
-        };
+    /// Ends the current report. One of processors only, as `-c` prints it, is left out.
+    fn end_report(&mut self) {
+        let (Some(report), has_table) = (self.report.take(), std::mem::take(&mut self.has_table)) else { return };
         self.head = None;
-        if !has_table {
-            let remedy = "leave out `-c`, or give the whole output";
-            return Err(text.error(report.line as usize - 1, "", "the report has no table of devices", remedy));
+        if has_table {
+            self.iostat.reports.push(report);
+        } else {
+            self.without_table.get_or_insert(report.line as usize - 1);
         }
-        self.iostat.reports.push(report);
-        Ok(())
     }
 
     /// Ends an output, if it has devices. The next one may be of the same host.
@@ -212,7 +213,7 @@ impl IostatTableReader<'_> {
             return Err(text.error(index, text.line(index).trim(), "no column here is `r/s`, `w/s` or `tps`", REMEDY));
         }
         if self.has_table {
-            self.end_report(text)?;
+            self.end_report();
         }
         self.open(index);
         (self.has_table, self.is_titled) = (true, false);
@@ -271,7 +272,7 @@ impl IostatTableReader<'_> {
         // A device that stands there again begins the next report: a filter left out the lines between.
         if report.devices.iter().any(|known| known.name == device.name) {
             let head = self.head.take();
-            self.end_report(text)?;
+            self.end_report();
             (self.head, self.has_table) = (head, true);
         }
         let report = self.open(index);
@@ -316,8 +317,12 @@ impl IostatTableReader<'_> {
         if shorter && !self.after_table && !self.leave_out_last(BEFORE_LAST) {
             return Err(text.cut_off(text.len(), BEFORE_LAST, REMEDY));
         }
-        self.end_report(text)?;
+        self.end_report();
         self.end_block();
+        if let Some(line) = self.without_table.filter(|_| self.blocks.is_empty()) {
+            let remedy = "leave out `-c`, or give the whole output";
+            return Err(text.error(line, "", "the report has no table of devices", remedy));
+        }
         if self.blocks.is_empty() {
             let remedy = "leave out `-z`, or name the device that is used";
             return Err(text.cut_off(text.len(), "no report has a device in it", remedy));
