@@ -273,3 +273,26 @@ fn a_report_of_processors_only_is_left_out() {
     let refused = read_input("input", format!("{cpu}Device r/s w/s\n{cpu}").as_bytes(), None).unwrap_err();
     assert!(refused.what.contains("devices"), "{refused}");
 }
+
+/// A first report without its banner was left out for its rates only, which are of an interval: 134 requests in 1.01 s.
+#[test]
+fn a_first_report_with_whole_requests_in_its_seconds_is_an_interval() {
+    let head = "Device r/s w/s rrqm/s wrqm/s rkB/s wkB/s await aqu-sz %util\n";
+    let report = |rates: &str| format!("{head}sda {rates} 0.00 40.00 1.00 0.50 40.00\n\n");
+    let first = |rates: &str| {
+        let text = report(rates) + &report("0.00 500.00 0.00 3.00") + &report("0.00 600.00 0.00 4.00");
+        let Ok(Input::Iostat(iostat)) = read_input("input", text.as_bytes(), None) else { panic!() };
+        (iostat.reports[0].since_boot, iostat.notes.len())
+    };
+    for interval in ["0.00 132.67 0.00 19.80", "1.00 1.00 0.00 0.00"] {
+        assert_eq!(first(interval), (false, 0), "{interval}");
+    }
+    for average in ["4.34 3.35 0.00 3.09", "0.00 3.35 0.00 0.00", "0.00 3.00 0.00 0.00"] {
+        assert_eq!(first(average), (true, 1), "{average}");
+    }
+    // A row above it is of a report before.
+    let text = "sda 0.00 132.67 0.00 19.80 0.00 40.00 1.00 0.50 40.00\n\n".to_owned() + &report("0.00 3.00 0.00 0.00");
+    let more = report("0.00 60.00 0.00 4.00");
+    let Ok(Input::Iostat(iostat)) = read_input("input", (text + &more).as_bytes(), None) else { panic!() };
+    assert_eq!((iostat.reports[0].since_boot, iostat.notes.len()), (false, 0));
+}

@@ -28,6 +28,13 @@ fn words(line: &str) -> Vec<&str> {
     }
 }
 
+/// Reports whether a line may be a row of a table whose names of columns are missing.
+fn is_row(words: &[&str]) -> bool {
+    const COLUMNS_MIN: usize = 5;
+    let is_number = |word: &&str| number(word).is_some();
+    words.len() > COLUMNS_MIN && !is_number(&words[0]) && words[1..].iter().all(is_number)
+}
+
 fn is_device(word: &str) -> bool {
     matches!(word, "Device" | "Device:")
 }
@@ -138,6 +145,9 @@ impl IostatTableReader<'_> {
             self.open(index).when = Some(line.trim().trim_start_matches("Time: ").to_owned());
         } else if self.head.is_none() || !self.row(text, index, &words)? {
             self.head = None;
+            // A row above all names of columns is the end of a report before the first.
+            let is_first = self.blocks.is_empty() && self.iostat.reports.is_empty() && self.report.is_none();
+            self.is_first_known |= is_first && is_row(&words);
             self.is_titled |= self.titles.has(line);
             self.after_table = true;
             return Ok(());
@@ -351,11 +361,14 @@ fn command(line: &str) -> Option<bool> {
 }
 
 /// Judges a first report of which nothing above it says whether it is the average since boot: it is left out if it differs
-/// from all others.
+/// from all others, unless its rates show an interval.
 fn judge_first(iostat: &mut Iostat) {
     /// Factor by which it differs.
     const APART: f64 = 2.0;
     let Some((first, others)) = iostat.reports.split_first_mut() else { return };
+    if first.has_rates_of_seconds() {
+        return;
+    }
     let Some(last) = others.last() else {
         let note = "a single report without the lines above it: it may be the average since boot";
         return iostat.notes.push(note.to_owned());
