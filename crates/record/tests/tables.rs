@@ -83,6 +83,20 @@ fn sar_that_is_cut_off_counts_as_far_as_it_goes() {
     assert_eq!((iostat.reports.len(), iostat.notes.len()), (2, 1), "{:?}", iostat.notes);
 }
 
+/// Values with units, and comments within a table, refused the text.
+#[test]
+fn sar_may_print_units_and_comments() {
+    let text = "10:00:01 AM       DEV       tps     rkB/s     wkB/s   areq-sz    aqu-sz     await     %util\n\
+                10:00:11 AM       sda     16.00      1.5M      0.5k      4.0k      1.00      2.50     40.0%\n\
+                10:00:15 AM  COM the load begins\n\
+                10:00:21 AM       sda     32.00      0.0k     64.0k      2.0k      2.00      2.50     80.0%\n";
+    let iostat = counters(text);
+    let devices: Vec<_> = iostat.reports.iter().flat_map(|report| &report.devices).collect();
+    assert_eq!(devices.iter().map(|device| device.iops()).collect::<Vec<_>>(), [16.0, 32.0]);
+    assert_eq!((devices[0].bytes_per_second(), devices[1].util), (1536.5 * 1024.0, Some(0.8)));
+    assert_eq!(iostat.reports[1].seconds, Some(10.0));
+}
+
 const VMSTAT: &str = "\
 disk- ------------reads------------ ------------writes----------- -----IO------
        total merged sectors      ms  total merged sectors      ms    cur    sec

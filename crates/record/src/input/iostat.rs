@@ -5,7 +5,7 @@
 mod blocks;
 pub(super) mod columns;
 mod json;
-mod pretty;
+pub(super) mod pretty;
 mod stacked;
 mod table;
 
