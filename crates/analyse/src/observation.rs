@@ -536,7 +536,8 @@ fn mean_device(reports: &[(&IostatReport, &IostatDevice)]) -> IostatDevice {
             false => kind(&|device| device.all),
         },
         in_flight: mean(&|device| device.in_flight),
-        util: mean(&|device| device.util),
+        // Times of intervals are rounded, so that more than 100 % may be printed.
+        util: mean(&|device| device.util.map(|util| util.min(1.0))),
         ..IostatDevice::default()
     }
 }

@@ -813,6 +813,8 @@ fn intervals_without_requests_are_counted_and_told() {
     let explained = explain_observation("sda", &seen, None);
     assert!(explained.active.is_some() && !explained.findings.iter().any(|one| one.code == Code::WarmupCounted));
     assert_eq!(sampled(&[(1.0, 10.0, 0.5, 40.0)]).active, None);
+    let rounded = sampled(&[(1.0, 10.0, 16.0, 101.6)]);
+    assert_eq!(rounded.busy.map(|busy| busy.value()), Some(1.0), "iostat may print more than 100 %");
     // Requests that do not complete keep the device busy.
     let stalled = sampled(&[(1.0, 10.0, 0.5, 40.0), (1.0, 0.0, 8.0, 100.0)]);
     assert!(near(stalled.iops.unwrap(), 5.0) && near(stalled.busy.unwrap(), 0.7) && stalled.active.is_none());
@@ -834,4 +836,20 @@ fn intervals_that_leave_out_an_idle_device_count() {
     };
     assert_eq!(seen(1.0).map(|intervals| (intervals.active, intervals.all)), Some((1, 3)));
     assert_eq!(seen(0.0), None, "idle devices are printed, so that this one was not there");
+}
+
+/// Reads of a device that was faster than the expected volume were said to be of unwritten blocks of a file.
+#[test]
+fn counters_of_a_fast_device_tell_nothing_of_unwritten_blocks() {
+    let fast = |source: EvidenceSource, depth: Option<KnownFigure>| {
+        let known = |value: f64| Some(KnownFigure::exact(value, source));
+        against(
+            |seen| {
+                (seen.iops, seen.latency_ns, seen.in_flight, seen.depth) = (known(9e3), known(1e5), known(0.9), depth);
+            },
+            |_| {},
+        )
+    };
+    assert!(!fast(EvidenceSource::Iostat, None).contains(&Code::UnwrittenBlocks));
+    assert!(fast(EvidenceSource::Claim, exactly(16.0)).contains(&Code::UnwrittenBlocks));
 }

@@ -322,11 +322,12 @@ pub(super) fn below(case: &VolumeCase<'_, '_>) -> Option<Finding> {
     })
 }
 
-/// Checks for reads that complete faster than the volume can answer: unwritten blocks, or a cache.
+/// Checks for reads of a job that complete faster than the volume can answer: unwritten blocks, or a cache. Counters of a
+/// device have neither the job nor its file.
 pub(super) fn too_fast(case: &VolumeCase<'_, '_>) -> Option<Finding> {
     let (alone_ns, latency) = (case.volume.alone_ns?, case.seen.latency_ns?);
     let reads = case.seen.read_share.is_some_and(|share| share > 0.5);
-    (reads && latency.high < TOO_FAST * alone_ns).then(|| {
+    (reads && !case.seen.is_counted() && latency.high < TOO_FAST * alone_ns).then(|| {
         case.finding(Code::UnwrittenBlocks, Severity::Warning)
             .with_figure(Quantity::LatencyMean, latency)
             .with(Quantity::ExpectedLatency, alone_ns, EvidenceSource::Model)
