@@ -168,7 +168,9 @@ fn read_one_host(name: &str, bytes: &[u8]) -> Result<InputResults, InputError> {
     // Tables of other programs beside results of fio are of the same load, except those of a benchmark.
     let is_alone = found.is_empty() && unreadable.is_empty();
     let mut tables = TABLES.iter().filter(|table| is_alone || table.is_benchmark);
-    if let Some(table) = tables.find(|table| (table.is_in)(&text)) {
+    // So are those of devices beside results without their first lines.
+    let is_beside = |table: &TableFormat| table.is_of_devices && normal::headless::is_in(&text);
+    if let Some(table) = tables.find(|table| (table.is_in)(&text) && !is_beside(table)) {
         match (table.read)(&text) {
             Ok(parts) => {
                 for InputResult { line, input } in parts {
