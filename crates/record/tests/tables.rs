@@ -821,3 +821,38 @@ fn fio_documents_printed_by_python_are_read() {
                 1000}}]}\n22:44:28 - root - INFO - done\n";
     assert_eq!(figure(&run("test.log", text), 0, "read.iops"), Some(100.0));
 }
+
+/// A view without the columns of times was said to be of a server that does not measure them.
+#[test]
+fn columns_that_were_not_selected_are_not_said_to_be_off() {
+    let view = "backend_type,context,reads,writes\nclient backend,normal,64,1860\n";
+    let notes = run("pg.csv", view).notes;
+    let has = |text: &str| notes.iter().any(|note| note.text.contains(text));
+    assert!(has("`read_time` and `write_time` are not among the columns") && !has("was off"), "{notes:?}");
+}
+
+/// A histogram without its last line was left out, even if its last class had hardly any values.
+#[test]
+fn a_histogram_without_its_last_line_counts_if_its_last_class_is_almost_empty() {
+    let bucket = |le: &str, count: u64| format!("etcd_disk_wal_fsync_duration_seconds_bucket{{le=\"{le}\"}} {count}\n");
+    let text =
+        bucket("0.064", 99_000) + &bucket("0.128", 99_980) + &bucket("0.256", 99_999) + &bucket("0.512", 100_000);
+    let read = run("etcd.prom", &text);
+    let sync = &read.jobs[0].result.sync;
+    assert_eq!((sync.percentile_ns(50.0), sync.percentile_ns(99.9).map(|ns| ns / 1_000_000)), (None, Some(122)));
+    assert!(read.notes.iter().any(|note| note.text.contains("its p99 is at most 64.0 ms")), "{:?}", read.notes);
+    let refused = refused("etcd.prom", &(bucket("0.001", 10_000) + &bucket("0.002", 60_000)));
+    assert!(refused.what.contains("+Inf"), "{refused}");
+}
+
+/// Results of fio without their first lines were lost beside a table of its device.
+#[test]
+fn results_of_fio_without_their_header_precede_the_counters_of_its_device() {
+    let fio = "  write: IOPS=3535, BW=13.8MiB/s (14.5MB/s)(829MiB/60005msec); 0 zone resets\n\
+               \x20    lat (usec): min=569, max=193220, avg=4524.55, stdev=11409.00\n";
+    let table = "\nDevice r/s w/s rkB/s wkB/s await aqu-sz %util\nsdb 0.00 3560.00 0.00 14240.00 4.53 16.14 101.60\n\n";
+    for text in [format!("{fio}{table}"), format!("{table}{fio}")] {
+        let run = run("page.md", &text);
+        assert!((run.jobs[0].result.iops() / 3535.0 - 1.0).abs() < 0.01, "{run:?}");
+    }
+}
