@@ -308,3 +308,31 @@ pub(crate) fn explain_markdown(explained: &[Explained]) -> String {
     }
     text
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The figures of intervals with requests were printed as those of the whole time.
+    #[test]
+    fn figures_of_some_intervals_are_followed_by_those_of_all() {
+        let figure = |quantity: Quantity, value: f64| Evidence {
+            quantity,
+            value,
+            unit: quantity.unit(),
+            source: EvidenceSource::Iostat,
+        };
+        let figures = vec![
+            figure(Quantity::Iops, 1000.0),
+            figure(Quantity::LatencyMean, 1e6),
+            figure(Quantity::InFlightAchieved, 1.0),
+            figure(Quantity::BusyShare, 0.4),
+        ];
+        let active = Some(ActiveIntervals { active: 1, all: 4, share: 0.25 });
+        let none = analyse::explain_figures("sda", &analyse::Observation::default());
+        let of = |active| at_a_glance(&Explanation { figures: figures.clone(), active, ..none.clone() });
+        assert_eq!(of(None), "1.00k IOPS, 1.00 ms each, 1.00 in flight, busy for 40.0% of the time");
+        let all = "over all of them 250 IOPS, 0.250 in flight, busy for 10.0% of the time";
+        assert_eq!(of(active), format!("{}, in the 1 of 4 intervals with requests; {all}", of(None)));
+    }
+}
