@@ -4,7 +4,9 @@ use record::Run;
 use serde::Serialize;
 
 use crate::facts::Facts;
-use crate::{Code, Evidence, Expectation, Finding, KnownFigure, Observation, Quantity, Remedy, rules, verdict};
+use crate::{
+    ActiveIntervals, Code, Evidence, Expectation, Finding, KnownFigure, Observation, Quantity, Remedy, rules, verdict,
+};
 
 /// Findings about one job, one device or one claim.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -16,6 +18,9 @@ pub struct Explanation {
     pub engine: Option<String>,
     /// Known figures.
     pub figures: Vec<Evidence>,
+    /// Intervals with requests, of which the figures are, if there are others too.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub active: Option<ActiveIntervals>,
     /// Findings, most important first.
     pub findings: Vec<Finding>,
     /// Whether only figures are given, of a device beside the one that is explained.
@@ -67,6 +72,7 @@ fn explanation(
         subject: subject.to_owned(),
         engine: None,
         figures: figures(seen),
+        active: seen.active,
         findings,
         only_figures: false,
         notes,

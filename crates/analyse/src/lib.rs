@@ -14,6 +14,7 @@
 
 mod code;
 pub mod compare;
+mod course;
 mod database;
 pub mod doctor;
 mod evidence;
@@ -31,6 +32,7 @@ mod student;
 mod verdict;
 
 pub use code::Code;
+pub use course::ActiveIntervals;
 pub use database::Database;
 pub use evidence::{Evidence, EvidenceSource, EvidenceUnit, Quantity};
 pub use expectation::{CapKind, Expectation, ExpectedCap, ExpectedPoint, LargerFigure, LargerVolume};

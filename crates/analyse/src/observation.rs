@@ -5,6 +5,7 @@ use record::{
     IostatKind, IostatReport, JobResult, Measured, Mixed, Run, UnifiedKinds,
 };
 
+use crate::course::{ActiveIntervals, CourseReport, active, course_of, in_use, lengths_s, weighted_mean};
 use crate::{Database, EvidenceSource};
 
 /// A figure with its uncertainty: printed and quoted figures are rounded, and some are ranges.
@@ -87,6 +88,9 @@ pub struct IntervalDemand {
     pub busy: Option<f64>,
 }
 
+/// Demand of an interval without requests.
+const IDLE: IntervalDemand = IntervalDemand { in_flight: Some(0.0), busy: Some(0.0) };
+
 impl IntervalDemand {
     fn of_device(device: &IostatDevice) -> Self {
         let implied = || Some(device.iops() * mean_await_ns(device)? / 1e9);
@@ -143,6 +147,8 @@ pub struct Observation {
     pub direct: Option<bool>,
     /// Whether the figures describe a real or modelled device, instead of the page cache or no device.
     pub device: bool,
+    /// Intervals with requests, of which the figures are, if there are others too.
+    pub active: Option<ActiveIntervals>,
     /// Operations per second of complete intervals, in order.
     pub paces: Vec<f64>,
     /// Load of the device in each of these intervals; `None` for jobs, which keep up their load.
@@ -212,13 +218,18 @@ impl Observation {
         }
     }
 
-    /// Creates the observation of a device from `iostat`, averaged over the reports in which it was in use. The average
+    /// Creates the observation of a device from `iostat`, averaged over the reports in which it had requests. The average
     /// since boot is used only without other reports.
     #[must_use]
     pub fn of_device(iostat: &Iostat, name: &str) -> Self {
         let since_boot = iostat.intervals().next().is_none();
-        let reports = reports_of(iostat, name);
+        let course = course_of(iostat, name);
+        let reports = in_use(&course);
         let device = mean_device(&reports);
+        // Idle time before and after the load is none of it.
+        let is_used = |report: &CourseReport<'_>| report.device.is_some();
+        let ends = course.iter().position(is_used).zip(course.iter().rposition(is_used));
+        let load = ends.map_or(&course[..0], |(first, last)| &course[first..=last]);
         let step = 0.1_f64.powi(device.decimals as i32);
         let source = match iostat.format {
             CounterFormat::Iostat => EvidenceSource::Iostat,
@@ -252,8 +263,12 @@ impl Observation {
             cpus: iostat.cpus.map(|cpus| KnownFigure::exact(f64::from(cpus), source)),
             seconds,
             device: true,
-            paces: if since_boot { Vec::new() } else { reports.iter().map(|(_, device)| device.iops()).collect() },
-            demands: Some(reports.iter().map(|(_, device)| IntervalDemand::of_device(device)).collect()),
+            active: active(&course),
+            paces: match since_boot {
+                true => Vec::new(),
+                false => load.iter().map(|report| report.device.map_or(0.0, IostatDevice::iops)).collect(),
+            },
+            demands: Some(load.iter().map(|report| report.device.map_or(IDLE, IntervalDemand::of_device)).collect()),
             interval_ns: seconds.map_or(1e9, |seconds| seconds * 1e9 / reports.len().max(1) as f64),
             since_boot,
             host_cpu: host_cpu(&reports),
@@ -364,6 +379,12 @@ impl Observation {
     pub fn is_counted(&self) -> bool {
         let counted = |known: Option<KnownFigure>| known.is_some_and(|known| known.source.is_device());
         self.depth.is_none() && (counted(self.in_flight) || counted(self.iops))
+    }
+
+    /// Returns a rate or a share over all intervals, from that over the intervals with requests.
+    #[must_use]
+    pub fn over_all(&self, known: KnownFigure) -> KnownFigure {
+        known.scaled(self.active.map_or(1.0, |intervals| intervals.share))
     }
 
     /// Returns the operations in flight from the best source: the device, Little's law, the requested depth.
@@ -482,42 +503,22 @@ fn mean_of_kinds(
 fn host_cpu(reports: &[(&IostatReport, &IostatDevice)]) -> Option<f64> {
     // Time spent waiting for a device counts as idle.
     let used = |cpu: IostatCpu| (cpu.user + cpu.nice + cpu.system + cpu.steal).clamp(0.0, 1.0);
-    let lengths = lengths_s(reports).into_iter();
+    let lengths = lengths_s(reports.iter().map(|(report, _)| *report)).into_iter();
     weighted_mean(lengths.zip(reports).filter_map(|(seconds, (report, _))| Some((seconds, used(report.cpu?)))))
-}
-
-/// Returns the reports in which a device was in use: those of intervals or, without any, the average since boot.
-fn reports_of<'a>(iostat: &'a Iostat, name: &str) -> Vec<(&'a IostatReport, &'a IostatDevice)> {
-    let since_boot = iostat.intervals().next().is_none();
-    let all = iostat.reports.iter().filter(|report| report.since_boot == since_boot);
-    all.filter_map(|report| Some((report, report.devices.iter().find(|device| device.name == name)?)))
-        .filter(|(_, device)| !device.is_idle())
-        .collect()
 }
 
 /// Returns the figures of a device, averaged over the reports in which it was in use.
 #[must_use]
 pub fn averaged(iostat: &Iostat, name: &str) -> IostatDevice {
-    mean_device(&reports_of(iostat, name))
-}
-
-/// Returns the mean of values with their weights.
-fn weighted_mean(values: impl Iterator<Item = (f64, f64)>) -> Option<f64> {
-    let (weights, sum) =
-        values.fold((0.0, 0.0), |(weights, sum), (weight, value)| (weights + weight, sum + weight * value));
-    (weights > 0.0).then(|| sum / weights)
-}
-
-/// Returns the lengths of intervals in seconds. One that is unknown is taken as the mean of the others.
-fn lengths_s(reports: &[(&IostatReport, &IostatDevice)]) -> Vec<f64> {
-    let usual_s = weighted_mean(reports.iter().filter_map(|(report, _)| Some((1.0, report.seconds?)))).unwrap_or(1.0);
-    reports.iter().map(|(report, _)| report.seconds.unwrap_or(usual_s)).collect()
+    mean_device(&in_use(&course_of(iostat, name)))
 }
 
 /// Averages rates and times of one device over reports, by the lengths of their intervals.
 fn mean_device(reports: &[(&IostatReport, &IostatDevice)]) -> IostatDevice {
-    let devices: Vec<(f64, &IostatDevice)> =
-        lengths_s(reports).into_iter().zip(reports.iter().map(|(_, device)| *device)).collect();
+    let devices: Vec<(f64, &IostatDevice)> = lengths_s(reports.iter().map(|(report, _)| *report))
+        .into_iter()
+        .zip(reports.iter().map(|(_, device)| *device))
+        .collect();
     let mean = |of: &dyn Fn(&IostatDevice) -> Option<f64>| {
         weighted_mean(devices.iter().filter_map(|(seconds, device)| Some((*seconds, of(device)?))))
     };
@@ -543,7 +544,8 @@ fn mean_device(reports: &[(&IostatReport, &IostatDevice)]) -> IostatDevice {
             false => kind(&|device| device.all),
         },
         in_flight: mean(&|device| device.in_flight),
-        util: mean(&|device| device.util),
+        // Times of intervals are rounded, so that more than 100 % may be printed.
+        util: mean(&|device| device.util.map(|util| util.min(1.0))),
         ..IostatDevice::default()
     }
 }

@@ -818,3 +818,61 @@ fn means_of_unequal_intervals_weigh_by_their_lengths() {
     assert!(near(seen.iops, (136.0 * 49.76 + 601.0 * 25.77) / 737.0), "{seen:?}");
     assert!(near(seen.busy, (136.0 * 0.3 + 601.0 * 0.06) / 737.0) && seen.seconds == Some(737.0), "{seen:?}");
 }
+
+/// Intervals without requests were left out without a word: 1,000 operations per second in every other second were called
+/// busy for 40 % of the time, and the beginning of a load that pauses was to be left out.
+#[test]
+fn intervals_without_requests_are_counted_and_told() {
+    let pulse = |second: u32| if second.is_multiple_of(2) { (1.0, 1000.0, 0.5, 40.0) } else { (1.0, 0.0, 0.0, 0.0) };
+    let idle = [(1.0, 0.0, 0.0, 0.0); 5];
+    let intervals: Vec<_> = idle.into_iter().chain((0..41).map(pulse)).chain(idle).collect();
+    let seen = sampled(&intervals);
+    let active = seen.active.unwrap();
+    assert_eq!((active.active, active.all), (21, 51));
+    let near = |known: KnownFigure, wanted: f64| (known.value() / wanted - 1.0).abs() < 1e-9;
+    assert!(near(seen.iops.unwrap(), 1000.0) && near(seen.over_all(seen.iops.unwrap()), 1000.0 * 21.0 / 51.0));
+    assert!(near(seen.over_all(seen.busy.unwrap()), 0.4 * 21.0 / 51.0), "{seen:?}");
+    assert_eq!((seen.paces.len(), seen.interval_ns), (41, 1e9), "idle ends are none of the load");
+    let explained = explain_observation("sda", &seen, None);
+    assert!(explained.active.is_some() && !explained.findings.iter().any(|one| one.code == Code::WarmupCounted));
+    assert_eq!(sampled(&[(1.0, 10.0, 0.5, 40.0)]).active, None);
+    let rounded = sampled(&[(1.0, 10.0, 16.0, 101.6)]);
+    assert_eq!(rounded.busy.map(|busy| busy.value()), Some(1.0), "iostat may print more than 100 %");
+    // Requests that do not complete keep the device busy.
+    let stalled = sampled(&[(1.0, 10.0, 0.5, 40.0), (1.0, 0.0, 8.0, 100.0)]);
+    assert!(near(stalled.iops.unwrap(), 5.0) && near(stalled.busy.unwrap(), 0.7) && stalled.active.is_none());
+}
+
+/// `-z` leaves out idle devices, whose intervals count too.
+#[test]
+fn intervals_that_leave_out_an_idle_device_count() {
+    let device = |name: &str, iops: f64| record::IostatDevice {
+        name: name.to_owned(),
+        read: record::IostatKind { per_second: Some(iops), ..record::IostatKind::default() },
+        ..record::IostatDevice::default()
+    };
+    let seen = |other: f64| {
+        let reports = [vec![device("sda", 6.0), device("sdb", 1.0)], vec![device("sdb", other)], Vec::new()];
+        let reports =
+            reports.map(|devices| record::IostatReport { devices, ..record::IostatReport::default() }).to_vec();
+        Observation::of_device(&record::Iostat { reports, ..record::Iostat::default() }, "sda").active
+    };
+    assert_eq!(seen(1.0).map(|intervals| (intervals.active, intervals.all)), Some((1, 3)));
+    assert_eq!(seen(0.0), None, "idle devices are printed, so that this one was not there");
+}
+
+/// Reads of a device that was faster than the expected volume were said to be of unwritten blocks of a file.
+#[test]
+fn counters_of_a_fast_device_tell_nothing_of_unwritten_blocks() {
+    let fast = |source: EvidenceSource, depth: Option<KnownFigure>| {
+        let known = |value: f64| Some(KnownFigure::exact(value, source));
+        against(
+            |seen| {
+                (seen.iops, seen.latency_ns, seen.in_flight, seen.depth) = (known(9e3), known(1e5), known(0.9), depth);
+            },
+            |_| {},
+        )
+    };
+    assert!(!fast(EvidenceSource::Iostat, None).contains(&Code::UnwrittenBlocks));
+    assert!(fast(EvidenceSource::Claim, exactly(16.0)).contains(&Code::UnwrittenBlocks));
+}

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use analyse::Observation;
+use analyse::{ActiveIntervals, Observation};
 use job::{Arrivals, BlockSizes, Diagnostic, Direction, EngineKind, HostSource, Job, Plan};
 use plan::workload::Derived;
 use plan::{Candidate, LatencyCache, Need, PlanTrial, Ranking, TrialOutcome};
@@ -294,16 +294,22 @@ fn of_counters(name: &str, iostat: &Iostat, device: Option<&str>) -> Result<Deri
     Ok(derived)
 }
 
-/// Returns the rate of the busiest interval, if it is far from the mean that the need has.
+/// Returns which mean the need has, and the rate of the busiest interval, if it is far from that.
 fn busiest(seen: &Observation) -> Option<String> {
     /// Factor from which on a volume for the mean is too small for this interval, also with headroom.
     const FAR: f64 = 1.2;
-    let most = seen.paces.iter().copied().reduce(f64::max)?;
-    let mean = seen.iops.filter(|mean| most > FAR * mean.value())?;
-    let (most, mean) = (units::count(most), units::count(mean.value()));
-    Some(format!(
-        "{mean} IOPS is the mean of the intervals with requests; the busiest had {most} IOPS (--iops to plan for it)"
-    ))
+    let mean = seen.iops?;
+    let most = seen.paces.iter().copied().reduce(f64::max).filter(|most| *most > FAR * mean.value());
+    let of = seen.active.map(|ActiveIntervals { active, all, .. }| {
+        let over_all = units::count(seen.over_all(mean).value());
+        format!(" of the {active} of {all} intervals with requests, and {over_all} that of all")
+    });
+    if of.is_none() && most.is_none() {
+        return None;
+    }
+    let of = of.unwrap_or_else(|| " of all intervals".to_owned());
+    let most = most.map(|most| format!("; the busiest had {} IOPS (--iops to plan for it)", units::count(most)));
+    Some(format!("{} IOPS is the mean{of}{}", units::count(mean.value()), most.unwrap_or_default()))
 }
 
 /// Returns the need of the results that ran together with the most operations per second; `None` without results.

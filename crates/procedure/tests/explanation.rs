@@ -146,6 +146,18 @@ fn a_load_that_ran_at_a_limit_is_said_to_be_one() {
     assert_eq!((at_limit(&flat), at_limit(&varied)), (true, false));
 }
 
+/// The mean over intervals with requests was planned for as if there were no others.
+#[test]
+fn a_need_of_some_intervals_names_the_mean_of_all() {
+    let report = |reads: u32| format!("Device r/s rkB/s r_await aqu-sz %util\nsda {reads}.00 4.00 1.00 0.10 9.00\n\n");
+    let idle = "Device r/s rkB/s r_await aqu-sz %util\nsda 0.00 0.00 0.00 0.00 0.00\n\n";
+    let text = format!("{}{idle}{idle}{}", report(1000), report(1000));
+    let derived = need_of("input", text.as_bytes(), (None, None), &job::EmptySource).unwrap();
+    assert_eq!(derived.need.iops, Some(1000.0));
+    let said = "1.00k IOPS is the mean of the 2 of 4 intervals with requests, and 500 that of all";
+    assert!(derived.lines.iter().any(|line| line == said), "{:?}", derived.lines);
+}
+
 /// What fio reports as one (`unified_rw_reporting`) was planned for as reads, without a word.
 #[test]
 fn a_mix_that_is_not_known_is_said_to_be_assumed() {

@@ -6,6 +6,7 @@
 
 mod bench;
 mod binary;
+mod by_host;
 mod command;
 mod counters;
 mod dbench;
@@ -128,6 +129,10 @@ pub struct InputResults {
 ///
 /// Returns an [`InputError`] if nothing can be read, with place, reason and remedy.
 pub fn read_inputs(name: &str, bytes: &[u8]) -> Result<InputResults, InputError> {
+    by_host::read(name, bytes, read_one_host).unwrap_or_else(|| read_one_host(name, bytes))
+}
+
+fn read_one_host(name: &str, bytes: &[u8]) -> Result<InputResults, InputError> {
     let text = InputText::of(name, bytes)?;
     few_enough(&text, text.whole.matches("\"jobname\"").count() + normal::results(&text), RESULTS_MAX, "results")?;
     let (mut found, mut unreadable) = (Vec::new(), Vec::new());
@@ -163,7 +168,9 @@ pub fn read_inputs(name: &str, bytes: &[u8]) -> Result<InputResults, InputError>
     // Tables of other programs beside results of fio are of the same load, except those of a benchmark.
     let is_alone = found.is_empty() && unreadable.is_empty();
     let mut tables = TABLES.iter().filter(|table| is_alone || table.is_benchmark);
-    if let Some(table) = tables.find(|table| (table.is_in)(&text)) {
+    // So are those of devices beside results without their first lines.
+    let is_beside = |table: &TableFormat| table.is_of_devices && normal::headless::is_in(&text);
+    if let Some(table) = tables.find(|table| (table.is_in)(&text) && !is_beside(table)) {
         match (table.read)(&text) {
             Ok(parts) => {
                 for InputResult { line, input } in parts {
@@ -197,29 +204,62 @@ struct TableFormat {
     read: fn(&InputText) -> Result<Vec<InputResult>, InputError>,
     /// Whether it has results of loads of its own, instead of what a device did.
     is_benchmark: bool,
+    /// Whether it has counters of devices.
+    is_of_devices: bool,
 }
 
 /// The formats in the order in which they are tried.
 const TABLES: [TableFormat; 15] = [
-    TableFormat { is_in: iostat::is_in, read: |text| blocks(text, iostat::read_text(text)?), is_benchmark: false },
-    TableFormat { is_in: sar::is_in, read: |text| blocks(text, sar::read(text)?), is_benchmark: false },
-    TableFormat { is_in: vmstat::is_in, read: vmstat::read, is_benchmark: false },
-    TableFormat { is_in: diskstats::is_in, read: diskstats::read, is_benchmark: false },
-    TableFormat { is_in: spdk::is_in, read: spdk::read, is_benchmark: true },
-    TableFormat { is_in: normal::syncs::is_in, read: |text| only(normal::syncs::read(text)?), is_benchmark: false },
-    TableFormat { is_in: kbench::is_in, read: kbench::read, is_benchmark: true },
-    TableFormat { is_in: dbench::is_in, read: dbench::read, is_benchmark: false },
-    TableFormat { is_in: kubestr::is_in, read: kubestr::read, is_benchmark: true },
+    TableFormat {
+        is_in: iostat::is_in,
+        read: |text| blocks(text, iostat::read_text(text)?),
+        is_benchmark: false,
+        is_of_devices: true,
+    },
+    TableFormat {
+        is_in: sar::is_in,
+        read: |text| blocks(text, sar::read(text)?),
+        is_benchmark: false,
+        is_of_devices: true,
+    },
+    TableFormat { is_in: vmstat::is_in, read: vmstat::read, is_benchmark: false, is_of_devices: true },
+    TableFormat { is_in: diskstats::is_in, read: diskstats::read, is_benchmark: false, is_of_devices: true },
+    TableFormat { is_in: spdk::is_in, read: spdk::read, is_benchmark: true, is_of_devices: false },
+    TableFormat {
+        is_in: normal::syncs::is_in,
+        read: |text| only(normal::syncs::read(text)?),
+        is_benchmark: false,
+        is_of_devices: false,
+    },
+    TableFormat { is_in: kbench::is_in, read: kbench::read, is_benchmark: true, is_of_devices: false },
+    TableFormat { is_in: dbench::is_in, read: dbench::read, is_benchmark: false, is_of_devices: false },
+    TableFormat { is_in: kubestr::is_in, read: kubestr::read, is_benchmark: true, is_of_devices: false },
     TableFormat {
         is_in: normal::headless::is_in,
         read: |text| only(normal::headless::read(text)?),
         is_benchmark: false,
+        is_of_devices: false,
     },
-    TableFormat { is_in: prometheus::is_in, read: |text| only(prometheus::read(text)?), is_benchmark: false },
-    TableFormat { is_in: fio_log::is_in, read: |text| only(fio_log::read(text)?), is_benchmark: false },
-    TableFormat { is_in: postgres::is_in, read: postgres::read, is_benchmark: false },
-    TableFormat { is_in: pgstat::is_in, read: |text| only(pgstat::read(text)?), is_benchmark: false },
-    TableFormat { is_in: bench::is_in, read: bench::read, is_benchmark: false },
+    TableFormat {
+        is_in: prometheus::is_in,
+        read: |text| only(prometheus::read(text)?),
+        is_benchmark: false,
+        is_of_devices: false,
+    },
+    TableFormat {
+        is_in: fio_log::is_in,
+        read: |text| only(fio_log::read(text)?),
+        is_benchmark: false,
+        is_of_devices: false,
+    },
+    TableFormat { is_in: postgres::is_in, read: postgres::read, is_benchmark: false, is_of_devices: false },
+    TableFormat {
+        is_in: pgstat::is_in,
+        read: |text| only(pgstat::read(text)?),
+        is_benchmark: false,
+        is_of_devices: false,
+    },
+    TableFormat { is_in: bench::is_in, read: bench::read, is_benchmark: false, is_of_devices: false },
 ];
 
 fn only(input: Input) -> Result<Vec<InputResult>, InputError> {

@@ -129,3 +129,15 @@ fn a_single_copy_has_times_since_boot() {
     assert_eq!((run.jobs.len(), job.name.as_str(), job.untimed), (1, "sda", true));
     assert_eq!((job.result.read.latency.mean_ns, job.result.write.latency.mean_ns), (2e6, 8e6));
 }
+
+/// Copies above their times were refused, as old versions of `pt-diskstats` save them.
+#[test]
+fn times_may_stand_below_their_copies() {
+    let copy = |reads: u64| format!("   8       0 sda {reads} 0 80 5 0 0 0 0 0 5 5\n");
+    let text = format!("{}TS 100\n{}TS 101\n{}TS 103\n", copy(10), copy(40), copy(240));
+    let rates =
+        |iostat: &Iostat| -> Vec<f64> { iostat.reports.iter().map(|report| report.devices[0].iops()).collect() };
+    assert_eq!(rates(&read(&text).unwrap()), [30.0, 100.0]);
+    let cut = read(&(text + &copy(999))).unwrap();
+    assert_eq!((rates(&cut), cut.notes.len()), (vec![30.0, 100.0], 1), "{:?}", cut.notes);
+}

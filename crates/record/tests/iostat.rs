@@ -218,3 +218,81 @@ fn the_busiest_disk_is_that_of_the_intervals() {
     let Ok(Input::Iostat(iostat)) = read_input("input", text.as_bytes(), None) else { panic!("not read") };
     assert_eq!(iostat.disks()[0].name, "sdb");
 }
+
+/// Lines of several hosts in turn, each behind the name of its host, were read as those of one host, as far as their names
+/// differ only in numbers.
+#[test]
+fn lines_behind_the_names_of_hosts_are_divided_by_host() {
+    let report = |host: &str, second: u32, iops: f64| {
+        let lines = [
+            format!("11/29/26 10:00:{second:02}"),
+            "Device r/s w/s rkB/s wkB/s await aqu-sz %util".to_owned(),
+            format!("sda {iops:.2} 0.00 {:.2} 0.00 1.00 0.50 40.00", 4.0 * iops),
+            String::new(),
+        ];
+        lines.iter().map(|line| format!("{host}: {line}\n")).collect::<String>()
+    };
+    let turn =
+        |second: u32| report("node1", second, 100.0) + &report("node2", second, 7.0) + &report("web", second, 5.0);
+    let text = (0..4).map(turn).collect::<String>();
+    let results = record::read_inputs("input", text.as_bytes()).unwrap();
+    assert!(results.unreadable.is_empty());
+    let of = |part: &record::InputResult| {
+        let Input::Iostat(iostat) = &part.input else { panic!() };
+        let device = &iostat.reports[3].devices[0];
+        (part.line, iostat.host.clone().unwrap(), iostat.reports.len(), device.iops(), device.line)
+    };
+    let found: Vec<_> = results.parts.iter().map(of).collect();
+    let host = |line: usize, name: &str, iops: f64| (line, name.to_owned(), 4, iops, line as u32 + 38);
+    assert_eq!(found, [host(1, "node1", 100.0), host(5, "node2", 7.0), host(9, "web", 5.0)]);
+}
+
+/// A mark of left-out rows between the names of the columns and a row ended the table before its first row.
+#[test]
+fn marks_of_rows_that_were_left_out_end_no_table() {
+    let text = "avg-cpu: %user %nice %system %iowait %steal %idle\n 9.38 0.00 4.62 18.38 1.50 66.12\n\n\
+                Device r/s w/s rkB/s wkB/s await aqu-sz %util\n...\nsda 10.00 0.00 40.00 0.00 1.00 0.50 40.00\n\
+                [...]\nsdb 20.00 0.00 80.00 0.00 1.00 0.50 40.00\n...\nIt is slow.\n";
+    let Ok(Input::Iostat(iostat)) = read_input("input", text.as_bytes(), None) else { panic!() };
+    let rates: Vec<f64> = iostat.reports[0].devices.iter().map(IostatDevice::iops).collect();
+    assert_eq!((rates, iostat.reports.len()), (vec![10.0, 20.0], 1));
+    let sar = "10:00:01 DEV tps rkB/s wkB/s areq-sz aqu-sz await %util\n...\n\
+               10:00:11 sda 500.00 1500.00 500.00 4.00 1.00 2.00 40.00\n";
+    assert!(read_input("input", sar.as_bytes(), None).is_ok());
+}
+
+/// One report of processors only, in a page with tables of devices, refused the page.
+#[test]
+fn a_report_of_processors_only_is_left_out() {
+    let banner = "Linux 5.14.0 (db1) \t11/29/2026 \t_x86_64_\t(8 CPU)\n\n";
+    let cpu = "avg-cpu: %user %nice %system %iowait %steal %idle\n 9.38 0.00 4.62 18.38 1.50 66.12\n\n";
+    let table = "Device r/s w/s rkB/s wkB/s await aqu-sz %util\nsda 10.00 0.00 40.00 0.00 1.00 0.50 40.00\n\n";
+    let text = format!("$ iostat -c\n{banner}{cpu}### Devices\n$ iostat -x\n{banner}{cpu}{table}{cpu}{table}");
+    let Ok(Input::Iostat(iostat)) = read_input("input", text.as_bytes(), None) else { panic!() };
+    assert_eq!(iostat.reports.iter().map(|report| report.since_boot).collect::<Vec<_>>(), [true, false]);
+    let refused = read_input("input", format!("{cpu}Device r/s w/s\n{cpu}").as_bytes(), None).unwrap_err();
+    assert!(refused.what.contains("devices"), "{refused}");
+}
+
+/// A first report without its banner was left out for its rates only, which are of an interval: 134 requests in 1.01 s.
+#[test]
+fn a_first_report_with_whole_requests_in_its_seconds_is_an_interval() {
+    let head = "Device r/s w/s rrqm/s wrqm/s rkB/s wkB/s await aqu-sz %util\n";
+    let report = |rates: &str| format!("{head}sda {rates} 0.00 40.00 1.00 0.50 40.00\n\n");
+    let first = |rates: &str| {
+        let text = report(rates) + &report("0.00 500.00 0.00 3.00") + &report("0.00 600.00 0.00 4.00");
+        let Ok(Input::Iostat(iostat)) = read_input("input", text.as_bytes(), None) else { panic!() };
+        (iostat.reports[0].since_boot, iostat.notes.len())
+    };
+    for interval in ["0.00 132.67 0.00 19.80", "1.00 1.00 0.00 0.00"] {
+        assert_eq!(first(interval), (false, 0), "{interval}");
+    }
+    for average in ["4.34 3.35 0.00 3.09", "0.00 3.35 0.00 0.00", "0.00 3.00 0.00 0.00"] {
+        assert_eq!(first(average), (true, 1), "{average}");
+    }
+    // A row above it is of a report before.
+    let text = "sda 0.00 132.67 0.00 19.80 0.00 40.00 1.00 0.50 40.00\n\n".to_owned() + &report("0.00 3.00 0.00 0.00");
+    let more = report("0.00 60.00 0.00 4.00");
+    let Ok(Input::Iostat(iostat)) = read_input("input", (text + &more).as_bytes(), None) else { panic!() };
+    assert_eq!((iostat.reports[0].since_boot, iostat.notes.len()), (false, 0));
+}

@@ -83,6 +83,20 @@ fn sar_that_is_cut_off_counts_as_far_as_it_goes() {
     assert_eq!((iostat.reports.len(), iostat.notes.len()), (2, 1), "{:?}", iostat.notes);
 }
 
+/// Values with units, and comments within a table, refused the text.
+#[test]
+fn sar_may_print_units_and_comments() {
+    let text = "10:00:01 AM       DEV       tps     rkB/s     wkB/s   areq-sz    aqu-sz     await     %util\n\
+                10:00:11 AM       sda     16.00      1.5M      0.5k      4.0k      1.00      2.50     40.0%\n\
+                10:00:15 AM  COM the load begins\n\
+                10:00:21 AM       sda     32.00      0.0k     64.0k      2.0k      2.00      2.50     80.0%\n";
+    let iostat = counters(text);
+    let devices: Vec<_> = iostat.reports.iter().flat_map(|report| &report.devices).collect();
+    assert_eq!(devices.iter().map(|device| device.iops()).collect::<Vec<_>>(), [16.0, 32.0]);
+    assert_eq!((devices[0].bytes_per_second(), devices[1].util), (1536.5 * 1024.0, Some(0.8)));
+    assert_eq!(iostat.reports[1].seconds, Some(10.0));
+}
+
 const VMSTAT: &str = "\
 disk- ------------reads------------ ------------writes----------- -----IO------
        total merged sectors      ms  total merged sectors      ms    cur    sec
@@ -101,6 +115,18 @@ fn vmstat_of_disks_has_rates_if_its_interval_is_known() {
     let timed = |line: &str, time: &str| format!("{} {time}\n", line.trim_end());
     let with_times = format!("{}{}", timed(VMSTAT, "2026-11-29 10:00:00"), timed(VMSTAT_LATER, "2026-11-29 10:00:10"));
     assert_eq!(counters(&with_times).reports[0].devices[0].read.per_second, Some(1000.0));
+}
+
+/// Rows of plain `vmstat` in one text with `vmstat -d` were taken as devices named `0` and `1`.
+#[test]
+fn rows_of_processors_beside_vmstat_of_disks_are_no_devices() {
+    let plain = " r  b   swpd   free   buff  cache   si   so    bi    bo   in   cs us sy id wa st\n \
+                 1  0      0 193758  18432 239795    0    0     3     5   36   79  1  1 98  0  0\n 0  0      0 193758  18432 239795    0    0     0     0  214  412  1  0 99  0  0\n";
+    for text in [format!("{plain}\n{VMSTAT}"), format!("{VMSTAT}\n$ vmstat 2 5\n{plain}")] {
+        let run = run("vmstat.txt", &text);
+        assert!(run.jobs.iter().all(|job| !["0", "1"].contains(&job.name.as_str())), "{:?}", run.jobs);
+        assert!(run.notes.iter().any(|note| note.text.contains("since boot")), "{:?}", run.notes);
+    }
 }
 
 #[test]
@@ -794,4 +820,39 @@ fn fio_documents_printed_by_python_are_read() {
                 {'io_bytes': 4096000, 'io_kbytes': 4000, 'bw': 400, 'iops': 100.0, 'runtime': 10000, 'total_ios': \
                 1000}}]}\n22:44:28 - root - INFO - done\n";
     assert_eq!(figure(&run("test.log", text), 0, "read.iops"), Some(100.0));
+}
+
+/// A view without the columns of times was said to be of a server that does not measure them.
+#[test]
+fn columns_that_were_not_selected_are_not_said_to_be_off() {
+    let view = "backend_type,context,reads,writes\nclient backend,normal,64,1860\n";
+    let notes = run("pg.csv", view).notes;
+    let has = |text: &str| notes.iter().any(|note| note.text.contains(text));
+    assert!(has("`read_time` and `write_time` are not among the columns") && !has("was off"), "{notes:?}");
+}
+
+/// A histogram without its last line was left out, even if its last class had hardly any values.
+#[test]
+fn a_histogram_without_its_last_line_counts_if_its_last_class_is_almost_empty() {
+    let bucket = |le: &str, count: u64| format!("etcd_disk_wal_fsync_duration_seconds_bucket{{le=\"{le}\"}} {count}\n");
+    let text =
+        bucket("0.064", 99_000) + &bucket("0.128", 99_980) + &bucket("0.256", 99_999) + &bucket("0.512", 100_000);
+    let read = run("etcd.prom", &text);
+    let sync = &read.jobs[0].result.sync;
+    assert_eq!((sync.percentile_ns(50.0), sync.percentile_ns(99.9).map(|ns| ns / 1_000_000)), (None, Some(122)));
+    assert!(read.notes.iter().any(|note| note.text.contains("its p99 is at most 64.0 ms")), "{:?}", read.notes);
+    let refused = refused("etcd.prom", &(bucket("0.001", 10_000) + &bucket("0.002", 60_000)));
+    assert!(refused.what.contains("+Inf"), "{refused}");
+}
+
+/// Results of fio without their first lines were lost beside a table of its device.
+#[test]
+fn results_of_fio_without_their_header_precede_the_counters_of_its_device() {
+    let fio = "  write: IOPS=3535, BW=13.8MiB/s (14.5MB/s)(829MiB/60005msec); 0 zone resets\n\
+               \x20    lat (usec): min=569, max=193220, avg=4524.55, stdev=11409.00\n";
+    let table = "\nDevice r/s w/s rkB/s wkB/s await aqu-sz %util\nsdb 0.00 3560.00 0.00 14240.00 4.53 16.14 101.60\n\n";
+    for text in [format!("{fio}{table}"), format!("{table}{fio}")] {
+        let run = run("page.md", &text);
+        assert!((run.jobs[0].result.iops() / 3535.0 - 1.0).abs() < 0.01, "{run:?}");
+    }
 }

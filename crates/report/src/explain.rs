@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use analyse::{Evidence, EvidenceSource, EvidenceUnit, Explanation, Finding, Quantity, Severity};
+use analyse::{ActiveIntervals, Evidence, EvidenceSource, EvidenceUnit, Explanation, Finding, Quantity, Severity};
 use serde::Serialize;
 use units::{Bytes, Nanos, count, percent, significant};
 
@@ -106,10 +106,20 @@ fn nothing_found(one: &Explained, explanation: &Explanation) -> &'static str {
     }
 }
 
-/// Returns the main figures: `109k IOPS, 436 MiB/s, 169 us each, 18.3 of 32 in flight, busy for 99.2% of the time`.
+/// Returns the main figures: `109k IOPS, 436 MiB/s, 169 us each, 18.3 of 32 in flight, busy for 99.2% of the time`. Those of
+/// some intervals are followed by those over all.
 fn at_a_glance(explanation: &Explanation) -> String {
+    let figures = glance(explanation, 1.0);
+    let Some(ActiveIntervals { active, all, share }) = explanation.active else { return figures };
+    let over_all = glance(explanation, share);
+    format!("{figures}, in the {active} of {all} intervals with requests; over all of them {over_all}")
+}
+
+/// Returns the main figures, over the whole time if `share` of it is that of the figures.
+fn glance(explanation: &Explanation, share: f64) -> String {
     let figure = |quantity| explanation.figures.iter().find(|one| one.quantity == quantity).map(|one| one.value);
-    let in_flight = match (figure(Quantity::InFlightAchieved), figure(Quantity::InFlightPossible)) {
+    let rate = |quantity| figure(quantity).map(|value| value * share);
+    let in_flight = match (rate(Quantity::InFlightAchieved), figure(Quantity::InFlightPossible)) {
         (Some(value), Some(of)) if of != value => {
             Some(format!("{} of {} in flight", significant(value, 3), significant(of, 3)))
         }
@@ -123,11 +133,13 @@ fn at_a_glance(explanation: &Explanation) -> String {
         (None, p99) => p99.map(|p99| format!("syncs with a p99 of {}", time(p99))),
     };
     let parts = [
-        figure(Quantity::Iops).map(|value| format!("{} IOPS", count(value))),
-        figure(Quantity::BytesPerSecondTold).map(|value| format!("{}/s", Bytes::new(value as u64))),
-        figure(Quantity::LatencyMean).map(|value| format!("{} each", Nanos::new(value.round() as u64))),
+        rate(Quantity::Iops).map(|value| format!("{} IOPS", count(value))),
+        rate(Quantity::BytesPerSecondTold).map(|value| format!("{}/s", Bytes::new(value as u64))),
+        figure(Quantity::LatencyMean)
+            .filter(|_| share == 1.0)
+            .map(|value| format!("{} each", Nanos::new(value.round() as u64))),
         in_flight,
-        figure(Quantity::BusyShare).map(|value| format!("busy for {} of the time", percent(value))),
+        rate(Quantity::BusyShare).map(|value| format!("busy for {} of the time", percent(value))),
         syncs,
     ];
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
@@ -226,6 +238,8 @@ struct ExplainedInput<'a> {
 struct ExplainSubject<'a> {
     subject: &'a str,
     figures: &'a [Evidence],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    active: Option<ActiveIntervals>,
     findings: Vec<ExplainedFinding<'a>>,
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
     notes: &'a [String],
@@ -248,6 +262,7 @@ fn subject(explanation: &Explanation) -> ExplainSubject<'_> {
     ExplainSubject {
         subject: &explanation.subject,
         figures: &explanation.figures,
+        active: explanation.active,
         findings: explanation.findings.iter().map(worded).collect(),
         notes: &explanation.notes,
     }
@@ -292,4 +307,32 @@ pub(crate) fn explain_markdown(explained: &[Explained]) -> String {
         }
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The figures of intervals with requests were printed as those of the whole time.
+    #[test]
+    fn figures_of_some_intervals_are_followed_by_those_of_all() {
+        let figure = |quantity: Quantity, value: f64| Evidence {
+            quantity,
+            value,
+            unit: quantity.unit(),
+            source: EvidenceSource::Iostat,
+        };
+        let figures = vec![
+            figure(Quantity::Iops, 1000.0),
+            figure(Quantity::LatencyMean, 1e6),
+            figure(Quantity::InFlightAchieved, 1.0),
+            figure(Quantity::BusyShare, 0.4),
+        ];
+        let active = Some(ActiveIntervals { active: 1, all: 4, share: 0.25 });
+        let none = analyse::explain_figures("sda", &analyse::Observation::default());
+        let of = |active| at_a_glance(&Explanation { figures: figures.clone(), active, ..none.clone() });
+        assert_eq!(of(None), "1.00k IOPS, 1.00 ms each, 1.00 in flight, busy for 40.0% of the time");
+        let all = "over all of them 250 IOPS, 0.250 in flight, busy for 10.0% of the time";
+        assert_eq!(of(active), format!("{}, in the 1 of 4 intervals with requests; {all}", of(None)));
+    }
 }

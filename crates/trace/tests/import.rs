@@ -194,13 +194,15 @@ fn text_of_blkparse_is_read() {
     assert_eq!(read.info.processes, ["kjournald/697", "kworker/3:1H/88", "postgres/5"]);
 }
 
-/// Its format was unknown because of the fence.
+/// Its format was unknown because of the fence, and prose above or below it was a damaged event.
 #[test]
 fn pasted_text_of_blkparse_is_read() {
     let events = "  8,80   1   126283   121.238929396 3328328  D  WS 1457344 + 16 [fio]\n\
                   \x20 8,80   1   126284   121.239029396 3328328  C  WS 1457344 + 16 [0]\n";
-    for around in ["```text\n", "$ blkparse -i sdf\n", "```\n# blkparse -i sdf\n"] {
-        let read = read_as(TraceFormat::Blkparse, &format!("{around}{events}```\n"));
+    for around in ["```text\n", "$ blkparse -i sdf\n", "```\n# blkparse -i sdf\n", "Reads, run\nin parallel:\n\n```\n"]
+    {
+        let read = read_as(TraceFormat::Blkparse, &format!("{around}{events}```\nThey are fast.\n"));
+        assert_eq!(TraceFormat::detect(format!("{around}{events}").as_bytes()), Some(TraceFormat::Blkparse));
         assert_eq!((read.errors.len(), read.requests.len()), (0, 1), "{around}");
     }
     let cut = read_as(TraceFormat::Blkparse, &format!("344 + 24 [fio]\n{events}"));

@@ -63,6 +63,10 @@ fn warm_up(seen: &Observation) -> Option<Finding> {
     const MATTERS: f64 = 0.02;
     const DIFFERENT: f64 = 0.1;
     let iops = &seen.paces;
+    // A load that pauses has no beginning to leave out.
+    if seen.demands.is_some() && iops.contains(&0.0) {
+        return None;
+    }
     let judged = steady::judge(iops);
     let (first, rest) = iops.split_at(judged.from);
     let (with, without) = (steady::mean(iops), steady::mean(rest));

@@ -252,7 +252,7 @@ pub(super) fn too_shallow(case: &VolumeCase<'_, '_>) -> Option<Finding> {
         let reads = seen.read_share.is_none_or(|share| share >= 0.5);
         let finding = finding
             .with_figure(Quantity::LatencyMean, seen.latency_ns)
-            .with_figure(Quantity::BusyShare, seen.busy)
+            .with_figure(Quantity::BusyShare, seen.busy.map(|busy| seen.over_all(busy)))
             .with(Quantity::HostCpuShare, seen.host_cpu, source_of_counters(seen))
             .remedy(Remedy::MoreInFlight { in_flight: wanted, reads, database: seen.database })
             .counterfactual(case.forecast(wanted));
@@ -282,7 +282,7 @@ pub(super) fn uneven(case: &VolumeCase<'_, '_>) -> Option<Finding> {
         case.shallow(Code::QueueNotFilled, cap, in_flight, needed)
             .with(Quantity::ServiceMean, alone_ns, EvidenceSource::Model)
             .with_figure(Quantity::LatencyMean, latency)
-            .with_figure(Quantity::BusyShare, busy)
+            .with_figure(Quantity::BusyShare, case.seen.over_all(busy))
             .with(Quantity::HostCpuShare, case.seen.host_cpu, source_of_counters(case.seen))
     })
 }
@@ -384,11 +384,12 @@ pub(super) fn below(case: &VolumeCase<'_, '_>) -> Option<Finding> {
     })
 }
 
-/// Checks for reads that complete faster than the volume can answer: unwritten blocks, or a cache.
+/// Checks for reads of a job that complete faster than the volume can answer: unwritten blocks, or a cache. Counters of a
+/// device have neither the job nor its file.
 pub(super) fn too_fast(case: &VolumeCase<'_, '_>) -> Option<Finding> {
     let (alone_ns, latency) = (case.volume.alone_ns?, case.seen.latency_ns?);
     let reads = case.seen.read_share.is_some_and(|share| share > 0.5);
-    (reads && latency.high < TOO_FAST * alone_ns).then(|| {
+    (reads && !case.seen.is_counted() && latency.high < TOO_FAST * alone_ns).then(|| {
         case.finding(Code::UnwrittenBlocks, Severity::Warning)
             .with_figure(Quantity::LatencyMean, latency)
             .with(Quantity::ExpectedLatency, alone_ns, EvidenceSource::Model)

@@ -1,5 +1,6 @@
 //! Reads a series of copies of `/proc/diskstats`, each below a line with its time, as `fathom capture --sample` writes
-//! it, as `while sleep 1; do date +%s.%N; cat /proc/diskstats; done` prints it, and as `pt-diskstats` saves it.
+//! it, as `while sleep 1; do date +%s.%N; cat /proc/diskstats; done` prints it, and as `pt-diskstats` saves it; or each above
+//! it, as in old versions of that.
 //!
 //! Two copies of a device make a report of the interval between them, with the columns of `iostat -x`. Lines of
 //! `/proc/stat` may stand beside those of devices.
@@ -61,7 +62,8 @@ fn all_series(text: &InputText) -> Result<Vec<Iostat>, InputError> {
 
 fn one_series(text: &InputText, lines: Range<usize>) -> Result<Iostat, InputError> {
     let mut reader = DiskstatsReader::default();
-    for (index, line) in text.whole_lines().skip(lines.start).take(lines.len()) {
+    let (ordered, left_out) = below_times(text.whole_lines().skip(lines.start).take(lines.len()).collect());
+    for (index, line) in ordered {
         reader.line(text, index, line)?;
     }
     let old_partitions = reader.old_partitions;
@@ -69,6 +71,9 @@ fn one_series(text: &InputText, lines: Range<usize>) -> Result<Iostat, InputErro
     let cut_note = text.cut_note().filter(|_| lines.end == text.len());
     let is_cut = cut_note.is_some();
     iostat.notes.extend(cut_note);
+    if left_out {
+        iostat.notes.push("the last copy has no time below it, and is left out".to_owned());
+    }
     if old_partitions {
         iostat.notes.push("partitions have no times here, as before Linux 2.6.25, and are left out".to_owned());
     }
@@ -80,6 +85,25 @@ fn one_series(text: &InputText, lines: Range<usize>) -> Result<Iostat, InputErro
         return Err(text.cut_off(lines.end, what, REMEDY));
     }
     Ok(iostat)
+}
+
+/// Moves each time above the copy that it stands below, if the first one does. Also reports whether a last copy without a
+/// time is left out.
+fn below_times(lines: Vec<(usize, &str)>) -> (Vec<(usize, &str)>, bool) {
+    let is_time = |line: &str| time_ns(line.trim()).is_some();
+    let is_device = |line: &str| DeviceLine::parse(line).is_some();
+    let first = lines.iter().find(|(_, line)| is_time(line) || is_device(line));
+    if first.is_none_or(|(_, line)| is_time(line)) || !lines.iter().any(|(_, line)| is_time(line)) {
+        return (lines, false);
+    }
+    let mut ordered = Vec::with_capacity(lines.len());
+    let mut copy = 0;
+    for (index, line) in lines {
+        let at = if is_time(line) { std::mem::replace(&mut copy, ordered.len() + 1) } else { ordered.len() };
+        ordered.insert(at, (index, line));
+    }
+    let left_out = ordered.split_off(copy).iter().any(|(_, line)| is_device(line));
+    (ordered, left_out)
 }
 
 /// Fact of the host above a series of `fathom capture`.

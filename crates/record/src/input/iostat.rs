@@ -5,7 +5,7 @@
 mod blocks;
 pub(super) mod columns;
 mod json;
-mod pretty;
+pub(super) mod pretty;
 mod stacked;
 mod table;
 
@@ -78,7 +78,7 @@ pub struct IostatReport {
     /// Length of the interval in seconds, from the printed times; `None` for the first report and without `-t`.
     pub seconds: Option<f64>,
     /// Whether it is the average since boot, as the first report is without `-y`. If the text before the reports is
-    /// missing, it is assumed to be an interval, unless it differs from all others.
+    /// missing, it is assumed to be an interval, unless it differs from all others and has no rates of an interval.
     pub since_boot: bool,
     /// Line on which it begins, from 1.
     pub line: u32,
@@ -86,6 +86,37 @@ pub struct IostatReport {
     pub cpu: Option<IostatCpu>,
     /// Devices in order; none if `-z` omitted all of them.
     pub devices: Vec<IostatDevice>,
+}
+
+impl IostatReport {
+    /// Reports whether all rates are those of whole requests in an interval of seconds, which averages since boot hardly
+    /// ever are.
+    fn has_rates_of_seconds(&self) -> bool {
+        const SECONDS_MAX: u32 = 10;
+        /// Hundredths of a second, for each second, by which intervals deviate.
+        const LATE: u32 = 2;
+        /// Probability that an average since boot has such rates.
+        const CHANCE: f64 = 1e-3;
+        let rates = self.devices.iter().flat_map(|device| {
+            let step = 0.1_f64.powi(device.decimals as i32);
+            let kinds = [device.read, device.write, device.discard, device.flush, device.all];
+            let rates = kinds.into_iter().flat_map(|kind| [kind.per_second, kind.merges_per_second]);
+            rates.flatten().filter(|rate| *rate > 0.0).map(move |rate| (rate, step))
+        });
+        let rates: Vec<(f64, f64)> = rates.collect();
+        let are_whole = |seconds: f64| {
+            rates.iter().all(|(rate, step)| {
+                let requests = rate * seconds;
+                (requests - requests.round()).abs() <= step * seconds / 2.0 + 1e-6
+            })
+        };
+        (1..=SECONDS_MAX).any(|seconds| {
+            let tried = 2 * LATE * seconds + 1;
+            let chance = rates.iter().map(|(_, step)| (step * f64::from(seconds)).min(1.0)).product::<f64>();
+            let hundredths = 100 * seconds - LATE * seconds..=100 * seconds + LATE * seconds;
+            f64::from(tried) * chance <= CHANCE && hundredths.map(|one| f64::from(one) / 100.0).any(are_whole)
+        })
+    }
 }
 
 /// CPU time by state, each as a fraction of all CPUs from 0 to 1.

@@ -152,7 +152,8 @@ fn of_tables(tables: &[PostgresTable], cut_note: Option<String>) -> Option<Input
     };
     let increase = |row: &[String], name: &str| (table.number(row, name) - before(row, name).unwrap_or(0.0)).max(0.0);
     let mut jobs: Vec<JobResult> = Vec::new();
-    let (mut extends, mut extend_ms, mut untracked) = (0.0, 0.0, false);
+    let (mut extends, mut extend_ms) = (0.0, 0.0);
+    let (mut untracked, mut missing) = (false, Vec::new());
     for row in &table.rows {
         let figure = |name: &str| increase(row, name);
         let block = Some(table.number(row, "op_bytes")).filter(|bytes| *bytes > 0.0).unwrap_or(8192.0);
@@ -170,7 +171,11 @@ fn of_tables(tables: &[PostgresTable], cut_note: Option<String>) -> Option<Input
             }
             let bytes = Some(figure(bytes)).filter(|bytes| *bytes > 0.0).unwrap_or(count * block);
             let latency = mean_of(count as u64, figure(time) * 1e6);
-            untracked |= latency.count == 0;
+            match table.names.iter().any(|name| name == time) {
+                true => untracked |= latency.count == 0,
+                false if missing.contains(&time) => {}
+                false => missing.push(time),
+            }
             match seconds {
                 Some(seconds) => job.set_rate(kind, count / seconds, bytes / seconds, Some(seconds), latency),
                 None => job.set_count(kind, count as u64, bytes as u64, latency),
@@ -196,6 +201,10 @@ fn of_tables(tables: &[PostgresTable], cut_note: Option<String>) -> Option<Input
     }
     if untracked {
         notes.push("times are missing: `track_io_timing` (and `track_wal_io_timing`) was off".to_owned());
+    }
+    if !missing.is_empty() {
+        let (names, verb) = (missing.join("` and `"), if missing.len() == 1 { "is" } else { "are" });
+        notes.push(format!("times are missing: `{names}` {verb} not among the columns"));
     }
     if extends > 0.0 {
         let mean = extend_ms / extends;

@@ -186,21 +186,47 @@ struct TimeHistogram {
 }
 
 impl TimeHistogram {
-    /// Returns the percentile, interpolated within its class as Prometheus does; `None` beyond the last bound.
+    /// Returns the percentile, interpolated within its class as Prometheus does; `None` beyond the last bound, and in the
+    /// first class of an excerpt, whose lower bound is not known.
     fn percentile_ns(&self, percent: f64) -> Option<u64> {
         let total = self.total()?;
         let rank = total * percent / 100.0;
         let at = self.bounds.iter().position(|(_, count)| *count >= rank)?;
+        if at == 0 && self.is_excerpt() {
+            return None;
+        }
         let (bound, count) = self.bounds[at];
         let (lower, below) = if at == 0 { (0.0, 0.0) } else { self.bounds[at - 1] };
         let share = if count > below { (rank - below) / (count - below) } else { 1.0 };
         bound.is_finite().then(|| ((lower + (bound - lower) * share) * 1e9).round() as u64)
     }
 
-    /// Returns the number of all values; `None` for the excerpt of a histogram. A count below that of a class is cut off.
+    /// Returns the number of all values; `None` for an excerpt without its end. A count below that of a class is cut off.
     fn total(&self) -> Option<f64> {
-        let (bound, last) = *self.bounds.last()?;
-        self.count.filter(|count| *count >= last).or(bound.is_infinite().then_some(last))
+        /// Fraction of the values in the last class of an excerpt below which hardly any lie beyond it.
+        const RARE: f64 = 1e-4;
+        let (_, last) = *self.bounds.last()?;
+        if !self.is_excerpt() {
+            return Some(self.whole_count().unwrap_or(last));
+        }
+        let (_, before) = *self.bounds.iter().nth_back(1)?;
+        (last - before <= RARE * last).then_some(last)
+    }
+
+    fn whole_count(&self) -> Option<f64> {
+        let (_, last) = *self.bounds.last()?;
+        self.count.filter(|count| *count >= last)
+    }
+
+    /// Reports whether neither a count nor a bucket up to infinity counts all values.
+    fn is_excerpt(&self) -> bool {
+        self.whole_count().is_none() && self.bounds.last().is_none_or(|(bound, _)| bound.is_finite())
+    }
+
+    /// Returns the upper bound of the first class in nanoseconds, if a percentile lies in it.
+    fn first_class_ns(&self, percent: f64) -> Option<u64> {
+        let (bound, count) = *self.bounds.first()?;
+        (count >= self.total()? * percent / 100.0).then_some((bound * 1e9) as u64)
     }
 
     fn latency(&self) -> LatencyStats {
@@ -240,8 +266,9 @@ fn histograms(text: &InputText) -> Result<Input, InputError> {
             histogram.count = Some(sample.value);
         }
     }
+    let excerpt = |name: &String| format!("the histogram {name} has neither `_count` nor a bucket up to `+Inf`");
     let mut jobs = Vec::new();
-    let (mut beyond, mut excerpts) = (Vec::new(), Vec::new());
+    let (mut beyond, mut excerpts, mut assumed) = (Vec::new(), Vec::new(), Vec::new());
     for ((name, labels), mut histogram) in all {
         histogram.bounds.sort_by(|a, b| a.0.total_cmp(&b.0));
         let name = if labels.is_empty() { name } else { format!("{name}{{{labels}}}") };
@@ -253,7 +280,12 @@ fn histograms(text: &InputText) -> Result<Input, InputError> {
             Some(total) if total <= 0.0 => continue,
             Some(_) => {}
         }
-        if histogram.percentile_ns(99.0).is_none() {
+        let first_ns = histogram.first_class_ns(99.0).filter(|_| histogram.is_excerpt());
+        if histogram.is_excerpt() {
+            let most = first_ns.map_or_else(String::new, |ns| format!("; its p99 is at most {}", Nanos::new(ns)));
+            assumed.push(format!("{}: its last class counts as all{most}", excerpt(&name)));
+        }
+        if histogram.percentile_ns(99.0).is_none() && first_ns.is_none() {
             beyond.push(name.clone());
         }
         let latency = histogram.latency();
@@ -267,7 +299,6 @@ fn histograms(text: &InputText) -> Result<Input, InputError> {
         }
         jobs.push(job);
     }
-    let excerpt = |name: &String| format!("the histogram {name} has neither `_count` nor a bucket up to `+Inf`");
     if jobs.is_empty() {
         let remedy = "give the lines of a histogram with its `_bucket`, `_sum` and `_count`";
         let what = excerpts.first().map_or_else(|| "its histograms have no values".to_owned(), excerpt);
@@ -280,6 +311,7 @@ fn histograms(text: &InputText) -> Result<Input, InputError> {
     ];
     notes.extend(jobs.iter().filter_map(etcd_note));
     notes.extend(beyond.iter().map(|name| format!("the p99 of {name} lies beyond the last class of its histogram")));
+    notes.extend(assumed);
     notes.extend(excerpts.iter().map(|name| format!("{}, and is left out", excerpt(name))));
     notes.extend(text.cut_note());
     Ok(input("prometheus", jobs, &notes))

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use units::significant;
 
 use super::InputError;
-use super::iostat::{BlockTitles, CounterFormat, Iostat, IostatDevice, IostatReport, columns, take_banner};
-use super::text::{CUT_LINE, InputText, line_number};
+use super::iostat::{BlockTitles, CounterFormat, Iostat, IostatDevice, IostatReport, columns, pretty, take_banner};
+use super::text::{CUT_LINE, InputText, is_elision, line_number};
 
 const REMEDY: &str = "make it with `LC_ALL=C sar -d -p 1 30`, or `LC_ALL=C sar -d -p -f FILE`";
 
@@ -65,6 +65,13 @@ fn is_average(word: &str) -> bool {
     word.ends_with(':') && columns::second_of_day(word).is_none()
 }
 
+/// Reports whether a line is a comment in the records, as `sar -C` prints it: `10:00:15 AM  COM text`.
+fn is_comment(line: &str) -> bool {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let at = words.iter().position(|word| *word == "COM").filter(|at| *at < 3);
+    at.is_some_and(|at| columns::second_of_day(&words[..at].join(" ")).is_some())
+}
+
 struct SarRow<'a> {
     when: String,
     is_average: bool,
@@ -105,7 +112,7 @@ pub(super) fn read(text: &InputText) -> Result<Vec<Iostat>, InputError> {
             (reader.head, reader.when) = (Some(head), None);
         } else if line.trim().is_empty() {
             reader.head = None;
-        } else {
+        } else if !is_elision(line) && !is_comment(line) {
             match reader.row(text, index) {
                 Ok(true) => {}
                 Ok(false) => {
@@ -168,8 +175,11 @@ impl SarReader {
         }
         let mut device =
             IostatDevice { name: row.device.to_owned(), line: line_number(index), ..IostatDevice::default() };
+        // With units, the decimals of a row differ.
+        let has_units = row.values.iter().any(|word| word.ends_with(pretty::UNITS));
         for (position, (name, word)) in head.names.iter().zip(&row.values).enumerate() {
-            let Some((figure, decimals)) = columns::number(word) else {
+            let plain = pretty::plain(word, name).filter(|_| has_units);
+            let Some((figure, decimals)) = columns::number(plain.as_deref().unwrap_or(word)) else {
                 let what = format!("`{word}` is not a number that `sar` prints here");
                 return Err(text.error(index, word, what, REMEDY));
             };

@@ -196,7 +196,7 @@ fn quoted_printable(bytes: &[u8]) -> Option<Vec<u8>> {
 
 /// Reports whether a line says that an author left out the rest: `...`, `[...]`, `<snip>`. No program prints it, so that it
 /// is not the cut end of a line.
-fn is_elision(line: &str) -> bool {
+pub(super) fn is_elision(line: &str) -> bool {
     const WORDS: [&str; 7] = ["snip", "snipped", "output", "truncated", "omitted", "cut", "etc"];
     let words = || line.split(|c: char| c.is_whitespace() || ".…[](){}<>-".contains(c)).filter(|word| !word.is_empty());
     (line.contains("...") || line.contains('…') || words().next().is_some())

@@ -29,6 +29,8 @@ struct VmstatRow<'a> {
 impl<'a> VmstatRow<'a> {
     fn parse(line: &'a str) -> Option<Self> {
         let (name, rest) = line.trim().split_once(char::is_whitespace)?;
+        // Rows of processors and memory, which `vmstat` prints without `-d`, are numbers only.
+        name.contains(|c: char| !c.is_ascii_digit()).then_some(())?;
         let words: Vec<&str> = rest.split_whitespace().collect();
         let fields: Vec<u64> = words.get(..10)?.iter().map(|word| word.parse().ok()).collect::<Option<_>>()?;
         let kind = |of: &[u64]| KindCounters { requests: of[0], merges: of[1], sectors: of[2], wait_ms: of[3] };

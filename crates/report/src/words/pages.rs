@@ -114,7 +114,7 @@ const ENTRIES: &[(Code, &str, &str, &str)] = &[
     (
         Code::UnwrittenBlocks,
         "Reads were faster than the volume",
-        "reads took less than half of the modelled latency without queueing",
+        "reads of a job took less than half of the modelled latency without queueing",
         "Most cloud volumes and SSDs serve unwritten blocks from a map, and caches serve the rest. Fill the volume \
          first, and read more than any cache holds.",
     ),

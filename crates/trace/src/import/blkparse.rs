@@ -22,6 +22,8 @@ pub(super) struct Blkparse {
     known: BTreeMap<u64, (Vec<u8>, u16)>,
     /// Whether the summary at the end has begun.
     is_in_summary: bool,
+    /// Whether events have begun, below text.
+    is_in_events: bool,
 }
 
 /// Maximum number of processes that are remembered.
@@ -33,15 +35,19 @@ impl Blkparse {
         let (fields, count) = space_fields::<16>(line);
         let is_summary = fields[0].text.starts_with(b"CPU") || fields[0].text == b"Total";
         self.is_in_summary |= is_summary && fields[1].text.starts_with(b"(");
-        // A pasted text may have fences and the command before it.
+        // A pasted text may have prose, fences and the command around it.
         let is_around = fields[0].text.starts_with(b"```") || matches!(fields[0].text, b"$" | b"#");
+        self.is_in_events &= !is_around;
         if count == 0 || is_around || self.is_in_summary {
             return Ok(None);
         }
         let [device, _cpu, _sequence, time, pid, action, letters, sector, plus, blocks, ..] = fields;
         if !is_device(device.text) {
-            return Err(device.error("a device such as `8,0`"));
+            // The rest of a cut line is none of that.
+            let is_prose = !self.is_in_events && !device.text[0].is_ascii_digit();
+            return if is_prose { Ok(None) } else { Err(device.error("a device such as `8,0`")) };
         }
+        self.is_in_events = true;
         let time_ns = time.decimal(9, "a time in seconds")?;
         let pid = pid.number("a process identifier")?;
         let action = match action.text {

@@ -4,6 +4,9 @@ use super::{blkparse, blktrace, csv};
 use crate::TraceFormat;
 use crate::format::TRACE_MARK;
 
+/// Maximum number of lines above the first event of `blkparse`.
+const AROUND_MAX: usize = 8;
+
 impl TraceFormat {
     /// Returns the format of a trace with these first bytes: some 4,096 of them, or all there are.
     #[must_use]
@@ -19,8 +22,8 @@ impl TraceFormat {
         match first {
             b"fio version 2 iolog" => return Some(Self::FioIolog2),
             b"fio version 3 iolog" => return Some(Self::FioIolog3),
-            // Fences, a command or the rest of a cut line may precede the first whole event.
-            line if std::iter::once(line).chain(lines.clone().take(3)).any(blkparse::is_event) => {
+            // Prose, fences, a command or the rest of a cut line may precede the first whole event.
+            line if std::iter::once(line).chain(lines.clone().take(AROUND_MAX)).any(blkparse::is_event) => {
                 return Some(Self::Blkparse);
             }
             _ => {}

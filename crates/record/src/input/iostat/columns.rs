@@ -90,8 +90,10 @@ pub(in crate::input) fn second_of_day(when: &str) -> Option<f64> {
         // ISO dates have the time after a `T`, and the zone after the time.
         let word = word.rsplit_once('T').map_or(word, |(_, time)| time);
         let word = word.split(['+', '-', 'Z']).next().unwrap_or(word);
-        let parts = word.trim_end_matches('秒').split([':', '.', '時', '分']);
-        match parts.map(two_digits).collect::<Option<Vec<f64>>>()?[..] {
+        let parts: Vec<&str> = word.trim_end_matches('秒').split([':', '.', '時', '分']).collect();
+        // The hour may have one digit; more of them are a version, such as that of a kernel.
+        parts.iter().skip(1).all(|part| part.len() == 2).then_some(())?;
+        match parts.into_iter().map(two_digits).collect::<Option<Vec<f64>>>()?[..] {
             [h, m, s] if h < 25.0 && m < 60.0 && s < 61.0 => Some(h * 3600.0 + m * 60.0 + s),
             _ => None,
         }
@@ -130,7 +132,9 @@ mod tests {
         ] {
             assert_eq!(second_of_day(when), Some(second), "{when}");
         }
-        assert_eq!((second_of_day("21.11.2026"), second_of_day("")), (None, None));
+        for other in ["21.11.2026", "", "5.18.0-0.deb11.4-cloud-arm64"] {
+            assert_eq!(second_of_day(other), None, "{other}");
+        }
     }
 
     #[test]

@@ -4,7 +4,8 @@
 use super::columns;
 use crate::input::text::InputText;
 
-const UNITS: [char; 7] = ['k', 'K', 'M', 'G', 'T', 'P', '%'];
+/// What `--human` and `--pretty` put behind values.
+pub(in crate::input) const UNITS: [char; 7] = ['k', 'K', 'M', 'G', 'T', 'P', '%'];
 
 /// Part of a report, or the parts joined so far.
 struct Part<'a> {
@@ -101,7 +102,7 @@ fn values(words: &[&str], columns: &[&str]) -> Option<Vec<String>> {
 }
 
 /// Returns a value in the unit of its column: `5.0M` of `rkB/s` is `5120.00`.
-fn plain(word: &str, column: &str) -> Option<String> {
+pub(in crate::input) fn plain(word: &str, column: &str) -> Option<String> {
     let digits = word.trim_end_matches(UNITS);
     let (value, _) = columns::number(digits)?;
     let power = |letter: &str| match letter {

@@ -73,18 +73,18 @@ enum DeviceKind {
     Disk,
     /// A partition of the disk with this name.
     Partition(String),
-    /// A logical volume or an array.
+    /// A logical volume, an array, a cached or mirrored device, or another that lies on disks.
     Stacked,
 }
 
 impl DeviceKind {
     fn of(name: &str) -> Self {
         if let Some(rest) = name.strip_prefix("dev") {
-            // `sar` names devices by numbers: those of SCSI disks, NVMe and arrays are fixed.
+            // `sar` names devices by numbers: those of SCSI disks, arrays, DRBD and ZFS are fixed.
             // A SCSI disk has 16 numbers, the first its own.
             let (major, minor) = rest.split_once('-').unwrap_or((rest, ""));
             return match (major, minor.parse::<u32>()) {
-                ("9" | "252" | "253" | "254", _) => Self::Stacked,
+                ("9" | "147" | "230" | "252" | "253" | "254", _) => Self::Stacked,
                 ("8" | "65" | "66" | "67" | "68" | "69" | "70" | "71", Ok(minor)) if !minor.is_multiple_of(16) => {
                     Self::Partition(format!("dev{major}-{}", minor / 16 * 16))
                 }
@@ -92,7 +92,7 @@ impl DeviceKind {
             };
         }
         // Names that end in a digit have a `p` before that of the partition.
-        let numbered = ["cciss/c", "nvme", "mmcblk", "nbd", "loop", "pmem", "rbd", "ublkb", "drbd"];
+        let numbered = ["cciss/c", "nvme", "mmcblk", "nbd", "loop", "pmem", "rbd", "ublkb"];
         let lettered = ["sd", "vd", "xvd", "hd", "dasd", "ubd"];
         let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
         let has = |prefixes: &[&str], rest: fn(char) -> bool| {
@@ -113,7 +113,7 @@ impl DeviceKind {
         if is_lettered {
             return if stem.len() < name.len() { Self::Partition(stem.to_owned()) } else { Self::Disk };
         }
-        let whole = ["sr", "scd", "st", "ram", "zram", "fd", "bcache", "zd"];
+        let whole = ["sr", "scd", "st", "ram", "zram", "fd"];
         if whole.contains(&stem) { Self::Disk } else { Self::Stacked }
     }
 }
@@ -136,6 +136,14 @@ mod tests {
 
     fn stacked(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
         pairs.iter().map(|(disk, above)| ((*disk).to_owned(), (*above).to_owned())).collect()
+    }
+
+    /// A cached, mirrored or ZFS volume counted as a disk of its own beside those that it lies on.
+    #[test]
+    fn cached_and_mirrored_volumes_lie_on_disks() {
+        assert_eq!(disks_of(&["bcache0", "drbd1", "zd0", "sda"]), stacked(&[("sda", "bcache0 drbd1 zd0")]));
+        assert_eq!(disks_of(&["dev147-0", "dev230-16", "dev8-0"]), stacked(&[("dev8-0", "dev147-0 dev230-16")]));
+        assert_eq!(disks_of(&["bcache0"]), stacked(&[("bcache0", "")]));
     }
 
     #[test]

@@ -7,7 +7,7 @@ use super::blocks::BlockTitles;
 use super::columns::{self, number};
 use super::{Iostat, IostatCpu, IostatDevice, IostatReport, REMEDY, pretty, set_seconds};
 use crate::input::InputError;
-use crate::input::text::{CUT_LINE, InputText, line_number};
+use crate::input::text::{CUT_LINE, InputText, is_elision, line_number};
 
 /// Reports whether a text contains a table of devices.
 pub(in crate::input) fn is_in(text: &InputText) -> bool {
@@ -26,6 +26,13 @@ fn words(line: &str) -> Vec<&str> {
         Some(rest) => std::iter::once("Device:").chain(rest.split_whitespace()).collect(),
         None => line.split_whitespace().collect(),
     }
+}
+
+/// Reports whether a line may be a row of a table whose names of columns are missing.
+fn is_row(words: &[&str]) -> bool {
+    const COLUMNS_MIN: usize = 5;
+    let is_number = |word: &&str| number(word).is_some();
+    words.len() > COLUMNS_MIN && !is_number(&words[0]) && words[1..].iter().all(is_number)
 }
 
 fn is_device(word: &str) -> bool {
@@ -47,6 +54,8 @@ struct IostatTableReader<'a> {
     cpu_head: Option<Vec<String>>,
     /// Whether the report has a table of devices.
     has_table: bool,
+    /// Line of the first report without a table.
+    without_table: Option<usize>,
     /// Blank lines since the banner that begins an output; `None` after the first report.
     blanks_after_banner: Option<u32>,
     /// Whether a blank line or text ended the last table.
@@ -72,6 +81,7 @@ pub(in crate::input) fn read(text: &InputText) -> Result<Vec<Iostat>, InputError
         taken: None,
         cpu_head: None,
         has_table: false,
+        without_table: None,
         blanks_after_banner: None,
         after_table: false,
         is_titled: false,
@@ -104,8 +114,11 @@ impl IostatTableReader<'_> {
         if blank {
             self.head = None;
             self.blanks_after_banner = self.blanks_after_banner.map(|blanks| blanks + 1);
+        } else if is_elision(line) {
+            self.after_table = true;
+            return Ok(());
         } else if is_banner(line) {
-            self.end_report(text)?;
+            self.end_report();
             let mut banner = Iostat::default();
             take_banner(&mut banner, line);
             if self.is_titled || self.iostat.host.is_some() && self.iostat.host != banner.host {
@@ -120,7 +133,7 @@ impl IostatTableReader<'_> {
         } else if words[0] == "avg-cpu:" {
             self.cpu_head = Some(words[1..].iter().map(|name| (*name).to_owned()).collect());
             if self.report.as_ref().is_some_and(|report| report.cpu.is_some() || self.has_table) {
-                self.end_report(text)?;
+                self.end_report();
             }
             self.open(index);
         } else if let Some(head) = self.cpu_head.take() {
@@ -128,10 +141,13 @@ impl IostatTableReader<'_> {
         } else if is_device(words[0]) && words.iter().any(|word| columns::is_column(word) || columns::is_rate(word)) {
             self.begin_table(text, index, &words)?;
         } else if columns::second_of_day(line).is_some() && words.len() <= 4 {
-            self.end_report(text)?;
+            self.end_report();
             self.open(index).when = Some(line.trim().trim_start_matches("Time: ").to_owned());
         } else if self.head.is_none() || !self.row(text, index, &words)? {
             self.head = None;
+            // A row above all names of columns is the end of a report before the first.
+            let is_first = self.blocks.is_empty() && self.iostat.reports.is_empty() && self.report.is_none();
+            self.is_first_known |= is_first && is_row(&words);
             self.is_titled |= self.titles.has(line);
             self.after_table = true;
             return Ok(());
@@ -155,17 +171,15 @@ impl IostatTableReader<'_> {
         })
     }
 
-    fn end_report(&mut self, text: &InputText) -> Result<(), InputError> {
-        let (Some(report), has_table) = (self.report.take(), std::mem::take(&mut self.has_table)) else {
-            return Ok(());
-        };
+    /// Ends the current report. One of processors only, as `-c` prints it, is left out.
+    fn end_report(&mut self) {
+        let (Some(report), has_table) = (self.report.take(), std::mem::take(&mut self.has_table)) else { return };
         self.head = None;
-        if !has_table {
-            let remedy = "leave out `-c`, or give the whole output";
-            return Err(text.error(report.line as usize - 1, "", "the report has no table of devices", remedy));
+        if has_table {
+            self.iostat.reports.push(report);
+        } else {
+            self.without_table.get_or_insert(report.line as usize - 1);
         }
-        self.iostat.reports.push(report);
-        Ok(())
     }
 
     /// Ends an output, if it has devices. The next one may be of the same host.
@@ -209,7 +223,7 @@ impl IostatTableReader<'_> {
             return Err(text.error(index, text.line(index).trim(), "no column here is `r/s`, `w/s` or `tps`", REMEDY));
         }
         if self.has_table {
-            self.end_report(text)?;
+            self.end_report();
         }
         self.open(index);
         (self.has_table, self.is_titled) = (true, false);
@@ -268,7 +282,7 @@ impl IostatTableReader<'_> {
         // A device that stands there again begins the next report: a filter left out the lines between.
         if report.devices.iter().any(|known| known.name == device.name) {
             let head = self.head.take();
-            self.end_report(text)?;
+            self.end_report();
             (self.head, self.has_table) = (head, true);
         }
         let report = self.open(index);
@@ -313,8 +327,12 @@ impl IostatTableReader<'_> {
         if shorter && !self.after_table && !self.leave_out_last(BEFORE_LAST) {
             return Err(text.cut_off(text.len(), BEFORE_LAST, REMEDY));
         }
-        self.end_report(text)?;
+        self.end_report();
         self.end_block();
+        if let Some(line) = self.without_table.filter(|_| self.blocks.is_empty()) {
+            let remedy = "leave out `-c`, or give the whole output";
+            return Err(text.error(line, "", "the report has no table of devices", remedy));
+        }
         if self.blocks.is_empty() {
             let remedy = "leave out `-z`, or name the device that is used";
             return Err(text.cut_off(text.len(), "no report has a device in it", remedy));
@@ -343,11 +361,14 @@ fn command(line: &str) -> Option<bool> {
 }
 
 /// Judges a first report of which nothing above it says whether it is the average since boot: it is left out if it differs
-/// from all others.
+/// from all others, unless its rates show an interval.
 fn judge_first(iostat: &mut Iostat) {
     /// Factor by which it differs.
     const APART: f64 = 2.0;
     let Some((first, others)) = iostat.reports.split_first_mut() else { return };
+    if first.has_rates_of_seconds() {
+        return;
+    }
     let Some(last) = others.last() else {
         let note = "a single report without the lines above it: it may be the average since boot";
         return iostat.notes.push(note.to_owned());
