@@ -7,12 +7,12 @@ use target::spec::{EngineKind, EngineSpec};
 use crate::clock::MonotonicClock;
 use crate::error::Error;
 use crate::in_call::InCall;
+use crate::more::exec::ProgramUse;
+use crate::more::http::ObjectsOfWorker;
+use crate::more::net::NetworkPeer;
+use crate::more::sg::ScsiDevice;
 use crate::named_target::NamedTarget;
-use crate::network::NetworkPeer;
 use crate::nvme::NvmeUse;
-use crate::object_store::ObjectsOfWorker;
-use crate::program::ProgramUse;
-use crate::scsi::ScsiDevice;
 
 /// Engine, queue and buffers of a target, and what it works on other than open files.
 #[derive(Clone, Debug)]

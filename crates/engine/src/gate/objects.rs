@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::WriteGate;
 use super::objection::{Denied, Objection, WriteRefusal};
-use crate::object_permit::ObjectPermit;
+use crate::more::http::ObjectPermit;
 
 impl WriteGate {
     /// Requests permission to write and delete the objects whose names begin with `url`. What they hold is not examined,

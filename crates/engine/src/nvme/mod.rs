@@ -3,6 +3,7 @@
 
 mod command;
 mod fit;
+pub(crate) mod namespace;
 mod placement;
 mod protection;
 mod ranges;

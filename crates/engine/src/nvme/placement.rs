@@ -8,7 +8,7 @@ use units::random::Random;
 
 use super::command::IO_MANAGEMENT_RECEIVE;
 use crate::error::{Error, ErrorKind};
-use crate::namespace::{self, NvmeCommand};
+use crate::nvme::namespace::{self, NvmeCommand};
 use target::spec::{PlacementKind, PlacementOptions, PlacementSelect};
 
 /// Management operation: the status of reclaim unit handles.

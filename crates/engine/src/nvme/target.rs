@@ -19,7 +19,7 @@ use crate::clock::{self, MonotonicClock};
 use crate::error::Error;
 use crate::files::{File, ZoneTrim};
 use crate::in_call::InCall;
-use crate::namespace::{self, GuardFormat, Namespace, NvmeCommand};
+use crate::nvme::namespace::{self, GuardFormat, Namespace, NvmeCommand};
 use target::spec::{EngineSpec, NvmeOptions, NvmeWrite, PlacementKind};
 
 use crate::opening::Opening;

@@ -4,7 +4,12 @@ mod access;
 mod connection;
 mod exchange;
 mod failure;
+mod permit;
 mod tls;
+mod worker;
+
+pub use permit::ObjectPermit;
+pub use worker::{FailedRequest, ObjectsOfWorker, RequestJournal, StoredObjects};
 
 use target::{Completion, Op, WriteBackSource};
 use units::OpKind;
@@ -12,7 +17,6 @@ use units::OpKind;
 use crate::buffers::Buffers;
 use crate::clock::MonotonicClock;
 use crate::error::{Error, ErrorKind};
-use crate::object_store::{FailedRequest, ObjectsOfWorker};
 use crate::opening::Opening;
 use crate::sync_target::Perform;
 use exchange::{StoreExchange, Transfer};

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use units::OpKind;
 
-use crate::object_permit::ObjectPermit;
+use crate::more::http::ObjectPermit;
 
 /// The objects of a worker.
 #[derive(Clone, Debug)]
