@@ -238,17 +238,13 @@ fn priced_tiers_replace_smaller_unpriced_ones() {
 /// A machine with an empty cell was listed among those that sustain the need.
 #[test]
 fn machines_with_unknown_limits_are_not_recommended() {
-    let need = Need {
-        bytes_per_sec: Some(100e6),
-        volumes: vec!["azure/premium-ssd,size=1024GiB".to_owned()],
-        vcpus: Some(8),
-        ..Need::default()
-    };
+    let need =
+        Need { bytes_per_sec: Some(100e6), volumes: vec!["gcp/hyperdisk-balanced".to_owned()], ..Need::default() };
     let names = machines(&ranked(&need).0[0], &need, &mut LatencyCache::default());
-    assert!(!names.is_empty() && !names.iter().any(|name| name == "D8s_v3"), "{names:?}");
-    let need = Need { volumes: vec!["gcp/hyperdisk-balanced".to_owned()], vcpus: None, ..need };
-    let names = machines(&ranked(&need).0[0], &need, &mut LatencyCache::default());
-    assert!(!names.iter().any(|name| name.starts_with("a3-megagpu")), "its IOPS are not published: {names:?}");
+    assert!(
+        !names.is_empty() && !names.iter().any(|name| name.starts_with("a3-megagpu")),
+        "its IOPS are not published: {names:?}"
+    );
 }
 
 /// Returns a need for 24,500 IOPS near a limit, with this bound on p99 in milliseconds.

@@ -494,6 +494,16 @@ fn machines_are_listed_with_their_processors() {
     assert_eq!(vcpus("aws/gp3", "m5.nano"), None);
 }
 
+/// D2s_v3 and D8s_v3 had IOPS alone, as one page has them; the resource SKUs API has their bytes per second too.
+#[test]
+fn dsv3_machines_had_no_throughput_limit() {
+    for (machine, mbps) in [("D2s_v3", 48), ("D8s_v3", 192)] {
+        let volume = format!("azure/p80,machine={machine}");
+        assert_eq!(rate(&volume, "machine maximum throughput"), Some(mbps * 1_000_000), "{machine}");
+        assert!(resolve(&volume).unwrap().unknown_limits.is_empty(), "{machine}");
+    }
+}
+
 #[test]
 fn provisioned_values_limit_below_the_machine() {
     for (volume, iops) in [
