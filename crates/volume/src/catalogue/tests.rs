@@ -504,6 +504,27 @@ fn dsv3_machines_had_no_throughput_limit() {
     }
 }
 
+/// Only a note of io1 said that machines without Nitro stop at 32,000 IOPS: they were modelled with 64,000.
+#[test]
+fn provisioned_iops_were_not_limited_without_nitro() {
+    let lowest = |text: &str, bytes| {
+        let spec = resolve(text).unwrap_or_else(|problems| panic!("{text}: {problems:?}"));
+        let cap =
+            crate::closed::caps(&spec, &crate::closed::Load::of(RequestKind::Read, bytes, f64::INFINITY)).remove(0);
+        (cap.iops.round() as u64, cap.name)
+    };
+    let slow = |name: &str, unit: u64| (unit, format!("volume {name} without Nitro"));
+    for volume in ["aws/io1,size=2TiB,iops=64000", "aws/io2,size=2TiB,iops=64000", "aws/io2@2023,size=2TiB,iops=64000"]
+    {
+        let on = |machine: &str| format!("{volume},machine={machine}");
+        assert_eq!(lowest(&on("i3.16xlarge"), 4096), slow("IOPS", 32_000));
+        assert_eq!(lowest(&on("i3.16xlarge"), 1 << 20), slow("throughput", 500));
+        assert_eq!(lowest(&on("i3.metal"), 4096).0, 64_000);
+        assert_eq!(lowest(&on("m6i.32xlarge"), 4096).0, 64_000);
+        assert_eq!(lowest(volume, 4096).0, 64_000);
+    }
+}
+
 #[test]
 fn provisioned_values_limit_below_the_machine() {
     for (volume, iops) in [
