@@ -385,10 +385,8 @@ impl PlanSearch<'_> {
         let given = std::mem::take(&mut self.given);
         let machine = self.need.machine.clone().filter(|_| given.iter().any(|(key, _)| key == "machine"));
         let mut found = self.finish(&Vec::new())?;
-        let limit = match machine {
-            Some(machine) => format!("{machine} is not a machine of this provider"),
-            None => "it does not take these keys".to_owned(),
-        };
+        let refusal = machine.and_then(|machine| catalogue::machine_refusal(&self.listed.name, &machine));
+        let limit = refusal.map_or_else(|| "it does not take these keys".to_owned(), |refusal| refusal.reason);
         found.failures = vec![UnmetNeed::absolute(Requirement::Machine, limit)];
         self.given = given;
         Some(found)
@@ -410,7 +408,7 @@ impl PlanSearch<'_> {
         failures.extend(Self::unsold(&about));
         failures.extend(self.sharing(&about));
         failures.extend(self.durability(&about));
-        failures.extend(self.machine(&about));
+        failures.extend(self.machine());
         let price = self.price(&spec, &about);
         failures.extend(self.budget(price.as_ref()));
         // Results refer to the requested rates, without the margin that simulations demanded.
@@ -489,12 +487,10 @@ impl PlanSearch<'_> {
         lost.then(|| UnmetNeed::absolute(Requirement::Durability, limit))
     }
 
-    /// Reports a named machine that the provider does not have.
-    fn machine(&self, about: &catalogue::About) -> Option<UnmetNeed> {
-        let name = self.need.machine.as_ref()?;
-        let none = !about.keys.iter().any(|key| key.name == "machine");
-        let limit = || format!("{name} is not a machine of this provider");
-        none.then(|| UnmetNeed::absolute(Requirement::Machine, limit()))
+    /// Reports a named machine that cannot take the volume.
+    fn machine(&self) -> Option<UnmetNeed> {
+        let refusal = catalogue::machine_refusal(&self.listed.name, self.need.machine.as_ref()?)?;
+        Some(UnmetNeed::absolute(Requirement::Machine, refusal.reason))
     }
 
     /// Returns the price for all machines in the requested region; prices of other regions do not count.

@@ -319,3 +319,31 @@ fn limits_met_only_by_merging_are_reported() {
     let few = Need { iops: Some(2_000.0), ..need(64 << 10, true) };
     assert_eq!(found(&few).merging, None, "it is enough without");
 }
+
+/// A plan for a named machine took volumes that the machine cannot take, and called a machine none of its provider
+/// where nothing is known of a volume on it.
+#[test]
+fn volumes_were_planned_on_machines_that_cannot_take_them() {
+    let on = |machine: &str, volume: &str| {
+        let need = Need {
+            iops: Some(1_000.0),
+            scratch: true,
+            machine: Some(machine.to_owned()),
+            volumes: vec![volume.to_owned()],
+            ..Need::default()
+        };
+        let failures = ranked(&need).0.remove(0).failures;
+        failures.into_iter().map(|failure| failure.limit).collect::<Vec<_>>()
+    };
+    for (machine, volume, reason) in [
+        ("c4-standard-192", "gcp/pd-ssd", "pd-ssd cannot be attached to c4-standard-192"),
+        ("n2-standard-8", "gcp/hyperdisk-ml", "hyperdisk-ml cannot be attached to n2-standard-8"),
+        ("n2-standard-32", "gcp/titanium-ssd-z3", "titanium-ssd-z3 cannot be attached to n2-standard-32"),
+        ("n2-standard-32", "gcp/local-ssd-nvme", "nothing is known of it on n2-standard-32"),
+        ("n2-standard-32", "aws/gp3", "n2-standard-32 is not a machine of this provider"),
+        ("cx22", "hetzner/volume", "the machines of this provider are not known here"),
+    ] {
+        assert_eq!(on(machine, volume), [reason], "{volume} on {machine}");
+    }
+    assert_eq!(on("c4-standard-192", "gcp/hyperdisk-balanced"), Vec::<String>::new());
+}

@@ -7,7 +7,7 @@ use plan::workload::{self, Derived};
 use plan::{Need, Requirement};
 use runner::problems;
 use units::{Nanos, block_bytes};
-use volume::catalogue::{QuantityKind, quantity};
+use volume::catalogue::{self, QuantityKind, quantity};
 
 /// Default headroom.
 const HEADROOM: f64 = 0.2;
@@ -315,10 +315,17 @@ impl NeedParser {
         let lacks_machine = |candidate: &plan::Candidate| {
             candidate.failures.iter().any(|failure| failure.requirement == Requirement::Machine)
         };
-        if found.iter().all(lacks_machine) {
-            let message = format!("no provider here has a machine `{machine}`");
-            let remedy = "write its provider's name for it, as in --machine n2-standard-8, or leave it out";
-            self.refuse("--machine", &machine, 0..machine.len(), &message, remedy);
+        if !found.iter().all(lacks_machine) {
+            return;
         }
+        let refusals = found.iter().filter_map(|candidate| catalogue::machine_refusal(&candidate.listed, &machine));
+        let (message, remedy) = match refusals.into_iter().find(|refusal| refusal.is_of_provider) {
+            Some(refusal) => (refusal.reason, "name other volumes with --provider, or another machine"),
+            None => (
+                format!("no provider here has a machine `{machine}`"),
+                "write its provider's name for it, as in --machine n2-standard-8, or leave it out",
+            ),
+        };
+        self.refuse("--machine", &machine, 0..machine.len(), &message, remedy);
     }
 }

@@ -13,7 +13,7 @@ use super::schema::{
     BehaviourRule, BurstRule, CountedRule, JitterRule, KeyKind, LatencyRule, LawRule, LimitRule, MergingRule, NoteRule,
     PriceRule, Provider, SchemaKey, SchemaRule, StationRule, ToleranceRule, VolumeType,
 };
-use super::table::{RateTable, TableRow};
+use super::table::{self, RateTable, TableRow};
 use crate::spec::{LimitSource, Scope};
 use crate::toml_fields::{Fields, kind, number};
 
@@ -98,8 +98,10 @@ fn table(mut fields: Fields, errors: &mut CatalogueErrors) -> RateTable {
     let rows = fields.required("rows", errors);
     fields.finish(errors);
     let mut good: Vec<TableRow> = Vec::new();
+    let is_of_attachments = ids.iter().any(|id| id == table::ATTACHMENTS);
     for line in rows.lines().filter(|line| !line.trim().is_empty()) {
-        match RateTable::row(&columns, line) {
+        let row = RateTable::row(&columns, line);
+        match row.and_then(|row| if is_of_attachments { row.of_attachments() } else { Ok(row) }) {
             Ok(row) => good.push(row),
             Err(message) => {
                 let written = errors.text.text.get(at.clone()).unwrap_or_default();
@@ -219,6 +221,7 @@ fn key(name: String, mut fields: Fields, errors: &mut CatalogueErrors) -> Option
         one_of: numbers(&mut fields, "one_of", errors),
         sold: numbers(&mut fields, "sold", errors),
         step: step(&mut fields, errors),
+        attach: fields.column("attach", errors),
         source: fields.source(errors),
         name,
         kind,

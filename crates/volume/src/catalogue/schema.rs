@@ -55,6 +55,8 @@ pub(super) struct SchemaRule {
 pub(super) struct SchemaKey {
     pub name: String,
     pub kind: KeyKind,
+    /// Column of the tables of attachments that says which machines take the volume.
+    pub attach: Option<String>,
     /// Value if the key is not given, in its unit.
     pub default: Option<SchemaRule>,
     /// Whether the value follows from other keys and cannot be given.

@@ -525,6 +525,58 @@ fn provisioned_iops_were_not_limited_without_nitro() {
     }
 }
 
+/// Machines were accepted with every volume of their provider, also with those that cannot be attached to them.
+#[test]
+fn machines_were_accepted_with_volumes_that_they_cannot_take() {
+    let takes = "it takes hyperdisk-balanced, hyperdisk-balanced-high-availability, hyperdisk-extreme, hyperdisk-ml, \
+                 hyperdisk-throughput; the refusal is by gcp-compute-persistent-disk-csi-driver";
+    for (volume, machine, parts) in [
+        ("pd-ssd", "c4-standard-192", &["pd-ssd cannot be attached to c4-standard-192", takes][..]),
+        ("pd-balanced-regional", "c4d-highmem-8-lssd", &["cannot be attached"]),
+        ("hyperdisk-ml", "h3-standard-88", &["hyperdisk-balanced, hyperdisk-throughput"]),
+        ("hyperdisk-throughput", "h4d-standard-192", &["it takes hyperdisk-balanced;"]),
+        ("hyperdisk-extreme", "c3-standard-44", &["of its series only to c3-*-{88..}"]),
+        ("hyperdisk-extreme", "n2-standard-64", &["of its series only to n2-*-{80..}"]),
+        ("hyperdisk-extreme", "n2-custom-96-98304", &["cannot be attached"]),
+        ("hyperdisk-extreme", "a3-highgpu-2g", &["only to a3-highgpu-4g, a3-highgpu-8g"]),
+        ("hyperdisk-ml", "e2-standard-8", &["cannot be attached"]),
+        ("hyperdisk-ml", "n2-standard-128", &["cannot be attached"]),
+        ("hyperdisk-throughput", "c3-standard-192-metal", &["cannot be attached"]),
+        ("titanium-ssd-z3", "n2-standard-32", &["cannot be attached"]),
+    ] {
+        refused_for(&format!("gcp/{volume},machine={machine}"), parts);
+        let refusal = machine_refusal(&format!("gcp/{volume}"), machine).expect("a refusal");
+        assert!(refusal.is_of_provider && refusal.reason.contains("cannot be attached"), "{refusal:?}");
+    }
+    for (volume, machine) in [
+        ("hyperdisk-extreme", "c3-highmem-88"),
+        ("hyperdisk-extreme", "c3-standard-192-metal"),
+        ("hyperdisk-extreme", "a3-ultragpu-8g"),
+        ("hyperdisk-throughput", "h3-standard-88"),
+        ("hyperdisk-balanced", "c4-standard-8"),
+        ("pd-balanced", "h3-standard-88"),
+    ] {
+        let volume = format!("gcp/{volume}");
+        assert_eq!(machine_refusal(&volume, machine), None, "{volume} {machine}");
+        assert!(resolve(&format!("{volume},machine={machine}")).is_ok(), "{volume} {machine}");
+    }
+    let asked = resolve("gcp/hyperdisk-balanced,machine=n2-standard-8").unwrap();
+    assert!(asked.notes.iter().any(|note| note.contains("only after a request to the provider")), "{:?}", asked.notes);
+    // No volume lists a machine that it refuses.
+    for listed in list() {
+        let refused = machines(&listed.name).unwrap().into_iter();
+        let refused: Vec<_> = refused.filter_map(|machine| machine_refusal(&listed.name, &machine.name)).collect();
+        assert!(refused.is_empty(), "{}: {refused:?}", listed.name);
+    }
+    let file = "[[volume]]\nkey.size = { unit = 'GiB', default = 1 }\n\
+                key.machine = { table = 'attachments', attach = 'fast' }\n\
+                [[table]]\nid = 'attachments'\ncolumns = 'slow'\nrows = '''\na yes\nb maybe\n'''\n";
+    let problems = resolve_all(&["a.toml"], &|_| Ok(file.to_owned())).err().unwrap();
+    let problems: Vec<&str> = problems.iter().map(|problem| problem.message.as_str()).collect();
+    let wrong_cell = "`b` has a cell that is none of yes, no, on-request and -";
+    assert_eq!(problems, ["no table of attachments has a column `fast`", wrong_cell]);
+}
+
 #[test]
 fn provisioned_values_limit_below_the_machine() {
     for (volume, iops) in [

@@ -2,6 +2,7 @@
 
 use units::suggestion;
 
+use super::attachment;
 use super::bounds::{Bounds, FigureOrigin};
 use super::fields::evaluate;
 use super::problem::Problem;
@@ -175,6 +176,13 @@ impl ValueFinder<'_> {
         }
         self.set_key(key, &value, origin);
         if let (KeyKind::Machine(id), RuleValue::Word(machine)) = (&key.kind, &value) {
+            if let (Some(part), Some((message, remedy))) =
+                (&given, attachment::refusal(self.provider, self.volume, machine))
+            {
+                self.refuse(part, message, Some(remedy));
+                return;
+            }
+            self.found.notes.extend(attachment::on_request(self.provider, key, &self.volume.id, machine));
             self.machine(id, machine, given.as_ref());
         }
     }
