@@ -577,6 +577,40 @@ fn machines_were_accepted_with_volumes_that_they_cannot_take() {
     assert_eq!(problems, ["no table of attachments has a column `fast`", wrong_cell]);
 }
 
+/// Sizes of the API alone had no bursts and none of the limits of Premium SSD v2 and Ultra that their pages have, and
+/// newer series were missing.
+#[test]
+fn azure_sizes_lacked_the_bursts_of_their_pages() {
+    const UNCACHED: [&str; 4] =
+        ["machine IOPS", "machine maximum IOPS", "machine throughput", "machine maximum throughput"];
+    let rates = |volume: &str, machine: &str| {
+        UNCACHED.map(|name| {
+            rate(&format!("azure/{volume},machine={machine}"), name)
+                .map(|rate| if rate > 1_000_000 { rate / 1_000_000 } else { rate })
+        })
+    };
+    let base = |iops, burst_iops, mbps, burst_mbps| [Some(iops), Some(burst_iops), Some(mbps), Some(burst_mbps)];
+    for (machine, premium, own) in [
+        ("D2ds_v6", base(3_750, 40_000, 106, 1_250), base(4_167, 44_444, 124, 1_463)),
+        ("E20s_v6", base(32_000, 64_000, 1_060, 1_600), base(41_667, 83_333, 1_240, 1_872)),
+        ("E8-4s_v6", base(12_800, 40_000, 424, 1_250), base(16_667, 52_083, 496, 1_463)),
+        ("D8ds_v5", base(12_800, 20_000, 290, 1_200), base(12_800, 20_000, 290, 1_200)),
+        ("D372s_v7", [None, Some(500_000), None, Some(16_000)], [None, Some(800_000), None, Some(20_000)]),
+        ("E20s_v7", base(40_000, 75_000, 1_150, 1_410), base(50_000, 93_750, 1_350, 1_640)),
+        ("E128bs_v6", base(330_000, 350_000, 10_000, 11_500), base(500_000, 530_303, 12_000, 13_800)),
+        ("E128s_v6", [None, Some(204_800), None, Some(6_782)], [None, Some(266_667), None, Some(7_935)]),
+        ("E192is_v6", [None, Some(260_000), None, Some(12_000)], [None, Some(400_000), None, Some(12_000)]),
+        // It does not burst with these disks.
+        ("L8s_v3", base(12_800, 20_000, 290, 1_200), [None, Some(12_800), None, Some(290)]),
+        ("L80s_v4", [None, Some(128_000), None, Some(4_240)], [None, Some(166_640), None, Some(4_960)]),
+        // Its published burst of 205,000 is below its base.
+        ("D96s_v7", base(192_000, 200_000, 5_665, 5_745), [None, Some(240_000), Some(6_570), Some(6_675)]),
+    ] {
+        assert_eq!(rates("p80", machine), premium, "{machine}");
+        assert_eq!(rates("ultra,size=1TiB", machine), own, "{machine}");
+    }
+}
+
 #[test]
 fn provisioned_values_limit_below_the_machine() {
     for (volume, iops) in [
