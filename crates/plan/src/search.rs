@@ -256,24 +256,7 @@ impl PlanSearch<'_> {
             enough = lowest((low, sizes.most), near, resolution, |size| sufficient(self, size)).or(Some(largest));
         }
         let pairs = self.provisioned(enough?.0);
-        let found = self.finish(&pairs)?;
-        Some(self.priced(&sizes, fixed, &found).unwrap_or(found))
-    }
-
-    /// Returns the next larger tier with a published price, if the smallest sufficient one has none.
-    fn priced(&mut self, sizes: &SizeRange, fixed: &Pairs, smallest: &Candidate) -> Option<Candidate> {
-        if smallest.spec.price.is_some() || !smallest.failures.is_empty() {
-            return None;
-        }
-        let size = smallest.spec.size.get() as f64 / sizes.unit_bytes;
-        for tier in sizes.bounds.tiers.iter().filter(|tier| **tier > size * (1.0 + 1e-9)) {
-            let pairs = with_pair(fixed, "size", &sizes.sold_from(*tier as u64));
-            let found = self.finish(&pairs)?;
-            if found.known_price().is_some() && found.failures.is_empty() {
-                return Some(Candidate { unpriced: Some(smallest.spec.size.to_string()), ..found });
-            }
-        }
-        None
+        self.finish(&pairs)
     }
 
     /// Finds the smallest of the volumes that are insufficient even at their largest, but no worse than the largest.
@@ -451,7 +434,6 @@ impl PlanSearch<'_> {
             merging: demands.iter().find_map(|demand| merging_effect(&spec, demand)),
             burst: tight.and_then(|judged| burst(&judged.caps)),
             cpus: demand.and_then(|demand| Some(rate / iops_per_cpu(&self.listed.name, &demand.load)?)),
-            unpriced: None,
             survived: None,
             margin: 1.0,
             spec,

@@ -318,9 +318,13 @@ impl NeedParser {
         if !found.iter().all(lacks_machine) {
             return;
         }
-        let refusals = found.iter().filter_map(|candidate| catalogue::machine_refusal(&candidate.listed, &machine));
-        let (message, remedy) = match refusals.into_iter().find(|refusal| refusal.is_of_provider) {
-            Some(refusal) => (refusal.reason, "name other volumes with --provider, or another machine"),
+        let refusal = |candidate: &plan::Candidate| {
+            let refusal =
+                catalogue::machine_refusal(&candidate.listed, &machine).filter(|refusal| refusal.is_of_provider)?;
+            Some(format!("{}: {}", candidate.listed, refusal.reason))
+        };
+        let (message, remedy) = match found.iter().find_map(refusal) {
+            Some(message) => (message, "name other volumes with --provider, or another machine"),
             None => (
                 format!("no provider here has a machine `{machine}`"),
                 "write its provider's name for it, as in --machine n2-standard-8, or leave it out",

@@ -11,7 +11,7 @@ pub(super) fn refusal(provider: &Provider, volume: &VolumeType, machine: &str) -
     let of_series = |row: &&str| row.split('-').next().is_some_and(|known| known.eq_ignore_ascii_case(series));
     let only: Vec<&str> = takers(provider, column).into_iter().filter(of_series).collect();
     let only = if only.is_empty() { String::new() } else { format!(", of its series only to {}", only.join(", ")) };
-    let message = format!("{} cannot be attached to {machine}{only}", volume.id);
+    let message = format!("cannot be attached to {machine}{only}");
     let takes = |other: &&VolumeType| {
         let column = machine_key(other).and_then(|key| key.attach.as_ref()).filter(|_| other.edition.is_none());
         column.is_some_and(|column| {

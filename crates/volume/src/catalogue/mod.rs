@@ -144,9 +144,11 @@ pub struct MachineRefusal {
 pub fn machine_refusal(volume: &str, machine: &str) -> Option<MachineRefusal> {
     let found = find(volume, &no_files).ok()?;
     let (provider, volume) = (&found.provider, found.volume());
-    let is_of_provider = table::known(&provider.tables, machine);
+    let is_of_provider = table::known(provider.machine_tables(), machine);
     let reason = match attachment::machine_key(volume) {
-        _ if provider.tables.is_empty() => "the machines of this provider are not known here".to_owned(),
+        _ if provider.machine_tables().next().is_none() => {
+            "the machines of this provider are not known here".to_owned()
+        }
         _ if !is_of_provider => format!("{machine} is not a machine of this provider"),
         None => format!("nothing is known of it on {machine}"),
         Some(_) => attachment::refusal(provider, volume, machine)?.0,

@@ -22,6 +22,17 @@ pub(super) struct Provider {
     pub text: CatalogueText,
 }
 
+impl Provider {
+    /// Returns the tables of machines.
+    pub(super) fn machine_tables(&self) -> impl Iterator<Item = &RateTable> {
+        let keys = || self.types.iter().flat_map(|volume| &volume.keys);
+        let names_it = move |id: &String| keys().any(|key| matches!(&key.kind, KeyKind::Machine(table) if table == id));
+        self.tables
+            .iter()
+            .filter(move |table| table.has_id(super::table::ATTACHMENTS) || table.ids.iter().any(names_it))
+    }
+}
+
 #[derive(Clone, Debug)]
 pub(super) struct VolumeType {
     pub id: String,

@@ -48,6 +48,14 @@ impl TableRow {
         }
     }
 
+    /// Returns the number in a cell.
+    pub(super) fn number(&self, column: usize) -> Option<f64> {
+        match self.cells.get(column)? {
+            Cell::Is(value) => value.number(),
+            _ => None,
+        }
+    }
+
     /// Returns the number of characters of the name that are no pattern.
     fn literals(&self) -> usize {
         self.name.chars().filter(|c| !matches!(c, '*' | '{' | '}')).count()
@@ -253,11 +261,11 @@ fn begins(pattern: &str, name: &str) -> bool {
 }
 
 /// Reports whether any table has the machine, or its series and the name a number behind it: `c4-standard-8`.
-pub(super) fn known(tables: &[RateTable], machine: &str) -> bool {
+pub(super) fn known<'a>(mut tables: impl Iterator<Item = &'a RateTable>, machine: &str) -> bool {
     let names = spellings(machine);
     let is_number = |part: &str| part.trim_end_matches('g').parse::<u32>().is_ok();
     let has_number = machine.split('-').skip(1).any(is_number);
-    tables.iter().any(|table| {
+    tables.any(|table| {
         let is_of_series =
             |row: &TableRow| table.has_id(ATTACHMENTS) && row.literals() > 0 && begins(&row.name, machine);
         let is_any = |row: &TableRow| names.iter().any(|name| matching(&row.name, name).is_some());
@@ -266,8 +274,8 @@ pub(super) fn known(tables: &[RateTable], machine: &str) -> bool {
 }
 
 /// Returns the name in the tables that is nearest to an unknown one; patterns keep their stars.
-pub(super) fn nearest<'a>(tables: &'a [RateTable], machine: &str) -> Option<&'a str> {
-    let of_machines = tables.iter().filter(|table| !table.has_id(ATTACHMENTS));
+pub(super) fn nearest<'a>(tables: impl Iterator<Item = &'a RateTable>, machine: &str) -> Option<&'a str> {
+    let of_machines = tables.filter(|table| !table.has_id(ATTACHMENTS));
     closest(machine, of_machines.flat_map(|table| &table.rows).map(|row| row.name.as_str()))
 }
 
@@ -317,8 +325,8 @@ mod tests {
         assert_eq!(iops(&tables, "n1-highmem-96"), Some(3.0));
         let found = find(&tables, "t", "n1-highmem-96").unwrap();
         assert_eq!(found.cells[0].1, Some(RuleValue::Number(96.0)));
-        assert!(known(&tables, "x4") && iops(&tables, "x4").is_none() && !known(&tables, "n4-standard-2"));
-        assert_eq!(nearest(&tables, "c4d-std-8"), Some("c4d-*-8"));
+        assert!(known(tables.iter(), "x4") && iops(&tables, "x4").is_none() && !known(tables.iter(), "n4-standard-2"));
+        assert_eq!(nearest(tables.iter(), "c4d-std-8"), Some("c4d-*-8"));
     }
 
     #[test]
@@ -328,7 +336,7 @@ mod tests {
             [("Standard_D2s_v5", 3_750.0), ("standard_d2s_v5", 3_750.0), ("Standard_E8-4ds_v5", 12_800.0)]
         {
             assert_eq!(iops(&tables, machine), Some(expected), "{machine}");
-            assert!(known(&tables, machine));
+            assert!(known(tables.iter(), machine));
         }
         assert_eq!(iops(&tables, "n1-4"), None);
     }

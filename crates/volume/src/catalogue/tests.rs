@@ -611,6 +611,74 @@ fn azure_sizes_lacked_the_bursts_of_their_pages() {
     }
 }
 
+/// Prices were known of one region of each provider, and of a few tiers of Azure.
+#[test]
+fn prices_were_known_of_one_region_alone() {
+    let month = |text: &str, region: &str| {
+        let resolved =
+            resolve_all(&[text], &no_files).unwrap_or_else(|problems| panic!("{text}: {}", problems[0])).remove(0);
+        let price = resolved.about.prices.into_iter().find(|of| of.holds_in(region)).map(|of| of.price);
+        price.map(|price| (libm::round(price.per_month * 1e4) / 1e4, price.lacks.is_some(), price.source.date))
+    };
+    for (volume, region, usd, lacks, date) in [
+        ("aws/gp3,size=1000GiB,iops=4000,throughput=225MiB/s", "us-east-1", 89.0, false, "2026-10-15"),
+        ("aws/gp3,size=1000GiB,iops=4000,throughput=225MiB/s", "eu-central-1", 105.96, false, "2026-10-15"),
+        ("aws/gp2,size=1000GiB", "sa-east-1", 190.0, false, "2026-10-15"),
+        ("aws/io1,size=1000GiB,iops=10000", "ap-northeast-1", 882.0, false, "2026-10-15"),
+        ("aws/io2,size=1000GiB,iops=100000", "us-east-1", 4_807.6, false, "2026-10-15"),
+        ("aws/io2,size=1000GiB,iops=100000", "af-south-1", 6_330.824, false, "2026-10-15"),
+        ("aws/st1,size=1000GiB", "eu-north-1", 47.5, false, "2026-10-15"),
+        ("aws/sc1,size=1000GiB", "us-gov-east-1", 18.0, false, "2026-10-15"),
+        ("aws/standard,size=1000GiB", "eu-west-1", 55.0, true, "2026-10-15"),
+        ("gcp/pd-ssd,size=1000GiB", "us-central1", 170.0, false, "2026-09-24"),
+        ("gcp/pd-ssd,size=1000GiB", "europe-west10", 261.8, false, "2025-03-06"),
+        ("gcp/pd-balanced-regional,size=1000GiB", "asia-south1", 240.0, false, "2025-03-06"),
+        ("gcp/hyperdisk-extreme,size=1000GiB,iops=10000", "us-east4", 125.0, true, "2025-03-06"),
+        ("gcp/local-ssd-nvme,disks=4", "us-central1", 120.0, false, "2025-03-06"),
+        ("gcp/local-ssd-nvme,disks=4", "southamerica-east1", 180.0, false, "2025-03-06"),
+        ("azure/p1", "eastus", 0.77, false, "2026-07-23"),
+        ("azure/p15", "eastus", 38.02, false, "2026-07-23"),
+        ("azure/p50", "eastus", 495.5657, false, "2026-07-23"),
+        ("azure/e50", "eastus", 307.2, true, "2026 (undated)"),
+        ("azure/s50", "eastus", 143.36, true, "2026 (undated)"),
+        ("vultr/hdd-block,size=1000GB", "anywhere", 25.0, false, "2025-2026"),
+    ] {
+        assert_eq!(month(volume, region), Some((usd, lacks, date.to_owned())), "{volume} in {region}");
+    }
+    assert_eq!(month("azure/p70", "eastus"), None);
+    for (volume, regions) in [("aws/gp3", 36), ("gcp/pd-ssd", 24), ("gcp/hyperdisk-extreme", 24)] {
+        let prices = resolve_all(&[volume], &no_files).unwrap().remove(0).about.prices;
+        assert_eq!(prices.len(), regions, "{volume}");
+    }
+    let spec = resolve("aws/gp3,size=1000GiB").unwrap();
+    let price = spec.price.unwrap();
+    assert_eq!(
+        price.rule,
+        "0.08 × 1,000 GiB + 0.005 × max(3,000 IOPS − 3,000, 0) + 0.04 × max(125 MiB/s − 125, 0) (us-east-1)"
+    );
+    // A region without a figure of the rule has no price, and one region has one.
+    let file = |price: &str| {
+        format!(
+            "[[volume]]\nkey.size = {{ unit = 'GiB', default = 1 }}\nprice = {price}\n\
+         [[table]]\nid = 'prices'\ncolumns = 'fast slow'\nrows = '''\na 2 1\nb - 1\n'''\n"
+        )
+    };
+    let prices = |price: &str| resolve_all(&["a.toml"], &|_| Ok(file(price)));
+    let found = prices("{ usd = 'region_fast * gib', regions = 'prices' }").unwrap().remove(0).about.prices;
+    assert_eq!(found.iter().map(|of| of.price.region.clone().unwrap()).collect::<Vec<_>>(), ["a"]);
+    for (price, message) in [
+        (
+            "[{ usd = 1, region = 'b' }, { usd = 'region_slow * gib', regions = 'prices' }]",
+            "two prices hold in the same region",
+        ),
+        ("{ usd = 1, region = 'b', regions = 'prices' }", "a price has `region` and `regions`"),
+        ("{ usd = 'region_quick * gib', regions = 'prices' }", "there is no variable `region_quick`"),
+        ("{ usd = 1, regions = 'price' }", "there is no table `price`"),
+    ] {
+        assert_eq!(prices(price).err().unwrap()[0].message, message);
+    }
+}
+
 #[test]
 fn provisioned_values_limit_below_the_machine() {
     for (volume, iops) in [

@@ -179,6 +179,7 @@ impl ValueFinder<'_> {
             if let (Some(part), Some((message, remedy))) =
                 (&given, attachment::refusal(self.provider, self.volume, machine))
             {
+                let message = format!("{} {message}", self.volume.id);
                 self.refuse(part, message, Some(remedy));
                 return;
             }
@@ -365,10 +366,10 @@ impl ValueFinder<'_> {
 
     fn machine(&mut self, id: &str, machine: &str, given: Option<&RequestPart>) {
         let Some(found) = table::find(&self.provider.tables, id, machine) else {
-            if table::known(&self.provider.tables, machine) {
+            if table::known(self.provider.machine_tables(), machine) {
                 self.found.unknown_machine = true;
             } else if let Some(part) = given {
-                let near = table::nearest(&self.provider.tables, machine);
+                let near = table::nearest(self.provider.machine_tables(), machine);
                 let near = near.map_or(String::new(), |near| format!("the nearest is {near}; "));
                 let remedy = format!("{near}leave `machine` out to apply no machine limits");
                 self.refuse(part, format!("no machine `{machine}` is known here"), Some(remedy));
