@@ -679,6 +679,22 @@ fn prices_were_known_of_one_region_alone() {
     }
 }
 
+/// C4D had no rows for Hyperdisk Balanced High Availability.
+#[test]
+fn c4d_lacked_limits_of_highly_available_hyperdisks() {
+    for (machine, iops, mibps) in [
+        ("c4d-standard-2", 22_500, 400),
+        ("c4d-highmem-48", 75_000, 1_600),
+        ("c4d-standard-96", 160_000, 3_125),
+        ("c4d-highcpu-384", 320_000, 12_500),
+    ] {
+        let volume = format!("gcp/hyperdisk-balanced-high-availability,machine={machine}");
+        assert_eq!(rate(&volume, "machine Hyperdisk Balanced High Availability IOPS"), Some(iops), "{machine}");
+        let name = "machine Hyperdisk Balanced High Availability throughput";
+        assert_eq!(rate(&volume, name), Some(mibps << 20), "{machine}");
+    }
+}
+
 #[test]
 fn provisioned_values_limit_below_the_machine() {
     for (volume, iops) in [
