@@ -75,6 +75,16 @@ fn limits_have_measured_tolerances() {
     }
 }
 
+/// Notes of older pages contradicted the figures: gp3 has a tolerance, and the billing page of Premium SSD v2 agrees.
+#[test]
+fn notes_repeated_older_pages() {
+    for (volume, stale) in [("aws/gp3", "90 %"), ("aws/gp3@2023", "3 to 5 %"), ("azure/premium-ssd-v2", "billing page")]
+    {
+        let notes = resolve(volume).unwrap().notes;
+        assert!(!notes.iter().any(|note| note.contains(stale)), "{volume}: {notes:?}");
+    }
+}
+
 #[test]
 fn volumes_of_one_type_on_one_machine_are_summed() {
     let both =
