@@ -128,7 +128,9 @@ impl Limit {
 pub struct Tolerance {
     /// Thousandths of the nominal rate.
     pub per_mille: u32,
-    /// Source of the measurement.
+    /// Whether it is not measured, but a published burst of unknown length.
+    pub is_burst: bool,
+    /// Source of the figure.
     pub source: LimitSource,
 }
 

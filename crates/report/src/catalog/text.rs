@@ -110,7 +110,11 @@ impl VolumeText {
         self.source("    ", row.source);
         if let Some(tolerance) = row.limit.and_then(|limit| limit.tolerance.as_ref()) {
             let percent = significant(100.0 * tolerance.fraction(), 3);
-            self.sheet.wrapped("    ", &format!("measured: up to {percent} % above this rate"));
+            let known = match tolerance.is_burst {
+                true => format!("published: bursts up to {percent} % above this rate, for an unknown time"),
+                false => format!("measured: up to {percent} % above this rate"),
+            };
+            self.sheet.wrapped("    ", &known);
             self.source("    ", &tolerance.source);
         }
         if let Some(merging) = row.limit.and_then(merged) {
@@ -188,7 +192,7 @@ impl VolumeText {
         let others: Vec<&Price> =
             volume.about.prices.iter().map(|regional| &regional.price).filter(|other| *other != price).collect();
         if others.len() > OTHERS_MAX {
-            self.other_prices(&others);
+            self.other_prices(&others, &price.source);
             return;
         }
         for other in others {
@@ -200,7 +204,7 @@ impl VolumeText {
     }
 
     /// Prints the prices of many regions, those with one amount together.
-    fn other_prices(&mut self, others: &[&Price]) {
+    fn other_prices(&mut self, others: &[&Price], own: &LimitSource) {
         let mut amounts: Vec<(String, Vec<&str>)> = Vec::new();
         for other in others {
             let more = if other.lacks.is_some() { "> " } else { "" };
@@ -216,6 +220,7 @@ impl VolumeText {
         }
         let mut sources: Vec<&LimitSource> = others.iter().map(|other| &other.source).collect();
         sources.dedup();
+        sources.retain(|source| *source != own);
         sources.into_iter().for_each(|source| self.source("         ", source));
     }
 

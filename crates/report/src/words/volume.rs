@@ -163,13 +163,16 @@ pub(super) fn beyond_knee(figures: &SentenceFigures<'_>) -> String {
 pub(super) fn burst_running(finding: &Finding, figures: &SentenceFigures<'_>) -> String {
     let part = if matches!(finding.remedy, Some(Remedy::Ramp { .. })) { "in part " } else { "" };
     let ran = figures.clause(Quantity::Runtime, || format!(" The run took {}.", figures.span(Quantity::Runtime)));
+    let burst = figures.count(Quantity::BurstIops);
+    let lasts = match figures.has(Quantity::BurstLasts) {
+        true => format!("Full credits last for {} at up to {burst} IOPS.", figures.span(Quantity::BurstLasts)),
+        false => format!("Bursts to {burst} IOPS are published, how long they last is not."),
+    };
     format!(
-        "{} IOPS are {part}burst performance: {} sustains {}. Full credits last for {} at up to {} IOPS.{ran}",
+        "{} IOPS are {part}burst performance: {} sustains {}. {lasts}{ran}",
         figures.count(Quantity::Iops),
         subject(finding),
-        figures.count(Quantity::CapIops),
-        figures.span(Quantity::BurstLasts),
-        figures.count(Quantity::BurstIops)
+        figures.count(Quantity::CapIops)
     )
 }
 

@@ -358,12 +358,13 @@ fn merging(fields: &mut Fields, errors: &mut CatalogueErrors) -> Option<MergingR
     Some(MergingRule { from, source, assumed })
 }
 
-/// Reads `{ percent = 5, source = "m1" }`. The source is required because a tolerance is a measurement.
+/// Reads `{ percent = 5, source = "m1" }`. The source is required because a tolerance is a measurement or published.
 fn tolerance(mut fields: Fields, errors: &mut CatalogueErrors) -> Option<ToleranceRule> {
     /// A volume measured further above its limit is not bound by it.
     const PERCENT_MAX: f64 = 50.0;
     let at = fields.place("percent");
     let percent = fields.value("percent").and_then(|value| number(value.get_ref()));
+    let is_burst = fields.boolean("burst", errors);
     let source = fields.source(errors);
     if source.is_none() {
         let remedy = "add `source = \"ID\"`, the id of a `[source.ID]` of this file";
@@ -374,7 +375,7 @@ fn tolerance(mut fields: Fields, errors: &mut CatalogueErrors) -> Option<Toleran
         errors.add_with(at, "`percent` of a `tolerance` is a number from 0 to 50", "write, for example, `percent = 5`");
         return None;
     };
-    Some(ToleranceRule { per_mille: libm::round(10.0 * percent) as u32, source: source? })
+    Some(ToleranceRule { per_mille: libm::round(10.0 * percent) as u32, is_burst, source: source? })
 }
 
 fn scope(fields: &mut Fields, otherwise: Scope, errors: &mut CatalogueErrors) -> Scope {

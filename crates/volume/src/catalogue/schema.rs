@@ -116,6 +116,8 @@ pub(super) struct LimitRule {
 pub(super) struct ToleranceRule {
     /// Thousandths of the nominal rate.
     pub per_mille: u32,
+    /// Whether it is a published burst of unknown length.
+    pub is_burst: bool,
     pub source: String,
 }
 
