@@ -2,6 +2,7 @@
 
 mod tried;
 
+use volume::CountedUnit;
 use volume::catalogue::{self, Bounds, BuiltinVolume, Machine, ResolvedVolume};
 
 use crate::bisection::{bisect, lowest};
@@ -360,7 +361,25 @@ impl PlanSearch<'_> {
         if let Some(trial) = &mut self.trial {
             return (trial.is_enough)(spec);
         }
-        self.demands.iter().all(|demand| judge(spec, self.need, demand, self.laws).failures.is_empty())
+        self.unknown_rate(spec).is_none()
+            && self.demands.iter().all(|demand| judge(spec, self.need, demand, self.laws).failures.is_empty())
+    }
+
+    /// Reports a demand for which no limit of the volume is known: nothing says that the volume meets it.
+    fn unknown_rate(&self, spec: &volume::Spec) -> Option<UnmetNeed> {
+        let is_own = NOT_SOLD.contains(&self.listed.name.as_str());
+        let volume::Behaviour::Latency(latency) = &spec.behaviour else { return None };
+        let counts = |unit| spec.limits.iter().any(|limit| limit.counted == unit);
+        let is_known = [
+            counts(CountedUnit::Operations) || !spec.stations.is_empty(),
+            counts(CountedUnit::Bytes)
+                || latency.bytes_per_sec.is_some()
+                || spec.stations.iter().any(|station| station.bytes_per_sec.is_some()),
+        ];
+        let unknown = self.demands.iter().find(|demand| !is_known[usize::from(demand.is_of_bytes())])?;
+        let what = if unknown.is_of_bytes() { "throughput" } else { "IOPS" };
+        let failure = || UnmetNeed::absolute(Requirement::Unknown, format!("no limit of its {what} is known"));
+        (!is_own).then(failure)
     }
 
     /// Returns a candidate for a volume that does not resolve with the given keys.
@@ -388,6 +407,7 @@ impl PlanSearch<'_> {
             failures.push(UnmetNeed { requirement: Requirement::Capacity, limit, wanted, reached });
         }
         failures.extend(judged.iter().flat_map(|judged| judged.failures.iter().cloned()));
+        failures.extend(self.unknown_rate(&spec));
         failures.extend(Self::unsold(&about));
         failures.extend(self.sharing(&about));
         failures.extend(self.durability(&about));

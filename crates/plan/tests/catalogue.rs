@@ -351,3 +351,24 @@ fn volumes_were_planned_on_machines_that_cannot_take_them() {
     }
     assert_eq!(on("c4-standard-192", "gcp/hyperdisk-balanced"), Vec::<String>::new());
 }
+
+/// A volume without a limit of its throughput was said to give 100 GB/s, before all others.
+#[test]
+fn volumes_without_a_known_limit_met_every_throughput() {
+    let failures = |need: Need| {
+        let need = Need { volumes: vec!["nutanix".to_owned()], ..need };
+        let failures = ranked(&need).0.remove(0).failures;
+        failures.into_iter().map(|failure| failure.limit).collect::<Vec<_>>()
+    };
+    let unknown = ["no limit of its throughput is known"];
+    assert_eq!(failures(Need { bytes_per_sec: Some(100e9), ..Need::default() }), unknown);
+    assert_eq!(failures(Need { bytes_per_sec: Some(1e6), iops: Some(1_000.0), ..Need::default() }), unknown);
+    assert_eq!(failures(Need { iops: Some(1_000.0), block: Some(1 << 20), ..Need::default() }), unknown);
+    assert!(failures(Need { iops: Some(1_000_000.0), ..Need::default() }).is_empty());
+    // What is given of one's own is all that holds it back.
+    let own = Need { bytes_per_sec: Some(1e9), volumes: vec!["custom,iops=5000".to_owned()], ..Need::default() };
+    assert!(ranked(&own).0[0].failures.is_empty());
+    let need = Need { bytes_per_sec: Some(100e9), ..Need::default() };
+    let (found, ranking) = ranked(&need);
+    assert!(ranking.meeting.iter().all(|index| found[*index].listed != "nutanix/ahv-4node"));
+}
