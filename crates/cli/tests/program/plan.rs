@@ -78,6 +78,7 @@ fn unknown_machine_limits_and_prices_are_stated() {
     let line = "plan --iops 60k --machine n2-standard-8 --provider gcp/hyperdisk-balanced --no-simulation";
     let text = planned(line, "100");
     assert!(flat(&text).contains("machine limit unknown: the catalogue has no machine"), "{text}");
+    assert!(flat(&text).contains("on request only: n2-standard-8 takes hyperdisk-balanced"), "{text}");
     let text = planned("plan --iops 1k --region mars --no-simulation", "120");
     assert!(text.contains("no price here is of mars"), "{text}");
     let text = planned("plan --iops 1k --region us-central1 --no-simulation", "120");

@@ -183,7 +183,8 @@ impl PlanText {
     fn machine(&mut self, candidate: &Candidate, need: &Need, machines: &[String]) {
         match need.vcpus {
             _ if figures::machine(candidate).is_some() => {
-                if let Some(text) = figures::unknown_machine(candidate) {
+                let on_request = candidate.spec.on_request().map(str::to_owned);
+                for text in figures::unknown_machine(candidate).into_iter().chain(on_request) {
                     self.labelled("  machine", &text);
                 }
             }

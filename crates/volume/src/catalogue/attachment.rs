@@ -2,6 +2,7 @@
 
 use super::schema::{KeyKind, Provider, SchemaKey, VolumeType};
 use super::{cited, table};
+use crate::spec;
 
 /// Returns why a machine cannot take a volume, and which volumes it takes; `None` if it can, or if nothing is known.
 pub(super) fn refusal(provider: &Provider, volume: &VolumeType, machine: &str) -> Option<(String, String)> {
@@ -27,7 +28,8 @@ pub(super) fn refusal(provider: &Provider, volume: &VolumeType, machine: &str) -
 pub(super) fn on_request(provider: &Provider, key: &SchemaKey, id: &str, machine: &str) -> Option<String> {
     let (word, source) = table::attachment(&provider.tables, key.attach.as_ref()?, machine)?;
     let source = cited(provider, source.as_ref());
-    (word == ON_REQUEST).then(|| format!("{machine} takes {id} only after a request to the provider: {source}"))
+    let note = || format!("{}: {machine} takes {id} after a request to the provider ({source})", spec::ON_REQUEST);
+    (word == ON_REQUEST).then(note)
 }
 
 /// Returns the machines that take a volume, as the tables name them.

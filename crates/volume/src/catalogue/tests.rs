@@ -571,7 +571,8 @@ fn machines_were_accepted_with_volumes_that_they_cannot_take() {
         assert!(resolve(&format!("{volume},machine={machine}")).is_ok(), "{volume} {machine}");
     }
     let asked = resolve("gcp/hyperdisk-balanced,machine=n2-standard-8").unwrap();
-    assert!(asked.notes.iter().any(|note| note.contains("only after a request to the provider")), "{:?}", asked.notes);
+    assert!(asked.on_request().is_some_and(|note| note.contains("n2-standard-8 takes")), "{:?}", asked.notes);
+    assert_eq!(resolve("gcp/hyperdisk-balanced,machine=c4-standard-8").unwrap().on_request(), None);
     // No volume lists a machine that it refuses.
     for listed in list() {
         let refused = machines(&listed.name).unwrap().into_iter();
