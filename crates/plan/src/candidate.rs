@@ -49,8 +49,6 @@ pub struct Candidate {
     pub burst: Option<(f64, f64)>,
     /// Processors to leave free, if the provider has a rule.
     pub cpus: Option<f64>,
-    /// Smaller sufficient size without a published price.
-    pub unpriced: Option<String>,
     /// Whether a simulation confirmed it; `None` if it was not simulated.
     pub survived: Option<bool>,
     /// Factor by which it is dimensioned above the need, after simulations of smaller ones fell short.

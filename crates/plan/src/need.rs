@@ -95,6 +95,13 @@ pub struct Demand {
     pub timed: bool,
 }
 
+impl Demand {
+    /// Reports whether limits of throughput count for it: at the block size for which providers state IOPS, those do.
+    pub(crate) fn is_of_bytes(&self) -> bool {
+        self.in_bytes || self.load.mean_bytes() > f64::from(SMALL)
+    }
+}
+
 impl Need {
     /// Returns the required rates after a year's growth. With one block size it is one rate; otherwise IOPS and
     /// throughput are separate demands with different block sizes.

@@ -2,6 +2,7 @@
 
 mod tried;
 
+use volume::CountedUnit;
 use volume::catalogue::{self, Bounds, BuiltinVolume, Machine, ResolvedVolume};
 
 use crate::bisection::{bisect, lowest};
@@ -256,24 +257,7 @@ impl PlanSearch<'_> {
             enough = lowest((low, sizes.most), near, resolution, |size| sufficient(self, size)).or(Some(largest));
         }
         let pairs = self.provisioned(enough?.0);
-        let found = self.finish(&pairs)?;
-        Some(self.priced(&sizes, fixed, &found).unwrap_or(found))
-    }
-
-    /// Returns the next larger tier with a published price, if the smallest sufficient one has none.
-    fn priced(&mut self, sizes: &SizeRange, fixed: &Pairs, smallest: &Candidate) -> Option<Candidate> {
-        if smallest.spec.price.is_some() || !smallest.failures.is_empty() {
-            return None;
-        }
-        let size = smallest.spec.size.get() as f64 / sizes.unit_bytes;
-        for tier in sizes.bounds.tiers.iter().filter(|tier| **tier > size * (1.0 + 1e-9)) {
-            let pairs = with_pair(fixed, "size", &sizes.sold_from(*tier as u64));
-            let found = self.finish(&pairs)?;
-            if found.known_price().is_some() && found.failures.is_empty() {
-                return Some(Candidate { unpriced: Some(smallest.spec.size.to_string()), ..found });
-            }
-        }
-        None
+        self.finish(&pairs)
     }
 
     /// Finds the smallest of the volumes that are insufficient even at their largest, but no worse than the largest.
@@ -377,7 +361,25 @@ impl PlanSearch<'_> {
         if let Some(trial) = &mut self.trial {
             return (trial.is_enough)(spec);
         }
-        self.demands.iter().all(|demand| judge(spec, self.need, demand, self.laws).failures.is_empty())
+        self.unknown_rate(spec).is_none()
+            && self.demands.iter().all(|demand| judge(spec, self.need, demand, self.laws).failures.is_empty())
+    }
+
+    /// Reports a demand for which no limit of the volume is known: nothing says that the volume meets it.
+    fn unknown_rate(&self, spec: &volume::Spec) -> Option<UnmetNeed> {
+        let is_own = NOT_SOLD.contains(&self.listed.name.as_str());
+        let volume::Behaviour::Latency(latency) = &spec.behaviour else { return None };
+        let counts = |unit| spec.limits.iter().any(|limit| limit.counted == unit);
+        let is_known = [
+            counts(CountedUnit::Operations) || !spec.stations.is_empty(),
+            counts(CountedUnit::Bytes)
+                || latency.bytes_per_sec.is_some()
+                || spec.stations.iter().any(|station| station.bytes_per_sec.is_some()),
+        ];
+        let unknown = self.demands.iter().find(|demand| !is_known[usize::from(demand.is_of_bytes())])?;
+        let what = if unknown.is_of_bytes() { "throughput" } else { "IOPS" };
+        let failure = || UnmetNeed::absolute(Requirement::Unknown, format!("no limit of its {what} is known"));
+        (!is_own).then(failure)
     }
 
     /// Returns a candidate for a volume that does not resolve with the given keys.
@@ -385,10 +387,8 @@ impl PlanSearch<'_> {
         let given = std::mem::take(&mut self.given);
         let machine = self.need.machine.clone().filter(|_| given.iter().any(|(key, _)| key == "machine"));
         let mut found = self.finish(&Vec::new())?;
-        let limit = match machine {
-            Some(machine) => format!("{machine} is not a machine of this provider"),
-            None => "it does not take these keys".to_owned(),
-        };
+        let refusal = machine.and_then(|machine| catalogue::machine_refusal(&self.listed.name, &machine));
+        let limit = refusal.map_or_else(|| "it does not take these keys".to_owned(), |refusal| refusal.reason);
         found.failures = vec![UnmetNeed::absolute(Requirement::Machine, limit)];
         self.given = given;
         Some(found)
@@ -407,10 +407,11 @@ impl PlanSearch<'_> {
             failures.push(UnmetNeed { requirement: Requirement::Capacity, limit, wanted, reached });
         }
         failures.extend(judged.iter().flat_map(|judged| judged.failures.iter().cloned()));
+        failures.extend(self.unknown_rate(&spec));
         failures.extend(Self::unsold(&about));
         failures.extend(self.sharing(&about));
         failures.extend(self.durability(&about));
-        failures.extend(self.machine(&about));
+        failures.extend(self.machine());
         let price = self.price(&spec, &about);
         failures.extend(self.budget(price.as_ref()));
         // Results refer to the requested rates, without the margin that simulations demanded.
@@ -453,7 +454,6 @@ impl PlanSearch<'_> {
             merging: demands.iter().find_map(|demand| merging_effect(&spec, demand)),
             burst: tight.and_then(|judged| burst(&judged.caps)),
             cpus: demand.and_then(|demand| Some(rate / iops_per_cpu(&self.listed.name, &demand.load)?)),
-            unpriced: None,
             survived: None,
             margin: 1.0,
             spec,
@@ -489,12 +489,10 @@ impl PlanSearch<'_> {
         lost.then(|| UnmetNeed::absolute(Requirement::Durability, limit))
     }
 
-    /// Reports a named machine that the provider does not have.
-    fn machine(&self, about: &catalogue::About) -> Option<UnmetNeed> {
-        let name = self.need.machine.as_ref()?;
-        let none = !about.keys.iter().any(|key| key.name == "machine");
-        let limit = || format!("{name} is not a machine of this provider");
-        none.then(|| UnmetNeed::absolute(Requirement::Machine, limit()))
+    /// Reports a named machine that cannot take the volume.
+    fn machine(&self) -> Option<UnmetNeed> {
+        let refusal = catalogue::machine_refusal(&self.listed.name, self.need.machine.as_ref()?)?;
+        Some(UnmetNeed::absolute(Requirement::Machine, refusal.reason))
     }
 
     /// Returns the price for all machines in the requested region; prices of other regions do not count.

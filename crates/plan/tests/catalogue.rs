@@ -53,6 +53,9 @@ fn prices_have_components_and_one_region() {
     assert_eq!((money.region.as_deref(), money.source.date.as_str()), (Some("us-central1"), "2026-09-24"));
     assert!(ranked(&need("us-central1")).0[0].price.is_some());
     assert!(ranked(&need("europe-west4")).0[0].price.is_none());
+    let west = Need { volumes: vec!["gcp/pd-ssd".to_owned()], ..need("europe-west4") };
+    let money = ranked(&west).0.remove(0).price.unwrap();
+    assert_eq!((money.region.as_deref(), money.per_month), (Some("europe-west4"), 0.187 * 1_024.0));
 }
 
 #[test]
@@ -223,8 +226,9 @@ fn sizes_that_are_not_on_sale_are_rounded_up() {
     assert!(ranked(&largest).0[0].failures[0].limit.contains("largest size that is sold"));
 }
 
+/// Most tiers of Azure had no price, and the plan took a larger one that had.
 #[test]
-fn priced_tiers_replace_smaller_unpriced_ones() {
+fn the_smallest_sufficient_tier_had_no_price() {
     let need = Need {
         iops: Some(100.0),
         capacity: Some(20 << 30),
@@ -232,23 +236,19 @@ fn priced_tiers_replace_smaller_unpriced_ones() {
         ..Need::default()
     };
     let found = ranked(&need).0.remove(0);
-    assert_eq!((found.spec.size.get(), found.unpriced.as_deref()), (128 << 30, Some("32 GiB")));
+    assert_eq!((found.spec.size.get(), price_of(&found)), (32 << 30, 5.28));
 }
 
 /// A machine with an empty cell was listed among those that sustain the need.
 #[test]
 fn machines_with_unknown_limits_are_not_recommended() {
-    let need = Need {
-        bytes_per_sec: Some(100e6),
-        volumes: vec!["azure/premium-ssd,size=1024GiB".to_owned()],
-        vcpus: Some(8),
-        ..Need::default()
-    };
+    let need =
+        Need { bytes_per_sec: Some(100e6), volumes: vec!["gcp/hyperdisk-balanced".to_owned()], ..Need::default() };
     let names = machines(&ranked(&need).0[0], &need, &mut LatencyCache::default());
-    assert!(!names.is_empty() && !names.iter().any(|name| name == "D8s_v3"), "{names:?}");
-    let need = Need { volumes: vec!["gcp/hyperdisk-balanced".to_owned()], vcpus: None, ..need };
-    let names = machines(&ranked(&need).0[0], &need, &mut LatencyCache::default());
-    assert!(!names.iter().any(|name| name.starts_with("a3-megagpu")), "its IOPS are not published: {names:?}");
+    assert!(
+        !names.is_empty() && !names.iter().any(|name| name.starts_with("a3-megagpu")),
+        "its IOPS are not published: {names:?}"
+    );
 }
 
 /// Returns a need for 24,500 IOPS near a limit, with this bound on p99 in milliseconds.
@@ -322,4 +322,53 @@ fn limits_met_only_by_merging_are_reported() {
     assert!(!found(&need(64 << 10, false)).meets());
     let few = Need { iops: Some(2_000.0), ..need(64 << 10, true) };
     assert_eq!(found(&few).merging, None, "it is enough without");
+}
+
+/// A plan for a named machine took volumes that the machine cannot take, and called a machine none of its provider
+/// where nothing is known of a volume on it.
+#[test]
+fn volumes_were_planned_on_machines_that_cannot_take_them() {
+    let on = |machine: &str, volume: &str| {
+        let need = Need {
+            iops: Some(1_000.0),
+            scratch: true,
+            machine: Some(machine.to_owned()),
+            volumes: vec![volume.to_owned()],
+            ..Need::default()
+        };
+        let failures = ranked(&need).0.remove(0).failures;
+        failures.into_iter().map(|failure| failure.limit).collect::<Vec<_>>()
+    };
+    for (machine, volume, reason) in [
+        ("c4-standard-192", "gcp/pd-ssd", "cannot be attached to c4-standard-192"),
+        ("n2-standard-8", "gcp/hyperdisk-ml", "cannot be attached to n2-standard-8"),
+        ("n2-standard-32", "gcp/titanium-ssd-z3", "cannot be attached to n2-standard-32"),
+        ("n2-standard-32", "gcp/local-ssd-nvme", "nothing is known of it on n2-standard-32"),
+        ("n2-standard-32", "aws/gp3", "n2-standard-32 is not a machine of this provider"),
+        ("cx22", "hetzner/volume", "the machines of this provider are not known here"),
+    ] {
+        assert_eq!(on(machine, volume), [reason], "{volume} on {machine}");
+    }
+    assert_eq!(on("c4-standard-192", "gcp/hyperdisk-balanced"), Vec::<String>::new());
+}
+
+/// A volume without a limit of its throughput was said to give 100 GB/s, before all others.
+#[test]
+fn volumes_without_a_known_limit_met_every_throughput() {
+    let failures = |need: Need| {
+        let need = Need { volumes: vec!["nutanix".to_owned()], ..need };
+        let failures = ranked(&need).0.remove(0).failures;
+        failures.into_iter().map(|failure| failure.limit).collect::<Vec<_>>()
+    };
+    let unknown = ["no limit of its throughput is known"];
+    assert_eq!(failures(Need { bytes_per_sec: Some(100e9), ..Need::default() }), unknown);
+    assert_eq!(failures(Need { bytes_per_sec: Some(1e6), iops: Some(1_000.0), ..Need::default() }), unknown);
+    assert_eq!(failures(Need { iops: Some(1_000.0), block: Some(1 << 20), ..Need::default() }), unknown);
+    assert!(failures(Need { iops: Some(1_000_000.0), ..Need::default() }).is_empty());
+    // What is given of one's own is all that holds it back.
+    let own = Need { bytes_per_sec: Some(1e9), volumes: vec!["custom,iops=5000".to_owned()], ..Need::default() };
+    assert!(ranked(&own).0[0].failures.is_empty());
+    let need = Need { bytes_per_sec: Some(100e9), ..Need::default() };
+    let (found, ranking) = ranked(&need);
+    assert!(ranking.meeting.iter().all(|index| found[*index].listed != "nutanix/ahv-4node"));
 }

@@ -82,13 +82,18 @@ impl ExpectedVolume {
         let load = load(seen, f64::INFINITY);
         let prediction = closed::predict(spec, &load);
         let caps = prediction.as_ref().map_or_else(|| closed::caps(spec, &load), |known| known.caps.clone());
-        let caps: Vec<ExpectedCap> = caps.iter().map(|cap| expected_cap(spec, cap)).collect();
+        let mut caps: Vec<ExpectedCap> = caps.iter().flat_map(|cap| expected_caps(spec, cap)).collect();
+        caps.sort_by(|a, b| a.iops.total_cmp(&b.iops));
+        let has_unknown_burst = caps.iter().any(|cap| cap.burst_secs == Some(f64::INFINITY));
+        let plain = caps.iter().filter(|cap| cap.burst_secs.is_none()).map(|cap| cap.iops).reduce(f64::min);
         let constant = matches!(spec.behaviour, Behaviour::Latency(_));
         Expectation {
             volume: self.words.clone(),
             bytes: spec.size.get(),
             // Where there is no closed form, the maximum is unknown.
-            burst_iops: prediction.as_ref().map_or(f64::INFINITY, |known| known.burst_iops),
+            burst_iops: plain
+                .filter(|_| has_unknown_burst)
+                .unwrap_or_else(|| prediction.as_ref().map_or(f64::INFINITY, |known| known.burst_iops)),
             burst_secs: prediction
                 .as_ref()
                 .and_then(Prediction::burst_secs)
@@ -261,12 +266,13 @@ fn block_assumed(seen: &Observation, caps: &[ExpectedCap]) -> Option<String> {
     Some(format!("no block size is given (`bs=`), and 4 KiB is assumed{throughput}"))
 }
 
-fn expected_cap(spec: &Spec, cap: &closed::Cap) -> ExpectedCap {
+/// Returns the cap of a limit or station, with a second one for a published burst of unknown length.
+fn expected_caps(spec: &Spec, cap: &closed::Cap) -> Vec<ExpectedCap> {
     let limit = match cap.part {
         CapPart::Limit(index) => spec.limits.get(index),
         CapPart::Station(_) => None,
     };
-    ExpectedCap {
+    let plain = ExpectedCap {
         name: cap.name.clone(),
         kind: limit.map_or(CapKind::Station, kind),
         iops: cap.iops,
@@ -274,7 +280,13 @@ fn expected_cap(spec: &Spec, cap: &closed::Cap) -> ExpectedCap {
         // Credits that the user says are spent.
         burst_secs: cap.burst_secs.filter(|_| cap.bucket.is_none_or(|bucket| bucket.at_start > 0.0)),
         tolerance: limit.and_then(|limit| limit.tolerance.as_ref()).map_or(0.0, Tolerance::fraction),
+    };
+    if !limit.and_then(|limit| limit.tolerance.as_ref()).is_some_and(|tolerance| tolerance.is_burst) {
+        return vec![plain];
     }
+    let iops = plain.iops * (1.0 + plain.tolerance);
+    let burst = ExpectedCap { name: format!("burst of {}", plain.name), iops, tolerance: 0.0, ..plain.clone() };
+    vec![ExpectedCap { burst_secs: Some(f64::INFINITY), tolerance: 0.0, ..plain }, burst]
 }
 
 fn kind(limit: &Limit) -> CapKind {
@@ -293,7 +305,7 @@ fn break_even_bytes(spec: &Spec, load: &Load) -> Option<f64> {
     const TOGETHER: f64 = 0.02;
     let lowest = |load: &Load, wanted: CapKind| {
         let caps = closed::caps(spec, load).into_iter();
-        caps.filter(|cap| expected_cap(spec, cap).kind == wanted).map(|cap| cap.iops).reduce(f64::min)
+        caps.filter(|cap| expected_caps(spec, cap)[0].kind == wanted).map(|cap| cap.iops).reduce(f64::min)
     };
     let both = |load: &Load| Some((lowest(load, CapKind::VolumeBytes)?, lowest(load, CapKind::VolumeIops)?));
     let (by_bytes, by_operations) = both(load)?;

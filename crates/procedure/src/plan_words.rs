@@ -7,7 +7,7 @@ use plan::workload::{self, Derived};
 use plan::{Need, Requirement};
 use runner::problems;
 use units::{Nanos, block_bytes};
-use volume::catalogue::{QuantityKind, quantity};
+use volume::catalogue::{self, QuantityKind, quantity};
 
 /// Default headroom.
 const HEADROOM: f64 = 0.2;
@@ -323,10 +323,21 @@ impl NeedParser {
         let lacks_machine = |candidate: &plan::Candidate| {
             candidate.failures.iter().any(|failure| failure.requirement == Requirement::Machine)
         };
-        if found.iter().all(lacks_machine) {
-            let message = format!("no provider here has a machine `{machine}`");
-            let remedy = "write its provider's name for it, as in --machine n2-standard-8, or leave it out";
-            self.refuse("--machine", &machine, 0..machine.len(), &message, remedy);
+        if !found.iter().all(lacks_machine) {
+            return;
         }
+        let refusal = |candidate: &plan::Candidate| {
+            let refusal =
+                catalogue::machine_refusal(&candidate.listed, &machine).filter(|refusal| refusal.is_of_provider)?;
+            Some(format!("{}: {}", candidate.listed, refusal.reason))
+        };
+        let (message, remedy) = match found.iter().find_map(refusal) {
+            Some(message) => (message, "name other volumes with --provider, or another machine"),
+            None => (
+                format!("no provider here has a machine `{machine}`"),
+                "write its provider's name for it, as in --machine n2-standard-8, or leave it out",
+            ),
+        };
+        self.refuse("--machine", &machine, 0..machine.len(), &message, remedy);
     }
 }

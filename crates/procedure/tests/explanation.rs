@@ -39,6 +39,22 @@ fn figure(explanation: &Explanation, quantity: Quantity) -> Option<f64> {
     explanation.figures.iter().find(|figure| figure.quantity == quantity).map(|figure| figure.value)
 }
 
+/// 7,100 IOPS were called more than the volume can give, although bursts to 7,500 are published: their length is not.
+#[test]
+fn published_bursts_of_unknown_length_were_called_impossible() {
+    let of = |iops: u32| claimed(&format!("iops={iops},lat=2ms,qd=16,bs=4k"), Some("hetzner/volume"));
+    let has = |iops, code| of(iops).findings.iter().any(|finding| finding.code == code);
+    assert!(has(7_100, Code::BurstRunning) && !has(7_100, Code::AboveExpectation));
+    // Fewer in flight would not give the same.
+    let rate = |finding: &analyse::Finding| finding.counterfactual.as_ref().map(|point| point.iops);
+    assert!(of(7_100).findings.iter().all(|finding| rate(finding).is_none_or(|iops| iops >= 7_100.0)));
+    assert!(has(7_800, Code::AboveExpectation) && !has(7_800, Code::BurstRunning));
+    assert!(has(5_050, Code::VolumeIopsCap) && !has(5_050, Code::BurstRunning) && !has(4_000, Code::VolumeIopsCap));
+    // The model itself keeps to what is sustained.
+    let spec = volume::catalogue::resolve("hetzner/volume").unwrap();
+    assert_eq!(spec.limits[0].rate.read, Some(5_000));
+}
+
 const STACKED: &str = "\
 Device            r/s     rkB/s   rrqm/s  %rrqm r_await rareq-sz     w/s     wkB/s   wrqm/s  %wrqm w_await wareq-sz  aqu-sz  %util
 sdb            100.00    400.00     0.00   0.00    1.00     4.00    0.00      0.00     0.00   0.00    0.00     0.00    0.10   9.00

@@ -35,12 +35,19 @@ pub struct Spec {
 
 /// Beginning of the note on unknown machine limits.
 pub(crate) const MACHINE_UNKNOWN: &str = "machine limit unknown";
+pub(crate) const ON_REQUEST: &str = "on request only";
 
 impl Spec {
     /// Returns the note about unknown limits of the machine; `None` if all are known or no machine is named.
     #[must_use]
     pub fn unknown_machine(&self) -> Option<&str> {
         self.notes.iter().map(String::as_str).find(|note| note.starts_with(MACHINE_UNKNOWN))
+    }
+
+    /// Returns the note that the machine takes the volume only after a request to the provider, if it does.
+    #[must_use]
+    pub fn on_request(&self) -> Option<&str> {
+        self.notes.iter().map(String::as_str).find(|note| note.starts_with(ON_REQUEST))
     }
 }
 
@@ -128,7 +135,9 @@ impl Limit {
 pub struct Tolerance {
     /// Thousandths of the nominal rate.
     pub per_mille: u32,
-    /// Source of the measurement.
+    /// Whether it is not measured, but a published burst of unknown length.
+    pub is_burst: bool,
+    /// Source of the figure.
     pub source: LimitSource,
 }
 

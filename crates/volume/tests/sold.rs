@@ -72,7 +72,7 @@ fn regional_prices_have_their_own_sources() {
     let of = |region: &str| prices.iter().filter(|price| price.holds_in(region)).collect::<Vec<_>>();
     assert_eq!(of("us-east-1").len(), 1);
     assert!((of("US-EAST-1")[0].price.per_month - (160.0 + 35.0 + 15.0)).abs() < 1e-9);
-    assert_eq!(of("us-east-1")[0].price.source.date, "2026-08-17");
+    assert_eq!(of("us-east-1")[0].price.source.date, "2026-10-15");
     assert!(of("mars").is_empty());
     let ultra = resolve_all(&["azure/ultra,region=westeurope"], &no_files).expect("a volume").remove(0).spec;
     assert_eq!(ultra.price.expect("a price").source.date, "2024-01-06");

@@ -315,8 +315,16 @@ pub(super) fn beyond_knee(case: &VolumeCase<'_, '_>) -> Option<Finding> {
 /// Checks for more than the sustained rate, but no more than a burst allows.
 pub(super) fn burst_running(case: &VolumeCase<'_, '_>) -> Option<Finding> {
     let (cap, burst) = (case.volume.binding()?, case.volume.burst_iops);
-    let secs = case.volume.burst_secs?;
-    let running = cap.is_burst(case.iops) && !case.is_above();
+    if !cap.is_burst(case.iops) || case.is_above() {
+        return None;
+    }
+    let finding = case
+        .finding(Code::BurstRunning, Severity::Warning)
+        .about(&cap.name)
+        .with(Quantity::CapIops, cap.iops, EvidenceSource::Model)
+        .with(Quantity::BurstIops, burst, EvidenceSource::Model)
+        .with(Quantity::Runtime, case.seen.seconds.map(|secs| secs * 1e9), EvidenceSource::Counters);
+    let Some(secs) = case.volume.burst_secs else { return Some(finding) };
     // At this rate a full bucket lasts this long. A longer run includes both levels in its mean.
     let lasts = secs * (burst - cap.iops) / (case.iops - cap.iops).max(1e-9);
     let ended = case.seen.seconds.is_some_and(|seconds| seconds >= 0.95 * lasts);
@@ -324,15 +332,8 @@ pub(super) fn burst_running(case: &VolumeCase<'_, '_>) -> Option<Finding> {
         true => Remedy::Ramp { ramp_s: secs.ceil() as u64 },
         false => Remedy::RunLonger { runtime_s: (2.0 * lasts).ceil().max(1.0) as u64 },
     };
-    running.then(|| {
-        case.finding(Code::BurstRunning, Severity::Warning)
-            .about(&cap.name)
-            .with(Quantity::CapIops, cap.iops, EvidenceSource::Model)
-            .with(Quantity::BurstIops, burst, EvidenceSource::Model)
-            .with(Quantity::BurstLasts, if ended { secs } else { lasts } * 1e9, EvidenceSource::Model)
-            .with(Quantity::Runtime, case.seen.seconds.map(|secs| secs * 1e9), EvidenceSource::Counters)
-            .remedy(remedy)
-    })
+    let shown = if ended { secs } else { lasts };
+    Some(finding.with(Quantity::BurstLasts, shown * 1e9, EvidenceSource::Model).remedy(remedy))
 }
 
 /// Checks for more than the volume can give at all.

@@ -108,17 +108,18 @@ fn ultra_on_a_machine_without_ultra_limits_was_simulated_without_limits() {
 
 #[test]
 fn unknown_machine_limits_are_in_every_result() {
-    let volume = "azure/p30,machine=D8s_v3";
-    let said = "machine limit unknown: the catalogue has no machine maximum throughput of D8s_v3";
+    let volume = "gcp/hyperdisk-balanced,machine=a3-megagpu-8g";
+    let said = "machine limit unknown: the catalogue has no machine Hyperdisk Balanced IOPS of a3-megagpu-8g";
     let text = flat(&simulate(volume, "--name=a --rw=read --bs=1m --size=1G").expect_clean().stdout);
     assert!(text.contains(said), "{text}");
-    let line = "plan --throughput 100MiB/s --machine D8s_v3 --provider azure/premium-ssd";
+    let line = "plan --throughput 100MiB/s --machine a3-megagpu-8g --provider gcp/hyperdisk-balanced";
     let text = flat(&wide(line).stdout);
     assert!(text.contains(said) && text.contains("to spare; machine limit unknown"), "{text}");
-    let named = flat(&wide("plan --throughput 100MiB/s --provider azure/premium-ssd,machine=D8s_v3").stdout);
+    let named =
+        flat(&wide("plan --throughput 100MiB/s --provider gcp/hyperdisk-balanced,machine=a3-megagpu-8g").stdout);
     assert!(named.contains(said), "{named}");
     let document: Value = serde_json::from_str(&wide(&format!("{line} --format json")).stdout).expect("JSON");
-    assert_eq!(document["meeting"][0]["unknown_machine_limits"][0], "machine maximum throughput");
+    assert_eq!(document["meeting"][0]["unknown_machine_limits"][0], "machine Hyperdisk Balanced IOPS");
     for (format, at) in [("text", said), ("md", "| note | | machine limit unknown"), ("json", "\"notes\": [")] {
         let line = format!("explain --claim iops=15000,lat=2ms,bs=4k --volume {volume} --format {format}");
         let text = flat(&wide(&line).stdout);

@@ -84,7 +84,7 @@ fn limit(row: &LimitRow<'_>, load: &CatalogLoad) -> Value {
         "rule": row.rule,
         "source": source_json(row.source),
         "tolerance": row.limit.and_then(|limit| limit.tolerance.as_ref()).map(|tolerance| json!({
-            "fraction": tolerance.fraction(), "source": source_json(&tolerance.source),
+            "fraction": tolerance.fraction(), "is_burst": tolerance.is_burst, "source": source_json(&tolerance.source),
         })),
         "jitter": row.limit.and_then(jitter),
         "merging": row.limit.and_then(merging),

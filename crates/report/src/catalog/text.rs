@@ -2,6 +2,7 @@
 
 use units::{Bytes, Nanos, grouped, requests_in_flight, significant};
 use volume::catalogue::{COMMON_KEYS, FigureOrigin, ResolvedVolume};
+use volume::spec::Price;
 use volume::{
     Behaviour, Burst, CountedUnit, Jitter, Law, Limit, LimitSource, RequestKind, Scope, cited, cited_jitter,
     cited_merging, names_machine,
@@ -24,6 +25,9 @@ pub(super) fn text(shown: &CatalogVolume<'_>, style: SheetStyle) -> String {
     page.list("Not known", &volume.about.unknown);
     page.sheet.finish()
 }
+
+/// Most prices of other regions that are printed with their calculation.
+const OTHERS_MAX: usize = 3;
 
 struct VolumeText {
     sheet: Sheet,
@@ -106,7 +110,11 @@ impl VolumeText {
         self.source("    ", row.source);
         if let Some(tolerance) = row.limit.and_then(|limit| limit.tolerance.as_ref()) {
             let percent = significant(100.0 * tolerance.fraction(), 3);
-            self.sheet.wrapped("    ", &format!("measured: up to {percent} % above this rate"));
+            let known = match tolerance.is_burst {
+                true => format!("published: bursts up to {percent} % above this rate, for an unknown time"),
+                false => format!("measured: up to {percent} % above this rate"),
+            };
+            self.sheet.wrapped("    ", &known);
             self.source("    ", &tolerance.source);
         }
         if let Some(merging) = row.limit.and_then(merged) {
@@ -181,12 +189,39 @@ impl VolumeText {
             self.sheet.wrapped("         ", &format!("not known: the price of {lacks}"));
         }
         self.source("         ", &price.source);
-        for other in volume.about.prices.iter().map(|regional| &regional.price).filter(|other| *other != price) {
+        let others: Vec<&Price> =
+            volume.about.prices.iter().map(|regional| &regional.price).filter(|other| *other != price).collect();
+        if others.len() > OTHERS_MAX {
+            self.other_prices(&others, &price.source);
+            return;
+        }
+        for other in others {
             let region = other.region.as_deref().unwrap_or_default();
             let amount = amount(other.per_month);
             self.sheet.wrapped("         ", &format!("{region}: {amount} {} a month = {}", other.currency, other.rule));
             self.source("         ", &other.source);
         }
+    }
+
+    /// Prints the prices of many regions, those with one amount together.
+    fn other_prices(&mut self, others: &[&Price], own: &LimitSource) {
+        let mut amounts: Vec<(String, Vec<&str>)> = Vec::new();
+        for other in others {
+            let more = if other.lacks.is_some() { "> " } else { "" };
+            let amount = format!("{more}{} {}", amount(other.per_month), other.currency);
+            let region = other.region.as_deref().unwrap_or_default();
+            match amounts.iter_mut().find(|(known, _)| *known == amount) {
+                Some((_, regions)) => regions.push(region),
+                None => amounts.push((amount, vec![region])),
+            }
+        }
+        for (amount, regions) in amounts {
+            self.sheet.wrapped("         ", &format!("{amount}: {}", regions.join(", ")));
+        }
+        let mut sources: Vec<&LimitSource> = others.iter().map(|other| &other.source).collect();
+        sources.dedup();
+        sources.retain(|source| *source != own);
+        sources.into_iter().for_each(|source| self.source("         ", source));
     }
 
     fn list(&mut self, title: &str, items: &[String]) {

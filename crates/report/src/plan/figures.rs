@@ -130,7 +130,7 @@ pub(super) fn unknown_machine(candidate: &Candidate) -> Option<String> {
     })
 }
 
-/// Summarizes [`jitter`], [`merging`] and [`unknown_machine`] for a row of a table.
+/// Summarizes [`jitter`], [`merging`], [`unknown_machine`] and volumes on request for a row of a table.
 pub(super) fn in_short(candidate: &Candidate, need: &Need) -> Vec<String> {
     let effect = candidate.jitter.as_ref();
     let percentile = effect.and_then(|effect| effect.percentile_secs).map(|secs| (percentile_name(need), secs));
@@ -138,7 +138,8 @@ pub(super) fn in_short(candidate: &Candidate, need: &Need) -> Vec<String> {
     let without = percentile.or(mean).map(|(name, secs)| format!("{name} {} without jitter", time(secs.without)));
     let merging = candidate.merging.is_some().then(|| "by merging".to_owned());
     let unknown = unknown_machine(candidate).map(|_| "machine limit unknown".to_owned());
-    without.into_iter().chain(merging).chain(unknown).collect()
+    let on_request = candidate.spec.on_request().map(|_| "on request only".to_owned());
+    without.into_iter().chain(merging).chain(unknown).chain(on_request).collect()
 }
 
 /// Lists what the plan does not consider, and the exchange rate of its prices.

@@ -103,8 +103,12 @@ fn assumptions(plan: &PlanReport) -> Vec<String> {
         }
     }
     for candidate in plan.meeting() {
-        let remarks =
-            [figures::jitter(candidate, &plan.need), figures::merging(candidate), figures::unknown_machine(candidate)];
+        let remarks = [
+            figures::jitter(candidate, &plan.need),
+            figures::merging(candidate),
+            figures::unknown_machine(candidate),
+            candidate.spec.on_request().map(str::to_owned),
+        ];
         lines.extend(remarks.into_iter().flatten().map(|remark| format!("{}: {remark}", candidate.listed)));
     }
     for candidate in plan.meeting() {

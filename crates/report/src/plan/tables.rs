@@ -245,7 +245,6 @@ fn candidate(plan: &PlanReport, index: usize, candidate: &Candidate) -> Value {
         "volumes": candidate.volumes, "cpus": candidate.cpus, "machines": plan.machines_of(index), "confirmed": candidate.survived,
         "margin": candidate.margin, "as_of": candidate.about.as_of, "unknown": candidate.about.unknown,
         "latency_assumed": candidate.about.latency_assumed, "latency_basis": candidate.about.latency_basis.name(),
-        "unpriced": candidate.unpriced,
         "jitter": candidate.jitter.as_ref().map(|effect| json!({
             "limit": effect.limit, "ms": effect.jitter.time.get() as f64 / 1e6, "basis": effect.jitter.basis.name(),
             "simulated": effect.is_simulated, "latency": both(effect.mean_secs), "percentile": both(effect.percentile_secs),

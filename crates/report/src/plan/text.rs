@@ -140,9 +140,6 @@ impl PlanText {
         if let Some(lacks) = candidate.price.as_ref().and_then(|money| money.lacks.as_ref()) {
             self.labelled("", &format!("not in it: {lacks}, at a price that is not known"));
         }
-        if let Some(smaller) = &candidate.unpriced {
-            self.labelled("", &format!("{smaller} are enough, at a price that is not published"));
-        }
         if let (Some(iops), Some(mibps)) = (candidate.price_per_iops(), candidate.price_per_mibps()) {
             let density = candidate
                 .iops_per_gb()
@@ -186,7 +183,8 @@ impl PlanText {
     fn machine(&mut self, candidate: &Candidate, need: &Need, machines: &[String]) {
         match need.vcpus {
             _ if figures::machine(candidate).is_some() => {
-                if let Some(text) = figures::unknown_machine(candidate) {
+                let on_request = candidate.spec.on_request().map(str::to_owned);
+                for text in figures::unknown_machine(candidate).into_iter().chain(on_request) {
                     self.labelled("  machine", &text);
                 }
             }
@@ -392,7 +390,6 @@ impl MeetingRow {
             None => "unknown".to_owned(),
         };
         let or_dash = |value: Option<String>| value.unwrap_or_else(|| "-".to_owned());
-        let smaller = candidate.unpriced.as_ref().map(|smaller| format!("{smaller} are enough, price not published"));
         let more = Some(provisioned(candidate)).filter(|more| !more.is_empty());
         let own = price.and_then(figures::own_currency);
         Self {
@@ -407,7 +404,6 @@ impl MeetingRow {
             depth: or_dash(candidate.in_flight.map(figures::depth)),
             limit: own
                 .into_iter()
-                .chain(smaller)
                 .chain(more)
                 .chain([limit(candidate)])
                 .chain(figures::in_short(candidate, &plan.need))

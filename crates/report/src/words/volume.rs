@@ -184,14 +184,18 @@ pub(super) fn beyond_knee(figures: &SentenceFigures<'_>) -> String {
 pub(super) fn burst_running(finding: &Finding, figures: &SentenceFigures<'_>) -> String {
     let part = if matches!(finding.remedy, Some(Remedy::Ramp { .. })) { "in part " } else { "" };
     let ran = figures.clause(Quantity::Runtime, || format!(" The run took {}.", figures.span(Quantity::Runtime)));
-    let pace = if part.is_empty() { Quantity::Iops } else { Quantity::BurstIops };
+    let pace = figures.count(if part.is_empty() { Quantity::Iops } else { Quantity::BurstIops });
+    let lasts = match figures.has(Quantity::BurstLasts) {
+        true => format!("Full credits last for {} at {pace} IOPS.", figures.span(Quantity::BurstLasts)),
+        false => {
+            format!("Bursts to {} IOPS are published, how long they last is not.", figures.count(Quantity::BurstIops))
+        }
+    };
     format!(
-        "{} IOPS are {part}burst performance: {} sustains {}. Full credits last for {} at {} IOPS.{ran}",
+        "{} IOPS are {part}burst performance: {} sustains {}. {lasts}{ran}",
         figures.count(Quantity::Iops),
         subject(finding),
-        figures.count(Quantity::CapIops),
-        figures.span(Quantity::BurstLasts),
-        figures.count(pace)
+        figures.count(Quantity::CapIops)
     )
 }
 

@@ -139,7 +139,12 @@ fn key_about(found: &FoundVolume, key: &super::schema::SchemaKey) -> KeyFacts {
             bounds.choices.clone_from(choices);
             (word(), choices.join(", "))
         }
-        KeyKind::Machine(_) => (word(), "a machine of the provider's".to_owned()),
+        KeyKind::Machine(_) => {
+            let takers = key.attach.iter().flat_map(|column| super::attachment::takers(&found.provider, column));
+            let takers = takers.collect::<Vec<_>>().join(", ");
+            let all = "a machine of the provider's";
+            (word(), if takers.is_empty() { all.to_owned() } else { format!("{all}: {takers}") })
+        }
     };
     KeyFacts {
         name: key.name.clone(),

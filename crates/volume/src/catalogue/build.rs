@@ -210,8 +210,11 @@ impl VolumeBuilder<'_> {
             CountedRule::Bytes(_) => (CountedUnit::Bytes, None, 0),
         };
         let merged_from = limit.merging.as_ref().map(|rule| rule.from);
-        let tolerance =
-            |rule: &ToleranceRule| Tolerance { per_mille: rule.per_mille, source: self.source(Some(&rule.source)) };
+        let tolerance = |rule: &ToleranceRule| Tolerance {
+            per_mille: rule.per_mille,
+            is_burst: rule.is_burst,
+            source: self.source(Some(&rule.source)),
+        };
         let tolerance = limit.tolerance.as_ref().map(tolerance);
         Some(Limit {
             name: limit.name.clone(),

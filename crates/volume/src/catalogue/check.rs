@@ -9,6 +9,7 @@ use super::fields::{CatalogueErrors, inside};
 use super::problem::CatalogueText;
 use super::quantity::{QuantityKind, QuantityUnit};
 use super::schema::{KeyKind, Provider, VolumeType, names as known_names};
+use super::table::ATTACHMENTS;
 use crate::toml_fields::Fields;
 
 /// Reports undefined variables, sources and tables.
@@ -30,6 +31,15 @@ pub(super) fn names(provider: &Provider, errors: &mut CatalogueErrors) {
             let write = || format!("write a `[[table]]` with `id = \"{id}\"`");
             let remedy = suggestion(&id, known.map(String::as_str), write);
             errors.add_with(at, format!("there is no table `{id}`"), remedy);
+        }
+    }
+    for (column, at) in std::mem::take(&mut errors.attachments) {
+        let tables = provider.tables.iter().filter(|table| table.has_id(ATTACHMENTS));
+        let known: Vec<&str> = tables.flat_map(|table| &table.columns).map(String::as_str).collect();
+        if !known.contains(&column.as_str()) {
+            let write = || format!("write a `[[table]]` with `id = \"{ATTACHMENTS}\"` and this column");
+            let remedy = suggestion(&column, known.iter().copied(), write);
+            errors.add_with(at, format!("no table of attachments has a column `{column}`"), remedy);
         }
     }
 }

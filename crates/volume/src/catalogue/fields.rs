@@ -18,11 +18,19 @@ pub(super) struct CatalogueErrors {
     pub cited: Vec<(String, Range<usize>)>,
     /// IDs and places of used tables.
     pub tables: Vec<(String, Range<usize>)>,
+    /// Columns and places of used tables of attachments.
+    pub attachments: Vec<(String, Range<usize>)>,
 }
 
 impl CatalogueErrors {
     pub(super) fn new(text: &CatalogueText) -> Self {
-        Self { text: text.clone(), problems: Vec::new(), cited: Vec::new(), tables: Vec::new() }
+        Self {
+            text: text.clone(),
+            problems: Vec::new(),
+            cited: Vec::new(),
+            tables: Vec::new(),
+            attachments: Vec::new(),
+        }
     }
 
     pub(super) fn add(&mut self, at: Range<usize>, message: impl Into<String>) {
@@ -53,6 +61,13 @@ impl Fields<'_> {
         let id = self.text(key, errors)?;
         errors.tables.push((id.clone(), self.place(key)));
         Some(id)
+    }
+
+    /// Reads a column of the tables of attachments.
+    pub(super) fn column(&mut self, key: &'static str, errors: &mut CatalogueErrors) -> Option<String> {
+        let column = self.text(key, errors)?;
+        errors.attachments.push((column.clone(), self.place(key)));
+        Some(column)
     }
 
     /// Reads a number, or a rule in quotes.

@@ -8,6 +8,7 @@
 //! Rates are computed in `f64` and rounded down to whole operations or bytes per second.
 
 mod about;
+mod attachment;
 mod bounds;
 mod build;
 mod builtin;
@@ -118,17 +119,41 @@ pub struct Machine {
 pub fn machines(text: &str) -> Result<Vec<Machine>, Vec<Problem>> {
     let found = find(text, &no_files)?;
     let tables = &found.provider.tables;
-    let id = found.volume().keys.iter().find_map(|key| match &key.kind {
-        schema::KeyKind::Machine(id) => Some(id.as_str()),
-        _ => None,
-    });
-    let Some(id) = id else { return Ok(Vec::new()) };
+    let key = attachment::machine_key(found.volume());
+    let Some(schema::KeyKind::Machine(id)) = key.map(|key| &key.kind) else { return Ok(Vec::new()) };
     let rows = tables.iter().filter(|table| table.has_id(id)).flat_map(|table| &table.rows);
     let mut names: Vec<String> = rows.map(|row| table::first_name(&row.name)).collect();
+    names.retain(|name| attachment::refusal(&found.provider, found.volume(), name).is_none());
     names.sort_unstable();
     names.dedup();
     let machine = |name: String| Machine { vcpus: table::vcpus(tables, id, &name), name };
     Ok(names.into_iter().map(machine).collect())
+}
+
+/// Why a volume of the catalogue cannot be used on a machine, or is not known to be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MachineRefusal {
+    /// The reason.
+    pub reason: String,
+    /// Whether the machine is one of the volume's provider.
+    pub is_of_provider: bool,
+}
+
+/// Returns why a volume of the catalogue cannot be used on a machine, or is not known to be; `None` if it can be.
+#[must_use]
+pub fn machine_refusal(volume: &str, machine: &str) -> Option<MachineRefusal> {
+    let found = find(volume, &no_files).ok()?;
+    let (provider, volume) = (&found.provider, found.volume());
+    let is_of_provider = table::known(provider.machine_tables(), machine);
+    let reason = match attachment::machine_key(volume) {
+        _ if provider.machine_tables().next().is_none() => {
+            "the machines of this provider are not known here".to_owned()
+        }
+        _ if !is_of_provider => format!("{machine} is not a machine of this provider"),
+        None => format!("nothing is known of it on {machine}"),
+        Some(_) => attachment::refusal(provider, volume, machine)?.0,
+    };
+    Some(MachineRefusal { reason, is_of_provider })
 }
 
 /// A requested volume with resolved keys.

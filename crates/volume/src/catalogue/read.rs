@@ -13,7 +13,7 @@ use super::schema::{
     BehaviourRule, BurstRule, CountedRule, JitterRule, KeyKind, LatencyRule, LawRule, LimitRule, MergingRule, NoteRule,
     PriceRule, Provider, SchemaKey, SchemaRule, StationRule, ToleranceRule, VolumeType,
 };
-use super::table::{RateTable, TableRow};
+use super::table::{self, RateTable, TableRow};
 use crate::spec::{LimitSource, Scope};
 use crate::toml_fields::{Fields, kind, number};
 
@@ -43,7 +43,7 @@ fn provider(mut root: Fields, errors: &mut CatalogueErrors) -> Provider {
         fields.finish(errors);
     }
     let sources = root.table("source", errors).map_or_else(BTreeMap::new, |fields| sources(&fields, errors));
-    let tables = root.tables("table", errors).into_iter().map(|fields| table(fields, errors)).collect();
+    let tables: Vec<RateTable> = root.tables("table", errors).into_iter().map(|fields| table(fields, errors)).collect();
     let volumes = root.tables("volume", errors);
     if volumes.is_empty() && !root.has("volume") {
         errors.add_with(0..0, "the file defines no volume", "write a `[[volume]]` with its `key.size` and its limits");
@@ -51,7 +51,7 @@ fn provider(mut root: Fields, errors: &mut CatalogueErrors) -> Provider {
     let mut types: Vec<VolumeType> = Vec::new();
     for fields in volumes {
         let at = fields.place("id");
-        let volume = volume(fields, errors);
+        let volume = volume(fields, &tables, errors);
         let id = volume.full_id();
         if types.iter().any(|known| known.full_id() == id) {
             errors.add_with(at, format!("two volumes are called `{id}`"), "give each its own `id` or `edition`");
@@ -98,8 +98,10 @@ fn table(mut fields: Fields, errors: &mut CatalogueErrors) -> RateTable {
     let rows = fields.required("rows", errors);
     fields.finish(errors);
     let mut good: Vec<TableRow> = Vec::new();
+    let is_of_attachments = ids.iter().any(|id| id == table::ATTACHMENTS);
     for line in rows.lines().filter(|line| !line.trim().is_empty()) {
-        match RateTable::row(&columns, line) {
+        let row = RateTable::row(&columns, line);
+        match row.and_then(|row| if is_of_attachments { row.of_attachments() } else { Ok(row) }) {
             Ok(row) => good.push(row),
             Err(message) => {
                 let written = errors.text.text.get(at.clone()).unwrap_or_default();
@@ -115,7 +117,7 @@ fn table(mut fields: Fields, errors: &mut CatalogueErrors) -> RateTable {
     RateTable { ids, columns, rows: good, source }
 }
 
-fn volume(mut fields: Fields, errors: &mut CatalogueErrors) -> VolumeType {
+fn volume(mut fields: Fields, tables: &[RateTable], errors: &mut CatalogueErrors) -> VolumeType {
     let id = fields.text("id", errors).unwrap_or_else(|| "volume".to_owned());
     fields.name = format!("`{id}`");
     check::id(&id, fields.place("id"), errors);
@@ -141,7 +143,7 @@ fn volume(mut fields: Fields, errors: &mut CatalogueErrors) -> VolumeType {
         limits: fields.tables("limit", errors).into_iter().filter_map(|limit| self::limit(limit, errors)).collect(),
         stations: fields.tables("station", errors).into_iter().filter_map(|table| station(table, errors)).collect(),
         behaviour: behaviour(&mut fields, errors),
-        prices: prices(&mut fields, errors),
+        prices: prices(&mut fields, tables, errors),
         many_readers: fields.boolean("many_readers", errors),
         notes: notes(&mut fields, errors),
         unknown: texts(&mut fields, "unknown", errors),
@@ -219,6 +221,7 @@ fn key(name: String, mut fields: Fields, errors: &mut CatalogueErrors) -> Option
         one_of: numbers(&mut fields, "one_of", errors),
         sold: numbers(&mut fields, "sold", errors),
         step: step(&mut fields, errors),
+        attach: fields.column("attach", errors),
         source: fields.source(errors),
         name,
         kind,
@@ -355,12 +358,13 @@ fn merging(fields: &mut Fields, errors: &mut CatalogueErrors) -> Option<MergingR
     Some(MergingRule { from, source, assumed })
 }
 
-/// Reads `{ percent = 5, source = "m1" }`. The source is required because a tolerance is a measurement.
+/// Reads `{ percent = 5, source = "m1" }`. The source is required because a tolerance is a measurement or published.
 fn tolerance(mut fields: Fields, errors: &mut CatalogueErrors) -> Option<ToleranceRule> {
     /// A volume measured further above its limit is not bound by it.
     const PERCENT_MAX: f64 = 50.0;
     let at = fields.place("percent");
     let percent = fields.value("percent").and_then(|value| number(value.get_ref()));
+    let is_burst = fields.boolean("burst", errors);
     let source = fields.source(errors);
     if source.is_none() {
         let remedy = "add `source = \"ID\"`, the id of a `[source.ID]` of this file";
@@ -371,7 +375,7 @@ fn tolerance(mut fields: Fields, errors: &mut CatalogueErrors) -> Option<Toleran
         errors.add_with(at, "`percent` of a `tolerance` is a number from 0 to 50", "write, for example, `percent = 5`");
         return None;
     };
-    Some(ToleranceRule { per_mille: libm::round(10.0 * percent) as u32, source: source? })
+    Some(ToleranceRule { per_mille: libm::round(10.0 * percent) as u32, is_burst, source: source? })
 }
 
 fn scope(fields: &mut Fields, otherwise: Scope, errors: &mut CatalogueErrors) -> Scope {
@@ -537,17 +541,50 @@ fn points(fields: &mut Fields, errors: &mut CatalogueErrors) -> Vec<(f64, f64)> 
 }
 
 /// Reads the prices of a volume. If there are several, each needs its own region.
-fn prices(fields: &mut Fields, errors: &mut CatalogueErrors) -> Vec<PriceRule> {
-    let tables = fields.tables("price", errors);
-    let many = tables.len() > 1;
-    let mut prices: Vec<PriceRule> = Vec::new();
-    for table in tables {
-        let at = table.at.clone();
-        let Some(price) = price(table, errors) else { continue };
-        if many && (price.region.is_none() || prices.iter().any(|known| known.region == price.region)) {
-            errors.add_with(at, "two prices hold in the same region", "give each price its own `region`");
+fn prices(fields: &mut Fields, tables: &[RateTable], errors: &mut CatalogueErrors) -> Vec<PriceRule> {
+    let mut found: Vec<(std::ops::Range<usize>, PriceRule)> = Vec::new();
+    for mut fields in fields.tables("price", errors) {
+        let at = fields.at.clone();
+        let regions = fields.table_id("regions", errors);
+        let Some(price) = price(fields, errors) else { continue };
+        let prices = match regions {
+            None => vec![price],
+            Some(_) if price.region.is_some() => {
+                errors.add_with(at.clone(), "a price has `region` and `regions`", "leave one of the two out");
+                Vec::new()
+            }
+            Some(id) => regional(&price, &id, tables),
+        };
+        found.extend(prices.into_iter().map(|price| (at.clone(), price)));
+    }
+    let regions = |price: &PriceRule| price.region.iter().chain(&price.also).cloned().collect::<Vec<_>>();
+    for (index, (at, price)) in found.iter().enumerate().skip(1) {
+        let others = || found[..index].iter().flat_map(|(_, other)| regions(other)).collect::<Vec<_>>();
+        if price.region.is_none()
+            || found[0].1.region.is_none()
+            || regions(price).iter().any(|of| others().contains(of))
+        {
+            errors.add_with(at.clone(), "two prices hold in the same region", "give each price its own `region`");
         }
-        prices.push(price);
+    }
+    found.into_iter().map(|(_, price)| price).collect()
+}
+
+/// Returns a price for each row of a table of regions that has all figures of the price's rule, its variables
+/// `region_COLUMN`.
+fn regional(price: &PriceRule, id: &str, tables: &[RateTable]) -> Vec<PriceRule> {
+    let mut used = Vec::new();
+    price.rule.expr.names(&mut used);
+    let mut prices: Vec<PriceRule> = Vec::new();
+    for table in tables.iter().filter(|table| table.has_id(id)) {
+        let index = |name: &str| table.columns.iter().position(|column| name.strip_prefix("region_") == Some(column));
+        for row in &table.rows {
+            let figure = |name: &str| row.number(index(name)?);
+            if used.iter().all(|(name, _)| index(name).is_none() || figure(name).is_some()) {
+                let rule = SchemaRule { expr: price.rule.expr.with(&figure), at: price.rule.at.clone() };
+                prices.push(PriceRule { rule, region: Some(row.name.clone()), ..price.clone() });
+            }
+        }
     }
     prices
 }

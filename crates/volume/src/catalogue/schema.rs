@@ -22,6 +22,17 @@ pub(super) struct Provider {
     pub text: CatalogueText,
 }
 
+impl Provider {
+    /// Returns the tables of machines.
+    pub(super) fn machine_tables(&self) -> impl Iterator<Item = &RateTable> {
+        let keys = || self.types.iter().flat_map(|volume| &volume.keys);
+        let names_it = move |id: &String| keys().any(|key| matches!(&key.kind, KeyKind::Machine(table) if table == id));
+        self.tables
+            .iter()
+            .filter(move |table| table.has_id(super::table::ATTACHMENTS) || table.ids.iter().any(names_it))
+    }
+}
+
 #[derive(Clone, Debug)]
 pub(super) struct VolumeType {
     pub id: String,
@@ -55,6 +66,8 @@ pub(super) struct SchemaRule {
 pub(super) struct SchemaKey {
     pub name: String,
     pub kind: KeyKind,
+    /// Column of the tables of attachments that says which machines take the volume.
+    pub attach: Option<String>,
     /// Value if the key is not given, in its unit.
     pub default: Option<SchemaRule>,
     /// Whether the value follows from other keys and cannot be given.
@@ -103,6 +116,8 @@ pub(super) struct LimitRule {
 pub(super) struct ToleranceRule {
     /// Thousandths of the nominal rate.
     pub per_mille: u32,
+    /// Whether it is a published burst of unknown length.
+    pub is_burst: bool,
     pub source: String,
 }
 

@@ -29,6 +29,39 @@ pub(super) enum Cell {
     Matched,
 }
 
+/// ID of the tables that say which machines take which volumes. Their rows are machines, or beginnings of their names
+/// up to a `-`; their columns hold `yes`, `no`, `on-request` or `-` for unknown.
+pub(super) const ATTACHMENTS: &str = "attachments";
+
+impl TableRow {
+    /// Checks the cells of a row of attachments.
+    pub(super) fn of_attachments(self) -> Result<Self, String> {
+        let is_wrong = |cell: &&Cell| match cell {
+            Cell::Is(RuleValue::Word(word)) => !super::attachment::WORDS.contains(&word.as_str()),
+            other => **other != Cell::Unknown,
+        };
+        match self.cells.iter().find(is_wrong) {
+            Some(_) => {
+                Err(format!("`{}` has a cell that is none of {} and -", self.name, super::attachment::WORDS.join(", ")))
+            }
+            None => Ok(self),
+        }
+    }
+
+    /// Returns the number in a cell.
+    pub(super) fn number(&self, column: usize) -> Option<f64> {
+        match self.cells.get(column)? {
+            Cell::Is(value) => value.number(),
+            _ => None,
+        }
+    }
+
+    /// Returns the number of characters of the name that are no pattern.
+    fn literals(&self) -> usize {
+        self.name.chars().filter(|c| !matches!(c, '*' | '{' | '}')).count()
+    }
+}
+
 /// The row that matches a machine's name, with its figures; `None` is unknown.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct FoundRow {
@@ -139,8 +172,7 @@ fn find_as(tables: &[RateTable], id: &str, machine: &str) -> Option<FoundRow> {
     for table in tables.iter().filter(|table| table.has_id(id)) {
         for row in &table.rows {
             if let Some(matched) = matching(&row.name, machine) {
-                let literal = row.name.chars().filter(|c| !matches!(c, '*' | '{' | '}')).count();
-                matches.push((usize::MAX - literal, table.get(row, matched)));
+                matches.push((usize::MAX - row.literals(), table.get(row, matched)));
             }
         }
     }
@@ -188,16 +220,63 @@ fn upto_gib(found: &FoundRow) -> f64 {
     cell.and_then(|(_, value)| value.as_ref()?.number()).unwrap_or(f64::INFINITY)
 }
 
-/// Reports whether any table has the machine.
-pub(super) fn known(tables: &[RateTable], machine: &str) -> bool {
+/// Returns the rows of tables with their words in a column, where there are some.
+pub(super) fn column<'a>(
+    tables: &'a [RateTable],
+    id: &'a str,
+    column: &'a str,
+) -> impl Iterator<Item = (&'a str, &'a str)> + use<'a> {
+    let tables = tables.iter().filter(move |table| table.has_id(id));
+    tables.flat_map(move |table| {
+        let at = table.columns.iter().position(|known| known == column);
+        table.rows.iter().filter_map(move |row| match row.cells.get(at?)? {
+            Cell::Is(RuleValue::Word(word)) => Some((row.name.as_str(), word.as_str())),
+            _ => None,
+        })
+    })
+}
+
+/// Returns what the tables of attachments say of a machine in a column, with the source. The row with the most literal
+/// characters holds.
+pub(super) fn attachment<'a>(
+    tables: &'a [RateTable],
+    column: &str,
+    machine: &str,
+) -> Option<(&'a str, Option<String>)> {
+    let of_table = |table: &'a RateTable| {
+        let at = table.columns.iter().position(|known| known == column);
+        table.rows.iter().filter(|row| begins(&row.name, machine)).filter_map(move |row| match row.cells.get(at?)? {
+            Cell::Is(RuleValue::Word(word)) => Some((row.literals(), word.as_str(), table.source.clone())),
+            _ => None,
+        })
+    };
+    let found = tables.iter().filter(|table| table.has_id(ATTACHMENTS)).flat_map(of_table);
+    found.reduce(|best, other| if other.0 > best.0 { other } else { best }).map(|(_, word, source)| (word, source))
+}
+
+/// Reports whether a name begins with a pattern, and ends there or has a `-` behind it.
+fn begins(pattern: &str, name: &str) -> bool {
+    let ends = name.match_indices('-').map(|(at, _)| at).chain([name.len()]);
+    ends.into_iter().any(|end| matching(pattern, &name[..end]).is_some())
+}
+
+/// Reports whether any table has the machine, or its series and the name a number behind it: `c4-standard-8`.
+pub(super) fn known<'a>(mut tables: impl Iterator<Item = &'a RateTable>, machine: &str) -> bool {
     let names = spellings(machine);
-    let is_any = |row: &TableRow| names.iter().any(|name| matching(&row.name, name).is_some());
-    tables.iter().flat_map(|table| &table.rows).any(is_any)
+    let is_number = |part: &str| part.trim_end_matches('g').parse::<u32>().is_ok();
+    let has_number = machine.split('-').skip(1).any(is_number);
+    tables.any(|table| {
+        let is_of_series =
+            |row: &TableRow| table.has_id(ATTACHMENTS) && row.literals() > 0 && begins(&row.name, machine);
+        let is_any = |row: &TableRow| names.iter().any(|name| matching(&row.name, name).is_some());
+        table.rows.iter().any(|row| is_any(row) || has_number && is_of_series(row))
+    })
 }
 
 /// Returns the name in the tables that is nearest to an unknown one; patterns keep their stars.
-pub(super) fn nearest<'a>(tables: &'a [RateTable], machine: &str) -> Option<&'a str> {
-    closest(machine, tables.iter().flat_map(|table| &table.rows).map(|row| row.name.as_str()))
+pub(super) fn nearest<'a>(tables: impl Iterator<Item = &'a RateTable>, machine: &str) -> Option<&'a str> {
+    let of_machines = tables.filter(|table| !table.has_id(ATTACHMENTS));
+    closest(machine, of_machines.flat_map(|table| &table.rows).map(|row| row.name.as_str()))
 }
 
 /// Matches a name against a pattern, in which `*` is any text without `-` and `{2..7}` or `{64..}` a whole number in
@@ -246,8 +325,8 @@ mod tests {
         assert_eq!(iops(&tables, "n1-highmem-96"), Some(3.0));
         let found = find(&tables, "t", "n1-highmem-96").unwrap();
         assert_eq!(found.cells[0].1, Some(RuleValue::Number(96.0)));
-        assert!(known(&tables, "x4") && iops(&tables, "x4").is_none() && !known(&tables, "n4-standard-2"));
-        assert_eq!(nearest(&tables, "c4d-std-8"), Some("c4d-*-8"));
+        assert!(known(tables.iter(), "x4") && iops(&tables, "x4").is_none() && !known(tables.iter(), "n4-standard-2"));
+        assert_eq!(nearest(tables.iter(), "c4d-std-8"), Some("c4d-*-8"));
     }
 
     #[test]
@@ -257,7 +336,7 @@ mod tests {
             [("Standard_D2s_v5", 3_750.0), ("standard_d2s_v5", 3_750.0), ("Standard_E8-4ds_v5", 12_800.0)]
         {
             assert_eq!(iops(&tables, machine), Some(expected), "{machine}");
-            assert!(known(&tables, machine));
+            assert!(known(tables.iter(), machine));
         }
         assert_eq!(iops(&tables, "n1-4"), None);
     }

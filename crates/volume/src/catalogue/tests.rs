@@ -75,6 +75,16 @@ fn limits_have_measured_tolerances() {
     }
 }
 
+/// Notes of older pages contradicted the figures: gp3 has a tolerance, and the billing page of Premium SSD v2 agrees.
+#[test]
+fn notes_repeated_older_pages() {
+    for (volume, stale) in [("aws/gp3", "90 %"), ("aws/gp3@2023", "3 to 5 %"), ("azure/premium-ssd-v2", "billing page")]
+    {
+        let notes = resolve(volume).unwrap().notes;
+        assert!(!notes.iter().any(|note| note.contains(stale)), "{volume}: {notes:?}");
+    }
+}
+
 #[test]
 fn volumes_of_one_type_on_one_machine_are_summed() {
     let both =
@@ -492,6 +502,208 @@ fn machines_are_listed_with_their_processors() {
     }
     assert_eq!(vcpus("gcp/pd-ssd@2019", "c2-*-30"), Some(Some(30)));
     assert_eq!(vcpus("aws/gp3", "m5.nano"), None);
+}
+
+/// D2s_v3 and D8s_v3 had IOPS alone, as one page has them; the resource SKUs API has their bytes per second too.
+#[test]
+fn dsv3_machines_had_no_throughput_limit() {
+    for (machine, mbps) in [("D2s_v3", 48), ("D8s_v3", 192)] {
+        let volume = format!("azure/p80,machine={machine}");
+        assert_eq!(rate(&volume, "machine maximum throughput"), Some(mbps * 1_000_000), "{machine}");
+        assert!(resolve(&volume).unwrap().unknown_limits.is_empty(), "{machine}");
+    }
+}
+
+/// Only a note of io1 said that machines without Nitro stop at 32,000 IOPS: they were modelled with 64,000.
+#[test]
+fn provisioned_iops_were_not_limited_without_nitro() {
+    let lowest = |text: &str, bytes| {
+        let spec = resolve(text).unwrap_or_else(|problems| panic!("{text}: {problems:?}"));
+        let cap =
+            crate::closed::caps(&spec, &crate::closed::Load::of(RequestKind::Read, bytes, f64::INFINITY)).remove(0);
+        (cap.iops.round() as u64, cap.name)
+    };
+    let slow = |name: &str, unit: u64| (unit, format!("volume {name} without Nitro"));
+    for volume in ["aws/io1,size=2TiB,iops=64000", "aws/io2,size=2TiB,iops=64000", "aws/io2@2023,size=2TiB,iops=64000"]
+    {
+        let on = |machine: &str| format!("{volume},machine={machine}");
+        assert_eq!(lowest(&on("i3.16xlarge"), 4096), slow("IOPS", 32_000));
+        assert_eq!(lowest(&on("i3.16xlarge"), 1 << 20), slow("throughput", 500));
+        assert_eq!(lowest(&on("i3.metal"), 4096).0, 64_000);
+        assert_eq!(lowest(&on("m6i.32xlarge"), 4096).0, 64_000);
+        assert_eq!(lowest(volume, 4096).0, 64_000);
+    }
+}
+
+/// Machines were accepted with every volume of their provider, also with those that cannot be attached to them.
+#[test]
+fn machines_were_accepted_with_volumes_that_they_cannot_take() {
+    let takes = "it takes hyperdisk-balanced, hyperdisk-balanced-high-availability, hyperdisk-extreme, hyperdisk-ml, \
+                 hyperdisk-throughput; the refusal is by gcp-compute-persistent-disk-csi-driver";
+    for (volume, machine, parts) in [
+        ("pd-ssd", "c4-standard-192", &["pd-ssd cannot be attached to c4-standard-192", takes][..]),
+        ("pd-balanced-regional", "c4d-highmem-8-lssd", &["cannot be attached"]),
+        ("hyperdisk-ml", "h3-standard-88", &["hyperdisk-balanced, hyperdisk-throughput"]),
+        ("hyperdisk-throughput", "h4d-standard-192", &["it takes hyperdisk-balanced;"]),
+        ("hyperdisk-extreme", "c3-standard-44", &["of its series only to c3-*-{88..}"]),
+        ("hyperdisk-extreme", "n2-standard-64", &["of its series only to n2-*-{80..}"]),
+        ("hyperdisk-extreme", "n2-custom-96-98304", &["cannot be attached"]),
+        ("hyperdisk-extreme", "a3-highgpu-2g", &["only to a3-highgpu-4g, a3-highgpu-8g"]),
+        ("hyperdisk-ml", "e2-standard-8", &["cannot be attached"]),
+        ("hyperdisk-ml", "n2-standard-128", &["cannot be attached"]),
+        ("hyperdisk-throughput", "c3-standard-192-metal", &["cannot be attached"]),
+        ("titanium-ssd-z3", "n2-standard-32", &["cannot be attached"]),
+    ] {
+        refused_for(&format!("gcp/{volume},machine={machine}"), parts);
+        let refusal = machine_refusal(&format!("gcp/{volume}"), machine).expect("a refusal");
+        assert!(refusal.is_of_provider && refusal.reason.contains("cannot be attached"), "{refusal:?}");
+    }
+    for (volume, machine) in [
+        ("hyperdisk-extreme", "c3-highmem-88"),
+        ("hyperdisk-extreme", "c3-standard-192-metal"),
+        ("hyperdisk-extreme", "a3-ultragpu-8g"),
+        ("hyperdisk-throughput", "h3-standard-88"),
+        ("hyperdisk-balanced", "c4-standard-8"),
+        ("pd-balanced", "h3-standard-88"),
+    ] {
+        let volume = format!("gcp/{volume}");
+        assert_eq!(machine_refusal(&volume, machine), None, "{volume} {machine}");
+        assert!(resolve(&format!("{volume},machine={machine}")).is_ok(), "{volume} {machine}");
+    }
+    let asked = resolve("gcp/hyperdisk-balanced,machine=n2-standard-8").unwrap();
+    assert!(asked.on_request().is_some_and(|note| note.contains("n2-standard-8 takes")), "{:?}", asked.notes);
+    assert_eq!(resolve("gcp/hyperdisk-balanced,machine=c4-standard-8").unwrap().on_request(), None);
+    // No volume lists a machine that it refuses.
+    for listed in list() {
+        let refused = machines(&listed.name).unwrap().into_iter();
+        let refused: Vec<_> = refused.filter_map(|machine| machine_refusal(&listed.name, &machine.name)).collect();
+        assert!(refused.is_empty(), "{}: {refused:?}", listed.name);
+    }
+    let file = "[[volume]]\nkey.size = { unit = 'GiB', default = 1 }\n\
+                key.machine = { table = 'attachments', attach = 'fast' }\n\
+                [[table]]\nid = 'attachments'\ncolumns = 'slow'\nrows = '''\na yes\nb maybe\n'''\n";
+    let problems = resolve_all(&["a.toml"], &|_| Ok(file.to_owned())).err().unwrap();
+    let problems: Vec<&str> = problems.iter().map(|problem| problem.message.as_str()).collect();
+    let wrong_cell = "`b` has a cell that is none of yes, no, on-request and -";
+    assert_eq!(problems, ["no table of attachments has a column `fast`", wrong_cell]);
+}
+
+/// Sizes of the API alone had no bursts and none of the limits of Premium SSD v2 and Ultra that their pages have, and
+/// newer series were missing.
+#[test]
+fn azure_sizes_lacked_the_bursts_of_their_pages() {
+    const UNCACHED: [&str; 4] =
+        ["machine IOPS", "machine maximum IOPS", "machine throughput", "machine maximum throughput"];
+    let rates = |volume: &str, machine: &str| {
+        UNCACHED.map(|name| {
+            rate(&format!("azure/{volume},machine={machine}"), name)
+                .map(|rate| if rate > 1_000_000 { rate / 1_000_000 } else { rate })
+        })
+    };
+    let base = |iops, burst_iops, mbps, burst_mbps| [Some(iops), Some(burst_iops), Some(mbps), Some(burst_mbps)];
+    for (machine, premium, own) in [
+        ("D2ds_v6", base(3_750, 40_000, 106, 1_250), base(4_167, 44_444, 124, 1_463)),
+        ("E20s_v6", base(32_000, 64_000, 1_060, 1_600), base(41_667, 83_333, 1_240, 1_872)),
+        ("E8-4s_v6", base(12_800, 40_000, 424, 1_250), base(16_667, 52_083, 496, 1_463)),
+        ("D8ds_v5", base(12_800, 20_000, 290, 1_200), base(12_800, 20_000, 290, 1_200)),
+        ("D372s_v7", [None, Some(500_000), None, Some(16_000)], [None, Some(800_000), None, Some(20_000)]),
+        ("E20s_v7", base(40_000, 75_000, 1_150, 1_410), base(50_000, 93_750, 1_350, 1_640)),
+        ("E128bs_v6", base(330_000, 350_000, 10_000, 11_500), base(500_000, 530_303, 12_000, 13_800)),
+        ("E128s_v6", [None, Some(204_800), None, Some(6_782)], [None, Some(266_667), None, Some(7_935)]),
+        ("E192is_v6", [None, Some(260_000), None, Some(12_000)], [None, Some(400_000), None, Some(12_000)]),
+        // It does not burst with these disks.
+        ("L8s_v3", base(12_800, 20_000, 290, 1_200), [None, Some(12_800), None, Some(290)]),
+        ("L80s_v4", [None, Some(128_000), None, Some(4_240)], [None, Some(166_640), None, Some(4_960)]),
+        // Its published burst of 205,000 is below its base.
+        ("D96s_v7", base(192_000, 200_000, 5_665, 5_745), [None, Some(240_000), Some(6_570), Some(6_675)]),
+    ] {
+        assert_eq!(rates("p80", machine), premium, "{machine}");
+        assert_eq!(rates("ultra,size=1TiB", machine), own, "{machine}");
+    }
+}
+
+/// Prices were known of one region of each provider, and of a few tiers of Azure.
+#[test]
+fn prices_were_known_of_one_region_alone() {
+    let month = |text: &str, region: &str| {
+        let resolved =
+            resolve_all(&[text], &no_files).unwrap_or_else(|problems| panic!("{text}: {}", problems[0])).remove(0);
+        let price = resolved.about.prices.into_iter().find(|of| of.holds_in(region)).map(|of| of.price);
+        price.map(|price| (libm::round(price.per_month * 1e4) / 1e4, price.lacks.is_some(), price.source.date))
+    };
+    for (volume, region, usd, lacks, date) in [
+        ("aws/gp3,size=1000GiB,iops=4000,throughput=225MiB/s", "us-east-1", 89.0, false, "2026-10-15"),
+        ("aws/gp3,size=1000GiB,iops=4000,throughput=225MiB/s", "eu-central-1", 105.96, false, "2026-10-15"),
+        ("aws/gp2,size=1000GiB", "sa-east-1", 190.0, false, "2026-10-15"),
+        ("aws/io1,size=1000GiB,iops=10000", "ap-northeast-1", 882.0, false, "2026-10-15"),
+        ("aws/io2,size=1000GiB,iops=100000", "us-east-1", 4_807.6, false, "2026-10-15"),
+        ("aws/io2,size=1000GiB,iops=100000", "af-south-1", 6_330.824, false, "2026-10-15"),
+        ("aws/st1,size=1000GiB", "eu-north-1", 47.5, false, "2026-10-15"),
+        ("aws/sc1,size=1000GiB", "us-gov-east-1", 18.0, false, "2026-10-15"),
+        ("aws/standard,size=1000GiB", "eu-west-1", 55.0, true, "2026-10-15"),
+        ("gcp/pd-ssd,size=1000GiB", "us-central1", 170.0, false, "2026-09-24"),
+        ("gcp/pd-ssd,size=1000GiB", "europe-west10", 261.8, false, "2025-03-06"),
+        ("gcp/pd-balanced-regional,size=1000GiB", "asia-south1", 240.0, false, "2025-03-06"),
+        ("gcp/hyperdisk-extreme,size=1000GiB,iops=10000", "us-east4", 125.0, true, "2025-03-06"),
+        ("gcp/local-ssd-nvme,disks=4", "us-central1", 120.0, false, "2025-03-06"),
+        ("gcp/local-ssd-nvme,disks=4", "southamerica-east1", 180.0, false, "2025-03-06"),
+        ("azure/p1", "eastus", 0.77, false, "2026-07-23"),
+        ("azure/p15", "eastus", 38.02, false, "2026-07-23"),
+        ("azure/p50", "eastus", 495.5657, false, "2026-07-23"),
+        ("azure/e50", "eastus", 307.2, true, "2026 (undated)"),
+        ("azure/s50", "eastus", 143.36, true, "2026 (undated)"),
+        ("vultr/hdd-block,size=1000GB", "anywhere", 25.0, false, "2025-2026"),
+    ] {
+        assert_eq!(month(volume, region), Some((usd, lacks, date.to_owned())), "{volume} in {region}");
+    }
+    assert_eq!(month("azure/p70", "eastus"), None);
+    for (volume, regions) in [("aws/gp3", 36), ("gcp/pd-ssd", 24), ("gcp/hyperdisk-extreme", 24)] {
+        let prices = resolve_all(&[volume], &no_files).unwrap().remove(0).about.prices;
+        assert_eq!(prices.len(), regions, "{volume}");
+    }
+    let spec = resolve("aws/gp3,size=1000GiB").unwrap();
+    let price = spec.price.unwrap();
+    assert_eq!(
+        price.rule,
+        "0.08 × 1,000 GiB + 0.005 × max(3,000 IOPS − 3,000, 0) + 0.04 × max(125 MiB/s − 125, 0) (us-east-1)"
+    );
+    // A region without a figure of the rule has no price, and one region has one.
+    let file = |price: &str| {
+        format!(
+            "[[volume]]\nkey.size = {{ unit = 'GiB', default = 1 }}\nprice = {price}\n\
+         [[table]]\nid = 'prices'\ncolumns = 'fast slow'\nrows = '''\na 2 1\nb - 1\n'''\n"
+        )
+    };
+    let prices = |price: &str| resolve_all(&["a.toml"], &|_| Ok(file(price)));
+    let found = prices("{ usd = 'region_fast * gib', regions = 'prices' }").unwrap().remove(0).about.prices;
+    assert_eq!(found.iter().map(|of| of.price.region.clone().unwrap()).collect::<Vec<_>>(), ["a"]);
+    for (price, message) in [
+        (
+            "[{ usd = 1, region = 'b' }, { usd = 'region_slow * gib', regions = 'prices' }]",
+            "two prices hold in the same region",
+        ),
+        ("{ usd = 1, region = 'b', regions = 'prices' }", "a price has `region` and `regions`"),
+        ("{ usd = 'region_quick * gib', regions = 'prices' }", "there is no variable `region_quick`"),
+        ("{ usd = 1, regions = 'price' }", "there is no table `price`"),
+    ] {
+        assert_eq!(prices(price).err().unwrap()[0].message, message);
+    }
+}
+
+/// C4D had no rows for Hyperdisk Balanced High Availability.
+#[test]
+fn c4d_lacked_limits_of_highly_available_hyperdisks() {
+    for (machine, iops, mibps) in [
+        ("c4d-standard-2", 22_500, 400),
+        ("c4d-highmem-48", 75_000, 1_600),
+        ("c4d-standard-96", 160_000, 3_125),
+        ("c4d-highcpu-384", 320_000, 12_500),
+    ] {
+        let volume = format!("gcp/hyperdisk-balanced-high-availability,machine={machine}");
+        assert_eq!(rate(&volume, "machine Hyperdisk Balanced High Availability IOPS"), Some(iops), "{machine}");
+        let name = "machine Hyperdisk Balanced High Availability throughput";
+        assert_eq!(rate(&volume, name), Some(mibps << 20), "{machine}");
+    }
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use units::suggestion;
 
+use super::attachment;
 use super::bounds::{Bounds, FigureOrigin};
 use super::fields::evaluate;
 use super::problem::Problem;
@@ -175,6 +176,14 @@ impl ValueFinder<'_> {
         }
         self.set_key(key, &value, origin);
         if let (KeyKind::Machine(id), RuleValue::Word(machine)) = (&key.kind, &value) {
+            if let (Some(part), Some((message, remedy))) =
+                (&given, attachment::refusal(self.provider, self.volume, machine))
+            {
+                let message = format!("{} {message}", self.volume.id);
+                self.refuse(part, message, Some(remedy));
+                return;
+            }
+            self.found.notes.extend(attachment::on_request(self.provider, key, &self.volume.id, machine));
             self.machine(id, machine, given.as_ref());
         }
     }
@@ -357,10 +366,10 @@ impl ValueFinder<'_> {
 
     fn machine(&mut self, id: &str, machine: &str, given: Option<&RequestPart>) {
         let Some(found) = table::find(&self.provider.tables, id, machine) else {
-            if table::known(&self.provider.tables, machine) {
+            if table::known(self.provider.machine_tables(), machine) {
                 self.found.unknown_machine = true;
             } else if let Some(part) = given {
-                let near = table::nearest(&self.provider.tables, machine);
+                let near = table::nearest(self.provider.machine_tables(), machine);
                 let near = near.map_or(String::new(), |near| format!("the nearest is {near}; "));
                 let remedy = format!("{near}leave `machine` out to apply no machine limits");
                 self.refuse(part, format!("no machine `{machine}` is known here"), Some(remedy));

@@ -110,8 +110,8 @@ fn the_closing_report_is_written_to_files() {
 #[test]
 fn unknown_machine_limits_are_noted_at_start_and_end() {
     let place = Place::new();
-    let end = stopped(place.serve("azure/p10,machine=D8s_v3 --seed 5")).expect_code(0);
-    let note = "machine limit unknown: the catalogue has no machine maximum throughput of D8s_v3";
+    let end = stopped(place.serve("gcp/hyperdisk-balanced,machine=a3-megagpu-8g --seed 5")).expect_code(0);
+    let note = "machine limit unknown: the catalogue has no machine Hyperdisk Balanced IOPS of a3-megagpu-8g";
     assert!(end.stderr.contains(&format!("note        {note}")), "{}", end.stderr);
     assert!(end.stdout.contains(&format!("note: {note}")), "{}", end.stdout);
     let known = stopped(place.serve("azure/p10 --seed 5")).expect_code(0);

@@ -106,6 +106,21 @@ impl Function {
 }
 
 impl Expr {
+    /// Returns the expression with numbers in place of the variables that have one.
+    pub(super) fn with(&self, value: &dyn Fn(&str) -> Option<f64>) -> Self {
+        match self {
+            Self::Number(_) | Self::Word(_) => self.clone(),
+            Self::Name(name, _) => value(name).map_or_else(|| self.clone(), Self::Number),
+            Self::Negative(inner) => Self::Negative(Box::new(inner.with(value))),
+            Self::Binary(operator, sides) => {
+                Self::Binary(*operator, Box::new([sides[0].with(value), sides[1].with(value)]))
+            }
+            Self::Call(function, arguments) => {
+                Self::Call(*function, arguments.iter().map(|argument| argument.with(value)).collect())
+            }
+        }
+    }
+
     /// Appends every variable in the expression, with its place.
     pub(super) fn names(&self, found: &mut Vec<(String, std::ops::Range<usize>)>) {
         match self {

@@ -1,0 +1,49 @@
+//! Which machines take which volumes.
+
+use super::schema::{KeyKind, Provider, SchemaKey, VolumeType};
+use super::{cited, table};
+use crate::spec;
+
+/// Returns why a machine cannot take a volume, and which volumes it takes; `None` if it can, or if nothing is known.
+pub(super) fn refusal(provider: &Provider, volume: &VolumeType, machine: &str) -> Option<(String, String)> {
+    let column = machine_key(volume)?.attach.as_ref()?;
+    let (_, source) = table::attachment(&provider.tables, column, machine).filter(|(word, _)| *word == NO)?;
+    let series = machine.split('-').next().unwrap_or_default();
+    let of_series = |row: &&str| row.split('-').next().is_some_and(|known| known.eq_ignore_ascii_case(series));
+    let only: Vec<&str> = takers(provider, column).into_iter().filter(of_series).collect();
+    let only = if only.is_empty() { String::new() } else { format!(", of its series only to {}", only.join(", ")) };
+    let message = format!("cannot be attached to {machine}{only}");
+    let takes = |other: &&VolumeType| {
+        let column = machine_key(other).and_then(|key| key.attach.as_ref()).filter(|_| other.edition.is_none());
+        column.is_some_and(|column| {
+            table::attachment(&provider.tables, column, machine).is_some_and(|(word, _)| word != NO)
+        })
+    };
+    let others: Vec<&str> = provider.types.iter().filter(takes).map(|other| other.id.as_str()).collect();
+    let others = if others.is_empty() { "none of the volumes here".to_owned() } else { others.join(", ") };
+    Some((message, format!("it takes {others}; the refusal is by {}", cited(provider, source.as_ref()))))
+}
+
+/// Returns the note for a machine that takes a volume on request to the provider alone.
+pub(super) fn on_request(provider: &Provider, key: &SchemaKey, id: &str, machine: &str) -> Option<String> {
+    let (word, source) = table::attachment(&provider.tables, key.attach.as_ref()?, machine)?;
+    let source = cited(provider, source.as_ref());
+    let note = || format!("{}: {machine} takes {id} after a request to the provider ({source})", spec::ON_REQUEST);
+    (word == ON_REQUEST).then(note)
+}
+
+/// Returns the machines that take a volume, as the tables name them.
+pub(super) fn takers<'a>(provider: &'a Provider, column: &'a str) -> Vec<&'a str> {
+    let rows = table::column(&provider.tables, table::ATTACHMENTS, column);
+    rows.filter(|(_, word)| *word != NO).map(|(row, _)| row).collect()
+}
+
+/// Returns the key that names a volume's machine.
+pub(super) fn machine_key(volume: &VolumeType) -> Option<&SchemaKey> {
+    volume.keys.iter().find(|key| matches!(key.kind, KeyKind::Machine(_)))
+}
+
+const NO: &str = "no";
+const ON_REQUEST: &str = "on-request";
+/// Words of the tables.
+pub(super) const WORDS: [&str; 3] = ["yes", NO, ON_REQUEST];
