@@ -136,7 +136,7 @@ fn run_and_print(host: &HostOptions, plan: &Plan, words: &[String]) -> Exit {
         Err(error) => return refuse([format!("cannot listen to signals: {error}")]),
     };
     let (plan, workers) = (prepared.plan(), prepared.workers());
-    device::safety::listeners(plan, workers).for_each(|line| write_stderr(&format!("fio: warning: {line}\n")));
+    device::opening::listeners(plan, workers).for_each(|line| write_stderr(&format!("fio: warning: {line}\n")));
     out.write(&fio::opening(&requested(plan, workers), &out.formats, out.options));
     for (job, files, bytes) in device::layout::of_each(plan, workers) {
         out.write(&fio::laying_out(&plan.jobs[job].name, files, bytes, &out.formats));

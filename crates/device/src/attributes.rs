@@ -10,8 +10,8 @@ use runner::{WorkerError, WorkerPlan};
 use units::Bytes;
 use workload::WorkloadError;
 
+use crate::control_groups;
 use crate::shared_run::worker_error;
-use crate::{control_groups, outputs};
 
 /// Checks that the processors and NUMA nodes of a job exist: it was perhaps written for another host. fio does too.
 pub(crate) fn check(job: &Job) -> Result<(), WorkloadError> {
@@ -153,7 +153,7 @@ impl CommandTime {
 /// Returns the path of the file for the output of a job's command, as fio names it; `None` without a command.
 pub(crate) fn output_path(worker_plan: &WorkerPlan, job: &Job, time: CommandTime) -> Option<String> {
     let (Some(_), word) = time.command(job) else { return None };
-    Some(outputs::stream_path(worker_plan, job, &format!("{word}.txt")))
+    Some(stream_path(worker_plan, job, &format!("{word}.txt")))
 }
 
 /// Runs the job's command of this time, if there is one, with its output in a file. The exit code
@@ -172,4 +172,14 @@ pub(crate) fn run_command(worker_plan: &WorkerPlan, job: &Job, time: CommandTime
     shell.args(["-c", command]).stdin(Stdio::null()).stdout(output).stderr(errors);
     shell.status().map_err(failed)?;
     Ok(())
+}
+
+/// Returns the path of the file for an output of a worker's program or command, as fio names it; clones have files of their
+/// own.
+pub(crate) fn stream_path(worker_plan: &WorkerPlan, job: &Job, stream: &str) -> String {
+    let name = job.name.replace('/', "_");
+    match worker_plan.clone {
+        0 => format!("{name}.{stream}"),
+        clone => format!("{name}.{clone}.{stream}"),
+    }
 }

@@ -30,7 +30,7 @@ mod journals;
 pub mod layout;
 mod network;
 mod opendir;
-mod opening;
+pub mod opening;
 pub mod outputs;
 mod pattern_files;
 mod runner;

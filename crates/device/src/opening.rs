@@ -10,16 +10,16 @@ use engine::gate::{Existing, WriteGate, create_output};
 use engine::scsi::ScsiDevice;
 use engine::{
     BlockedCall, CallKind, NamedTarget, NetworkPeer, NvmeUse, ObjectsOfWorker, Opening, PlacementRange, ProgramUse,
-    StoredObjects, parse_placement_scheme,
+    ScsiDisk, StoredObjects, parse_placement_scheme,
 };
 use job::{
-    BlockSizes, CacheHint, Dialect, Direction, EngineKind, Job, PlacementKind, PlacementSelect, ScsiWriteCommand,
+    BlockSizes, CacheHint, Dialect, Direction, EngineKind, Job, PlacementKind, PlacementSelect, Plan, ScsiWriteCommand,
     SyncRangeOptions, WriteHint,
 };
 use runner::{WorkerError, WorkerPlan, policy};
 use workload::{FileExtent, Issuer, Operations, PlannedFile};
 
-use crate::outputs::stream_path;
+use crate::attributes::stream_path;
 use crate::safety;
 use crate::shared_run::{SharedRun, worker_error};
 
@@ -200,6 +200,16 @@ pub(crate) fn peer(worker_plan: &WorkerPlan, job: &Job) -> Option<NetworkPeer> {
     NetworkPeer::of(&job.engine, worker_plan.clone, only_reads, job.verify.method.is_some())
 }
 
+/// Returns the jobs that listen on all addresses of the host, a line each.
+pub fn listeners(plan: &Plan, workers: &[WorkerPlan]) -> impl Iterator<Item = String> {
+    workers.chunk_by(|a, b| a.job == b.job).filter_map(|clones| {
+        let job = &plan.jobs[clones[0].job];
+        let peer = peer(&clones[0], job).filter(NetworkPeer::listens_on_all_addresses)?;
+        let port = peer.port;
+        Some(format!("job {} listens on all addresses of this host, at port {port}: any host may connect", job.name))
+    })
+}
+
 /// Returns the objects of a worker, with the permission to change them if its job does.
 fn objects(worker_plan: &WorkerPlan, job: &Job, shared: &SharedRun) -> Result<ObjectsOfWorker, WorkerError> {
     let objects = worker_plan.files.files.iter().map(|file| {
@@ -213,7 +223,7 @@ fn objects(worker_plan: &WorkerPlan, job: &Job, shared: &SharedRun) -> Result<Ob
 }
 
 /// Opens the disks of a worker.
-fn disks(worker_plan: &WorkerPlan, job: &Job, shared: &SharedRun) -> Result<Vec<Arc<ScsiDevice>>, WorkerError> {
+fn disks(worker_plan: &WorkerPlan, job: &Job, shared: &SharedRun) -> Result<Vec<ScsiDisk>, WorkerError> {
     let options = &job.engine.scsi;
     let writes = safety::opens_for_writing(job);
     let in_call = &shared.calls[worker_plan.number];
@@ -239,7 +249,7 @@ fn disks(worker_plan: &WorkerPlan, job: &Job, shared: &SharedRun) -> Result<Vec<
                 "{path} has {bytes} bytes by READ CAPACITY, and the job uses {end}\nhelp: use a smaller size or offset"
             )));
         }
-        devices.push(Arc::new(device));
+        devices.push(device.into_disk());
     }
     Ok(devices)
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use engine::gate::{claim_output, owner_of_output};
-use job::{EngineKind, Job, Plan, TraceMerge};
+use job::{EngineKind, Plan, TraceMerge};
 use meter::LogKind;
 use runner::{LogPlan, PlannedLog, WorkerPlan};
 
@@ -83,7 +83,7 @@ impl<'a> PlannedOutputs<'a> {
             added.extend(attributes::output_path(worker, job, time).map(|path| (path, option.to_owned())));
         }
         if job.engine.kind == EngineKind::Exec && job.engine.program.redirects {
-            let streams = ["stdout", "stderr"].map(|stream| stream_path(worker, job, stream));
+            let streams = ["stdout", "stderr"].map(|stream| attributes::stream_path(worker, job, stream));
             added.extend(streams.map(|path| (path, "std_redirect".to_owned())));
         }
         self.outputs.extend(added);
@@ -105,14 +105,4 @@ impl<'a> PlannedOutputs<'a> {
 fn merge_owner(merge: &TraceMerge) -> String {
     let inputs: Vec<&str> = merge.inputs.iter().map(|input| &*input.trace).collect();
     format!("merge_blktrace_file of {}", inputs.join(":"))
-}
-
-/// Returns the path of the file for an output of a worker's program or command, as fio names it; clones have files of their
-/// own.
-pub(crate) fn stream_path(worker_plan: &WorkerPlan, job: &Job, stream: &str) -> String {
-    let name = job.name.replace('/', "_");
-    match worker_plan.clone {
-        0 => format!("{name}.{stream}"),
-        clone => format!("{name}.{clone}.{stream}"),
-    }
 }

@@ -32,7 +32,7 @@ use crate::stages::{self, Continuation, Supervise, Workers};
 use crate::stuck::{self, DetachedError, run_detached, run_detached_for};
 use crate::traces::{self, HostTraces};
 use crate::zones::{self, SharedZones};
-use crate::{growth, outputs, pattern_files, safety};
+use crate::{growth, opening, outputs, pattern_files, safety};
 
 /// Runs plans on the files and devices of this host.
 #[derive(Clone)]
@@ -117,7 +117,7 @@ impl DeviceRunner {
         if !gate.permits_any_peer() {
             let remedy =
                 "write `hostname` with an address of this host, such as 127.0.0.1, or add --insecure to permit it";
-            run.refusals.extend(safety::listeners(plan, &run.workers).map(|line| format!("{line}\nhelp: {remedy}")));
+            run.refusals.extend(opening::listeners(plan, &run.workers).map(|line| format!("{line}\nhelp: {remedy}")));
         }
         if files_are_final {
             run.refusals.extend(growth::creation_refusals(plan, &run.workers));

@@ -4,14 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use engine::NetworkPeer;
 use engine::gate::{Denied, FileIdentity, Permissions, Sharing, WriteGate, note_input};
 use engine::thread::on_all_processors;
 use job::{EngineKind, Job, NameAction, NameCall, Plan};
 use runner::WorkerPlan;
 use workload::{Operations, PlannedFile};
-
-use crate::opening;
 
 /// Creates the write gate of `run`, `sweep` and `suite`, which write all the data themselves, so their files are marked
 /// as Fathom's.
@@ -147,14 +144,4 @@ fn written<'a>(plan: &Plan, workers: &'a [WorkerPlan]) -> Vec<WrittenTarget<'a>>
         worker.files.files.iter().map(target)
     });
     files.collect::<BTreeMap<_, _>>().into_values().collect()
-}
-
-/// Returns the jobs that listen on all addresses of the host, a line each.
-pub fn listeners(plan: &Plan, workers: &[WorkerPlan]) -> impl Iterator<Item = String> {
-    workers.chunk_by(|a, b| a.job == b.job).filter_map(|clones| {
-        let job = &plan.jobs[clones[0].job];
-        let peer = opening::peer(&clones[0], job).filter(NetworkPeer::listens_on_all_addresses)?;
-        let port = peer.port;
-        Some(format!("job {} listens on all addresses of this host, at port {port}: any host may connect", job.name))
-    })
 }

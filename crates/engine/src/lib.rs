@@ -37,6 +37,7 @@ mod mmap;
 mod more;
 mod named_target;
 mod names;
+mod namespace;
 mod null;
 mod nvme;
 mod offload;
@@ -59,13 +60,13 @@ pub use engines::Visitor;
 pub use error::{Error, ErrorKind, describe, remedy};
 pub use idleness::{IdleProfiler, Idleness, WorkUnit};
 pub use in_call::{BlockedCall, CallKind, InCall};
-pub use more::exec::ProgramUse;
-pub use more::http::{FailedRequest, ObjectPermit, ObjectsOfWorker, RequestJournal, StoredObjects};
-pub use more::net::NetworkPeer;
 pub use more::sg as scsi;
 pub use named_target::NamedTarget;
-pub use nvme::namespace::{Namespace, identify_namespace, zones_of_namespace};
-pub use nvme::{NvmeUse, PlacementRange, parse_placement_scheme};
+pub use namespace::{Namespace, identify_namespace, zones_of_namespace};
+pub use nvme::parse_placement_scheme;
 pub use open::with_target;
-pub use opening::{Opening, TargetFailure};
+pub use opening::{
+    FailedRequest, NetworkPeer, NvmeUse, ObjectPermit, ObjectsOfWorker, Opening, PlacementRange, ProgramUse,
+    RequestJournal, ScsiDisk, StoredObjects, TargetFailure,
+};
 pub use usage::{cpu_use_of_worker, last_processor};

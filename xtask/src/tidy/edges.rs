@@ -10,8 +10,7 @@ use serde_json::Value;
 /// with a reason in ARCHITECTURE.md.
 const EDGES: &[(&str, &str)] = &[
     ("units", ""),
-    ("job", "target"),
-    ("job", "units"),
+    ("job", "target units"),
     ("workload", "units job trace"),
     ("meter", "units"),
     ("target", "units"),

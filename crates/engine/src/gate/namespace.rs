@@ -18,7 +18,7 @@ use super::users::RecentFileUsers;
 use super::{ROOT, WriteGate};
 use crate::error::Error;
 use crate::file_facts::device_bytes;
-use crate::nvme::namespace::{self, Namespace};
+use crate::namespace::{self, Namespace};
 
 impl WriteGate {
     /// Requests permission to change the NVMe namespace of the character device at `path`. What stands against writing to

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::WriteGate;
 use super::objection::{Denied, Objection, WriteRefusal};
-use crate::more::http::ObjectPermit;
+use crate::opening::ObjectPermit;
 
 impl WriteGate {
     /// Requests permission to write and delete the objects whose names begin with `url`. What they hold is not examined,

@@ -3,7 +3,6 @@
 //! The program leads a process group of its own, so that it and all it starts are ended together. The kernel kills it if
 //! its worker's thread ends, whatever the reason. What it starts in another session is out of reach.
 
-use std::fs::File;
 use std::io;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
@@ -19,7 +18,7 @@ use crate::cleanup::{self, CleanUp};
 use crate::clock::MonotonicClock;
 use crate::error::{Error, ErrorKind};
 use crate::in_call::InCall;
-use crate::opening::{Opening, TargetFailure};
+use crate::opening::{Opening, ProgramUse, TargetFailure};
 use crate::sync_target::Perform;
 use crate::thread;
 
@@ -29,17 +28,6 @@ const SLICE: Nanos = Nanos::from_millis(50);
 const LOOK_EVERY: Duration = Duration::from_millis(5);
 /// Maximum wait for the kernel to end a killed program, which may hang in a device.
 const DEATH_TIME: Nanos = Nanos::from_secs(1);
-
-/// How a worker runs its program, besides the settings of its engine.
-#[derive(Clone, Debug)]
-pub struct ProgramUse {
-    /// Arguments.
-    pub arguments: Vec<String>,
-    /// Files of its standard output and standard error; `None` for those of this process.
-    pub output: Option<Arc<(File, File)>>,
-    /// Whether an exit code other than zero is a failure.
-    pub checks_exit: bool,
-}
 
 /// Lets time pass while the program runs.
 pub(crate) struct Program {

@@ -1,6 +1,6 @@
 //! Commands of the NVM command set as the kernel passes them to a device.
 
-use crate::nvme::namespace::NvmeCommand;
+use crate::namespace::NvmeCommand;
 
 use target::spec::{EngineSpec, NvmeOptions, NvmeWrite, ProtectionFields};
 

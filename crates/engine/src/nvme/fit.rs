@@ -4,8 +4,8 @@ use std::path::Path;
 
 use super::command::MAX_BLOCKS;
 use crate::error::{Error, ErrorKind};
-use crate::nvme::NvmeUse;
-use crate::nvme::namespace::{GuardFormat, Namespace};
+use crate::namespace::{GuardFormat, Namespace};
+use crate::opening::NvmeUse;
 use target::spec::NvmeOptions;
 
 /// Checks that commands can have the sizes of a job.
@@ -89,7 +89,7 @@ fn largest_transfer(path: &Path) -> Option<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::nvme::namespace::Protection;
+    use crate::namespace::Protection;
 
     fn namespace(metadata_bytes: u32, extended: bool, guard: GuardFormat) -> Namespace {
         let protection = Some(Protection { counts: true, guard, first: false }).filter(|_| metadata_bytes > 0);

@@ -8,7 +8,8 @@ use units::random::Random;
 
 use super::command::IO_MANAGEMENT_RECEIVE;
 use crate::error::{Error, ErrorKind};
-use crate::nvme::namespace::{self, NvmeCommand};
+use crate::namespace::{self, NvmeCommand};
+use crate::opening::PlacementRange;
 use target::spec::{PlacementKind, PlacementOptions, PlacementSelect};
 
 /// Management operation: the status of reclaim unit handles.
@@ -17,17 +18,6 @@ const STATUS_HEADER_BYTES: usize = 16;
 const STATUS_ENTRY_BYTES: usize = 32;
 /// Most placement identifiers of a namespace.
 const MAX_IDENTIFIERS: usize = 128;
-
-/// Placement of the writes that begin in a range of offsets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PlacementRange {
-    /// First offset in bytes.
-    pub start: u64,
-    /// Offset after the last one.
-    pub end: u64,
-    /// Index of the placement identifier, or stream identifier.
-    pub id: u16,
-}
 
 /// Returns the directive type.
 const fn directive_type(kind: PlacementKind) -> u8 {

@@ -1,6 +1,6 @@
 //! Protection information that this program generates and checks, where the device does not (`pi_act=0`).
 
-use crate::nvme::namespace::{GuardFormat, Namespace, Protection};
+use crate::namespace::{GuardFormat, Namespace, Protection};
 
 use target::spec::NvmeOptions;
 

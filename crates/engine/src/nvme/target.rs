@@ -11,7 +11,7 @@ use units::{Nanos, OpKind, ZoneCommand};
 
 use super::command::{self, COMPARE, MAX_BLOCKS, READ, WRITE};
 use super::fit;
-use super::placement::{NamespacePlacement, PlacementRange};
+use super::placement::NamespacePlacement;
 use super::protection::ProtectedBlocks;
 use super::ranges::TrimRanges;
 use crate::buffers::Buffers;
@@ -19,10 +19,10 @@ use crate::clock::{self, MonotonicClock};
 use crate::error::Error;
 use crate::files::{File, ZoneTrim};
 use crate::in_call::InCall;
-use crate::nvme::namespace::{self, GuardFormat, Namespace, NvmeCommand};
+use crate::namespace::{self, GuardFormat, Namespace, NvmeCommand};
 use target::spec::{EngineSpec, NvmeOptions, NvmeWrite, PlacementKind};
 
-use crate::opening::Opening;
+use crate::opening::{Opening, PlacementRange};
 use crate::queue::{self, SubmissionQueue};
 use crate::ring::{self, KernelRing};
 

@@ -1,7 +1,8 @@
 //! Which machines take which volumes.
 
+use super::cited;
 use super::schema::{KeyKind, Provider, SchemaKey, VolumeType};
-use super::{cited, table};
+use super::table::{self, NO, ON_REQUEST};
 use crate::spec;
 
 /// Returns why a machine cannot take a volume, and which volumes it takes; `None` if it can, or if nothing is known.
@@ -42,8 +43,3 @@ pub(super) fn takers<'a>(provider: &'a Provider, column: &'a str) -> Vec<&'a str
 pub(super) fn machine_key(volume: &VolumeType) -> Option<&SchemaKey> {
     volume.keys.iter().find(|key| matches!(key.kind, KeyKind::Machine(_)))
 }
-
-const NO: &str = "no";
-const ON_REQUEST: &str = "on-request";
-/// Words of the tables.
-pub(super) const WORDS: [&str; 3] = ["yes", NO, ON_REQUEST];

@@ -32,18 +32,19 @@ pub(super) enum Cell {
 /// ID of the tables that say which machines take which volumes. Their rows are machines, or beginnings of their names
 /// up to a `-`; their columns hold `yes`, `no`, `on-request` or `-` for unknown.
 pub(super) const ATTACHMENTS: &str = "attachments";
+pub(super) const NO: &str = "no";
+pub(super) const ON_REQUEST: &str = "on-request";
+const WORDS: [&str; 3] = ["yes", NO, ON_REQUEST];
 
 impl TableRow {
     /// Checks the cells of a row of attachments.
     pub(super) fn of_attachments(self) -> Result<Self, String> {
         let is_wrong = |cell: &&Cell| match cell {
-            Cell::Is(RuleValue::Word(word)) => !super::attachment::WORDS.contains(&word.as_str()),
+            Cell::Is(RuleValue::Word(word)) => !WORDS.contains(&word.as_str()),
             other => **other != Cell::Unknown,
         };
         match self.cells.iter().find(is_wrong) {
-            Some(_) => {
-                Err(format!("`{}` has a cell that is none of {} and -", self.name, super::attachment::WORDS.join(", ")))
-            }
+            Some(_) => Err(format!("`{}` has a cell that is none of {} and -", self.name, WORDS.join(", "))),
             None => Ok(self),
         }
     }

@@ -4,12 +4,7 @@ mod access;
 mod connection;
 mod exchange;
 mod failure;
-mod permit;
 mod tls;
-mod worker;
-
-pub use permit::ObjectPermit;
-pub use worker::{FailedRequest, ObjectsOfWorker, RequestJournal, StoredObjects};
 
 use target::{Completion, Op, WriteBackSource};
 use units::OpKind;
@@ -17,7 +12,7 @@ use units::OpKind;
 use crate::buffers::Buffers;
 use crate::clock::MonotonicClock;
 use crate::error::{Error, ErrorKind};
-use crate::opening::Opening;
+use crate::opening::{FailedRequest, ObjectsOfWorker, Opening};
 use crate::sync_target::Perform;
 use exchange::{StoreExchange, Transfer};
 use failure::RequestFailure;

@@ -11,11 +11,11 @@ use units::Nanos;
 
 use super::OPEN_MARK;
 use super::address::{RawAddress, checked};
-use super::peer::{NetworkPeer, resolve};
 use crate::clock::MonotonicClock;
 use crate::error::{Error, ErrorKind};
 use crate::in_call::{BlockedCall, CallKind, InCall};
 use crate::opening::Opening;
+use crate::opening::{NetworkPeer, resolve};
 use crate::thread;
 use target::spec::NetworkProtocol;
 

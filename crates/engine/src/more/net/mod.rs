@@ -6,10 +6,8 @@
 
 mod address;
 mod connect;
-mod peer;
 mod transfer;
 
-pub use peer::NetworkPeer;
 pub(crate) use transfer::Network;
 
 /// What a sender of datagrams sends first.

@@ -10,21 +10,7 @@ use super::command::{CAPACITY_10_BYTES, CAPACITY_16_BYTES, Cdb, STREAM_BYTES, ca
 use super::sg_io::{CommandOutcome, DataDirection, ScsiRequest, system_error};
 use crate::error::{Error, ErrorKind};
 use crate::gate::{FileIdentity, OpenMode, Permit, WriteGate, scsi_block_of};
-
-/// An open SCSI disk, as commands need it.
-#[derive(Clone, Debug)]
-pub(crate) struct ScsiDisk {
-    /// The block device or the generic device.
-    pub(crate) file: Arc<File>,
-    /// Whether it is a generic device, which takes several commands at a time.
-    pub(crate) is_generic: bool,
-    /// Whether commands may change data.
-    pub(crate) writes: bool,
-    /// Size of a block, in bytes.
-    pub(crate) block_bytes: u32,
-    /// Stream of WRITE STREAM.
-    pub(crate) stream: u16,
-}
+use crate::opening::ScsiDisk;
 
 /// An open SCSI disk.
 #[derive(Debug)]
@@ -127,15 +113,16 @@ impl ScsiDevice {
         Ok(())
     }
 
-    /// Returns what commands need. It is used only while this device lives.
+    /// Returns what commands need.
     #[must_use]
-    pub(crate) fn disk(&self) -> ScsiDisk {
+    pub fn into_disk(self) -> ScsiDisk {
         ScsiDisk {
             file: Arc::clone(&self.file),
             is_generic: self.is_generic,
             writes: self.permit.is_some(),
             block_bytes: self.block_bytes,
             stream: self.stream.map_or(0, |(number, _)| number),
+            _device: Arc::new(self),
         }
     }
 

@@ -9,14 +9,13 @@ use target::{Completion, Op, Tag, Target, WriteBackSource};
 use units::{Nanos, OpKind};
 
 use super::command::{Cdb, unmap_parameters};
-use super::device::{ScsiDevice, ScsiDisk};
 use super::sg_io::{CommandOutcome, DataDirection, ScsiRequest, system_error, take_completion};
 use crate::buffers::Buffers;
 use crate::clock::{self, MonotonicClock};
 use crate::error::{Error, ErrorKind};
 use crate::in_call::InCall;
 use crate::opening::Opening;
-use crate::opening::TargetFailure;
+use crate::opening::{ScsiDisk, TargetFailure};
 use crate::slots::EngineSlots;
 use crate::thread;
 
@@ -60,11 +59,8 @@ impl Scsi {
             return Err(Error::found(ErrorKind::Engine, "set up", "sg", "there are no disks"));
         }
         let depth = setup.depth as usize;
-        let queue = |device: &Arc<ScsiDevice>| DeviceQueue {
-            disk: device.disk(),
-            waiting: VecDeque::with_capacity(depth),
-            in_kernel: 0,
-        };
+        let queue =
+            |disk: &ScsiDisk| DeviceQueue { disk: disk.clone(), waiting: VecDeque::with_capacity(depth), in_kernel: 0 };
         Ok(Self {
             queues: setup.disks.iter().map(queue).collect(),
             events: Vec::with_capacity(setup.disks.len()),

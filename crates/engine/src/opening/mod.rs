@@ -1,5 +1,15 @@
-//! What a target is opened with.
+//! What a target is opened with: its engine and settings, its queue, and what it works on. The engines depend on this module,
+//! and it on none of them.
 
+mod objects;
+mod peer;
+
+pub use objects::{FailedRequest, ObjectPermit, ObjectsOfWorker, RequestJournal, StoredObjects};
+pub use peer::NetworkPeer;
+pub(crate) use peer::resolve;
+
+use std::fmt;
+use std::fs::File;
 use std::sync::{Arc, OnceLock};
 
 use target::spec::{EngineKind, EngineSpec};
@@ -7,12 +17,7 @@ use target::spec::{EngineKind, EngineSpec};
 use crate::clock::MonotonicClock;
 use crate::error::Error;
 use crate::in_call::InCall;
-use crate::more::exec::ProgramUse;
-use crate::more::http::ObjectsOfWorker;
-use crate::more::net::NetworkPeer;
-use crate::more::sg::ScsiDevice;
 use crate::named_target::NamedTarget;
-use crate::nvme::NvmeUse;
 
 /// Engine, queue and buffers of a target, and what it works on other than open files.
 #[derive(Clone, Debug)]
@@ -42,7 +47,7 @@ pub struct Opening {
     /// NVMe commands (`io_uring_cmd`).
     pub nvme: Option<NvmeUse>,
     /// Disks, by the index that operations have (`sg`). They stay open as long as this.
-    pub disks: Vec<Arc<ScsiDevice>>,
+    pub disks: Vec<ScsiDisk>,
     /// Program (`exec`).
     pub program: Option<ProgramUse>,
     /// Receives what the target knows of a failure beyond error numbers.
@@ -83,6 +88,60 @@ impl Opening {
         change(&mut self.spec);
         self
     }
+}
+
+/// How a worker runs its program, besides the settings of its engine.
+#[derive(Clone, Debug)]
+pub struct ProgramUse {
+    /// Arguments.
+    pub arguments: Vec<String>,
+    /// Files of its standard output and standard error; `None` for those of this process.
+    pub output: Option<Arc<(File, File)>>,
+    /// Whether an exit code other than zero is a failure.
+    pub checks_exit: bool,
+}
+
+/// What a worker does with namespaces, besides the settings of its engine.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct NvmeUse {
+    /// Bytes of the largest read or write; zero for jobs that only trim.
+    pub transfer_bytes: u32,
+    /// Unit of all offsets and lengths, in bytes.
+    pub block_unit: u32,
+    /// Whether what is written is verified byte by byte.
+    pub verifies: bool,
+    /// Placements by offset, if a file has them.
+    pub scheme: Option<Vec<PlacementRange>>,
+    /// Seed of random choices.
+    pub seed: u64,
+}
+
+/// Placement of the writes that begin in a range of offsets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PlacementRange {
+    /// First offset in bytes.
+    pub start: u64,
+    /// Offset after the last one.
+    pub end: u64,
+    /// Index of the placement identifier, or stream identifier.
+    pub id: u16,
+}
+
+/// An open SCSI disk, as commands need it.
+#[derive(Clone, Debug)]
+pub struct ScsiDisk {
+    /// The block device or the generic device.
+    pub(crate) file: Arc<File>,
+    /// Whether it is a generic device, which takes several commands at a time.
+    pub(crate) is_generic: bool,
+    /// Whether commands may change data.
+    pub(crate) writes: bool,
+    /// Size of a block, in bytes.
+    pub(crate) block_bytes: u32,
+    /// Stream of WRITE STREAM.
+    pub(crate) stream: u16,
+    /// The device, which stays open as long as this.
+    pub(crate) _device: Arc<dyn fmt::Debug + Send + Sync>,
 }
 
 /// What a target knows of a failure beyond error numbers; the first of each kind.

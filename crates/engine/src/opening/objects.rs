@@ -5,8 +5,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use units::OpKind;
 
-use crate::more::http::ObjectPermit;
-
 /// The objects of a worker.
 #[derive(Clone, Debug)]
 pub struct ObjectsOfWorker {
@@ -31,6 +29,24 @@ impl StoredObjects {
     /// Reports whether the objects may be written and deleted.
     pub(crate) fn is_writable(&self) -> bool {
         self.permit.as_ref().is_some_and(|permit| permit.covers(&self.url))
+    }
+}
+
+/// The permission to write and delete the objects whose names begin with a URL. Only the gate makes one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ObjectPermit {
+    url: String,
+}
+
+impl ObjectPermit {
+    /// Creates the permission that the gate has given.
+    pub(crate) fn new(url: &str) -> Self {
+        Self { url: url.to_owned() }
+    }
+
+    /// Reports whether it permits the objects of this URL.
+    pub(crate) fn covers(&self, url: &str) -> bool {
+        self.url == url
     }
 }
 

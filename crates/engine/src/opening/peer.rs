@@ -9,15 +9,15 @@ use target::spec::{EngineKind, EngineSpec, NetworkOptions};
 #[derive(Clone, Debug)]
 pub struct NetworkPeer {
     /// Settings of the engine.
-    pub(super) options: NetworkOptions,
+    pub(crate) options: NetworkOptions,
     /// Whether blocks pass through a pipe (`netsplice`).
-    pub(super) splices: bool,
+    pub(crate) splices: bool,
     /// Port to connect to or to wait on; unused with Unix sockets.
     pub port: u16,
     /// Whether the worker waits for its peer: it accepts a connection, or receives datagrams.
-    pub(super) waits: bool,
+    pub(crate) waits: bool,
     /// Whether datagrams end with their number, as fio's do unless they are verified.
-    pub(super) numbers: bool,
+    pub(crate) numbers: bool,
 }
 
 impl NetworkPeer {
@@ -34,7 +34,7 @@ impl NetworkPeer {
         })
     }
 
-    pub(super) fn host(&self) -> &str {
+    pub(crate) fn host(&self) -> &str {
         self.options.hostname.as_deref().unwrap_or_default()
     }
 
@@ -51,7 +51,7 @@ impl NetworkPeer {
 }
 
 /// Returns an address of a host, of this family. Numbers need no look-up.
-pub(super) fn resolve(host: &str, port: u16, v6: bool) -> io::Result<SocketAddr> {
+pub(crate) fn resolve(host: &str, port: u16, v6: bool) -> io::Result<SocketAddr> {
     let found = (host, port).to_socket_addrs()?.find(|address| address.is_ipv6() == v6);
     found.ok_or_else(|| io::Error::new(io::ErrorKind::AddrNotAvailable, "it has no address of this family"))
 }
