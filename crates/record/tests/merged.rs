@@ -254,3 +254,21 @@ fn classes_of_a_document_are_in_the_order_of_their_numbers() {
     );
     assert_eq!(run(&text).jobs[0].declared.in_flight_possible, Some(16));
 }
+
+/// Merged clones of two clients of one server were taken for single workers, which halved the rate.
+#[test]
+fn two_clients_of_one_server_have_the_iops_of_fio() {
+    let mut document: serde_json::Value = serde_json::from_str(TWO_SECTIONS).unwrap();
+    let job = &mut document["jobs"][0];
+    (job["hostname"], job["port"]) = ("node".into(), 8765.into());
+    job["job options"]["numjobs"] = "2".into();
+    let clients = vec![job.clone(), job.clone()];
+    document.as_object_mut().unwrap().remove("jobs");
+    document["client_stats"] = clients.into();
+    let run = run(&document.to_string());
+    for job in &run.jobs {
+        assert_eq!((job.workers, job.declared.in_flight_possible), (2, Some(16)));
+        assert_near(job.result.iops(), 40_000.0);
+    }
+    assert_near(figure(&run, "read.iops").unwrap(), 80_000.0);
+}

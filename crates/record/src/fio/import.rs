@@ -168,7 +168,8 @@ impl<'a> TypedGlobals<'a> {
 const MERGED: &str = "several sections are merged here (`group_reporting`), and fio prints the options of the last one \
                       only: its depth and block size are not those of all";
 
-/// Reports of each entry whether it is the only one of its group on its server.
+/// Reports of each entry whether it is the only one of its group on its server. Several of one job are its clones, or of
+/// several clients.
 fn alone(entries: &[JobEntry]) -> Vec<bool> {
     let of = |entry: &JobEntry| (entry.groupid, entry.hostname.clone(), entry.port, entry.rank);
     let mut counts: BTreeMap<_, u32> = BTreeMap::new();
@@ -288,7 +289,8 @@ impl MergedWorkers {
         });
         let is_of_others = options.own.iter().any(|(key, name)| key == "name" && *name != entry.jobname)
             || entry.has_other_kinds(options);
-        let merged = alone && (options.flag("group_reporting", false) || by_time > 1 || clones > 1 || is_of_others);
+        let is_one = alone && (options.flag("group_reporting", false) || clones > 1 || is_of_others);
+        let merged = by_time > 1 || is_one;
         match merged {
             true => Self {
                 workers: clones.max(by_time),
