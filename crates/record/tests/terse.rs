@@ -154,3 +154,17 @@ fn version_3_is_said_to_leave_out_discards() {
     let found = run(&TerseJob { kinds: &[NONE, NONE], ..JOB }.line());
     assert!(found.notes.iter().any(|note| note.text.contains("leaves out discards")), "{:?}", found.notes);
 }
+
+/// A job that wrote and then read back had the rate of both at the same time, and two workers.
+#[test]
+fn reading_back_after_writing_takes_the_time_of_both() {
+    let kinds = &[(4000, 500, 2000), (4000, 250, 4000)];
+    let found = run(&TerseJob { kinds, ..JOB }.line());
+    let job = &found.jobs[0];
+    assert_eq!((job.result.elapsed_ns(), job.workers, job.declared.verify), (6_000_000_000, 1, true));
+    assert!((job.result.iops() - 2000.0 / 6.0).abs() < 1.0, "{}", job.result.iops());
+    assert!(found.notes.iter().any(|note| note.text.contains("reading back")), "{:?}", found.notes);
+    // A mix reads for as long as it writes.
+    let mixed = run(&TerseJob { kinds: &[READS, READS], ..JOB }.line());
+    assert_eq!(mixed.jobs[0].result.elapsed_ns(), 4_000_000_000);
+}
