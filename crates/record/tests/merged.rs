@@ -272,3 +272,31 @@ fn two_clients_of_one_server_have_the_iops_of_fio() {
     }
     assert_near(figure(&run, "read.iops").unwrap(), 80_000.0);
 }
+
+/// Reads between writes had millions of IOPS: fio times only those behind the last write.
+#[test]
+fn reads_between_writes_count_for_the_time_of_both() {
+    let mut document: serde_json::Value = serde_json::from_str(TWO_SECTIONS).unwrap();
+    let job = &mut document["jobs"][0];
+    job["job options"] = serde_json::json!({ "rw": "randwrite", "verify": "crc32c", "verify_backlog": "64" });
+    job["write"] = job["read"].clone();
+    (job["read"]["runtime"], job["job_runtime"]) = (2.into(), 60_002.into());
+    let found = run(&document.to_string());
+    assert_near(figure(&found, "read.iops").unwrap(), 40_000.0);
+    assert!(found.notes[0].text.contains("between the writes"), "{:?}", found.notes);
+    let text = "\
+ver: (g=0): rw=randwrite, bs=4K-4K/4K-4K/4K-4K, ioengine=libaio, iodepth=8
+fio-2.0.13
+Starting 1 process
+
+ver: (groupid=0, jobs=1): err= 0: pid=9: Tue Jan  7 16:55:33 2014
+  read : io=32768KB, bw=16384MB/s, iops=4096.0K, runt=     2msec
+    clat (usec): min=1 , max=900 , avg=100.00, stdev= 1.00
+  write: io=32768KB, bw=160627KB/s, iops=40156 , runt=   204msec
+    clat (usec): min=1 , max=900 , avg=100.00, stdev= 1.00
+     issued    : total=r=8192/w=8192/d=0, short=r=0/w=0/d=0
+";
+    let found = run(text);
+    assert_near(figure(&found, "read.iops").unwrap(), 8192.0 / 0.206);
+    assert_near(figure(&found, "all.iops").unwrap(), 16_384.0 / 0.206);
+}

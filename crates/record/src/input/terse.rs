@@ -146,7 +146,8 @@ pub(super) fn read(text: &InputText, lines: Range<usize>) -> Result<Run, InputEr
 const NOTE: &str =
     "terse output names no depth, block size or number of jobs: they are estimated from its other figures";
 
-const READS_BACK: &str = "as many bytes were read as written, but in another time: taken for reading back (`verify`) after writing";
+const READS_BACK: &str =
+    "as many bytes were read as written, but in another time: taken for reading back (`verify`) after writing";
 
 /// Note on a line of a version that prints reads and writes only, which has neither.
 const NO_DISCARDS: &str = "version 3 of terse output leaves out discards (`--terse-version=4` prints them)";
