@@ -279,10 +279,12 @@ fn reads_between_writes_count_for_the_time_of_both() {
     let mut document: serde_json::Value = serde_json::from_str(TWO_SECTIONS).unwrap();
     let job = &mut document["jobs"][0];
     job["job options"] = serde_json::json!({ "rw": "randwrite", "verify": "crc32c", "verify_backlog": "64" });
+    job["latency_depth"] = 32.into();
     job["write"] = job["read"].clone();
     (job["read"]["runtime"], job["job_runtime"]) = (2.into(), 60_002.into());
     let found = run(&document.to_string());
     assert_near(figure(&found, "read.iops").unwrap(), 40_000.0);
+    assert_near(figure(&found, "all.iops").unwrap(), 80_000.0);
     assert!(found.notes[0].text.contains("between the writes"), "{:?}", found.notes);
     let text = "\
 ver: (g=0): rw=randwrite, bs=4K-4K/4K-4K/4K-4K, ioengine=libaio, iodepth=8
@@ -299,4 +301,18 @@ ver: (groupid=0, jobs=1): err= 0: pid=9: Tue Jan  7 16:55:33 2014
     let found = run(text);
     assert_near(figure(&found, "read.iops").unwrap(), 8192.0 / 0.206);
     assert_near(figure(&found, "all.iops").unwrap(), 16_384.0 / 0.206);
+}
+
+/// fio truncates the name of an entry to 127 bytes, and the whole name was taken for that of another section.
+#[test]
+fn a_truncated_name_is_no_other_section() {
+    let named = |entry: &str, option: &str| {
+        let mut document: serde_json::Value = serde_json::from_str(TWO_SECTIONS).unwrap();
+        let job = &mut document["jobs"][0];
+        (job["jobname"], job["job options"]["name"]) = (entry.into(), option.into());
+        job["job_runtime"] = job["read"]["runtime"].clone();
+        run(&document.to_string()).notes.len()
+    };
+    let long = "x".repeat(127);
+    assert_eq!((named(&long, &format!("{long}yz")), named(&long, "z"), named("x", "xy")), (0, 1, 1));
 }

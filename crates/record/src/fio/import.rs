@@ -281,14 +281,19 @@ impl MergedWorkers {
     fn of(entry: &JobEntry, options: &TypedOptions<'_>, alone: bool) -> Self {
         /// Excess over a whole number, as a fraction of it, that still counts as that number.
         const JUST_ABOVE: f64 = 0.005;
+        /// Length to which fio truncates the name of an entry, but not the option.
+        const NAME_BYTES: usize = 127;
         let clones = options.number("numjobs").unwrap_or(1).clamp(1, u64::from(u32::MAX)) as u32;
         let active_ms = entry.active_ms(options.get("verify").is_some());
         let by_time = entry.job_runtime.filter(|_| active_ms > 0).map_or(1, |sum_ms| {
             let times = sum_ms as f64 / active_ms as f64;
             (times - times * JUST_ABOVE).ceil().max(1.0) as u32
         });
-        let is_of_others = options.own.iter().any(|(key, name)| key == "name" && *name != entry.jobname)
-            || entry.has_other_kinds(options);
+        let is_own_name = |name: &str| {
+            *name == entry.jobname || entry.jobname.len() >= NAME_BYTES && name.starts_with(&entry.jobname)
+        };
+        let is_of_others =
+            options.own.iter().any(|(key, name)| key == "name" && !is_own_name(name)) || entry.has_other_kinds(options);
         let is_one = alone && (options.flag("group_reporting", false) || clones > 1 || is_of_others);
         let merged = by_time > 1 || is_one;
         match merged {
