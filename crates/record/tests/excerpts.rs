@@ -38,6 +38,28 @@ fn a_result_that_ends_behind_the_latencies_of_its_only_kind_is_read() {
     assert!(read_inputs("pasted", mixed.as_bytes()).is_err());
 }
 
+/// Refused as cut off, or left out beside another result: what is missing is not known without a header, and said.
+#[test]
+fn a_result_without_header_that_is_cut_off_is_read() {
+    let whole = result("All clients", "read", "10000,0,0,0");
+    let (latencies, _) = whole.split_once("  cpu ").unwrap();
+    let (rate, _) = whole.split_once("    clat").unwrap();
+    let read = run(latencies);
+    assert_eq!((read.jobs[0].result.iops(), read.jobs[0].result.read.latency.mean_ns), (10_000.0, 100_000.0));
+    assert!(read.notes.iter().any(|note| note.text.contains("other kinds")), "{:?}", read.notes);
+    let both = read_inputs("pasted", format!("{latencies}Again\n{rate}").as_bytes()).unwrap();
+    assert_eq!((both.parts.len(), both.unreadable.len()), (2, 0));
+    assert!(read_inputs("pasted", &rate.as_bytes()[..rate.len() - 5]).is_err(), "the line is cut");
+}
+
+/// Bold figures were refused, and a header whose name alone is bold had no result.
+#[test]
+fn bold_words_of_markdown_are_read() {
+    let text = format!("{}{}", announced("**a**", "read", "libaio", 4), result("a", "read", "10000,0,0,0"));
+    let read = run(&text.replace("IOPS=10.0k", "**IOPS=10.0k**"));
+    assert_eq!((read.jobs[0].result.read.ios, read.jobs[0].declared.engine.as_str()), (10_000, "libaio"));
+}
+
 /// A result of `unified_rw_reporting` counted as reads even of a job that only writes.
 #[test]
 fn unified_results_count_as_the_only_kind_of_the_job() {

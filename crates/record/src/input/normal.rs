@@ -245,8 +245,12 @@ impl NormalReader {
         self.blocks.last().filter(|last| ends_here && !last.is_counted())
     }
 
-    /// Reports whether a result has the rate and latencies of all kinds of its job, although the text ends within it.
+    /// Reports whether a result has the rate and latencies of all kinds of its job, although the text ends within it, or at
+    /// least a rate if no header says which kinds there are.
     fn has_all_kinds(&self, block: &NormalBlock) -> bool {
+        if self.headers.is_empty() {
+            return block.has_transfers();
+        }
         let is_own = |header: &&NormalHeader| header.group == block.result.group;
         let kinds = self.headers.iter().filter(is_own).map(|header| fio::only_kind(&header.declared.rw));
         let has = |kind| {
@@ -287,7 +291,10 @@ impl NormalReader {
                 let text = "the last report is cut off: the one before it was read".to_owned();
                 self.notes.push(Note { job: None, text });
             } else if is_whole {
-                let text = format!("the result of `{cut}` is cut off behind its latencies");
+                let text = match self.headers.is_empty() {
+                    true => format!("the result of `{cut}` is cut off: other kinds of operations may be missing"),
+                    false => format!("the result of `{cut}` is cut off behind its latencies"),
+                };
                 self.notes.push(Note { job: None, text });
             } else if self.blocks.len() == 1 {
                 return cut_off(&format!("the output is cut off within the result of `{cut}`"), REMEDY);

@@ -240,11 +240,21 @@ fn shown(line: &str) -> String {
     if line.trim_start().starts_with("```") {
         return String::new();
     }
+    let plain = without_bold(line);
+    let line = plain.as_deref().unwrap_or(line);
     if line.contains(|c| PASTED.iter().any(|(pasted, _)| *pasted == c)) {
         let typed = |c: char| PASTED.iter().find(|(pasted, _)| *pasted == c).map_or(Some(c), |(_, typed)| *typed);
         return without_colours(&line.chars().filter_map(typed).collect::<String>());
     }
     without_colours(line)
+}
+
+/// Returns a line of figures without the asterisks of bold words, as in Markdown: `**IOPS=4737k**`.
+fn without_bold(line: &str) -> Option<String> {
+    let parts: Vec<&str> = line.split("**").collect();
+    let is_word = |part: &&str| !part.is_empty() && part.trim() == *part && !part.contains('*');
+    let is_bold = parts.len() > 1 && parts.len() % 2 == 1 && parts.iter().skip(1).step_by(2).all(is_word);
+    (is_bold && line.contains('=') && !line.contains('"')).then(|| parts.concat())
 }
 
 /// Characters that web pages and word processors put in place of others.
@@ -373,6 +383,10 @@ mod tests {
         assert_eq!(shown("Jobs: 1 (f=1): [r(1)][100.0%][eta 00m:00s]a: (groupid=0"), "a: (groupid=0");
         assert_eq!(shown("^C  read:\u{a0}IOPS=64"), "  read: IOPS=64");
         assert_eq!(shown("```json"), "");
+        assert_eq!(shown("  read: **IOPS=4737k**, **BW=1**"), "  read: IOPS=4737k, BW=1");
+        for line in ["*****a=1****", "a = 2**3", "**a**", "{\"a\": \"**=**\"}"] {
+            assert_eq!(shown(line), line);
+        }
     }
 
     #[test]
