@@ -521,6 +521,9 @@ mod tests {
             "iodepth asks for 32 operations in flight, but psync issues one at a time, so there were at most 1. Use \
              ioengine=io_uring to have 32 in flight, or numjobs=32 with iodepth=1."
         );
+        // A depth that is not known was 0.
+        let waits = sentence(Code::EngineNotAsynchronous, &[(Quantity::SubmissionShare, 0.9)], Some(Remedy::Direct));
+        assert!(waits.starts_with("Of its time, psync spent 90.0% in submission: each"), "{waits}");
         let one = [(Quantity::ServiceMean, 50_000.0), (Quantity::Iops, 19_800.0)];
         assert_eq!(
             sentence(Code::LatencyBound, &one, Some(Remedy::RaiseDepth { iodepth: 32 })),
