@@ -101,13 +101,29 @@ fn groups_tell_where_runs_begin() {
     assert_eq!(jobs(&[of("r", 1, 900), of("r", 1, 800)]), [1, 1], "these were selected out of others");
 }
 
-/// With `--status-interval`, the last reports have equal counts of devices.
+/// With `--status-interval`, the last reports have equal counts of devices. Each report was a run.
 #[test]
 fn later_reports_are_no_clones() {
     let report = |kinds, context_switches| TerseJob { kinds, context_switches, ..JOB };
     let (first, last): (&[_], &[_]) = (&[(3000, 250, 3000), NONE], &[(4000, 250, 4000), NONE]);
     let lines = [report(first, 900), report(first, 800), report(last, 1000), report(last, 990)];
-    assert_eq!(jobs(&lines), [2, 2]);
+    assert_eq!(jobs(&lines), [2]);
+    let found = runs(&lines).remove(0);
+    assert!(found.notes.iter().any(|note| note.text.starts_with("of 2 accounts")), "{:?}", found.notes);
+}
+
+/// Each report was a run.
+#[test]
+fn reports_at_equal_intervals_are_on_one_run() {
+    let at = |kinds, context_switches| TerseJob { kinds, context_switches, devices: "", ..JOB };
+    let lines = [
+        at(&[(900, 250, 900), NONE], 300),
+        at(&[(1900, 250, 1900), NONE], 400),
+        at(&[(2900, 250, 2900), NONE], 500),
+        at(&[(3000, 250, 3000), NONE], 600),
+    ];
+    assert_eq!(runs(&lines).iter().map(|run| run.jobs[0].result.read.bytes >> 10).collect::<Vec<_>>(), [3000]);
+    assert_eq!(jobs(&lines[..3]), [1, 1, 1], "these may be runs of different lengths");
 }
 
 /// Refused as cut off.

@@ -7,6 +7,7 @@
 
 mod runs;
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use super::InputError;
@@ -98,8 +99,8 @@ fn fields(line: &str) -> Vec<&str> {
     line.trim_end_matches('`').split(';').collect()
 }
 
-/// Returns the lines of each run.
-pub(super) fn runs(text: &InputText) -> Vec<Range<usize>> {
+/// Returns the lines of the last report on each run, and how many reports there are on those of several, by first line.
+pub(super) fn runs(text: &InputText) -> (Vec<Range<usize>>, BTreeMap<usize, usize>) {
     runs::of(text)
 }
 
