@@ -5,6 +5,7 @@ use record::{
     IostatKind, IostatReport, JobResult, Measured, Mixed, Run, UnifiedKinds,
 };
 
+use crate::facts::depth_source;
 use crate::{Database, EvidenceSource};
 
 /// A figure with its uncertainty: printed and quoted figures are rounded, and some are ranges.
@@ -190,7 +191,7 @@ impl Observation {
                 service.stddev_ns > 0.0 || !service.quoted.is_empty() || !service.buckets.is_empty()
             }),
             variation: main(result).with_percentiles().variation(),
-            depth: declared.in_flight_possible.map(|depth| KnownFigure::exact(depth as f64, EvidenceSource::Job)),
+            depth: declared.in_flight_possible.map(|depth| KnownFigure::exact(depth as f64, depth_source(declared))),
             queues: is_one.then_some(declared.queues),
             workers: Some(u64::from(job.workers.max(1))),
             closed: is_closed(declared, result),

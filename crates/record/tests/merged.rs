@@ -316,3 +316,12 @@ fn a_truncated_name_is_no_other_section() {
     let long = "x".repeat(127);
     assert_eq!((named(&long, &format!("{long}yz")), named(&long, "z"), named("x", "xy")), (0, 1, 1));
 }
+
+/// Times of some milliseconds are rounded: 31 ms of 30 ms were two workers.
+#[test]
+fn a_runtime_that_is_rounded_up_is_no_second_worker() {
+    let mut document: serde_json::Value = serde_json::from_str(TWO_SECTIONS).unwrap();
+    let job = &mut document["jobs"][0];
+    (job["read"]["runtime"], job["job_runtime"]) = (30.into(), 31.into());
+    assert_eq!(run(&document.to_string()).jobs[0].workers, 1);
+}

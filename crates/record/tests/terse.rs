@@ -1,6 +1,6 @@
 //! Terse output: which lines are one run, and in which layouts they are read.
 
-use record::{Input, Run, UnifiedKinds, read_inputs};
+use record::{EstimatedLoad, Input, Run, UnifiedKinds, read_inputs};
 
 use crate::inputs::run;
 
@@ -169,6 +169,12 @@ fn shifted_fields_are_not_called_cut_off() {
 fn version_3_is_said_to_leave_out_discards() {
     let found = run(&TerseJob { kinds: &[NONE, NONE], ..JOB }.line());
     assert!(found.notes.iter().any(|note| note.text.contains("leaves out discards")), "{:?}", found.notes);
+}
+
+/// The estimated depth looked like an option of the job.
+#[test]
+fn the_load_of_terse_output_is_estimated() {
+    assert_eq!(run(&JOB.line()).jobs[0].declared.estimated, EstimatedLoad::DepthAndWorkers);
 }
 
 /// A job that wrote and then read back had the rate of both at the same time, and two workers.

@@ -8,9 +8,9 @@ use super::depth::Depth;
 use super::document::{FioDiskUtil, FioDocument, FioFigures, FioPairs, JobEntry, Transfers};
 use super::servers::{self, FioServers};
 use crate::{
-    CpuUseRecord, DataKind, Declared, DeclaredPerKind, DeclaredSizes, DirectionResult, DiskUse, JobResult,
-    KeptLatencies, LatencyShares, LatencyStats, Measured, Note, ReadError, RequestedRun, Run, SCHEMA, SampleRecord,
-    Shares, Tool, UnifiedKinds,
+    CpuUseRecord, DataKind, Declared, DeclaredPerKind, DeclaredSizes, DirectionResult, DiskUse, EstimatedLoad,
+    JobResult, KeptLatencies, LatencyShares, LatencyStats, Measured, Note, ReadError, RequestedRun, Run, SCHEMA,
+    SampleRecord, Shares, Tool, UnifiedKinds,
 };
 
 /// fio's default percentiles.
@@ -281,13 +281,15 @@ impl MergedWorkers {
     fn of(entry: &JobEntry, options: &TypedOptions<'_>, alone: bool) -> Self {
         /// Excess over a whole number, as a fraction of it, that still counts as that number.
         const JUST_ABOVE: f64 = 0.005;
+        const ROUNDING_MS: f64 = 2.0;
         /// Length to which fio truncates the name of an entry, but not the option.
         const NAME_BYTES: usize = 127;
         let clones = options.number("numjobs").unwrap_or(1).clamp(1, u64::from(u32::MAX)) as u32;
         let active_ms = entry.active_ms(options.get("verify").is_some());
         let by_time = entry.job_runtime.filter(|_| active_ms > 0).map_or(1, |sum_ms| {
-            let times = sum_ms as f64 / active_ms as f64;
-            (times - times * JUST_ABOVE).ceil().max(1.0) as u32
+            let sum_ms = sum_ms as f64;
+            let least_ms = sum_ms - (sum_ms * JUST_ABOVE).max(ROUNDING_MS);
+            (least_ms / active_ms as f64).ceil().max(1.0) as u32
         });
         let is_own_name = |name: &str| {
             *name == entry.jobname || entry.jobname.len() >= NAME_BYTES && name.starts_with(&entry.jobname)
@@ -393,6 +395,7 @@ fn without_options(entry: &JobEntry, declared: &mut Declared) -> u32 {
         rw: String::new(),
         block_sizes: DeclaredPerKind::default(),
         header_only: true,
+        estimated: EstimatedLoad::DepthAndWorkers,
         ..std::mem::take(declared)
     };
     depth.workers

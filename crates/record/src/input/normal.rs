@@ -19,8 +19,8 @@ use super::fio_lines::{is_header, is_of_result, is_result};
 use super::text::{CUT_LINE, InputText};
 use super::{InputError, json};
 use crate::{
-    DataKind, Declared, DiskUse, JobResult, LatencyShares, Mixed, Note, Quote, RequestedRun, Run, RunOutcome, SCHEMA,
-    Tool, UnifiedKinds, fio,
+    DataKind, Declared, DiskUse, EstimatedLoad, JobResult, LatencyShares, Mixed, Note, Quote, RequestedRun, Run,
+    RunOutcome, SCHEMA, Tool, UnifiedKinds, fio,
 };
 use block::NormalBlock;
 use figures::{NormalLine, REMEDY};
@@ -489,6 +489,7 @@ fn declared(job: &JobResult, header: Option<&Declared>, together: &[&NormalHeade
         kb_base: 1024,
         significant_figures: None,
         header_only: true,
+        estimated: if estimated.is_some() { EstimatedLoad::Depth } else { EstimatedLoad::None },
         ..Declared::default()
     });
     let sum = |pick: fn(&Declared) -> u32| match together.len() {

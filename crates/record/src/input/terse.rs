@@ -13,8 +13,9 @@ use std::ops::Range;
 use super::InputError;
 use super::text::{CUT_LINE, InputText, Printed, line_number, printed};
 use crate::{
-    CpuUseRecord, DataKind, Declared, DirectionResult, DiskUse, JobResult, KeptLatencies, LatencyShares, LatencyStats,
-    Measured, Note, Quote, Quoted, RequestedRun, Run, RunOutcome, SCHEMA, SampleRecord, Tool, UnifiedKinds, fio,
+    CpuUseRecord, DataKind, Declared, DirectionResult, DiskUse, EstimatedLoad, JobResult, KeptLatencies, LatencyShares,
+    LatencyStats, Measured, Note, Quote, Quoted, RequestedRun, Run, RunOutcome, SCHEMA, SampleRecord, Tool,
+    UnifiedKinds, fio,
 };
 
 /// Slots for percentiles, whether used or not.
@@ -431,6 +432,7 @@ fn declared(result: &Measured, depth: fio::Depth) -> Declared {
         kb_base: 1024,
         significant_figures: None,
         header_only: true,
+        estimated: EstimatedLoad::DepthAndWorkers,
         ..Declared::default()
     }
 }
