@@ -52,6 +52,17 @@ fn a_result_without_header_that_is_cut_off_is_read() {
     assert!(read_inputs("pasted", &rate.as_bytes()[..rate.len() - 5]).is_err(), "the line is cut");
 }
 
+/// The mark of clones on the line of the header hid the header, so that sequential writes were planned for as random.
+#[test]
+fn the_mark_of_clones_may_be_on_the_line_of_the_header() {
+    let header = announced("a", "write", "libaio", 4).replace('\n', " ...\n");
+    let text = result("a", "write", "0,10000,0,0").replace("jobs=1", "jobs=6");
+    for repeated in [header.clone(), format!("{header}{header}")] {
+        let declared = &run(&format!("{repeated}{text}")).jobs[0].declared;
+        assert_eq!((declared.rw.as_str(), declared.numjobs, declared.in_flight_possible), ("write", 6, Some(24)));
+    }
+}
+
 /// Bold figures were refused, and a header whose name alone is bold had no result.
 #[test]
 fn bold_words_of_markdown_are_read() {

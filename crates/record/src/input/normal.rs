@@ -154,10 +154,13 @@ impl NormalReader {
     fn line(&mut self, line: NormalLine<'_>) -> Result<(), InputError> {
         let text = line.text;
         if is_header(text) {
+            // The mark of clones, on its own line, may be joined to this one.
+            let alone = text.strip_suffix("...").map(str::trim_end);
+            let line = NormalLine { text: alone.unwrap_or(text), ..line };
             let header = NormalHeader { clones: true, ..header::read(line)? };
             // Old versions repeat the job behind `...`, as that of its last clone.
             if self.headers.last() != Some(&header) {
-                self.headers.push(NormalHeader { clones: false, ..header });
+                self.headers.push(NormalHeader { clones: alone.is_some(), ..header });
             }
         } else if is_result(text) {
             self.begin_block(NormalBlock::begin(line)?);
