@@ -249,17 +249,19 @@ impl DirectionResult {
         if service.count > 0 && fits { service } else { total }
     }
 
-    /// Returns the total latency, if it has percentiles and the service time has none (fio's `lat_percentiles` alone).
+    /// Returns the total latency, if it has percentiles and the service time has none (fio's `lat_percentiles` alone), or
+    /// if there is no service time (`disable_clat`).
     #[must_use]
-    pub fn total_with_percentiles(&self) -> Option<&LatencyStats> {
+    pub fn total_instead(&self) -> Option<&LatencyStats> {
         let has = |latency: &LatencyStats| !latency.buckets.is_empty() || !latency.quoted.is_empty();
-        Some(&self.latency).filter(|total| has(total) && !has(&self.service))
+        let (service, total) = (&self.service, &self.latency);
+        Some(total).filter(|_| has(total) && !has(service) || total.count > 0 && service.count == 0)
     }
 
     /// Returns the latency that has percentiles: the service time or, where only the total latency has them, that.
     #[must_use]
     pub fn with_percentiles(&self) -> &LatencyStats {
-        self.total_with_percentiles().unwrap_or(&self.service)
+        self.total_instead().unwrap_or(&self.service)
     }
 
     /// Returns the latency that [`Measured::blocks`] count: the response time under a rate, otherwise the service time

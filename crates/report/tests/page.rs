@@ -82,6 +82,19 @@ fn unknown_parameters_of_a_group_are_left_out() {
     assert!(page(&run(vec![group]), 80).contains("first-try  2 workers\n"));
 }
 
+/// A result with total latencies alone (`disable_clat`) had no table of latencies.
+#[test]
+fn total_latencies_alone_are_shown() {
+    let mut job = direct_random_read();
+    job.result.read.latency = std::mem::take(&mut job.result.read.service);
+    (job.result.read.latency.buckets, job.result.read.latency.count) = (Vec::new(), 722_944);
+    let run = run(vec![job]);
+    let shown = page(&run, 100);
+    assert!(shown.contains("  latency          1.31 ms ± 211 us "), "{shown}");
+    let table = markdown(&run, &analyse(&run));
+    assert!(table.contains("| latency | 1.31 ms | - |") && !table.contains("| service |"), "{table}");
+}
+
 /// A depth and workers that follow from the result, or from nothing, were printed as if they were asked for.
 #[test]
 fn estimates_of_the_load_are_said_or_left_out() {
