@@ -185,15 +185,36 @@ fn the_depth_of_a_group_is_not_of_one_of_its_jobs() {
     assert_eq!(run.asked[0].declared.numjobs, 1);
 }
 
-/// An engine measured completion latencies from a wrong clock, and 100,300 operations were said to be in flight.
+/// An engine measured completion latencies from a wrong clock, and 100,300 operations were said to be in flight. Their
+/// percentiles were those of the operations.
 #[test]
 fn operations_do_not_take_longer_to_complete_than_in_total() {
     let wrong = result("a", "read", "10000,0,0,0")
         .replace("clat (usec): min=50, max=900, avg=99.00", "clat (msec): min=50, max=9000, avg=5052.96");
     let run = run(&wrong);
     let result = &run.jobs[0].result;
-    assert_eq!(result.service_mean_ns(), Some(100_000.0));
+    assert_eq!((result.service_mean_ns(), result.read.service.count), (Some(100_000.0), 0));
     assert!((result.in_flight().unwrap() - 1.0).abs() < 0.01, "{:?}", result.in_flight());
+    assert!(run.notes.iter().any(|note| note.text.starts_with("`clat` is longer")), "{:?}", run.notes);
+}
+
+/// With `disable_lat`, submission times came from a wrong clock, and the job was said to wait for its submissions.
+#[test]
+fn submissions_do_not_take_longer_than_the_queue_holds() {
+    let lines = |slat: &str| format!("    slat (msec): min=1, max=2266, avg={slat}, stdev=5.00\n    clat ");
+    let text =
+        result("a", "read", "10000,0,0,0").replace("     lat (usec): min=51, max=901, avg=100.00, stdev=10.00\n", "");
+    let slat = |slat: &str| {
+        let printed = text.replace("    clat ", &lines(slat));
+        run(&format!("{}{printed}", announced("a", "randread", "libaio", 1)))
+            .jobs
+            .remove(0)
+            .result
+            .read
+            .submission
+            .count
+    };
+    assert_eq!((slat("1293.78"), slat("0.01")), (0, 10_000));
 }
 
 /// Mail programs wrap lines at 72 characters.
