@@ -326,3 +326,28 @@ fn a_runtime_that_is_rounded_up_is_no_second_worker() {
     (job["read"]["runtime"], job["job_runtime"]) = (30.into(), 31.into());
     assert_eq!(run(&document.to_string()).jobs[0].workers, 1);
 }
+
+/// The search for a steady state was read from fio's text alone, so that its JSON had no word of one that failed.
+#[test]
+fn the_search_for_a_steady_state_is_read() {
+    let mut document: serde_json::Value = serde_json::from_str(TWO_SECTIONS).unwrap();
+    document["jobs"][0]["steadystate"] = serde_json::json!({
+        "ss": "iops_slope:0.250000%", "duration": 2, "attained": 0, "criterion": "3.609707%", "max_deviation": 0.0,
+        "slope": 2206.0, "data": { "bw_mean": 2, "iops_mean": 2, "iops": [1, 3], "bw": [1, 3] }
+    });
+    let found = run(&document.to_string());
+    let steady = found.jobs[0].steady.as_ref().unwrap();
+    assert_eq!(
+        (steady.measure.as_str(), steady.is_slope, steady.is_attained, steady.limit),
+        ("iops", true, false, 0.25)
+    );
+    assert_eq!((steady.duration_ns, steady.criterion, steady.iops_mean()), (2_000_000_000, 3.609707, 2));
+    let said = "attained=no, iops slope=3.610% (limit 0.25%)";
+    assert!(found.notes.iter().any(|note| note.text.ends_with(said)), "{:?}", found.notes);
+    let line = "  steadystate  : attained=yes, bw=257MiB/s (264MB/s), iops=65.9k, bw mean dev=3.931%\n";
+    let (before, after) = SYNC_SLOW.split_once("  cpu ").unwrap();
+    let found = run(&format!("{before}{line}  cpu {after}"));
+    let steady = found.jobs[0].steady.as_ref().unwrap();
+    assert_eq!((steady.measure.as_str(), steady.is_slope, steady.is_attained), ("bw", false, true));
+    assert_eq!((steady.criterion, steady.iops_mean(), steady.bytes_per_second_mean()), (3.931, 65_900, 257 << 20));
+}

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 
 use super::depth::Depth;
-use super::document::{FioDiskUtil, FioDocument, FioFigures, FioPairs, JobEntry, Transfers};
+use super::document::{FioDiskUtil, FioDocument, FioFigures, FioPairs, FioSteady, JobEntry, Transfers};
 use super::servers::{self, FioServers};
 use crate::{
     CpuUseRecord, DataKind, Declared, DeclaredPerKind, DeclaredSizes, DirectionResult, DiskUse, EstimatedLoad,
     JobResult, KeptLatencies, LatencyShares, LatencyStats, Measured, Note, ReadError, RequestedRun, Run, SCHEMA,
-    SampleRecord, Shares, Tool, UnifiedKinds,
+    SampleRecord, Shares, SteadyRecord, Tool, UnifiedKinds,
 };
 
 /// fio's default percentiles.
@@ -75,9 +75,9 @@ fn run(document: FioDocument) -> Run {
     for (number, (mut entry, alone)) in entries.into_iter().zip(alone).enumerate() {
         let globals = TypedGlobals { globals: &globals, unknown: &unknown };
         notes.extend(take_mixed(&mut entry, &globals));
-        let (job, note) = result(number as u32, entry, alone, &globals, &servers);
+        let (job, of_job) = result(number as u32, entry, alone, &globals, &servers);
         jobs.push(job);
-        notes.extend(note);
+        notes.extend(of_job);
     }
     Run {
         schema: SCHEMA,
@@ -183,7 +183,7 @@ fn result(
     alone: bool,
     globals: &TypedGlobals<'_>,
     servers: &FioServers,
-) -> (JobResult, Option<Note>) {
+) -> (JobResult, Vec<Note>) {
     let options = globals.with(&entry.options.0);
     let merged = MergedWorkers::of(&entry, &options, alone);
     let mut workers = merged.workers;
@@ -204,7 +204,13 @@ fn result(
         }
     }
     let name = servers.job_name(&entry);
-    let note = merged.has_sections.then(|| Note { job: Some(name.clone()), text: MERGED.to_owned() });
+    let steady = entry.steadystate.as_ref().map(steady);
+    let note_of = |text: String| Note { job: Some(name.clone()), text };
+    let notes = [
+        merged.has_sections.then(|| note_of(MERGED.to_owned())),
+        steady.as_ref().map(|steady| note_of(steady.fio_note())),
+    ];
+    let notes = notes.into_iter().flatten().collect();
     let job = JobResult {
         name,
         description: entry.desc.clone(),
@@ -218,11 +224,31 @@ fn result(
         workers,
         declared,
         result: measured(&entry, workers),
+        steady,
         // Options of one of several sections would look like those of all.
         echo: if merged.has_sections { Vec::new() } else { redacted(entry.options.0) },
         ..JobResult::default()
     };
-    (job, note)
+    (job, notes)
+}
+
+fn steady(search: &FioSteady) -> SteadyRecord {
+    let (measure, limit) = search.ss.split_once(':').unwrap_or((&search.ss, ""));
+    let number = |text: &str| text.trim_end_matches('%').parse().unwrap_or(0.0);
+    SteadyRecord {
+        measure: measure.trim_end_matches("_slope").to_owned(),
+        is_slope: measure.ends_with("_slope"),
+        is_percent: limit.ends_with('%'),
+        limit: number(limit),
+        duration_ns: (search.duration * 1e9) as u64,
+        is_attained: search.attained != 0,
+        criterion: number(&search.criterion),
+        max_deviation: search.max_deviation,
+        slope: search.slope,
+        iops: search.data.iops.clone(),
+        bytes_per_second: search.data.bw.clone(),
+        latencies_ns: search.data.lat_ns.clone(),
+    }
 }
 
 /// Returns options without credentials, which fio repeats.

@@ -20,7 +20,7 @@ use super::text::{CUT_LINE, InputText};
 use super::{InputError, json};
 use crate::{
     DataKind, Declared, DiskUse, EstimatedLoad, JobResult, LatencyShares, Mixed, Note, Quote, RequestedRun, Run,
-    RunOutcome, SCHEMA, Tool, UnifiedKinds, fio,
+    RunOutcome, SCHEMA, SteadyRecord, Tool, UnifiedKinds, fio,
 };
 use block::NormalBlock;
 use figures::{NormalLine, REMEDY};
@@ -449,7 +449,7 @@ impl NormalReader {
             })
             .filter(|_| header.is_some())
         });
-        notes.extend(block.steady.take().map(|steady| format!("fio's search for a steady state says: {steady}")));
+        notes.extend(block.result.steady.as_ref().map(SteadyRecord::fio_note));
         self.notes.extend(notes.into_iter().map(|text| Note { job: Some(name.clone()), text }));
 
         let mut job = block.result;

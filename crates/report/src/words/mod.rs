@@ -40,11 +40,21 @@ pub(crate) struct SentenceContext<'a> {
     pub observed: bool,
     /// Whether it is not known how long the job ran.
     pub untimed: bool,
+    /// Whether a steady state ended the job.
+    pub steady: bool,
 }
 
 impl Default for SentenceContext<'_> {
     fn default() -> Self {
-        Self { engine: "the engine", path: "the file", unchecked: None, verify: false, observed: false, untimed: false }
+        Self {
+            engine: "the engine",
+            path: "the file",
+            unchecked: None,
+            verify: false,
+            observed: false,
+            untimed: false,
+            steady: false,
+        }
     }
 }
 
@@ -59,6 +69,7 @@ impl<'a> From<&'a JobResult> for SentenceContext<'a> {
             verify: job.declared.verify,
             observed: false,
             untimed: job.untimed,
+            steady: job.steady.as_ref().is_some_and(|steady| steady.is_attained),
         }
     }
 }
@@ -330,6 +341,9 @@ fn remedy_text(remedy: &Remedy, finding: &Finding, about: SentenceContext<'_>) -
         Remedy::RunLonger { runtime_s } if about.verify => {
             format!("Raise loops until it takes {runtime_s}s: each loop is verified.")
         }
+        Remedy::RunLonger { runtime_s } if about.steady => {
+            format!("The steady state ended it: set steadystate_duration={runtime_s}s.")
+        }
         Remedy::RunLonger { runtime_s } if about.observed => format!("Measure for {runtime_s}s."),
         Remedy::Ramp { ramp_s } if about.observed => format!("Leave out the first {ramp_s}s."),
         Remedy::RunLonger { runtime_s } => format!("Set runtime={runtime_s}s with time_based."),
@@ -511,6 +525,17 @@ mod tests {
         for word in ["do_verify", "verify=0", "verify=null", "without `verify`"] {
             assert!(!run_findings_markdown().contains(word), "{word}");
         }
+    }
+
+    /// A longer `runtime` was advised, which a steady state cuts short.
+    #[test]
+    fn a_job_that_a_steady_state_ends_is_not_given_more_time() {
+        let steady = record::SteadyRecord { is_attained: true, ..record::SteadyRecord::default() };
+        let job = JobResult { steady: Some(steady), ..JobResult::default() };
+        let (code, severity, remedy) = (Code::ShortRun, Severity::Info, Some(Remedy::RunLonger { runtime_s: 30 }));
+        let found = Finding { code, severity, subject: None, evidence: vec![], remedy, counterfactual: None };
+        let text = finding(&found, &job);
+        assert!(text.ends_with("The steady state ended it: set steadystate_duration=30s."), "{text}");
     }
 
     #[test]
