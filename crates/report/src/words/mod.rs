@@ -77,7 +77,13 @@ impl<'a> From<&'a JobResult> for SentenceContext<'a> {
 impl<'a> From<&'a Explanation> for SentenceContext<'a> {
     fn from(explanation: &'a Explanation) -> Self {
         let engine = explanation.engine.as_deref();
-        Self { engine: engine.unwrap_or(Self::default().engine), observed: engine.is_none(), ..Self::default() }
+        Self {
+            engine: engine.unwrap_or(Self::default().engine),
+            observed: engine.is_none(),
+            verify: explanation.verifies,
+            steady: explanation.ended_steady,
+            ..Self::default()
+        }
     }
 }
 
@@ -535,6 +541,10 @@ mod tests {
         let (code, severity, remedy) = (Code::ShortRun, Severity::Info, Some(Remedy::RunLonger { runtime_s: 30 }));
         let found = Finding { code, severity, subject: None, evidence: vec![], remedy, counterfactual: None };
         let text = finding(&found, &job);
+        assert!(text.ends_with("The steady state ended it: set steadystate_duration=30s."), "{text}");
+        let run = record::Run { jobs: vec![job], ..record::Run::default() };
+        let seen = analyse::Observation::of(&run, &run.jobs[0]);
+        let text = self::finding(&found, &analyse::explain_job(&run, 0, &seen, None));
         assert!(text.ends_with("The steady state ended it: set steadystate_duration=30s."), "{text}");
     }
 
