@@ -360,6 +360,8 @@ pub enum EvidenceSource {
     Sar,
     /// Figures of a claim.
     Claim,
+    /// An estimate from other figures of the output, which does not state it.
+    Estimate,
     /// Documentation of the program that the figures are of.
     Documentation,
 }

@@ -16,6 +16,12 @@ pub struct Explanation {
     /// Engine of the job, if it is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub engine: Option<String>,
+    /// Whether the job verifies.
+    #[serde(skip)]
+    pub verifies: bool,
+    /// Whether a steady state ended the job.
+    #[serde(skip)]
+    pub ended_steady: bool,
     /// Known figures.
     pub figures: Vec<Evidence>,
     /// Intervals with requests, of which the figures are, if there are others too.
@@ -54,7 +60,12 @@ pub fn explain_job(run: &Run, index: usize, seen: &Observation, expectation: Opt
         verdict::name_no_options(&mut findings);
     }
     let engine = Some(job.declared.engine.clone()).filter(|engine| !engine.is_empty());
-    Explanation { engine, ..explanation(&job.name, seen, findings, expectation) }
+    Explanation {
+        engine,
+        verifies: job.declared.verify,
+        ended_steady: job.steady.as_ref().is_some_and(|steady| steady.is_attained),
+        ..explanation(&job.name, seen, findings, expectation)
+    }
 }
 
 fn explanation(
@@ -71,6 +82,8 @@ fn explanation(
     Explanation {
         subject: subject.to_owned(),
         engine: None,
+        verifies: false,
+        ended_steady: false,
         figures: figures(seen),
         active: seen.active,
         findings,

@@ -1,13 +1,18 @@
 //! The input of the rules for runs.
 
-use crate::Observation;
 use crate::hosts;
+use crate::{EvidenceSource, Observation};
 use record::{CpuUseRecord, DataKind, Declared, JobResult, Measured, Run, SeriesRecord, TargetKind};
 use std::borrow::Cow;
 use units::requests_in_flight;
 
 /// Fraction of its time from which a CPU counts as busy.
 const BUSY: f64 = 0.9;
+
+/// Returns where the depth of a job is from.
+pub(crate) const fn depth_source(declared: &Declared) -> EvidenceSource {
+    if declared.estimated.is_none() { EvidenceSource::Job } else { EvidenceSource::Estimate }
+}
 
 /// One job of a run, with queries that several rules share.
 #[derive(Clone, Copy)]
@@ -34,6 +39,11 @@ impl<'a> Facts<'a> {
     /// Returns the operations that the options ask all workers to have in flight; `None` if that is not known.
     pub(crate) fn asked(self) -> Option<f64> {
         self.declared().in_flight_asked.map(|asked| asked as f64)
+    }
+
+    /// Returns where the depth is from.
+    pub(crate) fn depth_source(self) -> EvidenceSource {
+        depth_source(self.declared())
     }
 
     pub(crate) fn result(self) -> &'a Measured {

@@ -1,9 +1,11 @@
 //! Findings about runs, each with a run that raises it and one that does not.
 
-use analyse::{Code, Finding, Observation, Quantity, Remedy, Severity, Verdict, analyse, distrusted, explain_job};
+use analyse::{
+    Code, EvidenceSource, Finding, Observation, Quantity, Remedy, Severity, Verdict, analyse, distrusted, explain_job,
+};
 use record::{
-    DeclaredPerKind, DepthSearchRecord, DirectionResult, DiskUse, LatencyStats, ReplayRecord, Run, RunOutcome,
-    TargetKind,
+    DeclaredPerKind, DepthSearchRecord, DirectionResult, DiskUse, EstimatedLoad, LatencyStats, Quote, Quoted,
+    ReplayRecord, Run, RunOutcome, TargetKind,
 };
 
 use crate::loads;
@@ -371,6 +373,24 @@ fn options_missing_from_text_output_are_unknown() {
     run.disks[0].name = "server 1:ram".to_owned();
     assert!(finding(&run, Code::BufferedWritesUnsynced).is_some());
     assert_eq!(Observation::of(&run, &run.jobs[0]).direct, None);
+}
+
+/// A depth that was estimated by Little's law was called the job's option, and found to agree with that law.
+#[test]
+fn estimates_of_the_depth_confirm_nothing() {
+    let mut run = queue_full(32, 1_000_000);
+    run.jobs[0].quotes = vec![Quote { what: Quoted::Iops, kind: None, value: 32e3, step: 1.0, line: 1, of: None }];
+    let codes = |run: &Run| {
+        let found = explain_job(run, 0, &Observation::of(run, &run.jobs[0]), None).findings;
+        found.iter().any(|finding| finding.code == Code::LittleHolds)
+    };
+    run.jobs[0].result.read.latency = run.jobs[0].result.read.service.clone();
+    assert!(codes(&run));
+    run.jobs[0].declared.estimated = EstimatedLoad::DepthAndWorkers;
+    assert!(!codes(&run));
+    let headline = verdict(&run).headline;
+    let source = headline.evidence.iter().find(|one| one.quantity == Quantity::InFlightPossible).unwrap().source;
+    assert_eq!(source, EvidenceSource::Estimate);
 }
 
 /// Submissions that wait for the device are those of `libaio` through the page cache.

@@ -405,6 +405,9 @@ fn of_observation(name: &str, seen: &Observation) -> Derived {
     if seen.read_share.is_none() {
         lines.push("the percentage of reads is not known: without --read, 100% is assumed".to_owned());
     }
+    if seen.random.is_none() {
+        lines.push("the pattern is not known: without --pattern, random offsets are assumed".to_owned());
+    }
     if seen.since_boot {
         lines.push("these are averages since boot, not of the load: `iostat -x -y 1 30` measures it".to_owned());
     }

@@ -183,6 +183,13 @@ fn a_mix_that_is_not_known_is_said_to_be_assumed() {
     let derived = need_of("input", text.as_bytes(), (None, None), &job::EmptySource).unwrap();
     assert_eq!(derived.need.iops.map(f64::round), Some(9000.0));
     assert!(derived.lines.iter().any(|line| line.contains("percentage of reads is not known")), "{:?}", derived.lines);
+    // Without options, the pattern is not known either.
+    let text = text.replace(", \"job options\": {\"rw\": \"randrw\", \"bs\": \"4k\"}", "");
+    let derived = need_of("input", text.as_bytes(), (None, None), &job::EmptySource).unwrap();
+    for what in ["percentage of reads", "pattern"] {
+        let said = format!("the {what} is not known");
+        assert!(derived.lines.iter().any(|line| line.contains(&said)), "{:?}", derived.lines);
+    }
 }
 
 #[test]

@@ -89,6 +89,9 @@ pub struct Declared {
     /// With `header_only`, whether `direct` is known because the text also holds the command line or the job file.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub direct_told: bool,
+    /// Which of depth and number of workers are estimated from the results.
+    #[serde(default, skip_serializing_if = "EstimatedLoad::is_none")]
+    pub estimated: EstimatedLoad,
     /// Whether the program is known to refill its queue at once, so that the mean latency, where it prints none, follows
     /// from depth and rate.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -97,6 +100,28 @@ pub struct Declared {
     /// only sums over workers describe such a result.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub mixed: Vec<Mixed>,
+}
+
+/// What of a load is estimated from its results, where the output of another program does not state it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EstimatedLoad {
+    /// Nothing.
+    #[default]
+    None,
+    /// The depth.
+    Depth,
+    /// The depth and the number of workers.
+    DepthAndWorkers,
+}
+
+impl EstimatedLoad {
+    /// Reports whether nothing is estimated.
+    #[must_use]
+    #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+    pub const fn is_none(&self) -> bool {
+        matches!(self, Self::None)
+    }
 }
 
 /// Reads a depth, which is zero in older records if it is not known.
@@ -294,6 +319,7 @@ impl Declared {
             },
             header_only: false,
             direct_told: false,
+            estimated: EstimatedLoad::None,
             keeps_queue_full: false,
             mixed: Vec::new(),
         }

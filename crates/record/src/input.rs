@@ -159,8 +159,12 @@ fn read_one_host(name: &str, bytes: &[u8]) -> Result<InputResults, InputError> {
         complete.into_iter().for_each(|(line, run)| add(InputFormat::Normal, line, of_text(line, run)));
     }
     servers.finish().into_iter().for_each(|(line, run)| add(InputFormat::Normal, line, of_text(line, Ok(run))));
-    for (lines, total) in servers::with_totals(terse::runs(&text), |line| terse::is_total(text.line(line))) {
-        let run = terse::read(&text, lines.clone());
+    let (runs, reports) = terse::runs(&text);
+    for (lines, total) in servers::with_totals(runs, |line| terse::is_total(text.line(line))) {
+        let mut run = terse::read(&text, lines.clone());
+        if let (Ok(run), Some(&count)) = (&mut run, reports.get(&lines.start)) {
+            run.notes.push(json::last_of(count, lines.start));
+        }
         let complete = servers.push((lines, total), run);
         complete.into_iter().for_each(|(line, run)| add(InputFormat::Terse, line, of_text(line, run)));
     }

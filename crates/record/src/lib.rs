@@ -62,7 +62,7 @@ pub use block::{Buckets, LatencyBlock, bucket_range_ns};
 pub use claim::{Claim, Claimed, ClaimedKind};
 pub use collect::{WorkerRecord, collect};
 pub use course::{Flow, Level, SeriesSegment};
-pub use declared::{Declared, DeclaredPerKind, DeclaredSizes, KeptLatencies, Mixed, UnifiedKinds};
+pub use declared::{Declared, DeclaredPerKind, DeclaredSizes, EstimatedLoad, KeptLatencies, Mixed, UnifiedKinds};
 pub use disk_counters::{DiskCounters, KindCounters};
 pub use environment::{DeviceRecord, EnvironmentRecord, FilesystemRecord, TargetEnvironment};
 pub use etcd::EtcdSyncs;

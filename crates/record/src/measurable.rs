@@ -77,6 +77,67 @@ pub(crate) fn without_impossible_disks(run: &mut Run) {
     }
 }
 
+/// Leaves out submission and service times that the total latency cannot contain, and submission times that the queue
+/// cannot, with a note: a program may take them from a wrong clock.
+pub(crate) fn without_contradicting_latencies(run: &mut Run) {
+    /// Factor over the possible operations in flight.
+    const BEYOND: f64 = 2.0;
+    for job in &mut run.jobs {
+        let most_ns = BEYOND * possible_in_flight(job) * job.result.elapsed_ns() as f64;
+        let mut left_out: Vec<&str> = Vec::new();
+        for kind in DataKind::ALL {
+            let result = job.result.kind_mut(kind);
+            // A service time beyond the queue contradicts the depth as well, and says so.
+            let is_beyond = most_ns > 0.0 && result.submission.sum_ns() > most_ns;
+            if is_beyond || !result.fits_total(&result.submission) {
+                result.submission = LatencyStats::default();
+                left_out.push("slat");
+            }
+            if !result.fits_total(&result.service) {
+                result.service = LatencyStats::default();
+                left_out.push("clat");
+            }
+        }
+        left_out.sort_unstable();
+        left_out.dedup();
+        for name in left_out {
+            let text = format!("`{name}` is longer than the operations took in total, and left out");
+            run.notes.push(Note { job: Some(job.name.clone()), text });
+        }
+    }
+}
+
+/// Returns the operations that a job may have in flight; zero if that is not known.
+fn possible_in_flight(job: &JobResult) -> f64 {
+    let of_workers = u64::from(job.declared.iodepth_effective) * u64::from(job.workers);
+    job.declared.in_flight_possible.unwrap_or(of_workers) as f64
+}
+
+/// Gives the reads of a verification that do not fit into their own time that of the whole job, with a note: of reads
+/// between writes (`verify_backlog`), fio times only those behind the last write.
+pub(crate) fn with_possible_runtimes(run: &mut Run) {
+    /// Factor over the possible operations in flight.
+    const BEYOND: f64 = 2.0;
+    const ROUNDING_NS: u64 = 1_000_000;
+    for job in run.jobs.iter_mut().filter(|job| job.declared.verify) {
+        let possible = possible_in_flight(job);
+        let all_fit = job.result.in_flight().is_some_and(|in_flight| in_flight <= BEYOND * possible);
+        let (elapsed_ns, read) = (job.result.elapsed_ns(), &mut job.result.read);
+        let longest_ns = BEYOND * possible * (read.runtime_ns + ROUNDING_NS) as f64;
+        if !all_fit || read.runtime_ns == 0 || read.served().sum_ns() <= longest_ns {
+            continue;
+        }
+        read.runtime_ns = elapsed_ns;
+        let of_time = [Quoted::Iops, Quoted::BytesPerSecond, Quoted::RuntimeNs];
+        job.quotes.retain(|quote| quote.kind != Some(DataKind::Read) || !of_time.contains(&quote.what));
+        let text =
+            "the time of the reads does not hold them: made between the writes to verify them, they count for the \
+                    time of both"
+                .to_owned();
+        run.notes.push(Note { job: Some(job.name.clone()), text });
+    }
+}
+
 /// Leaves out latencies of a run that are longer than it ran, with a note: the clock of the generator was wrong.
 pub(crate) fn without_impossible_latencies(run: &mut Run) {
     /// Factor over the runtime: operations in flight at its end are waited for.

@@ -241,25 +241,30 @@ impl DirectionResult {
     /// Returns the service time or, without one that the total latency can contain (`disable_clat`), that.
     #[must_use]
     pub fn served(&self) -> &LatencyStats {
+        if self.service.count > 0 && self.fits_total(&self.service) { &self.service } else { &self.latency }
+    }
+
+    /// Reports whether the total latency can contain another one, as far as it is known.
+    pub(crate) fn fits_total(&self, part: &LatencyStats) -> bool {
         /// Excess that truncation to whole microseconds explains, in nanoseconds, and as a factor that of rounding.
         const CUT_NS: f64 = 1_000.0;
         const ROUNDED: f64 = 1.01;
-        let (service, total) = (&self.service, &self.latency);
-        let fits = total.mean_ns <= 0.0 || service.mean_ns <= ROUNDED * total.mean_ns + CUT_NS;
-        if service.count > 0 && fits { service } else { total }
+        self.latency.mean_ns <= 0.0 || part.mean_ns <= ROUNDED * self.latency.mean_ns + CUT_NS
     }
 
-    /// Returns the total latency, if it has percentiles and the service time has none (fio's `lat_percentiles` alone).
+    /// Returns the total latency, if it has percentiles and the service time has none (fio's `lat_percentiles` alone), or
+    /// if there is no service time (`disable_clat`).
     #[must_use]
-    pub fn total_with_percentiles(&self) -> Option<&LatencyStats> {
+    pub fn total_instead(&self) -> Option<&LatencyStats> {
         let has = |latency: &LatencyStats| !latency.buckets.is_empty() || !latency.quoted.is_empty();
-        Some(&self.latency).filter(|total| has(total) && !has(&self.service))
+        let (service, total) = (&self.service, &self.latency);
+        Some(total).filter(|_| has(total) && !has(service) || total.count > 0 && service.count == 0)
     }
 
     /// Returns the latency that has percentiles: the service time or, where only the total latency has them, that.
     #[must_use]
     pub fn with_percentiles(&self) -> &LatencyStats {
-        self.total_with_percentiles().unwrap_or(&self.service)
+        self.total_instead().unwrap_or(&self.service)
     }
 
     /// Returns the latency that [`Measured::blocks`] count: the response time under a rate, otherwise the service time

@@ -33,6 +33,19 @@ pub struct SteadyRecord {
 }
 
 impl SteadyRecord {
+    /// Returns a note on the search of fio, as its text output ends that line.
+    pub(crate) fn fio_note(&self) -> String {
+        let attained = if self.is_attained { "yes" } else { "no" };
+        let how = if self.is_slope { "slope" } else { "mean dev" };
+        let value = if self.is_slope && !self.is_percent { self.slope } else { self.criterion };
+        let percent = if self.is_percent { "%" } else { "" };
+        let limit = if self.limit > 0.0 { format!(" (limit {}{percent})", self.limit) } else { String::new() };
+        format!(
+            "fio's search for a steady state says: attained={attained}, {} {how}={value:.3}{percent}{limit}",
+            self.measure
+        )
+    }
+
     /// Returns the mean of the operations per second in the last window.
     #[must_use]
     pub fn iops_mean(&self) -> u64 {

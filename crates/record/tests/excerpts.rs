@@ -38,6 +38,39 @@ fn a_result_that_ends_behind_the_latencies_of_its_only_kind_is_read() {
     assert!(read_inputs("pasted", mixed.as_bytes()).is_err());
 }
 
+/// Refused as cut off, or left out beside another result: what is missing is not known without a header, and said.
+#[test]
+fn a_result_without_header_that_is_cut_off_is_read() {
+    let whole = result("All clients", "read", "10000,0,0,0");
+    let (latencies, _) = whole.split_once("  cpu ").unwrap();
+    let (rate, _) = whole.split_once("    clat").unwrap();
+    let read = run(latencies);
+    assert_eq!((read.jobs[0].result.iops(), read.jobs[0].result.read.latency.mean_ns), (10_000.0, 100_000.0));
+    assert!(read.notes.iter().any(|note| note.text.contains("other kinds")), "{:?}", read.notes);
+    let both = read_inputs("pasted", format!("{latencies}Again\n{rate}").as_bytes()).unwrap();
+    assert_eq!((both.parts.len(), both.unreadable.len()), (2, 0));
+    assert!(read_inputs("pasted", &rate.as_bytes()[..rate.len() - 5]).is_err(), "the line is cut");
+}
+
+/// The mark of clones on the line of the header hid the header, so that sequential writes were planned for as random.
+#[test]
+fn the_mark_of_clones_may_be_on_the_line_of_the_header() {
+    let header = announced("a", "write", "libaio", 4).replace('\n', " ...\n");
+    let text = result("a", "write", "0,10000,0,0").replace("jobs=1", "jobs=6");
+    for repeated in [header.clone(), format!("{header}{header}")] {
+        let declared = &run(&format!("{repeated}{text}")).jobs[0].declared;
+        assert_eq!((declared.rw.as_str(), declared.numjobs, declared.in_flight_possible), ("write", 6, Some(24)));
+    }
+}
+
+/// Bold figures were refused, and a header whose name alone is bold had no result.
+#[test]
+fn bold_words_of_markdown_are_read() {
+    let text = format!("{}{}", announced("**a**", "read", "libaio", 4), result("a", "read", "10000,0,0,0"));
+    let read = run(&text.replace("IOPS=10.0k", "**IOPS=10.0k**"));
+    assert_eq!((read.jobs[0].result.read.ios, read.jobs[0].declared.engine.as_str()), (10_000, "libaio"));
+}
+
 /// A result of `unified_rw_reporting` counted as reads even of a job that only writes.
 #[test]
 fn unified_results_count_as_the_only_kind_of_the_job() {
@@ -152,15 +185,36 @@ fn the_depth_of_a_group_is_not_of_one_of_its_jobs() {
     assert_eq!(run.asked[0].declared.numjobs, 1);
 }
 
-/// An engine measured completion latencies from a wrong clock, and 100,300 operations were said to be in flight.
+/// An engine measured completion latencies from a wrong clock, and 100,300 operations were said to be in flight. Their
+/// percentiles were those of the operations.
 #[test]
 fn operations_do_not_take_longer_to_complete_than_in_total() {
     let wrong = result("a", "read", "10000,0,0,0")
         .replace("clat (usec): min=50, max=900, avg=99.00", "clat (msec): min=50, max=9000, avg=5052.96");
     let run = run(&wrong);
     let result = &run.jobs[0].result;
-    assert_eq!(result.service_mean_ns(), Some(100_000.0));
+    assert_eq!((result.service_mean_ns(), result.read.service.count), (Some(100_000.0), 0));
     assert!((result.in_flight().unwrap() - 1.0).abs() < 0.01, "{:?}", result.in_flight());
+    assert!(run.notes.iter().any(|note| note.text.starts_with("`clat` is longer")), "{:?}", run.notes);
+}
+
+/// With `disable_lat`, submission times came from a wrong clock, and the job was said to wait for its submissions.
+#[test]
+fn submissions_do_not_take_longer_than_the_queue_holds() {
+    let lines = |slat: &str| format!("    slat (msec): min=1, max=2266, avg={slat}, stdev=5.00\n    clat ");
+    let text =
+        result("a", "read", "10000,0,0,0").replace("     lat (usec): min=51, max=901, avg=100.00, stdev=10.00\n", "");
+    let slat = |slat: &str| {
+        let printed = text.replace("    clat ", &lines(slat));
+        run(&format!("{}{printed}", announced("a", "randread", "libaio", 1)))
+            .jobs
+            .remove(0)
+            .result
+            .read
+            .submission
+            .count
+    };
+    assert_eq!((slat("1293.78"), slat("0.01")), (0, 10_000));
 }
 
 /// Mail programs wrap lines at 72 characters.

@@ -1,6 +1,6 @@
 //! Terse output: which lines are one run, and in which layouts they are read.
 
-use record::{Input, Run, UnifiedKinds, read_inputs};
+use record::{EstimatedLoad, Input, Run, UnifiedKinds, read_inputs};
 
 use crate::inputs::run;
 
@@ -101,13 +101,29 @@ fn groups_tell_where_runs_begin() {
     assert_eq!(jobs(&[of("r", 1, 900), of("r", 1, 800)]), [1, 1], "these were selected out of others");
 }
 
-/// With `--status-interval`, the last reports have equal counts of devices.
+/// With `--status-interval`, the last reports have equal counts of devices. Each report was a run.
 #[test]
 fn later_reports_are_no_clones() {
     let report = |kinds, context_switches| TerseJob { kinds, context_switches, ..JOB };
     let (first, last): (&[_], &[_]) = (&[(3000, 250, 3000), NONE], &[(4000, 250, 4000), NONE]);
     let lines = [report(first, 900), report(first, 800), report(last, 1000), report(last, 990)];
-    assert_eq!(jobs(&lines), [2, 2]);
+    assert_eq!(jobs(&lines), [2]);
+    let found = runs(&lines).remove(0);
+    assert!(found.notes.iter().any(|note| note.text.starts_with("of 2 accounts")), "{:?}", found.notes);
+}
+
+/// Each report was a run.
+#[test]
+fn reports_at_equal_intervals_are_on_one_run() {
+    let at = |kinds, context_switches| TerseJob { kinds, context_switches, devices: "", ..JOB };
+    let lines = [
+        at(&[(900, 250, 900), NONE], 300),
+        at(&[(1900, 250, 1900), NONE], 400),
+        at(&[(2900, 250, 2900), NONE], 500),
+        at(&[(3000, 250, 3000), NONE], 600),
+    ];
+    assert_eq!(runs(&lines).iter().map(|run| run.jobs[0].result.read.bytes >> 10).collect::<Vec<_>>(), [3000]);
+    assert_eq!(jobs(&lines[..3]), [1, 1, 1], "these may be runs of different lengths");
 }
 
 /// Refused as cut off.
@@ -153,4 +169,24 @@ fn shifted_fields_are_not_called_cut_off() {
 fn version_3_is_said_to_leave_out_discards() {
     let found = run(&TerseJob { kinds: &[NONE, NONE], ..JOB }.line());
     assert!(found.notes.iter().any(|note| note.text.contains("leaves out discards")), "{:?}", found.notes);
+}
+
+/// The estimated depth looked like an option of the job.
+#[test]
+fn the_load_of_terse_output_is_estimated() {
+    assert_eq!(run(&JOB.line()).jobs[0].declared.estimated, EstimatedLoad::DepthAndWorkers);
+}
+
+/// A job that wrote and then read back had the rate of both at the same time, and two workers.
+#[test]
+fn reading_back_after_writing_takes_the_time_of_both() {
+    let kinds = &[(4000, 500, 2000), (4000, 250, 4000)];
+    let found = run(&TerseJob { kinds, ..JOB }.line());
+    let job = &found.jobs[0];
+    assert_eq!((job.result.elapsed_ns(), job.workers, job.declared.verify), (6_000_000_000, 1, true));
+    assert!((job.result.iops() - 2000.0 / 6.0).abs() < 1.0, "{}", job.result.iops());
+    assert!(found.notes.iter().any(|note| note.text.contains("reading back")), "{:?}", found.notes);
+    // A mix reads for as long as it writes.
+    let mixed = run(&TerseJob { kinds: &[READS, READS], ..JOB }.line());
+    assert_eq!(mixed.jobs[0].result.elapsed_ns(), 4_000_000_000);
 }

@@ -215,6 +215,7 @@ pub(crate) const fn source_name(source: EvidenceSource) -> &'static str {
         EvidenceSource::Iostat => "iostat",
         EvidenceSource::Sar => "sar",
         EvidenceSource::Claim => "claimed",
+        EvidenceSource::Estimate => "estimated",
         EvidenceSource::Documentation => "its documentation",
     }
 }

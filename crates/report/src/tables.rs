@@ -105,8 +105,11 @@ pub fn markdown(run: &Run, verdicts: &[Verdict]) -> String {
     );
     for row in rows(run) {
         let result = &row.2;
-        markdown_row(&mut out, &row, "service", &result.service);
-        if let Some(total) = result.total_with_percentiles() {
+        let total = result.total_instead();
+        if total.is_none() || result.service.count > 0 {
+            markdown_row(&mut out, &row, "service", &result.service);
+        }
+        if let Some(total) = total {
             markdown_row(&mut out, &row, "latency", total);
         }
         if result.response.count > 0 {

@@ -2,8 +2,8 @@
 
 use analyse::analyse;
 use record::{
-    CpuUseRecord, Declared, DeclaredPerKind, DeclaredSizes, DirectionResult, DiskUse, HostRecord, JobResult,
-    LatencyStats, Measured, Note, Run, RunOutcome, SCHEMA, Tool, from_json,
+    CpuUseRecord, Declared, DeclaredPerKind, DeclaredSizes, DirectionResult, DiskUse, EstimatedLoad, HostRecord,
+    JobResult, LatencyStats, Measured, Note, Run, RunOutcome, SCHEMA, Tool, from_json,
 };
 use report::{ResultDocument, ResultFormat, SheetStyle, csv, json, markdown, open_metrics, text};
 
@@ -80,6 +80,37 @@ fn unknown_parameters_of_a_group_are_left_out() {
     let mut group = JobResult { workers: 2, ..direct_random_read() };
     group.declared = Declared::default();
     assert!(page(&run(vec![group]), 80).contains("first-try  2 workers\n"));
+}
+
+/// A result with total latencies alone (`disable_clat`) had no table of latencies.
+#[test]
+fn total_latencies_alone_are_shown() {
+    let mut job = direct_random_read();
+    job.result.read.latency = std::mem::take(&mut job.result.read.service);
+    (job.result.read.latency.buckets, job.result.read.latency.count) = (Vec::new(), 722_944);
+    let run = run(vec![job]);
+    let shown = page(&run, 100);
+    assert!(shown.contains("  latency          1.31 ms ± 211 us "), "{shown}");
+    let table = markdown(&run, &analyse(&run));
+    assert!(table.contains("| latency | 1.31 ms | - |") && !table.contains("| service |"), "{table}");
+}
+
+/// A depth and workers that follow from the result, or from nothing, were printed as if they were asked for.
+#[test]
+fn estimates_of_the_load_are_said_or_left_out() {
+    let mut job = JobResult { workers: 2, ..direct_random_read() };
+    (job.declared.estimated, job.declared.in_flight_asked) = (EstimatedLoad::DepthAndWorkers, Some(64));
+    let shown = page(&run(vec![job.clone()]), 100);
+    assert!(
+        shown.contains("depth 32, 2 workers (estimated), direct") && shown.contains(" of 64 (estimated)"),
+        "{shown}"
+    );
+    job.declared.estimated = EstimatedLoad::Depth;
+    assert!(page(&run(vec![job.clone()]), 100).contains("depth 32 (estimated), 2 workers, direct"));
+    job.declared.estimated = EstimatedLoad::DepthAndWorkers;
+    (job.declared.in_flight_asked, job.declared.in_flight_possible) = (None, None);
+    let shown = page(&run(vec![job]), 100);
+    assert!(!shown.contains("depth 32") && !shown.contains("workers"), "{shown}");
 }
 
 #[test]

@@ -33,7 +33,9 @@ const UNIT_FACTORS: [f64; 3] = [1.048_576, 1.024, 1.073_741_824];
 pub(super) fn little(seen: &Observation) -> Option<Finding> {
     let (implied, depth, iops) = (seen.implied_in_flight()?, seen.depth?, seen.iops?);
     let is_made = |known: KnownFigure| known.source == EvidenceSource::LittlesLaw;
-    if is_of_device(iops) || is_made(iops) || seen.latency_ns.is_some_and(is_made) {
+    // A depth that is estimated from these figures agrees with them.
+    let is_estimated = depth.source == EvidenceSource::Estimate;
+    if is_estimated || is_of_device(iops) || is_made(iops) || seen.latency_ns.is_some_and(is_made) {
         return None;
     }
     let claimed = depth.source == EvidenceSource::Claim;

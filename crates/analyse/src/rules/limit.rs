@@ -27,8 +27,8 @@ pub(crate) fn engine_not_asynchronous(facts: Facts<'_>) -> Option<Finding> {
         return waits_at_submission(facts);
     }
     let finding = Finding::new(Code::EngineNotAsynchronous, Severity::Warning)
-        .with(Quantity::InFlightAsked, facts.asked(), EvidenceSource::Job)
-        .with(Quantity::InFlightPossible, facts.possible(), EvidenceSource::Job)
+        .with(Quantity::InFlightAsked, facts.asked(), facts.depth_source())
+        .with(Quantity::InFlightPossible, facts.possible(), facts.depth_source())
         .remedy(Remedy::QueueingEngine { iodepth: declared.iodepth.into() });
     Some(finding)
 }
@@ -56,7 +56,7 @@ fn waits_at_submission(facts: Facts<'_>) -> Option<Finding> {
             None => Some(Remedy::DirectUnlessGiven),
         };
         Finding::new(Code::EngineNotAsynchronous, Severity::Warning)
-            .with(Quantity::InFlightAsked, facts.asked(), EvidenceSource::Job)
+            .with(Quantity::InFlightAsked, facts.asked(), facts.depth_source())
             .with(Quantity::SubmissionShare, fraction, EvidenceSource::Counters)
             .remedy(remedy)
     })
@@ -99,7 +99,7 @@ pub(crate) fn limit(facts: Facts<'_>) -> Finding {
     };
     if facts.run.model.is_none() && in_flight > BEYOND * possible {
         let finding = Finding::new(Code::LimitUnknown, Severity::Info);
-        return finding.with(Quantity::InFlightPossible, possible, EvidenceSource::Job);
+        return finding.with(Quantity::InFlightPossible, possible, facts.depth_source());
     }
     if let Some(search) = facts.job.depth_search.filter(|search| facts.run.model.is_none() && search.target_ns > 0) {
         return little(facts, target(&search));
@@ -169,8 +169,8 @@ fn submitting(facts: Facts<'_>) -> Option<Finding> {
         let remedy = facts.more_workers().map(|numjobs| Remedy::AddWorkers { numjobs });
         full(facts)
             .remedy(remedy)
-            .with(Quantity::InFlightAsked, facts.asked(), EvidenceSource::Job)
-            .with(Quantity::InFlightPossible, possible, EvidenceSource::Job)
+            .with(Quantity::InFlightAsked, facts.asked(), facts.depth_source())
+            .with(Quantity::InFlightPossible, possible, facts.depth_source())
             .with(Quantity::InFlightAchieved, in_flight, EvidenceSource::LittlesLaw)
             .with(Quantity::Iops, result.iops(), EvidenceSource::Counters)
             .with(Quantity::ServiceMean, sum_ns / count as f64, EvidenceSource::Counters)
@@ -181,8 +181,8 @@ fn submitting(facts: Facts<'_>) -> Option<Finding> {
 fn little(facts: Facts<'_>, finding: Finding) -> Finding {
     let result = facts.result();
     finding
-        .with(Quantity::InFlightAsked, facts.asked(), EvidenceSource::Job)
-        .with(Quantity::InFlightPossible, facts.possible(), EvidenceSource::Job)
+        .with(Quantity::InFlightAsked, facts.asked(), facts.depth_source())
+        .with(Quantity::InFlightPossible, facts.possible(), facts.depth_source())
         .with(Quantity::InFlightAchieved, result.in_flight(), EvidenceSource::LittlesLaw)
         .with(Quantity::Iops, result.iops(), EvidenceSource::Counters)
         .with(Quantity::ServiceMean, result.service_mean_ns(), EvidenceSource::Counters)

@@ -72,7 +72,7 @@ pub(super) fn rate(facts: Facts<'_>) -> Option<Finding> {
         Some(needed) if missed && possible.is_some_and(|possible| needed > possible) && facts.job.replay.is_none() => {
             Finding::new(Code::QueueTooShallow, Severity::Warning)
                 .with(Quantity::InFlightNeeded, needed, EvidenceSource::LittlesLaw)
-                .with(Quantity::InFlightPossible, possible, EvidenceSource::Job)
+                .with(Quantity::InFlightPossible, possible, facts.depth_source())
                 // Twice the mean, because arrivals bunch up and slow operations occupy slots.
                 .remedy(deeper(facts, facts.per_worker(2.0 * needed)))
         }

@@ -108,6 +108,7 @@ pub(super) struct JobEntry {
     pub(super) latency_window: u64,
     pub(super) latency_percentile: f64,
     pub(super) desc: Option<String>,
+    pub(super) steadystate: Option<FioSteady>,
 }
 
 #[derive(Default, Deserialize)]
@@ -179,6 +180,31 @@ impl Transfers {
 
 fn either<'a>(of_ns: &'a FioFigures, of_us: Option<&'a FioFigures>) -> (&'a FioFigures, u64) {
     of_us.map_or((of_ns, 1), |figures| (figures, 1000))
+}
+
+/// The search for a steady state.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub(super) struct FioSteady {
+    /// Measure and limit, `iops_slope:0.3%`.
+    pub(super) ss: String,
+    /// Length of the window in seconds.
+    pub(super) duration: f64,
+    pub(super) attained: u8,
+    /// What is compared with the limit, `0.25%`.
+    pub(super) criterion: String,
+    pub(super) max_deviation: f64,
+    pub(super) slope: f64,
+    pub(super) data: FioSteadyData,
+}
+
+/// The last window.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub(super) struct FioSteadyData {
+    pub(super) iops: Vec<f64>,
+    pub(super) bw: Vec<f64>,
+    pub(super) lat_ns: Vec<f64>,
 }
 
 #[derive(Default, Deserialize)]

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 
 use super::depth::Depth;
-use super::document::{FioDiskUtil, FioDocument, FioFigures, FioPairs, JobEntry, Transfers};
+use super::document::{FioDiskUtil, FioDocument, FioFigures, FioPairs, FioSteady, JobEntry, Transfers};
 use super::servers::{self, FioServers};
 use crate::{
     CpuUseRecord, DataKind, Declared, DeclaredPerKind, DeclaredSizes, DepthSearchRecord, DirectionResult, DiskUse,
-    JobResult, KeptLatencies, LatencyShares, LatencyStats, Measured, Note, ReadError, RequestedRun, Run, SCHEMA,
-    SampleRecord, Shares, Tool, UnifiedKinds,
+    EstimatedLoad, JobResult, KeptLatencies, LatencyShares, LatencyStats, Measured, Note, ReadError, RequestedRun, Run,
+    SCHEMA, SampleRecord, Shares, SteadyRecord, Tool, UnifiedKinds,
 };
 
 /// fio's default percentiles.
@@ -75,9 +75,9 @@ fn run(document: FioDocument) -> Run {
     for (number, (mut entry, alone)) in entries.into_iter().zip(alone).enumerate() {
         let globals = TypedGlobals { globals: &globals, unknown: &unknown };
         notes.extend(take_mixed(&mut entry, &globals));
-        let (job, note) = result(number as u32, entry, alone, &globals, &servers);
+        let (job, of_job) = result(number as u32, entry, alone, &globals, &servers);
         jobs.push(job);
-        notes.extend(note);
+        notes.extend(of_job);
     }
     Run {
         schema: SCHEMA,
@@ -168,7 +168,8 @@ impl<'a> TypedGlobals<'a> {
 const MERGED: &str = "several sections are merged here (`group_reporting`), and fio prints the options of the last one \
                       only: its depth and block size are not those of all";
 
-/// Reports of each entry whether it is the only one of its group on its server.
+/// Reports of each entry whether it is the only one of its group on its server. Several of one job are its clones, or of
+/// several clients.
 fn alone(entries: &[JobEntry]) -> Vec<bool> {
     let of = |entry: &JobEntry| (entry.groupid, entry.hostname.clone(), entry.port, entry.rank);
     let mut counts: BTreeMap<_, u32> = BTreeMap::new();
@@ -182,7 +183,7 @@ fn result(
     alone: bool,
     globals: &TypedGlobals<'_>,
     servers: &FioServers,
-) -> (JobResult, Option<Note>) {
+) -> (JobResult, Vec<Note>) {
     let options = globals.with(&entry.options.0);
     let merged = MergedWorkers::of(&entry, &options, alone);
     let mut workers = merged.workers;
@@ -203,7 +204,13 @@ fn result(
         }
     }
     let name = servers.job_name(&entry);
-    let note = merged.has_sections.then(|| Note { job: Some(name.clone()), text: MERGED.to_owned() });
+    let steady = entry.steadystate.as_ref().map(steady);
+    let note_of = |text: String| Note { job: Some(name.clone()), text };
+    let notes = [
+        merged.has_sections.then(|| note_of(MERGED.to_owned())),
+        steady.as_ref().map(|steady| note_of(steady.fio_note())),
+    ];
+    let notes = notes.into_iter().flatten().collect();
     let job = JobResult {
         name,
         description: entry.desc.clone(),
@@ -225,11 +232,31 @@ fn result(
             ..DepthSearchRecord::default()
         }),
         result: measured(&entry, workers),
+        steady,
         // Options of one of several sections would look like those of all.
         echo: if merged.has_sections { Vec::new() } else { redacted(entry.options.0) },
         ..JobResult::default()
     };
-    (job, note)
+    (job, notes)
+}
+
+fn steady(search: &FioSteady) -> SteadyRecord {
+    let (measure, limit) = search.ss.split_once(':').unwrap_or((&search.ss, ""));
+    let number = |text: &str| text.trim_end_matches('%').parse().unwrap_or(0.0);
+    SteadyRecord {
+        measure: measure.trim_end_matches("_slope").to_owned(),
+        is_slope: measure.ends_with("_slope"),
+        is_percent: limit.ends_with('%'),
+        limit: number(limit),
+        duration_ns: (search.duration * 1e9) as u64,
+        is_attained: search.attained != 0,
+        criterion: number(&search.criterion),
+        max_deviation: search.max_deviation,
+        slope: search.slope,
+        iops: search.data.iops.clone(),
+        bytes_per_second: search.data.bw.clone(),
+        latencies_ns: search.data.lat_ns.clone(),
+    }
 }
 
 /// Returns options without credentials, which fio repeats.
@@ -288,15 +315,23 @@ impl MergedWorkers {
     fn of(entry: &JobEntry, options: &TypedOptions<'_>, alone: bool) -> Self {
         /// Excess over a whole number, as a fraction of it, that still counts as that number.
         const JUST_ABOVE: f64 = 0.005;
+        const ROUNDING_MS: f64 = 2.0;
+        /// Length to which fio truncates the name of an entry, but not the option.
+        const NAME_BYTES: usize = 127;
         let clones = options.number("numjobs").unwrap_or(1).clamp(1, u64::from(u32::MAX)) as u32;
         let active_ms = entry.active_ms(options.get("verify").is_some());
         let by_time = entry.job_runtime.filter(|_| active_ms > 0).map_or(1, |sum_ms| {
-            let times = sum_ms as f64 / active_ms as f64;
-            (times - times * JUST_ABOVE).ceil().max(1.0) as u32
+            let sum_ms = sum_ms as f64;
+            let least_ms = sum_ms - (sum_ms * JUST_ABOVE).max(ROUNDING_MS);
+            (least_ms / active_ms as f64).ceil().max(1.0) as u32
         });
-        let is_of_others = options.own.iter().any(|(key, name)| key == "name" && *name != entry.jobname)
-            || entry.has_other_kinds(options);
-        let merged = alone && (options.flag("group_reporting", false) || by_time > 1 || clones > 1 || is_of_others);
+        let is_own_name = |name: &str| {
+            *name == entry.jobname || entry.jobname.len() >= NAME_BYTES && name.starts_with(&entry.jobname)
+        };
+        let is_of_others =
+            options.own.iter().any(|(key, name)| key == "name" && !is_own_name(name)) || entry.has_other_kinds(options);
+        let is_one = alone && (options.flag("group_reporting", false) || clones > 1 || is_of_others);
+        let merged = by_time > 1 || is_one;
         match merged {
             true => Self {
                 workers: clones.max(by_time),
@@ -394,6 +429,7 @@ fn without_options(entry: &JobEntry, declared: &mut Declared) -> u32 {
         rw: String::new(),
         block_sizes: DeclaredPerKind::default(),
         header_only: true,
+        estimated: EstimatedLoad::DepthAndWorkers,
         ..std::mem::take(declared)
     };
     depth.workers

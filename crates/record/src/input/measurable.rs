@@ -3,7 +3,8 @@
 use super::text::InputText;
 use super::{Input, InputError, Iostat};
 use crate::measurable::{
-    BUSY_PERCENT_MAX, MOST, is_beyond_measure, without_impossible_disks, without_impossible_latencies,
+    BUSY_PERCENT_MAX, MOST, is_beyond_measure, with_possible_runtimes, without_contradicting_latencies,
+    without_impossible_disks, without_impossible_latencies,
 };
 
 /// Returns an input whose counts and times, and their sums, are within measurement; otherwise an error at a line. Counters
@@ -13,6 +14,8 @@ pub(super) fn measurable(text: &InputText, line: usize, mut input: Input, remedy
         Input::Run(run) => {
             without_impossible_disks(run);
             without_impossible_latencies(run);
+            without_contradicting_latencies(run);
+            with_possible_runtimes(run);
             is_beyond_measure(run)
         }
         Input::Iostat(iostat) => {

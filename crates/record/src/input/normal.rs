@@ -19,8 +19,8 @@ use super::fio_lines::{is_header, is_of_result, is_result};
 use super::text::{CUT_LINE, InputText};
 use super::{InputError, json};
 use crate::{
-    DataKind, Declared, DiskUse, JobResult, LatencyShares, Mixed, Note, Quote, RequestedRun, Run, RunOutcome, SCHEMA,
-    Tool, UnifiedKinds, fio,
+    DataKind, Declared, DiskUse, EstimatedLoad, JobResult, LatencyShares, Mixed, Note, Quote, RequestedRun, Run,
+    RunOutcome, SCHEMA, SteadyRecord, Tool, UnifiedKinds, fio,
 };
 use block::NormalBlock;
 use figures::{NormalLine, REMEDY};
@@ -154,10 +154,13 @@ impl NormalReader {
     fn line(&mut self, line: NormalLine<'_>) -> Result<(), InputError> {
         let text = line.text;
         if is_header(text) {
+            // The mark of clones, on its own line, may be joined to this one.
+            let alone = text.strip_suffix("...").map(str::trim_end);
+            let line = NormalLine { text: alone.unwrap_or(text), ..line };
             let header = NormalHeader { clones: true, ..header::read(line)? };
             // Old versions repeat the job behind `...`, as that of its last clone.
             if self.headers.last() != Some(&header) {
-                self.headers.push(NormalHeader { clones: false, ..header });
+                self.headers.push(NormalHeader { clones: alone.is_some(), ..header });
             }
         } else if is_result(text) {
             self.begin_block(NormalBlock::begin(line)?);
@@ -245,8 +248,12 @@ impl NormalReader {
         self.blocks.last().filter(|last| ends_here && !last.is_counted())
     }
 
-    /// Reports whether a result has the rate and latencies of all kinds of its job, although the text ends within it.
+    /// Reports whether a result has the rate and latencies of all kinds of its job, although the text ends within it, or at
+    /// least a rate if no header says which kinds there are.
     fn has_all_kinds(&self, block: &NormalBlock) -> bool {
+        if self.headers.is_empty() {
+            return block.has_transfers();
+        }
         let is_own = |header: &&NormalHeader| header.group == block.result.group;
         let kinds = self.headers.iter().filter(is_own).map(|header| fio::only_kind(&header.declared.rw));
         let has = |kind| {
@@ -287,7 +294,10 @@ impl NormalReader {
                 let text = "the last report is cut off: the one before it was read".to_owned();
                 self.notes.push(Note { job: None, text });
             } else if is_whole {
-                let text = format!("the result of `{cut}` is cut off behind its latencies");
+                let text = match self.headers.is_empty() {
+                    true => format!("the result of `{cut}` is cut off: other kinds of operations may be missing"),
+                    false => format!("the result of `{cut}` is cut off behind its latencies"),
+                };
                 self.notes.push(Note { job: None, text });
             } else if self.blocks.len() == 1 {
                 return cut_off(&format!("the output is cut off within the result of `{cut}`"), REMEDY);
@@ -439,7 +449,7 @@ impl NormalReader {
             })
             .filter(|_| header.is_some())
         });
-        notes.extend(block.steady.take().map(|steady| format!("fio's search for a steady state says: {steady}")));
+        notes.extend(block.result.steady.as_ref().map(SteadyRecord::fio_note));
         self.notes.extend(notes.into_iter().map(|text| Note { job: Some(name.clone()), text }));
 
         let mut job = block.result;
@@ -482,6 +492,7 @@ fn declared(job: &JobResult, header: Option<&Declared>, together: &[&NormalHeade
         kb_base: 1024,
         significant_figures: None,
         header_only: true,
+        estimated: if estimated.is_some() { EstimatedLoad::Depth } else { EstimatedLoad::None },
         ..Declared::default()
     });
     let sum = |pick: fn(&Declared) -> u32| match together.len() {

@@ -7,13 +7,15 @@
 
 mod runs;
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use super::InputError;
 use super::text::{CUT_LINE, InputText, Printed, line_number, printed};
 use crate::{
-    CpuUseRecord, DataKind, Declared, DirectionResult, DiskUse, JobResult, KeptLatencies, LatencyShares, LatencyStats,
-    Measured, Note, Quote, Quoted, RequestedRun, Run, RunOutcome, SCHEMA, SampleRecord, Tool, UnifiedKinds, fio,
+    CpuUseRecord, DataKind, Declared, DirectionResult, DiskUse, EstimatedLoad, JobResult, KeptLatencies, LatencyShares,
+    LatencyStats, Measured, Note, Quote, Quoted, RequestedRun, Run, RunOutcome, SCHEMA, SampleRecord, Tool,
+    UnifiedKinds, fio,
 };
 
 /// Slots for percentiles, whether used or not.
@@ -98,8 +100,8 @@ fn fields(line: &str) -> Vec<&str> {
     line.trim_end_matches('`').split(';').collect()
 }
 
-/// Returns the lines of each run.
-pub(super) fn runs(text: &InputText) -> Vec<Range<usize>> {
+/// Returns the lines of the last report on each run, and how many reports there are on those of several, by first line.
+pub(super) fn runs(text: &InputText) -> (Vec<Range<usize>>, BTreeMap<usize, usize>) {
     runs::of(text)
 }
 
@@ -145,6 +147,9 @@ pub(super) fn read(text: &InputText, lines: Range<usize>) -> Result<Run, InputEr
 
 const NOTE: &str =
     "terse output names no depth, block size or number of jobs: they are estimated from its other figures";
+
+const READS_BACK: &str =
+    "as many bytes were read as written, but in another time: taken for reading back (`verify`) after writing";
 
 /// Note on a line of a version that prints reads and writes only, which has neither.
 const NO_DISCARDS: &str = "version 3 of terse output leaves out discards (`--terse-version=4` prints them)";
@@ -224,7 +229,12 @@ impl<'a> TerseFields<'a> {
         let result = &mut job.result;
         result.quoted_shares = Some(shares);
         result.depth = fio::shares_of(depths.into_iter());
-        let wall_ns = result.kinds().map(|(_, kind)| kind.runtime_ns).max().unwrap_or(0);
+        let reads_back = !self.layout.is_unified() && reads_back(result);
+        let runtimes_ns = result.kinds().map(|(_, kind)| kind.runtime_ns);
+        let wall_ns = if reads_back { runtimes_ns.sum() } else { runtimes_ns.max().unwrap_or(0) };
+        if reads_back {
+            run.notes.push(Note { job: Some(job.name.clone()), text: READS_BACK.to_owned() });
+        }
         (result.runtime_ns, result.workers) = (wall_ns, 1);
         let depth = fio::Depth::of(&depths, result, None);
         job.workers = depth.workers;
@@ -233,7 +243,7 @@ impl<'a> TerseFields<'a> {
         let ns = |percent: f64| (percent / 100.0 * result.runtime_ns as f64).round() as u64;
         result.cpu =
             CpuUseRecord { user_ns: ns(cpu[0]), system_ns: ns(cpu[1]), context_switches, major_faults, minor_faults };
-        job.declared = declared(&job.result, depth);
+        job.declared = Declared { verify: reads_back, ..declared(&job.result, depth) };
         if self.layout.is_unified() {
             job.declared.unified = UnifiedKinds::Mixed;
         }
@@ -380,6 +390,15 @@ fn operations(bytes: u64, (iops, middle): (f64, f64), runtime_ms: u64) -> u64 {
     if smallest == largest && smallest > 0 { (bytes + 1023) / (smallest * SECTOR) } else { estimate }
 }
 
+/// Reports whether reads followed writes to verify them: a job that does both at the same time reads for as long as it
+/// writes, and not exactly as many bytes.
+fn reads_back(result: &Measured) -> bool {
+    /// Operations of which a mix hardly has as many of both kinds.
+    const MANY: u64 = 100;
+    let (read, write) = (&result.read, &result.write);
+    read.bytes == write.bytes && read.runtime_ns != write.runtime_ns && read.ios.min(write.ios) >= MANY
+}
+
 /// Parses a number and nothing else; versions before 2.1 printed `-nan` for empty means.
 fn number(field: &str) -> Option<f64> {
     if field.trim_start_matches('-') == "nan" {
@@ -413,6 +432,7 @@ fn declared(result: &Measured, depth: fio::Depth) -> Declared {
         kb_base: 1024,
         significant_figures: None,
         header_only: true,
+        estimated: EstimatedLoad::DepthAndWorkers,
         ..Declared::default()
     }
 }

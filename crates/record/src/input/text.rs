@@ -174,24 +174,46 @@ fn decoded(bytes: &[u8]) -> Cow<'_, str> {
     }
 }
 
-/// Decodes a text that a mail encodes as quoted-printable: `=3D` for `=`, and `=` at the end of a line that goes on.
+/// Decodes the texts that mails encode as quoted-printable: `=3D` for `=`, and `=` at the end of a line that goes on.
+/// Without headers, which say which texts are, all of it must be.
 fn quoted_printable(bytes: &[u8]) -> Option<Vec<u8>> {
-    let hex = |at: usize| char::from(*bytes.get(at)?).to_digit(16);
+    const HEADER: &[u8] = b"content-transfer-encoding:";
+    let lines = || bytes.split_inclusive(|&byte| byte == b'\n');
+    let encoding = |line: &[u8]| {
+        let (name, value) = line.split_at_checked(HEADER.len())?;
+        name.eq_ignore_ascii_case(HEADER).then(|| value.trim_ascii().eq_ignore_ascii_case(b"quoted-printable"))
+    };
+    let has_headers = lines().filter_map(encoding).any(|is_quoted| is_quoted);
+    // Whether this text is encoded, and the one behind these headers.
+    let (mut is_encoded, mut next) = (!has_headers, None);
     let (mut decoded, mut goes_on) = (Vec::with_capacity(bytes.len()), false);
-    let mut at = 0;
-    while let Some(&byte) = bytes.get(at) {
-        at += 1;
-        if byte != b'=' {
-            decoded.push(byte);
-        } else if bytes[at..].starts_with(b"\n") || bytes[at..].starts_with(b"\r\n") {
-            at += if bytes[at] == b'\n' { 1 } else { 2 };
-            goes_on = true;
-        } else {
-            decoded.push(u8::try_from(hex(at)? * 16 + hex(at + 1)?).ok()?);
-            at += 2;
+    for line in lines() {
+        let text = line.trim_ascii_end();
+        if has_headers {
+            // The next mail of several.
+            let begins_mail = text.starts_with(b"From ") && text.last().is_some_and(u8::is_ascii_digit);
+            next = encoding(line).or(next);
+            is_encoded = if text.is_empty() { next.take().unwrap_or(is_encoded) } else { is_encoded && next.is_none() };
+            is_encoded &= !begins_mail;
+        }
+        if !is_encoded {
+            decoded.extend_from_slice(line);
+            continue;
+        }
+        let continued = text.strip_suffix(b"=").filter(|_| text.len() < line.len());
+        goes_on |= continued.is_some();
+        let mut rest = continued.unwrap_or(line);
+        while let Some((&byte, behind)) = rest.split_first() {
+            let hex = |at: usize| char::from(*behind.get(at)?).to_digit(16);
+            let coded = if byte == b'=' { hex(0).zip(hex(1)) } else { None };
+            if byte == b'=' && coded.is_none() && !has_headers {
+                return None;
+            }
+            decoded.push(coded.map_or(byte, |(high, low)| (high * 16 + low) as u8));
+            rest = &behind[if coded.is_some() { 2 } else { 0 }..];
         }
     }
-    goes_on.then_some(decoded)
+    (goes_on || has_headers).then_some(decoded)
 }
 
 /// Reports whether a line says that an author left out the rest: `...`, `[...]`, `<snip>`. No program prints it, so that it
@@ -218,11 +240,21 @@ fn shown(line: &str) -> String {
     if line.trim_start().starts_with("```") {
         return String::new();
     }
+    let plain = without_bold(line);
+    let line = plain.as_deref().unwrap_or(line);
     if line.contains(|c| PASTED.iter().any(|(pasted, _)| *pasted == c)) {
         let typed = |c: char| PASTED.iter().find(|(pasted, _)| *pasted == c).map_or(Some(c), |(_, typed)| *typed);
         return without_colours(&line.chars().filter_map(typed).collect::<String>());
     }
     without_colours(line)
+}
+
+/// Returns a line of figures without the asterisks of bold words, as in Markdown: `**IOPS=4737k**`.
+fn without_bold(line: &str) -> Option<String> {
+    let parts: Vec<&str> = line.split("**").collect();
+    let is_word = |part: &&str| !part.is_empty() && part.trim() == *part && !part.contains('*');
+    let is_bold = parts.len() > 1 && parts.len() % 2 == 1 && parts.iter().skip(1).step_by(2).all(is_word);
+    (is_bold && line.contains('=') && !line.contains('"')).then(|| parts.concat())
 }
 
 /// Characters that web pages and word processors put in place of others.
@@ -351,6 +383,10 @@ mod tests {
         assert_eq!(shown("Jobs: 1 (f=1): [r(1)][100.0%][eta 00m:00s]a: (groupid=0"), "a: (groupid=0");
         assert_eq!(shown("^C  read:\u{a0}IOPS=64"), "  read: IOPS=64");
         assert_eq!(shown("```json"), "");
+        assert_eq!(shown("  read: **IOPS=4737k**, **BW=1**"), "  read: IOPS=4737k, BW=1");
+        for line in ["*****a=1****", "a = 2**3", "**a**", "{\"a\": \"**=**\"}"] {
+            assert_eq!(shown(line), line);
+        }
     }
 
     #[test]
@@ -370,6 +406,14 @@ mod tests {
         for plain in ["min=30, max=55", "=====\nA=\n", "a=\nb=x", "", "a="] {
             assert_eq!(decoded(plain), None, "{plain}");
         }
+        // With headers, whose own `=` made the whole text look like no mail.
+        let part =
+            |encoding: &str| format!("X: charset=\"utf-8\"\nContent-Transfer-Encoding: {encoding}\nY: b=\n\na=3D1\n");
+        let (quoted, plain) = (part("Quoted-Printable"), part("7bit"));
+        let mails = format!("{quoted}{plain}{quoted}b=c=\nd\nFrom a@b Mon Sep 17 00:00:00 2001\n\na=3D1\n");
+        let read = quoted.replace("=3D", "=");
+        let expected = format!("{read}{plain}{read}b=cd\nFrom a@b Mon Sep 17 00:00:00 2001\n\na=3D1\n");
+        assert_eq!(self::decoded(&quoted_printable(mails.as_bytes()).unwrap()), expected);
     }
 
     #[test]

@@ -116,7 +116,8 @@ fn of_all(job: &JobResult) -> Vec<(&'static str, String, String)> {
     let (declared, result) = (&job.declared, &job.result);
     let mut tiles = Vec::new();
     if let Some(in_flight) = result.in_flight() {
-        let asked = declared.in_flight_asked.map_or_else(String::new, |asked| format!("of {asked} requested"));
+        let how = if declared.estimated.is_none() { "requested" } else { "(estimated)" };
+        let asked = declared.in_flight_asked.map_or_else(String::new, |asked| format!("of {asked} {how}"));
         tiles.push(("in flight, mean", significant(in_flight, 3), asked));
     }
     if let Some(ns) = result.cpu_per_io_ns().filter(|ns| *ns > 0.0) {

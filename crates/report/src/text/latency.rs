@@ -34,15 +34,15 @@ fn columns(room: usize) -> Vec<(f64, &'static str)> {
     chosen
 }
 
-/// Returns the service times of each kind, total latencies where only these have percentiles, response times, if any, and
-/// the times of syncs.
+/// Returns the service times of each kind, total latencies where only these are known or have percentiles, response times,
+/// if any, and the times of syncs.
 pub(crate) fn rows(result: &Measured) -> Vec<(String, &LatencyStats)> {
     let several = result.kinds().filter(|(_, kind)| kind.ios > 0).count() > 1;
     let mut rows = Vec::new();
     for (kind, done) in result.kinds() {
         let label = |what: &str| if several { format!("{} {what}", kind.name()) } else { what.to_owned() };
         rows.push((label("service"), &done.service));
-        rows.extend(done.total_with_percentiles().map(|total| (label("latency"), total)));
+        rows.extend(done.total_instead().map(|total| (label("latency"), total)));
         rows.push((label("response"), &done.response));
     }
     rows.push(("sync".to_owned(), &result.sync));

@@ -5,7 +5,10 @@ mod model;
 mod ranks;
 
 use analyse::{Finding, Severity, Verdict};
-use record::{DataKind, DeclaredSizes, DiskUse, HostRecord, JobResult, KnownTransfers, Mixed, Run, RunOutcome};
+use record::{
+    DataKind, Declared, DeclaredSizes, DiskUse, EstimatedLoad, HostRecord, JobResult, KnownTransfers, Mixed, Run,
+    RunOutcome,
+};
 use units::{Bytes, Nanos, count, grouped, percent, significant};
 
 use crate::fio::note_text;
@@ -95,8 +98,7 @@ impl RunPage {
         }
         self.latencies(job);
         if let Some(in_flight) = result.in_flight() {
-            self.sheet
-                .field("in flight", &in_flight_text(in_flight, declared.in_flight_asked, declared.in_flight_possible));
+            self.sheet.field("in flight", &in_flight_text(in_flight, declared));
         }
         if let Some(ns) = result.cpu_per_io_ns().filter(|_| !modelled && result.cpu.busy_ns() > 0) {
             let cpu = Nanos::new(ns.round() as u64);
@@ -238,12 +240,22 @@ pub(crate) fn parameters(job: &JobResult) -> String {
     let load = if job.replay.is_some() { "replay" } else { declared.rw.as_str() };
     let mut parts = vec![format!("{load}{}", block_sizes(job)).trim_start().to_owned(), declared.engine.clone()];
     parts.retain(|part| !part.is_empty());
-    if declared.iodepth > 0 {
-        parts.push(format!("depth {}", declared.iodepth));
+    // An estimate that Little's law does not confirm is no figure to print.
+    let is_sure = declared.estimated.is_none() || declared.in_flight_possible.is_some();
+    let mut load = Vec::new();
+    if declared.iodepth > 0 && is_sure {
+        load.push(format!("depth {}", declared.iodepth));
     }
-    if job.workers > 1 {
-        parts.push(format!("{} workers", job.workers));
+    if job.workers > 1 && (is_sure || declared.estimated == EstimatedLoad::Depth) {
+        load.push(format!("{} workers", job.workers));
     }
+    let estimated = match declared.estimated {
+        EstimatedLoad::None => None,
+        EstimatedLoad::Depth => load.first_mut().filter(|_| is_sure),
+        EstimatedLoad::DepthAndWorkers => load.last_mut(),
+    };
+    estimated.into_iter().for_each(|part| part.push_str(" (estimated)"));
+    parts.extend(load);
     if let Some(direct) = declared.known_direct().filter(|_| declared.device && declared.engine != MODEL) {
         parts.push(if direct { "direct" } else { "buffered" }.to_owned());
     }
@@ -296,9 +308,10 @@ fn transfers(what: &str, ios: u64, sectors: u64) -> String {
     format!("{} {what}{size}", grouped(ios))
 }
 
-fn in_flight_text(achieved: f64, asked: Option<u64>, possible: Option<u64>) -> String {
+fn in_flight_text(achieved: f64, declared: &Declared) -> String {
     let achieved = significant(achieved, 3);
-    match (asked, possible) {
+    match (declared.in_flight_asked, declared.in_flight_possible) {
+        (Some(asked), _) if !declared.estimated.is_none() => format!("{achieved} of {asked} (estimated)"),
         (Some(asked), Some(possible)) if asked != possible => {
             format!("{achieved} of {asked} requested ({possible} possible)")
         }

@@ -40,11 +40,21 @@ pub(crate) struct SentenceContext<'a> {
     pub observed: bool,
     /// Whether it is not known how long the job ran.
     pub untimed: bool,
+    /// Whether a steady state ended the job.
+    pub steady: bool,
 }
 
 impl Default for SentenceContext<'_> {
     fn default() -> Self {
-        Self { engine: "the engine", path: "the file", unchecked: None, verify: false, observed: false, untimed: false }
+        Self {
+            engine: "the engine",
+            path: "the file",
+            unchecked: None,
+            verify: false,
+            observed: false,
+            untimed: false,
+            steady: false,
+        }
     }
 }
 
@@ -59,6 +69,7 @@ impl<'a> From<&'a JobResult> for SentenceContext<'a> {
             verify: job.declared.verify,
             observed: false,
             untimed: job.untimed,
+            steady: job.steady.as_ref().is_some_and(|steady| steady.is_attained),
         }
     }
 }
@@ -66,7 +77,13 @@ impl<'a> From<&'a JobResult> for SentenceContext<'a> {
 impl<'a> From<&'a Explanation> for SentenceContext<'a> {
     fn from(explanation: &'a Explanation) -> Self {
         let engine = explanation.engine.as_deref();
-        Self { engine: engine.unwrap_or(Self::default().engine), observed: engine.is_none(), ..Self::default() }
+        Self {
+            engine: engine.unwrap_or(Self::default().engine),
+            observed: engine.is_none(),
+            verify: explanation.verifies,
+            steady: explanation.ended_steady,
+            ..Self::default()
+        }
     }
 }
 
@@ -342,6 +359,9 @@ fn remedy_text(remedy: &Remedy, finding: &Finding, about: SentenceContext<'_>) -
         Remedy::RunLonger { runtime_s } if about.verify => {
             format!("Raise loops until it takes {runtime_s}s: each loop is verified.")
         }
+        Remedy::RunLonger { runtime_s } if about.steady => {
+            format!("The steady state ended it: set steadystate_duration={runtime_s}s.")
+        }
         Remedy::RunLonger { runtime_s } if about.observed => format!("Measure for {runtime_s}s."),
         Remedy::Ramp { ramp_s } if about.observed => format!("Leave out the first {ramp_s}s."),
         Remedy::RunLonger { runtime_s } => format!("Set runtime={runtime_s}s with time_based."),
@@ -534,6 +554,21 @@ mod tests {
         }
     }
 
+    /// A longer `runtime` was advised, which a steady state cuts short.
+    #[test]
+    fn a_job_that_a_steady_state_ends_is_not_given_more_time() {
+        let steady = record::SteadyRecord { is_attained: true, ..record::SteadyRecord::default() };
+        let job = JobResult { steady: Some(steady), ..JobResult::default() };
+        let (code, severity, remedy) = (Code::ShortRun, Severity::Info, Some(Remedy::RunLonger { runtime_s: 30 }));
+        let found = Finding { code, severity, subject: None, evidence: vec![], remedy, counterfactual: None };
+        let text = finding(&found, &job);
+        assert!(text.ends_with("The steady state ended it: set steadystate_duration=30s."), "{text}");
+        let run = record::Run { jobs: vec![job], ..record::Run::default() };
+        let seen = analyse::Observation::of(&run, &run.jobs[0]);
+        let text = self::finding(&found, &analyse::explain_job(&run, 0, &seen, None));
+        assert!(text.ends_with("The steady state ended it: set steadystate_duration=30s."), "{text}");
+    }
+
     #[test]
     fn remedies_match_their_findings() {
         let depths = [(Quantity::InFlightAsked, 32.0), (Quantity::InFlightPossible, 1.0)];
@@ -542,6 +577,9 @@ mod tests {
             "iodepth asks for 32 operations in flight, but psync issues one at a time, so there were at most 1. Use \
              ioengine=io_uring to have 32 in flight, or numjobs=32 with iodepth=1."
         );
+        // A depth that is not known was 0.
+        let waits = sentence(Code::EngineNotAsynchronous, &[(Quantity::SubmissionShare, 0.9)], Some(Remedy::Direct));
+        assert!(waits.starts_with("Of its time, psync spent 90.0% in submission: each"), "{waits}");
         let one = [(Quantity::ServiceMean, 50_000.0), (Quantity::Iops, 19_800.0)];
         assert_eq!(
             sentence(Code::LatencyBound, &one, Some(Remedy::RaiseDepth { iodepth: 32 })),

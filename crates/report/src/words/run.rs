@@ -113,11 +113,13 @@ pub(super) fn not_asynchronous(figures: &SentenceFigures<'_>, engine: &str) -> S
             Some(Remedy::Direct | Remedy::DirectUnlessGiven) => "as it does through the page cache",
             _ => "as it does where the queue of the device (`nr_requests`) is shorter, or the file system waits",
         };
-        return format!(
-            "iodepth asks for {asked} operations in flight, but {engine} spent {} of its time in submission: each \
-             submission waited for the device, {cause}.",
-            figures.share(Quantity::SubmissionShare)
-        );
+        let lead = match figures.has(Quantity::InFlightAsked) {
+            true => format!("iodepth asks for {asked} operations in flight, but {engine} spent"),
+            false => format!("Of its time, {engine} spent"),
+        };
+        let share = figures.share(Quantity::SubmissionShare);
+        let of = if figures.has(Quantity::InFlightAsked) { " of its time" } else { "" };
+        return format!("{lead} {share}{of} in submission: each submission waited for the device, {cause}.");
     }
     if figures.has(Quantity::InFlightPossible) {
         return format!(

@@ -7,7 +7,7 @@ use crate::input::fio_lines::is_result;
 use crate::input::text::{Printed, line_number, printed};
 use crate::{
     CpuUseRecord, DataKind, DepthSearchRecord, DirectionResult, JobResult, LatencyShares, LatencyStats, Measured,
-    Quote, Quoted, SampleRecord,
+    Quote, Quoted, SampleRecord, SteadyRecord,
 };
 
 /// A result while it is read.
@@ -34,7 +34,6 @@ pub(super) struct NormalBlock {
     counted: bool,
     /// Whether the result ended before the current line.
     over: bool,
-    pub(super) steady: Option<String>,
 }
 
 /// Latencies with lines of their own.
@@ -144,7 +143,7 @@ impl NormalBlock {
                 Ok(())
             }
             "steadystate" => {
-                self.steady = text.split_once(':').map(|(_, rest)| rest.trim().to_owned());
+                self.result.steady = steady(line);
                 Ok(())
             }
             "Description" => {
@@ -510,6 +509,26 @@ impl NormalBlock {
     pub(super) const fn measured(&self) -> &Measured {
         &self.result.result
     }
+}
+
+/// Reads `steadystate  : attained=yes, bw=257MiB/s (264MB/s), iops=65.9k, iops mean dev=3.931%`. The limit and the window
+/// are not printed.
+fn steady(line: NormalLine<'_>) -> Option<SteadyRecord> {
+    let (what, value) = line.text.rsplit(',').next()?.trim().rsplit_once('=')?;
+    let (measure, how) = what.split_once(' ')?;
+    let criterion = value.trim_end_matches('%').parse().ok()?;
+    let bytes_per_second = rate(line.find("bw")?.split(" (").next()?, false)?.value;
+    Some(SteadyRecord {
+        measure: measure.to_owned(),
+        is_slope: how == "slope",
+        is_percent: value.ends_with('%'),
+        is_attained: line.find("attained")? == "yes",
+        criterion,
+        slope: if how == "slope" { criterion } else { 0.0 },
+        iops: vec![count(line.find("iops")?)?.value],
+        bytes_per_second: vec![bytes_per_second],
+        ..SteadyRecord::default()
+    })
 }
 
 /// Operations per second, bytes per second in up to two units, bytes, and nanoseconds.

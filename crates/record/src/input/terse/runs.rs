@@ -2,7 +2,9 @@
 //!
 //! fio prints the jobs of a run in the order of their groups, which begin at 0, and repeats what the devices did on each of
 //! their lines. Clones have lines of one name. Where devices tell nothing, a repeated job begins another run.
+//! With `--status-interval`, it repeats the lines with the progress of the jobs.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use super::{TerseLayout, fields, is_total};
@@ -16,6 +18,8 @@ struct TerseLine<'a> {
     group: u32,
     /// Fields of devices.
     devices: Vec<&'a str>,
+    /// Time for which the job ran.
+    runtime_ms: f64,
     /// Figures that never fall while a job runs, and then those that never rise.
     rising: Vec<f64>,
     falling: Vec<f64>,
@@ -37,6 +41,7 @@ impl<'a> TerseLine<'a> {
             name: fields.get(layout.head - 3).copied().unwrap_or_default(),
             group: fields.get(layout.head - 2).and_then(|group| group.parse().ok()).unwrap_or(0),
             devices: devices[..of_devices].to_vec(),
+            runtime_ms: kinds().map(|at| number(at + 3)).fold(0.0, f64::max),
             rising: of_kinds.chain([number(layout.processor() + 2)]).collect(),
             falling: kinds().map(|at| if number(at) > 0.0 { number(at + 8) } else { f64::MAX }).collect(),
             is_total: is_total(line),
@@ -91,9 +96,43 @@ fn lines_of_report(run: &[TerseLine<'_>]) -> usize {
     (1..run.len()).find(repeats).unwrap_or(run.len())
 }
 
-/// Returns the lines of each run. Lines of one run follow each other.
-pub(super) fn of(text: &InputText) -> Vec<Range<usize>> {
-    let mut runs: Vec<(usize, Vec<TerseLine<'_>>)> = Vec::new();
+/// Lines of one run's report.
+type TerseReport<'a> = (usize, Vec<TerseLine<'a>>);
+
+/// Reports whether a report may be a later one on the same run.
+fn may_follow((begin, before): &TerseReport<'_>, (next, later): &TerseReport<'_>) -> bool {
+    let did_more = |a: &TerseLine<'_>, b: &TerseLine<'_>| {
+        let numbers =
+            |line: &TerseLine<'_>| -> Vec<f64> { line.devices.iter().filter_map(|field| field.parse().ok()).collect() };
+        let (devices, later) = (numbers(a), numbers(b));
+        a.may_become(b) && devices.len() == later.len() && devices.iter().zip(&later).all(|(a, b)| a <= b)
+    };
+    let longest_ms = |run: &[TerseLine<'_>]| run.iter().map(|line| line.runtime_ms).fold(0.0, f64::max);
+    *next == begin + before.len()
+        && before.len() == later.len()
+        && before.iter().zip(later).all(|(a, b)| did_more(a, b))
+        && longest_ms(before) < longest_ms(later)
+}
+
+/// Reports whether reports that may follow each other are of one run: devices did as much until the last one as until the
+/// one before, or the times between them are equal except for a shorter one at the end.
+fn are_of_one_run(reports: &[TerseReport<'_>]) -> bool {
+    const EQUAL: f64 = 0.02;
+    const SHORTER: f64 = 0.9;
+    let lines = || reports.iter().map(|(_, lines)| &lines[0]);
+    let repeats_devices = |(a, b): (&TerseLine<'_>, &TerseLine<'_>)| a.has_busy_devices() && a.devices == b.devices;
+    let gaps: Vec<f64> = lines().zip(lines().skip(1)).map(|(a, b)| b.runtime_ms - a.runtime_ms).collect();
+    let is_regular = |(last, others): (&f64, &[f64])| {
+        let first = others.first().copied().unwrap_or(0.0);
+        others.len() > 1 && *last < SHORTER * first && others.iter().all(|gap| (gap / first - 1.0).abs() < EQUAL)
+    };
+    lines().zip(lines().skip(1)).any(repeats_devices) || gaps.split_last().is_some_and(is_regular)
+}
+
+/// Returns the lines of the last report on each run, and how many reports there are on those of several, by their first
+/// lines. Lines of one run follow each other.
+pub(super) fn of(text: &InputText) -> (Vec<Range<usize>>, BTreeMap<usize, usize>) {
+    let mut runs: Vec<TerseReport<'_>> = Vec::new();
     let lines = text.lines().enumerate().filter_map(|(index, line)| Some((index, TerseLine::of(line)?)));
     for (index, line) in lines {
         match runs.last_mut() {
@@ -101,9 +140,22 @@ pub(super) fn of(text: &InputText) -> Vec<Range<usize>> {
             _ => runs.push((index, vec![line])),
         }
     }
-    let reports = |(begin, run): (usize, Vec<TerseLine<'_>>)| {
+    let mut reports: Vec<TerseReport<'_>> = Vec::new();
+    for (mut begin, mut run) in runs {
         let lines = lines_of_report(&run);
-        (0..run.len() / lines).map(move |report| begin + report * lines..begin + (report + 1) * lines)
-    };
-    runs.into_iter().flat_map(reports).collect()
+        while !run.is_empty() {
+            let rest = run.split_off(lines.min(run.len()));
+            reports.push((begin, std::mem::replace(&mut run, rest)));
+            begin += lines;
+        }
+    }
+    let (mut last, mut counts) = (Vec::new(), BTreeMap::new());
+    for chain in reports.chunk_by(may_follow) {
+        let read = if are_of_one_run(chain) { &chain[chain.len() - 1..] } else { chain };
+        if read.len() < chain.len() {
+            counts.insert(read[0].0, chain.len());
+        }
+        last.extend(read.iter().map(|(begin, run)| *begin..begin + run.len()));
+    }
+    (last, counts)
 }
