@@ -1,5 +1,6 @@
 //! The figures that support a finding.
 
+use record::Declared;
 use serde::{Deserialize, Serialize};
 
 /// A figure that a finding rests on.
@@ -367,6 +368,11 @@ pub enum EvidenceSource {
 }
 
 impl EvidenceSource {
+    /// Returns where the depth of a job is from.
+    pub(crate) const fn of_depth(declared: &Declared) -> Self {
+        if declared.estimated.is_none() { Self::Job } else { Self::Estimate }
+    }
+
     /// Reports whether a device counted the figure: merged and split requests of all programs.
     pub(crate) const fn is_device(self) -> bool {
         matches!(self, Self::Iostat | Self::Sar | Self::DiskCounters)

@@ -9,11 +9,6 @@ use units::requests_in_flight;
 /// Fraction of its time from which a CPU counts as busy.
 const BUSY: f64 = 0.9;
 
-/// Returns where the depth of a job is from.
-pub(crate) const fn depth_source(declared: &Declared) -> EvidenceSource {
-    if declared.estimated.is_none() { EvidenceSource::Job } else { EvidenceSource::Estimate }
-}
-
 /// One job of a run, with queries that several rules share.
 #[derive(Clone, Copy)]
 pub(crate) struct Facts<'a> {
@@ -43,7 +38,7 @@ impl<'a> Facts<'a> {
 
     /// Returns where the depth is from.
     pub(crate) fn depth_source(self) -> EvidenceSource {
-        depth_source(self.declared())
+        EvidenceSource::of_depth(self.declared())
     }
 
     pub(crate) fn result(self) -> &'a Measured {

@@ -6,7 +6,6 @@ use record::{
 };
 
 use crate::course::{ActiveIntervals, CourseReport, active, course_of, in_use, lengths_s, weighted_mean};
-use crate::facts::depth_source;
 use crate::{Database, EvidenceSource};
 
 /// A figure with its uncertainty: printed and quoted figures are rounded, and some are ranges.
@@ -197,7 +196,9 @@ impl Observation {
                 service.stddev_ns > 0.0 || !service.quoted.is_empty() || !service.buckets.is_empty()
             }),
             variation: main(result).with_percentiles().variation(),
-            depth: declared.in_flight_possible.map(|depth| KnownFigure::exact(depth as f64, depth_source(declared))),
+            depth: declared
+                .in_flight_possible
+                .map(|depth| KnownFigure::exact(depth as f64, EvidenceSource::of_depth(declared))),
             queues: is_one.then_some(declared.queues),
             workers: Some(u64::from(job.workers.max(1))),
             closed: is_closed(declared, result),
