@@ -6,13 +6,11 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Database {
-    /// PostgreSQL.
     PostgreSql,
     /// InnoDB in MySQL.
     MySql,
     /// RocksDB, standalone or embedded.
     RocksDb,
-    /// etcd.
     Etcd,
 }
 

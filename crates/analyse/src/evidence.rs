@@ -8,9 +8,7 @@ use serde::{Deserialize, Serialize};
 pub struct Evidence {
     /// What the figure is.
     pub quantity: Quantity,
-    /// Its value.
     pub value: f64,
-    /// The unit of the value.
     pub unit: EvidenceUnit,
     /// Where it was read.
     pub source: EvidenceSource,
@@ -319,7 +317,6 @@ pub enum EvidenceUnit {
     Nanoseconds,
     /// A fraction.
     Share,
-    /// Bytes.
     Bytes,
     /// A ratio.
     Factor,

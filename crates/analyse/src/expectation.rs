@@ -1,6 +1,5 @@
 //! The limits and the performance curve of a modelled volume for a load.
 
-/// The kind of a cap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CapKind {
     /// The volume's IOPS limit.
@@ -20,7 +19,6 @@ pub enum CapKind {
 pub struct ExpectedCap {
     /// Name in the catalogue.
     pub name: String,
-    /// Kind of the cap.
     pub kind: CapKind,
     /// Operations per second of this load.
     pub iops: f64,

@@ -9,7 +9,6 @@ use crate::{Code, Database, Evidence, EvidenceSource, ExpectedPoint, KnownFigure
 pub struct Finding {
     /// Kind of the finding.
     pub code: Code,
-    /// Severity.
     pub severity: Severity,
     /// Part of a modelled volume that the finding concerns; `None` for the whole.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -69,7 +68,6 @@ impl Finding {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
-    /// Informational.
     Info,
     /// Another setting would give more, or tell more.
     Advice,
@@ -123,7 +121,6 @@ pub enum Remedy {
     SyncAtEndUnlessDirect,
     /// Write the file first.
     WriteFirst,
-    /// Run longer.
     RunLonger {
         /// `runtime` in seconds.
         runtime_s: u64,
@@ -161,10 +158,7 @@ pub enum Remedy {
         bytes: u64,
     },
     /// Provision more IOPS for the volume.
-    ProvisionIops {
-        /// IOPS.
-        iops: u64,
-    },
+    ProvisionIops { iops: u64 },
     /// Provision more throughput for the volume.
     ProvisionThroughput {
         /// Bytes per second.
@@ -191,13 +185,7 @@ pub enum Remedy {
     /// Distribute the ranks over more hosts.
     MoreHosts,
     /// Use fewer ranks: they reach the same limit.
-    FewerRanks {
-        /// Number of ranks.
-        ranks: u64,
-    },
+    FewerRanks { ranks: u64 },
     /// Run again with this many ranks: what each then gets tells whether they share a limit.
-    CompareRanks {
-        /// Number of ranks.
-        ranks: u64,
-    },
+    CompareRanks { ranks: u64 },
 }

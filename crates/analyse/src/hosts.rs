@@ -7,7 +7,6 @@ use record::{FleetRecord, RankRecord, Run};
 /// Fraction of its processors from which a host counts as busy.
 const BUSY: f64 = 0.9;
 
-/// The ranks of one host.
 pub(crate) struct HostRanks<'a> {
     pub(crate) name: &'a str,
     pub(crate) members: Vec<&'a RankRecord>,

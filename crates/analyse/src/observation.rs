@@ -127,7 +127,6 @@ pub struct Observation {
     pub depth: Option<KnownFigure>,
     /// Whether the engine can keep more than one operation in flight for each worker.
     pub queues: Option<bool>,
-    /// Number of workers.
     pub workers: Option<u64>,
     /// Whether operations waited only for a free slot in the queue, so that `depth` should be in flight.
     pub closed: bool,

@@ -6,7 +6,6 @@ use serde::Serialize;
 /// The figures of one job over all runs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct JobSpread {
-    /// Name of the job.
     pub job: String,
     /// Figures of each kind in use and, if there are several, throughput of all kinds together.
     pub figures: Vec<Spread>,
@@ -15,9 +14,7 @@ pub struct JobSpread {
 /// One figure over all runs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Spread {
-    /// The figure.
     pub figure: Figure,
-    /// Median.
     pub median: f64,
     /// Minimum.
     pub min: f64,

@@ -124,7 +124,6 @@ impl BpfSource {
         self.is_recording.set(0, state, 0).map_err(|error| failed("set the state", &error))
     }
 
-    /// Adds a record.
     #[inline]
     fn add(&mut self, record: &RequestRecord, now_ns: u64, batch: &mut RequestBatch) {
         match record.status() {

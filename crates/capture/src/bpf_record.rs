@@ -26,7 +26,6 @@ pub(crate) enum RecordStatus {
     Untimed,
 }
 
-/// A record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct RequestRecord {
     pub(crate) issued_ns: u64,
@@ -91,7 +90,6 @@ impl RequestRecord {
         self.status_bits() & FAILED != 0
     }
 
-    /// Returns the operation.
     #[inline]
     pub(crate) fn operation(&self) -> TraceOperation {
         operation(self.flags, self.length)
@@ -125,7 +123,6 @@ impl RequestRecord {
         }
     }
 
-    /// Returns the completed request.
     #[inline]
     pub(crate) fn completed(&self, names: &mut ProcessNames) -> TraceRequest {
         TraceRequest { service_ns: Some(self.key.saturating_sub(self.issued_ns)), ..self.request(names) }

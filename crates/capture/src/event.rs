@@ -30,7 +30,6 @@ pub(crate) enum RequestAction {
 pub(crate) enum RequestPlace {
     /// One with data from this sector on.
     Sector(u64),
-    /// A flush.
     Flush,
     /// A command without a position.
     Command,
@@ -72,7 +71,6 @@ pub(crate) const REQUEST_EVENTS: [EventName; 6] = [
 pub(crate) const BIO_EVENTS: [EventName; 2] =
     [event("block_bio_queue", RequestAction::Issue, true), event("block_bio_complete", RequestAction::Complete, true)];
 
-/// Fields of an event.
 #[derive(Clone, Copy, Debug)]
 struct EventFields {
     id: u16,

@@ -60,7 +60,6 @@ impl FieldTable {
         Ok(table)
     }
 
-    /// Returns the field of a name.
     pub(crate) fn field(&self, name: &str) -> Option<FieldLayout> {
         self.fields.iter().find(|(known, _)| known == name).map(|(_, field)| *field)
     }

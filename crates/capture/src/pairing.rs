@@ -39,7 +39,6 @@ pub struct PairingCounts {
     pub flush_waits: u64,
 }
 
-/// A request that was issued.
 #[derive(Clone, Copy, Debug)]
 struct IssuedRequest {
     request: TraceRequest,

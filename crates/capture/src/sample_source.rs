@@ -72,7 +72,6 @@ impl CounterSource {
         Ok(source)
     }
 
-    /// Reads the counters.
     pub(crate) fn read(&self) -> io::Result<CounterSample> {
         let before = Instant::now();
         let fields = read(&self.stat)?;

@@ -219,7 +219,6 @@ impl RequestSink {
         Self { file, characterizer: (!is_readable).then(Characterizer::new), requests: 0, bytes: 0 }
     }
 
-    /// Adds a request.
     #[inline]
     pub(crate) fn add(&mut self, request: &TraceRequest) {
         self.requests += 1;

@@ -54,7 +54,6 @@ impl TraceFs {
         Self { path: PathBuf::from(format!("{OPEN_FILES}{}", folder.as_raw_fd())), _folder: Arc::new(folder) }
     }
 
-    /// Returns the path of a file.
     pub(crate) fn file(&self, name: &str) -> PathBuf {
         self.path.join(name)
     }

@@ -10,12 +10,10 @@ use units::printable;
 
 use crate::input;
 
-/// An assertion and its text.
 #[derive(Clone, Debug)]
 pub struct AssertionText {
     /// The text, printable.
     pub text: String,
-    /// The assertion.
     pub assertion: Assertion,
 }
 

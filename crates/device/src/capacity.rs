@@ -48,7 +48,6 @@ fn limit(most: u64, source: &str) -> HostLimit {
     HostLimit { most, source: source.to_owned() }
 }
 
-/// Returns the limit with the lowest value.
 fn lowest(limits: impl IntoIterator<Item = Option<HostLimit>>) -> Option<HostLimit> {
     limits.into_iter().flatten().min_by_key(|limit| limit.most)
 }

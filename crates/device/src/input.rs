@@ -15,7 +15,6 @@ const WRITER_WAIT: Duration = Duration::from_millis(500);
 /// Polling interval of that wait.
 const POLL_EVERY: Duration = Duration::from_millis(10);
 
-/// A size limit.
 #[derive(Clone, Copy, Debug)]
 pub struct SizeLimit {
     /// Maximum size of a regular file in bytes.
@@ -72,7 +71,6 @@ pub fn open_file(path: &Path) -> io::Result<Box<dyn Read>> {
     open_named(path, SizeLimit::bytes(u64::MAX)).map(|opened| opened.reader)
 }
 
-/// An open input.
 struct OpenInput {
     reader: Box<dyn Read>,
     /// Whether it is not a regular file.

@@ -15,7 +15,6 @@ impl RequestJournals {
         Self(workers.iter().map(|_| Arc::default()).collect())
     }
 
-    /// Returns the journal of a worker.
     pub(crate) fn of_worker(&self, worker: usize) -> Arc<RequestJournal> {
         Arc::clone(&self.0[worker])
     }

@@ -32,7 +32,6 @@ pub(crate) struct SharedRun {
     pub(crate) flows: Flows,
     /// Locks of files.
     pub(crate) locks: SharedLocks,
-    /// Ramps by size.
     pub(crate) ramps: SizedRamps,
     /// What the requests to object stores report.
     pub(crate) journals: RequestJournals,

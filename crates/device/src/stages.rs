@@ -377,7 +377,6 @@ impl RunStage {
         }
     }
 
-    /// Ends jobs of this stage.
     fn end(&self, jobs: EndedJobs, stage: &mut StageProgress) {
         match jobs {
             EndedJobs::Group(group) => {

@@ -28,7 +28,6 @@ struct ReadTrace {
     copies: Vec<TraceCopy>,
 }
 
-/// A trace that is open.
 pub struct OpenTrace {
     name: String,
     format: TraceFormat,

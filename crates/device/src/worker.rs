@@ -153,7 +153,7 @@ fn attempt(
 
 /// Reports whether a job has files of this host.
 fn keeps_files(job: &Job) -> bool {
-    job.engine.kind.has_files()
+    job.engine.kind.traits().has_files()
 }
 
 /// Adds what a target knows beyond error numbers: why a device did not carry out a command, and why it ended.

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// The lock of one file.
 #[derive(Debug, Default)]
 pub struct FileLock {
     /// Number of workers that share it, or [`EXCLUSIVE`].

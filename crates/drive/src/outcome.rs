@@ -23,14 +23,12 @@ pub enum Ending {
     Failed,
 }
 
-/// An operation that failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OperationFailure {
     /// What the target says about it, with a remedy, if it says more than the cause.
     pub detail: Option<String>,
     /// The issuer's decision.
     pub decision: Decision,
-    /// Cause of the failure.
     pub cause: FailureCause,
     /// Content of a damaged block, if [`crate::Policy::keep_damaged`] is set.
     pub damaged: Option<Damaged>,
@@ -65,7 +63,6 @@ pub enum FailureCause {
     Mismatch(Mismatch),
     /// It took longer than the job permits.
     TooSlow {
-        /// Its latency.
         latency: Nanos,
         /// Maximum latency.
         most: Nanos,

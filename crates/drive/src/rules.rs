@@ -38,7 +38,6 @@ pub struct RateFloor {
 /// A latency that decides the queue depth (`latency_target`).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LatencyTarget {
-    /// The latency.
     pub latency: Nanos,
     /// Length of each step of the search.
     pub window: Nanos,

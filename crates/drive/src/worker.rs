@@ -135,7 +135,6 @@ impl DriveWorker {
         }
     }
 
-    /// Returns the meter.
     pub fn meter_mut(&mut self) -> &mut Meter {
         &mut self.meter
     }

@@ -11,7 +11,6 @@ use crate::error::{Error, ErrorKind};
 /// `BLKGETSIZE64` of `linux/fs.h`: `_IOR(0x12, 114, size_t)`.
 const BLKGETSIZE64: libc::Ioctl = 0x8008_1272_u32 as libc::Ioctl;
 
-/// Kinds of files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileKind {
     /// A file in a filesystem.
@@ -25,7 +24,6 @@ pub enum FileKind {
 /// Facts about the file at a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Seen {
-    /// Kind of file.
     pub kind: FileKind,
     /// Size in bytes; for a block device as reported by `/sys` or the device.
     pub bytes: u64,

@@ -25,7 +25,6 @@ pub enum CallKind {
 /// A system call that has not returned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlockedCall {
-    /// Kind of the call.
     pub kind: CallKind,
     /// Index of the file in the worker's list.
     pub file: u32,

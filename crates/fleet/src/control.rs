@@ -23,7 +23,6 @@ const FIRST_STAGE: usize = 1;
 /// The control of a rank's own run.
 pub(crate) struct FleetControl<'a> {
     fleet: &'a Fleet,
-    /// Name of the run.
     run: &'a str,
     inner: &'a dyn RunControl,
     starts: Mutex<Starts>,
@@ -40,7 +39,6 @@ struct Starts {
 }
 
 impl<'a> FleetControl<'a> {
-    /// Creates a control of a run.
     pub(crate) fn new(fleet: &'a Fleet, run: &'a str, inner: &'a dyn RunControl) -> Self {
         Self { fleet, run, inner, starts: Mutex::default() }
     }

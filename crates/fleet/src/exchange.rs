@@ -42,7 +42,6 @@ const SIGTERM: i32 = 15;
 pub struct ExchangeOptions {
     /// Silence after which a rank counts as lost.
     pub silence: Duration,
-    /// The clocks of this host.
     pub clock: Arc<dyn HostClock + Sync>,
     /// Returns the signal that has ended this rank, if any.
     pub ended: fn() -> Option<i32>,

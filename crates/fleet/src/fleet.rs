@@ -92,13 +92,11 @@ impl Fleet {
         Ok(fleet)
     }
 
-    /// Returns the number of this rank.
     #[must_use]
     pub const fn rank(&self) -> u32 {
         self.exchange.rank
     }
 
-    /// Returns the number of ranks.
     #[must_use]
     pub const fn ranks(&self) -> u32 {
         self.exchange.ranks
@@ -115,7 +113,6 @@ impl Fleet {
         &self.hosts
     }
 
-    /// Returns the name of the next run.
     pub(crate) fn next_run(&self) -> String {
         match self.runs.fetch_add(1, Ordering::Relaxed) {
             0 => self.id.clone(),

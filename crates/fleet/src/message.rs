@@ -29,9 +29,7 @@ pub(crate) enum Header {
 /// Jobs of a run that end with another one.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) struct EndedPart {
-    /// Name of the run.
     pub(crate) run: String,
-    /// The jobs.
     pub(crate) jobs: EndedScope,
 }
 
@@ -67,7 +65,6 @@ pub(crate) struct Presence {
 /// A rank that ends its command.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LeavingRank {
-    /// Number.
     pub rank: u32,
     /// Exit code.
     pub code: u8,

@@ -5,10 +5,8 @@
 /// Messages between two ranks arrive once and in order, while both live. A message to a rank that has died is lost
 /// without an error: silence is what tells the dead from the living.
 pub trait Transport {
-    /// Returns the number of this rank.
     fn rank(&self) -> u32;
 
-    /// Returns the number of ranks.
     fn ranks(&self) -> u32;
 
     /// Begins to send a message.

@@ -11,7 +11,6 @@ use crate::read::number::{self, NumberUnit};
 pub enum OutputFormat {
     /// Fields separated by `;`.
     Terse,
-    /// JSON.
     Json,
     /// JSON with histograms.
     JsonPlus,
@@ -25,9 +24,7 @@ pub enum Eta {
     /// On a terminal.
     #[default]
     Auto,
-    /// Always.
     Always,
-    /// Never.
     Never,
 }
 

@@ -13,7 +13,6 @@ pub struct RawOption {
     pub key: String,
     /// Text after `=` with variables expanded; `None` if there is no `=`.
     pub value: Option<String>,
-    /// Place of the key.
     pub key_place: Place,
     /// Place of the value, or of the key if there is no value.
     pub value_place: Place,

@@ -60,7 +60,7 @@ pub(crate) fn reconcile(draft: JobDraft, context: &StrictContext<'_>) -> (Job, V
         .or_else(|| missing_donor(&job, context))
         .or_else(|| misplaced_offload(&job, context));
     problems.extend(impossible);
-    if job.engine.kind.is_of_metadata() {
+    if job.engine.kind.traits().metadata {
         // No data are transferred that could be verified.
         job.verify.method = None;
     }
@@ -144,7 +144,7 @@ fn missing_donor(job: &Job, context: &StrictContext<'_>) -> Option<Diagnostic> {
 
 fn misplaced_offload(job: &Job, context: &StrictContext<'_>) -> Option<Diagnostic> {
     let engine = job.engine.kind;
-    (job.engine.offloads && !engine.can_be_offloaded()).then(|| {
+    (job.engine.offloads && !engine.traits().offloads).then(|| {
         context
             .error(
                 "offload",
@@ -243,7 +243,7 @@ fn reconcile_engine(options: &mut EngineSpec) {
     options.direct |=
         matches!(options.kind, EngineKind::Model | EngineKind::Sg) || options.kind.is_remote() || commands;
     options.direct &= !options.kind.is_of_network();
-    options.direct &= !options.kind.is_of_metadata();
+    options.direct &= !options.kind.traits().metadata;
     options.uri = options.uri.take().filter(|_| options.kind == EngineKind::Nbd);
     options.hipri &= ring || matches!(options.kind, EngineKind::Pvsync2 | EngineKind::Sg);
     let libaio = options.kind == EngineKind::Libaio;

@@ -50,7 +50,7 @@ pub(crate) fn choose_defaults(draft: &mut JobDraft, context: &StrictContext<'_>)
         engine.kind = EngineKind::IoUring;
         engine.direct |= !is_given("direct") && !is_given("buffered");
     }
-    draft.replay.chooses_depth = engine.kind.is_async() && !is_given("iodepth");
+    draft.replay.chooses_depth = engine.kind.traits().queues && !is_given("iodepth");
 }
 
 /// Returns the traces that a job merges, if any.
@@ -96,7 +96,7 @@ pub(crate) fn merge(
 
 /// Returns combinations that are impossible in both dialects.
 pub(crate) fn check(job: &Job, context: &StrictContext<'_>) -> Option<Diagnostic> {
-    if job.engine.kind.is_of_metadata() {
+    if job.engine.kind.traits().metadata {
         let message = format!("the engine `{}` transfers no data, and a trace is of data", job.engine.kind.name());
         let problem = context.error("replay-engine", "ioengine", &message);
         return Some(problem.remedy("write `ioengine=io_uring`, or leave the trace out"));

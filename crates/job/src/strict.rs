@@ -167,7 +167,7 @@ fn data_of_metadata(draft: &JobDraft, context: &StrictContext<'_>) -> Option<Dia
     let job = &draft.job;
     let engine = job.engine.kind;
     let given = [("verify", job.verify.method.is_some()), ("direct", job.engine.direct)];
-    let (option, _) = given.into_iter().find(|(_, given)| *given && engine.is_of_metadata())?;
+    let (option, _) = given.into_iter().find(|(_, given)| *given && engine.traits().metadata)?;
     Some(
         context
             .error(

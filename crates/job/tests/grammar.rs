@@ -216,7 +216,7 @@ fn an_export_replaces_files() {
     assert_eq!(codes(text, Dialect::Strict), [""; 0]);
     let job = fio_job(text);
     assert_eq!(job.engine.uri.as_deref(), Some("nbd+unix:///disk?socket=/run/s"));
-    assert!(job.engine.direct && job.engine.kind.is_async());
+    assert!(job.engine.direct && job.engine.kind.traits().queues);
     for ignored in ["filename=x", "directory=/tmp", "nrfiles=2", "filesize=1m"] {
         let text = format!("{text}\n{ignored}");
         assert_eq!(codes(&text, Dialect::Strict), ["files-ignored"], "{ignored}");

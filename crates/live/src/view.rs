@@ -37,7 +37,6 @@ pub struct JobFacts {
 /// Running or finished jobs, with the counters that their workers publish.
 #[derive(Debug)]
 pub struct WatchedRun {
-    /// The jobs.
     pub jobs: Vec<JobFacts>,
     counters: Arc<RunCounters>,
 }

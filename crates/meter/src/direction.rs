@@ -3,11 +3,8 @@
 /// A kind of operation that transfers data, as an index into per-direction tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SummaryDirection {
-    /// Reads.
     Read = 0,
-    /// Writes.
     Write = 1,
-    /// Trims.
     Trim = 2,
 }
 

@@ -6,7 +6,6 @@ use units::Nanos;
 const BITS: u32 = 6;
 /// Number of groups. As in fio, all values from 2^34 ns (17.2 s) on are in the last bucket.
 const GROUPS: usize = 29;
-/// Number of buckets.
 pub const BUCKETS: usize = GROUPS << BITS;
 
 /// Returns the bucket of a value in nanoseconds.

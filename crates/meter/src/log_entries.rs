@@ -130,9 +130,7 @@ pub struct LogOptions {
     pub latency: bool,
     /// Find the maximum latency of each window.
     pub maxima: bool,
-    /// Windows of bandwidth.
     pub bandwidth_window: Nanos,
-    /// Windows of IOPS.
     pub iops_window: Nanos,
     /// Windows of histograms of service times.
     pub histogram_window: Nanos,

@@ -109,7 +109,6 @@ pub struct Samples {
     pub min: f64,
     /// Maximum.
     pub max: f64,
-    /// Mean.
     pub mean: f64,
     /// Sum of squared differences from the mean.
     pub spread: f64,

@@ -8,7 +8,6 @@ const INTERVALS_MAX: usize = 4096;
 /// Maximum number of intervals narrower than [`IntervalWidths::pace`], enough to draw the course of a run.
 pub(crate) const FINE_MAX: usize = 128;
 
-/// Widths of intervals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IntervalWidths {
     /// Initial width.

@@ -143,7 +143,6 @@ pub struct Summary {
     pub errors: u64,
     /// Error number of the first failure; zero if none failed.
     pub first_error: i32,
-    /// Number of workers.
     pub workers: u32,
 }
 

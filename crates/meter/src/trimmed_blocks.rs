@@ -11,7 +11,6 @@ pub struct TrimmedRange {
     pub start: u64,
     /// Size of a block in bytes.
     pub block_bytes: u32,
-    /// Number of blocks.
     pub blocks: u32,
 }
 

@@ -56,7 +56,6 @@ impl NbdCommand {
     }
 }
 
-/// Flags of a command.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CommandFlags(pub u16);
 
@@ -100,9 +99,7 @@ impl CommandFlags {
 pub struct NbdRequest {
     /// Client's identifier of the request, which its reply repeats.
     pub cookie: u64,
-    /// Command.
     pub command: NbdCommand,
-    /// Flags of the command.
     pub flags: CommandFlags,
     /// First byte.
     pub offset: u64,

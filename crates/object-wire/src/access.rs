@@ -13,7 +13,6 @@ pub struct StoreAccess {
     pub protocol: StoreProtocol,
 }
 
-/// Protocols of stores.
 #[derive(Clone, PartialEq, Eq)]
 pub enum StoreProtocol {
     /// Plain HTTP methods, as WebDAV has them.
@@ -39,7 +38,6 @@ pub struct S3Access {
     pub secret: String,
     /// Token of temporary credentials.
     pub security_token: Option<String>,
-    /// Region.
     pub region: String,
     /// Storage class of new objects.
     pub storage_class: String,

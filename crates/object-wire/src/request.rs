@@ -33,10 +33,8 @@ impl ObjectMethod {
     }
 }
 
-/// A request for an object.
 #[derive(Clone, Copy, Debug)]
 pub struct ObjectRequest<'a> {
-    /// Method.
     pub method: ObjectMethod,
     /// Path of the object, not encoded; it begins with a slash.
     pub path: &'a str,

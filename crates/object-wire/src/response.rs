@@ -57,7 +57,6 @@ pub enum ResponseError {
     Switched,
 }
 
-/// A state of a reader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ReaderState {
     Status,

@@ -11,7 +11,6 @@ use crate::text::push_hex;
 /// What is signed of a request.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CanonicalRequest<'a> {
-    /// Method.
     pub(crate) method: &'a str,
     /// Path, percent-encoded.
     pub(crate) path: &'a str,

@@ -105,7 +105,6 @@ pub struct MergingEffect {
     pub iops: f64,
 }
 
-/// Cost per month.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MonthlyCost {
     /// Currency code: `USD`, `EUR`.

@@ -29,7 +29,6 @@ pub struct Need {
     pub mean: Option<Nanos>,
     /// Maximum latency at a percentile: 0.99 and 2 ms.
     pub percentile: Option<(f64, Nanos)>,
-    /// Number of machines.
     pub machines: u32,
     /// Whether all machines read one volume instead of one each.
     pub shared: bool,

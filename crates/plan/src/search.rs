@@ -546,7 +546,6 @@ impl PlanSearch<'_> {
 struct SizeRange {
     least: u64,
     most: u64,
-    /// Bytes per unit.
     unit_bytes: f64,
     bounds: Bounds,
 }

@@ -18,7 +18,6 @@ pub struct ProbedDevice {
     pub polls: bool,
     /// Whether the device refuses writes.
     pub read_only: bool,
-    /// Model name.
     pub model: Option<String>,
     /// Backing file of a loop device.
     pub backing_file: Option<PathBuf>,

@@ -23,7 +23,6 @@ pub struct Counters {
     pub read_ios: u64,
     /// Reads merged with others.
     pub read_merges: u64,
-    /// Sectors read.
     pub read_sectors: u64,
     /// Total time of all reads.
     pub read_time: Nanos,
@@ -31,7 +30,6 @@ pub struct Counters {
     pub write_ios: u64,
     /// Writes merged with others.
     pub write_merges: u64,
-    /// Sectors written.
     pub write_sectors: u64,
     /// Total time of all writes.
     pub write_time: Nanos,

@@ -36,7 +36,6 @@ pub struct StackLayer {
     pub kind: LayerKind,
     /// Size in bytes.
     pub bytes: u64,
-    /// Model name.
     pub model: Option<String>,
 }
 

@@ -24,7 +24,6 @@ pub(crate) fn map<T: Sync, R: Send>(parallel: Parallel, items: &[T], work: impl 
 pub struct ProcedureHost<'a> {
     /// Job files, variables and properties of the host.
     pub source: &'a (dyn HostSource + Sync),
-    /// Creates the runner of a place.
     pub runner: &'a (dyn Fn(RunPlace) -> Box<dyn Runner> + Sync),
     /// Describes what went wrong in a run, one line each.
     pub failures: fn(&dyn PreparedRun, &CompletedRun) -> Vec<String>,
@@ -34,7 +33,6 @@ pub struct ProcedureHost<'a> {
     pub read_volume: fn(&str) -> Result<String, String>,
     /// Returns the size in bytes of a block device; `None` for everything else.
     pub device_bytes: fn(&str) -> Option<u64>,
-    /// Number of the last processor.
     pub last_processor: u32,
     /// Engine for jobs that name none.
     pub default_engine: &'static str,

@@ -20,7 +20,6 @@ pub struct VariedJobs<'a> {
 /// Where varied jobs run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum VariedPlace {
-    /// In one process.
     #[default]
     OneProcess,
     /// In a simulation, which `hosts` settings may give other numbers of hosts than this one, and which divides work among

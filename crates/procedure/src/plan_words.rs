@@ -17,7 +17,6 @@ const HEADROOM: f64 = 0.2;
 pub struct PlanWords {
     /// Operations per second.
     pub iops: Option<String>,
-    /// Throughput.
     pub throughput: Option<String>,
     /// Size of operations.
     pub bs: Option<String>,
@@ -25,7 +24,6 @@ pub struct PlanWords {
     pub read: Option<String>,
     /// Whether operations are sequential.
     pub is_sequential: Option<bool>,
-    /// Capacity.
     pub capacity: Option<String>,
     /// Bound on the mean latency.
     pub latency: Option<String>,
@@ -35,7 +33,6 @@ pub struct PlanWords {
     pub p99: Option<String>,
     /// Bound on the 99.9th percentile.
     pub p999: Option<String>,
-    /// Number of machines.
     pub machines: Option<String>,
     /// Whether all machines read one volume.
     pub read_only: bool,
@@ -49,9 +46,7 @@ pub struct PlanWords {
     pub provider: Vec<String>,
     /// Region of the prices.
     pub region: Option<String>,
-    /// Budget.
     pub budget: Option<String>,
-    /// Headroom.
     pub headroom: Option<String>,
     /// Exchange rate.
     pub eur_usd: Option<String>,

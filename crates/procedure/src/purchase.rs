@@ -134,7 +134,6 @@ impl TrialOutcomes {
 
 /// The search for the volumes that meet a need.
 pub struct PurchaseSearch<'a> {
-    /// The need.
     pub need: Derived,
     /// Runs the simulations; without it nothing is simulated.
     pub runner: Option<&'a dyn Runner>,

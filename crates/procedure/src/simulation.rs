@@ -9,7 +9,6 @@ use crate::jobs::VariedJobs;
 
 /// Simulates jobs with different settings.
 pub struct GridSimulation<'a> {
-    /// The jobs.
     pub jobs: VariedJobs<'a>,
     /// Runs each point.
     pub runner: &'a dyn Runner,

@@ -19,7 +19,6 @@ const COLUMNS_MAX: usize = 160;
 pub struct AlignedSeries {
     /// Width of a column in nanoseconds.
     pub width_ns: f64,
-    /// Number of columns.
     pub columns: usize,
     /// Rates of each rank in the order of [`FleetRecord::members`], one for each column; `None` while a rank is not
     /// active.

@@ -28,7 +28,6 @@ pub struct Claim {
     pub percentiles_ns: Vec<(f64, Claimed)>,
     /// Operations in flight for each job.
     pub depth: Option<Claimed>,
-    /// Number of jobs.
     pub jobs: Option<Claimed>,
     /// Bytes of an operation.
     pub block_bytes: Option<Claimed>,

@@ -29,7 +29,6 @@ pub struct Flow {
 /// A rate over several intervals, with the extremes among them.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Level {
-    /// Mean.
     pub mean: f64,
     /// Rate of the slowest interval.
     pub min: f64,

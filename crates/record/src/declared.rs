@@ -34,7 +34,6 @@ pub struct Declared {
     pub numjobs: u32,
     /// `rw`, as fio prints it: `randread`, `rw`, …
     pub rw: String,
-    /// Block sizes.
     pub block_sizes: DeclaredPerKind<DeclaredSizes>,
     /// Whether operations bypass the page cache.
     pub direct: bool,
@@ -109,9 +108,7 @@ pub enum EstimatedLoad {
     /// Nothing.
     #[default]
     None,
-    /// The depth.
     Depth,
-    /// The depth and the number of workers.
     DepthAndWorkers,
 }
 
@@ -142,7 +139,6 @@ pub struct Mixed {
     pub rw: String,
     /// Requested operations in flight for each worker.
     pub iodepth: u32,
-    /// Block sizes.
     pub block_sizes: DeclaredPerKind<DeclaredSizes>,
     /// Whether operations bypass the page cache.
     pub direct: bool,
@@ -184,16 +180,12 @@ impl Mixed {
 /// One value each for reads, writes and trims.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DeclaredPerKind<T> {
-    /// For reads.
     pub read: T,
-    /// For writes.
     pub write: T,
-    /// For trims.
     pub trim: T,
 }
 
 impl<T: Copy> DeclaredPerKind<T> {
-    /// Returns the value of one kind.
     pub const fn of(&self, kind: DataKind) -> T {
         match kind {
             DataKind::Read => self.read,
@@ -281,8 +273,8 @@ impl Declared {
         let iodepth_effective = job.depth();
         Self {
             engine: engine.name().to_owned(),
-            device: !engine.has_no_storage() && !engine.is_of_metadata(),
-            metadata: engine.is_of_metadata(),
+            device: !engine.has_no_storage() && !engine.traits().metadata,
+            metadata: engine.traits().metadata,
             queues: job.has_queue(),
             iodepth,
             iodepth_effective,
@@ -360,7 +352,6 @@ impl Declared {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum UnifiedKinds {
-    /// One by one.
     #[default]
     None,
     /// Together.

@@ -6,7 +6,6 @@ const SECTOR_BYTES: u64 = 512;
 /// Counters of a block device since the host started, or their increase between two readings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DiskCounters {
-    /// Reads.
     pub read: KindCounters,
     /// Writes. On kernels that count flushes, each call that waited for one is a write without sectors.
     pub write: KindCounters,

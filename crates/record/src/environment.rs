@@ -67,7 +67,6 @@ impl EnvironmentRecord {
 pub struct TargetEnvironment {
     /// Path of the file or device.
     pub path: String,
-    /// Filesystem of a file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub filesystem: Option<FilesystemRecord>,
     /// Block devices under it, top layer first.
@@ -97,7 +96,6 @@ pub struct DeviceRecord {
     pub kind: String,
     /// Size in bytes.
     pub bytes: u64,
-    /// Model name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
     /// Serial number, or else the world-wide name or UUID.
@@ -118,7 +116,6 @@ pub struct DeviceRecord {
     /// Queue depth of a SCSI device.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub device_depth: Option<u64>,
-    /// Number of hardware queues.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hardware_queues: Option<u32>,
     /// Whether the device reports moving parts.

@@ -2,7 +2,6 @@
 
 use units::Nanos;
 
-/// Syncs of etcd.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EtcdSyncs {
     /// Of the write-ahead log.

@@ -13,14 +13,12 @@ use crate::{DataKind, DirectionResult, JobResult, LatencyStats, Measured, Percen
 pub struct Figure {
     /// Operations that it is about.
     pub of: FigureOf,
-    /// Quantity.
     pub quantity: FigureQuantity,
 }
 
 /// Operations that a figure is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FigureOf {
-    /// One kind.
     Kind(DataKind),
     /// Reads, writes and trims together.
     All,
@@ -88,7 +86,6 @@ pub enum FigureQuantity {
 /// Statistics of times.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum FigureStatistic {
-    /// The mean.
     Mean,
     /// The percentile at this percentage, above 0 and below 100.
     Percentile(f64),
@@ -204,7 +201,6 @@ impl fmt::Display for FigureQuantity {
 /// The value of a figure: per second, in bytes per second or in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FigureValue {
-    /// The value.
     pub value: f64,
     /// Whether it is a lower bound (see [`Percentile`]).
     pub at_least: bool,

@@ -9,7 +9,6 @@ use crate::{DataKind, DirectionResult, GroupTotals, JobResult, Measured, Run, Un
 /// What a row of fio's outputs counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FioRow {
-    /// One kind.
     Kind(DataKind),
     /// Reads, writes and trims together.
     Mixed,

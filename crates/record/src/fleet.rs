@@ -30,7 +30,6 @@ pub struct FleetRecord {
 pub struct RankRecord {
     /// Number, from zero.
     pub rank: u32,
-    /// Name of its host.
     pub hostname: String,
     /// Processors of its host; zero if unknown.
     pub cpus: u32,
@@ -44,7 +43,6 @@ pub struct RankRecord {
     /// Time from the agreed start to the first operation, in nanoseconds; `None` without an agreed start.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start_delay_ns: Option<u64>,
-    /// Outcome.
     pub outcome: RunOutcome,
     /// The worst failure; `None` if its results are complete.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -65,7 +63,6 @@ pub struct RankRecord {
     pub latency_ns: Option<[u64; 3]>,
     /// Failed operations.
     pub errors: u64,
-    /// Number of workers.
     pub workers: u32,
     /// Mean fraction of a processor that a worker used.
     pub cpu_share: f64,
@@ -110,7 +107,6 @@ pub struct ClockRecord {
 /// A rank without results.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LostRank {
-    /// Number.
     pub rank: u32,
     /// Why its results are missing, without a full stop.
     pub reason: String,
@@ -183,7 +179,6 @@ impl FleetRecord {
         (delays().count() > 1).then(|| delays().max().unwrap_or(0) - delays().min().unwrap_or(0))
     }
 
-    /// Returns the number of hosts by name.
     #[must_use]
     pub fn hosts(&self) -> usize {
         let mut names: Vec<&str> = self.members.iter().map(|member| member.hostname.as_str()).collect();

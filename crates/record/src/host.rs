@@ -14,7 +14,6 @@ pub type Reading<T> = Result<T, UnreadFact>;
 pub struct UnreadFact {
     /// Path of the file that holds the fact.
     pub path: String,
-    /// Cause.
     #[serde(flatten)]
     pub why: UnreadCause,
 }
@@ -43,7 +42,6 @@ pub enum UnreadCause {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StackBottom {
-    /// Memory.
     Memory,
     /// A network filesystem.
     Network,

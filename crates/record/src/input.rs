@@ -58,7 +58,6 @@ pub enum Input {
     Iostat(Iostat),
 }
 
-/// An error in an input.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub struct InputError {
     /// Name of the input.

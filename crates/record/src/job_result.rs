@@ -36,7 +36,6 @@ pub struct JobResult {
     pub echo: Vec<(String, String)>,
     /// Requested settings.
     pub declared: Declared,
-    /// Measured results.
     pub result: Measured,
     /// Verification results; `None` for jobs that do not verify, and for runs of other programs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -176,9 +175,7 @@ impl JobEvidence {
 /// Facts about a file or device.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TargetFacts {
-    /// Path.
     pub path: String,
-    /// Kind of target.
     pub kind: TargetKind,
     /// Size in bytes.
     pub size: u64,
@@ -190,7 +187,6 @@ pub struct TargetFacts {
     pub cached_after: Option<f64>,
 }
 
-/// Kinds of targets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum TargetKind {

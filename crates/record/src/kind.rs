@@ -6,11 +6,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum DataKind {
-    /// Reads.
     Read,
-    /// Writes.
     Write,
-    /// Trims.
     Trim,
 }
 

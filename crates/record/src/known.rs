@@ -20,7 +20,6 @@ pub struct KnownTransfers {
 /// Statistics of a latency in nanoseconds; `None` for those that are not known.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct KnownLatency {
-    /// Mean.
     pub mean_ns: Option<f64>,
     /// Sample standard deviation.
     pub stddev_ns: Option<f64>,

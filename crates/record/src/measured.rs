@@ -19,13 +19,9 @@ impl From<meter::SummaryDirection> for DataKind {
 /// Everything measured for one job, or for several that report together.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Measured {
-    /// Reads.
     pub read: DirectionResult,
-    /// Writes.
     pub write: DirectionResult,
-    /// Trims.
     pub trim: DirectionResult,
-    /// Syncs.
     pub sync: LatencyStats,
     /// Depths at submission: 1, 2–3, 4–7, 8–15, 16–31, 32–63, 64 and more.
     pub depth: Shares,
@@ -60,7 +56,6 @@ pub struct Measured {
 }
 
 impl Measured {
-    /// Returns the results of one kind.
     #[must_use]
     pub const fn kind(&self, kind: DataKind) -> &DirectionResult {
         match kind {
@@ -233,7 +228,6 @@ pub struct DirectionResult {
 pub struct PriorityLatency {
     /// The priority as the kernel encodes it (see `ioprio_set`).
     pub priority: u16,
-    /// The latencies.
     pub latency: LatencyStats,
 }
 
@@ -332,7 +326,6 @@ pub struct SampleRecord {
     pub min: f64,
     /// Maximum.
     pub max: f64,
-    /// Mean.
     pub mean: f64,
     /// Standard deviation.
     pub stddev: f64,
@@ -353,7 +346,6 @@ pub struct CpuUseRecord {
     pub user_ns: u64,
     /// Time in the kernel, in nanoseconds.
     pub system_ns: u64,
-    /// Context switches.
     pub context_switches: u64,
     /// Page faults that required I/O.
     pub major_faults: u64,

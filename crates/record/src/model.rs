@@ -67,14 +67,12 @@ impl ModelRecord {
 /// Wait of requests at one stage.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StageWait<'a> {
-    /// Stage.
     pub stage: &'a ModelStage,
     /// Mean wait of all requests that passed the stage, in nanoseconds; of all requests of the job, if hosts that run
     /// different jobs each have such a stage.
     pub mean_ns: f64,
 }
 
-/// One modelled volume.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ModelledVolume {
     /// Path that the jobs use; `None` for the volume that carries their files.
@@ -137,7 +135,6 @@ pub struct ModelStage {
     /// Numbers of the workers whose requests pass it; empty for those of its volumes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub workers: Vec<u32>,
-    /// Kind of stage.
     pub kind: ModelStageKind,
     /// Rule that the stage follows.
     pub rule: String,
@@ -253,7 +250,6 @@ pub struct ModelCredits {
     pub empty_at_ns: Option<u64>,
 }
 
-/// Kinds of stages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ModelStageKind {

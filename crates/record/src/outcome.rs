@@ -2,7 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The outcome of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RunOutcome {

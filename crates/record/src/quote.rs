@@ -48,7 +48,6 @@ pub enum Quoted {
     RuntimeNs,
     /// Issued operations.
     Operations,
-    /// Syncs.
     Syncs,
     /// Mean of fio's `slat` in nanoseconds.
     SubmissionMeanNs,

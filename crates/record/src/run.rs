@@ -45,7 +45,6 @@ pub struct Run {
     /// Figures of reporting groups and devices that another program printed; empty for runs of Fathom.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub quotes: Vec<Quote>,
-    /// Outcome.
     pub outcome: RunOutcome,
     /// Operations that had not completed when the run ended.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -61,7 +60,6 @@ pub struct Run {
 /// One of several runs of the same jobs.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Repeat {
-    /// Name of the series.
     pub series: String,
     /// Number of this run, from 1.
     pub number: u32,
@@ -158,7 +156,6 @@ impl GroupTotals {
 /// A job as requested, whatever its workers did.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RequestedRun {
-    /// Name.
     pub name: String,
     /// Reporting group.
     pub group: u32,
@@ -221,7 +218,6 @@ impl RequestedRun {
 pub struct Tool {
     /// `fathom`, or `fio` for an import.
     pub name: String,
-    /// Version.
     pub version: String,
 }
 
@@ -236,7 +232,6 @@ impl Tool {
 /// The host of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HostRecord {
-    /// Host name.
     pub hostname: String,
     /// Kernel release.
     pub kernel: String,

@@ -95,7 +95,6 @@ const ITEMS_MAX: u64 = 1 << 20;
 /// What a document says of its shard.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ShardRecord {
-    /// The shard.
     #[serde(flatten)]
     pub shard: Shard,
     /// Number of items of all shards.

@@ -5,7 +5,6 @@ use serde::{Deserialize, Serialize};
 /// A call that had not returned when the run ended.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StuckOperation {
-    /// Name of the job.
     pub job: String,
     /// File, device or export; empty if unknown.
     pub file: String,
@@ -23,12 +22,9 @@ pub struct StuckOperation {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum StuckKind {
-    /// Read.
     #[default]
     Read,
-    /// Write.
     Write,
-    /// Trim.
     Trim,
     /// `fsync`.
     Fsync,
@@ -39,9 +35,7 @@ pub enum StuckKind {
     SyncFileRange,
     /// `syncfs`.
     Syncfs,
-    /// Open.
     Open,
-    /// Close.
     Close,
     /// Unknown, because the worker's thread does not respond.
     Unknown,

@@ -109,15 +109,12 @@ impl ResultFormat {
 /// A result of a command.
 #[derive(Clone, Copy)]
 pub enum ResultDocument<'a> {
-    /// A run.
     Run(&'a Run, &'a [Verdict]),
     /// Repeated runs.
     Repeats(&'a [RepeatsDocument]),
-    /// A grid.
     Grid(&'a GridDocument),
     /// A search for the knee.
     Sweep(&'a SweepDocument),
-    /// A suite.
     Suite(&'a SuiteDocument),
     /// A purchase plan, and whether its text includes the arithmetic.
     Plan(&'a PlanReport, bool),
@@ -127,7 +124,6 @@ pub enum ResultDocument<'a> {
     Comparison(&'a ComparisonDocument, &'a [PageSubject<'a>]),
     /// Checked assertions.
     Gate(&'a GateDocument),
-    /// Explanations.
     Explanations(&'a [Explained]),
     /// A diagnosis, and whether its text explains passed checks.
     Diagnosis(&'a Diagnosis, bool),

@@ -29,7 +29,6 @@ pub struct GridDocument {
 pub struct GridPoint {
     /// Names and values of its settings, in the order of the sweep options.
     pub settings: Vec<(String, String)>,
-    /// The run.
     #[serde(flatten)]
     pub run: Run,
     /// Findings about the run.

@@ -47,13 +47,11 @@ pub trait Sharded: Default + Serialize + DeserializeOwned {
 /// The parts of a document that merging changes.
 #[derive(Debug)]
 pub struct ShardedParts<'a, T> {
-    /// The shard.
     pub shard: &'a mut Option<ShardRecord>,
     /// The items of the shard.
     pub items: &'a mut Vec<T>,
     /// Items that no shard has.
     pub missing: &'a mut Option<MissingItems>,
-    /// Command line.
     pub command_line: &'a mut Vec<String>,
 }
 

@@ -14,13 +14,9 @@ use crate::{PendingOperation, RunCounters, Seeds, WorkerPlan, WorkerResult};
 /// Facts about a run that its record needs.
 #[derive(Clone, Copy)]
 pub struct RunContext<'a> {
-    /// The plan.
     pub plan: &'a Plan,
-    /// The workers.
     pub workers: &'a [WorkerPlan],
-    /// The seeds.
     pub seeds: Seeds,
-    /// The command line.
     pub command_line: &'a [String],
     /// Start time in milliseconds since 1970; zero in virtual time.
     pub started_unix_ms: u64,
@@ -60,7 +56,6 @@ pub trait RunFacts {
     }
 }
 
-/// States of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RunState {
     /// The run is in progress.

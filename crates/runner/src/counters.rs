@@ -7,7 +7,6 @@ use meter::{Meter, MeterSnapshot, Summary};
 use units::Nanos;
 use volume::ServiceStage;
 
-/// Counters of one worker.
 #[derive(Debug, Default)]
 pub struct WorkerCounters {
     ios: [AtomicU64; 3],
@@ -103,7 +102,6 @@ impl RunCounters {
         locked(&self.stages).clone()
     }
 
-    /// Returns the number of workers.
     #[must_use]
     pub fn worker_count(&self) -> usize {
         self.workers.len()

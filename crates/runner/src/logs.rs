@@ -17,7 +17,6 @@ pub trait LogSink: Sync {
 /// The log files of one worker.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LogPlan {
-    /// Files.
     pub files: Vec<PlannedLog>,
     /// Columns of each line.
     pub columns: LogColumns,
@@ -39,7 +38,6 @@ pub struct LogPlan {
 /// A log file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlannedLog {
-    /// Path.
     pub path: String,
     /// Entries.
     pub kind: LogKind,
@@ -52,7 +50,6 @@ pub struct PlannedLog {
 pub struct LogColumns {
     /// Values of windows; both are two columns.
     pub values: WindowValues,
-    /// Offsets.
     pub offset: bool,
     /// Priorities as class and level in hexadecimal digits, instead of 1 for real time and 0 for all others.
     pub priority: bool,

@@ -5,7 +5,6 @@ use units::Nanos;
 
 use crate::{RunCounters, Totals, WorkerPlan, WorkerResult, policy};
 
-/// Progress of a run.
 #[derive(Clone, Debug)]
 pub struct RunProgress {
     /// Completed fraction, from 0 to 1; `None` if the end is unknown.

@@ -7,7 +7,6 @@ use record::{SteadyRecord, StuckKind};
 use units::{Nanos, OpKind};
 use workload::ReplayOutcome;
 
-/// The result of a worker.
 #[derive(Debug, Default)]
 pub struct WorkerResult {
     /// Index among all workers of the plan.

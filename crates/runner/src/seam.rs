@@ -37,7 +37,6 @@ pub trait PreparedRun {
     /// Returns the plan, with everything resolved.
     fn plan(&self) -> &Plan;
 
-    /// Returns the workers.
     fn workers(&self) -> &[WorkerPlan];
 
     /// Returns the reasons why the run must not begin, one line each.
@@ -117,7 +116,6 @@ pub enum PageCacheUse {
     Bypassed,
     /// Its operations go through the cache.
     Buffered {
-        /// Name of the machine.
         machine: String,
         /// Memory of the machine.
         memory: Bytes,
@@ -133,7 +131,6 @@ pub struct AttachedVolume {
     pub name: String,
     /// Human-readable title.
     pub title: String,
-    /// Size.
     pub size: Bytes,
     /// Whether it has burst credits at the start.
     pub has_credits: bool,

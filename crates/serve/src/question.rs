@@ -285,7 +285,6 @@ impl ServeValidator<'_> {
         })
     }
 
-    /// Returns the addresses to listen at.
     fn addresses(&mut self, options: &ServeRequest) -> Vec<ListenAddress> {
         let mut addresses = Vec::new();
         if options.socket.is_some() || options.listen.is_empty() {

@@ -49,7 +49,6 @@ impl RecentView {
         self.of(&self.snapshot())
     }
 
-    /// Returns the statistics of a snapshot.
     #[must_use]
     pub fn of(&self, snapshot: &Snapshot) -> ServerStats {
         stats::stats(&self.facts(), self.seed, snapshot, &self.rates())

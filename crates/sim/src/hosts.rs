@@ -83,7 +83,6 @@ enum HostPhase {
     Copy,
     /// Waits until its range is written; then goes to the volume.
     Sync,
-    /// At the volume.
     Volume,
 }
 

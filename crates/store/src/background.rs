@@ -110,7 +110,6 @@ impl RunToSave {
 /// A run that is saved.
 #[derive(Debug)]
 pub struct StoredEntry {
-    /// Its ID.
     pub id: String,
     /// Error in the settings of retention.
     pub retention_error: Option<String>,
@@ -126,7 +125,6 @@ pub enum PendingSave {
     Running {
         /// Folder of the store.
         root: PathBuf,
-        /// Receives the outcome.
         outcome: Receiver<SaveOutcome>,
         /// Advice if the folder cannot be written to.
         elsewhere: &'static str,

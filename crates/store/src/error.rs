@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 pub struct Error {
     /// File or folder concerned.
     pub path: PathBuf,
-    /// Reason.
     pub reason: Reason,
     /// How to fix it.
     pub remedy: String,

@@ -8,7 +8,6 @@ use crate::manifest::Entry;
 /// Patterns match whole names; `*` stands for any text and `?` for one character.
 #[derive(Clone, Debug, Default)]
 pub struct Filter {
-    /// Kind of run.
     pub kind: Option<RunKind>,
     /// Pattern for the run's name, its ID or the name of a job.
     pub name: Option<String>,

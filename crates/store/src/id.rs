@@ -7,7 +7,6 @@ use serde::{Deserialize, Serialize};
 
 const LABEL_LENGTH: usize = 24;
 
-/// Kinds of runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RunKind {

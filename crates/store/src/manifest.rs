@@ -25,7 +25,6 @@ pub struct Entry {
     pub schema: u32,
     /// Name of the folder.
     pub id: String,
-    /// Kind of run.
     pub kind: RunKind,
     /// Name given by its creator.
     pub name: String,
@@ -33,7 +32,6 @@ pub struct Entry {
     pub started_unix_ms: u64,
     /// Program that measured, with its version.
     pub tool: record::Tool,
-    /// Name of the host.
     pub hostname: String,
     /// Distinct names of jobs.
     pub jobs: Vec<String>,
@@ -41,7 +39,6 @@ pub struct Entry {
     pub targets: Vec<String>,
     /// Command line as separate words.
     pub command_line: Vec<String>,
-    /// Outcome of the run.
     pub outcome: record::RunOutcome,
     /// Series and number of this repeat.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -84,7 +84,6 @@ impl Completion {
 /// Source of reads after a write-back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WriteBackSource {
-    /// The storage.
     Stored,
     /// In part a cache that could not be emptied.
     Cached,

@@ -9,7 +9,6 @@ use crate::{Completion, Op, Tag, Target, WriteBackSource};
 pub struct ExecutedOp {
     /// What was submitted.
     pub op: Op,
-    /// Number of the worker.
     pub worker: u32,
     /// When it was submitted.
     pub submitted: Nanos,

@@ -55,7 +55,6 @@ pub enum TraceOperation {
     Flush,
     /// Discards data.
     Discard,
-    /// Writes zeroes.
     WriteZeroes,
     /// Something else, such as an operation on zones.
     Other,
@@ -65,7 +64,6 @@ impl TraceOperation {
     /// All operations.
     pub const ALL: [Self; 6] = [Self::Read, Self::Write, Self::Flush, Self::Discard, Self::WriteZeroes, Self::Other];
 
-    /// Returns its name.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

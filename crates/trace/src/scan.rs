@@ -12,15 +12,12 @@ const ERRORS_ONLY: u64 = 100;
 /// In what condition a trace was found.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TraceCondition {
-    /// Format.
     pub format: TraceFormat,
     /// What the trace says of itself.
     pub info: TraceInfo,
-    /// How it ends.
     pub end: TraceEnd,
     /// The first errors in it, at most ten.
     pub errors: Vec<TraceError>,
-    /// Number of all errors.
     pub error_count: u64,
     /// Number of requests that are known to be missing.
     pub missing: u64,

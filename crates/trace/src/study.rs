@@ -16,7 +16,6 @@ pub struct TraceStudy {
     pub condition: TraceCondition,
     /// Characteristics.
     pub profile: TraceProfile,
-    /// Findings.
     pub findings: Vec<TraceFinding>,
     /// Copies in other formats.
     pub copies: Vec<TraceCopy>,

@@ -9,7 +9,6 @@ pub struct CpuUse {
     pub user: Nanos,
     /// Time in the kernel.
     pub system: Nanos,
-    /// Context switches.
     pub context_switches: u64,
     /// Page faults that read from disk.
     pub major_faults: u64,

@@ -5,9 +5,7 @@
 // Two bytes would make each decision of an issuer 48 bytes long instead of 40, which costs 5 % of a null job.
 #[repr(u8)]
 pub enum OpKind {
-    /// A read.
     Read,
-    /// A write.
     Write,
     /// A discard of a range that is no longer needed.
     Trim,
@@ -44,11 +42,8 @@ impl OpKind {
 /// Three values, for reads, writes and trims.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PerKind<T> {
-    /// Value for reads.
     pub read: T,
-    /// Value for writes.
     pub write: T,
-    /// Value for trims.
     pub trim: T,
 }
 

@@ -9,7 +9,6 @@ pub enum ZoneKind {
     Sequential,
 }
 
-/// Conditions of zones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ZoneCondition {
     /// Nothing was written since the last reset, or the zone has no write pointer.
@@ -35,7 +34,6 @@ pub struct Zone {
     pub write_pointer: u64,
     /// Rules for writes.
     pub kind: ZoneKind,
-    /// Condition.
     pub condition: ZoneCondition,
 }
 
@@ -77,7 +75,6 @@ impl ZoneReport {
     }
 }
 
-/// Commands to a zone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ZoneCommand {
     /// Discard the data of the zone and return its write pointer to its start.

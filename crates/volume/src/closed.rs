@@ -56,9 +56,7 @@ impl Load {
 /// Limit or station of a cap, as an index into its [`Spec`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CapPart {
-    /// A limit.
     Limit(usize),
-    /// A station.
     Station(usize),
 }
 

@@ -5,7 +5,6 @@ use units::{Nanos, random::Random};
 /// A distribution of durations. All parameters are in nanoseconds unless said otherwise.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Law {
-    /// A constant.
     Constant(Nanos),
     /// Any duration between two, equally likely.
     Uniform {
@@ -16,7 +15,6 @@ pub enum Law {
     },
     /// Memoryless.
     Exponential {
-        /// Mean.
         mean: Nanos,
     },
     /// `shift + scale × (u / (1 − u))^(1 / shape)`, cut off at `most`: a steep front and a long tail, as in networked

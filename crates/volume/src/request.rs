@@ -1,11 +1,8 @@
 //! Requests to volumes.
 
-/// Kinds of requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum RequestKind {
-    /// A read.
     Read,
-    /// A write.
     Write,
     /// A discard of a range.
     Trim,
@@ -28,18 +25,13 @@ impl RequestKind {
 /// One value for each [`RequestKind`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PerRequestKind<T> {
-    /// Value for reads.
     pub read: T,
-    /// Value for writes.
     pub write: T,
-    /// Value for trims.
     pub trim: T,
-    /// Value for flushes.
     pub flush: T,
 }
 
 impl<T> PerRequestKind<T> {
-    /// Returns the value for one kind.
     #[inline]
     #[must_use]
     pub const fn get(&self, kind: RequestKind) -> &T {
@@ -73,7 +65,6 @@ impl<T> PerRequestKind<T> {
 pub struct Request {
     /// ID returned with the completion. Below [`crate::System::IDS_MAX`], and reusable only then.
     pub id: u32,
-    /// Kind of the request.
     pub kind: RequestKind,
     /// Offset from the start of the volume, in bytes.
     pub offset: u64,

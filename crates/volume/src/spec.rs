@@ -78,7 +78,6 @@ pub struct Limit {
     pub name: String,
     /// Whether the volume or its machine owns it.
     pub scope: Scope,
-    /// Unit that it counts.
     pub counted: CountedUnit,
     /// Size of the operations that it counts; `None` if each request counts as one operation, or with its bytes.
     pub io_unit: Option<IoUnit>,
@@ -245,9 +244,7 @@ pub fn names_machine(limit: &str) -> bool {
 /// Unit of a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CountedUnit {
-    /// Operations.
     Operations,
-    /// Bytes.
     Bytes,
 }
 
@@ -310,7 +307,6 @@ pub struct LatencySpec {
     pub written_share: f64,
     /// Transfer rate of one request in bytes per second, added to its latency.
     pub bytes_per_sec: Option<u64>,
-    /// Slow periods.
     pub spells: Option<SlowPeriods>,
     /// Source of the distributions.
     pub source: LimitSource,

@@ -31,7 +31,6 @@ pub struct Attachment {
     pub volume: String,
 }
 
-/// Kinds of stages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StageKind {
     /// A rate limit.
@@ -47,7 +46,6 @@ pub struct ServiceStage {
     pub name: String,
     /// Name of the volume or machine that owns it.
     pub owner: String,
-    /// Kind of the stage.
     pub kind: StageKind,
     /// Requests that passed.
     pub requests: u64,

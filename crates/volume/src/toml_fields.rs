@@ -29,7 +29,6 @@ impl<'t> Fields<'t> {
         Self { table, at, name: name.into(), keys_read: Vec::new() }
     }
 
-    /// Returns the value of a key.
     pub fn value(&mut self, key: &'static str) -> Option<&'t Spanned<DeValue<'t>>> {
         self.keys_read.push(key);
         self.table.get(key)

@@ -68,7 +68,6 @@ pub enum Next {
 pub struct ZoneTask {
     /// Index of the file.
     pub file: u32,
-    /// Command.
     pub command: ZoneCommand,
     /// Offset of the zone.
     pub start: u64,

@@ -8,7 +8,6 @@ use units::OpKind;
 /// Chooses between reads and writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mix {
-    /// One kind only.
     Only(OpKind),
     /// Reads in parts per million, drawn independently for each operation; the rest are writes.
     Reads(u32),

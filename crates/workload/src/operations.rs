@@ -12,9 +12,7 @@ use units::{OpKind, PerKind};
 pub struct Operations {
     /// Reads, including read-back.
     pub read: bool,
-    /// Writes.
     pub write: bool,
-    /// Trims.
     pub trim: bool,
     /// Removal of the files, at the end or after a loop.
     pub remove: bool,

@@ -43,7 +43,6 @@ pub enum Caution {
     FewRepeats {
         /// The affected side.
         side: Side,
-        /// Number of runs.
         runs: usize,
     },
     /// Mean latencies of one run on each side are compared by their spread, which does not show how much runs differ.

@@ -14,9 +14,7 @@ pub struct ConditionMismatch {
     /// Name of the job in the baseline; `None` if the condition belongs to the run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub job: Option<String>,
-    /// Value in the baseline.
     pub baseline: MismatchValue,
-    /// Value in the candidate.
     pub candidate: MismatchValue,
     /// Whether the difference makes the figures incomparable.
     pub blocking: bool,
@@ -39,13 +37,11 @@ pub enum Aspect {
     TargetKind,
     /// `rw`.
     Rw,
-    /// Block sizes of one kind.
     BlockSize(DataKind),
     /// `ioengine`.
     Engine,
     /// `iodepth` of each worker.
     Depth,
-    /// Number of workers.
     Workers,
     /// `direct`.
     Direct,
@@ -65,7 +61,6 @@ pub enum Aspect {
     Runtime,
     /// Outcome of the run.
     Outcome,
-    /// Name of the host.
     Host,
     /// CPUs of the host.
     Cpus,
@@ -89,9 +84,7 @@ impl Aspect {
 pub enum MismatchValue {
     /// No value.
     Nothing,
-    /// A string.
     Word(String),
-    /// A boolean.
     Yes(bool),
     /// A count, or a count per second.
     Count(u64),

@@ -24,7 +24,6 @@ pub use side::Side;
 use crate::knee::steady::Mean;
 use side::{AnalysedRun, SideJob};
 
-/// Settings of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct ComparisonSettings {
     /// Changes smaller than this are ignored, in per cent.
@@ -49,7 +48,6 @@ pub struct Comparison {
     pub jobs: Vec<JobComparison>,
 }
 
-/// The comparison of one job.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct JobComparison {
     /// Name in the baseline.
@@ -60,7 +58,6 @@ pub struct JobComparison {
     pub cautions: Vec<Caution>,
 }
 
-/// The comparison of one figure.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct FigureComparison {
     /// The compared figure.

@@ -58,7 +58,6 @@ pub struct LayerFacts {
 pub enum FactLayerKind {
     /// A partition of a disk.
     Partition {
-        /// Name of the disk.
         disk: String,
         /// First sector, in units of 512 bytes.
         first_sector: Reading<u64>,
@@ -96,7 +95,6 @@ pub struct DiskFacts {
     pub driver: String,
     /// Settings of the queue.
     pub queue: BlockQueue,
-    /// Interrupts of the queues.
     pub interrupts: Reading<Vec<QueueInterrupt>>,
     /// NUMA node; `None` if the device belongs to none.
     pub node: Reading<Option<u32>>,
@@ -147,7 +145,6 @@ impl DiskFacts {
 pub struct HostFacts {
     /// Kernel release.
     pub kernel: Reading<String>,
-    /// Online CPUs.
     pub online_cpus: Reading<Vec<u32>>,
     /// CPUs that this process may use.
     pub allowed_cpus: Reading<Vec<u32>>,

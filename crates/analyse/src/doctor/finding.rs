@@ -8,7 +8,6 @@ use super::check::Check;
 /// The result of one check of one device, mount or host.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct DoctorFinding {
-    /// The check.
     pub check: Check,
     /// Checked device or mount point; empty for the host.
     #[serde(skip_serializing_if = "String::is_empty")]
@@ -26,7 +25,6 @@ pub struct DoctorFinding {
     pub unknown: Option<UnreadFact>,
 }
 
-/// The verdict for one purpose.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PurposeVerdict {
     /// State of the setting.
@@ -66,7 +64,6 @@ pub enum Purpose {
 pub struct DoctorFigure {
     /// Name of one or two words; may be empty.
     pub name: String,
-    /// Its value.
     #[serde(flatten)]
     pub value: DoctorValue,
 }
@@ -83,7 +80,6 @@ pub enum DoctorValue {
     Number(f64),
     /// A size in bytes.
     Bytes(u64),
-    /// A boolean.
     Switch(bool),
     /// A fraction.
     Share(f64),
@@ -97,7 +93,6 @@ pub enum DoctorValue {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "rule", content = "of")]
 pub enum Want {
-    /// Any value.
     Any,
     /// Exactly this value.
     Is(DoctorValue),
@@ -107,7 +102,6 @@ pub enum Want {
     AtLeast(DoctorValue),
     /// This value or less.
     AtMost(DoctorValue),
-    /// A multiple of this value.
     MultipleOf(DoctorValue),
 }
 
@@ -137,48 +131,33 @@ pub enum DoctorCase {
     Filtered,
 }
 
-/// One change of a setting.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "action")]
 pub enum SettingChange {
     /// Set an attribute of a disk's queue.
     Queue {
-        /// The disk.
         disk: String,
         /// File in `queue`.
         attribute: &'static str,
-        /// New value.
         value: String,
     },
     /// Set the queue depth of a SCSI device.
-    DeviceDepth {
-        /// The disk.
-        disk: String,
-        /// New value.
-        value: u64,
-    },
+    DeviceDepth { disk: String, value: u64 },
     /// Set the readahead.
     ReadAhead {
-        /// The device.
         device: String,
         /// Readahead in sectors of 512 bytes.
         sectors: u64,
     },
     /// Enable a disk's write cache.
-    WriteCache {
-        /// The disk.
-        disk: String,
-    },
+    WriteCache { disk: String },
     /// Assign interrupts to CPUs.
     Interrupts {
         /// Pairs of interrupt and CPU.
         pairs: Vec<(u32, u32)>,
     },
     /// Add a kernel command-line parameter.
-    KernelParameter {
-        /// Parameter with its value.
-        parameter: String,
-    },
+    KernelParameter { parameter: String },
     /// Remount with other options.
     Remount {
         /// Mount point.
@@ -192,31 +171,20 @@ pub enum SettingChange {
         at: String,
     },
     /// Set a sysctl.
-    Sysctl {
-        /// Key.
-        key: &'static str,
-        /// New value.
-        value: u64,
-    },
+    Sysctl { key: &'static str, value: u64 },
     /// Remove a limit of a cgroup.
     LiftLimit {
         /// File that sets the limit.
         file: String,
-        /// The device.
         device: Option<Number>,
         /// Keys in cgroup version 2; empty for a file of version 1.
         keys: Vec<String>,
     },
     /// Make a loop device bypass the page cache.
-    LoopDirect {
-        /// The device.
-        device: String,
-    },
+    LoopDirect { device: String },
     /// Move a partition together with its data.
     MovePartition {
-        /// The disk.
         disk: String,
-        /// Partition number.
         partition: u64,
         /// New first sector.
         sector: u64,
@@ -312,7 +280,6 @@ impl DoctorFinding {
         self
     }
 
-    /// Returns the verdict for one purpose.
     #[must_use]
     pub fn side(&self, purpose: Purpose) -> &PurposeVerdict {
         match purpose {

@@ -17,7 +17,6 @@ pub use judge::{GateInputs, GateOutcome, JudgedAssertion, UnknownReason};
 
 use crate::Code;
 
-/// One assertion.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Assertion {
     /// Name of the job; `None` for all jobs together.
@@ -27,17 +26,14 @@ pub struct Assertion {
     pub subject: AssertionSubject,
     /// Required relation to the bound.
     pub relation: Relation,
-    /// Bound.
     pub bound: Bound,
 }
 
-/// The subject of an assertion.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AssertionSubject {
     /// A figure: per second, in bytes per second or in nanoseconds.
     Figure(Figure),
-    /// A number of findings.
     Findings(GateCount),
 }
 

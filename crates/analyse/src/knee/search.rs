@@ -148,7 +148,6 @@ pub enum End {
     Enough,
 }
 
-/// A search for the knee.
 #[derive(Clone, Debug)]
 pub struct KneeSearch {
     settings: KneeSettings,

@@ -46,7 +46,6 @@ pub enum LayoutContent {
     Filled,
     /// None: the run will write it. Space is reserved according to [`FallocateMode`].
     Reserved,
-    /// It is a directory.
     Directory,
 }
 
@@ -66,7 +65,6 @@ pub enum FallocateMode {
     Truncate,
 }
 
-/// Progress of a layout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LayoutProgress<'a> {
     /// The file being created.

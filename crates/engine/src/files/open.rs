@@ -146,7 +146,6 @@ impl File {
         &self.path
     }
 
-    /// Returns the kind of file.
     #[must_use]
     pub fn kind(&self) -> FileKind {
         self.kind

@@ -24,7 +24,6 @@ pub enum Objection {
         bytes: u64,
         /// File type, if its first bytes show it.
         kind: Option<&'static str>,
-        /// Origin of the data.
         origin: DataOrigin,
     },
     /// Another program has the device open exclusively (`O_EXCL`).

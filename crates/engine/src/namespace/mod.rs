@@ -25,11 +25,9 @@ const IDENTIFY_BYTES: usize = 4096;
 /// A namespace, as its device identifies it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Namespace {
-    /// Its number.
     pub(crate) nsid: u32,
     /// Number of its block format.
     pub(crate) format: usize,
-    /// Number of blocks.
     pub(crate) blocks: u64,
     /// Data of a block in bytes, a power of two.
     pub(crate) data_bytes: u32,

@@ -29,7 +29,6 @@ const FORMAT_BYTES: usize = 16;
 /// Size and number of the zones of a namespace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct ZonedNamespace {
-    /// Blocks of a zone.
     zone_blocks: u64,
     /// Zones that may be open, and active; zero for no limit.
     max_open: u32,
@@ -146,7 +145,6 @@ impl Namespace {
         }
     }
 
-    /// Returns the command that resets the zone at a block.
     pub(crate) fn reset_zone(&self, block: u64) -> NvmeCommand {
         self.manage_zone(block, RESET)
     }

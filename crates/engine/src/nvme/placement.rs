@@ -19,7 +19,6 @@ const STATUS_ENTRY_BYTES: usize = 32;
 /// Most placement identifiers of a namespace.
 const MAX_IDENTIFIERS: usize = 128;
 
-/// Returns the directive type.
 const fn directive_type(kind: PlacementKind) -> u8 {
     match kind {
         PlacementKind::None => 0,
@@ -28,7 +27,6 @@ const fn directive_type(kind: PlacementKind) -> u8 {
     }
 }
 
-/// The placements of one namespace.
 #[derive(Clone, Debug)]
 pub(super) struct NamespacePlacement {
     directive: PlacementKind,

@@ -93,7 +93,6 @@ impl Opening {
 /// How a worker runs its program, besides the settings of its engine.
 #[derive(Clone, Debug)]
 pub struct ProgramUse {
-    /// Arguments.
     pub arguments: Vec<String>,
     /// Files of its standard output and standard error; `None` for those of this process.
     pub output: Option<Arc<(File, File)>>,

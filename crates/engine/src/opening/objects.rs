@@ -5,7 +5,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use units::OpKind;
 
-/// The objects of a worker.
 #[derive(Clone, Debug)]
 pub struct ObjectsOfWorker {
     /// The objects of each file.
@@ -50,7 +49,6 @@ impl ObjectPermit {
     }
 }
 
-/// A failed request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FailedRequest {
     /// Kind of the operation.

@@ -44,7 +44,6 @@ const BUFFER_MAPPINGS: u64 = 1;
 const RING_MAPPINGS: u64 = 3;
 /// Descriptors of a ring, and of the event or socket that it waits for.
 const RING_DESCRIPTORS: u64 = 2;
-/// Descriptors of a pipe.
 const PIPE_DESCRIPTORS: u64 = 2;
 /// Descriptors of the process apart from its workers.
 const OWN_DESCRIPTORS: u64 = 12;

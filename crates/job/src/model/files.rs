@@ -73,13 +73,11 @@ impl FileOptions {
 /// Selection of the next file (`file_service_type`).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FileService {
-    /// Order of the files.
     pub order: FileOrder,
     /// Operations on one file before the next is chosen, at least 1.
     pub switch_every: u32,
 }
 
-/// The order of files.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum FileOrder {
     /// In turn, switching as `switch_every` says.
@@ -131,9 +129,7 @@ pub enum CacheHint {
     /// Random or sequential, as the job is.
     #[default]
     OfPattern,
-    /// Random.
     Random,
-    /// Sequential.
     Sequential,
     /// Data are used once.
     NoReuse,
@@ -144,11 +140,8 @@ pub enum CacheHint {
 pub enum WriteHint {
     /// None is known.
     None,
-    /// Short.
     Short,
-    /// Medium.
     Medium,
-    /// Long.
     Long,
     /// Longer than all others.
     Extreme,

@@ -54,7 +54,6 @@ pub struct FlowOptions {
 /// A steady state that ends the job.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SteadyState {
-    /// The measure.
     pub measure: SteadyMeasure,
     /// Whether its slope is judged instead of its largest deviation from the mean.
     pub is_slope: bool,

@@ -55,7 +55,6 @@ impl HostAttributes {
 /// I/O class of priorities without a class.
 const BEST_EFFORT: u8 = 2;
 
-/// NUMA nodes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NumaNodes {
     /// All nodes of the host.

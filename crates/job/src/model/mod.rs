@@ -79,7 +79,6 @@ pub struct Job {
     pub sync: SyncOptions,
     /// Content of writes.
     pub payload: JobPayload,
-    /// Options of verification.
     pub verify: VerifyOptions,
     /// Options of statistics, logs and fio's output.
     pub stats: StatOptions,
@@ -156,7 +155,6 @@ pub enum ExitScope {
 /// A size in bytes or relative to the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Size {
-    /// Bytes.
     Bytes(Bytes),
     /// Per cent of the file or device.
     Percent(u32),
@@ -314,7 +312,7 @@ impl Job {
     /// Reports whether more than one operation can be in flight.
     #[must_use]
     pub fn has_queue(&self) -> bool {
-        self.engine.kind.is_async() || self.engine.offloads
+        self.engine.kind.traits().queues || self.engine.offloads
     }
 
     /// Returns the queue depth of each worker.
@@ -337,7 +335,7 @@ impl Job {
     /// Reports whether operations go through a queue in fio, whatever their number.
     #[must_use]
     pub fn is_queued(&self) -> bool {
-        self.engine.kind.is_async() && (self.engine.kind != EngineKind::Null || self.pace.iodepth > 1)
+        self.engine.kind.traits().queues && (self.engine.kind != EngineKind::Null || self.pace.iodepth > 1)
     }
 
     /// Reports whether the job writes until the device or filesystem is full.
@@ -440,7 +438,6 @@ pub struct SyncRangeOptions {
 pub struct JobPayload {
     /// New random bytes for each write.
     pub refill_buffers: bool,
-    /// Zeroes.
     pub zero_buffers: bool,
     /// Change a few bytes of each buffer before each write, against deduplication.
     pub scramble_buffers: bool,
@@ -477,7 +474,6 @@ impl Default for DedupeOptions {
 /// Values that logs of averages contain for each window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum WindowValues {
-    /// The mean.
     #[default]
     Mean,
     /// The maximum.
@@ -566,7 +562,6 @@ pub struct StatOptions {
 /// Reporting of reads, writes and trims (`unified_rw_reporting`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum UnifiedReport {
-    /// One by one.
     #[default]
     None,
     /// Together.

@@ -14,7 +14,6 @@ pub struct Pattern {
     pub modifier: i64,
     /// Fraction of reads in a mix, in parts per million.
     pub read_ppm: u32,
-    /// Block sizes.
     pub block_sizes: PerKind<BlockSizes>,
     /// Whether sequential operations have the block sizes of reads and random ones those of writes (`bs_is_seq_rand`).
     pub sizes_by_order: bool,
@@ -130,11 +129,8 @@ pub struct StridedZones {
 /// Kinds of operation that a job issues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
-    /// Reads.
     Read,
-    /// Writes.
     Write,
-    /// Trims.
     Trim,
     /// Reads and writes, mixed.
     ReadWrite,
@@ -214,24 +210,20 @@ pub enum Generator {
 /// Distributions of random offsets (`random_distribution`).
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Distribution {
-    /// Uniform.
     #[default]
     Uniform,
-    /// Zipf.
     Zipf {
         /// The exponent.
         theta: f64,
         /// Position of the most frequent block as a fraction of the file, if given.
         center: Option<f64>,
     },
-    /// Pareto.
     Pareto {
         /// The power.
         h: f64,
         /// Position of the most frequent block as a fraction of the file, if given.
         center: Option<f64>,
     },
-    /// Normal.
     Normal {
         /// Deviation in per cent of the file.
         deviation: f64,

@@ -157,13 +157,9 @@ pub enum ReplayFit {
 /// Kinds of request that a replay leaves out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ReplaySkip {
-    /// Reads.
     pub read: bool,
-    /// Writes.
     pub write: bool,
-    /// Trims.
     pub trim: bool,
-    /// Syncs.
     pub sync: bool,
 }
 

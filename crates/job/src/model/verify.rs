@@ -9,7 +9,6 @@ pub const VERIFY_PLAIN_HEADER_BYTES: u32 = 104;
 /// Size of the header of fio 3.33 without the checksum that follows it.
 pub const FIO_HEADER_BYTES: u32 = 40;
 
-/// Options of verification.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct VerifyOptions {
     /// The method; `None` for no verification.

@@ -52,7 +52,6 @@ pub(crate) struct ReadProblem {
     pub(crate) at: Range<usize>,
 }
 
-/// Findings in one value.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Findings {
     pub(crate) items: Vec<ReadProblem>,

@@ -92,7 +92,6 @@ impl Status {
 pub(crate) enum Setter {
     /// None.
     Nothing,
-    /// From a switch.
     Switch(fn(&mut JobDraft, bool)),
     /// From a number, the first of a list.
     Number(fn(&mut JobDraft, u64)),
@@ -102,11 +101,8 @@ pub(crate) enum Setter {
     Slots(fn(&mut JobDraft, usize, bool, u64)),
     /// From a number for reads and one for writes, which equals the first if it is absent.
     Pair(fn(&mut JobDraft) -> &mut [u32; 2]),
-    /// From a size.
     Size(fn(&mut JobDraft, Size)),
-    /// From a time.
     Time(fn(&mut JobDraft, Nanos)),
-    /// From a text.
     Text(fn(&mut JobDraft, &str)),
     /// From a word and its argument after `:`.
     Word(fn(&mut JobDraft, &'static str, Option<&str>, &mut Findings)),

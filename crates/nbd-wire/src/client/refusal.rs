@@ -67,7 +67,6 @@ pub enum ClientError {
     /// The server has refused a required option.
     #[error("asked for {}, the server {why}{}{words}", option_name(*option), if words.is_empty() { "" } else { ": " })]
     Refused {
-        /// Number of the option.
         option: u32,
         /// Reason.
         why: ServerRefusal,

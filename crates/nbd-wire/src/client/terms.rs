@@ -33,7 +33,6 @@ pub struct Served {
 /// An entry of a list of exports.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListedExport {
-    /// Name.
     pub name: String,
     /// Description, often empty.
     pub description: String,

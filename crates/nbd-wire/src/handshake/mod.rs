@@ -72,7 +72,6 @@ pub struct Agreed {
 }
 
 impl Agreed {
-    /// Returns the style of replies.
     #[must_use]
     pub const fn style(&self) -> ReplyStyle {
         match (self.structured, self.extended) {
@@ -154,7 +153,6 @@ enum ProcessResult {
     Stop(usize, HandshakeStep),
 }
 
-/// The header of an option.
 #[derive(Clone, Copy, Debug)]
 struct OptionHeader {
     option: u32,

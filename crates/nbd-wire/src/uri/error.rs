@@ -7,7 +7,6 @@ pub enum UriError {
     /// A character must be percent-encoded.
     #[error("{letter:?} at byte {place} must be written as {}", percent(*letter))]
     Letter {
-        /// The character.
         letter: char,
         /// Its offset.
         place: usize,

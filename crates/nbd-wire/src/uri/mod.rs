@@ -28,7 +28,6 @@ pub enum UriServer {
     Tcp {
         /// Name or address; IPv6 without brackets.
         host: String,
-        /// The port.
         port: u16,
     },
     /// A Unix socket: a path or, after a NUL, a name in the abstract namespace.

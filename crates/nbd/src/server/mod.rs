@@ -117,7 +117,6 @@ pub struct ExportMount {
     pub export: usize,
 }
 
-/// A server.
 pub struct Server {
     poll: Poll,
     listeners: Vec<Listener>,

@@ -11,13 +11,10 @@ use nbd_wire::NbdCommand;
 /// Kinds of requests in statistics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CountedKind {
-    /// Reads.
     Read,
-    /// Writes.
     Write,
     /// Trims and zeroes.
     Trim,
-    /// Flushes.
     Flush,
     /// Everything else.
     Other,
@@ -55,7 +52,6 @@ pub struct Done {
     pub span: Option<(Nanos, Nanos)>,
 }
 
-/// Counters of an export.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ExportCounters {
     /// Counters in the order of [`CountedKind::ALL`].
@@ -66,7 +62,6 @@ pub struct ExportCounters {
     pub connected: u64,
     /// Requests waiting for their replies.
     pub in_flight: u64,
-    /// Injected faults.
     pub injected: InjectedFaults,
 }
 
@@ -98,7 +93,6 @@ impl ExportCounters {
 pub struct Snapshot {
     /// Time since the server started.
     pub age: Nanos,
-    /// Exports by name.
     pub exports: Vec<(String, ExportCounters)>,
     /// Statistics of the model's limits and stations.
     pub stages: Vec<ServiceStage>,

@@ -41,7 +41,6 @@ pub struct Punctuality {
     pub late: Histogram,
     /// Sum of all deviations; early ones are negative.
     pub sum_ns: i64,
-    /// Number of replies.
     pub replies: u64,
 }
 

@@ -128,7 +128,6 @@ pub trait Store {
     /// Returns the size in bytes.
     fn size(&self) -> u64;
 
-    /// Returns the capabilities.
     fn abilities(&self) -> StoreCapabilities;
 
     /// Returns the memory that operations take while they are in flight.

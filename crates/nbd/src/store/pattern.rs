@@ -9,14 +9,12 @@ use nbd_wire::{Errno, Extent};
 /// Content of a pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Content {
-    /// Zeroes.
     Zeroes,
     /// The offset in every eight aligned bytes, big-endian, as in `nbdkit pattern`:
     /// <https://libguestfs.org/nbdkit-pattern-plugin.1.html>.
     Offsets,
     /// Incompressible bytes that depend on the seed.
     Random {
-        /// Seed.
         seed: u64,
     },
 }

@@ -45,7 +45,6 @@ impl<'r, 'a> Pieces<'r, 'a> {
         self.bytes
     }
 
-    /// Returns the slices.
     #[inline]
     #[must_use]
     pub fn slices(&self) -> &[IoSlice<'a>] {

@@ -81,7 +81,6 @@ pub struct ReplayCredits {
     pub levels: Vec<(f64, f64)>,
 }
 
-/// An interval of a replay.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ReplayInterval {
     /// Start in seconds.

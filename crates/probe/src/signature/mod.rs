@@ -35,9 +35,7 @@ impl Signature {
 /// Kinds of data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SignatureClass {
-    /// A partition table.
     PartitionTable,
-    /// A filesystem.
     Filesystem,
     /// A member of a volume group, an array or a pool.
     Member,

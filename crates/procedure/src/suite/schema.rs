@@ -60,7 +60,6 @@ pub struct Suite {
 }
 
 impl Suite {
-    /// Returns the name.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name

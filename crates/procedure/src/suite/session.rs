@@ -20,7 +20,6 @@ pub struct SuiteSession<'a> {
     pub question: &'a SuiteQuestion<'a>,
     /// Finished steps.
     pub state: SuiteState,
-    /// Saves the state.
     pub save: &'a dyn Fn(&SuiteState) -> Result<(), String>,
     /// Signals and deadlines.
     pub control: &'a dyn RunControl,

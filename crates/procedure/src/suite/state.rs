@@ -71,7 +71,6 @@ impl SuiteState {
         self.taken.last().map(|taken| taken.credits.clone()).unwrap_or_default()
     }
 
-    /// Returns a finished step of a round.
     pub(crate) fn of(&self, step: &str, round: usize) -> Option<&FinishedStep> {
         self.taken.iter().find(|taken| taken.step == step && taken.round == round)
     }

@@ -23,7 +23,6 @@ const DATA_FILE: &str = "fathom-load.tmp";
 /// A job for a trace, with its file.
 #[derive(Clone, Copy, Debug)]
 pub struct JobFile<'a> {
-    /// The job.
     pub job: &'a SynthesizedJob,
     /// Name of the job file.
     pub name: &'a str,

@@ -31,7 +31,6 @@ pub(super) struct ComparedTrace<'a> {
     pub(super) path: &'a str,
     /// Part of it that the job is for.
     pub(super) window: TraceWindow,
-    /// Its job.
     pub(super) job: &'a SynthesizedJob,
     /// The text of the job.
     pub(super) job_file: &'a str,

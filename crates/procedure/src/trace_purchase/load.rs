@@ -20,7 +20,6 @@ pub struct TraceLoad {
     pub window: TraceWindow,
     /// Reads, writes and discards.
     pub requests: u64,
-    /// Reads.
     pub reads: u64,
     /// Bytes of reads and writes.
     pub bytes: u64,

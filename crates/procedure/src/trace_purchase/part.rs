@@ -22,7 +22,6 @@ pub struct ReadTrace {
     pub profile: TraceProfile,
     /// What the trace says of itself.
     pub info: TraceInfo,
-    /// Format.
     pub format: TraceFormat,
     /// What is missing or damaged, one sentence each.
     pub notes: Vec<String>,
@@ -66,7 +65,6 @@ pub fn read_trace(
 #[derive(Clone, Debug)]
 pub struct TracePart {
     name: String,
-    /// Name of the part.
     part: String,
     /// Content; `None` if it would take too much memory.
     bytes: Option<Arc<[u8]>>,

@@ -5,7 +5,6 @@ use trace::{TraceInterval, TraceSeries};
 /// A part of a trace, in nanoseconds since its start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TraceWindow {
-    /// Start.
     pub start_ns: u64,
     /// End; requests of that instant are outside.
     pub end_ns: u64,

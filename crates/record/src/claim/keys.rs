@@ -1,6 +1,5 @@
 //! Keys of claims: Fathom's own, and columns of `iostat -x`.
 
-/// A key of a claim.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum ClaimKey {
     /// Operations per second.
@@ -11,7 +10,6 @@ pub(super) enum ClaimKey {
     Percentile(f64),
     /// Operations in flight for each job.
     Depth,
-    /// Number of jobs.
     Jobs,
     /// Bytes of an operation.
     BlockSize,
@@ -60,7 +58,6 @@ pub(super) enum ClaimColumn {
     ServiceTime,
 }
 
-/// A key by one of its names.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct NamedKey {
     pub(super) key: ClaimKey,

@@ -70,7 +70,6 @@ impl Iostat {
     }
 }
 
-/// One report.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct IostatReport {
     /// Time of the report, as printed; `None` without `-t`.
@@ -134,24 +133,19 @@ pub struct IostatCpu {
     pub iowait: f64,
     /// Taken by the hypervisor.
     pub steal: f64,
-    /// Idle.
     pub idle: f64,
 }
 
 /// One device in one report.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct IostatDevice {
-    /// Name.
     pub name: String,
     /// Line, from 1.
     pub line: u32,
     /// Printed decimals, to which values are rounded in their printed units.
     pub decimals: u32,
-    /// Reads.
     pub read: IostatKind,
-    /// Writes.
     pub write: IostatKind,
-    /// Discards.
     pub discard: IostatKind,
     /// Flushes; only rate and wait are printed.
     pub flush: IostatKind,

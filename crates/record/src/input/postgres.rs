@@ -63,7 +63,6 @@ impl PostgresTable {
     }
 }
 
-/// Returns the tables of a text.
 fn tables(text: &InputText) -> Vec<PostgresTable> {
     let mut tables: Vec<PostgresTable> = Vec::new();
     let mut every_s = None;

@@ -326,13 +326,11 @@ fn without_tags(line: &str) -> String {
     shown + rest
 }
 
-/// A printed number.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Printed {
     pub(super) value: f64,
     /// Unit of its last digit.
     pub(super) step: f64,
-    /// Number of decimals.
     pub(super) decimals: u32,
 }
 

@@ -15,7 +15,6 @@ pub use sample::{IntervalRates, SampleFile, SampleProgress, SampleReport, Sample
 pub struct CaptureReport {
     /// What the user named.
     pub asked: String,
-    /// Name of the device.
     pub device: String,
     /// Its size in bytes.
     pub device_bytes: u64,
@@ -72,14 +71,11 @@ impl CaptureSource {
     }
 }
 
-/// File of a capture.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CaptureFile {
-    /// Its path.
     pub path: String,
     /// Its length in bytes.
     pub bytes: u64,
-    /// Number of requests in it.
     pub requests: u64,
 }
 
@@ -116,7 +112,6 @@ impl CaptureReport {
     }
 }
 
-/// Progress of a capture.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct CaptureProgress {
     /// Time since the start, in nanoseconds.
@@ -129,7 +124,6 @@ pub struct CaptureProgress {
     pub iops: f64,
     /// Bytes per second in the last interval.
     pub bytes_per_second: f64,
-    /// Number of lost events.
     pub lost_events: u64,
 }
 

@@ -7,7 +7,6 @@ use crate::progress::clock;
 pub struct SampleReport {
     /// What the user named.
     pub asked: String,
-    /// Name of the device.
     pub device: String,
     /// Its size in bytes.
     pub device_bytes: u64,
@@ -80,15 +79,12 @@ pub struct IntervalRates {
 /// File with a series of samples.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SampleFile {
-    /// Its path.
     pub path: String,
     /// Its length in bytes.
     pub bytes: u64,
-    /// Number of samples in it.
     pub samples: u64,
 }
 
-/// Progress of sampling.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct SampleProgress {
     /// Time since the start, in nanoseconds.

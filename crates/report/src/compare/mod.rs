@@ -55,11 +55,8 @@ impl NamedRun {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ComparisonDocument {
     schema: u32,
-    /// Runs of the baseline.
     pub baseline: Vec<NamedRun>,
-    /// Runs of the candidate.
     pub candidate: Vec<NamedRun>,
-    /// Settings of the comparison.
     pub options: ComparisonSettings,
     /// Results.
     #[serde(flatten)]
@@ -82,7 +79,6 @@ impl ComparisonDocument {
     }
 }
 
-/// Returns the comparison as JSON.
 #[must_use]
 pub fn json(document: &ComparisonDocument) -> String {
     crate::own::pretty(document)

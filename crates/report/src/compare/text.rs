@@ -11,7 +11,6 @@ use crate::suite::shown;
 /// Column in which values of labelled lines begin.
 const INDENT: usize = 11;
 
-/// Returns the comparison as text.
 #[must_use]
 pub fn text(document: &ComparisonDocument, style: SheetStyle) -> String {
     let widths = column_widths(document);

@@ -42,7 +42,6 @@ impl FioVersion {
 pub enum FioFormat {
     /// Normal output, as text.
     Normal,
-    /// JSON.
     Json,
     /// JSON with histograms.
     JsonPlus,

@@ -65,7 +65,6 @@ impl SeriesStyle {
     }
 }
 
-/// Size of a chart.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ChartSize {
     /// Total height.

@@ -63,7 +63,6 @@ impl<'a> PageSubject<'a> {
     }
 }
 
-/// Returns the page of all subjects.
 #[must_use]
 pub fn page(subjects: &[PageSubject<'_>]) -> String {
     page::of(subjects, None, None)
@@ -81,7 +80,6 @@ pub(crate) fn grid_page(document: &GridDocument) -> String {
     page::of(&subjects, None, document.missing.as_ref())
 }
 
-/// Returns the page of one run.
 pub(crate) fn run_page(run: &Run, verdicts: &[Verdict]) -> String {
     page(&[PageSubject::Run(ReportedRun { name: "this run", run, verdicts, written: None })])
 }

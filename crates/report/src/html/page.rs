@@ -18,7 +18,6 @@ const ICON: &str = "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg'
                     L15 15z' fill='none'/%3E%3Cpath d='M2 14 8 5h6' fill='none' stroke='%230067b0' stroke-width='2.5'/%3E\
                     %3C/svg%3E";
 
-/// A section of the page.
 struct PageSection {
     id: String,
     /// Name in the navigation.

@@ -27,7 +27,6 @@ pub(super) struct PriceChart<'a> {
     pub(super) ranking: &'a Ranking,
     /// Latency in seconds by which they were ranked.
     pub(super) secs: fn(&Candidate) -> Option<f64>,
-    /// Name of that latency.
     pub(super) latency: String,
     /// Line below the title of a standalone chart.
     pub(super) wanted: String,

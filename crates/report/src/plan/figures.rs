@@ -316,7 +316,6 @@ fn reason(failure: &UnmetNeed) -> (String, Option<String>) {
     }
 }
 
-/// Names a requirement.
 pub(super) const fn name(requirement: Requirement) -> &'static str {
     match requirement {
         Requirement::Iops => "IOPS",

@@ -8,7 +8,6 @@ use super::{PlanReport, chart};
 use crate::html::{HtmlDocument, PageBlock, PagePart, document};
 use crate::volume_terms::amount;
 
-/// Returns the page.
 pub(crate) fn page(plan: &PlanReport) -> String {
     let ranking = &plan.ranking;
     let mut parts = Vec::new();

@@ -15,7 +15,6 @@ use crate::civil;
 /// A saved run. `M` is the type of its manifest, which JSON documents contain unchanged.
 #[derive(Clone, Debug)]
 pub struct SavedRun<'a, M> {
-    /// Manifest.
     pub manifest: &'a M,
     /// Identifier: the name of its directory.
     pub id: &'a str,

@@ -147,7 +147,6 @@ struct SeriesDocument<'a, M> {
     runs: Vec<RunDetailsDocument<'a, M>>,
 }
 
-/// Returns a run, or all runs of a series, as JSON.
 #[must_use]
 pub fn run_details_json<M: Serialize>(runs: &[RunDetails<'_, M>]) -> String {
     match runs {

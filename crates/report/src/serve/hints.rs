@@ -25,7 +25,6 @@ pub struct ServedExport<'a> {
     pub unknown: Option<&'a str>,
 }
 
-/// Address of a server.
 #[derive(Clone, Debug)]
 pub enum ServerAddress {
     /// Path of a Unix socket.
@@ -34,7 +33,6 @@ pub enum ServerAddress {
     Tcp {
         /// IP address.
         host: String,
-        /// Port.
         port: u16,
         /// Whether connections are encrypted.
         is_encrypted: bool,

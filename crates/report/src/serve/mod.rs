@@ -32,7 +32,6 @@ pub struct ServerStats {
     punctuality: Option<PunctualityStats>,
 }
 
-/// Statistics of one export.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct ExportStats {
     /// Name; empty for the default export.

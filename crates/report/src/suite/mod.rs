@@ -15,7 +15,6 @@ pub use text::{markdown, text};
 /// The results of a suite, complete or so far.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SuiteDocument {
-    /// Name of the suite.
     pub suite: String,
     /// One-line description.
     pub title: String,
@@ -120,7 +119,6 @@ impl SuiteOutcome {
         }
     }
 
-    /// Returns the findings.
     #[must_use]
     pub fn findings(&self) -> &[StoredFinding] {
         match self {
@@ -139,7 +137,6 @@ impl SuiteOutcome {
 /// A finding as text, so that it can be saved.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StoredFinding {
-    /// Severity.
     pub severity: StoredSeverity,
     /// Name of the finding's code.
     pub code: String,
@@ -175,9 +172,7 @@ impl From<Severity> for StoredSeverity {
 /// One figure of a step.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SuiteRow {
-    /// The figure.
     pub figure: Figure,
-    /// Published value.
     pub published: Option<Published>,
     /// Measured value, in units of one, bytes and nanoseconds.
     pub measured: Option<f64>,
@@ -303,7 +298,6 @@ struct SuiteEnvelope<'a> {
 /// Version of the document's layout.
 const SCHEMA: u32 = 1;
 
-/// Returns the document as JSON.
 #[must_use]
 pub fn json(document: &SuiteDocument) -> String {
     crate::own::pretty(&SuiteEnvelope { fathom_suite: SCHEMA, version: env!("CARGO_PKG_VERSION"), document })

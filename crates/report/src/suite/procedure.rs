@@ -34,7 +34,6 @@ pub struct SuiteProcedure<'a> {
     pub steps: Vec<ProcedureStep<'a>>,
 }
 
-/// A step of a procedure.
 #[derive(Clone, Debug)]
 pub struct ProcedureStep<'a> {
     /// Name of the step.
@@ -53,7 +52,6 @@ pub struct ProcedureStep<'a> {
     pub jobs: Vec<Vec<(&'a str, &'a str)>>,
 }
 
-/// Targets of a suite.
 #[derive(Clone, Copy, Debug)]
 pub struct SuiteTargets<'a> {
     /// File or device to measure, and the bytes used of it.

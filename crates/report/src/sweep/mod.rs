@@ -49,7 +49,6 @@ pub struct Sweep {
     pub engine: String,
     /// Whether the page cache was bypassed.
     pub direct: bool,
-    /// Whether time was virtual.
     pub virtual_time: bool,
     /// Total duration of all probes in seconds.
     pub spent_s: f64,
@@ -128,7 +127,6 @@ impl SweepDocument {
     }
 }
 
-/// Returns the document as JSON.
 #[must_use]
 pub fn json(document: &SweepDocument) -> String {
     crate::own::pretty(&SweepEnvelope { fathom_sweep: SCHEMA, version: env!("CARGO_PKG_VERSION"), document })

@@ -43,7 +43,6 @@ impl TraceFigure {
     }
 }
 
-/// Returns the figures of a finding.
 pub(crate) fn figures(finding: &TraceFinding) -> Vec<TraceFigure> {
     use FigureKind::{Bytes, Count, Fraction, Number, Percentage, Rate, Time};
     let of = |name, value, kind| TraceFigure { name, value, kind };

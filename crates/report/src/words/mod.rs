@@ -98,7 +98,6 @@ pub(crate) struct SentenceParts {
     pub outlook: Option<String>,
 }
 
-/// Returns the sentences of a finding.
 pub(crate) fn parts<'a>(finding: &Finding, about: impl Into<SentenceContext<'a>>) -> SentenceParts {
     let about = about.into();
     let outlook = finding.counterfactual.map(|point| {

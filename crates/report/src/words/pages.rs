@@ -4,7 +4,6 @@ use std::fmt::Write;
 
 use analyse::Code;
 
-/// Returns the findings of runs in Markdown.
 pub(crate) fn run_findings_markdown() -> String {
     let mut text = String::from(
         "# Findings\n\nFindings of `fathom run`, `fathom sim` and `fathom explain`. Each names its evidence and where it was \

@@ -34,7 +34,6 @@ pub struct Located {
     pub remedy: Option<String>,
 }
 
-/// State of a server.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq, Serialize)]
 pub struct ServerState {
     /// Fault rates in the syntax of `--faults`, or `none`.
@@ -43,7 +42,6 @@ pub struct ServerState {
     pub exports: Vec<ExportState>,
 }
 
-/// State of an export.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq, Serialize)]
 pub struct ExportState {
     /// Name; empty for the default export.

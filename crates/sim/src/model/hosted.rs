@@ -42,7 +42,6 @@ struct WorkerOrder {
 /// A run without simulated hosts.
 const ONE_HOST: PlanHosts = PlanHosts { count: 1, split: None, own_jobs: Vec::new() };
 
-/// Workers of all hosts, by number.
 pub(super) struct HostedWorkers {
     /// Workers: by stage, job, number in the job and host. So the workers of one job are consecutive.
     pub(super) plans: Vec<WorkerPlan>,
@@ -180,7 +179,6 @@ fn put_back(finished: &mut [WorkerResult], numbers: &[usize], results: &mut Vec<
     }
 }
 
-/// Returns the plan of one host.
 fn of_host(plan: &Plan, jobs: std::ops::Range<usize>) -> Cow<'_, Plan> {
     if jobs.len() == plan.jobs.len() { Cow::Borrowed(plan) } else { Cow::Owned(plan.part(jobs)) }
 }

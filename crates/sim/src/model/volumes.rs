@@ -137,7 +137,7 @@ impl Environment for Volumes {
             );
             return Err(WorkloadError { option: "ioengine", message });
         }
-        if !engine.is_of_metadata() {
+        if !engine.traits().metadata {
             return Ok(());
         }
         let message = format!(

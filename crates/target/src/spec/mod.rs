@@ -20,7 +20,6 @@ pub use processor::{ProcessorLoad, ProcessorWork};
 pub use program::ProgramOptions;
 pub use scsi::{ScsiOptions, ScsiWriteCommand};
 
-/// Engines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum EngineKind {
     /// Linux `io_uring`.
@@ -96,11 +95,9 @@ pub struct NameCall {
 /// What a call does with a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NameAction {
-    /// Creates it.
     Create,
     /// Looks it up.
     Stat,
-    /// Deletes it.
     Delete,
 }
 
@@ -131,133 +128,153 @@ impl EngineKind {
         Self::Null,
     ];
 
+    /// Returns what the engine is: one row for each.
+    #[must_use]
+    pub const fn traits(self) -> EngineTraits {
+        use NameAction::{Create, Delete, Stat};
+        match self {
+            Self::IoUring => EngineTraits::of("io_uring", EngineSubject::Files).with_queue().offloadable(),
+            Self::IoUringCmd => EngineTraits::of("io_uring_cmd", EngineSubject::Namespaces).with_queue(),
+            Self::Libaio => EngineTraits::of("libaio", EngineSubject::Files).with_queue().offloadable(),
+            Self::Psync => EngineTraits::of("psync", EngineSubject::Files).offloadable(),
+            Self::Sync => EngineTraits::of("sync", EngineSubject::Files).offloadable(),
+            Self::Vsync => EngineTraits::of("vsync", EngineSubject::Files).offloadable(),
+            Self::Pvsync => EngineTraits::of("pvsync", EngineSubject::Files).offloadable(),
+            Self::Pvsync2 => EngineTraits::of("pvsync2", EngineSubject::Files).offloadable(),
+            Self::Posixaio => EngineTraits::of("posixaio", EngineSubject::Files).with_queue().offloadable(),
+            Self::Splice => EngineTraits::of("splice", EngineSubject::Files).offloadable(),
+            Self::Mmap => EngineTraits::of("mmap", EngineSubject::Files),
+            Self::Sg => EngineTraits::of("sg", EngineSubject::Disks).with_queue(),
+            Self::Nbd => EngineTraits::of("nbd", EngineSubject::Export).with_queue(),
+            Self::Net => EngineTraits::of("net", EngineSubject::Peer),
+            Self::Netsplice => EngineTraits::of("netsplice", EngineSubject::Peer),
+            Self::Http => EngineTraits::of("http", EngineSubject::Objects),
+            Self::Cpuio => EngineTraits::of("cpuio", EngineSubject::Time),
+            Self::Exec => EngineTraits::of("exec", EngineSubject::Time),
+            Self::Null => EngineTraits::of("null", EngineSubject::Nothing).with_queue().offloadable(),
+            Self::Model => EngineTraits::of("model", EngineSubject::Volume).with_queue().offloadable(),
+            Self::Filecreate => EngineTraits::of_names("filecreate", Create, false),
+            Self::Filestat => EngineTraits::of_names("filestat", Stat, false),
+            Self::Filedelete => EngineTraits::of_names("filedelete", Delete, false),
+            Self::Dircreate => EngineTraits::of_names("dircreate", Create, true),
+            Self::Dirstat => EngineTraits::of_names("dirstat", Stat, true),
+            Self::Dirdelete => EngineTraits::of_names("dirdelete", Delete, true),
+            Self::Ftruncate => EngineTraits::of("ftruncate", EngineSubject::Files).on_metadata().offloadable(),
+            Self::Falloc => EngineTraits::of("falloc", EngineSubject::Files).on_metadata().offloadable(),
+            Self::E4defrag => EngineTraits::of("e4defrag", EngineSubject::Files).on_metadata(),
+        }
+    }
+
     /// Returns fio's name of the engine.
     #[must_use]
     pub const fn name(self) -> &'static str {
-        match self {
-            Self::IoUring => "io_uring",
-            Self::IoUringCmd => "io_uring_cmd",
-            Self::Libaio => "libaio",
-            Self::Psync => "psync",
-            Self::Sync => "sync",
-            Self::Vsync => "vsync",
-            Self::Pvsync => "pvsync",
-            Self::Pvsync2 => "pvsync2",
-            Self::Posixaio => "posixaio",
-            Self::Splice => "splice",
-            Self::Mmap => "mmap",
-            Self::Sg => "sg",
-            Self::Nbd => "nbd",
-            Self::Net => "net",
-            Self::Netsplice => "netsplice",
-            Self::Http => "http",
-            Self::Cpuio => "cpuio",
-            Self::Exec => "exec",
-            Self::Null => "null",
-            Self::Model => "model",
-            Self::Filecreate => "filecreate",
-            Self::Filestat => "filestat",
-            Self::Filedelete => "filedelete",
-            Self::Dircreate => "dircreate",
-            Self::Dirstat => "dirstat",
-            Self::Dirdelete => "dirdelete",
-            Self::Ftruncate => "ftruncate",
-            Self::Falloc => "falloc",
-            Self::E4defrag => "e4defrag",
-        }
+        self.traits().name
     }
 
     /// Returns the call on names that the engine measures; `None` if it transfers data.
     #[must_use]
     pub const fn name_call(self) -> Option<NameCall> {
-        let (action, directory) = match self {
-            Self::Filecreate => (NameAction::Create, false),
-            Self::Filestat => (NameAction::Stat, false),
-            Self::Filedelete => (NameAction::Delete, false),
-            Self::Dircreate => (NameAction::Create, true),
-            Self::Dirstat => (NameAction::Stat, true),
-            Self::Dirdelete => (NameAction::Delete, true),
-            _ => return None,
-        };
-        Some(NameCall { action, directory })
+        if let EngineSubject::Names(call) = self.traits().subject { Some(call) } else { None }
     }
 
     /// Reports whether operations send or receive blocks over a connection.
     #[must_use]
     pub const fn is_of_network(self) -> bool {
-        matches!(self, Self::Net | Self::Netsplice)
+        matches!(self.traits().subject, EngineSubject::Peer)
     }
 
     /// Reports whether operations read, write or delete objects of a store.
     #[must_use]
     pub const fn is_of_objects(self) -> bool {
-        matches!(self, Self::Http)
+        matches!(self.traits().subject, EngineSubject::Objects)
     }
 
     /// Reports whether a server has what the engine uses, so that there are no files on this host.
     #[must_use]
     pub const fn is_remote(self) -> bool {
-        matches!(self, Self::Nbd) || self.is_of_objects()
+        matches!(self.traits().subject, EngineSubject::Export | EngineSubject::Objects)
     }
 
     /// Reports whether operations only take time: they transfer nothing.
     #[must_use]
     pub const fn moves_nothing(self) -> bool {
-        matches!(self, Self::Cpuio | Self::Exec)
+        matches!(self.traits().subject, EngineSubject::Time)
     }
 
     /// Reports whether the engine uses neither files nor devices.
     #[must_use]
     pub const fn has_no_storage(self) -> bool {
-        matches!(self, Self::Null) || self.moves_nothing() || self.is_of_network()
+        matches!(self.traits().subject, EngineSubject::Nothing | EngineSubject::Time | EngineSubject::Peer)
+    }
+}
+
+/// What an engine is, whatever its settings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EngineTraits {
+    /// fio's name.
+    pub name: &'static str,
+    /// What operations work on.
+    pub subject: EngineSubject,
+    /// Whether more than one operation can be in flight, as also with fio's `null`.
+    pub queues: bool,
+    /// Whether helper threads can carry out its operations.
+    pub offloads: bool,
+    /// Whether operations change metadata only: of names, or the size or allocation of files.
+    pub metadata: bool,
+}
+
+/// What the operations of an engine work on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EngineSubject {
+    /// Nothing: they complete at once.
+    Nothing,
+    /// Nothing, for a time.
+    Time,
+    /// The peer of a connection.
+    Peer,
+    /// Objects of a store.
+    Objects,
+    /// An export of a server.
+    Export,
+    /// Namespaces of NVMe controllers, by commands.
+    Namespaces,
+    /// SCSI disks, by commands.
+    Disks,
+    /// Files and block devices.
+    Files,
+    /// Names of files or directories.
+    Names(NameCall),
+    /// A modelled volume.
+    Volume,
+}
+
+impl EngineTraits {
+    const fn of(name: &'static str, subject: EngineSubject) -> Self {
+        Self { name, subject, queues: false, offloads: false, metadata: false }
+    }
+
+    const fn of_names(name: &'static str, action: NameAction, directory: bool) -> Self {
+        Self::of(name, EngineSubject::Names(NameCall { action, directory })).on_metadata()
+    }
+
+    const fn with_queue(self) -> Self {
+        Self { queues: true, ..self }
+    }
+
+    const fn offloadable(self) -> Self {
+        Self { offloads: true, ..self }
+    }
+
+    const fn on_metadata(self) -> Self {
+        Self { metadata: true, ..self }
     }
 
     /// Reports whether the job's files are files of this host, which can be removed after it.
     #[must_use]
     pub const fn has_files(self) -> bool {
-        !self.has_no_storage() && !self.is_of_objects() && !matches!(self, Self::IoUringCmd | Self::Sg)
-    }
-
-    /// Reports whether operations change metadata only: of names, or the size or allocation of files.
-    #[must_use]
-    pub const fn is_of_metadata(self) -> bool {
-        self.name_call().is_some() || matches!(self, Self::Ftruncate | Self::Falloc | Self::E4defrag)
-    }
-
-    /// Reports whether helper threads can carry out its operations.
-    #[must_use]
-    pub const fn can_be_offloaded(self) -> bool {
         matches!(
-            self,
-            Self::IoUring
-                | Self::Libaio
-                | Self::Posixaio
-                | Self::Psync
-                | Self::Sync
-                | Self::Vsync
-                | Self::Pvsync
-                | Self::Pvsync2
-                | Self::Splice
-                | Self::Ftruncate
-                | Self::Falloc
-                | Self::Null
-                | Self::Model
-        )
-    }
-
-    /// Reports whether more than one operation can be in flight, as also with fio's `null`.
-    #[must_use]
-    pub const fn is_async(self) -> bool {
-        matches!(
-            self,
-            Self::IoUring
-                | Self::IoUringCmd
-                | Self::Libaio
-                | Self::Posixaio
-                | Self::Sg
-                | Self::Nbd
-                | Self::Null
-                | Self::Model
+            self.subject,
+            EngineSubject::Files | EngineSubject::Names(_) | EngineSubject::Export | EngineSubject::Volume
         )
     }
 }
@@ -265,7 +282,6 @@ impl EngineKind {
 /// An engine and its settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EngineSpec {
-    /// The engine.
     pub kind: EngineKind,
     /// `O_DIRECT`: bypass the page cache.
     pub direct: bool,

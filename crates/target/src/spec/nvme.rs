@@ -73,7 +73,6 @@ impl PlacementOptions {
     }
 }
 
-/// Kinds of placement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PlacementKind {
     /// That of the device.
@@ -81,14 +80,12 @@ pub enum PlacementKind {
     None,
     /// Flexible Data Placement.
     Fdp,
-    /// Streams.
     Streams,
 }
 
 /// Orders of placements.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PlacementSelect {
-    /// At random.
     Random,
     /// One after the other.
     #[default]
@@ -100,13 +97,11 @@ pub enum PlacementSelect {
 /// Commands for writes. Write Uncorrectable makes later reads fail; Verify reads the medium and changes nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NvmeWrite {
-    /// Write.
     Write,
     /// Write Uncorrectable.
     Uncorrectable,
     /// Write Zeroes.
     Zeroes,
-    /// Verify.
     Verify,
 }
 

@@ -111,7 +111,6 @@ pub enum ObjectStoreMode {
     WebDav,
     /// S3.
     S3,
-    /// Swift.
     Swift,
 }
 

@@ -9,15 +9,11 @@ pub struct ScsiOptions {
     pub stream: u16,
 }
 
-/// SCSI commands for writes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ScsiWriteCommand {
-    /// WRITE.
     #[default]
     Write,
-    /// WRITE AND VERIFY.
     WriteAndVerify,
-    /// WRITE SAME.
     WriteSame,
     /// WRITE SAME(16) without data.
     WriteSameNdob,

@@ -7,7 +7,6 @@ use super::profile::{ReuseProfile, RunProfile, TraceProfile};
 pub enum TraceFinding {
     /// Most requests in bursts are writes, and bursts repeat: checkpoints, write-back or flushes of memory tables.
     BurstyWrites {
-        /// Number of bursts.
         bursts: u64,
         /// Median duration in nanoseconds.
         duration_ns_p50: u64,
@@ -31,7 +30,6 @@ pub enum TraceFinding {
     LongRangeDependence {
         /// Hurst exponent.
         hurst: f64,
-        /// Its standard error.
         standard_error: f64,
     },
     /// Writes for which a process waits continue one or two streams: a log.
@@ -100,7 +98,6 @@ pub enum TraceFinding {
     HotSpot {
         /// Percentage of the blocks in use.
         blocks_percent: f64,
-        /// Fraction of the accesses.
         accesses_fraction: f64,
         /// Zipf exponent, if a zipf distribution fits.
         zipf_theta: Option<f64>,
@@ -113,13 +110,9 @@ pub enum TraceFinding {
         service_ns_mean: f64,
     },
     /// Requests failed.
-    Failures {
-        /// Number of requests.
-        requests: u64,
-    },
+    Failures { requests: u64 },
     /// The order of the trace is not that of the issues, so that times are shifted.
     LateRequests {
-        /// Number of requests.
         requests: u64,
         /// By how much at most, in nanoseconds.
         late_ns_max: u64,

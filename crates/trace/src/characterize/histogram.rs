@@ -6,10 +6,8 @@ use super::profile::TraceDistribution;
 
 /// Binary logarithm of the number of buckets per power of two: values are at most 0.8 % off.
 const BITS: u32 = 6;
-/// Number of buckets.
 pub(super) const BUCKETS: usize = (65 - BITS as usize) << BITS;
 
-/// Returns the bucket of a value.
 #[inline]
 pub(super) const fn bucket_of(value: u64) -> usize {
     let msb = 63 - (value | 1).leading_zeros();

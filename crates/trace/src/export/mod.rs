@@ -16,11 +16,8 @@ const SECTOR: u64 = 512;
 /// A copy of a trace in another format.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TraceCopy {
-    /// Name of the file.
     pub file: String,
-    /// Format.
     pub format: TraceFormat,
-    /// Requests in it.
     pub requests: u64,
     /// Requests that the format cannot express.
     pub omitted: u64,

@@ -125,7 +125,6 @@ fn operation_of(code: u64) -> TraceOperation {
 #[derive(Debug)]
 pub(super) struct Classes {
     pub(super) classes: Vec<RequestClass>,
-    /// Number of streams.
     pub(super) streams: usize,
     /// Whether lengths have a column.
     pub(super) has_lengths: bool,

@@ -23,7 +23,6 @@ pub(super) const REQUESTS_MAX: u32 = 1 << 15;
 pub enum TraceBlockKind {
     /// Facts on the trace: all of them in the first block, new ones in later blocks.
     Facts,
-    /// Requests.
     Requests,
     /// Nothing: the trace was completed.
     End,
@@ -38,7 +37,6 @@ pub struct TraceBlockHeader {
     pub version: u16,
     /// What it contains.
     pub kind: TraceBlockKind,
-    /// Number of requests in it.
     pub requests: u32,
     /// Number of requests in all blocks before it.
     pub requests_before: u64,

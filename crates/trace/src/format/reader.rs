@@ -28,10 +28,8 @@ pub struct TraceDamage {
     pub what: &'static str,
 }
 
-/// How a trace ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TraceEnd {
-    /// It was completed.
     Complete,
     /// It ends after a complete block: its writer was killed, or is still writing.
     Unfinished,

@@ -4,7 +4,6 @@ use super::frame::{REQUESTS_MAX, TRACE_HEADER_BYTES, TRACE_VERSION, TraceBlockHe
 use super::{block, facts};
 use crate::{TraceInfo, TraceRequest};
 
-/// How a trace is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TraceWriterOptions {
     /// Resolution of times, in nanoseconds; a duration is wrong by less than that. Halving it costs about one bit for

@@ -27,7 +27,6 @@ struct EventFile {
     start: usize,
     position: u64,
     has_ended: bool,
-    /// The next event.
     next: Option<RawEvent>,
 }
 

@@ -78,7 +78,6 @@ impl TraceInput {
         Self { name: name.to_owned(), format, info, source }
     }
 
-    /// Returns the format.
     #[must_use]
     pub fn format(&self) -> TraceFormat {
         self.format

@@ -24,7 +24,6 @@ pub enum BacklogLimit {
 /// Wait before a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Backlog {
-    /// The limit.
     pub limit: BacklogLimit,
     /// 99th percentile of the wait and of the time of the request itself, in nanoseconds.
     pub p99_ns: u64,

@@ -173,7 +173,6 @@ impl Batch {
     }
 }
 
-/// Returns the number of requests of a burst.
 pub(super) fn requests_of(burst: &[Batch]) -> u64 {
     burst.iter().map(|batch| batch.requests).sum()
 }

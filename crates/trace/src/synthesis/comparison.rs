@@ -11,7 +11,6 @@ const P99_TOLERANCE: f64 = 0.15;
 pub struct JobComparison {
     /// Name of the job file.
     pub file: String,
-    /// Number of sections.
     pub sections: usize,
     /// How the job issues requests.
     pub job_loop: JobLoop,
@@ -47,7 +46,6 @@ pub struct VolumeComparison {
     pub volume: String,
     /// The replayed trace.
     pub trace: LoadLatency,
-    /// The job.
     pub job: LoadLatency,
 }
 

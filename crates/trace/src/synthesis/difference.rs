@@ -10,7 +10,6 @@ pub struct LoadDifference {
     pub dimension: LoadDimension,
     /// Its value in the trace; `None` if it has none.
     pub trace: Option<f64>,
-    /// Its value in the job.
     pub job: Option<f64>,
     /// Difference: a fraction of the trace's value (of at least one for dispersions and percentiles of the depth), or the
     /// absolute difference of dimensions that are fractions.
@@ -19,7 +18,6 @@ pub struct LoadDifference {
     pub is_matched: bool,
 }
 
-/// A dimension of a load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LoadDimension {
     /// Reads, writes and discards per second.

@@ -108,7 +108,6 @@ fn placed_part(part: &[Batch]) -> SchedulePart {
     part_of(Some((each as u32, interval_ns)))
 }
 
-/// An interval with bursts.
 struct BurstInterval<'a> {
     begin_ns: u64,
     end_ns: u64,

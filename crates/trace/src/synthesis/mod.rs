@@ -89,45 +89,24 @@ pub struct SynthesizedJob {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JobOmission {
     /// Operations other than reads, writes, flushes and discards.
-    UnknownOperations {
-        /// Number of requests.
-        requests: u64,
-    },
+    UnknownOperations { requests: u64 },
     /// Reads, writes and discards of no bytes.
-    EmptyRequests {
-        /// Number of requests.
-        requests: u64,
-    },
+    EmptyRequests { requests: u64 },
     /// Flushes that no write precedes: jobs flush after writes.
-    FlushesWithoutWrites {
-        /// Number of flushes.
-        flushes: u64,
-    },
+    FlushesWithoutWrites { flushes: u64 },
     /// More flushes than writes, of which jobs make one each at most.
     FlushesAboveWrites {
         /// Number of flushes too many.
         flushes: u64,
     },
     /// Requests that are divided because they are larger than 16 MiB.
-    DividedRequests {
-        /// Number of requests.
-        requests: u64,
-    },
+    DividedRequests { requests: u64 },
     /// Phases that are averaged because there would be too many sections.
-    AveragedPhases {
-        /// Number of phases.
-        phases: u64,
-    },
+    AveragedPhases { phases: u64 },
     /// Bursts at irregular instants that are repeated at equal intervals, with a few sizes.
-    RepeatedBursts {
-        /// Number of bursts.
-        bursts: u64,
-    },
+    RepeatedBursts { bursts: u64 },
     /// Devices whose requests are laid next to each other on one.
-    JoinedDevices {
-        /// Number of devices.
-        devices: u64,
-    },
+    JoinedDevices { devices: u64 },
 }
 
 /// Why there is no job for a trace.

@@ -92,7 +92,6 @@ impl OpenLoad<'_> {
         })
     }
 
-    /// Returns sections with bursts by a plan.
     pub(super) fn with_bursts(&self, load: &BurstyLoad, plan: &BurstPlan) -> OpenSections {
         let mut parts = load.parts.clone();
         let (mut repeated, all) = (0, load.batches.iter().flatten().map(Batches::requests).sum::<u64>());

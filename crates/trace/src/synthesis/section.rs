@@ -21,7 +21,6 @@ pub struct JobSection {
     pub bytes: u64,
     /// When requests are issued.
     pub pace: SectionPace,
-    /// Workers.
     pub workers: u32,
     /// Maximum number of requests in flight, of each worker.
     pub iodepth: u32,
@@ -44,9 +43,7 @@ pub enum SectionPattern {
     Read,
     /// Sequential writes.
     Write,
-    /// Random reads.
     RandomRead,
-    /// Random writes.
     RandomWrite,
     /// Random reads and writes, with a percentage of reads.
     RandomReadWrite(u32),
@@ -90,7 +87,6 @@ pub enum SectionPace {
         /// Number of requests of all workers, after which it ends; `None` to end after its runtime.
         requests_max: Option<u64>,
     },
-    /// In batches.
     Batches {
         /// Requests of a batch.
         requests: u32,
@@ -105,10 +101,7 @@ pub enum SectionPace {
         think_ns: u64,
     },
     /// As soon as the device allows.
-    Count {
-        /// Number of requests.
-        requests: u64,
-    },
+    Count { requests: u64 },
 }
 
 impl SectionPace {

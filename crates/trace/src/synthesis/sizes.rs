@@ -14,7 +14,6 @@ const SIZES_MAX: usize = 32;
 pub(super) struct SizePercentages(pub(super) Vec<(u32, u32)>);
 
 impl SizePercentages {
-    /// Returns the sizes of all operations.
     pub(super) fn new(sizes: &PerOperation<SizeProfile>) -> Self {
         let mut counts: Vec<(u32, u64)> = Vec::new();
         for profile in sizes.all() {

@@ -10,7 +10,6 @@ use crate::spec::Price;
 /// Descriptive facts of a volume.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct About {
-    /// Name of the provider.
     pub provider: String,
     /// Media: `SSD, network`.
     pub media: String,
@@ -57,7 +56,6 @@ pub struct KeyFacts {
     pub name: String,
     /// Value with its unit; empty if there is none.
     pub value: String,
-    /// Origin of the value.
     pub origin: FigureOrigin,
     /// Valid values: `10 GiB to 64 TiB`, `on, off`.
     pub range: String,

@@ -34,7 +34,6 @@ pub struct BuiltinVolume {
     pub provider: String,
     /// Name for requests: `gcp/pd-ssd@2019`.
     pub name: String,
-    /// Title.
     pub title: String,
     /// Media: `SSD, network`.
     pub media: String,

@@ -133,7 +133,6 @@ pub fn machines(text: &str) -> Result<Vec<Machine>, Vec<Problem>> {
 /// Why a volume of the catalogue cannot be used on a machine, or is not known to be.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MachineRefusal {
-    /// The reason.
     pub reason: String,
     /// Whether the machine is one of the volume's provider.
     pub is_of_provider: bool,

@@ -4,7 +4,6 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// A text and its name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CatalogueText {
     /// `volume` for a requested volume; otherwise the name of a file.
@@ -14,7 +13,6 @@ pub struct CatalogueText {
 }
 
 impl CatalogueText {
-    /// Creates a text with a name.
     #[must_use]
     pub fn new(name: &str, text: &str) -> Self {
         Self { name: name.into(), text: text.into() }

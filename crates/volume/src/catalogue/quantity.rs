@@ -6,13 +6,11 @@ use super::rule::number;
 pub(super) struct QuantityUnit {
     /// Suffix after a number.
     pub name: &'static str,
-    /// Kind of quantity.
     pub measure: QuantityKind,
     /// Bytes, bytes per second, nanoseconds or ones per unit.
     pub factor: f64,
 }
 
-/// Kinds of quantities.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum QuantityKind {
     /// Bytes: `2TiB`.

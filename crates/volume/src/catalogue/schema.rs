@@ -23,7 +23,6 @@ pub(super) struct Provider {
 }
 
 impl Provider {
-    /// Returns the tables of machines.
     pub(super) fn machine_tables(&self) -> impl Iterator<Item = &RateTable> {
         let keys = || self.types.iter().flat_map(|volume| &volume.keys);
         let names_it = move |id: &String| keys().any(|key| matches!(&key.kind, KeyKind::Machine(table) if table == id));

@@ -104,7 +104,6 @@ pub enum CacheStep {
     Waits(u64),
 }
 
-/// Counters of a page cache.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PageCacheCounts {
     /// Completed reads.
@@ -204,13 +203,11 @@ impl PageCache {
         }
     }
 
-    /// Returns the settings.
     #[must_use]
     pub fn settings(&self) -> &PageCacheSettings {
         &self.settings
     }
 
-    /// Returns the counters.
     #[must_use]
     pub fn counts(&self) -> PageCacheCounts {
         self.counts
@@ -401,7 +398,6 @@ pub struct Read {
 pub struct Resumed {
     /// ID of the operation.
     pub op: u32,
-    /// Reason.
     pub why: WakeReason,
 }
 

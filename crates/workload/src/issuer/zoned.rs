@@ -112,7 +112,6 @@ impl Issuer {
         self.zoned.as_ref().is_some_and(|zoned| zoned.gave_up)
     }
 
-    /// Returns the number of zones that were reset.
     #[must_use]
     pub fn zone_resets(&self) -> u64 {
         self.zoned.as_ref().map_or(0, |zoned| zoned.resets)

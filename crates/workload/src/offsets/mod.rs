@@ -326,7 +326,6 @@ impl Cursor {
         self.left = self.left.saturating_add(bytes.into());
     }
 
-    /// Ends the pass.
     pub(crate) const fn end_pass(&mut self) {
         self.left = 0;
     }

@@ -15,7 +15,6 @@ const REGION_BYTES: u64 = 1 << 20;
 /// Devices of the trace belong to the files in turn. Those of one file follow each other.
 #[derive(Clone, Debug)]
 pub(super) struct OffsetMap {
-    /// By device.
     places: Vec<DevicePlace>,
 }
 

@@ -61,7 +61,6 @@ struct PlacedRequest {
     syncs_after: bool,
 }
 
-/// Replays a trace.
 #[derive(Debug)]
 pub(crate) struct TraceReplay {
     requests: PlacedFeed,

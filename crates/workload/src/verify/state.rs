@@ -39,7 +39,6 @@ pub struct VerifyState {
     pub worker: u32,
     /// Queue depth.
     pub depth: u32,
-    /// Number of files.
     pub files: u32,
     /// Number of writes issued.
     pub issued: u64,
@@ -79,7 +78,6 @@ pub struct WriteOrigin {
 }
 
 impl VerifyState {
-    /// Returns the name of the file for a worker of a job.
     #[must_use]
     pub fn file_name(job: &str, worker: usize) -> String {
         format!("local-{job}-{worker}-verify.state")

@@ -7,7 +7,6 @@ use super::state::{ZoneState, ZoneStates, ZoneTable, ZoneWriter};
 /// What a worker may do in the zones of a file.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ZoneRules {
-    /// Number of the worker.
     pub(crate) worker: u32,
     /// Index of the first zone of the region.
     pub(crate) first: usize,

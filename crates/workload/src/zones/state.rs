@@ -37,7 +37,6 @@ pub(super) struct WrittenRegion {
     pub(super) bytes: u64,
 }
 
-/// A zone.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ZoneState {
     pub(super) start: u64,
@@ -115,7 +114,6 @@ pub(crate) struct ZoneWriter {
 }
 
 impl ZoneTable {
-    /// Returns the zones of a device.
     #[must_use]
     pub fn of_device(report: &ZoneReport) -> Self {
         Self::new(report, false)

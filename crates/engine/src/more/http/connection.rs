@@ -15,11 +15,9 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// Time after which a blocked call returns, so that the end of a run is noticed.
 const WAKE_EVERY: Duration = Duration::from_millis(200);
 
-/// A connection to a store.
 pub(super) enum StoreConnection {
     /// Without encryption.
     Plain(TcpStream),
-    /// With TLS.
     Tls(Box<StreamOwned<ClientConnection, TcpStream>>),
 }
 

@@ -71,7 +71,6 @@ pub(super) struct StoreExchange {
     clock: MonotonicClock,
 }
 
-/// Progress of a request.
 struct RequestProgress {
     begun: Nanos,
     /// When bytes moved last.
@@ -80,7 +79,6 @@ struct RequestProgress {
     answer_at: Option<Nanos>,
 }
 
-/// An attempt that failed.
 struct FailedAttempt {
     failure: RequestFailure,
     /// Whether the connection ended before the answer began, as servers do with connections that were not used.

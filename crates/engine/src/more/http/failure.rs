@@ -4,7 +4,6 @@ use std::io;
 
 use object_wire::{ObjectMethod, ResponseError, StoreAccess, StoreProtocol};
 
-/// Failure of a request.
 #[derive(Debug)]
 pub(super) enum RequestFailure {
     /// The run ends.
@@ -66,7 +65,6 @@ impl RequestFailure {
         }
     }
 
-    /// Returns the cause.
     pub(super) fn cause(&self) -> String {
         match self {
             Self::Cancelled => "the run ended".to_owned(),

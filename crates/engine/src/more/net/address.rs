@@ -22,7 +22,6 @@ impl RawAddress {
         Self { storage, length: size_of::<libc::sockaddr_storage>() as libc::socklen_t }
     }
 
-    /// Returns the address of an IP socket.
     pub(super) fn of_ip(address: SocketAddr) -> Self {
         let mut raw = Self::empty();
         match address {

@@ -222,7 +222,6 @@ pub(super) fn take_completion(fd: RawFd) -> Result<Option<ScsiHeader>, i32> {
     }
 }
 
-/// Returns a negated error number as an error.
 pub(super) fn system_error(negated: i32) -> io::Error {
     io::Error::from_raw_os_error(-negated)
 }

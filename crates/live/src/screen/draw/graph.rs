@@ -14,7 +14,6 @@ pub(super) fn dots(area: Rect) -> usize {
     usize::from(area.width) * 2
 }
 
-/// A grid of dots.
 struct DotGrid {
     width: usize,
     height: usize,

@@ -92,7 +92,6 @@ const TAILS: [&str; 3] = ["p50", "p99", "p99.9"];
 /// Minimum size of a screen with graphs.
 const SMALL: (u16, u16) = (44, 14);
 
-/// Draws the screen.
 pub(super) fn draw(view: &ScreenView<'_>, buffer: &mut Buffer, colours: Colours) {
     let area = buffer.area;
     let canvas = &mut Canvas { buffer, colours };

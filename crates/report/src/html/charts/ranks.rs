@@ -31,7 +31,6 @@ const BOTTOM: f64 = 30.0;
 /// Minimum distance between two labels.
 const LABEL: f64 = 11.0;
 
-/// A row of the map.
 struct MapRow {
     label: String,
     /// Label with the number of hosts that it stands for.
@@ -181,7 +180,6 @@ fn picture(rows: &[MapRow], series: &AlignedSeries, reference: f64) -> String {
     out.finish()
 }
 
-/// The figures of a row.
 struct RowFigures {
     mean: f64,
     lowest: f64,

@@ -10,7 +10,6 @@ pub(super) struct ChartRow {
     pub(super) marks: Vec<RowMark>,
 }
 
-/// A mark in a row.
 #[derive(Clone, Debug)]
 pub(super) struct RowMark {
     pub(super) style: SeriesStyle,
@@ -19,7 +18,6 @@ pub(super) struct RowMark {
     pub(super) title: String,
 }
 
-/// Shapes of marks.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum MarkShape {
     /// A bar from zero to a value.

@@ -8,7 +8,6 @@ use super::super::part::PageBudget;
 use super::super::table::HtmlTable;
 use crate::chart::{Axis, Scale, bytes_per_second, short_count, time};
 
-/// Quantity of a timeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TimelineQuantity {
     Iops,
@@ -101,7 +100,6 @@ pub(super) fn round_stretch(lasted_ns: u64, most: u64) -> u64 {
     known.unwrap_or_else(|| least.div_ceil(HOUR_NS) * HOUR_NS)
 }
 
-/// Labels of a timeline.
 pub(super) struct TimelineLabels {
     pub(super) title: &'static str,
     pub(super) note: String,

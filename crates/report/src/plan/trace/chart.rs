@@ -14,7 +14,6 @@ const HEIGHT: f64 = 320.0;
 /// Height of a line of the legend.
 const ROW: f64 = 18.0;
 
-/// Returns the chart of prices.
 pub(super) fn prices(plan: &TracePlanReport) -> PriceChart<'_> {
     let share = plan.bounds.percentiles.first().map_or(0.99, |(share, _)| *share);
     PriceChart {

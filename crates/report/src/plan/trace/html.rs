@@ -14,7 +14,6 @@ use crate::plan::figures::{self, holds, price, provisioned, size, time};
 /// Number of volumes that the page compares.
 const COMPARED: usize = 5;
 
-/// Returns the page.
 pub(crate) fn page(plan: &TracePlanReport) -> String {
     let mut parts = Vec::new();
     let charted: Vec<Charted<'_>> = plan.foremost(COMPARED).collect();

@@ -42,7 +42,6 @@ pub struct PlannedTrace {
     pub name: String,
     /// Program or format from which it comes.
     pub source: String,
-    /// Its requests.
     pub requests: u64,
     /// Time from its first to its last issue, in seconds.
     pub secs: f64,

@@ -16,7 +16,6 @@ use crate::volume_terms::amount;
 /// Maximum number of volumes named per reason.
 const NAMED: usize = 6;
 
-/// Returns the plan as text.
 pub(crate) fn text(plan: &TracePlanReport, style: SheetStyle) -> String {
     let mut page = TracePlanText(PlanText { sheet: Sheet::new(style, INDENT) });
     page.0.labelled("Load", &load(plan));

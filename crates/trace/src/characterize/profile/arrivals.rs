@@ -37,7 +37,6 @@ pub struct WindowProfile {
 /// Estimate of the Hurst exponent: 0.5 without long-range dependence, up to 1 with it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct HurstEstimate {
-    /// Exponent.
     pub exponent: f64,
     /// Its standard error, with half of the change if the fit began at windows that are four times as wide.
     pub standard_error: f64,
@@ -54,7 +53,6 @@ pub struct HurstEstimate {
 /// only gives the mean.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BurstProfile {
-    /// Number of bursts.
     pub bursts: u64,
     /// Duration in nanoseconds, a multiple of 10 ms.
     pub duration_ns: TraceDistribution,

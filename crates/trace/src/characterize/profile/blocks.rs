@@ -11,9 +11,7 @@ pub struct ReuseProfile {
     pub skipped_blocks: u64,
     /// Bytes that are read or written.
     pub footprint_bytes: f64,
-    /// Bytes that are read.
     pub read_footprint_bytes: f64,
-    /// Bytes that are written.
     pub written_footprint_bytes: f64,
     /// Relative standard error of the footprint; zero if it is exact.
     pub footprint_relative_error: f64,
@@ -69,7 +67,6 @@ pub struct HotProfile {
 pub struct HotShare {
     /// Percentage of the blocks in use.
     pub blocks_percent: f64,
-    /// Fraction of the accesses.
     pub accesses_fraction: f64,
 }
 

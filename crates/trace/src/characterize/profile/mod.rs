@@ -28,7 +28,6 @@ pub struct PerOperation<T> {
 }
 
 impl<T> PerOperation<T> {
-    /// Returns the value of an operation.
     #[must_use]
     pub const fn get(&self, operation: TraceOperation) -> &T {
         match operation {
@@ -91,7 +90,6 @@ pub struct TraceDistribution {
     pub min: u64,
     /// Greatest value.
     pub max: u64,
-    /// Mean.
     pub mean: f64,
     /// Standard deviation over mean; zero if the mean is zero.
     pub coefficient_of_variation: f64,
@@ -141,9 +139,7 @@ pub struct TraceProfile {
 /// Sums over a trace.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct TraceTotals {
-    /// Number of requests.
     pub requests: PerOperation<u64>,
-    /// Bytes.
     pub bytes: PerOperation<u64>,
     /// Requests for which a process waits.
     pub sync_requests: u64,
@@ -165,7 +161,6 @@ pub struct TraceTotals {
     pub readahead_requests: u64,
     /// Bytes that are read ahead.
     pub readahead_bytes: u64,
-    /// Requests that failed.
     pub failed_requests: u64,
     /// Requests without a known completion.
     pub incomplete_requests: u64,
@@ -190,7 +185,6 @@ pub struct TraceSeries {
     pub intervals: Vec<TraceInterval>,
 }
 
-/// One interval of a trace.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct TraceInterval {
     /// Requests that were issued.
@@ -223,9 +217,7 @@ impl TraceInterval {
 /// Sequential streams of reads and of writes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct SequentialProfile {
-    /// Of reads.
     pub reads: RunProfile,
-    /// Of writes.
     pub writes: RunProfile,
 }
 
@@ -292,9 +284,7 @@ pub struct LoopProfile {
 pub struct ProcessProfile {
     /// Index in [`crate::TraceInfo::processes`].
     pub process: u16,
-    /// Number of requests.
     pub requests: PerOperation<u64>,
-    /// Bytes.
     pub bytes: PerOperation<u64>,
     /// Requests for which a process waits.
     pub sync_requests: u64,
@@ -313,9 +303,7 @@ pub struct ProcessProfile {
 pub struct DeviceProfile {
     /// Index in [`crate::TraceInfo::devices`].
     pub device: u16,
-    /// Number of requests.
     pub requests: u64,
-    /// Bytes.
     pub bytes: u64,
     /// End of the last request by position, in bytes: the device is at least as large.
     pub end_offset: u64,

@@ -14,7 +14,6 @@ pub struct SizeProfile {
 pub struct TraceSizeCount {
     /// Size in bytes.
     pub bytes: u32,
-    /// Number of requests.
     pub requests: u64,
 }
 
@@ -25,7 +24,6 @@ pub struct TraceSizeRange {
     pub bytes_min: u64,
     /// First size in bytes that is too large.
     pub bytes_end: u64,
-    /// Number of requests.
     pub requests: u64,
 }
 
