@@ -24,8 +24,9 @@ pub struct ExpectedCap {
     pub iops: f64,
     /// Whether reads and writes of this load draw on one budget.
     pub shared: bool,
-    /// Seconds for which a full bucket of credits admits more; `None` without credits.
-    pub burst_secs: Option<f64>,
+    /// Operations that credits admit beyond that rate, from the start; infinite if a burst of unknown length is published,
+    /// and `None` without credits.
+    pub credits: Option<f64>,
     /// Fraction by which the provider was measured to exceed `iops`; 0 if unknown.
     pub tolerance: f64,
 }
@@ -42,7 +43,7 @@ impl ExpectedCap {
 
     /// Reports whether `iops` exceed the cap while its credits last.
     pub(crate) fn is_burst(&self, iops: f64) -> bool {
-        self.burst_secs.is_some() && iops > self.admits()
+        self.credits.is_some() && iops > self.admits()
     }
 }
 
@@ -87,8 +88,6 @@ pub struct Expectation<'a> {
     pub caps: Vec<ExpectedCap>,
     /// Operations per second while credits last; without credits the lowest cap.
     pub burst_iops: f64,
-    /// Seconds that credits last at that pace from a full bucket.
-    pub burst_secs: Option<f64>,
     /// Mean latency without queueing, in nanoseconds; `None` if it depends on the depth, as on a mechanical drive.
     pub alone_ns: Option<f64>,
     /// Block size in bytes that reaches the IOPS and the throughput limit at once.
@@ -110,6 +109,25 @@ impl Expectation<'_> {
     #[must_use]
     pub fn binding(&self) -> Option<&ExpectedCap> {
         self.caps.first()
+    }
+
+    /// Returns the cap whose credits end first at a rate, and the seconds until then; `None` if none do, or if that is not
+    /// known.
+    #[must_use]
+    pub fn credits_last(&self, iops: f64) -> Option<(&ExpectedCap, f64)> {
+        let lasts = |cap: &'_ ExpectedCap| {
+            let secs = cap.credits? / (iops - cap.iops);
+            (iops > cap.iops && secs.is_finite()).then_some(secs)
+        };
+        let all = self.caps.iter().filter_map(|cap| Some((cap, lasts(cap)?)));
+        all.min_by(|(_, a), (_, b)| a.total_cmp(b))
+    }
+
+    /// Returns the highest mean rate over a time that begins with these credits; `None` without credits.
+    #[must_use]
+    pub fn mean_with_credits(&self, seconds: f64) -> Option<f64> {
+        let of_buckets = self.caps.iter().filter_map(|cap| Some(cap.iops + cap.credits? / seconds));
+        Some(of_buckets.reduce(f64::min)?.min(self.burst_iops)).filter(|mean| mean.is_finite())
     }
 
     /// Returns the number of operations in flight that reaches the lowest cap; more of them only queue.

@@ -120,6 +120,18 @@ fn remove_depth_advice(findings: &mut Vec<Finding>) {
 pub fn explain_observation(subject: &str, seen: &Observation, expectation: Option<&Expectation<'_>>) -> Explanation {
     let mut findings = rules::observed(seen, expectation);
     findings.extend(rules::of_time(seen));
+    /// Fraction of the depth from which a contradiction leaves nothing to compare with a volume.
+    const FAR: f64 = 0.2;
+    let is_far = |finding: &Finding| {
+        finding.code == Code::LittleContradicted
+            && finding.value(Quantity::Apart).is_some_and(|apart| apart.abs() > FAR)
+    };
+    // A cap that explains the rate is no drive, and figures that contradict each other blame no host.
+    let (is_explained, is_contradicted) = (findings.iter().any(is_cap), findings.iter().any(is_far));
+    findings.retain(|finding| {
+        !(is_explained && finding.code == Code::MechanicalDisk
+            || is_contradicted && finding.code == Code::BelowExpectation)
+    });
     // Only one depth is advised: the one for what the volume can do.
     if findings.iter().any(|finding| finding.code == Code::QueueTooShallow) {
         findings.retain(|finding| finding.code != Code::DepthNeeded);

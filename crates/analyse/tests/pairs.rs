@@ -62,7 +62,7 @@ fn found(change: impl FnOnce(&mut Observation), alter: impl FnOnce(&mut Expectat
         kind,
         iops,
         shared: false,
-        burst_secs: None,
+        credits: None,
         tolerance: 0.0,
     };
     let mut expectation = Expectation {
@@ -70,7 +70,6 @@ fn found(change: impl FnOnce(&mut Observation), alter: impl FnOnce(&mut Expectat
         bytes: 1 << 40,
         caps: vec![cap("volume IOPS", CapKind::VolumeIops, 10_000.0), cap("machine IOPS", CapKind::Machine, 15_000.0)],
         burst_iops: 10_000.0,
-        burst_secs: None,
         alone_ns: Some(1_600_000.0),
         break_even_bytes: Some(40_000.0),
         larger: None,
@@ -85,8 +84,8 @@ fn found(change: impl FnOnce(&mut Observation), alter: impl FnOnce(&mut Expectat
 
 /// Lets the volume burst to `burst_iops` for a minute on full credits.
 fn bursts(volume: &mut Expectation<'_>, burst_iops: f64) {
-    (volume.burst_iops, volume.burst_secs) = (burst_iops, Some(60.0));
-    volume.caps[0].burst_secs = Some(60.0);
+    volume.burst_iops = burst_iops;
+    volume.caps[0].credits = Some(60.0 * (burst_iops - volume.caps[0].iops));
     volume.caps[1].iops = burst_iops;
 }
 
@@ -680,8 +679,8 @@ fn most_utilized_limit_is_reported_within_its_tolerance() {
     assert_eq!(named(10_000.0, &swapped(9_900.0)), machine());
     // A machine's baseline is not a limit while its credits last.
     let baseline = |volume: &mut Expectation<'_>| {
-        (volume.burst_iops, volume.burst_secs) = (10_000.0, Some(1_800.0));
-        (volume.caps[1].iops, volume.caps[1].burst_secs) = (5_000.0, Some(1_800.0));
+        volume.burst_iops = 10_000.0;
+        (volume.caps[1].iops, volume.caps[1].credits) = (5_000.0, Some(1_800.0 * 5_000.0));
         volume.caps.swap(0, 1);
     };
     let burst = (Code::BurstRunning, Some("machine IOPS".to_owned()));
@@ -745,7 +744,7 @@ fn jobs_on_one_volume_are_compared_with_it_together() {
         kind: CapKind::VolumeIops,
         iops,
         shared: false,
-        burst_secs: None,
+        credits: None,
         tolerance: 0.0,
     };
     let volume = Expectation {
@@ -753,7 +752,6 @@ fn jobs_on_one_volume_are_compared_with_it_together() {
         bytes: 1 << 40,
         caps: vec![cap],
         burst_iops: iops,
-        burst_secs: None,
         alone_ns: Some(1_600_000.0),
         break_even_bytes: None,
         larger: None,

@@ -6,7 +6,7 @@ use runner::{CreditPolicy, NullObserver, RunControl, RunOptions, Runner, Seeds};
 use sim::model::with_key;
 use units::{Nanos, PerKind};
 use volume::catalogue::{self, LatencyBasis, Problem, ResolvedVolume};
-use volume::closed::{self, CapPart, Load, Prediction};
+use volume::closed::{self, CapPart, Load};
 use volume::{
     Behaviour, CountedUnit, Limit, PerRequestKind, Scope, Spec, Tolerance, cited_merging, joined_by_text, names_machine,
 };
@@ -84,8 +84,8 @@ impl ExpectedVolume {
         let caps = prediction.as_ref().map_or_else(|| closed::caps(spec, &load), |known| known.caps.clone());
         let mut caps: Vec<ExpectedCap> = caps.iter().flat_map(|cap| expected_caps(spec, cap)).collect();
         caps.sort_by(|a, b| a.iops.total_cmp(&b.iops));
-        let has_unknown_burst = caps.iter().any(|cap| cap.burst_secs == Some(f64::INFINITY));
-        let plain = caps.iter().filter(|cap| cap.burst_secs.is_none()).map(|cap| cap.iops).reduce(f64::min);
+        let has_unknown_burst = caps.iter().any(|cap| cap.credits == Some(f64::INFINITY));
+        let plain = caps.iter().filter(|cap| cap.credits.is_none()).map(|cap| cap.iops).reduce(f64::min);
         let constant = matches!(spec.behaviour, Behaviour::Latency(_));
         Expectation {
             volume: self.words.clone(),
@@ -94,17 +94,11 @@ impl ExpectedVolume {
             burst_iops: plain
                 .filter(|_| has_unknown_burst)
                 .unwrap_or_else(|| prediction.as_ref().map_or(f64::INFINITY, |known| known.burst_iops)),
-            burst_secs: prediction
-                .as_ref()
-                .and_then(Prediction::burst_secs)
-                .filter(|secs| secs.is_finite() && *secs > 0.0),
             // A volume without a stated latency has none, which tells nothing of the needed depth.
             alone_ns: prediction.filter(|_| constant).map(|known| known.alone.get() as f64).filter(|ns| *ns > 0.0),
             latency_is_assumed: self.volume.about.latency_basis == LatencyBasis::Assumed,
             break_even_bytes: break_even_bytes(spec, &load),
-            larger: caps
-                .first()
-                .and_then(|cap| self.provisionable(&load, cap).or_else(|| self.larger(&load, cap.iops))),
+            larger: caps.first().and_then(|cap| self.provisionable(&load, cap).or_else(|| self.larger(&load, cap))),
             iops_per_cpu: plan::iops_per_cpu(&self.words, &load),
             notes: self.notes(seen, &load, &caps),
             caps,
@@ -112,33 +106,31 @@ impl ExpectedVolume {
         }
     }
 
-    /// Returns the most that can be provisioned at this size of what the lowest cap counts.
+    /// Returns what has to be provisioned at this size for as much as the volume can then give: of what the lowest cap counts.
     fn provisionable(&self, load: &Load, cap: &ExpectedCap) -> Option<LargerVolume> {
-        let name = match cap.kind {
-            CapKind::VolumeIops => "iops",
-            CapKind::VolumeBytes => "throughput",
-            _ => return None,
-        };
-        let key = self
-            .volume
-            .about
-            .keys
-            .iter()
-            .find(|key| key.name == name && !key.bounds.fixed && !key.source.is_empty())?;
-        let (most, unit) = (key.bounds.most?.floor(), key.bounds.unit.as_str());
-        let words = with_key(&self.words, name, &format!("{most}{unit}"));
-        let resolved = catalogue::resolve_all(&[&words], &self.read_file).ok()?;
-        let iops = closed::predict(&resolved[0].spec, load)?.caps.first()?.iops;
-        let unit_bytes = match unit {
-            "MiB/s" => 1_048_576.0,
-            "MB/s" => 1e6,
-            _ => 1.0,
-        };
+        let key = ProvisionedKey::of(&self.volume, cap.kind)?;
+        let gives = |value: f64| self.lowest_cap(&key.set(&self.words, value), load);
+        let iops = gives(key.most)?;
+        if iops < 1.03 * cap.iops {
+            return None;
+        }
+        // Beyond that another cap holds.
+        let (mut low, mut high) = (key.value.min(key.most), key.most);
+        while high - low > (0.001 * high).max(1.0) {
+            let middle = f64::midpoint(low, high).round();
+            if gives(middle).is_some_and(|given| given >= 0.9999 * iops) { high = middle } else { low = middle }
+        }
         let figure = match cap.kind {
-            CapKind::VolumeIops => LargerFigure::ProvisionedIops(most as u64),
-            _ => LargerFigure::ProvisionedThroughput((most * unit_bytes) as u64),
+            CapKind::VolumeIops => LargerFigure::ProvisionedIops(high as u64),
+            _ => LargerFigure::ProvisionedThroughput((high * key.unit_bytes()) as u64),
         };
-        (iops >= 1.03 * cap.iops).then_some(LargerVolume { figure, iops })
+        Some(LargerVolume { figure, iops })
+    }
+
+    /// Returns the lowest cap of another volume on a load.
+    fn lowest_cap(&self, words: &str, load: &Load) -> Option<f64> {
+        let resolved = catalogue::resolve_all(&[words], &self.read_file).ok()?;
+        Some(closed::predict(&resolved[0].spec, load)?.caps.first()?.iops)
     }
 
     /// Returns assumptions that affect the volume's figures for this load.
@@ -170,17 +162,24 @@ impl ExpectedVolume {
 
     /// Returns the smallest size at which the size no longer limits: doubles the size up to the catalogue's maximum,
     /// then bisects to one GB or GiB.
-    fn larger(&self, load: &Load, iops: f64) -> Option<LargerVolume> {
+    fn larger(&self, load: &Load, cap: &ExpectedCap) -> Option<LargerVolume> {
+        let iops = cap.iops;
         let now = self.volume.spec.size.get();
         // Use the unit of the given size, as some catalogue rules require.
         let (unit, name) = if now.is_multiple_of(GB) { (GB, "GB") } else { (GIB, "GiB") };
-        // Credits belong to one size and are refused for others; sustained rates have none.
-        let kept: Vec<&str> = self.words.split(',').filter(|word| !word.trim().starts_with("credits=")).collect();
-        let kept = kept.join(",");
+        // Credits belong to one size and are refused for others; sustained rates have none. What is provisioned grows with
+        // the size.
+        let provisioned = ProvisionedKey::name_of(cap.kind).unwrap_or_default();
+        let is_kept =
+            |word: &&str| word.split('=').next().is_some_and(|key| !["credits", provisioned].contains(&key.trim()));
+        let kept = self.words.split(',').filter(is_kept).collect::<Vec<_>>().join(",");
         let of_size = |units: u64| {
             let words = with_key(&kept, "size", &format!("{units}{name}"));
             let resolved = catalogue::resolve_all(&[&words], &self.read_file).ok()?;
-            Some(closed::predict(&resolved[0].spec, load)?.caps.first()?.iops)
+            match ProvisionedKey::of(&resolved[0], cap.kind) {
+                Some(key) => self.lowest_cap(&key.set(&words, key.most), load),
+                None => Some(closed::predict(&resolved[0].spec, load)?.caps.first()?.iops),
+            }
         };
         let now = (now / unit).max(1);
         let sizes = std::iter::successors(Some(now), |units| units.checked_mul(2)).skip(1);
@@ -244,6 +243,44 @@ impl ExpectedVolume {
     }
 }
 
+/// A key of a volume by which IOPS or throughput are provisioned apart from its size.
+struct ProvisionedKey {
+    name: &'static str,
+    unit: String,
+    value: f64,
+    most: f64,
+}
+
+impl ProvisionedKey {
+    fn name_of(kind: CapKind) -> Option<&'static str> {
+        match kind {
+            CapKind::VolumeIops => Some("iops"),
+            CapKind::VolumeBytes => Some("throughput"),
+            _ => None,
+        }
+    }
+
+    fn of(volume: &ResolvedVolume, kind: CapKind) -> Option<Self> {
+        let name = Self::name_of(kind)?;
+        let is_it = |key: &&catalogue::KeyFacts| key.name == name && !key.bounds.fixed && !key.source.is_empty();
+        let bounds = &volume.about.keys.iter().find(is_it)?.bounds;
+        let value = bounds.value.or(bounds.least).unwrap_or(0.0);
+        Some(Self { name, unit: bounds.unit.clone(), value, most: bounds.most?.floor() })
+    }
+
+    fn set(&self, words: &str, value: f64) -> String {
+        with_key(words, self.name, &format!("{value}{}", self.unit))
+    }
+
+    fn unit_bytes(&self) -> f64 {
+        match self.unit.as_str() {
+            "MiB/s" => 1_048_576.0,
+            "MB/s" => 1e6,
+            _ => 1.0,
+        }
+    }
+}
+
 /// Converts the load of an observation for the closed form.
 fn load(seen: &Observation, in_flight: f64) -> Load {
     let bytes = seen.mean_bytes().map_or(BLOCK_BYTES, |block| block.value().round().max(1.0) as u32);
@@ -277,8 +314,8 @@ fn expected_caps(spec: &Spec, cap: &closed::Cap) -> Vec<ExpectedCap> {
         kind: limit.map_or(CapKind::Station, kind),
         iops: cap.iops,
         shared: limit.is_some_and(|limit| limit.rate.read.is_some() && limit.rate.write.is_some()),
-        // Credits that the user says are spent.
-        burst_secs: cap.burst_secs.filter(|_| cap.bucket.is_none_or(|bucket| bucket.at_start > 0.0)),
+        // None if the user says that they are spent.
+        credits: cap.bucket.map(|bucket| bucket.at_start).filter(|credits| *credits > 0.0),
         tolerance: limit.and_then(|limit| limit.tolerance.as_ref()).map_or(0.0, Tolerance::fraction),
     };
     if !limit.and_then(|limit| limit.tolerance.as_ref()).is_some_and(|tolerance| tolerance.is_burst) {
@@ -286,7 +323,7 @@ fn expected_caps(spec: &Spec, cap: &closed::Cap) -> Vec<ExpectedCap> {
     }
     let iops = plain.iops * (1.0 + plain.tolerance);
     let burst = ExpectedCap { name: format!("burst of {}", plain.name), iops, tolerance: 0.0, ..plain.clone() };
-    vec![ExpectedCap { burst_secs: Some(f64::INFINITY), tolerance: 0.0, ..plain }, burst]
+    vec![ExpectedCap { credits: Some(f64::INFINITY), tolerance: 0.0, ..plain }, burst]
 }
 
 fn kind(limit: &Limit) -> CapKind {

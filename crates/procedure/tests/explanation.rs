@@ -315,3 +315,54 @@ fn credits_last_for_the_time_that_the_rate_takes() {
     assert!((long.value(Quantity::CapIops).unwrap() - 1800.0).abs() < 20.0, "{long:?}");
     assert_eq!(finding("iops=3000,qd=32,bs=4k", "aws/gp2,size=100GiB,credits=0%").code, Code::AboveExpectation);
 }
+
+/// The end of the machine's credits was taken for that of the volume's, at a rate that spends only these.
+#[test]
+fn each_bucket_of_credits_lasts_for_its_own_time() {
+    let volume = Some("aws/st1,size=2TiB,machine=m5.2xlarge");
+    let of_rate = claimed("bw=250MiB/s,bs=1m,qd=16,rw=read", volume);
+    let burst = of_rate.findings.iter().find(|one| one.code == Code::BurstRunning).unwrap();
+    let hours = burst.value(Quantity::BurstLasts).unwrap() / 3.6e12;
+    assert!((hours - 2_097_152.0 / 170.0 / 3_600.0).abs() < 0.05, "{hours}");
+    let long = claimed("bw=250MiB/s,bs=1m,qd=16,rw=read,time=2h", volume);
+    assert!(long.findings.iter().all(|one| one.code != Code::AboveExpectation), "{:?}", long.findings);
+}
+
+/// A volume at its own low limit was called a disk drive.
+#[test]
+fn a_rate_that_a_limit_explains_is_no_drive() {
+    let seen = claimed("iops=120,qd=16,bs=4k,rw=randread", Some("azure/p4"));
+    assert!(seen.findings.iter().all(|one| one.code != Code::MechanicalDisk), "{:?}", seen.findings);
+}
+
+/// More was advised than the machine admits, or a size that the provisioned IOPS do not need.
+#[test]
+fn no_more_is_advised_than_helps() {
+    let remedy = |figures, volume| {
+        claimed(figures, Some(volume))
+            .findings
+            .iter()
+            .find_map(|one| one.remedy.filter(|_| matches!(one.code, Code::ProvisionedTooLow | Code::SizeTooSmall)))
+    };
+    let machine = remedy("iops=3000,qd=64,bs=4k", "aws/gp3,size=500GiB,machine=c6i.large");
+    assert!(matches!(machine, Some(Remedy::ProvisionIops { iops: 3_600..=3_620 })), "{machine:?}");
+    let grown = remedy("iops=2000,qd=32,bs=4k", "gcp/hyperdisk-balanced,size=4GiB");
+    assert_eq!(grown, Some(Remedy::GrowVolume { bytes: 320 << 30 }));
+    let given = remedy("iops=2000,qd=32,bs=4k", "gcp/hyperdisk-balanced,size=4GiB,iops=2000");
+    assert_eq!(given, Some(Remedy::GrowVolume { bytes: 320 << 30 }));
+}
+
+/// A limit within three percent of the one that was reached was passed over.
+#[test]
+fn the_next_limit_may_be_as_low() {
+    let seen = claimed("iops=6000,qd=64,bs=4k", Some("aws/gp3,size=500GiB,iops=6000,machine=m5.xlarge"));
+    let cap = seen.findings.iter().find(|one| one.code == Code::VolumeIopsCap).unwrap();
+    assert_eq!(cap.value(Quantity::NextCapIops), Some(6_000.0));
+}
+
+/// One in flight was advised where the provider asks for four.
+#[test]
+fn volumes_of_slow_media_keep_a_few_in_flight() {
+    let seen = claimed("bw=40MiB/s,bs=1m,rw=read,qd=4", Some("aws/st1,size=1TiB,credits=0%"));
+    assert!(seen.findings.iter().all(|one| one.code != Code::BeyondKnee), "{:?}", seen.findings);
+}

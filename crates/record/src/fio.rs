@@ -11,5 +11,5 @@ mod servers;
 
 pub(crate) use depth::Depth;
 pub use import::from_fio;
-pub(crate) use import::{from_document, is_async, mixed_note, only_kind, parse_size, shares_of};
+pub(crate) use import::{from_document, is_async, mixed_note, only_kind, parse_size, per_kind, shares_of};
 pub use servers::ALL_CLIENTS;

@@ -203,7 +203,8 @@ pub(super) fn mechanical(seen: &Observation) -> Option<Finding> {
     const BLOCK_MAX: f64 = 65_536.0;
     let (iops, latency) = (seen.iops?, seen.latency_ns?);
     let small = seen.block_bytes.is_none_or(|block| block.value() <= BLOCK_MAX);
-    let uneven = seen.variation.is_none_or(|variation| variation >= 0.2);
+    // Seeks differ, but not as much as stalls of flash or requests of which a cache serves a part.
+    let uneven = seen.variation.is_none_or(|variation| (0.2..=1.5).contains(&variation));
     let alone = 1e9 / iops.value().max(1e-9);
     let saturated = seen.in_flight().is_some_and(|in_flight| in_flight.value() >= 0.8);
     let like_a_drive = seen.random == Some(true) && small && uneven && saturated && ONE_NS.contains(&alone);

@@ -116,8 +116,10 @@ pub(crate) fn limit(facts: Facts<'_>) -> Finding {
         mixed(facts)
     } else if facts.cpu_bound() {
         cpu_bound(facts)
+    } else if let Some(finding) = submitting(facts) {
+        return finding;
     } else if !filled {
-        return submitting(facts).unwrap_or_else(|| little(facts, not_filled(facts)));
+        return little(facts, not_filled(facts));
     } else {
         full(facts)
     };
@@ -165,10 +167,14 @@ fn submitting(facts: Facts<'_>) -> Option<Finding> {
     let sum_ns: f64 = result.kinds().map(|(_, kind)| kind.latency.sum_ns()).sum();
     let in_flight = sum_ns / result.elapsed_ns().max(1) as f64;
     (possible <= 1.0 && count > 0 && in_flight >= FULL * possible).then(|| {
-        // The engine blocks at submission, which more depth does not change.
+        let finding = full(facts);
+        let mean_ns =
+            |of: fn(&record::DirectionResult) -> f64| -> f64 { result.kinds().map(|(_, kind)| of(kind)).sum() };
+        // Where the engine blocks at submission, more depth changes nothing.
+        let blocks = mean_ns(|kind| kind.submission.sum_ns()) > mean_ns(|kind| kind.service.sum_ns());
         let remedy = facts.more_workers().map(|numjobs| Remedy::AddWorkers { numjobs });
-        full(facts)
-            .remedy(remedy)
+        let finding = if blocks { finding.remedy(remedy) } else { finding };
+        finding
             .with(Quantity::InFlightAsked, facts.asked(), facts.depth_source())
             .with(Quantity::InFlightPossible, possible, facts.depth_source())
             .with(Quantity::InFlightAchieved, in_flight, EvidenceSource::LittlesLaw)

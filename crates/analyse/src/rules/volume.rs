@@ -20,6 +20,12 @@ const WAITED: f64 = 1.5;
 /// flight than the limit takes.
 const WAITED_BEYOND_ASSUMED: f64 = 10.0;
 
+/// Latency without queueing of volumes of slow media, in nanoseconds.
+const SLOW_NS: f64 = 5e6;
+
+/// Operations in flight that providers ask for on such volumes.
+const SLOW_DEPTH: f64 = 4.0;
+
 /// Relative difference up to which the model's latency is the measured one, so that its forecast can be trusted.
 const ALIKE: f64 = 0.15;
 
@@ -60,7 +66,7 @@ impl<'a, 'b> VolumeCase<'a, 'b> {
 
     /// Returns the highest rate that the volume ever gives, including bursts and the provider's tolerance.
     fn admits(&self) -> f64 {
-        let plain = self.volume.caps.iter().filter(|cap| cap.burst_secs.is_none()).map(ExpectedCap::admits);
+        let plain = self.volume.caps.iter().filter(|cap| cap.credits.is_none()).map(ExpectedCap::admits);
         let other = if self.volume.caps.is_empty() { (1.0 + REACHED) * self.volume.burst_iops } else { f64::INFINITY };
         plain.fold(other, f64::min)
     }
@@ -73,9 +79,7 @@ impl<'a, 'b> VolumeCase<'a, 'b> {
 
     /// Returns the highest mean rate of a run of this length that begins with full credits.
     fn mean_with_credits(&self) -> Option<f64> {
-        let (cap, seconds) = (self.volume.binding()?, self.seen.seconds?);
-        let burst = self.volume.burst_secs?.min(seconds) / seconds;
-        Some(cap.iops + (self.volume.burst_iops - cap.iops) * burst).filter(|mean| mean.is_finite())
+        self.volume.mean_with_credits(self.seen.seconds?)
     }
 
     /// Reports whether the rate spends credits.
@@ -167,8 +171,10 @@ pub(super) fn cap(case: &VolumeCase<'_, '_>) -> Option<Finding> {
     let block = case.block_of(cap);
     // Above the nominal rate by more than rounding.
     let above = Some(case.iops / cap.iops - 1.0).filter(|above| *above > REACHED);
-    // The next cap, if this one were lifted.
-    let next = case.volume.caps.iter().map(|next| next.iops).find(|next| *next > cap.iops * (1.0 + REACHED));
+    // The next cap, if this one were lifted, which may be as low.
+    let others =
+        case.volume.caps.iter().filter(|other| other.name != cap.name && other.iops >= (1.0 - EQUAL) * cap.iops);
+    let next = others.map(|other| other.iops).reduce(f64::min);
     let finding = case
         .finding(code, severity)
         .about(&cap.name)
@@ -291,6 +297,9 @@ pub(super) fn uneven(case: &VolumeCase<'_, '_>) -> Option<Finding> {
 pub(super) fn beyond_knee(case: &VolumeCase<'_, '_>) -> Option<Finding> {
     let (in_flight, knee) = (case.in_flight()?, case.knee(case.reached()?)?);
     let latency = case.seen.latency_ns?;
+    // Providers ask for a few in flight on volumes of slow media, whose latency they do not publish.
+    let is_guess = case.volume.latency_is_assumed && case.volume.alone_ns.is_some_and(|alone_ns| alone_ns >= SLOW_NS);
+    let knee = if is_guess { knee.max(SLOW_DEPTH) } else { knee };
     if in_flight <= BEYOND * knee.max(1.0) {
         return None;
     }
@@ -321,12 +330,15 @@ pub(super) fn burst_running(case: &VolumeCase<'_, '_>) -> Option<Finding> {
     let finding = case
         .finding(Code::BurstRunning, Severity::Warning)
         .about(&cap.name)
-        .with(Quantity::CapIops, cap.iops, EvidenceSource::Model)
         .with(Quantity::BurstIops, burst, EvidenceSource::Model)
         .with(Quantity::Runtime, case.seen.seconds.map(|secs| secs * 1e9), EvidenceSource::Counters);
-    let Some(secs) = case.volume.burst_secs else { return Some(finding) };
-    // At this rate a full bucket lasts this long. A longer run includes both levels in its mean.
-    let lasts = secs * (burst - cap.iops) / (case.iops - cap.iops).max(1e-9);
+    let (Some((_, secs)), Some((first, lasts))) =
+        (case.volume.credits_last(burst), case.volume.credits_last(case.iops))
+    else {
+        return Some(finding.with(Quantity::CapIops, cap.iops, EvidenceSource::Model));
+    };
+    // A longer run includes both levels in its mean.
+    let finding = finding.about(&first.name).with(Quantity::CapIops, first.iops, EvidenceSource::Model);
     let ended = case.seen.seconds.is_some_and(|seconds| seconds >= 0.95 * lasts);
     let remedy = match ended {
         true => Remedy::Ramp { ramp_s: secs.ceil() as u64 },
@@ -339,7 +351,7 @@ pub(super) fn burst_running(case: &VolumeCase<'_, '_>) -> Option<Finding> {
 /// Checks for more than the volume can give at all.
 pub(super) fn above(case: &VolumeCase<'_, '_>) -> Option<Finding> {
     // A mechanical drive has no cap; its maximum is the throughput of a full queue.
-    let cap = case.volume.caps.iter().find(|cap| cap.burst_secs.is_none());
+    let cap = case.volume.caps.iter().find(|cap| cap.credits.is_none());
     let (name, most) = cap.map_or((&case.volume.volume, case.volume.burst_iops), |cap| (&cap.name, cap.iops));
     // A mean that credits do not last for.
     let mean = case.mean_with_credits().filter(|mean| *mean < most);

@@ -508,7 +508,38 @@ fn unified_rate(rw: &str, rates: DeclaredPerKind<Option<u64>>) -> Option<u64> {
 }
 
 pub(crate) fn is_async(engine: &str) -> bool {
-    !matches!(engine, "psync" | "sync" | "vsync" | "pvsync" | "pvsync2" | "mmap")
+    const SYNCHRONOUS: [&str; 29] = [
+        "psync",
+        "sync",
+        "vsync",
+        "pvsync",
+        "pvsync2",
+        "mmap",
+        "splice",
+        "net",
+        "netsplice",
+        "http",
+        "cpuio",
+        "exec",
+        "filecreate",
+        "filestat",
+        "filedelete",
+        "dircreate",
+        "dirstat",
+        "dirdelete",
+        "ftruncate",
+        "falloc",
+        "e4defrag",
+        "libpmem",
+        "pmemblk",
+        "dev-dax",
+        "libhdfs",
+        "gfapi",
+        "mtd",
+        "ime_psync",
+        "ime_psyncv",
+    ];
+    !SYNCHRONOUS.contains(&engine)
 }
 
 fn rw(options: &TypedOptions<'_>) -> String {
@@ -564,7 +595,7 @@ fn block_sizes(options: &TypedOptions<'_>) -> DeclaredPerKind<DeclaredSizes> {
 }
 
 /// Parses a list for reads, writes and trims, whose last value applies to missing ones.
-fn per_kind<T: Copy>(text: Option<&str>, parse: impl Fn(&str) -> Option<T>) -> DeclaredPerKind<Option<T>> {
+pub(crate) fn per_kind<T: Copy>(text: Option<&str>, parse: impl Fn(&str) -> Option<T>) -> DeclaredPerKind<Option<T>> {
     let mut parts = text.into_iter().flat_map(|text| text.split(',')).map(parse);
     let read = parts.next().flatten();
     let write = parts.next().unwrap_or(read);

@@ -8,11 +8,12 @@ use std::ops::Range;
 
 use super::fio_lines::{is_header, is_result};
 use super::text::InputText;
-use crate::Run;
+use crate::{DataKind, DeclaredPerKind, Run, fio};
 
 /// Completes the jobs of a run by options found on some lines of its text.
 pub(super) fn add_options(text: &InputText, lines: Range<usize>, mut run: Run) -> Run {
     let found = find(text, lines);
+    let mut rates = Vec::new();
     let asked = run.asked.iter_mut().map(|asked| (&asked.name, &mut asked.declared));
     let jobs = run.jobs.iter_mut().map(|job| (&job.name, &mut job.declared));
     for (name, declared) in asked.chain(jobs).filter(|(_, declared)| declared.header_only) {
@@ -20,8 +21,29 @@ pub(super) fn add_options(text: &InputText, lines: Range<usize>, mut run: Run) -
             (declared.direct, declared.direct_told) = (direct, true);
         }
         declared.syncs |= syncs_of(&found, name);
+        rates.push((name.clone(), rate_of(&found, name)));
+    }
+    for job in &mut run.jobs {
+        let rate = rates.iter().find(|(name, _)| *name == job.name).and_then(|(_, rate)| *rate);
+        let Some(rate) = rate.filter(|_| !job.declared.is_paced()) else { continue };
+        let of_used = |kind: DataKind| {
+            rate.of(kind).filter(|_| job.result.kind(kind).ios > 0).map(|rate| rate * u64::from(job.workers.max(1)))
+        };
+        job.declared.rate_iops = DeclaredPerKind {
+            read: of_used(DataKind::Read),
+            write: of_used(DataKind::Write),
+            trim: of_used(DataKind::Trim),
+        };
     }
     run
+}
+
+/// Returns `rate_iops` of the last options that name the job, if there are some.
+fn rate_of(found: &[CommandOptions], name: &str) -> Option<DeclaredPerKind<Option<u64>>> {
+    let options = found.iter().rev().find(|options| options.jobs.iter().any(|job| job.name == name))?;
+    let job = options.jobs.iter().find(|job| job.name == name)?;
+    let text = job.rate_iops.as_deref().or(options.rate_iops.as_deref())?;
+    Some(fio::per_kind(Some(text), fio::parse_size))
 }
 
 /// Returns `direct` of the last options that name the job or, if none does, the value that all options agree on.
@@ -56,6 +78,8 @@ struct CommandOptions {
     global: Option<bool>,
     /// Whether all jobs sync what they write.
     syncs: bool,
+    /// Rate of all jobs.
+    rate_iops: Option<String>,
     jobs: Vec<CommandJob>,
     /// Whether other options are in a job file that the command line names.
     partial: bool,
@@ -68,6 +92,7 @@ struct CommandJob {
     name: String,
     direct: Option<bool>,
     syncs: bool,
+    rate_iops: Option<String>,
 }
 
 impl CommandOptions {
@@ -88,6 +113,10 @@ impl CommandOptions {
             *self.jobs.last_mut().map_or(&mut self.syncs, |job| &mut job.syncs) = syncs;
             return;
         }
+        if option == "rate_iops" {
+            *self.jobs.last_mut().map_or(&mut self.rate_iops, |job| &mut job.rate_iops) = value.map(str::to_owned);
+            return;
+        }
         let to = self.jobs.last_mut().map_or(&mut self.global, |job| &mut job.direct);
         let switch = match value.map(str::trim) {
             None | Some("" | "1" | "true" | "yes") => true,
@@ -103,7 +132,7 @@ impl CommandOptions {
 
     fn begin_job(&mut self, name: &str) {
         if name != "global" {
-            self.jobs.push(CommandJob { name: name.to_owned(), direct: None, syncs: false });
+            self.jobs.push(CommandJob { name: name.to_owned(), direct: None, syncs: false, rate_iops: None });
         }
     }
 }
@@ -195,7 +224,7 @@ fn from_words(words: &[String]) -> Option<CommandOptions> {
         };
         known |= value.is_some();
         // Some values may follow a space.
-        if value.is_none() && matches!(option, "name" | "direct" | "buffered" | "fsync" | "fdatasync") {
+        if value.is_none() && matches!(option, "name" | "direct" | "buffered" | "fsync" | "fdatasync" | "rate_iops") {
             value = words.get(at).filter(|word| !word.starts_with('-')).map(String::as_str);
             at += usize::from(value.is_some());
             known = true;

@@ -68,6 +68,11 @@ const GROUPS_REMEDY: &str = "give the whole output, with the lines from `NAME: (
 
 /// Other programs, each with what a user can give instead.
 const PROGRAMS: &[ForeignProgram] = &[
+    ForeignProgram::of(
+        &["reads queued:", "writes queued:"],
+        "this is the summary of `blkparse`, without its events",
+        "give the events, or the trace: `fathom trace FILE`, as `blkparse -i FILE` prints them",
+    ),
     ForeignProgram::of(&["extended device statistics"], "this is from `iostat` of FreeBSD or Solaris", BSD_REMEDY),
     ForeignProgram::of(
         &["kb/t", "tps", "mb/s"],

@@ -60,6 +60,8 @@ impl PlanText {
         self.described(what, &plan.candidates[best], &plan.need, plan.machines_of(best));
         if ranking.best.is_none() {
             self.labelled("", "the price of none of them is known: they are ranked by latency");
+        } else if let Some(unpriced) = self.unpriced(plan) {
+            self.labelled("", &unpriced);
         }
         let better_known = ranking.known_best.filter(|_| !plan.candidates[best].has_known_latency());
         if let Some(known) = better_known {
@@ -100,6 +102,18 @@ impl PlanText {
             }
             None => {}
         }
+    }
+
+    /// Names the volumes that meet the need and may be cheaper than the best one, because their prices are not known.
+    fn unpriced(&self, plan: &PlanReport) -> Option<String> {
+        let without = plan.ranking.meeting.iter().map(|&index| &plan.candidates[index]);
+        let mut names: Vec<&str> = without
+            .filter(|candidate| candidate.known_price().is_none())
+            .map(|candidate| candidate.spec.name.split(',').next().unwrap_or_default())
+            .collect();
+        names.dedup();
+        let listed = names.join(", ");
+        (!names.is_empty()).then(|| format!("not priced here, and may cost less: {listed}"))
     }
 
     /// Appends one candidate with the figures that a buyer needs.

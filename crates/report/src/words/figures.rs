@@ -15,8 +15,8 @@ pub(super) fn little_contradicted(figures: &SentenceFigures<'_>) -> String {
     );
     if figures.has(Quantity::InFlightAchieved) {
         return format!(
-            "The figures contradict each other: {product}, but the device counted {}. They were not measured at the \
-             same time.",
+            "The figures contradict each other: {product}, but the device counted {}. It may count requests \
+             without a latency (flushes, discards), or requests that began before the report.",
             figures.in_flight(Quantity::InFlightAchieved)
         );
     }

@@ -68,7 +68,7 @@ pub(super) fn throughput_words(bytes_per_second: u64) -> String {
 
 pub(super) fn size(figures: &SentenceFigures<'_>) -> String {
     format!(
-        "That limit depends on the size: {} give {} IOPS, {} would give {}.",
+        "That limit depends on the size: {} give {} IOPS, {} can give {}.",
         size_words(figures.value(Quantity::VolumeBytes)),
         figures.count(Quantity::CapIops),
         size_words(figures.value(Quantity::LargerBytes)),
