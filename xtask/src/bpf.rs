@@ -1,4 +1,5 @@
-//! The object of the programs that run in the kernel: compiled here and kept, so that building Fathom needs no clang.
+//! The object of the programs that run in the kernel: compiled here and kept, so that neither building nor running
+//! Fathom needs clang.
 
 use std::path::Path;
 use std::process::Command;

@@ -100,7 +100,8 @@ pub struct Expectation<'a> {
     pub iops_per_cpu: Option<f64>,
     /// Assumptions and unknown limits behind these figures, in words.
     pub notes: Vec<String>,
-    /// Simulates the volume at a number of operations in flight.
+    /// Simulates the volume at a number of operations in flight: near the knee, the closed form is a bound that no
+    /// queue reaches. The caller simulates, because this crate knows no volumes.
     pub at: &'a dyn Fn(f64) -> Option<ExpectedPoint>,
 }
 

@@ -8,7 +8,8 @@ use record::{
 use crate::course::{ActiveIntervals, CourseReport, active, course_of, in_use, lengths_s, weighted_mean};
 use crate::{Database, EvidenceSource};
 
-/// A figure with its uncertainty: printed and quoted figures are rounded, and some are ranges.
+/// A figure with its uncertainty: printed and quoted figures are rounded, and some are ranges. Figures contradict each
+/// other only where no values within them agree.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct KnownFigure {
     /// Lower bound.

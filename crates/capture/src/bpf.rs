@@ -1,10 +1,12 @@
 //! Requests out of programs in the kernel: `bpf/requests.bpf.c`.
 //!
 //! The kernel calls them for the requests of all devices; they write one record for each completed request of this
-//! device, so that the load loses less time than by events of tracefs (docs/capture.md). Some kernels leave
-//! out calls of programs without counting them: a request whose completion was left out has no service time, and one whose
-//! issue was left out counts as lost. The object has been compiled; offsets in structures of the kernel are found when it is
-//! loaded, in `/sys/kernel/btf/vmlinux`.
+//! device, so that the load loses less time than by events of tracefs (docs/capture.md). Some kernels leave out calls
+//! of programs without counting them: a request whose completion was left out has no service time, and one whose issue
+//! was left out counts as lost. The first shows when the tag is used again, the second when a request completes that is
+//! younger than the capture. A second program at each tracepoint for calls within calls cost 2 to 5 % of the IOPS and
+//! found nothing. The object has been compiled; offsets in structures of the kernel are found when it is loaded, in
+//! `/sys/kernel/btf/vmlinux`.
 
 use std::path::Path;
 

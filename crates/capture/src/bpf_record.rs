@@ -1,4 +1,4 @@
-//! Records of requests, as `bpf/requests.bpf.c` writes them.
+//! Records of requests, as `bpf/requests.bpf.c` writes them. What they mean is decided here, not in the programs.
 
 use trace::{TraceOperation, TraceRequest};
 

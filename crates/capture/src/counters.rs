@@ -1,4 +1,5 @@
-//! Comparison of a capture with the counters that the kernel keeps for the device.
+//! Comparison of a capture with the counters that the kernel keeps for the device. Completions between two readings
+//! must equal the difference, up to those that happen during a reading; where they do not, the exit code is 4.
 
 use std::path::Path;
 

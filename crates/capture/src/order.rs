@@ -1,4 +1,5 @@
-//! Requests in the order of their issue, out of records in the order of their completion.
+//! Requests in the order of their issue, out of records in the order of their completion, so that the characterization
+//! needs no sorting. `pairing` does the same for events.
 
 use std::collections::VecDeque;
 

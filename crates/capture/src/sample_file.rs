@@ -1,6 +1,7 @@
 //! The file of sampled counters: copies of lines of `/proc/diskstats`, each below its time.
 //!
-//! `record::read_input` reads it, as it reads the output of a loop of `date +%s.%N` and `cat /proc/diskstats`.
+//! Copies instead of rates, so that nothing is lost to rounding, and a shell loop makes the same series on a host
+//! without Fathom: `record::read_input` reads the output of a loop of `date +%s.%N` and `cat /proc/diskstats` likewise.
 
 use std::fs::File;
 use std::io::{Read, Write};

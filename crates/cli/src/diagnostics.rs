@@ -1,4 +1,8 @@
-//! Prints errors, warnings and notes in one style: what failed and why, the place, the remedy.
+//! Prints errors, warnings and notes in one style (docs/errors.md): what failed and why, the place, the remedy.
+//!
+//! Problems of jobs are [`Diagnostic`]s. Crates that know no diagnostics return errors whose text has two lines: what
+//! failed and why, then `help: ` and the remedy. One line per part keeps errors usable in logs and records. Both are
+//! rendered here, and so are the errors of clap.
 
 use job::{Diagnostic, DiagnosticLevel};
 use report::diagnostics_text;

@@ -1,4 +1,7 @@
 //! Points of grids and sweeps divided among the tasks of a job array (`--shard`) or among ranks.
+//!
+//! Tasks and ranks both compute a shard, and the same code merges shards that arrive by MPI and shards in files. Every
+//! one of them checks all points first, so that all refuse the same.
 
 use fleet::Fleet;
 use record::{Shard, ShardRecord};

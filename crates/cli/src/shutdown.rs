@@ -53,8 +53,8 @@ pub(crate) fn run_within(timeout: Duration, thread: &str, work: impl FnOnce() + 
 }
 
 fn exit_with(exit: Exit) -> ! {
-    // The kernel keeps a process with a thread that hangs in a device, and its open files. Replacing the output streams
-    // by /dev/null lets readers of the results see end of file.
+    // The kernel keeps a process with a thread that hangs in a device, and its open files, until the device answers. By
+    // now everything is written; replacing the output streams by /dev/null lets readers of the results see end of file.
     if device::stuck::has_hanging_threads()
         && let Ok(null) = std::fs::OpenOptions::new().write(true).open("/dev/null")
     {

@@ -1,4 +1,5 @@
-//! NBD exports of jobs: their properties, and requirements that they do not meet.
+//! NBD exports of jobs: their properties, which servers are asked for before anything starts, and requirements that
+//! they do not meet.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;

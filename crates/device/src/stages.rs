@@ -1,6 +1,11 @@
 //! Runs all workers, stage after stage, each on its own thread.
 //!
-//! Threads own their data and are never joined: a thread that hangs in a target must not hold up the results of others.
+//! Jobs run on threads, never in processes, as fio's do without `thread`: threads start in microseconds and share
+//! memory, and the failure of one cannot lose the results of the others.
+//!
+//! Threads own their data and are never joined, because a thread that waits for a device that never answers would hold
+//! up the results of others. The main thread makes no call that a target can block. It takes the results of such a
+//! worker from its counters, and names the stuck operation by the call that the thread recorded (`engine::in_call`).
 
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};

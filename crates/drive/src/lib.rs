@@ -75,6 +75,8 @@ pub fn drive<T: Target, W: DriveObserver>(workers: &mut [DriveWorker], target: &
         }
         let until = schedule.next_timer().min(look_at);
         target.wait(schedule.min, until, &mut done);
+        // A slot is refilled from the instant at which its operation was seen to complete. So the loop's own work is
+        // part of `slat` and `lat`, never hidden between two operations of a closed loop.
         now = match done.last() {
             Some(last) => last.completed,
             None => target.now(),

@@ -81,8 +81,8 @@ pub struct Policy {
     pub compares: bool,
     /// Whether operations that would block fail (`EAGAIN`) instead of being submitted again.
     pub fails_when_blocked: bool,
-    /// Whether to read back written data after the runtime, however long that takes. Without it, as in fio, data that
-    /// were not read back by then stay unverified.
+    /// Whether to read back written data after the runtime, which ends writing but not verification, however long that
+    /// takes. Without it, as in fio, data that were not read back by then stay unverified.
     pub verify_after_runtime: bool,
     /// Whether to write back caches before reading back, so that stored rather than cached data are verified. fio does
     /// not.

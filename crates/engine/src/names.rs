@@ -53,7 +53,8 @@ fn to_path(name: &CString) -> PathBuf {
     PathBuf::from(std::ffi::OsStr::from_bytes(name.as_bytes()))
 }
 
-/// A target that makes one call on a name per pass over its region, and counts the other operations without a call.
+/// A target that makes one call on a name per pass over its region, as in fio, and counts the other operations without
+/// a call.
 pub(crate) struct Names {
     call: Option<NameCall>,
     /// Whether the call returns a descriptor.
@@ -93,7 +94,8 @@ impl Names {
         begins
     }
 
-    /// Checks, before the measured call, that a name still refers to what may be deleted.
+    /// Checks that a name still refers to the inode that the gate has admitted for deletion. This is done before the
+    /// measured call, and its time is not counted.
     fn check(&self, op: &Op) -> Result<(), i32> {
         if self.call.is_none_or(|call| call.action != NameAction::Delete) {
             return Ok(());

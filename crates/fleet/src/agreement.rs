@@ -1,8 +1,10 @@
 //! Agreements: every rank contributes a part, the parts are combined along the tree, and rank 0's conclusion reaches
 //! every rank.
 //!
-//! MPI's collective operations would wait forever for a rank that has died or hangs. Here each rank waits for its
-//! children as long as they send heartbeats; a rank whose parent is lost turns to rank 0.
+//! MPI's collective operations would wait forever for a rank that has died or hangs, unless the library was built with
+//! ULFM, which Debian's are not. Here each rank waits for its children as long as they send heartbeats; a rank whose
+//! parent is lost turns to rank 0. The cost grows with the logarithm of the number of ranks, as with `MPI_Reduce`, and
+//! parts of different shapes (jobs of some hosts only, series of different lengths) need no padding.
 
 use std::time::{Duration, Instant};
 

@@ -2,7 +2,8 @@
 //!
 //! Every rank executes the same command. A [`FleetRunner`] wraps the runner of this host: all ranks prepare together,
 //! begin each stage at one agreed instant, write their own records, and receive the merged record, so that whatever
-//! follows (another probe, another repeat, the report) is decided alike everywhere. Only rank 0 prints.
+//! follows (another probe, another repeat, the report) is decided alike everywhere. No rank commands another. Only rank
+//! 0 prints.
 //!
 //! Messages travel by a [`Transport`]: MPI in the program `fathom-fleet`, memory in tests. One thread exchanges them,
 //! so no other waits for another host longer than that host sends heartbeats.

@@ -1,4 +1,5 @@
-//! The seam below which messages travel: MPI, or memory in tests.
+//! The seam below which messages travel: MPI, or memory in tests. The crate does not know MPI, so its tests run ranks
+//! as threads with messages in memory, and let them die in every place.
 
 /// Carries messages between ranks. Belongs to one thread; no call blocks.
 ///

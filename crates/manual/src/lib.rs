@@ -4,7 +4,9 @@
 //! only pages have (environment, files, first steps); [`ENVIRONMENT`] is checked against the sources.
 //!
 //! This crate does *not* define commands, write files or call `man`. It writes the markup itself, because its pages
-//! take listings, exit codes and related pages from the help text; ARCHITECTURE.md has the comparison with a library.
+//! take listings, exit codes and related pages from the help text. clap_mangen prints the text after the options as one
+//! unformatted block; these pages have sections for examples, exit codes, environment and files, subcommands inside
+//! their command, and one page of job options, and pass `mandoc -Tlint`.
 
 mod completions;
 mod facts;

@@ -101,7 +101,7 @@ impl LogChunk {
     }
 }
 
-/// Receives the entries of one worker.
+/// Receives the entries of one worker. It knows neither threads nor files, so that models log in virtual time.
 pub trait WorkerLog: Debug + Send {
     /// Takes a chunk and returns an empty one. Waits if the entries before it have not been written yet, because none
     /// may be lost. A failure must not end the run: [`WorkerLog::finish`] reports it.

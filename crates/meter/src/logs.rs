@@ -9,7 +9,8 @@ use crate::{Sample, SummaryDirection};
 
 /// Collects entries and hands them over in chunks.
 ///
-/// Averages and histograms are differences of the meter's counters, so that they cost nothing per operation.
+/// Averages and histograms are differences of the meter's counters at the ends of windows, which are found together
+/// with those of samples and blocks, so that they cost nothing per operation.
 #[derive(Debug)]
 pub(crate) struct Logs {
     options: LogOptions,

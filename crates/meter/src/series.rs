@@ -1,4 +1,5 @@
-//! Counts per interval, in bounded memory.
+//! Counts per interval, in bounded memory. Intervals begin short and double until they are a second long, so that the
+//! length of the run need not be known.
 
 use units::Nanos;
 

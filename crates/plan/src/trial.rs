@@ -1,4 +1,5 @@
-//! Simulations that confirm the closed form.
+//! Simulations that confirm the closed form. The caller passes them in as a function, so that this crate knows neither
+//! jobs nor `sim`.
 
 use units::Nanos;
 use volume::catalogue::BuiltinVolume;

@@ -20,6 +20,8 @@ pub(crate) fn map<T: Sync, R: Send>(parallel: Parallel, items: &[T], work: impl 
 }
 
 /// Functions and facts of the host that a procedure needs.
+///
+/// A structure of functions instead of direct calls, so that sweeps and suites are pure although their runs are not.
 #[derive(Clone, Copy)]
 pub struct ProcedureHost<'a> {
     /// Job files, variables and properties of the host.

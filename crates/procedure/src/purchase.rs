@@ -144,7 +144,8 @@ pub struct PurchaseSearch<'a> {
 }
 
 impl PurchaseSearch<'_> {
-    /// Simulates the candidates among a shard of the volumes in parallel.
+    /// Simulates the candidates among a shard of the volumes in parallel. Each rank does this for its own volumes and
+    /// gives the outcomes to rank 0, which plans as without ranks and simulates what is missing.
     #[must_use]
     pub fn simulate_shard(&self, shard: Shard, parallel: Parallel) -> TrialOutcomes {
         if self.runner.is_none() {

@@ -1,4 +1,5 @@
-//! Counters that the kernel keeps for a block device, and their increase over time.
+//! Counters that the kernel keeps for a block device, and their increase over time. They are parsed and subtracted here
+//! for the readers of files and for `capture`, which depends on `record` for this.
 
 /// Bytes of a sector in counters, whatever the device.
 const SECTOR_BYTES: u64 = 512;

@@ -1,4 +1,5 @@
-//! Restores the statistics of a record, so that results of several hosts merge as those of several workers do.
+//! Restores the statistics of a record, so that results of several hosts merge as those of several workers do. The same
+//! code merges what arrives by MPI and what lies in files.
 
 use meter::{
     Block, Blocks, DepthMap, DirectionSummary, Histogram, Interval, Latency, Moments, Samples, Series, Summary,

@@ -23,7 +23,8 @@ pub struct Verified {
     pub unchecked: Option<Unchecked>,
 }
 
-/// Reason why written blocks were not checked, in ascending order of severity.
+/// Reason why written blocks were not checked, in ascending order of severity. Unless the user chose it, a job that
+/// wrote them makes the exit code 4.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Unchecked {

@@ -1,4 +1,7 @@
 //! The run seam: the traits through which commands run plans on devices and on models.
+//!
+//! Preparing and running are two steps, because commands check everything (all jobs of a sweep, all steps of a suite,
+//! all files of a series) before the first operation.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -1,7 +1,10 @@
 //! The index: cached manifests of all runs.
 //!
 //! Listing brings the index up to date, and it can be removed at any time. A row is valid only while no file in its
-//! folder has changed.
+//! folder has changed; otherwise the folder is read, each file against its checksum.
+//!
+//! Adding a run does not write the index. It writes its own folder and holds a lock for one rename, so no process waits
+//! for another's files, and a crash can damage one run at most.
 
 use std::collections::BTreeMap;
 

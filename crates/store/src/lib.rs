@@ -9,8 +9,9 @@
 //! [`Listing::skipped`] and left alone: only [`RunStore::remove`] and [`RunStore::retain`] delete, and only what this
 //! program wrote.
 //!
-//! The store is not part of `record` because it accesses files and locks. What is *not* here: choosing the store's path
-//! and reading the clock (both are the caller's), printing, and assessing results.
+//! The store is not part of `record` because it accesses files and locks, which `clippy.toml` forbids there. What is
+//! *not* here: choosing the store's path and reading the clock (both are the caller's), printing, and assessing
+//! results.
 
 mod background;
 mod disk;

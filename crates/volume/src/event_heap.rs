@@ -1,4 +1,4 @@
-//! The event queue: ordered by time, then by insertion.
+//! The event queue of all volumes of a world: ordered by time, then by insertion.
 
 use units::Nanos;
 

@@ -176,7 +176,7 @@ impl Limiter {
 
     /// Admits a request of one of several users: in order of arrival, or earlier if that gives its user no more than an
     /// equal share. It is charged at once, so that all users together get no more than the rate: users that are
-    /// overtaken wait longer with their next requests.
+    /// overtaken wait longer with their next requests. Every admission is still known at arrival.
     pub(crate) fn admit_share(
         &mut self,
         now: Nanos,

@@ -196,7 +196,8 @@ impl Jitter {
 
 impl Default for Jitter {
     /// Arrivals of a steady load bunch at random. A limit without jitter would lose a few per cent of its rate to that,
-    /// which no provider is known to do. The jitter of real limits is not published.
+    /// which no provider is known to do. The jitter of real limits is not published. It also decides the tail near a
+    /// limit, so it is a key of limits and volumes, and results state the wait without it.
     fn default() -> Self {
         Self::assumed(Nanos::from_millis(5))
     }

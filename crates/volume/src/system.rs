@@ -80,8 +80,10 @@ pub struct ServiceStage {
 ///
 /// A request passes the stations of its route one after the other. Then each limit of the route computes when it admits
 /// the request, and charges it; the latest admission holds. Each limit sees all its requests in order of arrival,
-/// whatever other limits do, so its rate is exact even where volumes share machines and machines share volumes. Finally
-/// the volume serves the request, by a random latency or by its mechanics.
+/// whatever other limits do, so its rate is exact even where volumes share machines and machines share volumes. In
+/// series, a limit would see requests in the order in which the one before admits them, which is undefined there.
+/// Charged at arrival, a request's admission is known at arrival, and waiting costs no event. Finally the volume serves
+/// the request, by a random latency or by its mechanics.
 #[derive(Debug)]
 pub struct System {
     routes: Vec<Route>,

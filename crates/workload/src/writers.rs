@@ -35,7 +35,8 @@ impl Writers {
     }
 }
 
-/// Returns the identity of a file in the headers of its blocks.
+/// Returns the identity of a file, by its resolved path, in the headers of its blocks: independent of the order of
+/// jobs, and known before the file exists.
 #[must_use]
 pub fn file_identity(path: &str) -> u32 {
     crc32c::crc32c(path.as_bytes())

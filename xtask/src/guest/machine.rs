@@ -39,6 +39,8 @@ impl GuestMachine {
     /// Boots a kernel. Its messages go to `console` in `folder`, which also holds the disks.
     pub(super) fn boot(kernel: &Kernel, initramfs: &Path, folder: &Path) -> Result<Self> {
         let mut command = Command::new(QEMU);
+        // One thread emulates all processors: with a thread each, QEMU lets one run code that another is patching, and
+        // the kernel panics once in some boots.
         command.args(["-machine", "q35", "-accel", "tcg,thread=single", "-cpu", "max", "-smp", "2"]);
         command.args(["-m", &MEMORY_MIB.to_string(), "-display", "none", "-no-reboot"]);
         let monitor = folder.join("monitor");

@@ -7,7 +7,7 @@ use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
 /// The crates and the permitted dependencies of each. Every other edge is refused. A new edge is rare: it starts here,
-/// with a reason in ARCHITECTURE.md.
+/// with its reason in the commit, and ARCHITECTURE.md shows the order of the crates.
 const EDGES: &[(&str, &str)] = &[
     ("units", ""),
     ("job", "target units"),
@@ -90,7 +90,7 @@ fn complaint(crate_name: &str, allowed: &str, dependency: &Value) -> Option<Stri
     let for_tests = dependency["kind"].as_str() == Some("dev");
     if EDGES.iter().any(|(known, _)| *known == to) {
         return (!has(allowed, to) && !for_tests).then(|| {
-            format!("`{crate_name}` may not depend on `{to}`: pass data in, or argue for the edge in ARCHITECTURE.md")
+            format!("`{crate_name}` may not depend on `{to}`: pass data in, or argue for the edge in the commit")
         });
     }
     (has(PURE, crate_name) && IMPURE_CRATES.contains(&to) && !for_tests)

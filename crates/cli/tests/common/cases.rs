@@ -1,4 +1,7 @@
 //! How much a test tries.
+//!
+//! Random cases come from seeded generators, not proptest: jobs, servers and crashes run for seconds, so a failure
+//! prints a seed that repeats it instead of being shrunk. Parsers have fuzz targets.
 
 /// Returns how many random cases to try: the given number, and ten times as many when `FATHOM_NIGHT` is set, as in
 /// `.ci/nightly`.

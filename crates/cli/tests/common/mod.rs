@@ -1,4 +1,8 @@
 //! Helpers of the whole-program tests: scratch directories, programs with a time limit, requirements of the machine.
+//!
+//! Outputs are not compared as snapshots (insta, trycmd), because they depend on the host, on timing and on ports:
+//! tests name what must be there. `cargo xtask generate --check` runs the pages of `docs/`. Only expected files of
+//! reports and screens are compared byte for byte (`FATHOM_WRITE_EXPECTED=1` or `FATHOM_ACCEPT=1` writes them).
 
 // Each test program uses some of them.
 #![allow(dead_code, unused_imports, unused_macros)]

@@ -141,6 +141,8 @@ impl DriveWorker {
         };
         let goes_on = match (&cause, decision.kind) {
             _ if ignored.contains(&cause.errno()) => true,
+            // As fio's HOWTO says of `verify_fatal`; fio 3.33 stops at the first bad block without it too. Exit code,
+            // error number and, with `continue_on_error=verify`, the count of errors are fio's.
             (FailureCause::Mismatch(_), _) => on_error.continue_on_verify || !self.policy.verify_fatal,
             (FailureCause::TooSlow { .. } | FailureCause::BelowRate { .. }, _) => false,
             // As in fio, only errors of the medium can be tolerated; a full file system or an invalid request is

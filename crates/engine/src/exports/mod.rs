@@ -1,6 +1,7 @@
 //! NBD exports: their properties, and a target on one.
 //!
-//! Each target has its own connection. `nbd::wire` has the protocol; this module has the sockets.
+//! Each target has its own connection. `nbd::wire` has the protocol; this module has the sockets. For the rest of the
+//! program an export is a device whose path is its address: it cannot grow, and the rules for devices apply to writes.
 
 mod dial;
 mod failure;

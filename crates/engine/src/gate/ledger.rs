@@ -1,5 +1,8 @@
 //! Records contents that Fathom left on devices, and files that it created where extended attributes are unavailable,
-//! as one empty file each, whose name identifies the content or file.
+//! as one empty file each, whose name identifies the content or file, so adding one needs no lock.
+//!
+//! A device is recognized by a fingerprint of its content. A mark on the device would be a write that the job did not
+//! ask for.
 
 use std::fs::{self, File};
 use std::io;

@@ -39,7 +39,8 @@ impl Uses {
 #[derive(Debug, Default)]
 pub(super) struct RecentFileUsers(Option<(Instant, FileUsers)>);
 
-/// Age up to which a reading is used. With 26 loop devices, reading takes 0.15 ms.
+/// Age up to which a reading is used. With 26 loop devices, reading takes 0.15 ms. A job that writes 100,000 existing
+/// files on tmpfs started after 16 s without this and `openfiles`, and after 1.9 s with both.
 const MAX_AGE: Duration = Duration::from_millis(10);
 
 impl RecentFileUsers {

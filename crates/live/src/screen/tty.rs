@@ -1,4 +1,7 @@
 //! The terminal of the full screen, restored in all cases.
+//!
+//! Raw mode, keys and escape sequences are written here, over `rustix`; only the drawing of cells is ratatui's. So
+//! Ctrl-C and Ctrl-Z stay signals, and one function restores the terminal, also after a panic.
 
 use std::fs::File;
 use std::io::{self, IsTerminal, Read, Write};

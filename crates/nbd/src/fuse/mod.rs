@@ -6,6 +6,9 @@
 //! and a [`ReplyTicket`] that builds the reply when the operation has ended. [`Channel`] reads requests and writes
 //! replies.
 //!
+//! The protocol is implemented here instead of by a library, because a library owns the thread and the reply, and the
+//! reply is what the model delays. So a mount is one more client of the server's loop.
+//!
 //! The file bypasses the page cache (`FOPEN_DIRECT_IO`): every operation of a client reaches the disk. A loop device on
 //! it with direct I/O has several reads and writes in flight.
 //!

@@ -10,6 +10,9 @@
 //!   largest request always fits. Advances are granted in the order of [`AdvanceQueue`]. While others wait, the holder
 //!   of an advance must make progress or is disconnected.
 //!
+//! Equal shares alone would refuse requests of 32 MiB beside a hundred clients; a pool alone would be held forever by
+//! clients that never read.
+//!
 //! Requests of disconnected clients keep their memory, and count, until they end.
 
 use units::Nanos;

@@ -13,7 +13,7 @@ const SOON: Nanos = Nanos::from_micros(128);
 const WORTH: u32 = 8;
 /// Consecutive requests that must arrive alone before the server polls. With several in flight, a sleeping server
 /// receives two at once much earlier; polling would then cost more processor time than it saves (0.61 instead of 0.48
-/// of nbdkit's at depth 16).
+/// of nbdkit's at depth 16: 24 % more IOPS for 31 % more processor time each).
 const SINGLE: u32 = 256;
 
 /// Decides from the arrivals so far whether polling pays.

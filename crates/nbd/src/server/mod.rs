@@ -4,6 +4,9 @@
 //! due time of a reply. Each read may hold several requests; replies that are due together leave in one system call,
 //! with their data straight from the store.
 //!
+//! Requests that arrive together cost three system calls (wait, receive, send; `xtask/bench/serve.json`), and another
+//! client costs no thread. More than a processor's worth of requests needs two servers.
+//!
 //! Clients share nothing but the model: one that stops reading, sends half a request or disconnects does not affect
 //! others.
 

@@ -1,4 +1,5 @@
-//! Runs the steps of a suite.
+//! Runs the steps of a suite. They follow each other on a model as on a device: each step begins with the burst credits
+//! that the last one left, and no time passes between them.
 
 use std::time::Duration;
 

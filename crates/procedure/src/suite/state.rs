@@ -36,7 +36,8 @@ pub(crate) struct FinishedStep {
     pub credits: StepCredits,
 }
 
-/// Fill levels of a model's burst credits by limit, in billionths: whole numbers survive a round trip.
+/// Fill levels of a model's burst credits by limit, in billionths: whole numbers survive a round trip, so that an
+/// interrupted suite ends with the same figures.
 pub(crate) type StepCredits = BTreeMap<String, u64>;
 
 /// Returns the properties that must not change for a run to continue.

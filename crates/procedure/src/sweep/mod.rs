@@ -2,6 +2,8 @@
 //!
 //! `analyse::knee::search` selects the next depth. [`PreparedSweep`] runs each probe: on a modelled volume in virtual
 //! time and in parallel, or on a device one after the other.
+//!
+//! Probes of one search are not divided among ranks: a search on a model takes 0.1 s, and starting ranks takes longer.
 
 mod advice;
 mod prepared;

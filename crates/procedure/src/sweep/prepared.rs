@@ -145,6 +145,8 @@ impl<'q> PreparedSweep<'q> {
         control: &dyn RunControl,
         observer: &mut dyn ProcedureObserver,
     ) -> Result<Vec<ProbeReading>, String> {
+        // Models are measured without burst credits. `burst_of_model` measures the burst by one probe with full
+        // buckets.
         let runs: Vec<Run> = if self.is_virtual() {
             let one = |probe: &KneeProbe| self.run(probe, CreditPolicy::Spent, control, &mut NullObserver);
             map(self.question.host.parallel, probes, one).into_iter().collect::<Result<_, _>>()?

@@ -60,8 +60,8 @@ pub fn read_trace(
     Ok(Some(ReadTrace { profile, info: reader.info(), format: reader.format(), notes }))
 }
 
-/// The replayed part of a trace in memory, in Fathom's format with its instants counted from the start of the part.
-/// Other traces are opened as usual.
+/// The replayed part of a trace in memory, in Fathom's format with its instants counted from the start of the part, so
+/// that no replay reads the rest of the trace, whatever its format. Other traces are opened as usual.
 #[derive(Clone, Debug)]
 pub struct TracePart {
     name: String,

@@ -3,6 +3,9 @@
 //! A chart is drawn into a [`Frame`], which maps the values of its two [`Axis`] to positions. Marks have classes
 //! instead of colours; [`STYLE`] assigns colours for light and dark backgrounds and for print, to standalone images and
 //! to charts within a page.
+//!
+//! They are not drawn by plotters: its SVG backend writes fixed colours as attributes and knows neither classes nor
+//! `<title>`, so a page would have one theme and no tooltips. Here the chart of a ten-hour run is 10 KB.
 
 mod axis;
 mod frame;

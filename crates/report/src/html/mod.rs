@@ -1,9 +1,10 @@
 //! The HTML page: verdict, findings, figures, charts, tables, and how to repeat the run.
 //!
-//! A page is one file. It loads nothing (a policy in its head makes browsers refuse to) and runs no script. It suits
-//! phones, wide screens, paper, light and dark themes, and screen readers. Each module here writes a section, each
-//! module in `charts` draws a chart. Fonts and colours are in two style sheets. `markup` escapes all names from
-//! outside.
+//! A page is one file. It loads nothing (a policy in its head makes browsers refuse to) and runs no script, because it
+//! is read where scripts do not run: in mail, CI artefacts and on paper. Tooltips are `<title>`, tables open with
+//! `<details>`. It suits phones, wide screens, paper, light and dark themes, and screen readers. Each module here
+//! writes a section, each module in `charts` draws a chart. Fonts and colours are in two style sheets. `markup` escapes
+//! all names from outside.
 
 mod charts;
 mod common;

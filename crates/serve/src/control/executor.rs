@@ -1,4 +1,5 @@
-//! Executes control commands.
+//! Executes control commands. The thread of a controller checks them against the catalogue and hands over whole specs,
+//! so that a refused command changes nothing.
 
 use std::ops::Range;
 

@@ -12,9 +12,9 @@ use crate::spec::{Behaviour, LatencySpec, Spec};
 impl System {
     /// Switches to new specs of the same attachments at `now`, which must not precede earlier events.
     ///
-    /// Requests that have arrived keep their times. An existing limit or station keeps its counters, backlog and
-    /// credits; a new one counts as measured since time zero. Drives keep their mechanics, and volumes their size and
-    /// machine, even if the specs differ.
+    /// Requests that have arrived keep their times: to admit them again would let both rates pass at once. An existing
+    /// limit or station keeps its counters, backlog and credits; a new one counts as measured since time zero. Drives
+    /// keep their mechanics, and volumes their size and machine, even if the specs differ.
     ///
     /// # Panics
     /// Panics if the volumes or the number of attachments differ.

@@ -1,4 +1,5 @@
-//! Serializes writes to the same block, so that the last one is known.
+//! Serializes writes to the same block, so that the last one is known: of two in flight, the device decides which is
+//! last.
 
 use std::collections::BTreeMap;
 

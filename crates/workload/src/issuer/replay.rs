@@ -1,4 +1,8 @@
 //! Repeats writes as reads, for verification.
+//!
+//! What is read back is computed again, not remembered: after each pass, writes are generated once more from the same
+//! random numbers, as reads. Where writes may overlap (`norandommap`), they are generated once before, so that the last
+//! write to each block is known.
 
 use job::{Direction, EngineKind, Job};
 use units::{Nanos, OpKind};

@@ -3,6 +3,9 @@
 //! In the trace, a request follows the latest completion of its process before its issue. The time from that completion
 //! to the issue is think time, which the replay keeps after the same completion on its own target. A request before any
 //! completion keeps its distance from the issue before it. Requests of a process stay in order.
+//!
+//! One worker replays all processes: a worker for each would need the requests of all others in memory. More requests
+//! read ahead than [`AHEAD_MAX`] would leave the processor's cache.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

@@ -3,6 +3,10 @@
 //! A [`TraceReplay`] decides the operations of a worker as the requests of a trace, at their instants (open loop), after
 //! the completions that their processes waited for (closed loop), or as fast as the queue depth allows. It reads the
 //! trace piece by piece, so memory does not grow with its length.
+//!
+//! A replay is a job, not a runner: a trace replaces the pattern of a job behind the same [`Issuer`](crate::Issuer), so
+//! engines, models, depth, safety and records are those of any job. Requests are types of `trace`, which this crate
+//! therefore depends on; bytes come through [`TraceBytes`], one call for 256 KiB, and decoding is compiled in.
 
 mod closed;
 mod feed;

@@ -1,4 +1,8 @@
 //! What a trace contains of what a job replays.
+//!
+//! A trace is read twice: here before anything is opened, because the write gate, the size of files, the buffers and
+//! the queue depth follow from its content ([`ReplayFacts`]). Until then a job counts as one that reads, writes and
+//! trims.
 
 use job::{ReplayFacts, ReplayOptions};
 use trace::TraceEnd;

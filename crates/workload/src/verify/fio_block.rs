@@ -1,4 +1,6 @@
-//! Fills and checks blocks in the layout of fio 3.33.
+//! Fills and checks blocks in the layout of fio 3.33, so that each program checks the data of the other: always under
+//! `fathom fio`, and under `fathom run` with `verify_format=fio`. The layout has no room for nonce and file, so seeds
+//! depend on them.
 
 use job::VerifyMethod;
 use units::random::mix;
