@@ -18,7 +18,7 @@ const WAITED: f64 = 1.5;
 
 /// The same factor if that latency is assumed, where providers promise no more than a number of digits, and no more are in
 /// flight than the limit takes.
-const WAITED_BEYOND_ASSUMED: f64 = 10.0;
+const WAITED_BEYOND_ASSUMED: f64 = 5.0;
 
 /// Latency without queueing of volumes of slow media, in nanoseconds.
 const SLOW_NS: f64 = 5e6;
