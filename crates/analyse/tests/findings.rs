@@ -4,7 +4,7 @@ use analyse::{
     Code, EvidenceSource, Finding, Observation, Quantity, Remedy, Severity, Verdict, analyse, distrusted, explain_job,
 };
 use record::{
-    DeclaredPerKind, DepthSearchRecord, DirectionResult, DiskUse, EstimatedLoad, LatencyStats, Quote, Quoted,
+    DataKind, DeclaredPerKind, DepthSearchRecord, DirectionResult, DiskUse, EstimatedLoad, LatencyStats, Quote, Quoted,
     ReplayRecord, Run, RunOutcome, TargetKind,
 };
 
@@ -622,4 +622,27 @@ fn arrivals_at_random_may_stay_below_their_rate() {
         verdict(&run).headline.code != Code::RateKept
     };
     assert!(missed(false) && !missed(true));
+}
+
+/// Sums that fio 2 rounds wrongly were said to be edited, although rate and runtime agree with the operations.
+#[test]
+fn sums_that_the_rate_bears_out_were_not_edited() {
+    let disagrees = |rate_step: f64| {
+        let mut run = queue_full(32, 1_000_000);
+        let job = &mut run.jobs[0];
+        let (ios, seconds) = (job.result.read.ios as f64, job.result.read.runtime_ns as f64 / 1e9);
+        job.declared.block_sizes.read = record::DeclaredSizes { min: 4096, max: 4096 };
+        let quote = |what, value, step| Quote { what, kind: Some(DataKind::Read), value, step, line: 1, of: None };
+        job.quotes = vec![
+            quote(Quoted::Operations, ios, 1.0),
+            quote(Quoted::Bytes, 1.01 * ios * 4096.0, 1024.0),
+            quote(Quoted::BytesPerSecond, ios * 4096.0 / seconds + 0.5 * rate_step, rate_step),
+            quote(Quoted::RuntimeNs, seconds * 1e9, 1e6),
+        ];
+        if rate_step == 0.0 {
+            job.quotes.truncate(2);
+        }
+        finding(&run, Code::FiguresDisagree).is_some()
+    };
+    assert!(disagrees(0.0) && !disagrees(1024.0));
 }

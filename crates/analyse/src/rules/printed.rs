@@ -28,6 +28,13 @@ pub(super) fn bytes(facts: Facts<'_>) -> Option<Finding> {
         // In an excerpt without counts, operations are computed from the rate.
         quote(facts, Quoted::Operations, kind)?;
         let made = result.ios as f64 * f64::from(sizes.min);
+        // fio 2 rounds large sums wrongly, which its rate and runtime show.
+        let moved = |rate: &Quote, runtime: &Quote| (rate.value * runtime.value / 1e9, rate.step * runtime.value / 1e9);
+        let by_rate = quote(facts, Quoted::BytesPerSecond, kind).zip(quote(facts, Quoted::RuntimeNs, kind));
+        if by_rate.map(|(rate, runtime)| moved(rate, runtime)).is_some_and(|(moved, step)| (moved - made).abs() <= step)
+        {
+            return None;
+        }
         let in_flight = most_in_flight(facts) * f64::from(sizes.min);
         ((printed.value - made).abs() >= OFF * printed.step + in_flight).then(|| {
             let finding = disagree(printed, made).with(Quantity::SumTold, printed.value, EvidenceSource::Printed);
