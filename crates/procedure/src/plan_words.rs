@@ -1,5 +1,8 @@
 //! Reads the need of a plan from the words of its options: rates, bounds, candidates, a named workload.
 
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
 use job::Diagnostic;
 use plan::choice::{self, ChoiceError, VolumeChoice};
 use plan::replay::ReplayBounds;
@@ -12,58 +15,113 @@ use volume::catalogue::{self, QuantityKind, quantity};
 /// Default headroom.
 const HEADROOM: f64 = 0.2;
 
-/// Options of a plan, as typed.
-#[derive(Clone, Debug, Default)]
+/// The load, requirements and candidates of a plan, as typed.
+#[derive(Clone, Debug, Default, Args)]
 pub struct PlanWords {
-    /// Operations per second.
+    /// Operations per second: 15000, 15k
+    #[arg(long, value_name = "N", help_heading = "Load")]
     pub iops: Option<String>,
+    /// Throughput: 400MiB/s, 2GB/s
+    #[arg(long, value_name = "RATE", help_heading = "Load")]
     pub throughput: Option<String>,
-    /// Size of operations.
+    /// Size of the operations [default: 4k for IOPS, 1m for throughput]
+    #[arg(long, value_name = "SIZE", help_heading = "Load")]
     pub bs: Option<String>,
-    /// Percentage of reads.
+    /// Percentage of reads [default: 100%]
+    #[arg(long, value_name = "SHARE", help_heading = "Load")]
     pub read: Option<String>,
-    /// Whether operations are sequential.
-    pub is_sequential: Option<bool>,
+    /// Access pattern [default: random]
+    #[arg(long, value_enum, help_heading = "Load")]
+    pub pattern: Option<PlanPattern>,
+    /// Capacity: 2TiB, 500GB
+    #[arg(long, alias = "size", value_name = "SIZE", help_heading = "Requirements")]
     pub capacity: Option<String>,
-    /// Bound on the mean latency.
+    /// Upper bound on mean latency: 1ms
+    #[arg(long, value_name = "TIME", help_heading = "Requirements")]
     pub latency: Option<String>,
-    /// Bound on the median.
+    /// Upper bound on the median of latency, for a trace
+    #[arg(long, value_name = "TIME", help_heading = "Requirements")]
     pub p50: Option<String>,
-    /// Bound on the 99th percentile.
+    /// Upper bound on the 99th percentile of latency
+    #[arg(long, value_name = "TIME", help_heading = "Requirements")]
     pub p99: Option<String>,
-    /// Bound on the 99.9th percentile.
+    /// Upper bound on the 99.9th percentile of latency
+    #[arg(long, alias = "p99.9", value_name = "TIME", help_heading = "Requirements")]
     pub p999: Option<String>,
+    /// Number of machines, each with its own volume
+    #[arg(long, value_name = "N", help_heading = "Requirements")]
     pub machines: Option<String>,
-    /// Whether all machines read one volume.
+    /// Have all machines read one shared volume
+    #[arg(long, help_heading = "Requirements")]
     pub read_only: bool,
-    /// Whether data may be lost with the machine.
+    /// Accept volumes whose data is lost with the machine (local disks)
+    #[arg(long, help_heading = "Requirements")]
     pub scratch: bool,
-    /// Processors of the machine.
+    /// Number of vCPUs of the machine
+    #[arg(long, value_name = "N", help_heading = "Candidates")]
     pub vcpus: Option<String>,
-    /// Machine type.
+    /// Machine type, by its provider's name: n2-standard-8
+    #[arg(long, value_name = "MACHINE", help_heading = "Candidates")]
     pub machine: Option<String>,
-    /// Providers and volumes to consider.
+    /// Consider only these providers or volumes, separated by commas: aws,gcp or aws/gp3,iops=8000 (repeatable)
+    #[arg(long, value_name = "PROVIDER,...", help_heading = "Candidates")]
     pub provider: Vec<String>,
-    /// Region of the prices.
+    /// Use the prices of this region: us-east-1, us-central1, eastus
+    #[arg(long, value_name = "REGION", help_heading = "Candidates")]
     pub region: Option<String>,
+    /// Upper bound on the price of all machines, in US dollars per month
+    #[arg(long, value_name = "USD", help_heading = "Requirements")]
     pub budget: Option<String>,
+    /// Spare IOPS, throughput and latency to plan for [default: 20%]
+    #[arg(long, value_name = "PERCENT", help_heading = "Requirements")]
     pub headroom: Option<String>,
-    /// Exchange rate.
+    /// US dollars for one euro [default: the ECB's reference rate in the catalogue]
+    #[arg(long, value_name = "RATE", help_heading = "Candidates")]
     pub eur_usd: Option<String>,
-    /// Yearly growth.
+    /// Growth of rates and capacity to plan for: 20%/year
+    #[arg(long, value_name = "SHARE", help_heading = "Load")]
     pub growth: Option<String>,
-    /// Named workload.
+    /// Named workload: NAME[,key=value]...
+    #[arg(long, value_name = "WORKLOAD", help_heading = "Load")]
     pub workload: Option<String>,
-    /// Whether a file gives the load.
-    pub has_file: bool,
-    /// Whether all of a trace is replayed.
+    /// Take the load from a trace, a record, a job file, or any input of `fathom explain`
+    #[arg(long, value_name = "FILE", help_heading = "Load")]
+    pub from: Option<PathBuf>,
+    /// Take the load of this device of several [default: the busiest disk]
+    #[arg(long, value_name = "NAME", requires = "from", help_heading = "Load")]
+    pub device: Option<String>,
+    /// Replay all of a trace instead of its busiest hour
+    #[arg(long, help_heading = "Load")]
     pub full: bool,
-    /// Whether a trace is replayed as a closed loop.
-    pub is_closed: bool,
-    /// Whether the arithmetic is shown.
+    /// Issue requests of a trace at their instants, or after the completion that their process waited for
+    #[arg(long, value_enum, default_value_t = PlanLoop::Open, help_heading = "Load")]
+    pub replay_loop: PlanLoop,
+    /// Show the arithmetic and its sources
+    #[arg(long, alias = "explain", help_heading = "Calculation")]
     pub show_math: bool,
-    /// Whether nothing is simulated.
+    /// Do not simulate: rely on the closed form
+    #[arg(long, help_heading = "Calculation")]
     pub no_simulation: bool,
+}
+
+/// What decides when a request of a trace is issued.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum PlanLoop {
+    /// At its instant in the trace
+    #[default]
+    Open,
+    /// After the completion that its process waited for
+    Closed,
+}
+
+/// The access pattern.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum PlanPattern {
+    /// Random offsets
+    #[default]
+    Random,
+    /// Each operation starts where the last one ended
+    Sequential,
 }
 
 /// Returns the need and the arithmetic behind it, or all problems together. `file` derives the load from the given file.
@@ -77,7 +135,7 @@ pub fn of_load(
 ) -> Result<Derived, Vec<Diagnostic>> {
     let mut parser = NeedParser { problems: Vec::new() };
     let mut derived = Derived { need: Need::default(), lines: Vec::new() };
-    match (&options.workload, options.has_file) {
+    match (&options.workload, options.from.is_some()) {
         (Some(words), true) => {
             let remedy = "take the load from one of them";
             parser.refuse("--workload", words, 0..words.len(), "a workload and a measurement are given", remedy);
@@ -96,7 +154,7 @@ pub fn of_load(
         },
         (None, false) => {}
     }
-    let flags = [("--full", options.full), ("--replay-loop closed", options.is_closed)];
+    let flags = [("--full", options.full), ("--replay-loop closed", options.replay_loop == PlanLoop::Closed)];
     for (option, _) in flags.into_iter().filter(|(_, is_given)| *is_given) {
         let message = format!("{option} has no effect without a trace");
         parser.problems.push(Diagnostic::error("plan", message).remedy("give a trace with --from"));
@@ -134,7 +192,7 @@ pub fn of_trace(options: &PlanWords) -> Result<(Need, ReplayBounds), Vec<Diagnos
         parser.refuse(option, words, 0..words.len(), "the load is that of the trace", "leave it out");
     }
     let flags = [
-        ("--pattern", options.is_sequential.is_some()),
+        ("--pattern", options.pattern.is_some()),
         ("--read-only", options.read_only),
         ("--no-simulation", options.no_simulation),
         ("--show-math", options.show_math),
@@ -199,7 +257,7 @@ impl NeedParser {
                 }
             }
         }
-        need.sequential = options.is_sequential.unwrap_or(need.sequential);
+        need.sequential = options.pattern.map_or(need.sequential, |pattern| pattern == PlanPattern::Sequential);
     }
 
     fn replay_bounds(&mut self, options: &PlanWords) -> ReplayBounds {

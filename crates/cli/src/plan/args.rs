@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use procedure::plan_words::PlanWords;
 use report::ResultFormat;
 
 pub(crate) const HELP: &str = "\
@@ -34,90 +35,8 @@ Exit codes: 0 planned, 2 unreadable input, 3 I/O error";
 #[derive(Clone, Debug, Args)]
 #[command(allow_negative_numbers = true)]
 pub(crate) struct PlanOptions {
-    /// Operations per second: 15000, 15k
-    #[arg(long, value_name = "N", help_heading = "Load")]
-    pub(super) iops: Option<String>,
-    /// Throughput: 400MiB/s, 2GB/s
-    #[arg(long, value_name = "RATE", help_heading = "Load")]
-    pub(super) throughput: Option<String>,
-    /// Size of the operations [default: 4k for IOPS, 1m for throughput]
-    #[arg(long, value_name = "SIZE", help_heading = "Load")]
-    pub(super) bs: Option<String>,
-    /// Percentage of reads [default: 100%]
-    #[arg(long, value_name = "SHARE", help_heading = "Load")]
-    pub(super) read: Option<String>,
-    /// Access pattern [default: random]
-    #[arg(long, value_enum, help_heading = "Load")]
-    pub(super) pattern: Option<PlanPattern>,
-    /// Capacity: 2TiB, 500GB
-    #[arg(long, alias = "size", value_name = "SIZE", help_heading = "Requirements")]
-    pub(super) capacity: Option<String>,
-    /// Upper bound on mean latency: 1ms
-    #[arg(long, value_name = "TIME", help_heading = "Requirements")]
-    pub(super) latency: Option<String>,
-    /// Upper bound on the median of latency, for a trace
-    #[arg(long, value_name = "TIME", help_heading = "Requirements")]
-    pub(super) p50: Option<String>,
-    /// Upper bound on the 99th percentile of latency
-    #[arg(long, value_name = "TIME", help_heading = "Requirements")]
-    pub(super) p99: Option<String>,
-    /// Upper bound on the 99.9th percentile of latency
-    #[arg(long, alias = "p99.9", value_name = "TIME", help_heading = "Requirements")]
-    pub(super) p999: Option<String>,
-    /// Number of machines, each with its own volume
-    #[arg(long, value_name = "N", help_heading = "Requirements")]
-    pub(super) machines: Option<String>,
-    /// Have all machines read one shared volume
-    #[arg(long, help_heading = "Requirements")]
-    pub(super) read_only: bool,
-    /// Accept volumes whose data is lost with the machine (local disks)
-    #[arg(long, help_heading = "Requirements")]
-    pub(super) scratch: bool,
-    /// Number of vCPUs of the machine
-    #[arg(long, value_name = "N", help_heading = "Candidates")]
-    pub(super) vcpus: Option<String>,
-    /// Machine type, by its provider's name: n2-standard-8
-    #[arg(long, value_name = "MACHINE", help_heading = "Candidates")]
-    pub(super) machine: Option<String>,
-    /// Consider only these providers or volumes, separated by commas: aws,gcp or aws/gp3,iops=8000 (repeatable)
-    #[arg(long, value_name = "PROVIDER,...", help_heading = "Candidates")]
-    pub(super) provider: Vec<String>,
-    /// Use the prices of this region: us-east-1, us-central1, eastus
-    #[arg(long, value_name = "REGION", help_heading = "Candidates")]
-    pub(super) region: Option<String>,
-    /// Upper bound on the price of all machines, in US dollars per month
-    #[arg(long, value_name = "USD", help_heading = "Requirements")]
-    pub(super) budget: Option<String>,
-    /// Spare IOPS, throughput and latency to plan for [default: 20%]
-    #[arg(long, value_name = "PERCENT", help_heading = "Requirements")]
-    pub(super) headroom: Option<String>,
-    /// US dollars for one euro [default: the ECB's reference rate in the catalogue]
-    #[arg(long, value_name = "RATE", help_heading = "Candidates")]
-    pub(super) eur_usd: Option<String>,
-    /// Growth of rates and capacity to plan for: 20%/year
-    #[arg(long, value_name = "SHARE", help_heading = "Load")]
-    pub(super) growth: Option<String>,
-    /// Named workload: NAME[,key=value]...
-    #[arg(long, value_name = "WORKLOAD", help_heading = "Load")]
-    pub(super) workload: Option<String>,
-    /// Take the load from a trace, a record, a job file, or any input of `fathom explain`
-    #[arg(long, value_name = "FILE", help_heading = "Load")]
-    pub(super) from: Option<PathBuf>,
-    /// Take the load of this device of several [default: the busiest disk]
-    #[arg(long, value_name = "NAME", requires = "from", help_heading = "Load")]
-    pub(super) device: Option<String>,
-    /// Replay all of a trace instead of its busiest hour
-    #[arg(long, help_heading = "Load")]
-    pub(super) full: bool,
-    /// Issue requests of a trace at their instants, or after the completion that their process waited for
-    #[arg(long, value_enum, default_value_t = PlanLoop::Open, help_heading = "Load")]
-    pub(super) replay_loop: PlanLoop,
-    /// Show the arithmetic and its sources
-    #[arg(long, alias = "explain", help_heading = "Calculation")]
-    pub(super) show_math: bool,
-    /// Do not simulate: rely on the closed form
-    #[arg(long, help_heading = "Calculation")]
-    pub(super) no_simulation: bool,
+    #[command(flatten)]
+    pub(super) words: PlanWords,
     /// Seed for all random choices [default: 1]
     #[arg(long, value_name = "N", help_heading = "Calculation")]
     pub(super) seed: Option<u64>,
@@ -151,22 +70,4 @@ impl From<PlanFormat> for ResultFormat {
             PlanFormat::Json => Self::Json,
         }
     }
-}
-
-/// What decides when a request of a trace is issued.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum PlanLoop {
-    /// At its instant in the trace
-    Open,
-    /// After the completion that its process waited for
-    Closed,
-}
-
-/// The access pattern.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum PlanPattern {
-    /// Random offsets
-    Random,
-    /// Each operation starts where the last one ended
-    Sequential,
 }

@@ -26,14 +26,15 @@ pub(crate) fn command(options: &PlanOptions) -> Result<Exit, Exit> {
     if let Some(name) = trace::name(options) {
         return trace::command(options, &name);
     }
-    let file = || need::of_file(options.from.as_deref().unwrap_or_else(|| Path::new("")), options.device.as_deref());
-    let need = plan_words::of_load(&need::words(options), file).map_err(Exit::invalid)?;
+    let words = &options.words;
+    let file = || need::of_file(words.from.as_deref().unwrap_or_else(|| Path::new("")), words.device.as_deref());
+    let need = plan_words::of_load(words, file).map_err(Exit::invalid)?;
     let mut files = Output::open(&options.output, ResultFormat::OF_PLAN).map_err(Exit::usage)?;
     let signals = Signals::listen(Duration::ZERO)?;
     let runner = runners::models();
     let search = PurchaseSearch {
         need,
-        runner: (!options.no_simulation).then_some(&runner),
+        runner: (!words.no_simulation).then_some(&runner),
         seed: options.seed.unwrap_or(1),
         control: &signals,
     };
@@ -57,5 +58,5 @@ pub(crate) fn command(options: &PlanOptions) -> Result<Exit, Exit> {
         return Ok(Exit::Signal(signal));
     }
     signals.conclude();
-    Ok(outputs::deliver_as(&mut files, ResultDocument::Plan(&report, options.show_math), options.format))
+    Ok(outputs::deliver_as(&mut files, ResultDocument::Plan(&report, words.show_math), options.format))
 }

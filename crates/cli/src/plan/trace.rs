@@ -7,12 +7,11 @@ use device::HostTraces;
 use job::ReplayLoop;
 use live::EventLog;
 use procedure::ProcedureObserver;
-use procedure::plan_words;
+use procedure::plan_words::{self, PlanLoop};
 use procedure::trace_purchase::{PreparedTrace, TraceQuestion, is_trace};
 use report::{ResultDocument, ResultFormat};
 
-use super::args::{PlanLoop, PlanOptions};
-use super::need;
+use super::args::PlanOptions;
 use crate::args::ProgressStyle;
 use crate::display::Display;
 use crate::exit::Exit;
@@ -25,7 +24,7 @@ const RESOLUTION: f64 = 0.005;
 
 /// Returns the name of `--from`, if that file is a trace.
 pub(super) fn name(options: &PlanOptions) -> Option<String> {
-    let name = options.from.as_ref()?.to_str()?;
+    let name = options.words.from.as_ref()?.to_str()?;
     is_trace(name, &HostTraces).then(|| name.to_owned())
 }
 
@@ -34,8 +33,8 @@ pub(super) fn command(options: &PlanOptions, name: &str) -> Result<Exit, Exit> {
     if rank::joined().is_some() {
         return Err(Exit::usage("a plan for a trace runs on one host\nhelp: use `fathom plan`"));
     }
-    let (need, bounds) = plan_words::of_trace(&need::words(options)).map_err(Exit::invalid)?;
-    let dependence = match options.replay_loop {
+    let (need, bounds) = plan_words::of_trace(&options.words).map_err(Exit::invalid)?;
+    let dependence = match options.words.replay_loop {
         PlanLoop::Open => ReplayLoop::Open,
         PlanLoop::Closed => ReplayLoop::Closed,
     };
@@ -45,7 +44,8 @@ pub(super) fn command(options: &PlanOptions, name: &str) -> Result<Exit, Exit> {
     }
     let mut files = Output::open(&options.output, ResultFormat::OF_PLAN).map_err(Exit::usage)?;
     let signals = Signals::listen(Duration::ZERO)?;
-    let read = PreparedTrace::read(name, (options.full, dependence), Arc::new(HostTraces), |_| signals.end().is_none());
+    let read =
+        PreparedTrace::read(name, (options.words.full, dependence), Arc::new(HostTraces), |_| signals.end().is_none());
     let Some(trace) = read.map_err(Exit::usage)? else { return Ok(Exit::Signal(signals.end().unwrap_or(0))) };
     let seed = options.seed.unwrap_or(1);
     let question = TraceQuestion { need, bounds, seed, resolution: RESOLUTION };
