@@ -61,7 +61,7 @@ impl ServeQuestion {
             memory_limit: options.memory_limit.as_deref().and_then(|text| validator.memory_limit(text)),
             round_trip: options.round_trip.as_deref().and_then(|text| validator.round_trip(text)),
             identity: validator.identity(options),
-            seed: options.seed,
+            seed: options.seed.unwrap_or_default(),
         };
         if validator.problems.is_empty() { Ok(question) } else { Err(validator.problems) }
     }

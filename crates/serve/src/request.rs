@@ -3,51 +3,71 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use clap::Args;
+
 /// Options of a server as text; [`ServeQuestion`](crate::ServeQuestion) validates them.
-///
-/// The fields are named after the options of `fathom serve`, to which error messages refer.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Args)]
 pub struct ServeRequest {
-    /// The volume of the unnamed export.
+    /// Volume to serve: PROVIDER/TYPE[@EDITION][,key=value]...
+    #[arg(value_name = "VOLUME", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     pub volume: Option<String>,
-    /// `NAME=[VOLUME]`.
+    /// Serve VOLUME as the export NAME (repeatable)
+    #[arg(long, value_name = "NAME=[VOLUME]", help_heading = "Exports")]
     pub export: Vec<String>,
-    /// `[NAME=]BACKING`.
+    /// Backing of one export or of all: memory, zero, pattern, random, file:PATH, copy:PATH [default: memory]
+    #[arg(long, alias = "store", value_name = "[NAME=]BACKING", help_heading = "Exports")]
     pub backing: Vec<String>,
-    /// `[NAME=]SIZE`.
+    /// Size of exports whose volume has none
+    #[arg(long, alias = "capacity", value_name = "[NAME=]SIZE", help_heading = "Exports")]
     pub size: Vec<String>,
-    /// Whether files bypass the page cache.
+    /// Bypass the page cache for files
+    #[arg(long, help_heading = "Exports")]
     pub direct: bool,
-    /// Memory limit of all exports and clients together.
+    /// Memory limit of all exports and clients together [default: half of the free memory]
+    #[arg(long, value_name = "SIZE", help_heading = "Exports")]
     pub memory_limit: Option<String>,
-    /// Whether writes are refused.
+    /// Refuse writes
+    #[arg(long, help_heading = "Exports")]
     pub read_only: bool,
-    /// Probabilities of faults.
+    /// Inject faults with these probabilities: eio=0.1%,flush_eio=1%,stall=0.01%:2s
+    #[arg(long, value_name = "FAULTS", help_heading = "Model")]
     pub faults: Option<String>,
-    /// Socket for commands.
+    /// Accept changes of limits and faults at this unix socket (`fathom serve control SOCKET`)
+    #[arg(long, value_name = "SOCKET", help_heading = "Control")]
     pub control: Option<PathBuf>,
-    /// Unix socket; a private one where neither this nor `listen` is given.
+    /// Listen on this unix socket [default: a private one, unless --listen is given]
+    #[arg(long, value_name = "PATH", help_heading = "Connections")]
     pub socket: Option<PathBuf>,
-    /// TCP addresses.
+    /// Listen on TCP; addresses that other hosts can reach need --tls-clients or --insecure (repeatable)
+    #[arg(long, value_name = "ADDRESS:PORT", help_heading = "Connections")]
     pub listen: Vec<String>,
-    /// Whether addresses that other hosts can reach need no client certificates.
+    /// Permit addresses that other hosts can reach without client certificates
+    #[arg(long, help_heading = "Connections")]
     pub insecure: bool,
-    /// Certificate chain of the server, in PEM.
+    /// Encrypt connections: certificate chain of the server, in PEM
+    #[arg(long, value_name = "FILE", requires = "tls_key", help_heading = "Connections")]
     pub tls_certificate: Option<PathBuf>,
-    /// Private key of the certificate, in PEM.
+    /// Private key of the certificate, in PEM
+    #[arg(long, value_name = "FILE", requires = "tls_certificate", help_heading = "Connections")]
     pub tls_key: Option<PathBuf>,
-    /// Authorities of client certificates, in PEM.
+    /// Accept only clients with a certificate from one of these authorities, in PEM
+    #[arg(long, value_name = "FILE", requires = "tls_certificate", help_heading = "Connections")]
     pub tls_clients: Option<PathBuf>,
-    /// Whether each export becomes a block device.
+    /// Create a block device for each export, with the nbd driver or with FUSE and a loop device
+    #[arg(long, help_heading = "Exports")]
     pub device: bool,
-    /// TCP address of live metrics.
+    /// Serve live metrics (OpenMetrics over HTTP); addresses of other hosts need --insecure
+    #[arg(long, value_name = "ADDRESS:PORT", help_heading = "Output")]
     pub metrics: Option<String>,
-    /// Whether the server spins shortly before replies are due.
+    /// Spin shortly before replies are due, so that they are less late
+    #[arg(long, help_heading = "Model")]
     pub spin: bool,
-    /// Round-trip time that is subtracted from modelled latencies.
+    /// Subtract this round-trip time from modelled latencies [default: as measured for each client]
+    #[arg(long, alias = "way", value_name = "TIME", help_heading = "Model")]
     pub round_trip: Option<String>,
-    /// Seed for all random choices.
-    pub seed: u64,
+    /// Seed for all random choices
+    #[arg(long, value_name = "N", help_heading = "Model")]
+    pub seed: Option<u64>,
 }
 
 /// Access to files and directories that depend on the program's environment.

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 use report::ResultFormat;
+use serve::ServeRequest;
 
 use crate::args::{ProgressStyle, TextOrJson};
 
@@ -64,57 +65,11 @@ Exit codes: 0 done, 2 refused: nothing was changed, 3 no server answers";
 pub(crate) struct ServeOptions {
     #[command(subcommand)]
     pub(super) command: Option<ServeCommand>,
-    /// Volume to serve: PROVIDER/TYPE[@EDITION][,key=value]...
-    #[arg(value_name = "VOLUME", value_parser = clap::builder::NonEmptyStringValueParser::new())]
-    pub(super) volume: Option<String>,
-    /// Serve VOLUME as the export NAME (repeatable)
-    #[arg(long, value_name = "NAME=[VOLUME]", help_heading = "Exports")]
-    pub(super) export: Vec<String>,
-    /// Backing of one export or of all: memory, zero, pattern, random, file:PATH, copy:PATH [default: memory]
-    #[arg(long, alias = "store", value_name = "[NAME=]BACKING", help_heading = "Exports")]
-    pub(super) backing: Vec<String>,
-    /// Size of exports whose volume has none
-    #[arg(long, alias = "capacity", value_name = "[NAME=]SIZE", help_heading = "Exports")]
-    pub(super) size: Vec<String>,
-    /// Bypass the page cache for files
-    #[arg(long, help_heading = "Exports")]
-    pub(super) direct: bool,
-    /// Memory limit of all exports and clients together [default: half of the free memory]
-    #[arg(long, value_name = "SIZE", help_heading = "Exports")]
-    pub(super) memory_limit: Option<String>,
-    /// Refuse writes
-    #[arg(long, help_heading = "Exports")]
-    pub(super) read_only: bool,
+    #[command(flatten)]
+    pub(super) request: ServeRequest,
     /// Permit writes of clients to this device or file even if it holds data or is in use (repeatable)
     #[arg(long, value_name = "TARGET", help_heading = "Safety")]
     pub(super) allow_destroy: Vec<PathBuf>,
-    /// Inject faults with these probabilities: eio=0.1%,flush_eio=1%,stall=0.01%:2s
-    #[arg(long, value_name = "FAULTS", help_heading = "Model")]
-    pub(super) faults: Option<String>,
-    /// Accept changes of limits and faults at this unix socket (`fathom serve control SOCKET`)
-    #[arg(long, value_name = "SOCKET", help_heading = "Control")]
-    pub(super) control: Option<PathBuf>,
-    /// Listen on this unix socket [default: a private one, unless --listen is given]
-    #[arg(long, value_name = "PATH", help_heading = "Connections")]
-    pub(super) socket: Option<PathBuf>,
-    /// Listen on TCP; addresses that other hosts can reach need --tls-clients or --insecure (repeatable)
-    #[arg(long, value_name = "ADDRESS:PORT", help_heading = "Connections")]
-    pub(super) listen: Vec<String>,
-    /// Permit addresses that other hosts can reach without client certificates
-    #[arg(long, help_heading = "Connections")]
-    pub(super) insecure: bool,
-    /// Encrypt connections: certificate chain of the server, in PEM
-    #[arg(long, value_name = "FILE", requires = "tls_key", help_heading = "Connections")]
-    pub(super) tls_certificate: Option<PathBuf>,
-    /// Private key of the certificate, in PEM
-    #[arg(long, value_name = "FILE", requires = "tls_certificate", help_heading = "Connections")]
-    pub(super) tls_key: Option<PathBuf>,
-    /// Accept only clients with a certificate from one of these authorities, in PEM
-    #[arg(long, value_name = "FILE", requires = "tls_certificate", help_heading = "Connections")]
-    pub(super) tls_clients: Option<PathBuf>,
-    /// Create a block device for each export, with the nbd driver or with FUSE and a loop device
-    #[arg(long, help_heading = "Exports")]
-    pub(super) device: bool,
     /// Remove block devices that killed servers have left, and do nothing else
     #[arg(long, conflicts_with_all = ["volume", "export", "run", "listen", "socket", "metrics", "stats", "device", "control"], help_heading = "Control")]
     pub(super) cleanup: bool,
@@ -124,18 +79,6 @@ pub(crate) struct ServeOptions {
     /// Print the statistics of the running server at this socket or address
     #[arg(long, value_name = "SOCKET|URI", conflicts_with_all = ["volume", "export", "run", "listen", "socket", "metrics", "control"], help_heading = "Output")]
     pub(super) stats: Option<String>,
-    /// Serve live metrics (OpenMetrics over HTTP); addresses of other hosts need --insecure
-    #[arg(long, value_name = "ADDRESS:PORT", help_heading = "Output")]
-    pub(super) metrics: Option<String>,
-    /// Spin shortly before replies are due, so that they are less late
-    #[arg(long, help_heading = "Model")]
-    pub(super) spin: bool,
-    /// Subtract this round-trip time from modelled latencies [default: as measured for each client]
-    #[arg(long, alias = "way", value_name = "TIME", help_heading = "Model")]
-    pub(super) round_trip: Option<String>,
-    /// Seed for all random choices
-    #[arg(long, value_name = "N", help_heading = "Model")]
-    pub(super) seed: Option<u64>,
     /// Format of the final statistics [default: text; with --run on standard error]
     #[arg(long, value_enum, help_heading = "Output")]
     pub(super) format: Option<ServeFormat>,
@@ -145,34 +88,6 @@ pub(crate) struct ServeOptions {
     /// Show progress on standard error
     #[arg(long, value_enum, default_value_t = ProgressStyle::Auto, help_heading = "Output")]
     pub(super) progress: ProgressStyle,
-}
-
-impl ServeOptions {
-    /// Returns the options of the server, without those of this process.
-    pub(super) fn request(&self, seed: u64) -> serve::ServeRequest {
-        serve::ServeRequest {
-            volume: self.volume.clone(),
-            export: self.export.clone(),
-            backing: self.backing.clone(),
-            size: self.size.clone(),
-            direct: self.direct,
-            memory_limit: self.memory_limit.clone(),
-            read_only: self.read_only,
-            faults: self.faults.clone(),
-            control: self.control.clone(),
-            socket: self.socket.clone(),
-            listen: self.listen.clone(),
-            insecure: self.insecure,
-            tls_certificate: self.tls_certificate.clone(),
-            tls_key: self.tls_key.clone(),
-            tls_clients: self.tls_clients.clone(),
-            device: self.device,
-            metrics: self.metrics.clone(),
-            spin: self.spin,
-            round_trip: self.round_trip.clone(),
-            seed,
-        }
-    }
 }
 
 #[derive(Clone, Debug, Subcommand)]

@@ -15,7 +15,7 @@ use engine::describe;
 use live::EventLog;
 use report::ResultFormat;
 use report::serve::ServerStats;
-use serve::{HostFiles, PreparedServer, RejectionLog, RuntimeDirectory, ServeQuestion, document};
+use serve::{HostFiles, PreparedServer, RejectionLog, RuntimeDirectory, ServeQuestion, ServeRequest, document};
 use supervisor::ServerSupervisor;
 
 use crate::args::ProgressStyle;
@@ -53,7 +53,8 @@ const FILES: HostFiles = HostFiles {
 
 /// Checks the options, serves until a signal or the end of the command, and reports statistics.
 fn run(options: &ServeOptions, directory: &RuntimeDirectory) -> Result<Exit, Exit> {
-    let request = options.request(options.seed.unwrap_or_else(|| runners::seed_for_many(false)));
+    let seed = options.request.seed.unwrap_or_else(|| runners::seed_for_many(false));
+    let request = ServeRequest { seed: Some(seed), ..options.request.clone() };
     let question = ServeQuestion::read(&request, &FILES).map_err(Exit::invalid)?;
     let gate = device::safety::gate_of_server(&options.allow_destroy, home::ledger().as_deref());
     let refusals = serve::dangers(&request, &question, &gate);
