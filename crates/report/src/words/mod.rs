@@ -197,7 +197,7 @@ fn statement(finding: &Finding, about: SentenceContext<'_>) -> String {
         Code::NothingMeasured => {
             format!("No operation completed in {}, so there is no result to judge.", figures.time(Quantity::Runtime))
         }
-        Code::ErrorsSeen => run::errors(figures),
+        Code::ErrorsSeen => run::errors(figures, about.engine),
         Code::NotVerified => run::not_verified(figures, about.unchecked),
         Code::SeveralRuns => run::several_runs(figures),
         Code::PageCacheMeasured => run::page_cache(figures),
@@ -405,6 +405,10 @@ mod tests {
     use super::*;
 
     fn sentence(code: Code, evidence: &[(Quantity, f64)], remedy: Option<Remedy>) -> String {
+        sentence_on("psync", code, evidence, remedy)
+    }
+
+    fn sentence_on(engine: &str, code: Code, evidence: &[(Quantity, f64)], remedy: Option<Remedy>) -> String {
         let figure = |&(quantity, value): &(Quantity, f64)| Evidence {
             quantity,
             value,
@@ -413,7 +417,7 @@ mod tests {
         };
         let evidence = evidence.iter().map(figure).collect();
         let job = JobResult {
-            declared: record::Declared { engine: "psync".to_owned(), ..record::Declared::default() },
+            declared: record::Declared { engine: engine.to_owned(), ..record::Declared::default() },
             ..JobResult::default()
         };
         let found = Finding { code, severity: Severity::Info, subject: None, evidence, remedy, counterfactual: None };
@@ -645,6 +649,13 @@ mod tests {
             sentence(Code::ErrorsSeen, &error(84.0), None),
             "A block is not what was written: the verification failed."
         );
+    }
+
+    #[test]
+    fn windows_numbers_a_failed_verification_42() {
+        let text = |engine| sentence_on(engine, Code::ErrorsSeen, &[(Quantity::FirstError, 42.0)], None);
+        assert_eq!(text("windowsaio"), "A block is not what was written: the verification failed.");
+        assert!(text("psync").contains("error 42"));
     }
 
     #[test]

@@ -7,11 +7,15 @@ use units::{grouped, significant};
 use super::{SentenceFigures, subject};
 use crate::fio::error_text;
 
-/// Error number that fio reports for a block that differs from what was written.
+/// Error number that fio reports for a block that differs from what was written: of Linux, and of Windows.
 const EILSEQ: i32 = 84;
+const WINDOWS_EILSEQ: i32 = 42;
 
-pub(super) fn errors(figures: &SentenceFigures<'_>) -> String {
-    let first = figures.value(Quantity::FirstError) as i32;
+pub(super) fn errors(figures: &SentenceFigures<'_>, engine: &str) -> String {
+    let first = match figures.value(Quantity::FirstError) as i32 {
+        WINDOWS_EILSEQ if engine == "windowsaio" => EILSEQ,
+        first => first,
+    };
     if !figures.has(Quantity::Errors) {
         return match first {
             EILSEQ => "A block is not what was written: the verification failed.".to_owned(),
