@@ -28,10 +28,12 @@ pub(super) fn bytes(facts: Facts<'_>) -> Option<Finding> {
         // In an excerpt without counts, operations are computed from the rate.
         quote(facts, Quoted::Operations, kind)?;
         let made = result.ios as f64 * f64::from(sizes.min);
-        // fio 2 rounds large sums wrongly, which its rate and runtime show.
+        // The decimals of fio 2's sums can be wrong; its rate and runtime show that.
         let moved = |rate: &Quote, runtime: &Quote| (rate.value * runtime.value / 1e9, rate.step * runtime.value / 1e9);
         let by_rate = quote(facts, Quoted::BytesPerSecond, kind).zip(quote(facts, Quoted::RuntimeNs, kind));
-        if by_rate.map(|(rate, runtime)| moved(rate, runtime)).is_some_and(|(moved, step)| (moved - made).abs() <= step)
+        let is_moved = by_rate.map(|(rate, runtime)| moved(rate, runtime));
+        if (printed.value - made).abs() < 10.0 * printed.step
+            && is_moved.is_some_and(|(moved, step)| (moved - made).abs() <= step)
         {
             return None;
         }
