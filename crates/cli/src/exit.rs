@@ -1,7 +1,7 @@
 //! Exit codes, as documented in the manual.
 
-use job::Diagnostic;
 use runner::Refusal;
+use units::Problem;
 
 use crate::diagnostics;
 
@@ -33,7 +33,7 @@ impl Exit {
     }
 
     /// Prints problems of jobs, volumes or options, with their places.
-    pub(crate) fn invalid(problems: impl AsRef<[Diagnostic]>) -> Self {
+    pub(crate) fn invalid(problems: impl AsRef<[Problem]>) -> Self {
         diagnostics::print(problems.as_ref());
         Self::Usage
     }

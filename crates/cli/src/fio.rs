@@ -39,7 +39,7 @@ pub(crate) fn command(words: &[OsString]) -> Exit {
         let terminal = Terminal::stderr();
         write_stderr(&report::diagnostics_text(&parsed.diagnostics, terminal.colour, terminal.width));
     }
-    if parsed.diagnostics.iter().any(|problem| problem.code == job::NO_JOBS) {
+    if parsed.diagnostics.iter().any(|problem| problem.code == units::ProblemCode::NoJobs) {
         // On standard output even with --output, as in fio.
         let _ = outputs::print(&usage());
     }
@@ -117,7 +117,7 @@ fn run_and_print(host: &HostOptions, plan: &Plan, words: &[String]) -> Exit {
     let runner = runners::as_fio(host.readonly).with_aux_path(directory).with_debug(&host.debug, write_stderr);
     let prepared = match runner.prepare(plan, runners::seeds(None)) {
         Ok(prepared) => prepared,
-        Err(problems) => return refuse(problems.iter().map(|problem| &problem.message)),
+        Err(problems) => return refuse(problems.iter().map(|problem| &problem.what)),
     };
     if let refusals @ [_, ..] = prepared.refusals() {
         return refuse(refusals);

@@ -1,11 +1,11 @@
 //! Converts argument errors of `clap` to diagnostics.
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use job::{Diagnostic, Place};
 use runner::problems::command_line_place;
+use units::{Place, Problem, ProblemCode};
 
 /// Converts an error of the command line `fathom WORD...` to a diagnostic that points at the word.
-pub(crate) fn diagnostic(error: &clap::Error, words: &[String]) -> Diagnostic {
+pub(crate) fn diagnostic(error: &clap::Error, words: &[String]) -> Problem {
     let text = error.render().to_string();
     let mut lines = text.lines().map(str::trim).take_while(|line| !line.starts_with("Usage:"));
     let first = lines.next().unwrap_or_default();
@@ -22,17 +22,17 @@ pub(crate) fn diagnostic(error: &clap::Error, words: &[String]) -> Diagnostic {
     if remedies.is_empty() {
         remedies.push(format!("see `{} --help`", command(error, words)));
     }
-    Diagnostic::error(code(error.kind()), message).at(place(error, words)).remedy(remedies.join("; "))
+    Problem::error(code(error.kind()), message).at(place(error, words)).help(remedies.join("; "))
 }
 
-const fn code(kind: ErrorKind) -> &'static str {
+const fn code(kind: ErrorKind) -> ProblemCode {
     match kind {
-        ErrorKind::UnknownArgument => "unknown-argument",
-        ErrorKind::InvalidSubcommand => "unknown-command",
-        ErrorKind::InvalidValue | ErrorKind::ValueValidation => "unknown-value",
-        ErrorKind::ArgumentConflict => "argument-conflict",
-        ErrorKind::MissingRequiredArgument | ErrorKind::MissingSubcommand => "missing-argument",
-        _ => "arguments",
+        ErrorKind::UnknownArgument => ProblemCode::UnknownArgument,
+        ErrorKind::InvalidSubcommand => ProblemCode::UnknownCommand,
+        ErrorKind::InvalidValue | ErrorKind::ValueValidation => ProblemCode::UnknownValue,
+        ErrorKind::ArgumentConflict => ProblemCode::ArgumentConflict,
+        ErrorKind::MissingRequiredArgument | ErrorKind::MissingSubcommand => ProblemCode::MissingArgument,
+        _ => ProblemCode::Arguments,
     }
 }
 
@@ -79,7 +79,7 @@ mod tests {
         let error = crate::commands::Cli::try_parse_from(words_with_program).unwrap_err();
         let problem = diagnostic(&error, &words);
         let marked = problem.place.map(|place| place.text.chars().skip(place.column - 1).take(place.length).collect());
-        (problem.message, marked, problem.remedy)
+        (problem.what, marked, problem.help)
     }
 
     #[test]

@@ -4,9 +4,8 @@ use std::path::{Path, PathBuf};
 
 use analyse::gate::{Assertion, AssertionError};
 use engine::describe;
-use job::{Diagnostic, Place};
 use runner::problems::place_in_option;
-use units::printable;
+use units::{Place, Problem, ProblemCode, printable};
 
 use crate::input;
 
@@ -26,7 +25,7 @@ pub fn parse_assertions(
     texts: &[String],
     files: &[PathBuf],
     has_baseline: bool,
-) -> Result<Vec<AssertionText>, Vec<Diagnostic>> {
+) -> Result<Vec<AssertionText>, Vec<Problem>> {
     let mut problems = Vec::new();
     let mut lines: Vec<AssertionLine> = texts.iter().map(|text| AssertionLine::of_option(text)).collect();
     for path in files {
@@ -84,16 +83,18 @@ impl AssertionLine {
         })
     }
 
-    fn problem(&self, error: &AssertionError) -> Diagnostic {
+    fn problem(&self, error: &AssertionError) -> Problem {
         let before = self.text.get(..error.at.start).map_or(0, |before| before.chars().count());
         let length = self.text.get(error.at.clone()).map_or(1, |part| part.chars().count());
         let place = Place { column: self.place.column + before, length: length.max(1), ..self.place.clone() };
-        Diagnostic::error("expectation", error.what.clone()).at(place).remedy(error.remedy.clone())
+        Problem::error(ProblemCode::Expectation, error.what.clone()).at(place).help(error.remedy.clone())
     }
 
-    fn without_baseline(&self) -> Diagnostic {
+    fn without_baseline(&self) -> Problem {
         let message = "a percentage needs a baseline";
-        Diagnostic::error("no-baseline", message).at(self.place.clone()).remedy("say what it is of: --baseline RUN")
+        Problem::error(ProblemCode::NoBaseline, message)
+            .at(self.place.clone())
+            .help("say what it is of: --baseline RUN")
     }
 }
 
@@ -107,22 +108,22 @@ fn without_comment(line: &str) -> &str {
     comment.map_or(line, |(at, _)| &line[..at])
 }
 
-fn read(path: &Path) -> Result<String, Box<Diagnostic>> {
+fn read(path: &Path) -> Result<String, Box<Problem>> {
     input::read_text(path, input::SMALL).map_err(|error| {
         let why = describe(&error);
         let word = path.display().to_string();
         let place = place_in_option("--assert-file", &word, 0..word.len());
         let remedy = "give a text with one expectation on each line: read.iops>=150k";
-        Box::new(Diagnostic::error("unreadable-input", why).at(place).remedy(remedy))
+        Box::new(Problem::error(ProblemCode::UnreadableInput, why).at(place).help(remedy))
     })
 }
 
-fn no_assertion(files: &[PathBuf]) -> Diagnostic {
+fn no_assertion(files: &[PathBuf]) -> Problem {
     let message = match files.first() {
         Some(path) => format!("there is no expectation in {}", path.display()),
         None => "no expectation is given".to_owned(),
     };
-    Diagnostic::error("no-expectation", message).remedy("say what should hold: --assert 'read.iops>=150k'")
+    Problem::error(ProblemCode::Expectation, message).help("say what should hold: --assert 'read.iops>=150k'")
 }
 
 #[cfg(test)]

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use engine::describe;
-use job::Diagnostic;
 use probe::{DeviceStack, UnknownNameError};
 use runner::problems::command_line_place;
+use units::{Problem, ProblemCode};
 
 /// Checks that sys or proc can be read below `root`.
 ///
@@ -65,7 +65,7 @@ fn examples(names: &[String]) -> String {
 /// # Errors
 ///
 /// Returns all unknown names, each with its place on the command line and similar names.
-pub fn stacks(root: &Path, names: &[String]) -> Result<Vec<DeviceStack>, Vec<Diagnostic>> {
+pub fn stacks(root: &Path, names: &[String]) -> Result<Vec<DeviceStack>, Vec<Problem>> {
     let mut problems = Vec::new();
     let mut stacks = Vec::new();
     for (index, name) in names.iter().enumerate() {
@@ -77,7 +77,7 @@ pub fn stacks(root: &Path, names: &[String]) -> Result<Vec<DeviceStack>, Vec<Dia
     if problems.is_empty() { Ok(stacks) } else { Err(problems) }
 }
 
-fn diagnostic(names: &[String], index: usize, problem: &UnknownNameError) -> Diagnostic {
+fn diagnostic(names: &[String], index: usize, problem: &UnknownNameError) -> Problem {
     let name = &names[index];
     let shown: Vec<String> =
         names.iter().map(|name| name.chars().map(|c| if c.is_control() { '?' } else { c }).collect()).collect();
@@ -87,19 +87,20 @@ fn diagnostic(names: &[String], index: usize, problem: &UnknownNameError) -> Dia
     let place = command_line_place(text, command.len() + before + 1, shown[index].chars().count());
     let is_nbd_uri = name.split_once("://").is_some_and(|(scheme, _)| scheme.starts_with("nbd"));
     if is_nbd_uri {
-        return Diagnostic::error("no-such-device", "an export has nothing on this host that could be examined")
+        return Problem::error(ProblemCode::NoSuchDevice, "an export has nothing on this host that could be examined")
             .at(place)
-            .remedy("run `fathom doctor` on the host of the NBD server, with what it serves");
+            .help("run `fathom doctor` on the host of the NBD server, with what it serves");
     }
-    let diagnostic = Diagnostic::error("no-such-device", format!("`{}`: {}", shown[index], problem.reason)).at(place);
+    let diagnostic =
+        Problem::error(ProblemCode::NoSuchDevice, format!("`{}`: {}", shown[index], problem.reason)).at(place);
     let bare = name.strip_prefix("/dev/").unwrap_or(name);
     let closest = |name: &str| units::closest(name, problem.known.iter().map(String::as_str));
     // A known name that was given is a device that cannot be examined: not a suggestion.
     let similar = closest(bare).or_else(|| closest(name)).filter(|similar| *similar != bare);
     let examples = examples(&problem.known);
     match similar {
-        Some(similar) => diagnostic.remedy(format!("did you mean `{similar}`?")),
-        None if examples.is_empty() => diagnostic.remedy("name a file, a directory or a block device that is there"),
-        None => diagnostic.remedy(format!("name a file, a directory or a block device: {examples}")),
+        Some(similar) => diagnostic.help(format!("did you mean `{similar}`?")),
+        None if examples.is_empty() => diagnostic.help("name a file, a directory or a block device that is there"),
+        None => diagnostic.help(format!("name a file, a directory or a block device: {examples}")),
     }
 }

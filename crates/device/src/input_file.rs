@@ -6,8 +6,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use engine::describe;
-use job::Diagnostic;
 use runner::problems::command_line_place;
+use units::{Problem, ProblemCode};
 
 use crate::input;
 
@@ -41,7 +41,7 @@ pub fn is_stdin(path: &Path) -> bool {
 #[derive(Debug)]
 pub struct UnreadableInput {
     /// The problem, with a place on the command line and a remedy.
-    pub diagnostic: Box<Diagnostic>,
+    pub diagnostic: Box<Problem>,
     /// Whether the name is wrong, rather than the host failing.
     pub usage: bool,
 }
@@ -56,8 +56,8 @@ impl UnreadableInput {
     /// Returns the error on one line.
     #[must_use]
     pub fn line(&self, name: &str) -> String {
-        let remedy = self.diagnostic.remedy.as_deref().unwrap_or("give another file");
-        format!("{name}: {}\nhelp: {remedy}", self.diagnostic.message)
+        let remedy = self.diagnostic.help.as_deref().unwrap_or("give another file");
+        format!("{name}: {}\nhelp: {remedy}", self.diagnostic.what)
     }
 }
 
@@ -74,11 +74,11 @@ pub fn bytes(path: &Path) -> Result<Vec<u8>, UnreadableInput> {
     })
 }
 
-fn unreadable(path: &Path, message: String, remedy: &str) -> Box<Diagnostic> {
+fn unreadable(path: &Path, message: String, remedy: &str) -> Box<Problem> {
     let text = path.display().to_string();
     let length = text.chars().count();
     let place = command_line_place(text, 1, length);
-    Box::new(Diagnostic::error("unreadable-input", message).at(place).remedy(remedy))
+    Box::new(Problem::error(ProblemCode::UnreadableInput, message).at(place).help(remedy))
 }
 
 #[cfg(test)]

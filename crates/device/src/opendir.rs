@@ -3,18 +3,19 @@
 use std::path::Path;
 
 use job::limits::FILENAMES_MAX;
-use job::{Diagnostic, Job, Plan};
+use job::{Job, Plan};
+use units::{Problem, ProblemCode};
 
 /// Adds all regular files below their `opendir` to the files of jobs, in the order of their names.
-pub(crate) fn resolve(plan: &mut Plan) -> Vec<Diagnostic> {
+pub(crate) fn resolve(plan: &mut Plan) -> Vec<Problem> {
     plan.jobs.iter_mut().filter_map(problem_of).collect()
 }
 
-fn problem_of(job: &mut Job) -> Option<Diagnostic> {
+fn problem_of(job: &mut Job) -> Option<Problem> {
     let directory = job.files.opendir.take()?;
     let (message, remedy) = add_files(job, &directory).err()?;
     let message = format!("job `{}`: {directory}: {message}", job.name);
-    Some(Diagnostic::error("opendir", message).at(job.origin.of("opendir").cloned()).remedy(remedy))
+    Some(Problem::error(ProblemCode::UnreadableInput, message).at(job.origin.of("opendir").cloned()).help(remedy))
 }
 
 /// Adds the files below a directory. Fails with what is wrong and what to do about it.

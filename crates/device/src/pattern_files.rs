@@ -3,13 +3,14 @@
 use std::io::Read;
 use std::path::Path;
 
-use job::{Diagnostic, Job, PATTERN_MAX_BYTES, Plan, VerifyPattern};
+use job::{Job, PATTERN_MAX_BYTES, Plan, VerifyPattern};
+use units::{Problem, ProblemCode};
 
 use crate::input;
 
 /// Inserts the content of files into the patterns of a plan. Returns a diagnostic for each pattern with a file that
 /// cannot be read.
-pub(crate) fn resolve(plan: &mut Plan) -> Vec<Diagnostic> {
+pub(crate) fn resolve(plan: &mut Plan) -> Vec<Problem> {
     let mut problems = Vec::new();
     for job in &mut plan.jobs {
         let verified = insert(&mut job.verify.pattern);
@@ -37,8 +38,8 @@ fn content(path: &str) -> Result<Vec<u8>, String> {
     read.map(|_| bytes).map_err(|error| format!("{path} cannot be read: {error}"))
 }
 
-fn diagnostic(job: &Job, option: &str, problem: &str) -> Diagnostic {
-    Diagnostic::error("pattern", format!("{option}: {problem}"))
+fn diagnostic(job: &Job, option: &str, problem: &str) -> Problem {
+    Problem::error(ProblemCode::Pattern, format!("{option}: {problem}"))
         .at(job.origin.of(option).cloned())
-        .remedy("name a file with at least one byte in single quotes, or write the bytes as `0x…` or \"text\"")
+        .help("name a file with at least one byte in single quotes, or write the bytes as `0x…` or \"text\"")
 }

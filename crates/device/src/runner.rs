@@ -9,14 +9,14 @@ use std::time::{Duration, Instant};
 use engine::files::FileLayout;
 use engine::gate::WriteGate;
 use engine::{InCall, MonotonicClock};
-use job::{DebugOptions, Diagnostic, Dialect, Job, Plan};
+use job::{DebugOptions, Dialect, Job, Plan};
 use runner::{
     CompletedRun, EndedJobs, FileGrowth, InvalidJob, LogSink, Observer, PreparedRun, Preview, ProgressTracker,
     RunContext, RunControl, RunCounters, RunError, RunOptions, RunState, Runner, Seeds, StageStart, SteadyStates,
     WorkerPlan, WorkerResult, assemble, policy,
 };
-use units::Nanos;
 use units::random::mix;
+use units::{Nanos, Problem};
 use workload::Operations;
 
 use crate::control_groups::ControlGroups;
@@ -107,7 +107,7 @@ impl DeviceRunner {
         seeds: Seeds,
         gate: &Arc<WriteGate>,
         files_are_final: bool,
-    ) -> Result<DeviceRun<'_>, Vec<Diagnostic>> {
+    ) -> Result<DeviceRun<'_>, Vec<Problem>> {
         let plan = &self.with_contents_read(plan)?;
         let (workers, unrunnable) = self.expand(plan, seeds);
         if !unrunnable.is_empty() {
@@ -127,7 +127,7 @@ impl DeviceRunner {
     }
 
     /// Returns the plan with what its traces, its directories and the files of its patterns contain.
-    fn with_contents_read(&self, plan: &Plan) -> Result<Plan, Vec<Diagnostic>> {
+    fn with_contents_read(&self, plan: &Plan) -> Result<Plan, Vec<Problem>> {
         let mut plan = plan.clone();
         let mut problems = opendir::resolve(&mut plan);
         problems.extend(runner::resolve_replays(&mut plan, self.dialect(), &HostTraces));
@@ -140,7 +140,7 @@ impl DeviceRunner {
             Ok(plan) => plan,
             Err(problems) => {
                 let gate = safety::gate_of_fio(plan, &[], ledger);
-                let refusals = problems.into_iter().map(|problem| problem.message).collect();
+                let refusals = problems.into_iter().map(|problem| problem.what).collect();
                 return self.prepared(plan, seeds, Vec::new(), refusals, gate);
             }
         };
@@ -181,7 +181,7 @@ impl DeviceRunner {
 }
 
 impl Runner for DeviceRunner {
-    fn prepare(&self, plan: &Plan, seeds: Seeds) -> Result<Box<dyn PreparedRun + '_>, Vec<Diagnostic>> {
+    fn prepare(&self, plan: &Plan, seeds: Seeds) -> Result<Box<dyn PreparedRun + '_>, Vec<Problem>> {
         Ok(match &self.rules {
             RunnerRules::Strict { gate } => Box::new(self.prepare_strict(plan, seeds, gate, true)?),
             RunnerRules::Fio { ledger, readonly } => {
@@ -190,7 +190,7 @@ impl Runner for DeviceRunner {
         })
     }
 
-    fn prepare_later(&self, plan: &Plan, seeds: Seeds) -> Result<Box<dyn PreparedRun + '_>, Vec<Diagnostic>> {
+    fn prepare_later(&self, plan: &Plan, seeds: Seeds) -> Result<Box<dyn PreparedRun + '_>, Vec<Problem>> {
         match &self.rules {
             RunnerRules::Strict { gate } => Ok(Box::new(self.prepare_strict(plan, seeds, gate, false)?)),
             RunnerRules::Fio { .. } => self.prepare(plan, seeds),

@@ -3,14 +3,14 @@
 use std::io::{self, ErrorKind};
 
 use engine::describe;
-use job::{Diagnostic, Place};
 use trace::TraceError;
+use units::{Place, Problem, ProblemCode};
 
 /// Why a trace cannot be read or copied.
 #[derive(Clone, Debug)]
 pub struct TraceFileError {
     /// The error with its place and remedy.
-    pub diagnostic: Box<Diagnostic>,
+    pub diagnostic: Box<Problem>,
     /// Whether the file is a wrong one, rather than the host failing.
     pub is_usage: bool,
 }
@@ -18,7 +18,7 @@ pub struct TraceFileError {
 impl TraceFileError {
     /// Creates an error about a file.
     pub(crate) fn new(name: &str, why: &str, remedy: &str, is_usage: bool) -> Self {
-        let diagnostic = Diagnostic::error("trace-file", format!("{name}: {why}")).remedy(remedy);
+        let diagnostic = Problem::error(ProblemCode::Trace, format!("{name}: {why}")).help(remedy);
         Self { diagnostic: Box::new(diagnostic), is_usage }
     }
 
@@ -42,7 +42,7 @@ impl From<&TraceError> for TraceFileError {
             length: 1,
             text: error.text.as_ref().into(),
         };
-        let diagnostic = Diagnostic::error("trace-file", error.what.clone()).at(place).remedy(error.remedy.as_ref());
+        let diagnostic = Problem::error(ProblemCode::Trace, error.what.clone()).at(place).help(error.remedy.as_ref());
         Self { diagnostic: Box::new(diagnostic), is_usage: true }
     }
 }

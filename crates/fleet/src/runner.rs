@@ -3,13 +3,14 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use job::{Diagnostic, Plan, RankTable, SplitKind};
+use job::{Plan, RankTable, SplitKind};
 use record::{ClockRecord, FleetRecord, RankFailure, RankRecord, Run};
 use runner::{
     CompletedRun, Observer, PreparedRun, Preview, RemoteFailure, RunControl, RunError, RunOptions, Runner, Seeds,
     WorkerFailure, WorkerPlan,
 };
 use serde::{Deserialize, Serialize};
+use units::{Problem, ProblemCode};
 
 use crate::clock::ClockOffset;
 use crate::control::FleetControl;
@@ -65,8 +66,8 @@ impl<'a> FleetRunner<'a> {
     fn prepare_with<'r>(
         &'r self,
         plan: &Plan,
-        prepare: impl FnOnce(&'r dyn Runner, &Plan) -> Result<Box<dyn PreparedRun + 'r>, Vec<Diagnostic>>,
-    ) -> Result<Box<dyn PreparedRun + 'r>, Vec<Diagnostic>> {
+        prepare: impl FnOnce(&'r dyn Runner, &Plan) -> Result<Box<dyn PreparedRun + 'r>, Vec<Problem>>,
+    ) -> Result<Box<dyn PreparedRun + 'r>, Vec<Problem>> {
         let mut ranks = RankTable::of_fleet(self.fleet.hosts(), self.split);
         let part = plan.of_rank(self.fleet.rank(), &mut ranks).map_err(|problem| vec![*problem]);
         let own = part.and_then(|part| prepare(&*self.inner, &part.plan));
@@ -77,15 +78,15 @@ impl<'a> FleetRunner<'a> {
                 part.stages = prepared.workers().last().map_or(0, |worker| worker.stage + 1);
             }
             Err(problems) => {
-                part.problems = self.own_lines(problems.iter().map(|one| one.message.clone()).collect());
+                part.problems = self.own_lines(problems.iter().map(|one| one.what.clone()).collect());
             }
         }
         let agreed = self.fleet.agree(&part, Preparation::all);
         let inner = own?;
-        let whole = agreed.map_err(|broken| vec![Diagnostic::error("fleet", broken.to_string())])?;
+        let whole = agreed.map_err(|broken| vec![Problem::error(ProblemCode::Fleet, broken.to_string())])?;
         if !whole.problems.is_empty() {
             let problems = self.labelled(whole.problems).into_iter();
-            return Err(problems.map(|problem| Diagnostic::error("fleet", problem)).collect());
+            return Err(problems.map(|problem| Problem::error(ProblemCode::Fleet, problem)).collect());
         }
         let refusals = self.labelled(whole.refusals);
         Ok(Box::new(FleetRun { runner: self, inner, refusals, stages: whole.stages }))
@@ -102,12 +103,12 @@ impl<'a> FleetRunner<'a> {
 }
 
 impl Runner for FleetRunner<'_> {
-    fn prepare(&self, plan: &Plan, seeds: Seeds) -> Result<Box<dyn PreparedRun + '_>, Vec<Diagnostic>> {
+    fn prepare(&self, plan: &Plan, seeds: Seeds) -> Result<Box<dyn PreparedRun + '_>, Vec<Problem>> {
         let seeds = seeds.of_rank(self.fleet.rank());
         self.prepare_with(plan, |inner, plan| inner.prepare(plan, seeds))
     }
 
-    fn prepare_later(&self, plan: &Plan, seeds: Seeds) -> Result<Box<dyn PreparedRun + '_>, Vec<Diagnostic>> {
+    fn prepare_later(&self, plan: &Plan, seeds: Seeds) -> Result<Box<dyn PreparedRun + '_>, Vec<Problem>> {
         let seeds = seeds.of_rank(self.fleet.rank());
         self.prepare_with(plan, |inner, plan| inner.prepare_later(plan, seeds))
     }

@@ -1,6 +1,6 @@
 //! Applies one option to a draft, as its table entry describes.
 
-use units::Bytes;
+use units::{Bytes, ProblemCode};
 
 use crate::draft::JobDraft;
 use crate::model::Size;
@@ -14,13 +14,13 @@ const WITH_ARGUMENT: [&str; 4] = ["rw", "file_service_type", "mem", "steadystate
 /// Parses `value` as `spec` describes and sets the option in the draft. Problems go to `findings`.
 pub(crate) fn apply(draft: &mut JobDraft, spec: &OptionSpec, value: Option<&str>, findings: &mut Findings) {
     let Some(text) = value.or_else(|| spec.takes_no_value().then_some("")) else {
-        findings.fault(0..0, "missing-value", format!("`{}` needs a value", spec.name)).remedy(example(spec));
+        findings.fault(0..0, ProblemCode::MissingValue, format!("`{}` needs a value", spec.name)).help(example(spec));
         return;
     };
     let counts =
         matches!(spec.kind, OptionKind::Int(..) | OptionKind::Long(_) | OptionKind::Seconds | OptionKind::Micros);
     if counts && text.ends_with('z') {
-        findings.fault(0..text.len(), "zones", format!("`{}` cannot be counted in zones", spec.name));
+        findings.fault(0..text.len(), ProblemCode::Zones, format!("`{}` cannot be counted in zones", spec.name));
         return;
     }
     match (spec.kind, spec.setter) {
@@ -56,16 +56,18 @@ fn switch(draft: &mut JobDraft, spec: &OptionSpec, text: &str, findings: &mut Fi
     let read = number::bare(text, findings);
     let most = if spec.kind == OptionKind::Bool { 1 } else { i64::MAX };
     let Some(value) = read.filter(|value| *value <= most) else {
-        let finding = findings.fault(0..text.len(), "not-a-switch", format!("`{text}` is neither 0 nor 1"));
+        let finding = findings.fault(0..text.len(), ProblemCode::NotASwitch, format!("`{text}` is neither 0 nor 1"));
         match text.trim().to_ascii_lowercase().as_str() {
-            "yes" | "true" | "on" => finding.remedy(format!("write `{}=1`", spec.name)),
-            "no" | "false" | "off" => finding.remedy(format!("write `{}=0`", spec.name)),
-            _ => finding.remedy("write 0 or 1"),
+            "yes" | "true" | "on" => finding.help(format!("write `{}=1`", spec.name)),
+            "no" | "false" | "off" => finding.help(format!("write `{}=0`", spec.name)),
+            _ => finding.help("write 0 or 1"),
         };
         return;
     };
     if !(0..=1).contains(&value) {
-        findings.quirk(0..text.len(), "not-a-switch", format!("`{text}` is neither 0 nor 1")).note("fio reads it as 1");
+        findings
+            .quirk(0..text.len(), ProblemCode::NotASwitch, format!("`{text}` is neither 0 nor 1"))
+            .note("fio reads it as 1");
     }
     set_switch(draft, spec, value != 0);
 }
@@ -80,7 +82,7 @@ fn int(draft: &mut JobDraft, spec: &OptionSpec, text: &str, (least, most): (i64,
         }
         if value != wide && wide > 0 {
             findings
-                .quirk(0..text.len(), "out-of-range", format!("{wide} does not fit into 32 bits"))
+                .quirk(0..text.len(), ProblemCode::OutOfRange, format!("{wide} does not fit into 32 bits"))
                 .note(format!("fio reads {}", wide as u32));
         }
         refuse_negative(text, wide, least, findings);
@@ -105,12 +107,12 @@ fn refuse_negative(text: &str, value: i64, least: i64, findings: &mut Findings) 
     }
     if text.contains('%') {
         findings
-            .quirk(0..text.len(), "percent", "this option is not a percentage")
+            .quirk(0..text.len(), ProblemCode::Percent, "this option is not a percentage")
             .note("fio reads a percentage as a huge number here")
-            .remedy("write the number itself");
+            .help("write the number itself");
     } else {
         findings
-            .quirk(0..text.len(), "negative", format!("`{text}` is negative"))
+            .quirk(0..text.len(), ProblemCode::OutOfRange, format!("`{text}` is negative"))
             .note("fio reads a huge positive number");
     }
 }
@@ -121,8 +123,8 @@ fn out_of_range(text: &str, (least, most): (i64, i64), why: &str, findings: &mut
         _ => format!("from {least} to {most}"),
     };
     let because = if why.is_empty() { String::new() } else { format!(": {why}") };
-    let finding = findings.fault(0..text.len(), "out-of-range", format!("`{text}` is out of range{because}"));
-    finding.remedy(format!("write a number {bounds}"));
+    let finding = findings.fault(0..text.len(), ProblemCode::OutOfRange, format!("`{text}` is out of range{because}"));
+    finding.help(format!("write a number {bounds}"));
 }
 
 /// Parses a list of numbers and sets as many as the option has slots for.
@@ -182,7 +184,7 @@ fn each<T>(elements: Vec<T>, findings: &mut Findings, mut set: impl FnMut(T, &mu
 fn too_many(text: &str, slots: usize, kept: &str, findings: &mut Findings) {
     // fio reads a leading sign as a list separator; the negative value has been reported already.
     let signed = text.starts_with('-') && !text[1..].contains([',', ':', '-']);
-    if signed || findings.items.iter().any(|item| item.code == "list-separator") {
+    if signed || findings.items.iter().any(|item| item.code == ProblemCode::ListSeparator) {
         return;
     }
     let message = match slots {
@@ -190,7 +192,7 @@ fn too_many(text: &str, slots: usize, kept: &str, findings: &mut Findings) {
         2 => "this option takes two values at most",
         _ => "this option takes three values at most",
     };
-    findings.quirk(0..text.len(), "list-length", message).note(format!("fio uses the {kept} of them"));
+    findings.quirk(0..text.len(), ProblemCode::ListLength, message).note(format!("fio uses the {kept} of them"));
 }
 
 fn size(draft: &mut JobDraft, spec: &OptionSpec, text: &str, findings: &mut Findings) {
@@ -199,7 +201,9 @@ fn size(draft: &mut JobDraft, spec: &OptionSpec, text: &str, findings: &mut Find
             (Ok(count), Setter::Size(set)) => set(draft, Size::Zones(count)),
             _ => {
                 let message = format!("`{count}` is not a number of zones");
-                findings.fault(0..count.len(), "bad-number", message).remedy("write a whole number such as `2z`");
+                findings
+                    .fault(0..count.len(), ProblemCode::NotANumber, message)
+                    .help("write a whole number such as `2z`");
             }
         }
         return;
@@ -227,19 +231,21 @@ fn size(draft: &mut JobDraft, spec: &OptionSpec, text: &str, findings: &mut Find
 /// Returns `None` if fio refuses the value.
 fn check_size(spec: &OptionSpec, text: &str, value: i64, findings: &mut Findings) -> Option<()> {
     if value < -101 && spec.name == "io_size" {
-        findings.fault(0..text.len(), "percent", "`io_size` cannot be more than 100 %").remedy("use `loops` or bytes");
+        findings
+            .fault(0..text.len(), ProblemCode::Percent, "`io_size` cannot be more than 100 %")
+            .help("use `loops` or bytes");
         return None;
     }
     if !text.contains('%') && text.starts_with('-') {
         findings
-            .quirk(0..text.len(), "negative", format!("`{text}` is negative"))
+            .quirk(0..text.len(), ProblemCode::OutOfRange, format!("`{text}` is negative"))
             .note("fio reads the sign as a separator, and the number after it")
-            .remedy(format!("write `{}`", &text[1..]));
+            .help(format!("write `{}`", &text[1..]));
     } else if value < -101 {
         findings
-            .quirk(0..text.len(), "percent", format!("`{text}` is more than 100 %"))
+            .quirk(0..text.len(), ProblemCode::Percent, format!("`{text}` is more than 100 %"))
             .note("fio stops at the end of a device, but grows a file until the disk is full")
-            .remedy(format!("write `{}=100%`", spec.name));
+            .help(format!("write `{}=100%`", spec.name));
     }
     Some(())
 }
@@ -277,9 +283,11 @@ fn one_word(
         // fio compares the text up to the first comma with its words, none of which contains a colon.
         let message = "fio refuses a `,` after a `:`";
         match spec.name {
-            "random_distribution" => findings.extension(0..text.len(), "unknown-value", message),
+            "random_distribution" => findings.extension(0..text.len(), ProblemCode::UnknownValue, message),
             _ => {
-                findings.fault(0..text.len(), "unknown-value", message).remedy(format!("write `{word}:…` without `,`"));
+                findings
+                    .fault(0..text.len(), ProblemCode::UnknownValue, message)
+                    .help(format!("write `{word}:…` without `,`"));
                 return;
             }
         }
@@ -288,9 +296,9 @@ fn one_word(
     if let Some(argument) = argument.filter(|_| !takes_argument) {
         let start = text.len() - argument.len();
         findings
-            .quirk(start - 1..text.len(), "unused-argument", format!("nothing may follow `{word}`"))
+            .quirk(start - 1..text.len(), ProblemCode::UnusedArgument, format!("nothing may follow `{word}`"))
             .note(format!("fio drops `{}`", &text[start - 1..]))
-            .remedy(format!("write `{}={word}`", spec.name));
+            .help(format!("write `{}={word}`", spec.name));
     }
     match spec.setter {
         Setter::Word(set) => set(draft, word, argument, findings),
@@ -302,14 +310,14 @@ fn one_word(
 fn any_text(draft: &mut JobDraft, spec: &OptionSpec, text: &str, findings: &mut Findings) {
     let text = if WITHOUT_BLANKS.contains(&spec.name) { text.trim() } else { text };
     if text.is_empty() && !spec.takes_no_value() && !EMPTY_ALLOWED.contains(&spec.name) {
-        findings.fault(0..0, "missing-value", format!("`{}` needs a value", spec.name)).remedy(example(spec));
+        findings.fault(0..0, ProblemCode::MissingValue, format!("`{}` needs a value", spec.name)).help(example(spec));
         return;
     }
     if text.starts_with(char::is_whitespace) {
         findings
-            .quirk(0..text.len() - text.trim_start().len(), "leading-blank", "a space precedes the value")
+            .quirk(0..text.len() - text.trim_start().len(), ProblemCode::LeadingBlank, "a space precedes the value")
             .note("fio keeps the space as part of the value")
-            .remedy(format!("write `{}` directly after `=`", text.trim()));
+            .help(format!("write `{}` directly after `=`", text.trim()));
     }
     match spec.setter {
         Setter::Text(set) => set(draft, text),

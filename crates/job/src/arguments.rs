@@ -2,14 +2,13 @@
 
 use std::sync::Arc;
 
-use crate::diagnostic::{Diagnostic, Place};
 use crate::host::{Arity, Effect, HOST_OPTIONS, HostOptions, HostSpec, OutputFormat};
 use crate::raw::{RawFile, RawJob, RawOption};
 use crate::read::Findings;
 use crate::redact::redacted_words;
 use crate::table::{self, OPTIONS, OptionKind, OptionSpec};
 use crate::{Dialect, limits};
-use units::{Nanos, closest};
+use units::{Nanos, Place, Problem, ProblemCode, closest};
 
 /// Option of simulations, which users may expect of other commands.
 const HOSTS: &str = "hosts";
@@ -24,7 +23,7 @@ pub(crate) struct Arguments {
     pub(crate) files: Vec<(String, Place)>,
     /// Indices of the job files among the arguments.
     pub(crate) file_words: Vec<usize>,
-    pub(crate) diagnostics: Vec<Diagnostic>,
+    pub(crate) diagnostics: Vec<Problem>,
 }
 
 /// Splits `args` into its parts. Without `with_host`, host options are unknown options.
@@ -128,8 +127,8 @@ impl ArgumentReader<'_> {
         let amounts =
             [(self.options, limits::OPTIONS_MAX, "options"), (self.out.jobs.jobs.len(), limits::SECTIONS_MAX, "jobs")];
         if let Some((_, most, what)) = amounts.into_iter().find(|(amount, most, _)| amount > most) {
-            let diagnostic = Diagnostic::error("too-many-options", format!("more than {most} {what}"));
-            self.out.diagnostics.push(diagnostic.at(place.clone()).remedy("divide the jobs into several runs"));
+            let diagnostic = Problem::error(ProblemCode::TooManyOptions, format!("more than {most} {what}"));
+            self.out.diagnostics.push(diagnostic.at(place.clone()).help("divide the jobs into several runs"));
             return true;
         }
         self.out.diagnostics.len() >= limits::PROBLEMS_MAX
@@ -149,8 +148,8 @@ impl ArgumentReader<'_> {
         };
         let inline = value.map(|value| (value.to_owned(), place.part(dashes + key_length + 1, usize::MAX)));
         if let (Arity::None, Some(_)) = (named.arity(), &inline) {
-            let diagnostic = Diagnostic::error("unused-argument", format!("`--{key}` takes no value"));
-            self.out.diagnostics.push(diagnostic.at(key_place).remedy(format!("write `--{key}`")));
+            let diagnostic = Problem::error(ProblemCode::UnusedArgument, format!("`--{key}` takes no value"));
+            self.out.diagnostics.push(diagnostic.at(key_place).help(format!("write `--{key}`")));
             return;
         }
         let value = match (named.arity(), inline) {
@@ -160,7 +159,7 @@ impl ArgumentReader<'_> {
                     Some(((*word).to_owned(), place.clone()))
                 }
                 None => {
-                    let diagnostic = Diagnostic::error("missing-value", "a value is missing");
+                    let diagnostic = Problem::error(ProblemCode::MissingValue, "a value is missing");
                     return self.out.diagnostics.push(diagnostic.at(key_place));
                 }
             },
@@ -169,8 +168,8 @@ impl ArgumentReader<'_> {
         // Host options and flags check their own values.
         let may_be_empty = matches!(named, NamedArgument::Host(_)) || named.arity() == Arity::Optional;
         if !may_be_empty && value.as_ref().is_some_and(|(text, _)| text.is_empty()) {
-            let diagnostic = Diagnostic::error("missing-value", format!("`--{key}` needs a value"));
-            return self.out.diagnostics.push(diagnostic.at(key_place).remedy(format!("write `--{key}=…`")));
+            let diagnostic = Problem::error(ProblemCode::MissingValue, format!("`--{key}` needs a value"));
+            return self.out.diagnostics.push(diagnostic.at(key_place).help(format!("write `--{key}=…`")));
         }
         match named {
             NamedArgument::Host(spec) => self.host(spec, value, &key_place),
@@ -215,8 +214,8 @@ impl ArgumentReader<'_> {
         HOST_OPTIONS.iter().filter(|_| self.with_host).map(|spec| spec.name).chain(jobs)
     }
 
-    fn unknown(&self, key: &str, candidates: &[String]) -> Diagnostic {
-        let diagnostic = Diagnostic::error("unknown-option", format!("there is no option `--{key}`"));
+    fn unknown(&self, key: &str, candidates: &[String]) -> Problem {
+        let diagnostic = Problem::error(ProblemCode::UnknownOption, format!("there is no option `--{key}`"));
         if let Some(spec) = table::find_all(key).first() {
             return diagnostic
                 .note(format!(
@@ -224,18 +223,18 @@ impl ArgumentReader<'_> {
                     spec.engines.join(", "),
                     self.engine
                 ))
-                .remedy(format!("write `--ioengine={}` before it", spec.engines[0]));
+                .help(format!("write `--ioengine={}` before it", spec.engines[0]));
         }
         if key == HOSTS && !self.with_host {
-            return diagnostic.note("only simulations have hosts; this command runs one process").remedy(
+            return diagnostic.note("only simulations have hosts; this command runs one process").help(
                 "simulate hosts with `fathom sim --hosts N`, or run on real ones with `mpirun -n N fathom-fleet run`",
             );
         }
         if !key.is_empty() && (2..=6).contains(&candidates.len()) {
-            return diagnostic.remedy(format!("write one of {}", candidates.join(", ")));
+            return diagnostic.help(format!("write one of {}", candidates.join(", ")));
         }
         match closest(key, self.names()) {
-            Some(name) => diagnostic.label(format!("did you mean `--{name}`?")).remedy(format!("write `--{name}`")),
+            Some(name) => diagnostic.label(format!("did you mean `--{name}`?")).help(format!("write `--{name}`")),
             None => diagnostic,
         }
     }
@@ -245,8 +244,8 @@ impl ArgumentReader<'_> {
         match spec.effect {
             Effect::Nothing => {}
             Effect::NotYet => self.out.diagnostics.push(
-                Diagnostic::error(
-                    "not-supported",
+                Problem::error(
+                    ProblemCode::NotSupported,
                     format!("`--{}` is a fio option that is not supported yet", spec.name),
                 )
                 .at(key_place.clone()),
@@ -256,8 +255,8 @@ impl ArgumentReader<'_> {
                 set(&mut self.out.host, &text, &mut findings);
                 for finding in findings.items.iter().filter(|finding| finding.weight.is_error_in(self.dialect)) {
                     let message = format!("{}: {}", spec.name, finding.message);
-                    let diagnostic = Diagnostic::error(finding.code, message).at(place.clone());
-                    self.out.diagnostics.push(diagnostic.remedy(&*finding.remedy));
+                    let diagnostic = Problem::error(finding.code, message).at(place.clone());
+                    self.out.diagnostics.push(diagnostic.help(&*finding.help));
                 }
             }
         }

@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
-use units::Bytes;
+use units::{Bytes, Place, Problem, ProblemCode};
 
-use crate::diagnostic::{Diagnostic, Place};
 use crate::expand::{self, Expanded};
 use crate::raw::{RawFile, RawJob, RawOption};
 use crate::redact::redacted_line;
@@ -29,7 +28,7 @@ pub(crate) struct ParsedAmounts {
 pub(crate) struct FileReader<'a> {
     pub(crate) dialect: Dialect,
     pub(crate) source: &'a dyn HostSource,
-    pub(crate) diagnostics: &'a mut Vec<Diagnostic>,
+    pub(crate) diagnostics: &'a mut Vec<Problem>,
     pub(crate) spent: &'a mut ParsedAmounts,
 }
 
@@ -47,8 +46,8 @@ impl FileReader<'_> {
         if self.spent.bytes > limits::TEXT_BYTES_MAX {
             let place = Place { source, line: 1, column: 1, length: 0, text: Arc::from("") };
             let message = format!("more than {} of job text", Bytes::new(limits::TEXT_BYTES_MAX as u64));
-            let remedy = "give a job file; divide a long one into several runs";
-            return self.exceed("too-much-text", message, place, remedy);
+            let help = "give a job file; divide a long one into several runs";
+            return self.exceed(ProblemCode::TooMuchText, message, place, help);
         }
         for (index, bytes) in bytes.split(|byte| *byte == b'\n').enumerate() {
             if self.spent.exceeded || self.diagnostics.len() >= limits::PROBLEMS_MAX {
@@ -66,9 +65,9 @@ impl FileReader<'_> {
     }
 
     /// Reports an exceeded limit and stops reading all files.
-    fn exceed(&mut self, code: &'static str, message: String, place: Place, remedy: &str) {
+    fn exceed(&mut self, code: ProblemCode, message: String, place: Place, help: &str) {
         if !self.spent.exceeded {
-            self.diagnostics.push(Diagnostic::error(code, message).at(place).remedy(remedy));
+            self.diagnostics.push(Problem::error(code, message).at(place).help(help));
         }
         self.spent.exceeded = true;
     }
@@ -76,10 +75,10 @@ impl FileReader<'_> {
     fn refuse_long(&mut self, line: &JobLine, length: usize) {
         let most = limits::LINE_BYTES_MAX;
         self.diagnostics.push(
-            Diagnostic::error("line-length", format!("the line has {length} bytes, more than {most}"))
+            Problem::error(ProblemCode::TooMuchText, format!("the line has {length} bytes, more than {most}"))
                 .at(line.place.part(0, 1))
                 .note("fio splits it")
-                .remedy("write a shorter line"),
+                .help("write a shorter line"),
         );
     }
 
@@ -92,9 +91,9 @@ impl FileReader<'_> {
         let good = if strict { is_text(bytes) && !bytes.contains(&0) } else { is_text(counts) };
         if !good {
             self.diagnostics.push(
-                Diagnostic::error("encoding", "the line is not plain UTF-8 text").at(line.place.clone()).remedy(
-                    "write the job file in UTF-8; a file whose name is not UTF-8 needs a link with another name",
-                ),
+                Problem::error(ProblemCode::Encoding, "the line is not plain UTF-8 text")
+                    .at(line.place.clone())
+                    .help("write the job file in UTF-8; a file whose name is not UTF-8 needs a link with another name"),
             );
         }
         good || (strict && is_text(counts))
@@ -114,7 +113,7 @@ impl FileReader<'_> {
             if self.spent.options > limits::OPTIONS_MAX {
                 let message = format!("more than {} options", limits::OPTIONS_MAX);
                 return self.exceed(
-                    "too-many-options",
+                    ProblemCode::TooManyOptions,
                     message,
                     line.place_of(body),
                     "divide the jobs into several runs",
@@ -123,10 +122,9 @@ impl FileReader<'_> {
             let option = self.option(line, body);
             job.options.push(option);
         } else {
-            let diagnostic = Diagnostic::error("outside-section", format!("`{body}` precedes every section"));
-            self.diagnostics.push(
-                diagnostic.at(line.place_of(body)).remedy("begin with `[global]` or the name of a job, `[name]`"),
-            );
+            let diagnostic = Problem::error(ProblemCode::Section, format!("`{body}` precedes every section"));
+            self.diagnostics
+                .push(diagnostic.at(line.place_of(body)).help("begin with `[global]` or the name of a job, `[name]`"));
         }
     }
 
@@ -138,23 +136,28 @@ impl FileReader<'_> {
         let place = line.place_of(line.body());
         if depth > 0 {
             self.diagnostics.push(
-                Diagnostic::error("section-in-include", "an included file must not have sections")
+                Problem::error(ProblemCode::Include, "an included file must not have sections")
                     .at(place.clone())
-                    .remedy("give the file to the command as a job file of its own"),
+                    .help("give the file to the command as a job file of its own"),
             );
         }
         if !rest.ends_with(']') || title.contains(']') {
             self.strict(
-                Diagnostic::error("section-title", "nothing may follow the title of a section on its line")
+                Problem::error(ProblemCode::Section, "nothing may follow the title of a section on its line")
                     .at(place.clone())
                     .note(format!("fio names the job `{title}`"))
-                    .remedy("write `[name]` alone on the line"),
+                    .help("write `[name]` alone on the line"),
             );
         }
         self.spent.sections += 1;
         if self.spent.sections > limits::SECTIONS_MAX {
             let message = format!("more than {} sections", limits::SECTIONS_MAX);
-            return self.exceed("too-many-jobs", message, place, "write `numjobs=` for workers that do the same");
+            return self.exceed(
+                ProblemCode::TooManyJobs,
+                message,
+                place,
+                "write `numjobs=` for workers that do the same",
+            );
         }
         let global = title.starts_with("global");
         file.jobs.push(RawJob { title, place, options: Vec::new(), global, ordered: false });
@@ -166,26 +169,26 @@ impl FileReader<'_> {
         let place = line.place_of(line.body());
         if !rest.starts_with([' ', '\t']) {
             self.strict(
-                Diagnostic::error("include", "a space is missing after `include`")
+                Problem::error(ProblemCode::Include, "a space is missing after `include`")
                     .at(place.clone())
                     .note(format!("fio includes the file `{path}`"))
-                    .remedy("write `include FILE`"),
+                    .help("write `include FILE`"),
             );
         }
         self.spent.includes += 1;
-        let remedy = "check whether a file includes itself";
+        let help = "check whether a file includes itself";
         if depth >= limits::INCLUDE_DEPTH_MAX {
-            return self.exceed("include", "includes are nested too deep".to_owned(), place, remedy);
+            return self.exceed(ProblemCode::Include, "includes are nested too deep".to_owned(), place, help);
         }
         if self.spent.includes > limits::INCLUDES_MAX {
             let message = format!("more than {} files are included", limits::INCLUDES_MAX);
-            return self.exceed("include", message, place, remedy);
+            return self.exceed(ProblemCode::Include, message, place, help);
         }
         match self.open_include(path, &line.place.source) {
             Ok((name, bytes)) => self.lines(&name, &bytes, file, depth + 1),
             Err(reason) => self
                 .diagnostics
-                .push(Diagnostic::error("include", format!("`{path}` cannot be included: {reason}")).at(place)),
+                .push(Problem::error(ProblemCode::Include, format!("`{path}` cannot be included: {reason}")).at(place)),
         }
     }
 
@@ -205,8 +208,9 @@ impl FileReader<'_> {
         let Expanded { text, unset, unusable } = expand::environment(body, self.source);
         if let Some((name, why)) = unusable {
             let message = format!("the environment variable `{name}` {why}");
-            self.diagnostics
-                .push(Diagnostic::error("variable", message).at(whole.clone()).remedy("set it to another value"));
+            self.diagnostics.push(
+                Problem::error(ProblemCode::UnsetVariable, message).at(whole.clone()).help("set it to another value"),
+            );
         }
         let mut option = split_option(&text, &whole, text == body);
         option.cut = line.cut();
@@ -219,16 +223,16 @@ impl FileReader<'_> {
                     *value = replaced;
                 }
                 Err(calculation) => self.diagnostics.push(
-                    Diagnostic::error("calculation", format!("`{calculation}` cannot be calculated"))
+                    Problem::error(ProblemCode::Calculation, format!("`{calculation}` cannot be calculated"))
                         .at(option.value_place.clone())
-                        .remedy("use whole numbers, + - * / and brackets, without units"),
+                        .help("use whole numbers, + - * / and brackets, without units"),
                 ),
             }
         }
         option
     }
 
-    fn strict(&mut self, diagnostic: Diagnostic) {
+    fn strict(&mut self, diagnostic: Problem) {
         if self.dialect == Dialect::Strict {
             self.diagnostics.push(diagnostic);
         }

@@ -1,13 +1,12 @@
 //! Checks what a job must reach while it runs, and what it waits for.
 
-use units::Nanos;
+use units::{Nanos, Problem, ProblemCode};
 
-use crate::diagnostic::Diagnostic;
 use crate::model::Job;
 use crate::strict::StrictContext;
 
 /// Checks goals that fio refuses too.
-pub(crate) fn check(job: &Job, context: &StrictContext<'_>) -> Option<Diagnostic> {
+pub(crate) fn check(job: &Job, context: &StrictContext<'_>) -> Option<Problem> {
     let (rates, floors) = (&job.pace, &job.pace.floor);
     let kinds = |rate: &units::PerKind<Option<units::Rate>>| [rate.read, rate.write, rate.trim];
     let pairs = [("rate_min", &rates.rate, &floors.bytes), ("rate_iops_min", &rates.rate_iops, &floors.operations)];
@@ -16,25 +15,25 @@ pub(crate) fn check(job: &Job, context: &StrictContext<'_>) -> Option<Diagnostic
     });
     unreachable.map(|(option, ..)| {
         context
-            .error("floor-above-rate", option, &format!("{option}: the rate is limited to less than this"))
+            .error(ProblemCode::ConflictingOptions, option, &format!("{option}: the rate is limited to less than this"))
             .note("fio refuses the job")
-            .remedy(format!("write a smaller `{option}`, or a larger rate"))
+            .help(format!("write a smaller `{option}`, or a larger rate"))
     })
 }
 
 /// Checks goals that fio would ignore.
-pub(crate) fn check_strictly(job: &Job, context: &StrictContext<'_>) -> Option<Diagnostic> {
+pub(crate) fn check_strictly(job: &Job, context: &StrictContext<'_>) -> Option<Problem> {
     let target = &job.pace.target;
     (target.latency > Nanos::ZERO && target.window == Nanos::ZERO).then(|| {
         context
-            .error("no-window", "latency_target", "`latency_target` needs a `latency_window`")
+            .error(ProblemCode::MissingOption, "latency_target", "`latency_target` needs a `latency_window`")
             .note("fio does not search without one")
-            .remedy("write for example `latency_window=5s`: the time spent at each queue depth")
+            .help("write for example `latency_window=5s`: the time spent at each queue depth")
     })
 }
 
 /// Checks the job that a job waits for among those before it.
-pub(crate) fn check_wait(job: &Job, before: &[Job], context: &StrictContext<'_>) -> Option<Diagnostic> {
+pub(crate) fn check_wait(job: &Job, before: &[Job], context: &StrictContext<'_>) -> Option<Problem> {
     let name = job.grouping.wait_for.as_ref()?;
     let message = match before.iter().filter(|other| other.name == *name).count() {
         1 => return None,
@@ -42,6 +41,6 @@ pub(crate) fn check_wait(job: &Job, before: &[Job], context: &StrictContext<'_>)
         0 => format!("there is no job `{name}` before this one"),
         count => format!("there are {count} jobs `{name}` before this one"),
     };
-    let remedy = "name one job before it, each with a name of its own";
-    Some(context.error("wait-for", "wait_for", &format!("wait_for: {message}")).remedy(remedy))
+    let help = "name one job before it, each with a name of its own";
+    Some(context.error(ProblemCode::WaitFor, "wait_for", &format!("wait_for: {message}")).help(help))
 }

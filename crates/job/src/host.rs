@@ -1,6 +1,6 @@
 //! Options of the program, as opposed to options of jobs.
 
-use units::Nanos;
+use units::{Nanos, ProblemCode};
 
 use crate::debug::{self, DebugOptions};
 use crate::read::Findings;
@@ -230,8 +230,8 @@ fn output_format(host: &mut HostOptions, text: &str, findings: &mut Findings) {
             "normal" => add_format(host, OutputFormat::Normal),
             _ => {
                 findings
-                    .fault(0..text.len(), "unknown-value", format!("`{word}` is not an output format"))
-                    .remedy("one or more of normal, json, json+, terse, separated by `,`");
+                    .fault(0..text.len(), ProblemCode::UnknownValue, format!("`{word}` is not an output format"))
+                    .help("one or more of normal, json, json+, terse, separated by `,`");
             }
         }
     }
@@ -242,8 +242,8 @@ fn terse_version(host: &mut HostOptions, text: &str, findings: &mut Findings) {
         Ok(version @ 2..=5) => host.terse_version = version,
         _ => {
             findings
-                .fault(0..text.len(), "unknown-value", format!("there is no terse version `{text}`"))
-                .remedy("from 2 to 5");
+                .fault(0..text.len(), ProblemCode::UnknownValue, format!("there is no terse version `{text}`"))
+                .help("from 2 to 5");
         }
     }
 }
@@ -256,8 +256,8 @@ fn status_interval(host: &mut HostOptions, text: &str, findings: &mut Findings) 
     host.status_interval = time(text, findings);
     if host.status_interval.is_some_and(|interval| interval < Nanos::from_millis(1)) {
         findings
-            .fault(0..text.len(), "out-of-range", "the interval is shorter than 1 ms")
-            .remedy("write for example `5s`");
+            .fault(0..text.len(), ProblemCode::OutOfRange, "the interval is shorter than 1 ms")
+            .help("write for example `5s`");
     }
 }
 
@@ -265,8 +265,8 @@ fn eta_interval(host: &mut HostOptions, text: &str, findings: &mut Findings) {
     let Some(interval) = time(text, findings) else { return };
     if interval < Nanos::from_millis(250) {
         findings
-            .fault(0..text.len(), "out-of-range", "the interval is shorter than 250 ms")
-            .remedy("write for example `1s`");
+            .fault(0..text.len(), ProblemCode::OutOfRange, "the interval is shorter than 250 ms")
+            .help("write for example `1s`");
     }
     host.eta_interval = interval;
 }
@@ -278,8 +278,8 @@ fn idle_prof(host: &mut HostOptions, text: &str, findings: &mut Findings) {
         "percpu" => Some(IdleProfile::Processors),
         _ => {
             findings
-                .fault(0..text.len(), "unknown-value", format!("`{text}` is not a value of this option"))
-                .remedy("one of system, percpu, calibrate");
+                .fault(0..text.len(), ProblemCode::UnknownValue, format!("`{text}` is not a value of this option"))
+                .help("one of system, percpu, calibrate");
             None
         }
     };

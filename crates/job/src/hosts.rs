@@ -1,12 +1,13 @@
 //! Parses jobs once for each simulated host, as ranks of `fathom-fleet` do.
 
 use std::cell::Cell;
+use units::{Problem, ProblemCode, ProblemLevel};
 
 use crate::Dialect;
-use crate::diagnostic::{Diagnostic, DiagnosticLevel, Parsed};
 use crate::limits::INHERITED_MAX;
 use crate::model::{Plan, PlanHosts, SplitKind};
 use crate::parse::parse_job_arguments;
+use crate::parsed::Parsed;
 use crate::raw::InjectedOptions;
 use crate::source::HostSource;
 
@@ -44,8 +45,8 @@ pub fn parse_on_hosts(arguments: JobArguments<'_>, hosts: Option<u32>, split: Op
             let (one, _) = parse_for(arguments, rank, count);
             if one.has_errors() {
                 let note = format!("the problem is in the jobs of {}", PlanHosts::name(rank));
-                let noted = |problem: Diagnostic| match problem.severity {
-                    DiagnosticLevel::Error => problem.note(note.clone()),
+                let noted = |problem: Problem| match problem.level {
+                    ProblemLevel::Error => problem.note(note.clone()),
                     _ => problem,
                 };
                 all.diagnostics = one.diagnostics.into_iter().map(noted).collect();
@@ -81,17 +82,18 @@ fn parse_for(arguments: JobArguments<'_>, rank: u32, ranks: u32) -> (Parsed<Plan
 }
 
 /// Reports work that is to be divided although no hosts are simulated.
-fn undivided() -> Diagnostic {
-    Diagnostic::error("split", "--split needs simulated hosts").remedy("write `--hosts N` or `--vary hosts=RANGE`, too")
+fn undivided() -> Problem {
+    Problem::error(ProblemCode::Hosts, "--split needs simulated hosts")
+        .help("write `--hosts N` or `--vary hosts=RANGE`, too")
 }
 
 /// Reports jobs of all hosts with more options than one command may have.
-fn too_many(plan: &Plan) -> Option<Diagnostic> {
+fn too_many(plan: &Plan) -> Option<Problem> {
     let options: usize = plan.jobs.iter().map(|job| 1 + job.origin.options.len() + job.files.filenames.len()).sum();
     (options > INHERITED_MAX).then(|| {
         let message = format!("the jobs of all hosts have more than {INHERITED_MAX} options");
-        Diagnostic::error("too-many-options", message)
-            .remedy("take fewer hosts, or jobs without ${RANK} and ${HOST}, which all hosts share")
+        Problem::error(ProblemCode::TooManyOptions, message)
+            .help("take fewer hosts, or jobs without ${RANK} and ${HOST}, which all hosts share")
     })
 }
 

@@ -7,15 +7,14 @@
 //! and all defaults filled in. [`table::OPTIONS`] describes every option once: the parser, the reference, the help and
 //! the suggestions for misspelled names ([`docs`]) are made from it.
 //!
-//! Problems are returned as [`Diagnostic`]s, those of all files together, each with its place, fio's behaviour and the
-//! remedy.
+//! Problems are returned as [`Problem`]s, those of all files together, each with its place, fio's behaviour and the
+//! help.
 //!
 //! Out of scope: reading files or the environment (the caller passes a [`HostSource`]), printing diagnostics, opening
 //! what a job names, and everything that depends on the size or kind of a device.
 mod apply;
 mod arguments;
 mod debug;
-mod diagnostic;
 pub mod docs;
 mod draft;
 mod expand;
@@ -30,6 +29,7 @@ mod network;
 mod nvme;
 mod object_store;
 mod parse;
+mod parsed;
 mod preconditioning;
 mod processor;
 mod profile;
@@ -48,13 +48,11 @@ mod written;
 mod zones;
 
 pub use debug::{DebugOptions, DebugSubject, debug_subjects};
-pub use diagnostic::{Diagnostic, DiagnosticLevel, Parsed, Place};
 pub use host::{Eta, HostOptions, IdleProfile, OutputFormat};
 pub use hosts::{JobArguments, expand_rank_variables, parse_on_hosts};
 pub use model::*;
-pub use parse::{
-    Invocation, NO_JOBS, parse_command_line, parse_file_text, parse_files, parse_job_arguments, parse_raw,
-};
+pub use parse::{Invocation, parse_command_line, parse_file_text, parse_files, parse_job_arguments, parse_raw};
+pub use parsed::Parsed;
 pub use raw::{InjectedOptions, RawFile, RawJob, RawOption};
 pub use redact::{redacted_text, redacted_value, redacted_words};
 pub use showcmd::showcmd;

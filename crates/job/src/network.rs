@@ -1,9 +1,9 @@
 //! Checks of jobs that use a network connection. fio refuses the same combinations when the job starts.
 
 use std::net::IpAddr;
+use units::{Problem, ProblemCode};
 
 use crate::Dialect;
-use crate::diagnostic::Diagnostic;
 use crate::model::{Direction, Job, NetworkProtocol};
 use crate::strict::StrictContext;
 
@@ -29,13 +29,13 @@ pub(crate) fn complete(job: &mut Job) {
 }
 
 /// Returns what makes the connection of a job impossible.
-pub(crate) fn check(job: &Job, context: &StrictContext<'_>) -> Option<Diagnostic> {
+pub(crate) fn check(job: &Job, context: &StrictContext<'_>) -> Option<Problem> {
     if !job.engine.kind.is_of_network() {
         return None;
     }
     let direction = job.pattern.direction;
-    let problem = |name: &str, message: &str, remedy: &str| {
-        Some(context.error("network", name, message).note("fio refuses the job").remedy(remedy))
+    let problem = |name: &str, message: &str, help: &str| {
+        Some(context.error(ProblemCode::Network, name, message).note("fio refuses the job").help(help))
     };
     if job.pattern.random {
         return problem("rw", "a connection has no random offsets", "write `rw=read` or `rw=write`");

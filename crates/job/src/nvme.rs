@@ -1,11 +1,12 @@
 //! Checks of jobs that send commands to NVMe namespaces.
 
-use crate::diagnostic::Diagnostic;
+use units::{Problem, ProblemCode};
+
 use crate::model::{Direction, EngineKind, Job, NvmeWrite, PlacementKind, PlacementSelect, VerifyMethod};
 use crate::strict::StrictContext;
 
 /// Returns what makes the commands of a job impossible. fio refuses the same combinations when the job starts.
-pub(crate) fn check(job: &Job, context: &StrictContext<'_>) -> Option<Diagnostic> {
+pub(crate) fn check(job: &Job, context: &StrictContext<'_>) -> Option<Problem> {
     zones(job, context)
         .or_else(|| placement(job, context))
         .or_else(|| ranges(job, context))
@@ -16,10 +17,15 @@ pub(crate) fn check(job: &Job, context: &StrictContext<'_>) -> Option<Diagnostic
 /// Most bytes of all ranges of a trim, whose result is a number of 31 bits.
 const RANGES_MAX_BYTES: u64 = 1 << 30;
 
-fn ranges(job: &Job, context: &StrictContext<'_>) -> Option<Diagnostic> {
+fn ranges(job: &Job, context: &StrictContext<'_>) -> Option<Problem> {
     let ranges = job.engine.nvme.ranges;
-    let problem = |message: String, remedy: &str| {
-        Some(context.error("ranges", "num_range", &message).note("fio refuses the job").remedy(remedy))
+    let problem = |message: String, help: &str| {
+        Some(
+            context
+                .error(ProblemCode::ConflictingOptions, "num_range", &message)
+                .note("fio refuses the job")
+                .help(help),
+        )
     };
     if ranges <= 1 {
         return None;
@@ -44,39 +50,43 @@ fn ranges(job: &Job, context: &StrictContext<'_>) -> Option<Diagnostic> {
 }
 
 /// A device can compare data that are known before they are read.
-fn comparison(job: &Job, context: &StrictContext<'_>) -> Option<Diagnostic> {
+fn comparison(job: &Job, context: &StrictContext<'_>) -> Option<Problem> {
     let compares = job.engine.kind == EngineKind::IoUringCmd && job.engine.nvme.compares;
     (compares && job.verify.method != Some(VerifyMethod::Pattern)).then(|| {
         context
-            .error("compare", "verify_mode", "`verify_mode=compare` needs a pattern")
+            .error(ProblemCode::ConflictingOptions, "verify_mode", "`verify_mode=compare` needs a pattern")
             .note("fio compares with a pattern only")
-            .remedy("write `verify=pattern` and `verify_pattern=PATTERN`, or leave `verify_mode` out")
+            .help("write `verify=pattern` and `verify_pattern=PATTERN`, or leave `verify_mode` out")
     })
 }
 
 /// Only Write stores what verification expects.
-fn verified_commands(job: &Job, context: &StrictContext<'_>) -> Option<Diagnostic> {
+fn verified_commands(job: &Job, context: &StrictContext<'_>) -> Option<Problem> {
     let others = has_other_writes(job);
     let is_verified = job.engine.kind == EngineKind::IoUringCmd && job.verify.method.is_some();
     (is_verified && others && job.pattern.direction.writes()).then(|| {
         context
-            .error("write-mode", "write_mode", "only `write_mode=write` stores data that can be verified")
-            .remedy("leave `verify` or `write_mode` out")
+            .error(
+                ProblemCode::ConflictingOptions,
+                "write_mode",
+                "only `write_mode=write` stores data that can be verified",
+            )
+            .help("leave `verify` or `write_mode` out")
     })
 }
 
-fn zones(job: &Job, context: &StrictContext<'_>) -> Option<Diagnostic> {
+fn zones(job: &Job, context: &StrictContext<'_>) -> Option<Problem> {
     if job.engine.kind != EngineKind::IoUringCmd || job.pattern.zoned.is_none() {
         return None;
     }
     if has_other_writes(job) {
         let message = "other commands than Write do not move write pointers by what they write";
-        let error = context.error("write-mode", "write_mode", message);
-        return Some(error.remedy("leave `write_mode` or `zonemode=zbd` out"));
+        let error = context.error(ProblemCode::ConflictingOptions, "write_mode", message);
+        return Some(error.help("leave `write_mode` or `zonemode=zbd` out"));
     }
     (job.engine.nvme.ranges > 1).then(|| {
-        let error = context.error("ranges", "num_range", "a reset is of one zone");
-        error.remedy("leave `num_range` or `zonemode=zbd` out")
+        let error = context.error(ProblemCode::ConflictingOptions, "num_range", "a reset is of one zone");
+        error.help("leave `num_range` or `zonemode=zbd` out")
     })
 }
 
@@ -85,11 +95,11 @@ fn has_other_writes(job: &Job) -> bool {
     job.engine.nvme.writes.iter().any(|(write, percentage)| *write != NvmeWrite::Write && *percentage > 0)
 }
 
-fn placement(job: &Job, context: &StrictContext<'_>) -> Option<Diagnostic> {
+fn placement(job: &Job, context: &StrictContext<'_>) -> Option<Problem> {
     let placement = &job.engine.nvme.placement;
     let given = if placement.kind == PlacementKind::None { "fdp" } else { "dataplacement" };
-    let problem = |name: &str, message: String, remedy: &str| {
-        Some(context.error("placement", name, &message).note("fio refuses the job").remedy(remedy))
+    let problem = |name: &str, message: String, help: &str| {
+        Some(context.error(ProblemCode::Placement, name, &message).note("fio refuses the job").help(help))
     };
     let kind = placement.effective();
     if kind == PlacementKind::None {

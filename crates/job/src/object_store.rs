@@ -1,22 +1,23 @@
 //! Checks of jobs on an object store.
 
-use crate::diagnostic::Diagnostic;
+use units::{Problem, ProblemCode};
+
 use crate::draft::JobDraft;
 use crate::model::{Job, ObjectStoreMode, Size};
 use crate::strict::StrictContext;
 
 /// Returns what makes a job on an object store impossible.
-pub(crate) fn check(job: &Job, context: &StrictContext<'_>) -> Option<Diagnostic> {
+pub(crate) fn check(job: &Job, context: &StrictContext<'_>) -> Option<Problem> {
     if !job.engine.kind.is_of_objects() {
         return None;
     }
     access(job, context).or_else(|| names(job, context)).or_else(|| operations(job, context))
 }
 
-fn access(job: &Job, context: &StrictContext<'_>) -> Option<Diagnostic> {
+fn access(job: &Job, context: &StrictContext<'_>) -> Option<Problem> {
     let store = &job.engine.objects;
     let problem =
-        |name: &str, message: &str, remedy: &str| Some(context.error("object-store", name, message).remedy(remedy));
+        |name: &str, message: &str, help: &str| Some(context.error(ProblemCode::ObjectStore, name, message).help(help));
     if store.address().is_none() {
         return problem(
             "http_host",
@@ -45,29 +46,29 @@ fn access(job: &Job, context: &StrictContext<'_>) -> Option<Diagnostic> {
     None
 }
 
-fn names(job: &Job, context: &StrictContext<'_>) -> Option<Diagnostic> {
+fn names(job: &Job, context: &StrictContext<'_>) -> Option<Problem> {
     let problem =
-        |name: &str, message: &str, remedy: &str| Some(context.error("object-name", name, message).remedy(remedy));
+        |name: &str, message: &str, help: &str| Some(context.error(ProblemCode::ObjectStore, name, message).help(help));
     let files = &job.files;
-    let remedy = "write `filename=/BUCKET/OBJECT`, or `filename_format` with a slash at its start";
+    let help = "write `filename=/BUCKET/OBJECT`, or `filename_format` with a slash at its start";
     if files.directories.iter().any(|directory| !directory.is_empty()) {
-        return problem("directory", "objects have no directory", remedy);
+        return problem("directory", "objects have no directory", help);
     }
     let is_wrong = |name: &&String| !name.starts_with('/') || name.chars().any(char::is_control);
     match files.filenames.iter().find(is_wrong) {
         Some(name) => {
             let message =
                 format!("the name of an object begins with a slash, and `{}` does not", units::printable(name));
-            problem("filename", &message, remedy)
+            problem("filename", &message, help)
         }
         None if files.filenames.is_empty() && !files.filename_format.starts_with('/') => {
-            problem("ioengine", "the engine `http` needs the names of objects", remedy)
+            problem("ioengine", "the engine `http` needs the names of objects", help)
         }
         None => None,
     }
 }
 
-fn operations(job: &Job, context: &StrictContext<'_>) -> Option<Diagnostic> {
+fn operations(job: &Job, context: &StrictContext<'_>) -> Option<Problem> {
     let sync = &job.sync;
     let syncs = [
         ("fsync", sync.fsync > 0),
@@ -79,14 +80,14 @@ fn operations(job: &Job, context: &StrictContext<'_>) -> Option<Diagnostic> {
     ];
     if let Some((name, _)) = syncs.into_iter().find(|(_, is_given)| *is_given) {
         let message = "an object is stored when its request is answered: it cannot be synced";
-        let problem = context.error("object-store", name, message).note("fio fails at the first sync");
-        return Some(problem.remedy(format!("leave `{name}` out")));
+        let problem = context.error(ProblemCode::ObjectStore, name, message).note("fio fails at the first sync");
+        return Some(problem.help(format!("leave `{name}` out")));
     }
     None
 }
 
 /// Returns an option without effect, or writes that would replace each other. fio accepts both.
-pub(crate) fn check_strictly(draft: &JobDraft, context: &StrictContext<'_>) -> Option<Diagnostic> {
+pub(crate) fn check_strictly(draft: &JobDraft, context: &StrictContext<'_>) -> Option<Problem> {
     let engine = &draft.job.engine;
     if !engine.kind.is_of_objects() {
         return None;
@@ -99,23 +100,21 @@ pub(crate) fn check_strictly(draft: &JobDraft, context: &StrictContext<'_>) -> O
     };
     if let Some((spec, option)) = context.given.iter().find(|(spec, _)| belongs_elsewhere(spec.name)) {
         let message = format!("`{}` has no effect with this `http_mode`", spec.name);
-        let problem = Diagnostic::error("object-store", message).at(option.key_place.clone());
-        return Some(
-            problem.note("fio ignores it").remedy("leave it out, or write the `http_mode` that it belongs to"),
-        );
+        let problem = Problem::error(ProblemCode::ObjectStore, message).at(option.key_place.clone());
+        return Some(problem.note("fio ignores it").help("leave it out, or write the `http_mode` that it belongs to"));
     }
     let ignored = ["unlink", "pre_read", "overwrite", "create_only", "file_append", "fill_device"];
     let is_set = |name: &&&str| context.last(name).is_some_and(|option| option.value.as_deref() != Some("0"));
     if let Some(name) = ignored.iter().find(is_set) {
-        let problem = context.error("object-store", name, &format!("`{name}` has no effect on objects"));
-        return Some(problem.remedy("leave it out"));
+        let problem = context.error(ProblemCode::ObjectStore, name, &format!("`{name}` has no effect on objects"));
+        return Some(problem.help("leave it out"));
     }
     let size = draft.job.extent.size;
     let writes_whole =
         matches!(size, Some(Size::Bytes(bytes)) if bytes.get() == draft.bs[1]) && draft.ranges[1].is_none();
     (store.ranged && draft.job.pattern.direction.writes() && !writes_whole).then(|| {
         let message = "in the mode `range` each write replaces the whole object";
-        let problem = context.error("object-store", "http_object_mode", message).note("fio writes them all");
-        problem.remedy("write `bs` equal to `size`, or `http_object_mode=block`")
+        let problem = context.error(ProblemCode::ObjectStore, "http_object_mode", message).note("fio writes them all");
+        problem.help("write `bs` equal to `size`, or `http_object_mode=block`")
     })
 }

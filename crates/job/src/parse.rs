@@ -1,12 +1,13 @@
 //! Public parsing functions.
 
 use std::sync::Arc;
+use units::{Place, Problem, ProblemCode};
 
 use crate::arguments::{self, Arguments};
-use crate::diagnostic::{Diagnostic, Parsed, Place};
 use crate::file::{FileReader, ParsedAmounts};
 use crate::host::{HostOptions, IdleProfile};
 use crate::model::Plan;
+use crate::parsed::Parsed;
 use crate::raw::{InjectedOptions, RawFile};
 use crate::resolve::Resolver;
 use crate::showcmd::showcmd;
@@ -105,7 +106,7 @@ fn invocation(
         host.version || host.help || host.cmdhelp.is_some() || host.enghelp.is_some() || host.inflate_log.is_some();
     let calibrates = host.idle_prof == Some(IdleProfile::Calibrate);
     let runs_nothing = asks_for_help || host.debug.lists || calibrates || host.parse_only || host.showcmd;
-    let diagnostics = plan.diagnostics.into_iter().filter(|d| !runs_nothing || d.code != NO_JOBS).collect();
+    let diagnostics = plan.diagnostics.into_iter().filter(|d| !runs_nothing || d.code != ProblemCode::NoJobs).collect();
     Parsed { value: Invocation { host, plan: plan.value, showcmd }, diagnostics }
 }
 
@@ -120,7 +121,7 @@ fn read_files(
     paths: &[(&str, Option<&Place>)],
     dialect: Dialect,
     source: &dyn HostSource,
-    diagnostics: &mut Vec<Diagnostic>,
+    diagnostics: &mut Vec<Problem>,
 ) -> Vec<RawFile> {
     let (mut files, mut spent) = (Vec::new(), ParsedAmounts::default());
     for (path, place) in paths {
@@ -132,7 +133,8 @@ fn read_files(
             Err(reason) => {
                 // The word may be the value of an option that the engine does not have, without credentials in its place.
                 let shown = place.map_or_else(|| (*path).to_owned(), Place::marked);
-                let mut diagnostic = Diagnostic::error("job-file", format!("`{shown}` cannot be read: {reason}"));
+                let mut diagnostic =
+                    Problem::error(ProblemCode::UnreadableInput, format!("`{shown}` cannot be read: {reason}"));
                 diagnostic.place = place.cloned();
                 diagnostics.push(diagnostic);
             }
@@ -141,14 +143,11 @@ fn read_files(
     files
 }
 
-/// Code of the diagnostic for a plan without jobs.
-pub const NO_JOBS: &str = "no-jobs";
-
 fn resolve(
     command_line: &RawFile,
     files: &[RawFile],
     mut resolver: Resolver<'_>,
-    mut diagnostics: Vec<Diagnostic>,
+    mut diagnostics: Vec<Problem>,
 ) -> Parsed<Plan> {
     resolver.add(command_line, true);
     for (index, file) in files.iter().enumerate() {
@@ -158,8 +157,8 @@ fn resolve(
     diagnostics.extend(problems);
     if value.jobs.is_empty() && diagnostics.is_empty() {
         diagnostics.push(
-            Diagnostic::error(NO_JOBS, "no job is defined")
-                .remedy("name one: `[name]` in a job file, or `--name=…` on the command line"),
+            Problem::error(ProblemCode::NoJobs, "no job is defined")
+                .help("name one: `[name]` in a job file, or `--name=…` on the command line"),
         );
     }
     sort_by_place(&mut diagnostics);
@@ -168,7 +167,7 @@ fn resolve(
 }
 
 /// Sorts diagnostics by place, the files in the order of their first diagnostic.
-fn sort_by_place(diagnostics: &mut [Diagnostic]) {
+fn sort_by_place(diagnostics: &mut [Problem]) {
     let mut sources: Vec<Arc<str>> = Vec::new();
     for place in diagnostics.iter().filter_map(|d| d.place.as_ref()) {
         if !sources.contains(&place.source) {

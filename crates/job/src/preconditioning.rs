@@ -1,13 +1,12 @@
 //! Checks of jobs that precondition a flash device (`sprandom`).
 
-use units::PerKind;
+use units::{PerKind, Problem, ProblemCode};
 
-use crate::diagnostic::Diagnostic;
 use crate::model::{BlockSizes, Direction, Distribution, Pattern};
 use crate::strict::StrictContext;
 
 /// Returns why a pattern does not fit `sprandom`, which chooses all offsets itself.
-pub(crate) fn check(pattern: &Pattern, has_trace: bool, context: &StrictContext<'_>) -> Option<Diagnostic> {
+pub(crate) fn check(pattern: &Pattern, has_trace: bool, context: &StrictContext<'_>) -> Option<Problem> {
     let size = match pattern.block_sizes.write {
         BlockSizes::Fixed(size) => Some(size),
         _ => None,
@@ -16,7 +15,7 @@ pub(crate) fn check(pattern: &Pattern, has_trace: bool, context: &StrictContext<
     let aligned = pattern.blockalign.as_ref().is_none_or(|PerKind { write, .. }| Some(*write) == size);
     let is_other = pattern.zones.is_some() || pattern.zoned.is_some() || pattern.modifier > 1;
     let is_partly_sequential = pattern.percentage_random.write != 100;
-    let (option, message, remedy) = match () {
+    let (option, message, help) = match () {
         () if has_trace => ("read_iolog", "a trace has its own offsets", "leave `sprandom` or the trace out"),
         () if pattern.direction != Direction::Write || !pattern.random => {
             ("rw", "`sprandom` needs random writes and nothing else", "write `rw=randwrite`")
@@ -36,5 +35,5 @@ pub(crate) fn check(pattern: &Pattern, has_trace: bool, context: &StrictContext<
         }
         () => return None,
     };
-    Some(context.error("sprandom", option, message).remedy(remedy))
+    Some(context.error(ProblemCode::ConflictingOptions, option, message).help(help))
 }

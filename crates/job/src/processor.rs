@@ -1,8 +1,7 @@
 //! Jobs that transfer nothing: `cpuio` loads the processor, and `exec` runs a program.
 
-use units::{Bytes, Nanos, PerKind};
+use units::{Bytes, Nanos, PerKind, Problem, ProblemCode};
 
-use crate::diagnostic::Diagnostic;
 use crate::draft::JobDraft;
 use crate::model::{BlockSizes, EngineKind, Job, JobExtent, Pattern, Size, ThinktimeBlocks};
 use crate::strict::StrictContext;
@@ -48,7 +47,7 @@ pub(crate) fn complete(job: &mut Job) {
 }
 
 /// Returns what makes such a job impossible.
-pub(crate) fn check(job: &Job, context: &StrictContext<'_>) -> Option<Diagnostic> {
+pub(crate) fn check(job: &Job, context: &StrictContext<'_>) -> Option<Problem> {
     let engine = job.engine.kind;
     if !engine.moves_nothing() {
         return None;
@@ -56,21 +55,23 @@ pub(crate) fn check(job: &Job, context: &StrictContext<'_>) -> Option<Diagnostic
     if job.replay.is_some() {
         let message = format!("`{}` transfers no data that a trace could have", engine.name());
         return Some(
-            context.error("processor", "ioengine", &message).remedy("choose an engine of storage, such as io_uring"),
+            context
+                .error(ProblemCode::MissingOption, "ioengine", &message)
+                .help("choose an engine of storage, such as io_uring"),
         );
     }
     if engine == EngineKind::Exec {
         return job.engine.program.path.is_empty().then(|| {
             context
-                .error("program", "ioengine", "`exec` needs a program")
+                .error(ProblemCode::MissingOption, "ioengine", "`exec` needs a program")
                 .note("fio refuses the job")
-                .remedy("write for example `program=/usr/bin/iostat`, and `arguments=-x 1`")
+                .help("write for example `program=/usr/bin/iostat`, and `arguments=-x 1`")
         });
     }
     (job.engine.processor.percent == 0).then(|| {
         context
-            .error("processor", "ioengine", "`cpuio` needs a load")
+            .error(ProblemCode::MissingOption, "ioengine", "`cpuio` needs a load")
             .note("fio refuses the job")
-            .remedy("write for example `cpuload=50`, in per cent of the time")
+            .help("write for example `cpuload=50`, in per cent of the time")
     })
 }

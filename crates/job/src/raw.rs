@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use crate::diagnostic::Place;
 use crate::redact::redacted_value;
 use crate::table;
+use units::Place;
 
 /// An option as written.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,15 +1,14 @@
 //! Reconciles interdependent settings of a job.
 
-use units::{Nanos, PerKind, Rate};
+use units::{Nanos, PerKind, Problem, ProblemCode, Rate};
 
-use crate::diagnostic::Diagnostic;
 use crate::draft::JobDraft;
 use crate::model::*;
 use crate::strict::StrictContext;
 use crate::{network, nvme, object_store, preconditioning, processor, replay, zones};
 
 /// Turns a draft into a job, with errors for impossible combinations.
-pub(crate) fn reconcile(draft: JobDraft, context: &StrictContext<'_>) -> (Job, Vec<Diagnostic>) {
+pub(crate) fn reconcile(draft: JobDraft, context: &StrictContext<'_>) -> (Job, Vec<Problem>) {
     let mut problems = Vec::new();
     let block_sizes = block_sizes(&draft, context, &mut problems);
     let zones = zones::strided(&draft.zones, context, &mut problems);
@@ -70,26 +69,34 @@ pub(crate) fn reconcile(draft: JobDraft, context: &StrictContext<'_>) -> (Job, V
     if job.grouping.numjobs == 0 {
         problems.push(
             context
-                .error("numjobs", "numjobs", "a job without workers has no effect")
+                .error(ProblemCode::OutOfRange, "numjobs", "a job without workers has no effect")
                 .note("fio clones it until it runs out of job slots, and fails")
-                .remedy("write `numjobs=1`, or leave the job out"),
+                .help("write `numjobs=1`, or leave the job out"),
         );
     }
     problems.extend(unknown_latency(&job, context));
     if has_two_rates(&job.pace) {
         problems.push(
             context
-                .error("two-rates", "rate_iops", "rates in bytes and in operations exclude each other")
+                .error(
+                    ProblemCode::ConflictingOptions,
+                    "rate_iops",
+                    "rates in bytes and in operations exclude each other",
+                )
                 .note("fio refuses a job that gives both")
-                .remedy("keep one of them"),
+                .help("keep one of them"),
         );
     }
     if job.stats.log_issue_time && !(job.stats.write_lat_log.is_some() && job.stats.log_offset) {
         problems.push(
             context
-                .error("issue-time", "log_issue_time", "`log_issue_time` needs `write_lat_log` and `log_offset`")
+                .error(
+                    ProblemCode::MissingOption,
+                    "log_issue_time",
+                    "`log_issue_time` needs `write_lat_log` and `log_offset`",
+                )
                 .note("fio refuses it without them")
-                .remedy("write `write_lat_log=PREFIX` and `log_offset=1`, or leave `log_issue_time` out"),
+                .help("write `write_lat_log=PREFIX` and `log_offset=1`, or leave `log_issue_time` out"),
         );
     }
     let CommandPriorities { percentage, split, .. } = &job.command_priorities;
@@ -97,12 +104,12 @@ pub(crate) fn reconcile(draft: JobDraft, context: &StrictContext<'_>) -> (Job, V
         problems.push(
             context
                 .error(
-                    "two-priorities",
+                    ProblemCode::ConflictingOptions,
                     "cmdprio_bssplit",
                     "`cmdprio_percentage` and `cmdprio_bssplit` exclude each other",
                 )
                 .note("fio refuses a job that gives both")
-                .remedy("keep one of them"),
+                .help("keep one of them"),
         );
     }
     if !job.files.filenames.is_empty() {
@@ -115,10 +122,10 @@ pub(crate) fn reconcile(draft: JobDraft, context: &StrictContext<'_>) -> (Job, V
 }
 
 /// Returns why the trims of each block cannot be counted.
-fn uncounted_trims(job: &Job, context: &StrictContext<'_>) -> Option<Diagnostic> {
+fn uncounted_trims(job: &Job, context: &StrictContext<'_>) -> Option<Problem> {
     let option = "block_error_percentiles";
     let problem =
-        |message: String, remedy: &str| Some(context.error("trimmed-blocks", option, &message).remedy(remedy));
+        |message: String, help: &str| Some(context.error(ProblemCode::ConflictingOptions, option, &message).help(help));
     if !job.counts_block_trims() {
         return None;
     }
@@ -133,26 +140,26 @@ fn uncounted_trims(job: &Job, context: &StrictContext<'_>) -> Option<Diagnostic>
     None
 }
 
-fn missing_donor(job: &Job, context: &StrictContext<'_>) -> Option<Diagnostic> {
+fn missing_donor(job: &Job, context: &StrictContext<'_>) -> Option<Problem> {
     (job.engine.kind == EngineKind::E4defrag && job.engine.defragment.donor.is_empty()).then(|| {
         context
-            .error("donor", "ioengine", "`e4defrag` needs a donor file")
+            .error(ProblemCode::MissingOption, "ioengine", "`e4defrag` needs a donor file")
             .note("fio refuses the job")
-            .remedy("write `donorname=FILE`, with a file that does not exist or whose data may be lost")
+            .help("write `donorname=FILE`, with a file that does not exist or whose data may be lost")
     })
 }
 
-fn misplaced_offload(job: &Job, context: &StrictContext<'_>) -> Option<Diagnostic> {
+fn misplaced_offload(job: &Job, context: &StrictContext<'_>) -> Option<Problem> {
     let engine = job.engine.kind;
     (job.engine.offloads && !engine.traits().offloads).then(|| {
         context
             .error(
-                "offload",
+                ProblemCode::Offload,
                 "io_submit_mode",
                 &format!("helper threads cannot carry out operations of the engine `{}`", engine.name()),
             )
             .note("its operations share a connection, a mapping or a program")
-            .remedy("leave `io_submit_mode` out, or write for example `ioengine=psync`")
+            .help("leave `io_submit_mode` out, or write for example `ioengine=psync`")
     })
 }
 
@@ -167,16 +174,16 @@ fn reconcile_replay(job: &mut Job, redirect: Option<String>) {
 }
 
 /// Returns an error for a job that ends with a steady latency but measures none.
-fn unknown_latency(job: &Job, context: &StrictContext<'_>) -> Option<Diagnostic> {
+fn unknown_latency(job: &Job, context: &StrictContext<'_>) -> Option<Problem> {
     let needs = job.extent.steady.is_some_and(|steady| steady.measure == SteadyMeasure::Latency);
     (needs && job.stats.disable_clat).then(|| {
         context
             .error(
-                "steady-latency",
+                ProblemCode::SteadyState,
                 "steadystate",
                 "a steady latency needs completion latencies, which are not measured",
             )
-            .remedy("leave `disable_clat` and `gtod_reduce` out")
+            .help("leave `disable_clat` and `gtod_reduce` out")
     })
 }
 
@@ -188,7 +195,7 @@ fn has_two_rates(pace: &JobPace) -> bool {
     (0..3).any(|kind| (bytes[kind] || floor_bytes[kind]) && (iops[kind] || floor_iops[kind]))
 }
 
-fn block_sizes(draft: &JobDraft, context: &StrictContext<'_>, problems: &mut Vec<Diagnostic>) -> PerKind<BlockSizes> {
+fn block_sizes(draft: &JobDraft, context: &StrictContext<'_>, problems: &mut Vec<Problem>) -> PerKind<BlockSizes> {
     PerKind::from_slots(|slot| {
         let (sizes, option) = match (&draft.splits[slot], draft.ranges[slot]) {
             (Some(split), _) => (split.iter().map(|&(size, share)| (narrow(size), share)).collect(), "bssplit"),
@@ -197,7 +204,7 @@ fn block_sizes(draft: &JobDraft, context: &StrictContext<'_>, problems: &mut Vec
         };
         if sizes.iter().any(|(size, _)| !(1..=BLOCK_MAX_BYTES).contains(size)) {
             let message = format!("block sizes range from 1 byte to {} MiB", BLOCK_MAX_BYTES >> 20);
-            problems.push(context.error("block-size", option, &message));
+            problems.push(context.error(ProblemCode::BlockSize, option, &message));
         }
         match (sizes.as_slice(), option) {
             ([(low, _), (high, _)], "bsrange") if low != high => BlockSizes::Range(*low, *high),

@@ -1,6 +1,7 @@
 //! Checks and defaults of jobs that replay a trace.
 
-use crate::diagnostic::Diagnostic;
+use units::{Problem, ProblemCode};
+
 use crate::draft::{JobDraft, MergeDraft};
 use crate::model::{EngineKind, Job, MergedInput, ReplayOptions, TraceMerge};
 use crate::names;
@@ -62,7 +63,7 @@ pub(crate) fn merge(
     draft: &MergeDraft,
     traces: &str,
     context: &StrictContext<'_>,
-) -> Result<Option<TraceMerge>, Box<Diagnostic>> {
+) -> Result<Option<TraceMerge>, Box<Problem>> {
     if draft.file.is_empty() {
         return Ok(None);
     }
@@ -75,15 +76,15 @@ pub(crate) fn merge(
             return Ok(values.to_vec());
         }
         let message = format!("{} values for {} traces", values.len(), traces.len());
-        let problem = context.error("merge-list", name, &message);
-        Err(Box::new(problem.remedy("write one value for each trace of `read_iolog`, separated by `:`")))
+        let problem = context.error(ProblemCode::Merge, name, &message);
+        Err(Box::new(problem.help("write one value for each trace of `read_iolog`, separated by `:`")))
     };
     let percentages = values("merge_blktrace_scalars", &draft.percentages, 100.0)?;
     let iterations = values("merge_blktrace_iters", &draft.iterations, 1.0)?;
     if let Some(broken) = iterations.iter().find(|value| value.fract() != 0.0) {
         let message = format!("`{broken}` is not a whole number of iterations");
-        let problem = context.error("merge-iterations", "merge_blktrace_iters", &message);
-        return Err(Box::new(problem.remedy("write, for example, `merge_blktrace_iters=2:1`")));
+        let problem = context.error(ProblemCode::Merge, "merge_blktrace_iters", &message);
+        return Err(Box::new(problem.help("write, for example, `merge_blktrace_iters=2:1`")));
     }
     let of_trace = traces.into_iter().zip(percentages.into_iter().zip(iterations));
     let inputs = of_trace.map(|(trace, (percentage, iterations))| MergedInput {
@@ -95,43 +96,45 @@ pub(crate) fn merge(
 }
 
 /// Returns combinations that are impossible in both dialects.
-pub(crate) fn check(job: &Job, context: &StrictContext<'_>) -> Option<Diagnostic> {
+pub(crate) fn check(job: &Job, context: &StrictContext<'_>) -> Option<Problem> {
     if job.engine.kind.traits().metadata {
         let message = format!("the engine `{}` transfers no data, and a trace is of data", job.engine.kind.name());
-        let problem = context.error("replay-engine", "ioengine", &message);
-        return Some(problem.remedy("write `ioengine=io_uring`, or leave the trace out"));
+        let problem = context.error(ProblemCode::Replay, "ioengine", &message);
+        return Some(problem.help("write `ioengine=io_uring`, or leave the trace out"));
     }
     job.verify.method.is_some().then(|| {
         context
-            .error("replay-verify", "verify", "a replay cannot be verified: a trace has no data")
-            .remedy("leave `verify` out, or verify a job that has a pattern")
+            .error(ProblemCode::Replay, "verify", "a replay cannot be verified: a trace has no data")
+            .help("leave `verify` out, or verify a job that has a pattern")
     })
 }
 
 /// Returns combinations that the strict dialect refuses.
-pub(crate) fn check_strictly(draft: &JobDraft, context: &StrictContext<'_>) -> Vec<Diagnostic> {
+pub(crate) fn check_strictly(draft: &JobDraft, context: &StrictContext<'_>) -> Vec<Problem> {
     ignored(draft, context).into_iter().chain(no_target(draft, context)).collect()
 }
 
 /// Returns an option that a trace replaces, or that has no effect without one.
-fn ignored(draft: &JobDraft, context: &StrictContext<'_>) -> Option<Diagnostic> {
+fn ignored(draft: &JobDraft, context: &StrictContext<'_>) -> Option<Problem> {
     let is_given = |name: &&&str| context.last(name).is_some();
     if let Some(name) = NEEDS_MERGE.iter().find(is_given).filter(|_| draft.merge.file.is_empty()) {
         let message = format!("`{name}` has no effect without `merge_blktrace_file`");
-        return Some(context.error("no-merge", name, &message).remedy("name a file for the merged trace"));
+        return Some(context.error(ProblemCode::Merge, name, &message).help("name a file for the merged trace"));
     }
     if draft.replay.trace.is_empty() {
         let name = *NEEDS_TRACE.iter().find(is_given)?;
         let message = format!("`{name}` has no effect without a trace");
-        return Some(context.error("no-trace", name, &message).remedy("name a trace with `replay`, or leave it out"));
+        return Some(
+            context.error(ProblemCode::Replay, name, &message).help("name a trace with `replay`, or leave it out"),
+        );
     }
     let name = *REPLACED_BY_TRACE.iter().find(is_given)?;
     let message = format!("`{name}` has no effect on a replay: the trace decides what is issued and when");
-    Some(context.error("replay-option", name, &message).remedy("leave it out"))
+    Some(context.error(ProblemCode::Replay, name, &message).help("leave it out"))
 }
 
 /// Returns an error for a replay without a target. fio takes the files that the trace names.
-fn no_target(draft: &JobDraft, context: &StrictContext<'_>) -> Option<Diagnostic> {
+fn no_target(draft: &JobDraft, context: &StrictContext<'_>) -> Option<Problem> {
     let (files, engine) = (&draft.job.files, &draft.job.engine);
     let is_placed = !files.filenames.is_empty()
         || draft.redirect.is_some()
@@ -141,8 +144,8 @@ fn no_target(draft: &JobDraft, context: &StrictContext<'_>) -> Option<Diagnostic
         || engine.volume.is_some();
     (!draft.replay.trace.is_empty() && !is_placed).then(|| {
         context
-            .error("no-target", "replay", "a replay needs a target")
+            .error(ProblemCode::Replay, "replay", "a replay needs a target")
             .note("fio replays a trace on the files that it names")
-            .remedy("write `filename=PATH`, `directory=DIR` for a file of its own, or `--on VOLUME` for a model")
+            .help("write `filename=PATH`, `directory=DIR` for a file of its own, or `--on VOLUME` for a model")
     })
 }

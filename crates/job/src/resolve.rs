@@ -1,9 +1,9 @@
 //! The second stage of parsing: jobs from keys and values.
 
 use std::collections::BTreeSet;
+use units::{Place, Problem, ProblemCode, ProblemLevel};
 
 use crate::apply::apply;
-use crate::diagnostic::{Diagnostic, DiagnosticLevel, Place};
 use crate::draft::JobDraft;
 use crate::model::{Job, JobOrigin, Plan, VerifyFormat, VerifyMethod, VerifyOptions};
 use crate::raw::{InjectedOptions, RawFile, RawJob, RawOption};
@@ -29,7 +29,7 @@ pub(crate) struct Resolver<'a> {
     /// Options of the command line that override those of every job in a file.
     imposed: Vec<RawOption>,
     plan: Plan,
-    diagnostics: Vec<Diagnostic>,
+    diagnostics: Vec<Problem>,
     /// Number of errors among the diagnostics.
     errors: usize,
     /// Number of options and list elements of all jobs so far.
@@ -97,9 +97,9 @@ impl<'a> Resolver<'a> {
     }
 
     /// Returns the jobs, and each diagnostic once.
-    pub(crate) fn finish(mut self) -> (Plan, Vec<Diagnostic>) {
+    pub(crate) fn finish(mut self) -> (Plan, Vec<Problem>) {
         let mut seen = BTreeSet::new();
-        self.diagnostics.retain(|d| seen.insert((d.code, d.place.clone(), d.message.clone())));
+        self.diagnostics.retain(|d| seen.insert((d.code, d.place.clone(), d.what.clone())));
         (self.plan, self.diagnostics)
     }
 
@@ -115,17 +115,17 @@ impl<'a> Resolver<'a> {
         if within && self.inherited > limits::INHERITED_MAX {
             let most = limits::INHERITED_MAX;
             let message = format!("the jobs have more than {most} options and list elements, including inherited ones");
-            let remedy = "write `numjobs=` for workers that do the same, or divide the jobs into several runs";
-            self.report(Diagnostic::error("too-many-options", message).at(raw.place.clone()).remedy(remedy));
+            let help = "write `numjobs=` for workers that do the same, or divide the jobs into several runs";
+            self.report(Problem::error(ProblemCode::TooManyOptions, message).at(raw.place.clone()).help(help));
         }
     }
 
-    fn report(&mut self, problem: Diagnostic) {
-        self.errors += usize::from(problem.severity == DiagnosticLevel::Error);
+    fn report(&mut self, problem: Problem) {
+        self.errors += usize::from(problem.level == ProblemLevel::Error);
         self.diagnostics.push(problem);
     }
 
-    fn report_all(&mut self, problems: impl IntoIterator<Item = Diagnostic>) {
+    fn report_all(&mut self, problems: impl IntoIterator<Item = Problem>) {
         problems.into_iter().for_each(|problem| self.report(problem));
     }
 
@@ -261,21 +261,21 @@ impl<'a> Resolver<'a> {
             Status::NotYet => self.report(not_yet(spec, place)),
             Status::Profile | Status::Deprecated if self.dialect == Dialect::Fio => {}
             Status::Profile => self.report(
-                Diagnostic::error("profile-option", format!("`{}` has no meaning in a job", option.key))
+                Problem::error(ProblemCode::IgnoredOption, format!("`{}` has no meaning in a job", option.key))
                     .at(place)
                     .note("it is an option of a built-in profile of fio; fio accepts it and ignores it")
-                    .remedy(profile_remedy(spec)),
+                    .help(profile_remedy(spec)),
             ),
             Status::Deprecated => self.report(
-                Diagnostic::warning("deprecated", format!("`{}` no longer has an effect", option.key))
+                Problem::warning(ProblemCode::Deprecated, format!("`{}` no longer has an effect", option.key))
                     .at(place)
                     .note("fio accepts it and ignores it")
-                    .remedy("leave it out"),
+                    .help("leave it out"),
             ),
             Status::Removed => self.report(
-                Diagnostic::error("removed", format!("`{}` is no longer an option of fio", option.key))
+                Problem::error(ProblemCode::Removed, format!("`{}` is no longer an option of fio", option.key))
                     .at(place)
-                    .remedy("leave it out"),
+                    .help("leave it out"),
             ),
         }
         false
@@ -283,7 +283,7 @@ impl<'a> Resolver<'a> {
 }
 
 /// Returns a note if an option of the command line replaces another value in a job file.
-fn replaced_by(option: &RawOption, base: &DraftState) -> Option<Diagnostic> {
+fn replaced_by(option: &RawOption, base: &DraftState) -> Option<Problem> {
     let spec = table::find(&option.key, base.draft.job.engine.kind.name())?;
     let (_, latest) = base.given.iter().rev().find(|(known, _)| std::ptr::eq(*known, spec))?;
     let place = &latest.key_place;
@@ -293,7 +293,7 @@ fn replaced_by(option: &RawOption, base: &DraftState) -> Option<Diagnostic> {
         let (new, old) = (redacted_line(&new), redacted_line(&old));
         format!("`--{new}` replaces `{old}` of {}:{}", place.source, place.line)
     };
-    (!is_the_same).then(|| Diagnostic::note_of("replaced", message()))
+    (!is_the_same).then(|| Problem::remark(ProblemCode::Replaced, message()))
 }
 
 fn profile_remedy(spec: &OptionSpec) -> String {
@@ -306,11 +306,11 @@ fn profile_remedy(spec: &OptionSpec) -> String {
     }
 }
 
-fn not_yet(spec: &OptionSpec, place: Place) -> Diagnostic {
-    Diagnostic::error("not-supported", format!("`{}` is a fio option that is not supported yet", spec.name))
+fn not_yet(spec: &OptionSpec, place: Place) -> Problem {
+    Problem::error(ProblemCode::NotSupported, format!("`{}` is a fio option that is not supported yet", spec.name))
         .at(place)
         .note(spec.doc)
-        .remedy("leave it out, or run this job with fio")
+        .help("leave it out, or run this job with fio")
 }
 
 /// Applies the rules of the dialect: fio writes its own headers, also before a pattern that no method goes with.
@@ -328,41 +328,41 @@ fn choose_verification(verify: &mut VerifyOptions, dialect: Dialect, context: &s
 }
 
 /// Returns an error if a block is too small for its verification header.
-fn small_block(job: &Job, dialect: Dialect, context: &strict::StrictContext<'_>) -> Option<Diagnostic> {
+fn small_block(job: &Job, dialect: Dialect, context: &strict::StrictContext<'_>) -> Option<Problem> {
     let small = job.small_block(dialect == Dialect::Strict)?;
-    Some(context.error("small-block", small.option, &small.message()).remedy(small.remedy()))
+    Some(context.error(ProblemCode::BlockSize, small.option, &small.message()).help(small.help()))
 }
 
-fn unknown_option(option: &RawOption, engine: &str, known: &[&OptionSpec]) -> Diagnostic {
+fn unknown_option(option: &RawOption, engine: &str, known: &[&OptionSpec]) -> Problem {
     let key = &option.key;
     if let Some(spec) = known.first() {
-        return Diagnostic::error("engine-option", format!("`{key}` is not an option of the engine `{engine}`"))
+        return Problem::error(ProblemCode::EngineOption, format!("`{key}` is not an option of the engine `{engine}`"))
             .at(option.key_place.clone())
             .note(format!("it is an option of {}", spec.engines.join(", ")))
-            .remedy(format!("write `ioengine={}` before it, or leave it out", spec.engines[0]));
+            .help(format!("write `ioengine={}` before it, or leave it out", spec.engines[0]));
     }
     let diagnostic =
-        Diagnostic::error("unknown-option", format!("there is no option `{key}`")).at(option.key_place.clone());
+        Problem::error(ProblemCode::UnknownOption, format!("there is no option `{key}`")).at(option.key_place.clone());
     match table::suggest(key) {
-        Some(name) => diagnostic.label(format!("did you mean `{name}`?")).remedy(format!("write `{name}`")),
+        Some(name) => diagnostic.label(format!("did you mean `{name}`?")).help(format!("write `{name}`")),
         None => diagnostic,
     }
 }
 
-fn diagnose(spec: &OptionSpec, option: &RawOption, finding: &ReadProblem) -> Diagnostic {
+fn diagnose(spec: &OptionSpec, option: &RawOption, finding: &ReadProblem) -> Problem {
     let place = if option.value.is_some() { option.place_of(&finding.at) } else { option.key_place.clone() };
-    let mut diagnostic = Diagnostic::error(finding.code, format!("{}: {}", spec.name, finding.message)).at(place);
+    let mut diagnostic = Problem::error(finding.code, format!("{}: {}", spec.name, finding.message)).at(place);
     if !finding.note.is_empty() {
         diagnostic = diagnostic.note(&*finding.note);
     }
-    Diagnostic { remedy: remedy(option, finding), ..diagnostic }
+    Problem { help: help(option, finding), ..diagnostic }
 }
 
-/// Returns the remedy, which is the option without its leading blank if it has one.
-fn remedy(option: &RawOption, finding: &ReadProblem) -> Option<String> {
+/// Returns the help, which is the option without its leading blank if it has one.
+fn help(option: &RawOption, finding: &ReadProblem) -> Option<String> {
     let value = option.value.as_deref().unwrap_or("");
     if value.starts_with(char::is_whitespace) && !value.trim().is_empty() {
         return Some(format!("write `{}={}`", option.key, redacted_value(&option.key, value.trim())));
     }
-    (!finding.remedy.is_empty()).then(|| finding.remedy.clone())
+    (!finding.help.is_empty()).then(|| finding.help.clone())
 }

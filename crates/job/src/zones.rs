@@ -1,8 +1,7 @@
 //! Options of zones.
 
-use units::Bytes;
+use units::{Bytes, Problem, ProblemCode};
 
-use crate::diagnostic::Diagnostic;
 use crate::draft::{ZoneDraft, ZoneMode};
 use crate::model::*;
 use crate::strict::StrictContext;
@@ -11,16 +10,16 @@ use crate::strict::StrictContext;
 pub(crate) fn strided(
     draft: &ZoneDraft,
     context: &StrictContext<'_>,
-    problems: &mut Vec<Diagnostic>,
+    problems: &mut Vec<Problem>,
 ) -> Option<StridedZones> {
     let is_strided = draft.mode == ZoneMode::Strided;
     if is_strided != (draft.size > 0) && draft.mode != ZoneMode::Zbd {
-        let (option, message, remedy) = if is_strided {
+        let (option, message, help) = if is_strided {
             ("zonemode", "`zonemode=strided` needs a `zonesize`", "write for example `zonesize=16m`")
         } else {
             ("zonesize", "`zonesize` needs a `zonemode`", "write `zonemode=strided`, or leave `zonesize` out")
         };
-        problems.push(context.error("zones", option, message).note("fio refuses the job").remedy(remedy));
+        problems.push(context.error(ProblemCode::Zones, option, message).note("fio refuses the job").help(help));
         return None;
     }
     let skip = match draft.skip {
@@ -28,7 +27,7 @@ pub(crate) fn strided(
         Some(Size::Bytes(bytes)) => bytes,
         Some(Size::Percent(_) | Size::Zones(_)) => {
             let message = "zoneskip: a distance between zones is in bytes";
-            problems.push(context.error("zones", "zoneskip", message).remedy("write bytes"));
+            problems.push(context.error(ProblemCode::Zones, "zoneskip", message).help("write bytes"));
             return None;
         }
     };
@@ -41,7 +40,7 @@ pub(crate) fn resolve_sizes(
     draft: &ZoneDraft,
     extent: &mut JobExtent,
     context: &StrictContext<'_>,
-    problems: &mut Vec<Diagnostic>,
+    problems: &mut Vec<Problem>,
 ) {
     let is_of_zones = |size: &Size| matches!(size, Size::Zones(_));
     let given = [
@@ -54,9 +53,9 @@ pub(crate) fn resolve_sizes(
         let Some(size) = size.filter(|size| is_of_zones(size)) else { continue };
         if draft.mode == ZoneMode::None {
             let message = format!("{option}: a size in zones needs a `zonemode`");
-            let remedy = "write bytes, or `zonemode=zbd` for a zoned device";
+            let help = "write bytes, or `zonemode=zbd` for a zoned device";
             let note = "fio takes no notice of the size";
-            problems.push(context.error("zones", option, &message).note(note).remedy(remedy));
+            problems.push(context.error(ProblemCode::Zones, option, &message).note(note).help(help));
         } else if draft.size > 0 {
             *size = size.of_zones(draft.size);
         }
@@ -67,7 +66,7 @@ pub(crate) fn resolve_sizes(
 pub(crate) fn zoned(
     draft: &ZoneDraft,
     context: &StrictContext<'_>,
-    problems: &mut Vec<Diagnostic>,
+    problems: &mut Vec<Problem>,
 ) -> Option<ZonedOptions> {
     if draft.mode != ZoneMode::Zbd {
         return None;
@@ -75,7 +74,7 @@ pub(crate) fn zoned(
     if draft.skip.is_some_and(|skip| skip != Size::Bytes(Bytes::ZERO)) {
         let message = "zoneskip: `zonemode=zbd` uses all zones of the region";
         let note = "fio 3.33 leaves the region of the job, or crashes";
-        problems.push(context.error("zones", "zoneskip", message).note(note).remedy("leave `zoneskip` out"));
+        problems.push(context.error(ProblemCode::Zones, "zoneskip", message).note(note).help("leave `zoneskip` out"));
     }
     let zone_size = (draft.size > 0).then(|| Bytes::new(draft.size));
     let zoned = ZonedOptions { zone_size, ..draft.zoned };
@@ -83,8 +82,8 @@ pub(crate) fn zoned(
         && capacity > size
     {
         let message = format!("zonecapacity: {capacity} is more than the zone size of {size}");
-        let remedy = "write a `zonecapacity` of at most `zonesize`";
-        problems.push(context.error("zones", "zonecapacity", &message).remedy(remedy));
+        let help = "write a `zonecapacity` of at most `zonesize`";
+        problems.push(context.error(ProblemCode::Zones, "zonecapacity", &message).help(help));
     }
     Some(zoned)
 }
@@ -95,39 +94,39 @@ pub(crate) fn check(
     zoned: &ZonedOptions,
     has_trace: bool,
     context: &StrictContext<'_>,
-    problems: &mut Vec<Diagnostic>,
+    problems: &mut Vec<Problem>,
 ) {
-    let mut refuse = |option: &str, message: &str, remedy: &str| {
-        problems.push(context.error("zones", option, message).remedy(remedy));
+    let mut refuse = |option: &str, message: &str, help: &str| {
+        problems.push(context.error(ProblemCode::Zones, option, message).help(help));
     };
     if has_trace {
-        let remedy = "leave `read_iolog` or `zonemode` out";
-        refuse("read_iolog", "a trace has its own offsets, which are not those of write pointers", remedy);
+        let help = "leave `read_iolog` or `zonemode` out";
+        refuse("read_iolog", "a trace has its own offsets, which are not those of write pointers", help);
     }
     if job.pattern.direction == Direction::TrimWrite {
-        let remedy = "write `rw=write`, which resets full zones, or one job that trims and one that writes";
-        refuse("rw", "pairs of trims and writes are not possible in zones", remedy);
+        let help = "write `rw=write`, which resets full zones, or one job that trims and one that writes";
+        refuse("rw", "pairs of trims and writes are not possible in zones", help);
     }
     if job.verify.only || job.verify.state_load {
         let option = if job.verify.only { "verify_only" } else { "verify_state_load" };
-        let remedy = "write `rw=read` with the same `verify`";
-        refuse(option, "the places of earlier writes in zones cannot be repeated", remedy);
+        let help = "write `rw=read` with the same `verify`";
+        refuse(option, "the places of earlier writes in zones cannot be repeated", help);
     }
     if job.verify.trims.is_any() {
-        let remedy = "leave `trim_percentage` out, or write `rw=trim` with the size of a zone as `bs`";
-        refuse("trim_percentage", "a trim resets a whole zone, not a block", remedy);
+        let help = "leave `trim_percentage` out, or write `rw=trim` with the size of a zone as `bs`";
+        refuse("trim_percentage", "a trim resets a whole zone, not a block", help);
     }
     if !runs_on(job.engine.kind) {
-        let remedy = "write for example `ioengine=libaio`, `io_uring` or `psync`";
-        refuse("ioengine", "this engine cannot write in zones", remedy);
+        let help = "write for example `ioengine=libaio`, `io_uring` or `psync`";
+        refuse("ioengine", "this engine cannot write in zones", help);
     }
     if job.engine.nowait && job.pattern.direction.writes() {
         let message = "a write that would block is submitted again, after later ones of its zone";
         refuse("nowait", message, "leave `nowait` out");
     }
     if zoned.recovers && job.has_queue() && job.verify.method.is_some() {
-        let remedy = "leave `verify` or `recover_zbd_write_error` out, or write `ioengine=psync`";
-        refuse("recover_zbd_write_error", "writes that have failed cannot be verified", remedy);
+        let help = "leave `verify` or `recover_zbd_write_error` out, or write `ioengine=psync`";
+        refuse("recover_zbd_write_error", "writes that have failed cannot be verified", help);
     }
 }
 

@@ -2,8 +2,8 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use job::{Dialect, Place, parse_command_line, parse_file_text, table::OPTIONS};
-use units::random::Random;
+use job::{Dialect, parse_command_line, parse_file_text, table::OPTIONS};
+use units::{Place, random::Random};
 
 use crate::support::World;
 

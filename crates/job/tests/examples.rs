@@ -5,6 +5,7 @@
 use std::path::{Path, PathBuf};
 
 use job::{Dialect, parse_files};
+use units::ProblemCode;
 
 use crate::support::{World, lines};
 
@@ -43,9 +44,9 @@ fn an_unset_variable_is_an_error_at_its_place() {
     for path in examples().into_iter().filter(|path| !path.ends_with("first-try.fio")) {
         let (world, name) = world(&path);
         let parsed = parse_files(std::slice::from_ref(&name), &[], Dialect::Strict, &world);
-        let unset: Vec<_> = parsed.diagnostics.iter().filter(|d| d.code == "unset-variable").collect();
+        let unset: Vec<_> = parsed.diagnostics.iter().filter(|d| d.code == ProblemCode::UnsetVariable).collect();
         assert!(unset.len() >= 2, "{name}: {:?}", lines(&parsed.diagnostics));
-        assert!(unset.iter().all(|d| d.place.is_some() && d.message.contains("is not set")), "{name}");
+        assert!(unset.iter().all(|d| d.place.is_some() && d.what.contains("is not set")), "{name}");
     }
 }
 

@@ -51,7 +51,7 @@ const QUIRKS: &[Quirk] = &[
     quirk("G1 blanks around lines", "  [a]  \n\t bs=8k \t\n", |j| sizes(j) == [8192; 3], &[]),
     quirk("G1 quotes are kept", "[a]\ndescription=\"x\"", |j| j.description.as_deref() == Some("\"x\""), &[]),
     quirk("G2 an empty title", "[]\nbs=8k", |j| j.name.is_empty(), &[]),
-    quirk("G2 the title loses its last letter", "[a]x\nbs=8k", |j| j.name == "a]", &["section-title"]),
+    quirk("G2 the title loses its last letter", "[a]x\nbs=8k", |j| j.name == "a]", &["section"]),
     quirk("G2 global is a prefix", "[globalfoo]\nbs=8k\n[a]", |j| sizes(j) == [8192; 3], &[]),
     quirk("G4 filename goes last", "[a]\nfilename=x\ndirectory=/d", |j| filenames(j) == ["/d/x"], &[]),
     quirk("G4 kb_base goes first", "[a]\nbs=4KiB\nkb_base=1000", |j| sizes(j) == [4096; 3], &[]),
@@ -65,17 +65,17 @@ const QUIRKS: &[Quirk] = &[
     quirk("G7 a blank before the sign only", "[a]\nbs =8k", |j| sizes(j) == [8192; 3], &[]),
     quirk("G8 an argument behind a colon", "[a]\nrw=randread:8", |j| j.pattern.random && j.pattern.modifier == 8, &[]),
     quirk("G8 backwards", "[a]\nrw=read:-4k", |j| j.pattern.modifier == -4096, &[]),
-    quirk("G9 profile options", "[a]\nthreads=1", |j| !j.grouping.thread, &["profile-option"]),
+    quirk("G9 profile options", "[a]\nthreads=1", |j| !j.grouping.thread, &["ignored-option"]),
     quirk("G10 hexadecimal", "[a]\nsize=0x1000", |j| bytes(j) == Some(4096), &[]),
     quirk("G10 no octal", "[a]\nsize=010", |j| bytes(j) == Some(10), &[]),
-    quirk("G10 no fractions of sizes", "[a]\nsize=1.5m", |j| bytes(j) == Some(1), &["fraction"]),
+    quirk("G10 no fractions of sizes", "[a]\nsize=1.5m", |j| bytes(j) == Some(1), &["not-a-number"]),
     quirk("G10 no exponents", "[a]\nbs=4e3", |j| sizes(j) == [4; 3], &["trailing-text"]),
-    quirk("G10 no fractions of times", "[a]\nruntime=1.5s", |j| j.extent.runtime == Nanos::from_secs(1), &["fraction"]),
-    quirk("G10 no fractions of shares", "[a]\nsize=12.5%", |j| bytes(j) == Some(12), &["fraction"]),
+    quirk("G10 no fractions of times", "[a]\nruntime=1.5s", |j| j.extent.runtime == Nanos::from_secs(1), &["not-a-number"]),
+    quirk("G10 no fractions of shares", "[a]\nsize=12.5%", |j| bytes(j) == Some(12), &["not-a-number"]),
     quirk("G10 text behind a number", "[a]\nrwmixread=8foo", |j| j.pattern.read_ppm == 80_000, &["trailing-text"]),
     quirk("G10 a share behind a size", "[a]\nbs=4k/50", |j| sizes(j) == [4096; 3], &["trailing-text"]),
     quirk("G10 counts have suffixes", "[a]\nioengine=libaio\niodepth=1k", |j| j.pace.iodepth == 1024, &[]),
-    quirk("G10 negative sizes", "[a]\nsize=-1m", |j| bytes(j) == Some(1 << 20), &["negative"]),
+    quirk("G10 negative sizes", "[a]\nsize=-1m", |j| bytes(j) == Some(1 << 20), &["out-of-range"]),
     quirk("G11 k is 1024", "[a]\nbs=4kB", |j| sizes(j) == [4096; 3], &[]),
     quirk("G11 Ki is 1024", "[a]\nbs=4Ki", |j| sizes(j) == [4096; 3], &[]),
     quirk("G11 KiB is 1000", "[a]\nbs=4KiB", |j| sizes(j) == [4000; 3], &["iec-unit"]),
@@ -92,12 +92,12 @@ const QUIRKS: &[Quirk] = &[
     quirk("G14 a trailing comma", "[a]\nbs=8k,", |j| sizes(j) == [8192, 4096, 4096], &[]),
     quirk("G14 colons separate", "[a]\nbs=4k:8k", |j| sizes(j) == [4096, 8192, 8192], &["list-separator"]),
     quirk("G14 dashes separate", "[a]\nbs=4-8k", |j| sizes(j) == [4, 8192, 8192], &["list-separator"]),
-    quirk("G15 passed over", "[a]\nbs=4k,foo", |j| sizes(j) == [4096; 3], &["unread-element"]),
-    quirk("G15 passed over at first", "[a]\nbs=foo,8k", |j| sizes(j) == [4096, 8192, 8192], &["unread-element"]),
+    quirk("G15 passed over", "[a]\nbs=4k,foo", |j| sizes(j) == [4096; 3], &["list-element"]),
+    quirk("G15 passed over at first", "[a]\nbs=foo,8k", |j| sizes(j) == [4096, 8192, 8192], &["list-element"]),
     quirk("G16 ranges are put in order", "[a]\nbsrange=8k-4k", |j| j.pattern.block_sizes.read.max() == 8192, &[]),
     quirk("G16 ranges win over bs", "[a]\nbsrange=4k-8k\nbs=1k", |j| sizes(j) == [4096; 3], &[]),
     quirk("G16 splits win over ranges", "[a]\nbssplit=16k/100\nbsrange=4k-8k", |j| sizes(j) == [16384; 3], &[]),
-    quirk("G16 splits above the whole", "[a]\nbssplit=4k/60:8k/60", |j| sizes(j) == [4096; 3], &["split-sum"]),
+    quirk("G16 splits above the whole", "[a]\nbssplit=4k/60:8k/60", |j| sizes(j) == [4096; 3], &["percent"]),
     quirk("G18 flags need no value", "[a]\nnorandommap", |j| j.pattern.norandommap, &[]),
     quirk(
         "G18 a flag can be taken back",
@@ -112,14 +112,14 @@ const QUIRKS: &[Quirk] = &[
     quirk("G21 no size", "[a]\nfilename=x", |j| j.extent.size.is_none(), &[]),
     quirk("G31 stonewall", "[a]\nstonewall", |j| j.grouping.stonewall, &[]),
     quirk("G32 time without an end", "[a]\ntime_based", |j| !j.extent.time_based, &["time-based"]),
-    quirk("depth that an engine ignores", "[a]\niodepth=8", |j| j.pace.iodepth == 8, &["depth-ignored"]),
+    quirk("depth that an engine ignores", "[a]\niodepth=8", |j| j.pace.iodepth == 8, &["ignored-option"]),
     quirk(
         "options that an engine ignores",
         "[global]\nioengine=io_uring\nhipri\n[a]\nioengine=libaio",
         |j| !j.engine.hipri,
         &["engine-option"],
     ),
-    quirk("a contradiction", "[a]\ndirect=1\nbuffered=1", |j| !j.engine.direct, &["direct-and-buffered"]),
+    quirk("a contradiction", "[a]\ndirect=1\nbuffered=1", |j| !j.engine.direct, &["conflicting-options"]),
     quirk("a skew needs no map", "[a]\nrw=randread\nrandom_distribution=zipf:1.2", |j| j.pattern.norandommap, &[]),
     quirk("write share from read share", "[a]\nrw=randrw\nrwmixwrite=30", |j| j.pattern.read_ppm == 700_000, &[]),
     quirk(
@@ -148,7 +148,7 @@ fn the_fio_dialect_reads_quirks_as_fio_does() {
 fn the_strict_dialect_agrees_or_refuses() {
     for quirk in QUIRKS {
         let parsed = parse(quirk.text, Dialect::Strict);
-        let found: Vec<_> = parsed.diagnostics.iter().map(|d| d.code).collect();
+        let found: Vec<_> = parsed.diagnostics.iter().map(|d| d.code.name()).collect();
         assert_eq!(found, quirk.strict, "{}: {:?}", quirk.name, lines(&parsed.diagnostics));
         if quirk.strict.is_empty() {
             assert!((quirk.fio)(&parsed.value.jobs[0]), "{}", quirk.name);
@@ -161,7 +161,7 @@ fn every_refusal_has_a_place_and_a_note_or_remedy() {
     for quirk in QUIRKS {
         for diagnostic in parse(quirk.text, Dialect::Strict).diagnostics {
             assert!(diagnostic.place.is_some(), "{}: {diagnostic}", quirk.name);
-            assert!(!diagnostic.notes.is_empty() || diagnostic.remedy.is_some(), "{}: {diagnostic}", quirk.name);
+            assert!(!diagnostic.notes.is_empty() || diagnostic.help.is_some(), "{}: {diagnostic}", quirk.name);
         }
     }
 }
@@ -170,7 +170,7 @@ fn every_refusal_has_a_place_and_a_note_or_remedy() {
 #[test]
 fn both_dialects_refuse_what_fio_refuses() {
     let cases: &[(&str, &str)] = &[
-        ("bs=4k\n[a]", "outside-section"),
+        ("bs=4k\n[a]", "section"),
         ("[a]\ninclude nowhere", "include"),
         ("[a]\nsize=${NOPE", "not-a-number"),
         ("[a]\nsize=$mb_memory*2m", "calculation"),
@@ -181,8 +181,8 @@ fn both_dialects_refuse_what_fio_refuses() {
         ("[a]\nbs=(4*1024)", "not-a-number"),
         ("[a]\nio_size=150%", "percent"),
         ("[a]\nsize=10z", "zones"),
-        ("[a]\nzonemode=zbd\nsize=1.5z", "bad-number"),
-        ("[a]\nnumjobs=0", "numjobs"),
+        ("[a]\nzonemode=zbd\nsize=1.5z", "not-a-number"),
+        ("[a]\nnumjobs=0", "out-of-range"),
         ("[a]\ndirect", "missing-value"),
         ("[a]\ndirect=true", "not-a-switch"),
         ("[a]\nrwmixcycle=1", "removed"),
@@ -219,10 +219,10 @@ fn an_export_replaces_files() {
     assert!(job.engine.direct && job.engine.kind.traits().queues);
     for ignored in ["filename=x", "directory=/tmp", "nrfiles=2", "filesize=1m"] {
         let text = format!("{text}\n{ignored}");
-        assert_eq!(codes(&text, Dialect::Strict), ["files-ignored"], "{ignored}");
+        assert_eq!(codes(&text, Dialect::Strict), ["ignored-option"], "{ignored}");
         assert_eq!(codes(&text, Dialect::Fio), [""; 0], "{ignored}");
     }
-    assert_eq!(codes("[a]\nioengine=nbd", Dialect::Strict), ["no-uri"]);
+    assert_eq!(codes("[a]\nioengine=nbd", Dialect::Strict), ["missing-option"]);
     assert_eq!(codes("[a]\nioengine=nbd", Dialect::Fio), [""; 0]);
     let mixed = "[global]\nioengine=nbd\nuri=nbd://h/\n[a]\nioengine=psync";
     assert_eq!(codes(mixed, Dialect::Strict), ["engine-option"]);
@@ -247,14 +247,14 @@ fn five_mistakes_give_five_located_diagnostics() {
     assert_eq!(found[2].label, "did you mean `iodepth`?");
 }
 
-/// The remedy for a leading blank is the option without it.
+/// The help for a leading blank is the option without it.
 #[test]
 fn the_remedy_for_a_leading_blank_omits_it() {
-    for (text, remedy) in
+    for (text, help) in
         [("bs = 8k", "write `bs=8k`"), ("rw = randread", "write `rw=randread`"), ("name= x", "write `name=x`")]
     {
         let found = parse(&format!("[a]\n{text}"), Dialect::Strict).diagnostics;
-        assert_eq!(found.iter().filter_map(|d| d.remedy.as_deref()).collect::<Vec<_>>(), [remedy], "{text}");
+        assert_eq!(found.iter().filter_map(|d| d.help.as_deref()).collect::<Vec<_>>(), [help], "{text}");
     }
 }
 
@@ -301,7 +301,7 @@ fn includes_are_found_beside_the_file() {
     }
     let world = World::default().with_file("a", "[a]\ninclude a\n");
     let found = plan_of(&world, Dialect::Fio, "a").diagnostics;
-    assert!(found.iter().any(|d| d.message.contains("nested too deep")), "{:?}", lines(&found));
+    assert!(found.iter().any(|d| d.what.contains("nested too deep")), "{:?}", lines(&found));
 }
 
 /// G5: environment variables are expanded in files only, anywhere in a line.
@@ -335,7 +335,7 @@ fn options_have_several_spellings() {
         assert!(command(line, Dialect::Fio, &world).has_errors(), "{line}");
     }
     let parsed = command("--name=a --thread 1", Dialect::Fio, &world);
-    assert_eq!(parsed.diagnostics[0].code, "job-file");
+    assert_eq!(parsed.diagnostics[0].code.name(), "unreadable-input");
 }
 
 /// G23: jobs inherit the options before the first job, not those of other jobs.
@@ -347,7 +347,7 @@ fn command_line_jobs_do_not_inherit_from_each_other() {
     let plan = command("--name=global --bs=8k --name=b", Dialect::Fio, &World::default()).value.plan;
     assert_eq!((plan.jobs.len(), sizes(&plan.jobs[0])[0]), (1, 8192));
     let found = command("--name=a --hipri --ioengine=io_uring", Dialect::Fio, &World::default()).diagnostics;
-    assert_eq!(found[0].code, "unknown-option");
+    assert_eq!(found[0].code.name(), "unknown-option");
     assert!(!command("--name=a --ioengine=io_uring --hipri", Dialect::Strict, &World::default()).has_errors());
 }
 
@@ -370,7 +370,7 @@ fn sections_can_be_selected() {
     let plan = command("--section=a --section=c f", Dialect::Fio, &world).value.plan;
     let found: Vec<_> = plan.jobs.iter().map(|job| (job.name.as_str(), sizes(job)[0])).collect();
     assert_eq!(found, [("a", 8192), ("c", 8192)]);
-    assert_eq!(command("--section=x f", Dialect::Fio, &world).diagnostics[0].code, "no-jobs");
+    assert_eq!(command("--section=x f", Dialect::Fio, &world).diagnostics[0].code.name(), "no-jobs");
 }
 
 /// G26: the output of `--showcmd` parses to the same jobs as the file.
@@ -458,7 +458,7 @@ fn defaults_match_fio() {
 fn bytes_that_are_not_utf8_are_refused() {
     let text = b"[a]\nname=\xff\nbs=8k";
     for dialect in [Dialect::Strict, Dialect::Fio] {
-        assert_eq!(parse_file_text("f", text, dialect, &World::default()).diagnostics[0].code, "encoding");
+        assert_eq!(parse_file_text("f", text, dialect, &World::default()).diagnostics[0].code.name(), "encoding");
     }
 }
 
@@ -468,8 +468,8 @@ fn rate_and_rate_iops_exclude_each_other() {
     let text = b"[job]\nioengine=null\nsize=1m\nrate=1m\nrate_iops=100\n";
     for dialect in [Dialect::Fio, Dialect::Strict] {
         let parsed = job::parse_file_text("two.fio", text, dialect, &job::EmptySource);
-        let codes: Vec<_> = parsed.diagnostics.iter().map(|diagnostic| diagnostic.code).collect();
-        assert_eq!(codes, ["two-rates"]);
+        let codes: Vec<_> = parsed.diagnostics.iter().map(|diagnostic| diagnostic.code.name()).collect();
+        assert_eq!(codes, ["conflicting-options"]);
         assert_eq!(parsed.diagnostics[0].place.as_ref().map(|place| place.line), Some(5));
     }
 }

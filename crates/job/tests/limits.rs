@@ -1,6 +1,7 @@
 //! Tests that limits on job text are reported with their place, and soon.
 
 use job::{Dialect, Parsed, Plan, limits, parse_files, parse_job_arguments};
+use units::ProblemCode;
 
 use crate::support::World;
 
@@ -14,10 +15,10 @@ fn refused(text: &str, code: &str, line: usize) {
     let world = World::default().with_file("a.fio", text);
     for dialect in [Dialect::Fio, Dialect::Strict] {
         let parsed = read(&world, dialect);
-        let problem = parsed.diagnostics.iter().find(|problem| problem.code == code);
+        let problem = parsed.diagnostics.iter().find(|problem| problem.code.name() == code);
         let problem = problem.unwrap_or_else(|| panic!("{code}: {:?}", parsed.diagnostics.first()));
         assert_eq!(problem.place.as_ref().map(|place| place.line), Some(line), "{code}");
-        assert!(problem.remedy.is_some() && parsed.diagnostics.len() <= limits::PROBLEMS_MAX + 1, "{code}");
+        assert!(problem.help.is_some() && parsed.diagnostics.len() <= limits::PROBLEMS_MAX + 1, "{code}");
     }
 }
 
@@ -49,13 +50,12 @@ fn an_include_loop_ends_early() {
     for text in ["[a]\ninclude a.fio\n", "[a]\ninclude b.fio\ninclude b.fio\n"] {
         let world = World::default().with_file("a.fio", text).with_file("b.fio", "include b.fio\ninclude b.fio\n");
         let parsed = read(&world, Dialect::Fio);
-        let deep = parsed.diagnostics.iter().filter(|problem| problem.message == "includes are nested too deep");
+        let deep = parsed.diagnostics.iter().filter(|problem| problem.what == "includes are nested too deep");
         assert_eq!(deep.count(), 1);
     }
     let flat =
         World::default().with_file("b.fio", "").with_file("a.fio", &format!("[a]\n{}", "include b.fio\n".repeat(300)));
-    let codes: Vec<_> =
-        read(&flat, Dialect::Strict).diagnostics.iter().map(|problem| problem.message.clone()).collect();
+    let codes: Vec<_> = read(&flat, Dialect::Strict).diagnostics.iter().map(|problem| problem.what.clone()).collect();
     assert!(codes.contains(&"more than 256 files are included".to_owned()), "{codes:?}");
 }
 
@@ -70,7 +70,7 @@ fn parsing_stops_after_a_hundred_errors() {
 
 #[test]
 fn long_lines_and_many_names_are_refused() {
-    refused(&format!("[a]\nfilename={}\n", "x".repeat(2 << 20)), "line-length", 2);
+    refused(&format!("[a]\nfilename={}\n", "x".repeat(2 << 20)), "too-much-text", 2);
     refused(&format!("[a]\n{}", format!("filename={}\n", "f:".repeat(4000)).repeat(20)), "too-many-files", 18);
     let words = vec![
         "--name=a".to_owned(),
@@ -78,7 +78,7 @@ fn long_lines_and_many_names_are_refused() {
         format!("--filename={}", "f:".repeat(60_000)),
     ];
     let parsed = parse_job_arguments(&words, &[], &job::InjectedOptions::default(), Dialect::Fio, &World::default());
-    assert!(parsed.diagnostics.iter().any(|problem| problem.code == "too-many-files"));
+    assert!(parsed.diagnostics.iter().any(|problem| problem.code == ProblemCode::TooManyFiles));
 }
 
 #[test]
@@ -86,7 +86,7 @@ fn options_of_a_command_line_are_limited_as_in_a_file() {
     let words: Vec<String> =
         ["--name=a".to_owned()].into_iter().chain((0..60_000).map(|_| "--bs=4k".to_owned())).collect();
     let parsed = parse_job_arguments(&words, &[], &job::InjectedOptions::default(), Dialect::Strict, &World::default());
-    assert!(parsed.diagnostics.iter().any(|problem| problem.code == "too-many-options"));
+    assert!(parsed.diagnostics.iter().any(|problem| problem.code == ProblemCode::TooManyOptions));
 }
 
 #[test]
@@ -94,8 +94,8 @@ fn expanded_options_are_limited_in_length() {
     let world =
         World::default().with_variable("A", &"x".repeat(100_000)).with_file("a.fio", "[a]\nfilename=${A}${A}${A}\n");
     let parsed = read(&world, Dialect::Fio);
-    assert_eq!(parsed.diagnostics[0].code, "variable");
-    assert!(parsed.diagnostics[0].message.contains("longer than 128 KiB"));
+    assert_eq!(parsed.diagnostics[0].code.name(), "unset-variable");
+    assert!(parsed.diagnostics[0].what.contains("longer than 128 KiB"));
 }
 
 /// f52613e replaced invalid bytes by U+FFFD in fio's dialect, so the job wrote to another file.
@@ -105,7 +105,7 @@ fn a_file_name_that_is_not_utf8_is_refused() {
     for dialect in [Dialect::Fio, Dialect::Strict] {
         let parsed = job::parse_file_text("a.fio", latin, dialect, &World::default());
         let problem = &parsed.diagnostics[0];
-        assert_eq!((problem.code, problem.place.as_ref().map(|place| place.line)), ("encoding", Some(3)));
+        assert_eq!((problem.code.name(), problem.place.as_ref().map(|place| place.line)), ("encoding", Some(3)));
         assert!(parsed.has_errors());
     }
     let comment = b"[a]\nsize=1m ; caf\xe9\n".as_slice();

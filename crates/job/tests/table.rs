@@ -206,7 +206,7 @@ fn every_unsupported_option_is_an_error_at_its_place() {
             let found = parse(&text, dialect).diagnostics;
             assert_eq!(found.len(), 1, "{text}: {:?}", lines(&found));
             let place = found[0].place.as_ref().expect("a place");
-            assert_eq!((found[0].code, place.line, place.column), ("not-supported", 2, 1), "{text}");
+            assert_eq!((found[0].code.name(), place.line, place.column), ("not-supported", 2, 1), "{text}");
         }
     }
 }
@@ -242,7 +242,7 @@ fn lookup_is_exact_and_suggestions_are_close() {
     assert_eq!(find_all("nosuch").len(), 0);
     assert_eq!(suggest("iodeph"), Some("iodepth"));
     let found = parse_command_line(&["--name=a".into(), "--runtme=5".into()], Dialect::Strict, &World::default());
-    assert_eq!(found.diagnostics[0].remedy.as_deref(), Some("write `--runtime`"));
+    assert_eq!(found.diagnostics[0].help.as_deref(), Some("write `--runtime`"));
 }
 
 #[test]

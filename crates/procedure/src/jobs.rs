@@ -1,7 +1,8 @@
 //! Job files and job options with varying settings.
 
-use job::{Diagnostic, HostSource, InjectedOptions, Job, JobArguments, Plan, PlanHosts, SplitKind, StatOptions};
+use job::{HostSource, InjectedOptions, Job, JobArguments, Plan, PlanHosts, SplitKind, StatOptions};
 use sim::model::with_key;
+use units::{Problem, ProblemCode};
 
 /// Job arguments to be parsed with different settings.
 pub struct VariedJobs<'a> {
@@ -36,7 +37,7 @@ impl VariedJobs<'_> {
     /// # Errors
     ///
     /// Returns all problems of the jobs, including log files that several runs would overwrite.
-    pub fn with(&self, settings: &[(String, String)]) -> Result<Plan, Vec<Diagnostic>> {
+    pub fn with(&self, settings: &[(String, String)]) -> Result<Plan, Vec<Problem>> {
         let of_volume = |key: &str| key.strip_prefix(ON).map(str::to_owned);
         let is_option = |key: &str| !job::table::find_all(key).is_empty();
         let mut around = self.around.clone();
@@ -65,24 +66,24 @@ impl VariedJobs<'_> {
 }
 
 /// Returns the number of hosts among the settings.
-fn varied_hosts(settings: &[(String, String)]) -> Result<Option<u32>, Vec<Diagnostic>> {
+fn varied_hosts(settings: &[(String, String)]) -> Result<Option<u32>, Vec<Problem>> {
     let Some((_, value)) = settings.iter().find(|(key, _)| key == HOSTS) else { return Ok(None) };
     let hosts = value.parse().ok().filter(|hosts| (1..=PlanHosts::MAX).contains(hosts));
     hosts.map(Some).ok_or_else(|| {
         let most = PlanHosts::MAX;
-        let problem = Diagnostic::error("hosts", format!("hosts={value} is not a number from 1 to {most}"));
-        vec![problem.remedy("write for example `--vary hosts=1,2,4,8` or `--vary hosts=1..64`")]
+        let problem = Problem::error(ProblemCode::Hosts, format!("hosts={value} is not a number from 1 to {most}"));
+        vec![problem.help("write for example `--vary hosts=1,2,4,8` or `--vary hosts=1..64`")]
     })
 }
 
-fn unloggable(job: &Job) -> Diagnostic {
+fn unloggable(job: &Job) -> Problem {
     let message =
         format!("job `{}` writes log files, and the points of a sweep would write over one another's", job.name);
     let options = ["write_lat_log", "write_iops_log", "write_bw_log"];
     let given = job.origin.options.iter().find(|(name, _)| options.contains(name));
-    Diagnostic::error("logs-of-sweep", message)
+    Problem::error(ProblemCode::Unsweepable, message)
         .at(given.map(|(_, place)| place.clone()))
-        .remedy("leave out `write_*_log`, or simulate one point")
+        .help("leave out `write_*_log`, or simulate one point")
 }
 
 /// Prefix for keys of the volume with the name of a job option.

@@ -3,13 +3,12 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use job::Diagnostic;
 use plan::choice::{self, ChoiceError, VolumeChoice};
 use plan::replay::ReplayBounds;
 use plan::workload::{self, Derived};
 use plan::{Need, Requirement};
 use runner::problems;
-use units::{Nanos, block_bytes};
+use units::{Nanos, Problem, ProblemCode, block_bytes};
 use volume::catalogue::{self, QuantityKind, quantity};
 
 /// Default headroom.
@@ -131,8 +130,8 @@ pub enum PlanPattern {
 /// Returns all problems of the words and of the file.
 pub fn of_load(
     options: &PlanWords,
-    file: impl FnOnce() -> Result<Derived, Vec<Diagnostic>>,
-) -> Result<Derived, Vec<Diagnostic>> {
+    file: impl FnOnce() -> Result<Derived, Vec<Problem>>,
+) -> Result<Derived, Vec<Problem>> {
     let mut parser = NeedParser { problems: Vec::new() };
     let mut derived = Derived { need: Need::default(), lines: Vec::new() };
     match (&options.workload, options.from.is_some()) {
@@ -157,7 +156,7 @@ pub fn of_load(
     let flags = [("--full", options.full), ("--replay-loop closed", options.replay_loop == PlanLoop::Closed)];
     for (option, _) in flags.into_iter().filter(|(_, is_given)| *is_given) {
         let message = format!("{option} has no effect without a trace");
-        parser.problems.push(Diagnostic::error("plan", message).remedy("give a trace with --from"));
+        parser.problems.push(Problem::error(ProblemCode::Plan, message).help("give a trace with --from"));
     }
     let mut need = derived.need;
     parser.rates(options, &mut need);
@@ -167,7 +166,7 @@ pub fn of_load(
     if parser.problems.is_empty() && is_empty {
         let message = "no load and no capacity are given";
         let remedy = "give one of --iops 15k, --throughput 400MiB/s, --capacity 2TiB, --workload oltp, or --from RUN";
-        parser.problems.push(Diagnostic::error("plan", message).remedy(remedy));
+        parser.problems.push(Problem::error(ProblemCode::Plan, message).help(remedy));
     }
     parser.volumes(options, &mut need);
     if parser.problems.is_empty() { Ok(Derived { need, lines: derived.lines }) } else { Err(parser.problems) }
@@ -178,7 +177,7 @@ pub fn of_load(
 /// # Errors
 ///
 /// Returns all problems of the words.
-pub fn of_trace(options: &PlanWords) -> Result<(Need, ReplayBounds), Vec<Diagnostic>> {
+pub fn of_trace(options: &PlanWords) -> Result<(Need, ReplayBounds), Vec<Problem>> {
     let mut parser = NeedParser { problems: Vec::new() };
     let mut need = Need::default();
     let texts = [
@@ -199,7 +198,7 @@ pub fn of_trace(options: &PlanWords) -> Result<(Need, ReplayBounds), Vec<Diagnos
     ];
     for (option, _) in flags.into_iter().filter(|(_, is_given)| *is_given) {
         let message = format!("{option} has no effect on a plan for a trace");
-        parser.problems.push(Diagnostic::error("plan", message).remedy("leave it out"));
+        parser.problems.push(Problem::error(ProblemCode::Plan, message).help("leave it out"));
     }
     let capacity = parser.quantity("--capacity", options.capacity.as_ref(), QuantityKind::Size, "2TiB");
     need.capacity = capacity.map(|bytes| bytes as u64);
@@ -211,13 +210,13 @@ pub fn of_trace(options: &PlanWords) -> Result<(Need, ReplayBounds), Vec<Diagnos
 
 /// Parser of the options that state a need.
 struct NeedParser {
-    problems: Vec<Diagnostic>,
+    problems: Vec<Problem>,
 }
 
 impl NeedParser {
     fn refuse(&mut self, option: &str, value: &str, at: std::ops::Range<usize>, message: &str, remedy: &str) {
         let place = problems::place_in_option(option, value, at);
-        self.problems.push(Diagnostic::error("plan", message).at(place).remedy(remedy));
+        self.problems.push(Problem::error(ProblemCode::Plan, message).at(place).help(remedy));
     }
 
     /// Parses a quantity greater than zero.

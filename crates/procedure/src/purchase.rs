@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use analyse::{ActiveIntervals, Observation};
-use job::{Arrivals, BlockSizes, Diagnostic, Direction, EngineKind, HostSource, Job, Plan};
+use job::{Arrivals, BlockSizes, Direction, EngineKind, HostSource, Job, Plan};
 use plan::workload::Derived;
 use plan::{Candidate, LatencyCache, Need, PlanTrial, Ranking, TrialOutcome};
 use record::{Declared, Input, Iostat, LatencyStats, Run, Shard};
@@ -13,7 +13,7 @@ use report::plan::PlanReport;
 use runner::{CreditPolicy, NullObserver, RunControl, RunOptions, Runner, Seeds};
 use serde::{Deserialize, Serialize};
 use sim::model::with_key;
-use units::{Nanos, PerKind, Rate, requests_in_flight};
+use units::{Nanos, PerKind, Problem, ProblemCode, Rate, requests_in_flight};
 
 use crate::explanation::{counted_with, means_only, other_requests};
 use crate::host::{Parallel, map};
@@ -233,15 +233,15 @@ pub fn need_of(
     bytes: &[u8],
     (number, device): (Option<usize>, Option<&str>),
     source: &dyn HostSource,
-) -> Result<Derived, Vec<Diagnostic>> {
+) -> Result<Derived, Vec<Problem>> {
     match record::read_input(name, bytes, number) {
         Err(_) if is_job_file(&String::from_utf8_lossy(bytes)) => of_job(name, source),
         Ok(Input::Run(run)) if run.jobs.iter().all(|job| job.result.elapsed_ns() == 0) && !run.jobs.is_empty() => {
-            let error = Diagnostic::error("no-rate", format!("{name} has no rates: {}", times_missing(&run)));
-            Err(vec![error.remedy("state the rate: --iops 10k")])
+            let error = Problem::error(ProblemCode::NoResults, format!("{name} has no rates: {}", times_missing(&run)));
+            Err(vec![error.help("state the rate: --iops 10k")])
         }
         Ok(Input::Run(run)) => {
-            of_run(name, &run).ok_or_else(|| vec![Diagnostic::error("plan", format!("{name} has no results"))])
+            of_run(name, &run).ok_or_else(|| vec![Problem::error(ProblemCode::Plan, format!("{name} has no results"))])
         }
         Ok(Input::Iostat(iostat)) => of_counters(name, &iostat, device),
         Err(unreadable) => Err(vec![unreadable.into()]),
@@ -260,17 +260,18 @@ fn times_missing(run: &Run) -> String {
 }
 
 /// Returns the need of a device of counters: the one that is named, or the busiest disk.
-fn of_counters(name: &str, iostat: &Iostat, device: Option<&str>) -> Result<Derived, Vec<Diagnostic>> {
+fn of_counters(name: &str, iostat: &Iostat, device: Option<&str>) -> Result<Derived, Vec<Problem>> {
     let disks = iostat.disks();
     let known = iostat.reports.iter().flat_map(|report| &report.devices).any(|known| device == Some(&known.name));
     let names: Vec<&str> = disks.iter().map(|disk| disk.name.as_str()).collect();
     if let Some(device) = device.filter(|_| !known) {
-        let error = Diagnostic::error("no-device", format!("--device {device}: there is no such device in {name}"));
-        return Err(vec![error.remedy(format!("choose one of {}", names.join(", ")))]);
+        let error =
+            Problem::error(ProblemCode::NoSuchDevice, format!("--device {device}: there is no such device in {name}"));
+        return Err(vec![error.help(format!("choose one of {}", names.join(", ")))]);
     }
     let Some(chosen) = device.or_else(|| names.first().copied()) else {
-        return Err(vec![Diagnostic::error(
-            "plan",
+        return Err(vec![Problem::error(
+            ProblemCode::Plan,
             format!("{name}: no device had a request, so there is no load to plan for"),
         )]);
     };
@@ -414,13 +415,13 @@ fn of_observation(name: &str, seen: &Observation) -> Derived {
     Derived { need, lines }
 }
 
-fn of_job(name: &str, source: &dyn HostSource) -> Result<Derived, Vec<Diagnostic>> {
+fn of_job(name: &str, source: &dyn HostSource) -> Result<Derived, Vec<Problem>> {
     let words = [name.to_owned()];
     let around = around(Some("custom,size=1PiB"));
     let plan =
         VariedJobs { jobs: &words, sections: &[], around, outside: source, place: VariedPlace::OneProcess }.with(&[])?;
     let Some(job) = plan.jobs.first() else {
-        return Err(vec![Diagnostic::error("plan", format!("{name} has no jobs"))]);
+        return Err(vec![Problem::error(ProblemCode::Plan, format!("{name} has no jobs"))]);
     };
     let (pattern, pace) = (&job.pattern, &job.pace);
     let reads = match (pattern.direction.reads(), pattern.direction.writes()) {

@@ -1,8 +1,9 @@
 //! Simulates the points of a grid of settings.
 
-use job::{Diagnostic, Plan};
+use job::Plan;
 use report::grid::GridPoint;
 use runner::{NullObserver, PreparedRun, RunControl, RunOptions, Runner, Seeds};
+use units::Problem;
 
 use crate::host::{Parallel, map};
 use crate::jobs::VariedJobs;
@@ -33,7 +34,7 @@ pub struct PointError {
     /// Names and values of its settings.
     pub settings: Vec<(String, String)>,
     /// What is wrong with its jobs.
-    pub problems: Vec<Diagnostic>,
+    pub problems: Vec<Problem>,
 }
 
 impl GridSimulation<'_> {

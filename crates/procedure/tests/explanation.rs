@@ -77,7 +77,7 @@ fn the_busiest_disk_is_explained_and_its_partitions_count_once() {
     let need = |device| need_of("input", STACKED.as_bytes(), (None, device), &job::EmptySource);
     assert_eq!(need(None).unwrap().need.iops, Some(500.0));
     assert_eq!(need(Some("sdb")).unwrap().need.iops, Some(100.0));
-    assert_eq!(need(Some("sdz")).unwrap_err()[0].code, "no-device");
+    assert_eq!(need(Some("sdz")).unwrap_err()[0].code.name(), "no-such-device");
 }
 
 /// A log with times in brackets, and a job file beside its output, were read as job files.
@@ -88,7 +88,7 @@ fn a_measurement_beside_sections_is_no_job_file() {
     let log = format!("[2023-11-20 23:29:08.711158] [ DPDK ]\n{STACKED}");
     assert_eq!(need(&log).unwrap().need.iops, Some(500.0));
     assert_eq!(need(&format!("{job}\n{STACKED}")).unwrap().need.iops, Some(500.0));
-    assert_ne!(need("[2023-11-20 23:29:08] nothing\n").unwrap_err()[0].code, "outside-section");
+    assert_ne!(need("[2023-11-20 23:29:08] nothing\n").unwrap_err()[0].code.name(), "section");
 }
 
 /// A rate that is the limit of a machine was blamed on a setting of the host.
@@ -197,7 +197,7 @@ fn counts_without_a_time_have_no_need() {
     let text = "disk- ------------reads------------ ------------writes----------- -----IO------\n\
                 sda     1000      0    8000    2000      0      0       0       0      0      2\n";
     let error = need_of("vmstat.txt", text.as_bytes(), (None, None), &job::EmptySource).unwrap_err();
-    assert_eq!(error[0].code, "no-rate");
+    assert_eq!(error[0].code.name(), "no-results");
 }
 
 /// What workers did must be what `explain` and `plan --from` say, whatever the grouping.

@@ -10,9 +10,8 @@ mod value;
 use std::fmt;
 use std::ops::Range;
 
-use job::{Diagnostic, Place};
-
 use keys::{ClaimColumn, ClaimKey, NamedKey};
+use units::{Place, Problem, ProblemCode};
 
 /// Source of claims in diagnostics.
 const SOURCE: &str = "--claim";
@@ -117,7 +116,7 @@ impl Claim {
     /// # Errors
     ///
     /// Returns all problems with their columns.
-    pub fn parse(text: &str) -> Result<Self, Vec<Diagnostic>> {
+    pub fn parse(text: &str) -> Result<Self, Vec<Problem>> {
         let mut claim = Self::default();
         let mut problems = Vec::new();
         let line = if text.contains(['\n', '\r']) { text.replace(['\n', '\r'], " ") } else { text.to_owned() };
@@ -147,11 +146,11 @@ impl Claim {
             let place = whole.part(first.column - 1, first.length);
             let message = format!("p{low} is above p{high}, as no latencies are");
             let remedy = "check both: are they exchanged, or is one of another unit?";
-            problems.push(Diagnostic::error("claim-percentiles", message).at(place).remedy(remedy));
+            problems.push(Problem::error(ProblemCode::Claim, message).at(place).help(remedy));
         }
         if problems.is_empty() && seen.is_empty() {
             problems.push(
-                Diagnostic::error("empty-claim", "the claim is empty").at(whole).remedy(format!("write {EXAMPLE}")),
+                Problem::error(ProblemCode::Claim, "the claim is empty").at(whole).help(format!("write {EXAMPLE}")),
             );
         }
         if problems.is_empty() { Ok(claim) } else { Err(problems) }
@@ -210,7 +209,7 @@ impl fmt::Display for Claim {
 }
 
 impl std::str::FromStr for Claim {
-    type Err = Vec<Diagnostic>;
+    type Err = Vec<Problem>;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         Self::parse(text)
@@ -269,7 +268,7 @@ fn read_part(
     part: ClaimPart<'_>,
     place: &Place,
     seen: &[ClaimKey],
-) -> Result<(ClaimKey, value::ClaimValue), Box<Diagnostic>> {
+) -> Result<(ClaimKey, value::ClaimValue), Box<Problem>> {
     let Some((name, text)) = part.text.split_once('=') else {
         let digits = part.text.starts_with(|c: char| c.is_ascii_digit());
         let remedy = if digits {
@@ -278,17 +277,17 @@ fn read_part(
             format!("write pairs with commas between them: {EXAMPLE}")
         };
         let message = format!("`{}` is no pair of a key and a value", part.text);
-        return Err(Box::new(Diagnostic::error("claim-pair", message).at(place.clone()).remedy(remedy)));
+        return Err(Box::new(Problem::error(ProblemCode::Claim, message).at(place.clone()).help(remedy)));
     };
     let length = |text: &str| text.chars().count();
     let key_place = place.part(0, length(name.trim_end()));
     let named @ NamedKey { key, .. } = ClaimKey::named(name.trim()).map_err(|remedy| {
         let message = format!("`{}` is not a key of claims", name.trim());
-        Box::new(Diagnostic::error("claim-key", message).at(key_place.clone()).remedy(remedy))
+        Box::new(Problem::error(ProblemCode::Claim, message).at(key_place.clone()).help(remedy))
     })?;
     if seen.contains(&key) {
         let message = format!("`{}` is claimed twice", key.name());
-        let problem = Diagnostic::error("claimed-twice", message).at(key_place).remedy("leave one of them out");
+        let problem = Problem::error(ProblemCode::Claim, message).at(key_place).help("leave one of them out");
         return Err(Box::new(problem));
     }
     let before = length(name) + 1 + length(text) - length(text.trim_start());
@@ -297,5 +296,5 @@ fn read_part(
     let span = (value_place.column, value_place.length);
     value::read(named, text, span)
         .map(|value| (key, value))
-        .map_err(|(message, remedy)| Box::new(Diagnostic::error("claim-value", message).at(value_place).remedy(remedy)))
+        .map_err(|(message, remedy)| Box::new(Problem::error(ProblemCode::Claim, message).at(value_place).help(remedy)))
 }

@@ -39,8 +39,6 @@ mod wrapped;
 
 use std::fmt;
 
-use job::{Diagnostic, Place};
-
 use crate::printable::{may_hide, printable};
 use crate::{Note, Run};
 pub use iostat::{CounterFormat, Iostat, IostatCpu, IostatDevice, IostatKind, IostatReport, StackedDisk};
@@ -48,6 +46,7 @@ use measurable::measurable;
 use reports::InputFormat;
 use servers::ServerRuns;
 use text::InputText;
+use units::{Place, Problem};
 
 /// A recognized input.
 #[derive(Clone, Debug, PartialEq)]
@@ -84,7 +83,7 @@ impl fmt::Display for InputError {
     }
 }
 
-impl From<InputError> for Diagnostic {
+impl From<InputError> for Problem {
     fn from(error: InputError) -> Self {
         let place = Place {
             source: error.name.into(),
@@ -93,7 +92,7 @@ impl From<InputError> for Diagnostic {
             length: error.length as usize,
             text: error.text.into(),
         };
-        Self::error("unreadable-input", error.what).at(place).remedy(error.remedy)
+        Self::error(units::ProblemCode::UnreadableInput, error.what).at(place).help(error.remedy)
     }
 }
 

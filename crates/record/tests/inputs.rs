@@ -322,7 +322,7 @@ fn broken_figures_are_located() {
     assert_eq!(error.line, line, "{error}");
     let broken = refused("{\n \"fio version\" : \"fio-3.33\",\n \"time\" : \"Sat\n");
     assert_eq!((broken.line, broken.column), (3, 15), "a string without an end on its line: {broken}");
-    let diagnostic = job::Diagnostic::from(error);
+    let diagnostic = units::Problem::from(error);
     assert_eq!(diagnostic.place.map(|place| place.line), Some(line));
 }
 

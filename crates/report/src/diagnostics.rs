@@ -1,13 +1,12 @@
 //! Diagnostics as text: what is wrong, the line with carets, notes, the remedy.
 
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
-use job::{Diagnostic, DiagnosticLevel, Place};
-use units::{is_hidden, printable};
+use units::{Place, Problem, ProblemCode, ProblemLevel, is_hidden, printable};
 
 /// Renders diagnostics: message, source line with carets, notes, remedy. An empty line follows each one with a source
 /// line; messages without a place stay together.
 #[must_use]
-pub fn diagnostics_text(diagnostics: &[Diagnostic], colour: bool, width: usize) -> String {
+pub fn diagnostics_text(diagnostics: &[Problem], colour: bool, width: usize) -> String {
     let renderer = if colour { Renderer::styled() } else { Renderer::plain() }.term_width(width);
     let mut text = String::new();
     for diagnostic in diagnostics {
@@ -22,17 +21,17 @@ const CONTEXT: usize = 120;
 
 /// Escapes hidden characters, and cuts a long line to the context of its place. Splits a remedy from a message that has
 /// one after `help: `.
-fn printable_diagnostic(diagnostic: &Diagnostic) -> Diagnostic {
+fn printable_diagnostic(diagnostic: &Problem) -> Problem {
     let text = |text: &str| printable(text).into_owned();
-    let (message, help) = match diagnostic.message.split_once("\nhelp: ") {
+    let (message, help) = match diagnostic.what.split_once("\nhelp: ") {
         Some((message, help)) => (message, Some(help)),
-        None => (diagnostic.message.as_str(), None),
+        None => (diagnostic.what.as_str(), None),
     };
-    Diagnostic {
-        message: text(message),
+    Problem {
+        what: text(message),
         label: text(&diagnostic.label),
         notes: diagnostic.notes.iter().map(|note| text(note)).collect(),
-        remedy: diagnostic.remedy.as_deref().or(help).map(text),
+        help: diagnostic.help.as_deref().or(help).map(text),
         place: diagnostic.place.as_ref().map(excerpt),
         ..diagnostic.clone()
     }
@@ -49,14 +48,18 @@ fn excerpt(place: &Place) -> Place {
     Place { source, line: place.line, column: place.column - skipped, length, text: text.into() }
 }
 
-fn group(diagnostic: &Diagnostic) -> Group<'_> {
-    let level = match diagnostic.severity {
-        DiagnosticLevel::Error => Level::ERROR,
-        DiagnosticLevel::Warning => Level::WARNING,
-        DiagnosticLevel::Note => Level::NOTE,
+fn group(diagnostic: &Problem) -> Group<'_> {
+    let level = match diagnostic.level {
+        ProblemLevel::Error => Level::ERROR,
+        ProblemLevel::Warning => Level::WARNING,
+        ProblemLevel::Note => Level::NOTE,
     };
-    let title = level.primary_title(diagnostic.message.as_str());
-    let mut group = Group::with_title(if diagnostic.code.is_empty() { title } else { title.id(diagnostic.code) });
+    let title = level.primary_title(diagnostic.what.as_str());
+    let mut group = Group::with_title(if diagnostic.code == ProblemCode::Arguments {
+        title
+    } else {
+        title.id(diagnostic.code.name())
+    });
     if let Some(place) = &diagnostic.place {
         group = group.element(
             Snippet::source(place.text.as_ref())
@@ -68,7 +71,7 @@ fn group(diagnostic: &Diagnostic) -> Group<'_> {
     for note in &diagnostic.notes {
         group = group.element(Level::NOTE.message(note.as_str()));
     }
-    if let Some(remedy) = &diagnostic.remedy {
+    if let Some(remedy) = &diagnostic.help {
         group = group.element(Level::HELP.message(remedy.as_str()));
     }
     group
@@ -91,12 +94,12 @@ mod tests {
 
     #[test]
     fn a_diagnostic_has_its_line_carets_and_remedy() {
-        let diagnostic = Diagnostic::error("blank-before-value", "fio would read this as 8 bytes")
+        let diagnostic = Problem::error(ProblemCode::LeadingBlank, "fio would read this as 8 bytes")
             .at(place("bs = 8k", 5, 3))
             .label("a space precedes the value")
-            .remedy("write `bs=8k`");
+            .help("write `bs=8k`");
         let text = diagnostics_text(&[diagnostic], false, 100);
-        for expected in ["error[blank-before-value]", "a.fio:3:5", "bs = 8k", "^^^", "write `bs=8k`"] {
+        for expected in ["error[leading-blank]", "a.fio:3:5", "bs = 8k", "^^^", "write `bs=8k`"] {
             assert!(text.contains(expected), "`{expected}` is missing from:\n{text}");
         }
     }
@@ -104,7 +107,7 @@ mod tests {
     #[test]
     fn places_past_the_end_or_within_wide_characters_are_rendered() {
         for (column, length) in [(1, 0), (3, 1), (5, 9), (99, 3)] {
-            let diagnostic = Diagnostic::error("x", "y").at(place("üöäß", column, length));
+            let diagnostic = Problem::error(ProblemCode::Volume, "y").at(place("üöäß", column, length));
             assert!(!diagnostics_text(&[diagnostic], false, 80).is_empty());
         }
     }
@@ -113,7 +116,8 @@ mod tests {
     #[test]
     fn a_long_line_is_cut_to_the_context_of_its_place() {
         let long = format!("{}wrong\u{1b}[2J{}", "a".repeat(100_000), "b".repeat(100_000));
-        let text = diagnostics_text(&[Diagnostic::error("x", "`a\nb`").at(place(&long, 100_001, 5))], false, 100);
+        let text =
+            diagnostics_text(&[Problem::error(ProblemCode::Volume, "`a\nb`").at(place(&long, 100_001, 5))], false, 100);
         assert!(text.contains("wrong") && text.contains("^^^^^") && text.contains(r"`a\u000ab`"), "{text}");
         assert!(text.len() < 2000 && !text.contains('\u{1b}'), "{}", text.len());
     }

@@ -1,13 +1,13 @@
 //! Converts problems of volumes and options to diagnostics with a place.
 
-use job::{Diagnostic, Place};
-use volume::catalogue::Problem;
+use units::{Place, Problem, ProblemCode};
+use volume::catalogue::CatalogueProblem;
 
 /// Converts a problem of the catalogue to a diagnostic at a place.
 #[must_use]
-pub fn of_volume(problem: &Problem, place: Place) -> Diagnostic {
-    let diagnostic = Diagnostic::error("volume", problem.message.clone()).at(place);
-    Diagnostic { remedy: problem.remedy.clone(), ..diagnostic }
+pub fn of_volume(problem: &CatalogueProblem, place: Place) -> Problem {
+    let diagnostic = Problem::error(ProblemCode::Volume, problem.message.clone()).at(place);
+    Problem { help: problem.remedy.clone(), ..diagnostic }
 }
 
 /// Returns the place of a part of an option's value on the command line; `at` counts bytes of the value.
@@ -28,7 +28,7 @@ pub fn command_line_place(text: String, column: usize, length: usize) -> Place {
 
 /// Returns the place of a catalogue problem in its own text.
 #[must_use]
-pub fn place_in_volume(problem: &Problem) -> Place {
+pub fn place_in_volume(problem: &CatalogueProblem) -> Place {
     let (line, column, text) = problem.line();
     Place { source: problem.place.name.clone(), line, column, length: problem.width(), text: text.into() }
 }

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use job::{BlockSizes, Diagnostic, Dialect, EngineKind, Job, Plan, ReplayFacts, ReplayOptions, TraceMerge};
-use units::PerKind;
+use job::{BlockSizes, Dialect, EngineKind, Job, Plan, ReplayFacts, ReplayOptions, TraceMerge};
+use units::{PerKind, Problem, ProblemCode};
 use workload::{Issuer, JobLayout, MergedTrace, TraceBytes, WorkerIndex, scan_trace};
 
 use crate::WorkerError;
@@ -53,7 +53,7 @@ const LEAST_DEPTH: u32 = 32;
 /// # Errors
 ///
 /// Returns a diagnostic for each job whose trace cannot be replayed.
-pub fn resolve_replays(plan: &mut Plan, dialect: Dialect, traces: &dyn TraceFiles) -> Vec<Diagnostic> {
+pub fn resolve_replays(plan: &mut Plan, dialect: Dialect, traces: &dyn TraceFiles) -> Vec<Problem> {
     let mut known: BTreeMap<String, Result<ReplayFacts, String>> = BTreeMap::new();
     let mut problems = Vec::new();
     for job in &mut plan.jobs {
@@ -110,13 +110,13 @@ pub fn write_merged_traces(plan: &Plan, traces: &dyn TraceFiles) -> Result<(), S
     })
 }
 
-fn problem(job: &Job, error: &str) -> Diagnostic {
+fn problem(job: &Job, error: &str) -> Problem {
     let (what, remedy) = error.split_once("\nhelp: ").unwrap_or((error, ""));
     let place = ["replay", "read_iolog"].iter().find_map(|name| {
         job.origin.options.iter().rev().find(|(known, _)| known == name).map(|(_, place)| place.clone())
     });
-    let diagnostic = Diagnostic::error("trace", format!("job `{}`: {what}", job.name)).at(place);
-    if remedy.is_empty() { diagnostic } else { diagnostic.remedy(remedy) }
+    let diagnostic = Problem::error(ProblemCode::Trace, format!("job `{}`: {what}", job.name)).at(place);
+    if remedy.is_empty() { diagnostic } else { diagnostic.help(remedy) }
 }
 
 /// Sets the pattern of a job to what its trace contains, and its queue depth if the job gives none.

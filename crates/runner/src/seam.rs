@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use job::{Diagnostic, Plan};
+use job::Plan;
 use meter::IntervalWidths;
 use record::Run;
-use units::Bytes;
+use units::{Bytes, Problem};
 
 use crate::ended_jobs::EndedJobs;
 use crate::{RunCounters, RunProgress, Seeds, WorkerFailure, WorkerPlan, WorkerResult};
@@ -22,7 +22,7 @@ pub trait Runner: Sync {
     /// # Errors
     ///
     /// Returns all problems of its jobs.
-    fn prepare(&self, plan: &Plan, seeds: Seeds) -> Result<Box<dyn PreparedRun + '_>, Vec<Diagnostic>>;
+    fn prepare(&self, plan: &Plan, seeds: Seeds) -> Result<Box<dyn PreparedRun + '_>, Vec<Problem>>;
 
     /// Checks a plan that reads what other plans write before it runs, without the checks that depend on existing
     /// files.
@@ -30,7 +30,7 @@ pub trait Runner: Sync {
     /// # Errors
     ///
     /// Returns all problems of its jobs.
-    fn prepare_later(&self, plan: &Plan, seeds: Seeds) -> Result<Box<dyn PreparedRun + '_>, Vec<Diagnostic>> {
+    fn prepare_later(&self, plan: &Plan, seeds: Seeds) -> Result<Box<dyn PreparedRun + '_>, Vec<Problem>> {
         self.prepare(plan, seeds)
     }
 }

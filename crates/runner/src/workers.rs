@@ -5,8 +5,8 @@ use std::collections::btree_map::Entry;
 use std::sync::Arc;
 
 use job::limits::{self, Capacity, Excess};
-use job::{Diagnostic, Dialect, Job, Plan};
-use units::ZoneReport;
+use job::{Dialect, Job, Plan};
+use units::{Problem, ProblemCode, ZoneReport};
 use workload::{FileFact, FilePlan, JobLayout, Operations, PlannedFile, WorkerIndex, WorkloadError, Writers};
 
 use crate::Seeds;
@@ -65,14 +65,14 @@ pub struct InvalidJob {
     /// The problem.
     pub error: WorkloadError,
     /// The complete diagnostic, if all jobs together exceed a limit.
-    exceeded: Option<Diagnostic>,
+    exceeded: Option<Problem>,
 }
 
 impl From<Excess> for InvalidJob {
     fn from(excess: Excess) -> Self {
         let Excess { job, option, diagnostic } = excess;
-        let remedy = diagnostic.remedy.as_deref().unwrap_or_default();
-        let message = format!("{}\nhelp: {remedy}", diagnostic.message);
+        let remedy = diagnostic.help.as_deref().unwrap_or_default();
+        let message = format!("{}\nhelp: {remedy}", diagnostic.what);
         Self { job, error: WorkloadError { option, message }, exceeded: Some(diagnostic) }
     }
 }
@@ -80,13 +80,13 @@ impl From<Excess> for InvalidJob {
 impl InvalidJob {
     /// Returns a diagnostic at the option to change.
     #[must_use]
-    pub fn diagnostic(&self, plan: &Plan) -> Diagnostic {
+    pub fn diagnostic(&self, plan: &Plan) -> Problem {
         if let Some(exceeded) = &self.exceeded {
             return exceeded.clone();
         }
         let job = &plan.jobs[self.job];
         let place = job.origin.of(self.error.option).cloned();
-        Diagnostic::error("unfit", format!("job `{}`: {}", job.name, self.error)).at(place)
+        Problem::error(ProblemCode::Unfit, format!("job `{}`: {}", job.name, self.error)).at(place)
     }
 }
 

@@ -1,11 +1,10 @@
 //! Validates a request: exports, sizes, addresses and faults, reporting all problems at once.
 
-use job::Diagnostic;
 use nbd::server::TlsIdentity;
 use nbd::store::faults::FaultRates;
-use units::Nanos;
+use units::{Nanos, Problem, ProblemCode};
 use volume::Attachment;
-use volume::catalogue::{self, Problem, QuantityKind, quantity};
+use volume::catalogue::{self, CatalogueProblem, QuantityKind, quantity};
 
 use crate::addresses::{Admits, ListenAddress};
 use crate::identity::{self, UnusableOption};
@@ -40,7 +39,7 @@ impl ServeQuestion {
     ///
     /// # Errors
     /// All problems, each with its position and remedy.
-    pub fn read(options: &ServeRequest, files: &HostFiles) -> Result<Self, Vec<Diagnostic>> {
+    pub fn read(options: &ServeRequest, files: &HostFiles) -> Result<Self, Vec<Problem>> {
         let mut validator = ServeValidator { files, problems: Vec::new() };
         let mut drafts = validator.exports(options);
         validator.stores(options, &mut drafts);
@@ -77,16 +76,16 @@ struct ServeDraft {
 
 struct ServeValidator<'a> {
     files: &'a HostFiles,
-    problems: Vec<Diagnostic>,
+    problems: Vec<Problem>,
 }
 
 impl ServeValidator<'_> {
     fn refuse(&mut self, option: &str, value: &str, at: std::ops::Range<usize>, message: &str, remedy: &str) {
         let place = problems::place_in_option(option, value, at);
-        self.problems.push(Diagnostic::error("serve", message).at(place).remedy(remedy));
+        self.problems.push(Problem::error(ProblemCode::Serve, message).at(place).help(remedy));
     }
 
-    fn refuse_volume(&mut self, problems: &[Problem]) {
+    fn refuse_volume(&mut self, problems: &[CatalogueProblem]) {
         let shown = |problem| problems::of_volume(problem, problems::place_in_volume(problem));
         self.problems.extend(problems.iter().map(shown));
     }
@@ -266,7 +265,7 @@ impl ServeValidator<'_> {
                     let text = requested.store.text();
                     self.refuse("--backing", &text, 0..text.len(), &message, &remedy);
                 }
-                None => self.problems.push(Diagnostic::error("serve", message).remedy(remedy)),
+                None => self.problems.push(Problem::error(ProblemCode::Serve, message).help(remedy)),
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Quantities, kinds of operations and seeded randomness, for all other crates.
+//! Quantities, kinds of operations, problems and seeded randomness, for all other crates.
 //!
 //! A duration is [`Nanos`], a size is [`Bytes`], a frequency is [`Rate`]; binary (`KiB`) and decimal (`kB`) units have
 //! different print functions so that they cannot be confused. Everything random in Fathom comes from
@@ -14,6 +14,7 @@ mod nanos;
 mod nearest;
 mod operation;
 mod printable;
+mod problem;
 pub mod random;
 mod rate;
 mod text;
@@ -27,6 +28,7 @@ pub use nanos::Nanos;
 pub use nearest::{closest, suggestion};
 pub use operation::{OpKind, PerKind};
 pub use printable::{is_hidden, printable, push_printable};
+pub use problem::{Place, Problem, ProblemClass, ProblemCode, ProblemLevel};
 pub use rate::{Rate, Schedule};
 pub use text::{count, grouped, percent, significant};
 pub use zone::{Zone, ZoneCommand, ZoneCondition, ZoneKind, ZoneReport};

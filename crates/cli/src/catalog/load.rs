@@ -1,15 +1,14 @@
 //! Parses the operations for which a volume is described: `--bs`, `--rw`, `--rwmixread`.
 
-use job::Diagnostic;
 use report::catalog::CatalogLoad;
 use runner::problems;
-use units::block_bytes;
+use units::{Problem, ProblemCode, block_bytes};
 use volume::PerRequestKind;
 
 use crate::args::CatalogOptions;
 
 /// Parses the options. Returns all problems together.
-pub(super) fn parse(options: &CatalogOptions) -> Result<CatalogLoad, Vec<Diagnostic>> {
+pub(super) fn parse(options: &CatalogOptions) -> Result<CatalogLoad, Vec<Problem>> {
     let bytes = block_bytes(&options.bs);
     let mix = mix(&options.rw, options.rwmixread);
     match (bytes, mix) {
@@ -34,9 +33,9 @@ pub(super) fn parse(options: &CatalogOptions) -> Result<CatalogLoad, Vec<Diagnos
     }
 }
 
-fn invalid(option: &str, value: &str, message: String, remedy: &str) -> Diagnostic {
+fn invalid(option: &str, value: &str, message: String, remedy: &str) -> Problem {
     let place = problems::place_in_option(option, value, 0..value.len());
-    Diagnostic::error("catalog", message).at(place).remedy(remedy)
+    Problem::error(ProblemCode::Catalog, message).at(place).help(remedy)
 }
 
 /// Returns the fraction of each kind of operation, whether they are sequential, and their name.

@@ -5,7 +5,7 @@ mod load;
 use report::SheetStyle;
 use report::catalog::{CatalogVolume, list_json, list_text};
 use runner::problems;
-use volume::catalogue::{self, Problem};
+use volume::catalogue::{self, CatalogueProblem};
 
 use crate::args::{CatalogOptions, TextOrJson};
 use crate::exit::Exit;
@@ -28,7 +28,8 @@ pub(crate) fn command(options: &CatalogOptions) -> Exit {
             print_text(&if options.format == TextOrJson::Json { shown.json() } else { shown.text(style) })
         }
         (load, resolved) => {
-            let diagnostic = |problem: Problem| problems::of_volume(&problem, problems::place_in_volume(&problem));
+            let diagnostic =
+                |problem: CatalogueProblem| problems::of_volume(&problem, problems::place_in_volume(&problem));
             let of_volume = resolved.err().into_iter().flatten().map(diagnostic);
             Exit::invalid(load.err().into_iter().flatten().chain(of_volume).collect::<Vec<_>>())
         }

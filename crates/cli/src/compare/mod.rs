@@ -5,11 +5,11 @@ pub(crate) mod sides;
 
 use analyse::compare::{Comparison, ComparisonSettings, Judgement, compare};
 use args::{CompareOptions, FailOn};
-use job::Diagnostic;
 use report::compare::{self as page, ComparisonDocument};
 use report::html::PageSubject;
 use report::{ResultDocument, ResultFormat};
 use sides::{RunSet, RunSubject, overwritten};
+use units::{Problem, ProblemCode};
 
 use crate::exit::Exit;
 use crate::outputs::{Output, deliver_as};
@@ -43,9 +43,9 @@ pub(crate) fn check_comparable(comparison: &Comparison) -> Result<(), Exit> {
     if comparison.is_comparable() {
         return Ok(());
     }
-    let error = Diagnostic::error("not-comparable", "the runs are not comparable");
-    let error = page::refusal(comparison).into_iter().fold(error, Diagnostic::note);
-    Err(Exit::invalid([error.remedy("add --force to compare them anyway")]))
+    let error = Problem::error(ProblemCode::NotComparable, "the runs are not comparable");
+    let error = page::refusal(comparison).into_iter().fold(error, Problem::note);
+    Err(Exit::invalid([error.help("add --force to compare them anyway")]))
 }
 
 fn fails(comparison: &Comparison, fail_on: FailOn) -> bool {

@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 
 use analyse::compare::mismatches_of_repeats;
 use analyse::{Verdict, analyse};
-use job::Diagnostic;
 use record::Run;
 use report::ReportedRun;
 use report::compare::{NamedRun, refusal_of_repeats};
 use report::html::PageSubject;
+use units::{Problem, ProblemCode};
 
 use crate::exit::Exit;
 use crate::run_argument::{ResolvedRun, resolve_all};
@@ -43,9 +43,9 @@ impl RunSet {
         if reasons.is_empty() {
             return Ok(());
         }
-        let error = Diagnostic::error("not-comparable", "the runs are not repeats of one");
-        let error = reasons.into_iter().fold(error, Diagnostic::note);
-        Err(Exit::invalid([error.remedy("give repeats of one run, or add --force to take their mean anyway")]))
+        let error = Problem::error(ProblemCode::NotComparable, "the runs are not repeats of one");
+        let error = reasons.into_iter().fold(error, Problem::note);
+        Err(Exit::invalid([error.help("give repeats of one run, or add --force to take their mean anyway")]))
     }
 
     pub(crate) fn runs(&self) -> Vec<&Run> {

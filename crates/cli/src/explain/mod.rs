@@ -9,7 +9,7 @@ use std::time::Duration;
 use analyse::Database;
 use args::ExplainOptions;
 use device::HostTraces;
-use job::{Diagnostic, DiagnosticLevel, ReplayLoop};
+use job::ReplayLoop;
 use procedure::expected::ExpectedVolume;
 use procedure::explanation::ExplanationQuestion;
 use procedure::trace_explanation::explain_trace;
@@ -24,6 +24,7 @@ use crate::run_argument::{is_file, resolve_all};
 use crate::signals::Signals;
 use crate::{diagnostics, runners};
 use device::input_file::{self, UnreadableInput};
+use units::{Problem, ProblemCode, ProblemLevel};
 
 /// Reads all inputs, explains them, and reports unreadable parts as warnings.
 pub(crate) fn command(options: &ExplainOptions) -> Result<Exit, Exit> {
@@ -85,11 +86,14 @@ fn replayed(options: &ExplainOptions, name: &str, volume: &str) -> Result<Exit, 
 }
 
 /// Returns an error about a record without results, of which nothing can be said.
-fn without_results((name, input): &NamedInput) -> Option<Diagnostic> {
+fn without_results((name, input): &NamedInput) -> Option<Problem> {
     let Input::Run(run) = input else { return None };
     run.jobs.is_empty().then(|| {
-        Diagnostic::error("no-results", format!("{name}: there is no result in it: the run ended before a job did"))
-            .remedy("give another run")
+        Problem::error(
+            ProblemCode::NoResults,
+            format!("{name}: there is no result in it: the run ended before a job did"),
+        )
+        .help("give another run")
     })
 }
 
@@ -98,11 +102,11 @@ fn read(
     options: &ExplainOptions,
     paths: &[PathBuf],
     has_traces: bool,
-) -> Result<(ExplanationQuestion, Vec<Diagnostic>), Exit> {
+) -> Result<(ExplanationQuestion, Vec<Problem>), Exit> {
     let (mut problems, mut exit) = (Vec::new(), Exit::Usage);
     if paths.is_empty() && options.claim.is_empty() && !has_traces {
         let remedy = "give a record, fio's output or that of `iostat -x`, or figures: --claim iops=10000,lat=3ms,qd=32";
-        problems.push(Diagnostic::error("no-input", "there is nothing to explain").remedy(remedy));
+        problems.push(Problem::error(ProblemCode::MissingArgument, "there is nothing to explain").help(remedy));
     }
     let (mut inputs, mut unreadable) = (Vec::new(), Vec::new());
     for path in paths {
@@ -143,7 +147,7 @@ fn read(
 }
 
 /// Returns an error about a device that the counters do not have.
-fn unknown_device(inputs: &[NamedInput], device: &str) -> Option<Diagnostic> {
+fn unknown_device(inputs: &[NamedInput], device: &str) -> Option<Problem> {
     let counters =
         inputs.iter().filter_map(|(_, input)| if let Input::Iostat(iostat) = input { Some(iostat) } else { None });
     let mut known: Vec<&str> = counters
@@ -161,14 +165,14 @@ fn unknown_device(inputs: &[NamedInput], device: &str) -> Option<Diagnostic> {
         false => format!("choose one of {}", known.join(", ")),
     };
     let message = format!("--device {device}: there is no such device in the input");
-    Some(Diagnostic::error("no-device", message).remedy(remedy))
+    Some(Problem::error(ProblemCode::NoSuchDevice, message).help(remedy))
 }
 
 /// An input and its name.
 type NamedInput = (String, Input);
 
 /// Reads all inputs in a file, with warnings about its unreadable parts; or a saved run, or all runs of a series.
-fn read_inputs(path: &Path) -> Result<(Vec<NamedInput>, Vec<Diagnostic>), UnreadableInput> {
+fn read_inputs(path: &Path) -> Result<(Vec<NamedInput>, Vec<Problem>), UnreadableInput> {
     // A path that is not UTF-8 cannot name a saved run.
     if let Some(which) = path.to_str().filter(|which| !is_file(which)) {
         let resolved = resolve_all(which).map_err(|problem| UnreadableInput::unknown(path, problem))?;
@@ -191,6 +195,6 @@ fn read_inputs(path: &Path) -> Result<(Vec<NamedInput>, Vec<Diagnostic>), Unread
         };
         (if is_only { name.clone() } else { numbered() }, part.input)
     });
-    let warning = |error: InputError| Diagnostic { severity: DiagnosticLevel::Warning, ..error.into() };
+    let warning = |error: InputError| Problem { level: ProblemLevel::Warning, ..error.into() };
     Ok((named.collect(), unreadable.into_iter().map(warning).collect()))
 }

@@ -263,7 +263,7 @@ pub(crate) fn run_observed(
 ) -> Result<CompletedRun, RunError> {
     let prepared = runner
         .prepare(plan, Seeds::fixed(1))
-        .map_err(|problems| RunError(problems.iter().map(|one| one.message.clone()).collect::<Vec<_>>().join("\n")))?;
+        .map_err(|problems| RunError(problems.iter().map(|one| one.what.clone()).collect::<Vec<_>>().join("\n")))?;
     assert_eq!(prepared.refusals(), &[] as &[String]);
     prepared.run(&RunOptions::default(), &Uninterrupted(Instant::now()), observer)
 }

@@ -4,11 +4,11 @@
 //! host: [`check`] adds up what all workers of a plan need and compares the sums with a [`Capacity`], before anything
 //! is opened or started.
 
+use units::{Problem, ProblemCode, ProblemLevel};
+
 mod needs;
 
 pub use needs::{Capacity, Excess, HostLimit, check, exceeds_memory};
-
-use crate::diagnostic::{Diagnostic, DiagnosticLevel};
 
 /// Maximum bytes of job text of one command. An included file counts each time it is included.
 pub const TEXT_BYTES_MAX: usize = 4 << 20;
@@ -53,17 +53,17 @@ pub const IN_FLIGHT_MAX: u64 = 1 << 24;
 pub const DELAY_DAYS_MAX: u64 = 366;
 
 /// Drops errors and warnings beyond [`PROBLEMS_MAX`] of each and adds a count of those dropped.
-pub(crate) fn shorten(diagnostics: &mut Vec<Diagnostic>) {
-    for (severity, what) in [(DiagnosticLevel::Error, "errors"), (DiagnosticLevel::Warning, "warnings")] {
-        let count = diagnostics.iter().filter(|problem| problem.severity == severity).count();
+pub(crate) fn shorten(diagnostics: &mut Vec<Problem>) {
+    for (level, what) in [(ProblemLevel::Error, "errors"), (ProblemLevel::Warning, "warnings")] {
+        let count = diagnostics.iter().filter(|problem| problem.level == level).count();
         let Some(more) = count.checked_sub(PROBLEMS_MAX).filter(|&more| more > 0) else { continue };
         let mut seen = 0;
         diagnostics.retain(|problem| {
-            seen += usize::from(problem.severity == severity);
-            problem.severity != severity || seen <= PROBLEMS_MAX
+            seen += usize::from(problem.level == level);
+            problem.level != level || seen <= PROBLEMS_MAX
         });
         let message = format!("{more} more {what} are not shown");
-        let last = Diagnostic::error("more-problems", message);
-        diagnostics.push(Diagnostic { severity, ..last.remedy("correct those above first") });
+        let last = Problem::error(ProblemCode::MoreProblems, message);
+        diagnostics.push(Problem { level, ..last.help("correct those above first") });
     }
 }

@@ -1,9 +1,8 @@
 //! Compares the resources that the workers of a plan need with those of the host.
 
-use units::{Bytes, Nanos, grouped};
+use units::{Bytes, Nanos, Problem, ProblemCode, grouped};
 
 use super::{DELAY_DAYS_MAX, FILES_MAX, IN_FLIGHT_MAX, WORKERS_MAX};
-use crate::diagnostic::Diagnostic;
 use crate::model::{EngineKind, Job, Plan};
 
 /// Alignment of buffers in bytes, at least.
@@ -239,13 +238,13 @@ pub struct Excess {
     pub job: usize,
     /// The option to change.
     pub option: &'static str,
-    /// The exceeded limit, its source, the jobs with the largest needs, and the remedy.
-    pub diagnostic: Diagnostic,
+    /// The exceeded limit, its source, the jobs with the largest needs, and the help.
+    pub diagnostic: Problem,
 }
 
 /// A limit on the sum of what all workers of a stage, or of the plan, need.
 struct NeedRule {
-    code: &'static str,
+    code: ProblemCode,
     limit: fn(&Capacity) -> Option<HostLimit>,
     /// The need of one job.
     needed: fn(&Needs) -> u64,
@@ -255,7 +254,7 @@ struct NeedRule {
     resource: &'static str,
     /// The option to change: the one with the largest factor of the need.
     option: fn(&Job, &Capacity) -> &'static str,
-    remedy: &'static str,
+    help: &'static str,
     /// Whether the sum is over the whole plan, which is laid out before anything runs, rather than over its largest
     /// stage.
     whole_plan: bool,
@@ -263,20 +262,20 @@ struct NeedRule {
 
 /// Template of rules that count something in each stage.
 const STAGE_RULE: NeedRule = NeedRule {
-    code: "too-many-workers",
+    code: ProblemCode::TooManyWorkers,
     limit: |_| None,
     needed: |needs| needs.workers,
     in_use: |_, _| 0,
     format: grouped,
     resource: "workers",
     option: |_, _| "numjobs",
-    remedy: "write a smaller `numjobs`, or raise that limit",
+    help: "write a smaller `numjobs`, or raise that limit",
     whole_plan: false,
 };
 
 /// Template of rules on memory.
 const MEMORY_RULE: NeedRule = NeedRule {
-    code: "too-much-memory",
+    code: ProblemCode::TooMuchMemory,
     limit: |capacity| capacity.memory.clone(),
     needed: Needs::memory_bytes,
     format: bytes,
@@ -285,42 +284,42 @@ const MEMORY_RULE: NeedRule = NeedRule {
 };
 
 static RULES: [NeedRule; 10] = [
-    NeedRule { limit: |_| constant(WORKERS_MAX), remedy: "write a smaller `numjobs`", whole_plan: true, ..STAGE_RULE },
+    NeedRule { limit: |_| constant(WORKERS_MAX), help: "write a smaller `numjobs`", whole_plan: true, ..STAGE_RULE },
     NeedRule {
         limit: |capacity| capacity.threads.clone(),
         needed: |needs| needs.threads,
         resource: "threads",
         option: |job, _| larger_factor(job, "iodepth", helpers(job)),
-        remedy: "write a smaller `numjobs`, or `iodepth` with `io_submit_mode=offload`, or raise that limit",
+        help: "write a smaller `numjobs`, or `iodepth` with `io_submit_mode=offload`, or raise that limit",
         ..STAGE_RULE
     },
     NeedRule {
-        code: "too-many-files",
+        code: ProblemCode::TooManyFiles,
         limit: |_| constant(FILES_MAX),
         needed: |needs| needs.files,
         resource: "files",
         option: files_option,
-        remedy: "write a smaller `nrfiles` or `numjobs`",
+        help: "write a smaller `nrfiles` or `numjobs`",
         whole_plan: true,
         ..STAGE_RULE
     },
     NeedRule {
-        code: "too-many-files",
+        code: ProblemCode::TooManyFiles,
         limit: |capacity| capacity.descriptors.clone(),
         needed: |needs| needs.descriptors,
         in_use: |plan, capacity| OWN_DESCRIPTORS + held_files(plan).min(capacity.held_files),
         resource: "open files",
         option: files_option,
-        remedy: "write a smaller `nrfiles`, `openfiles` or `numjobs`, or raise that limit",
+        help: "write a smaller `nrfiles`, `openfiles` or `numjobs`, or raise that limit",
         ..STAGE_RULE
     },
     NeedRule {
-        code: "too-many-in-flight",
+        code: ProblemCode::TooManyInFlight,
         limit: |_| constant(IN_FLIGHT_MAX),
         needed: |needs| needs.in_flight,
         resource: "operations in flight",
         option: |job, _| larger_factor(job, "iodepth", depth(job)),
-        remedy: "write a smaller `iodepth` or `numjobs`",
+        help: "write a smaller `iodepth` or `numjobs`",
         ..STAGE_RULE
     },
     NeedRule {
@@ -330,17 +329,13 @@ static RULES: [NeedRule; 10] = [
         resource: "memory mappings",
         ..STAGE_RULE
     },
-    NeedRule {
-        resource: "of memory",
-        remedy: "write a smaller `numjobs`, `iodepth`, `bs` or `nrfiles`",
-        ..MEMORY_RULE
-    },
+    NeedRule { resource: "of memory", help: "write a smaller `numjobs`, `iodepth`, `bs` or `nrfiles`", ..MEMORY_RULE },
     NeedRule {
         limit: beside_buffers,
         needed: |needs| needs.other_bytes,
         resource: "of memory beside their buffers",
         option: |job, _| largest_factor(counts(job)),
-        remedy: "write a smaller `numjobs`, `nrfiles` or `iodepth`",
+        help: "write a smaller `numjobs`, `nrfiles` or `iodepth`",
         ..MEMORY_RULE
     },
     NeedRule {
@@ -348,7 +343,7 @@ static RULES: [NeedRule; 10] = [
         needed: |needs| needs.result_bytes,
         resource: "of memory for their results",
         option: |_, _| "numjobs",
-        remedy: "write a smaller `numjobs`",
+        help: "write a smaller `numjobs`",
         whole_plan: true,
         ..MEMORY_RULE
     },
@@ -356,7 +351,7 @@ static RULES: [NeedRule; 10] = [
         limit: |capacity| capacity.address_space.clone(),
         needed: Needs::address_bytes,
         resource: "of address space",
-        remedy: "write a smaller `numjobs`, `iodepth` or `bs`, or raise that limit",
+        help: "write a smaller `numjobs`, `iodepth` or `bs`, or raise that limit",
         ..MEMORY_RULE
     },
 ];
@@ -365,7 +360,7 @@ static RULES: [NeedRule; 10] = [
 static BLOCK_MAPS: NeedRule = NeedRule {
     resource: "of memory for maps of their blocks",
     option: |_, _| "size",
-    remedy: "write `norandommap`, one block size, a larger `bs`, or a smaller `size`",
+    help: "write `norandommap`, one block size, a larger `bs`, or a smaller `size`",
     ..MEMORY_RULE
 };
 
@@ -438,9 +433,9 @@ fn largest_factor(
 /// Returns the limits that single jobs exceed.
 fn check_each(plan: &Plan, capacity: &Capacity) -> Vec<Excess> {
     let mut found = Vec::new();
-    let mut exceeds = |index: usize, option: &'static str, code: &'static str, message: String, remedy: &str| {
+    let mut exceeds = |index: usize, option: &'static str, code: ProblemCode, message: String, help: &str| {
         let place = plan.jobs[index].origin.of(option).cloned();
-        let diagnostic = Diagnostic::error(code, message).at(place).remedy(remedy);
+        let diagnostic = Problem::error(code, message).at(place).help(help);
         found.push(Excess { job: index, option, diagnostic });
     };
     for (index, job) in plan.jobs.iter().enumerate() {
@@ -453,8 +448,8 @@ fn check_each(plan: &Plan, capacity: &Capacity) -> Vec<Excess> {
                 grouped(limit.most),
                 limit.source
             );
-            let remedy = "write a smaller `iodepth`, and `numjobs` for more workers";
-            exceeds(index, "iodepth", "too-many-in-flight", message, remedy);
+            let help = "write a smaller `iodepth`, and `numjobs` for more workers";
+            exceeds(index, "iodepth", ProblemCode::TooManyInFlight, message, help);
         }
         let most = Nanos::from_secs(DELAY_DAYS_MAX * 86_400);
         let (extent, pace) = (&job.extent, &job.pace);
@@ -467,7 +462,7 @@ fn check_each(plan: &Plan, capacity: &Capacity) -> Vec<Excess> {
         ] {
             if time > most {
                 let message = format!("job `{}`: {option} is {time}, longer than {DELAY_DAYS_MAX} days", job.name);
-                exceeds(index, option, "too-long", message, &format!("write for example `{option}=10s`"));
+                exceeds(index, option, ProblemCode::OutOfRange, message, &format!("write for example `{option}=10s`"));
             }
         }
     }
@@ -499,7 +494,7 @@ fn check_sum(plan: &Plan, parts: &[(usize, u64)], capacity: &Capacity, rule: &Ne
         format!("the jobs need {} {resource}, but there are {} ({})", show(sum), show(limit.most), limit.source);
     let message = if resource.starts_with("of ") { message.replace("there are", "there is") } else { message };
     let option = (rule.option)(job, capacity);
-    let mut diagnostic = Diagnostic::error(rule.code, message).at(job.origin.of(option).cloned()).remedy(rule.remedy);
+    let mut diagnostic = Problem::error(rule.code, message).at(job.origin.of(option).cloned()).help(rule.help);
     for (job, needed) in largest.iter().take(PARTS_NAMED) {
         let job = &plan.jobs[*job];
         diagnostic =

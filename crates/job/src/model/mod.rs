@@ -27,9 +27,7 @@ pub use verify::*;
 
 use std::collections::BTreeSet;
 
-use units::{Bytes, Nanos, PerKind, Rate};
-
-use crate::diagnostic::Place;
+use units::{Bytes, Nanos, PerKind, Place, Rate};
 
 /// All jobs of one invocation.
 #[derive(Clone, Debug, Default, PartialEq)]

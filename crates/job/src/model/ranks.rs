@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::rc::Rc;
+use units::{Problem, ProblemCode};
 
 use super::{Job, Plan};
-use crate::diagnostic::Diagnostic;
 
 /// The ranks that run a job, and the part of one of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -117,7 +117,7 @@ impl RankTable {
     /// # Errors
     ///
     /// Fails if no rank runs it.
-    pub fn ranks_of(&mut self, job: &Job) -> Result<Rc<[u32]>, Box<Diagnostic>> {
+    pub fn ranks_of(&mut self, job: &Job) -> Result<Rc<[u32]>, Box<Problem>> {
         let (hosts, selection) = (&self.hosts, &job.ranks);
         let find = || (0..).zip(hosts).filter(|(rank, host)| selection.contains(*rank, host)).map(|(rank, _)| rank);
         let known = self.selected.entry((selection.ranks.clone(), selection.hosts.clone()));
@@ -125,13 +125,13 @@ impl RankTable {
         if ranks.is_empty() { Err(Box::new(self.no_rank(job))) } else { Ok(ranks) }
     }
 
-    fn no_rank(&self, job: &Job) -> Diagnostic {
+    fn no_rank(&self, job: &Job) -> Problem {
         let options = match (job.ranks.ranks == RankRanges::default(), job.ranks.hosts.is_empty()) {
             (false, false) => "`ranks` and `rank_hosts`",
             (_, true) => "`ranks`",
             (true, false) => "`rank_hosts`",
         };
-        let (one, remedy) = if self.is_simulated {
+        let (one, help) = if self.is_simulated {
             let names = match &self.hosts[..] {
                 [first, .., last] => format!("simulated hosts are named {first} to {last}"),
                 names => format!("the simulated host is named {}", names.concat()),
@@ -145,9 +145,9 @@ impl RankTable {
             count => format!("none of the {count} {one}s is"),
         };
         let option = if job.ranks.ranks == RankRanges::default() { "rank_hosts" } else { "ranks" };
-        Diagnostic::error("no-rank", format!("job `{}`: {none} selected by {options}", job.name))
+        Problem::error(ProblemCode::Ranks, format!("job `{}`: {none} selected by {options}", job.name))
             .at(job.origin.of(option).cloned())
-            .remedy(remedy)
+            .help(help)
     }
 }
 
@@ -180,7 +180,7 @@ impl Plan {
     /// # Errors
     ///
     /// Fails if no rank runs some job.
-    pub fn of_rank(&self, rank: u32, ranks: &mut RankTable) -> Result<RankPart<'_>, Box<Diagnostic>> {
+    pub fn of_rank(&self, rank: u32, ranks: &mut RankTable) -> Result<RankPart<'_>, Box<Problem>> {
         if ranks.split.is_none() && !self.jobs.iter().any(|job| job.ranks.selects()) {
             return Ok(RankPart { plan: Cow::Borrowed(self), jobs: (0..self.jobs.len()).collect() });
         }
@@ -318,23 +318,23 @@ mod tests {
     fn a_job_that_no_rank_runs_is_refused() {
         let message = |text: &str, mut ranks: RankTable| {
             let refused = plan(&format!("[a]\nioengine=null\nsize=1m\n{text}\n")).of_rank(0, &mut ranks).unwrap_err();
-            (refused.message, refused.remedy.unwrap(), refused.place.unwrap().line)
+            (refused.what, refused.help.unwrap(), refused.place.unwrap().line)
         };
         let simulated = |count| RankTable::simulated((0..count).map(|host| format!("host{host}")).collect(), None);
-        let (message_of_two, remedy, line) = message("ranks=2", RankTable::of_fleet(&hosts(&["x"; 2]), None));
+        let (message_of_two, help, line) = message("ranks=2", RankTable::of_fleet(&hosts(&["x"; 2]), None));
         assert_eq!(message_of_two, "job `a`: none of the 2 ranks is selected by `ranks`");
-        assert_eq!((remedy.as_str(), line), ("start more ranks, or correct `ranks`", 4));
-        let (message_of_eight, remedy, _) = message("rank_hosts=web*", simulated(8));
+        assert_eq!((help.as_str(), line), ("start more ranks, or correct `ranks`", 4));
+        let (message_of_eight, help, _) = message("rank_hosts=web*", simulated(8));
         assert_eq!(message_of_eight, "job `a`: none of the 8 simulated hosts is selected by `rank_hosts`");
-        assert!(remedy.ends_with("simulated hosts are named host0 to host7"), "{remedy}");
-        let (message_of_one, remedy, _) = message("ranks=0\nrank_hosts=x", simulated(1));
+        assert!(help.ends_with("simulated hosts are named host0 to host7"), "{help}");
+        let (message_of_one, help, _) = message("ranks=0\nrank_hosts=x", simulated(1));
         assert_eq!(message_of_one, "job `a`: the only simulated host is not selected by `ranks` and `rank_hosts`");
-        assert!(remedy.ends_with("the simulated host is named host0"), "{remedy}");
+        assert!(help.ends_with("the simulated host is named host0"), "{help}");
     }
 
     #[test]
     fn the_dialect_of_fio_knows_no_ranks() {
         let parsed = parse_file_text("a.fio", b"[a]\nsize=1m\nranks=0\n", Dialect::Fio, &EmptySource);
-        assert!(parsed.diagnostics.iter().any(|one| one.code == "unknown-option"));
+        assert!(parsed.diagnostics.iter().any(|one| one.code == ProblemCode::UnknownOption));
     }
 }

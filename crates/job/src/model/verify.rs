@@ -269,7 +269,7 @@ impl SmallBlock {
 
     /// Returns what to write instead.
     #[must_use]
-    pub fn remedy(&self) -> String {
+    pub fn help(&self) -> String {
         if self.is_divisor {
             return format!(
                 "choose block sizes that are multiples of at least {} bytes, or leave `verify` out",

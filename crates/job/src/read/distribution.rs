@@ -1,6 +1,6 @@
 //! Parses distributions: `zipf:1.2`, `pareto:0.3:0.5`, `zoned:60/10:40/90`.
 
-use units::Bytes;
+use units::{Bytes, ProblemCode};
 
 use super::Findings;
 use super::lists::split;
@@ -13,11 +13,11 @@ pub(crate) const WORDS: &[&str] = &["random", "zipf", "pareto", "normal", "zoned
 /// Parses the distribution of one kind of operation.
 pub(crate) fn read(word: &str, argument: Option<&str>, findings: &mut Findings) -> Option<Distribution> {
     if argument == Some("") && matches!(word, "zipf" | "pareto" | "normal") {
-        findings.fault(0..word.len(), "not-a-number", "a number is missing after `:`");
+        findings.fault(0..word.len(), ProblemCode::NotANumber, "a number is missing after `:`");
         return None;
     }
     if argument.is_none() && matches!(word, "zoned" | "zoned_abs") {
-        findings.fault(0..word.len(), "distribution", format!("`{word}` needs zones")).remedy(ZONES);
+        findings.fault(0..word.len(), ProblemCode::Distribution, format!("`{word}` needs zones")).help(ZONES);
         return None;
     }
     let argument = argument.unwrap_or("");
@@ -37,10 +37,10 @@ pub(crate) fn read(word: &str, argument: Option<&str>, findings: &mut Findings) 
             findings
                 .fault(
                     0..word.len(),
-                    "unknown-value",
+                    ProblemCode::UnknownValue,
                     format!("`{word}` is not a distribution of one kind of operation"),
                 )
-                .remedy(format!("one of {}", WORDS.join(", ")));
+                .help(format!("one of {}", WORDS.join(", ")));
             None
         }
     }
@@ -55,8 +55,8 @@ pub(crate) fn sequence(argument: Option<&str>, findings: &mut Findings) -> Optio
     let blocks: Option<Vec<u64>> = parts.iter().map(|(_, part)| part.trim().parse().ok()).collect();
     let Some(blocks) = blocks.filter(|blocks| blocks.len() <= SEQUENCE_MAX) else {
         findings
-            .fault(0..0, "distribution", format!("`sequence` needs 1 to {SEQUENCE_MAX} indices of blocks"))
-            .remedy("write for example `random_distribution=sequence:2,0,1`");
+            .fault(0..0, ProblemCode::Distribution, format!("`sequence` needs 1 to {SEQUENCE_MAX} indices of blocks"))
+            .help("write for example `random_distribution=sequence:2,0,1`");
         return None;
     };
     Some(Distribution::Sequence { blocks, strided: false })
@@ -68,8 +68,8 @@ pub(crate) fn exponent(text: &str, findings: &mut Findings) -> Option<f64> {
     within(theta, theta != 1.0, "a Zipf exponent must not be 1", findings)?;
     if theta <= 0.0 {
         findings
-            .quirk(0..0, "distribution", format!("a Zipf exponent of {theta} has no effect"))
-            .remedy("write one above 0");
+            .quirk(0..0, ProblemCode::Distribution, format!("a Zipf exponent of {theta} has no effect"))
+            .help("write one above 0");
     }
     Some(theta)
 }
@@ -90,7 +90,7 @@ pub(crate) fn deviation(text: &str, findings: &mut Findings) -> Option<f64> {
 
 fn within(value: f64, good: bool, rule: &str, findings: &mut Findings) -> Option<()> {
     if !good {
-        findings.fault(0..0, "out-of-range", format!("{rule}, not {value}"));
+        findings.fault(0..0, ProblemCode::OutOfRange, format!("{rule}, not {value}"));
     }
     good.then_some(())
 }
@@ -114,12 +114,12 @@ fn float(text: &str, findings: &mut Findings) -> Option<f64> {
     let body = text.trim_start();
     let read = |end| body.get(..end)?.parse::<f64>().ok().filter(|value| value.is_finite()).map(|value| (value, end));
     let Some((value, end)) = (1..=body.len()).rev().find_map(read) else {
-        findings.fault(0..0, "not-a-number", format!("`{text}` is not a number"));
+        findings.fault(0..0, ProblemCode::NotANumber, format!("`{text}` is not a number"));
         return None;
     };
     if end < body.len() {
         findings
-            .quirk(0..0, "trailing-text", format!("`{}` after the number has no meaning", &body[end..]))
+            .quirk(0..0, ProblemCode::TrailingText, format!("`{}` after the number has no meaning", &body[end..]))
             .note("fio ignores everything from there on");
     }
     Some(value)
@@ -143,7 +143,7 @@ fn zones<T>(
     let mut zones: Vec<Zone<T>> = Vec::new();
     for (_, part) in split(argument, ':') {
         let Some(zone) = zone(part, findings, &mut width) else {
-            findings.fault(0..0, "distribution", format!("`{part}` is not a zone")).remedy(ZONES);
+            findings.fault(0..0, ProblemCode::Distribution, format!("`{part}` is not a zone")).help(ZONES);
             return None;
         };
         zones.push(zone);
@@ -153,7 +153,7 @@ fn zones<T>(
     if sum != 100 {
         findings.fault(
             0..0,
-            "distribution",
+            ProblemCode::Distribution,
             format!("the zones' percentages of operations add up to {sum} %, not to 100"),
         );
         return None;
@@ -186,15 +186,15 @@ fn shares_of_file(zones: Vec<(u32, Option<u32>)>, findings: &mut Findings) -> Op
     if sum > 100 {
         findings.fault(
             0..0,
-            "distribution",
+            ProblemCode::Distribution,
             format!("the zones' percentages of the file add up to {sum} %, more than 100"),
         );
         return None;
     }
     if sum != 100 {
         findings
-            .quirk(0..0, "distribution", format!("the zones' percentages of the file add up to {sum} %"))
-            .remedy("make them add up to 100, with `0/…` for an unused part");
+            .quirk(0..0, ProblemCode::Distribution, format!("the zones' percentages of the file add up to {sum} %"))
+            .help("make them add up to 100, with `0/…` for an unused part");
     }
     Some(Distribution::Zoned(zones.into_iter().map(|zone| zone.0).zip(widths).collect()))
 }
@@ -203,8 +203,8 @@ fn bytes_of_file(zones: Vec<(u32, Option<Bytes>)>, findings: &mut Findings) -> O
     let zones: Option<Vec<_>> = zones.into_iter().map(|(share, width)| Some((share, width?))).collect();
     if zones.is_none() {
         findings
-            .fault(0..0, "distribution", "every zone needs a size")
-            .remedy("write `percentage/size:percentage/size`");
+            .fault(0..0, ProblemCode::Distribution, "every zone needs a size")
+            .help("write `percentage/size:percentage/size`");
     }
     zones.map(Distribution::ZonedAbs)
 }

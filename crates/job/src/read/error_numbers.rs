@@ -1,5 +1,7 @@
 //! Error numbers of Linux by name (`include/uapi/asm-generic/errno-base.h`, `errno.h`).
 
+use units::ProblemCode;
+
 use super::Findings;
 use super::lists::split;
 
@@ -32,16 +34,16 @@ pub(crate) fn lists(text: &str, findings: &mut Findings) -> Option<[Vec<i32>; 3]
     for (slot, (start, part)) in split(text, ',').into_iter().enumerate() {
         let Some(list) = lists.get_mut(slot) else {
             findings
-                .fault(start..text.len(), "list-length", "there are three lists at most")
-                .remedy("write `READ,WRITE,VERIFY`, each a list such as `EIO:ENODATA`");
+                .fault(start..text.len(), ProblemCode::ListLength, "there are three lists at most")
+                .help("write `READ,WRITE,VERIFY`, each a list such as `EIO:ENODATA`");
             return None;
         };
         for (at, word) in split(part, ':').into_iter().filter(|(_, word)| !word.is_empty()) {
             let Some(errno) = number(word) else {
                 let place = start + at..start + at + word.len();
                 findings
-                    .fault(place, "error-name", format!("`{word}` is no error of Linux"))
-                    .remedy("write a name such as `EIO`, or a number (see `errno -l`)");
+                    .fault(place, ProblemCode::UnknownValue, format!("`{word}` is no error of Linux"))
+                    .help("write a name such as `EIO`, or a number (see `errno -l`)");
                 return None;
             };
             list.push(errno);

@@ -2,6 +2,8 @@
 
 use super::Findings;
 use super::number::{self, NumberUnit};
+use units::ProblemCode;
+
 use crate::model::NumaNodes;
 
 /// A part of a list with its offset in the text.
@@ -69,12 +71,16 @@ fn report_element(
         item.at = item.at.start + start..item.at.end + start;
         findings.within(0, |f| f.take(item));
     }
-    let reported = findings.items.iter().any(|item| item.code == "list-separator");
+    let reported = findings.items.iter().any(|item| item.code == ProblemCode::ListSeparator);
     if let Some(at) = odd.filter(|_| !reported) {
         findings
-            .quirk(start..start + rest.len(), "list-separator", format!("`{}` separates nothing here", &rest[at..=at]))
+            .quirk(
+                start..start + rest.len(),
+                ProblemCode::ListSeparator,
+                format!("`{}` separates nothing here", &rest[at..=at]),
+            )
             .note(format!("fio reads the rest as another value, as after a `,`: `{rest}` is a list"))
-            .remedy("separate the values for reads, writes and trims by `,`; a range is `bsrange=`");
+            .help("separate the values for reads, writes and trims by `,`; a range is `bsrange=`");
     }
 }
 
@@ -85,7 +91,7 @@ fn report_unread(text: &str, any: bool, unread: &[std::ops::Range<usize>], findi
     }
     for range in unread.iter().filter(|range| !text[(*range).clone()].is_empty()) {
         findings
-            .quirk(range.clone(), "unread-element", format!("`{}` is not a number", &text[range.clone()]))
+            .quirk(range.clone(), ProblemCode::ListElement, format!("`{}` is not a number", &text[range.clone()]))
             .note("fio skips it because another element of the list is readable");
     }
 }
@@ -94,7 +100,7 @@ fn report_unread(text: &str, any: bool, unread: &[std::ops::Range<usize>], findi
 pub(crate) fn interval(text: &str, unit: NumberUnit, findings: &mut Findings, mut set: impl FnMut(usize, bool, i64)) {
     let mut scratch = Findings::default();
     numbers(text, unit, &mut scratch, &mut set);
-    for item in scratch.items.into_iter().filter(|item| item.code != "list-separator") {
+    for item in scratch.items.into_iter().filter(|item| item.code != ProblemCode::ListSeparator) {
         findings.take(item);
     }
 }
@@ -107,7 +113,11 @@ pub(crate) fn leading_count(text: &str, findings: &mut Findings) -> u32 {
     let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     if digits < text.len() {
         findings
-            .quirk(digits..text.len(), "trailing-text", format!("`{}` is not part of a number", &text[digits..]))
+            .quirk(
+                digits..text.len(),
+                ProblemCode::TrailingText,
+                format!("`{}` is not part of a number", &text[digits..]),
+            )
             .note("fio drops it");
     }
     text[..digits].parse().unwrap_or(0)
@@ -132,16 +142,16 @@ pub(crate) fn ranges(
             None if part.is_empty() => {}
             None => {
                 findings
-                    .quirk(start..start + part.len(), "unread-element", format!("`{part}` is not a range"))
+                    .quirk(start..start + part.len(), ProblemCode::ListElement, format!("`{part}` is not a range"))
                     .note("fio skips it if another range of the list is readable")
-                    .remedy("a range is `low-high`, for example `4k-64k`");
+                    .help("a range is `low-high`, for example `4k-64k`");
             }
         }
     }
     if !any {
         findings
-            .fault(0..text.len(), "not-a-range", format!("`{text}` is not a range"))
-            .remedy("a range is `low-high`, for example `4k-64k`");
+            .fault(0..text.len(), ProblemCode::ListElement, format!("`{text}` is not a range"))
+            .help("a range is `low-high`, for example `4k-64k`");
     }
 }
 
@@ -171,9 +181,9 @@ pub(crate) fn block_split(text: &str, kb_base: u32, findings: &mut Findings) -> 
     let open = entries.iter().filter(|entry| entry.1.is_none()).count() as u32;
     if given > 100 || (open == 0 && given < 100 && !entries.is_empty()) {
         findings
-            .quirk(0..text.len(), "split-sum", format!("the percentages add up to {given} %"))
+            .quirk(0..text.len(), ProblemCode::Percent, format!("the percentages add up to {given} %"))
             .note("fio sorts the entries by percentage, cuts them off at 100 % and gives the rest to the last one")
-            .remedy("make the percentages add up to 100");
+            .help("make the percentages add up to 100");
     }
     let each = 100_u32.saturating_sub(given).checked_div(open).unwrap_or(0);
     let mut shares: Vec<(i64, u32)> = entries.into_iter().map(|(size, share)| (size, share.unwrap_or(each))).collect();
@@ -190,7 +200,11 @@ fn split_entry(part: &str, kb_base: u32, findings: &mut Findings) -> Option<(i64
         if read.is_none() {
             let start = size_text.len() + 1;
             findings
-                .quirk(start..part.len(), "split-share", format!("`{text}` is not a whole percentage from 1 to 100"))
+                .quirk(
+                    start..part.len(),
+                    ProblemCode::Percent,
+                    format!("`{text}` is not a whole percentage from 1 to 100"),
+                )
                 .note("fio gives the entry an equal part of the rest, or reads only its leading digits");
         }
         read.or_else(|| leading_share(text))
@@ -222,7 +236,7 @@ pub(crate) fn floats(text: &str, most: usize, range: (f64, f64), findings: &mut 
     }
     if values.len() > most {
         findings
-            .quirk(0..text.len(), "list-length", format!("{} values, but {most} are the most", values.len()))
+            .quirk(0..text.len(), ProblemCode::ListLength, format!("{} values, but {most} are the most", values.len()))
             .note(format!("fio uses the first {most}"));
         values.truncate(most);
     }
@@ -232,22 +246,22 @@ pub(crate) fn floats(text: &str, most: usize, range: (f64, f64), findings: &mut 
 fn float(part: &str, (least, most): (f64, f64), findings: &mut Findings) -> Option<f64> {
     let length = part.find(|c: char| !(c.is_ascii_digit() || "+-.eE".contains(c))).unwrap_or(part.len());
     let Some(value) = (0..=length).rev().find_map(|end| part.get(..end)?.parse::<f64>().ok()) else {
-        findings.fault(0..part.len(), "not-a-number", format!("`{part}` is not a number"));
+        findings.fault(0..part.len(), ProblemCode::NotANumber, format!("`{part}` is not a number"));
         return None;
     };
     if !(least..=most).contains(&value) {
-        findings.fault(0..part.len(), "out-of-range", format!("`{part}` is not within {least} to {most}"));
+        findings.fault(0..part.len(), ProblemCode::OutOfRange, format!("`{part}` is not within {least} to {most}"));
         return None;
     }
     if length < part.len() {
         findings
             .quirk(
                 length..part.len(),
-                "trailing-text",
+                ProblemCode::TrailingText,
                 format!("`{}` after the number has no meaning", &part[length..]),
             )
             .note("fio ignores everything from there on")
-            .remedy("separate the values by `:`");
+            .help("separate the values by `:`");
     }
     Some(value)
 }
@@ -280,8 +294,8 @@ pub(crate) fn numa_nodes(text: &str, findings: &mut Findings) -> Option<NumaNode
             _ => {
                 let problem = format!("`{part}` is neither a NUMA node nor a range of nodes");
                 findings
-                    .fault(start..start + part.len(), "numa-nodes", problem)
-                    .remedy("write for example `0-1,3`, or `all`; see numactl --hardware");
+                    .fault(start..start + part.len(), ProblemCode::ListElement, problem)
+                    .help("write for example `0-1,3`, or `all`; see numactl --hardware");
                 return None;
             }
         }
@@ -299,21 +313,21 @@ fn processor_range(part: &str, cpus: &mut Vec<u32>, findings: &mut Findings) -> 
     let read = |text: &str| text.trim().parse::<u32>().ok();
     let (Some(low), Some(high)) = (read(low), read(high)) else {
         findings
-            .quirk(0..part.len(), "cpu-list", format!("`{part}` is neither a CPU nor a range of CPUs"))
+            .quirk(0..part.len(), ProblemCode::ListElement, format!("`{part}` is neither a CPU nor a range of CPUs"))
             .note("fio reads it as CPU 0")
-            .remedy("write for example `0-3,5`");
+            .help("write for example `0-3,5`");
         cpus.push(0);
         return Some(());
     };
     if high > CPU_MAX {
-        findings.fault(0..part.len(), "out-of-range", format!("there is no CPU {high}"));
+        findings.fault(0..part.len(), ProblemCode::OutOfRange, format!("there is no CPU {high}"));
         return None;
     }
     if low > high {
         findings
-            .quirk(0..part.len(), "cpu-list", format!("the range `{part}` is empty"))
+            .quirk(0..part.len(), ProblemCode::ListElement, format!("the range `{part}` is empty"))
             .note("fio adds no CPU, and fails when the job starts")
-            .remedy(format!("write `{high}-{low}`"));
+            .help(format!("write `{high}-{low}`"));
     }
     cpus.extend(low..=high);
     Some(())

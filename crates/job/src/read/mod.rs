@@ -13,6 +13,7 @@ pub(crate) mod priorities;
 pub(crate) mod word;
 
 use std::ops::Range;
+use units::ProblemCode;
 
 use crate::Dialect;
 
@@ -42,12 +43,12 @@ impl ProblemWeight {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ReadProblem {
     pub(crate) weight: ProblemWeight,
-    pub(crate) code: &'static str,
+    pub(crate) code: ProblemCode,
     pub(crate) message: String,
     /// fio's behaviour, as a sentence; empty if the message suffices.
     pub(crate) note: String,
     /// What to write instead; empty if there is no suggestion.
-    pub(crate) remedy: String,
+    pub(crate) help: String,
     /// Byte range in the value.
     pub(crate) at: Range<usize>,
 }
@@ -73,7 +74,7 @@ impl Findings {
     pub(crate) fn fault(
         &mut self,
         at: Range<usize>,
-        code: &'static str,
+        code: ProblemCode,
         message: impl Into<String>,
     ) -> &mut ReadProblem {
         self.push(ProblemWeight::Fault, at, code, message.into())
@@ -83,14 +84,14 @@ impl Findings {
     pub(crate) fn quirk(
         &mut self,
         at: Range<usize>,
-        code: &'static str,
+        code: ProblemCode,
         message: impl Into<String>,
     ) -> &mut ReadProblem {
         self.push(ProblemWeight::Quirk, at, code, message.into())
     }
 
     /// Adds a text that fio refuses although its documentation allows it.
-    pub(crate) fn extension(&mut self, at: Range<usize>, code: &'static str, message: impl Into<String>) {
+    pub(crate) fn extension(&mut self, at: Range<usize>, code: ProblemCode, message: impl Into<String>) {
         self.push(ProblemWeight::Extension, at, code, message.into());
     }
 
@@ -104,11 +105,11 @@ impl Findings {
         &mut self,
         weight: ProblemWeight,
         at: Range<usize>,
-        code: &'static str,
+        code: ProblemCode,
         message: String,
     ) -> &mut ReadProblem {
         let at = at.start + self.base..at.end + self.base;
-        self.items.push(ReadProblem { weight, code, message, note: String::new(), remedy: String::new(), at });
+        self.items.push(ReadProblem { weight, code, message, note: String::new(), help: String::new(), at });
         let last = self.items.len() - 1;
         &mut self.items[last]
     }
@@ -122,8 +123,8 @@ impl ReadProblem {
     }
 
     /// Sets what to write instead.
-    pub(crate) fn remedy(&mut self, remedy: impl Into<String>) -> &mut Self {
-        self.remedy = remedy.into();
+    pub(crate) fn help(&mut self, help: impl Into<String>) -> &mut Self {
+        self.help = help.into();
         self
     }
 }

@@ -1,6 +1,6 @@
 //! Parses integers, sizes and times by fio's rules for units.
 
-use units::Nanos;
+use units::{Nanos, ProblemCode};
 
 use super::Findings;
 
@@ -55,9 +55,9 @@ pub(crate) fn micros(us: i64) -> Nanos {
 pub(super) fn refuse(text: &str, findings: &mut Findings) {
     let missing = text.trim().is_empty();
     let message = if missing { "a number is missing".to_owned() } else { format!("`{text}` is not a number") };
-    let finding = findings.fault(0..text.len(), "not-a-number", message);
+    let finding = findings.fault(0..text.len(), ProblemCode::NotANumber, message);
     if text.contains('(') {
-        finding.remedy("write the result of the calculation");
+        finding.help("write the result of the calculation");
     }
 }
 
@@ -114,9 +114,9 @@ fn iec_is_inverted(whole: &str, at: usize, value: i64, power: usize, kb_base: u3
     let letter = &whole[at..=at];
     let read = value.wrapping_mul(1000_i64.wrapping_pow(power as u32));
     findings
-        .quirk(0..at + 3, "iec-unit", format!("fio reads `{}` as decimal units", &whole[at..at + 3]))
+        .quirk(0..at + 3, ProblemCode::IecUnit, format!("fio reads `{}` as decimal units", &whole[at..at + 3]))
         .note(format!("fio reads {read}: unless `kb_base=1000` is set, its `KiB` is 1000 bytes and its `k` 1024"))
-        .remedy(format!("write `{value}{}` for 1024-based units, or the number of bytes", letter.to_ascii_lowercase()));
+        .help(format!("write `{value}{}` for 1024-based units, or the number of bytes", letter.to_ascii_lowercase()));
 }
 
 /// Applies a time suffix. fio expects it after all digits and dashes, ignores one that does not begin with a letter,
@@ -147,7 +147,7 @@ fn time(text: &str, value: i64, unit: NumberUnit, findings: &mut Findings) -> i6
 fn unknown_time_unit(element: &str, at: usize, suffix: &str, value: i64, factor: i64, findings: &mut Findings) {
     let read = if factor == 1_000 { "milliseconds" } else { "microseconds" };
     let finding = findings
-        .quirk(at..element.len(), "time-unit", format!("`{}` is not a unit of time", &element[at..]))
+        .quirk(at..element.len(), ProblemCode::TimeUnit, format!("`{}` is not a unit of time", &element[at..]))
         .note(format!("fio reads {value} {read}"));
     let meant = match suffix.trim_end_matches(['s', '.']) {
         "sec" | "second" => Some(format!("{value}s")),
@@ -157,7 +157,7 @@ fn unknown_time_unit(element: &str, at: usize, suffix: &str, value: i64, factor:
         _ => None,
     };
     let units = "use one of `us`, `ms`, `s`, `m`, `h`, `d`";
-    finding.remedy(meant.map_or_else(|| units.to_owned(), |text| format!("write `{text}`")));
+    finding.help(meant.map_or_else(|| units.to_owned(), |text| format!("write `{text}`")));
 }
 
 /// Reports what fio silently ignores after the number.
@@ -169,20 +169,20 @@ fn report_ignored_rest(text: &str, blanks: usize, digits: usize, unit: NumberUni
         blank_hides_unit(text, blanks, number_end, rest, findings);
     } else if is_hexadecimal(text) && !is_hexadecimal(&text[..number_end]) {
         findings
-            .quirk(0..end, "hexadecimal", format!("`{}` has no `0x` of its own", &text[..end]))
+            .quirk(0..end, ProblemCode::NotANumber, format!("`{}` has no `0x` of its own", &text[..end]))
             .note("fio reads it as hexadecimal, because `0x` appears later in the list")
-            .remedy("write one number");
+            .help("write one number");
     } else if rest.starts_with('.') {
         findings
-            .quirk(0..end, "fraction", format!("`{}` is not a whole number", &text[..end]))
+            .quirk(0..end, ProblemCode::NotANumber, format!("`{}` is not a whole number", &text[..end]))
             .note(format!("fio reads `{}` and ignores the rest, including its unit", &text[..number_end]))
-            .remedy("write a whole number of a smaller unit");
+            .help("write a whole number of a smaller unit");
     } else if !known_rest(rest, is_hexadecimal(text), unit) {
         trailing(text, number_end, end, findings);
     }
     if text.starts_with('-') && !matches!(unit, NumberUnit::Count { .. }) {
         findings
-            .quirk(0..end, "negative", format!("`{}` is negative", &text[..end]))
+            .quirk(0..end, ProblemCode::OutOfRange, format!("`{}` is negative", &text[..end]))
             .note("fio reads a huge positive number");
     }
 }
@@ -190,19 +190,19 @@ fn report_ignored_rest(text: &str, blanks: usize, digits: usize, unit: NumberUni
 fn trailing(text: &str, number_end: usize, end: usize, findings: &mut Findings) {
     let (number, rest) = (&text[..number_end], &text[number_end..end]);
     findings
-        .quirk(number_end..end, "trailing-text", format!("`{rest}` after the number has no meaning"))
+        .quirk(number_end..end, ProblemCode::TrailingText, format!("`{rest}` after the number has no meaning"))
         .note(format!("fio reads `{number}` and ignores the rest"))
-        .remedy(format!("write `{number}`"));
+        .help(format!("write `{number}`"));
 }
 
 fn blank_hides_unit(text: &str, blanks: usize, number_end: usize, rest: &str, findings: &mut Findings) {
-    let finding = findings.quirk(0..blanks, "leading-blank", "a space precedes the value");
+    let finding = findings.quirk(0..blanks, ProblemCode::LeadingBlank, "a space precedes the value");
     if rest.is_empty() {
         finding.note("fio keeps the space as part of the value");
     } else {
         finding.note(format!("fio reads {}, without the unit `{rest}`: the space hides it", &text[blanks..number_end]));
     }
-    finding.remedy(format!("write `{}` directly after `=`", text.trim()));
+    finding.help(format!("write `{}` directly after `=`", text.trim()));
 }
 
 fn known_rest(rest: &str, hexadecimal: bool, unit: NumberUnit) -> bool {
@@ -230,7 +230,7 @@ mod tests {
     fn value(text: &str, unit: NumberUnit) -> (Option<i64>, Vec<&'static str>) {
         let mut findings = Findings::default();
         let value = read(text, unit, &mut findings);
-        (value, findings.items.iter().map(|item| item.code).collect())
+        (value, findings.items.iter().map(|item| item.code.name()).collect())
     }
 
     #[test]
@@ -250,7 +250,7 @@ mod tests {
             ("4 k", 4, &["trailing-text"]),
             ("4kfoo", 4096, &["trailing-text"]),
             ("4k/50", 4096, &["trailing-text"]),
-            ("1.5m", 1, &["fraction"]),
+            ("1.5m", 1, &["not-a-number"]),
             ("4e3", 4, &["trailing-text"]),
             ("4*1024", 4, &["trailing-text"]),
             ("50%", -51, &[]),
@@ -258,7 +258,7 @@ mod tests {
             ("8kibx", 8000, &["iec-unit", "trailing-text"]),
             ("9223372036854775807k", -1024, &[]),
             ("16,0x10", 16, &[]),
-            ("300xff", 768, &["hexadecimal"]),
+            ("300xff", 768, &["not-a-number"]),
             ("8kiB,4", 8000, &["iec-unit"]),
         ];
         for (text, want, codes) in cases {
@@ -285,13 +285,13 @@ mod tests {
             ("1min", 1, &["time-unit"]),
             ("1hr", 1, &["time-unit"]),
             ("5msx", 5_000, &["time-unit"]),
-            ("1.5s", 1_000_000, &["fraction"]),
-            ("1.5ms", 1_000_000, &["fraction"]),
+            ("1.5s", 1_000_000, &["not-a-number"]),
+            ("1.5ms", 1_000_000, &["not-a-number"]),
             ("1 ms", 1_000_000, &["trailing-text"]),
             (" 10s", 10_000_000, &["leading-blank"]),
             ("10-20ms", 10_000, &["trailing-text"]),
             ("0x10", 16, &["time-unit"]),
-            ("-1", -1_000_000, &["negative"]),
+            ("-1", -1_000_000, &["out-of-range"]),
             ("5m,1", 300_000_000, &[]),
         ];
         for (text, want, codes) in cases {

@@ -1,6 +1,8 @@
 //! Values of the options of commands to NVMe namespaces.
 
 use super::{Findings, lists};
+use units::ProblemCode;
+
 use crate::model::{NvmeWrite, ProtectionFields};
 
 const WRITES: [(&str, NvmeWrite); 4] = [
@@ -19,12 +21,12 @@ pub(crate) fn write_modes(text: &str, findings: &mut Findings) -> Option<Vec<(Nv
         let Some((_, write)) = WRITES.iter().find(|(known, _)| *known == name) else {
             if name == "zone_append" {
                 findings
-                    .fault(at, "not-supported", "write_mode=zone_append is not supported")
-                    .remedy("write ioengine=io_uring with zonemode=zbd and the block device (/dev/nvmeXnY)");
+                    .fault(at, ProblemCode::NotSupported, "write_mode=zone_append is not supported")
+                    .help("write ioengine=io_uring with zonemode=zbd and the block device (/dev/nvmeXnY)");
             } else {
                 findings
-                    .fault(at, "unknown-value", format!("there is no write command `{name}`"))
-                    .remedy("one of write, uncor, zeroes, verify");
+                    .fault(at, ProblemCode::UnknownValue, format!("there is no write command `{name}`"))
+                    .help("one of write, uncor, zeroes, verify");
             }
             return None;
         };
@@ -34,8 +36,8 @@ pub(crate) fn write_modes(text: &str, findings: &mut Findings) -> Option<Vec<(Nv
                 Ok(percent) if percent <= 100 => Some(percent),
                 _ => {
                     findings
-                        .fault(at, "out-of-range", format!("`{percent}` is no percentage"))
-                        .remedy("write a number from 0 to 100");
+                        .fault(at, ProblemCode::OutOfRange, format!("`{percent}` is no percentage"))
+                        .help("write a number from 0 to 100");
                     return None;
                 }
             },
@@ -51,8 +53,8 @@ fn shared(text: &str, modes: &[(NvmeWrite, Option<u32>)], findings: &mut Finding
     let mut open = modes.iter().filter(|(_, percent)| percent.is_none()).count() as u32;
     if given > 100 || (given < 100 && open == 0) {
         findings
-            .fault(0..text.len(), "percent", format!("the percentages of `write_mode` add up to {given}"))
-            .remedy("let them add up to 100, or leave one out");
+            .fault(0..text.len(), ProblemCode::Percent, format!("the percentages of `write_mode` add up to {given}"))
+            .help("let them add up to 100, or leave one out");
         return None;
     }
     let mut left = 100 - given;
@@ -76,8 +78,8 @@ pub(crate) fn placement_ids(text: &str, findings: &mut Findings) -> Option<Vec<u
             (Ok(low), Ok(high)) if low <= high => ids.extend(low..=high),
             _ => {
                 findings
-                    .fault(start..start + entry.len(), "placement", format!("`{entry}` names no placements"))
-                    .remedy("write numbers up to 65535 and ranges, as in `0,2-4`");
+                    .fault(start..start + entry.len(), ProblemCode::Placement, format!("`{entry}` names no placements"))
+                    .help("write numbers up to 65535 and ranges, as in `0,2-4`");
                 return None;
             }
         }
@@ -97,10 +99,10 @@ pub(crate) fn protection_fields(text: &str, findings: &mut Findings) -> Option<P
                 findings
                     .fault(
                         start..start + name.len(),
-                        "unknown-value",
+                        ProblemCode::UnknownValue,
                         format!("there is no field `{name}` of protection information"),
                     )
-                    .remedy("write one or more of GUARD, REFTAG and APPTAG, separated by commas");
+                    .help("write one or more of GUARD, REFTAG and APPTAG, separated by commas");
                 return None;
             }
         }
@@ -129,7 +131,7 @@ mod tests {
         for text in ["", "zone_append", "writes", "write/60:zeroes/30", "write/90:zeroes/20", "write/x", "write/-1"] {
             let mut findings = Findings::default();
             assert_eq!(write_modes(text, &mut findings), None, "{text}");
-            assert!(findings.items.iter().all(|item| !item.remedy.is_empty()) && findings.items.len() == 1, "{text}");
+            assert!(findings.items.iter().all(|item| !item.help.is_empty()) && findings.items.len() == 1, "{text}");
         }
     }
 

@@ -1,6 +1,8 @@
 //! Parses byte patterns: `0xhex`, decimal numbers, `"text"`, `'file'` and `%o` for the offset, in any order.
 
 use super::Findings;
+use units::ProblemCode;
+
 use crate::model::{PATTERN_MAX_BYTES, VerifyPattern};
 
 /// Decodes `text`; `offsets` permits `%o`.
@@ -24,8 +26,8 @@ pub(crate) fn read(text: &str, offsets: bool, findings: &mut Findings) -> Option
 }
 
 fn refuse(text: &str, at: usize, findings: &mut Findings) {
-    let finding = findings.fault(at..text.len(), "pattern", format!("`{}` is not a pattern", &text[at..]));
-    finding.remedy("write `0xdeadbeef`, a number, text in double quotes, or a file in single quotes");
+    let finding = findings.fault(at..text.len(), ProblemCode::Pattern, format!("`{}` is not a pattern", &text[at..]));
+    finding.help("write `0xdeadbeef`, a number, text in double quotes, or a file in single quotes");
 }
 
 /// Decodes the first piece of `rest` and returns its length in bytes.

@@ -3,6 +3,8 @@
 use super::Findings;
 use super::lists::{self, Part};
 use super::number::{self, NumberUnit};
+use units::ProblemCode;
+
 use crate::model::{IoPriority, PriorityShare};
 
 /// Parses `size/percent[/class/level[/hint]]:…` for one kind of operation. A size without a percentage gets none.
@@ -14,8 +16,12 @@ pub(crate) fn shares(text: &str, kb_base: u32, findings: &mut Findings) -> Optio
         let total: u32 = all.iter().filter(|one| one.bytes == share.bytes).map(|one| one.percentage).sum();
         if total > 100 {
             findings
-                .fault(start..start + entry.len(), "percent", format!("blocks of {} bytes have {total} %", share.bytes))
-                .remedy("let the percentages of each block size add up to at most 100");
+                .fault(
+                    start..start + entry.len(),
+                    ProblemCode::Percent,
+                    format!("blocks of {} bytes have {total} %", share.bytes),
+                )
+                .help("let the percentages of each block size add up to at most 100");
             return None;
         }
     }
@@ -30,10 +36,10 @@ fn share(entry: &str, kb_base: u32, findings: &mut Findings) -> Option<PriorityS
         findings
             .fault(
                 0..entry.len(),
-                "priority",
+                ProblemCode::UnknownValue,
                 format!("`{entry}` is neither SIZE/PERCENT nor SIZE/PERCENT/CLASS/LEVEL"),
             )
-            .remedy("write, for example, `4k/50` or `4k/50/1/0`");
+            .help("write, for example, `4k/50` or `4k/50/1/0`");
         return None;
     }
     let unit = NumberUnit::Count { kb_base };
@@ -44,7 +50,7 @@ fn share(entry: &str, kb_base: u32, findings: &mut Findings) -> Option<PriorityS
     let [percentage, class, level, hint] = numbers;
     if parts.len() > 2 && class == 0 {
         let (at, text): Part<'_> = parts[2];
-        findings.fault(at..at + text.len(), "out-of-range", "a class ranges from 1 to 3");
+        findings.fault(at..at + text.len(), ProblemCode::OutOfRange, "a class ranges from 1 to 3");
         return None;
     }
     let priority =
@@ -57,8 +63,8 @@ fn at_most(text: &str, most: u32, findings: &mut Findings) -> Option<u32> {
         Ok(number) if number <= most => Some(number),
         _ => {
             findings
-                .fault(0..text.len(), "out-of-range", format!("`{text}` is no number up to {most}"))
-                .remedy(format!("write a number from 0 to {most}"));
+                .fault(0..text.len(), ProblemCode::OutOfRange, format!("`{text}` is no number up to {most}"))
+                .help(format!("write a number from 0 to {most}"));
             None
         }
     }

@@ -1,7 +1,7 @@
 //! Parses values that are one of a few words.
 
 use super::Findings;
-use units::closest;
+use units::{ProblemCode, closest};
 
 /// Returns the word that `text` equals up to its first `,` or `:`, and the text after that.
 ///
@@ -16,12 +16,12 @@ pub(crate) fn read<'a>(
     if let Some(word) = words.iter().find(|word| **word == head) {
         return Some((word, text.get(end + 1..)));
     }
-    let finding = findings.fault(0..text.len(), "unknown-value", unknown(head));
+    let finding = findings.fault(0..text.len(), ProblemCode::UnknownValue, unknown(head));
     let bare = head.trim();
     let same = words.iter().copied().find(|word| word.eq_ignore_ascii_case(bare));
     match same.or_else(|| closest(bare, words.iter().copied())) {
-        Some(word) => finding.remedy(format!("write `{word}`")),
-        None => finding.remedy(format!("one of {}", words.join(", "))),
+        Some(word) => finding.help(format!("write `{word}`")),
+        None => finding.help(format!("one of {}", words.join(", "))),
     };
     None
 }

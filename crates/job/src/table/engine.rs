@@ -3,6 +3,8 @@
 use super::foreign;
 use super::spec::OptionKind::{Int, Text, Word};
 use super::spec::{ANY, OptionSpec, accepted, int, special, switch, word};
+use units::ProblemCode;
+
 use crate::draft::JobDraft;
 use crate::model::{BufferMemory, EngineKind};
 use crate::read::Findings;
@@ -131,16 +133,16 @@ fn ioengine(draft: &mut JobDraft, text: &str, findings: &mut Findings) {
         findings
             .fault(
                 0..text.len(),
-                "not-supported",
+                ProblemCode::NotSupported,
                 format!("fio's engine `{name}` is not supported: {}", foreign.reason),
             )
-            .remedy(foreign.remedy);
+            .help(foreign.help);
         return;
     }
     let names = ENGINES.map(EngineKind::name);
-    let finding = findings.fault(0..text.len(), "unknown-value", format!("there is no engine `{name}`"));
+    let finding = findings.fault(0..text.len(), ProblemCode::UnknownValue, format!("there is no engine `{name}`"));
     match units::closest(name.trim(), names.into_iter()) {
-        Some(near) => finding.remedy(format!("write `{near}`")),
-        None => finding.remedy(format!("one of {}", names.join(", "))),
+        Some(near) => finding.help(format!("write `{near}`")),
+        None => finding.help(format!("one of {}", names.join(", "))),
     };
 }

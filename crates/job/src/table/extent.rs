@@ -1,6 +1,6 @@
 //! Options of size, offset and runtime.
 
-use units::{Bytes, Nanos};
+use units::{Bytes, Nanos, ProblemCode};
 
 use super::spec::OptionKind::{Long, Seconds};
 use super::spec::{OptionKind, OptionSpec, Setter, flag, int, special};
@@ -120,15 +120,15 @@ fn steadystate(draft: &mut JobDraft, text: &str, findings: &mut Findings) {
         "lat_slope" => (SteadyMeasure::Latency, true),
         _ => {
             findings
-                .fault(0..name.len(), "steady-measure", format!("`{name}` is no measure of a steady state"))
-                .remedy("write `iops`, `bw` or `lat`, with `_slope` if the slope is meant, and a limit: `iops:5%`");
+                .fault(0..name.len(), ProblemCode::SteadyState, format!("`{name}` is no measure of a steady state"))
+                .help("write `iops`, `bw` or `lat`, with `_slope` if the slope is meant, and a limit: `iops:5%`");
             return;
         }
     };
     let Some(limit) = limit else {
         findings
-            .fault(0..text.len(), "steady-limit", "a limit is missing")
-            .remedy(format!("write for example `{name}:5%`"));
+            .fault(0..text.len(), ProblemCode::SteadyState, "a limit is missing")
+            .help(format!("write for example `{name}:5%`"));
         return;
     };
     let (number, is_percent) = limit.strip_suffix('%').map_or((limit, false), |number| (number, true));
@@ -142,8 +142,8 @@ fn steadystate(draft: &mut JobDraft, text: &str, findings: &mut Findings) {
     };
     let Some(limit) = read.filter(|limit: &f64| limit.is_finite() && *limit >= 0.0) else {
         findings
-            .fault(name.len() + 1..text.len(), "steady-limit", format!("`{limit}` is no limit"))
-            .remedy(format!("write for example `{name}:5%`"));
+            .fault(name.len() + 1..text.len(), ProblemCode::SteadyState, format!("`{limit}` is no limit"))
+            .help(format!("write for example `{name}:5%`"));
         return;
     };
     draft.steady = SteadyState { measure, is_slope, limit, is_percent, ..draft.steady };

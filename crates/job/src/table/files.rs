@@ -1,6 +1,6 @@
 //! Options of files.
 
-use units::Bytes;
+use units::{Bytes, ProblemCode};
 
 use super::spec::OptionKind::{Bool, Long, Text, Word};
 use super::spec::{ANY, OptionSpec, accepted, int, special, switch, text, word};
@@ -162,9 +162,9 @@ fn filename(draft: &mut JobDraft, text: &str, findings: &mut Findings) {
         let (names, more) = (files.filenames.get(..3).unwrap_or(&files.filenames), files.filenames.len() > 3);
         let given = format!("{}{}", names.join(":"), if more { ":…" } else { "" });
         findings
-            .quirk(0..text.len(), "more-files", format!("`{given}` was given before"))
+            .quirk(0..text.len(), ProblemCode::ConflictingOptions, format!("`{given}` was given before"))
             .note("fio uses those files too, and divides `size` among them all")
-            .remedy("name all files of a job in one place, separated by `:`");
+            .help("name all files of a job in one place, separated by `:`");
     }
     // As in fio, a directory that is given later holds no files that were named before.
     let directory = files.directories.first().map(String::as_str);
@@ -173,8 +173,8 @@ fn filename(draft: &mut JobDraft, text: &str, findings: &mut Findings) {
     if files.filenames.len() > FILENAMES_MAX {
         files.filenames.truncate(FILENAMES_MAX);
         findings
-            .fault(0..text.len(), "too-many-files", format!("a job has at most {FILENAMES_MAX} file names"))
-            .remedy("divide the files among several jobs, or write `nrfiles`");
+            .fault(0..text.len(), ProblemCode::TooManyFiles, format!("a job has at most {FILENAMES_MAX} file names"))
+            .help("divide the files among several jobs, or write `nrfiles`");
     }
     files.nrfiles = files.filenames.len() as u32;
 }
@@ -219,7 +219,9 @@ fn filesize(draft: &mut JobDraft, text: &str, findings: &mut Findings) {
         }
     });
     if !any && findings.items.is_empty() {
-        findings.fault(0..text.len(), "out-of-range", "a file has at least one byte").remedy("write for example `64k`");
+        findings
+            .fault(0..text.len(), ProblemCode::OutOfRange, "a file has at least one byte")
+            .help("write for example `64k`");
     }
     draft.job.files.filesize = Some((ends.0.min(ends.1), ends.0.max(ends.1)));
 }

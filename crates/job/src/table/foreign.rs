@@ -7,7 +7,7 @@ pub(super) struct ForeignEngines {
     /// Why Fathom does not have them.
     pub(super) reason: &'static str,
     /// What to use instead.
-    pub(super) remedy: &'static str,
+    pub(super) help: &'static str,
 }
 
 /// Returns the entry of an engine of fio that Fathom does not have.
@@ -15,8 +15,8 @@ pub(super) fn find(name: &str) -> Option<&'static ForeignEngines> {
     FOREIGN.iter().find(|foreign| foreign.names.split(' ').any(|known| known == name))
 }
 
-const fn foreign(names: &'static str, reason: &'static str, remedy: &'static str) -> ForeignEngines {
-    ForeignEngines { names, reason, remedy }
+const fn foreign(names: &'static str, reason: &'static str, help: &'static str) -> ForeignEngines {
+    ForeignEngines { names, reason, help }
 }
 
 static FOREIGN: &[ForeignEngines] = &[

@@ -1,6 +1,6 @@
 //! Options of direction, block sizes and payload.
 
-use units::PerKind;
+use units::{PerKind, ProblemCode};
 
 use super::spec::OptionKind::{Bool, Floats, Int, Long, Ranges, Text, Word};
 use super::spec::{ANY, OptionSpec, Setter, flag, int, share, special, switch, word};
@@ -214,12 +214,13 @@ fn run(text: &str, findings: &mut Findings) -> i64 {
     let digits = sign + text[sign..].find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len() - sign);
     let count = text[..digits].parse::<i64>().unwrap_or(0) as u32;
     if digits < text.len() || sign > 0 || count == 0 {
-        let finding = findings.quirk(0..text.len(), "out-of-range", format!("`{text}` is not a count of operations"));
+        let finding =
+            findings.quirk(0..text.len(), ProblemCode::OutOfRange, format!("`{text}` is not a count of operations"));
         match count {
             0 => finding.note("fio never leaves the sequence that it begins"),
             _ => finding.note(format!("fio reads {count}")),
         };
-        finding.remedy("write a number from 1, without a unit");
+        finding.help("write a number from 1, without a unit");
     }
     i64::from(if count == 0 { u32::MAX } else { count })
 }
@@ -257,7 +258,11 @@ fn random_distribution(draft: &mut JobDraft, text: &str, findings: &mut Findings
     let named = parts[0].1;
     if matches!(named, "random" | "zipf" | "pareto" | "normal") && parts.len() > 1 {
         findings
-            .quirk(named.len()..text.len(), "unused-argument", "one without a value is for all kinds of operation")
+            .quirk(
+                named.len()..text.len(),
+                ProblemCode::UnusedArgument,
+                "one without a value is for all kinds of operation",
+            )
             .note(format!("fio drops `{}`", &text[named.len()..]));
         parts.truncate(1);
     }

@@ -2,6 +2,8 @@
 
 use super::spec::OptionKind::{Bool, Int, Text, Word};
 use super::spec::{ANY, OptionSpec, accepted, int, later, special, switch, text, word};
+use units::ProblemCode;
+
 use crate::draft::JobDraft;
 use crate::model::{PlacementKind, PlacementSelect};
 use crate::read::{Findings, nvme};
@@ -18,8 +20,8 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
     word("cmd_type", &["nvme", "bsg"], "Kind of passthrough command.", |_, w, _, findings| {
         if w == "bsg" {
             findings
-                .fault(0..w.len(), "not-supported", "cmd_type=bsg is not supported: it sends SCSI commands")
-                .remedy("write ioengine=io_uring and the block device (/dev/sdX) as filename");
+                .fault(0..w.len(), ProblemCode::NotSupported, "cmd_type=bsg is not supported: it sends SCSI commands")
+                .help("write ioengine=io_uring and the block device (/dev/sdX) as filename");
         }
     })
     .default("nvme")
@@ -39,9 +41,9 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
     word("read_mode", &["read", "prefetch"], "Command for reads.", |_, w, _, findings| {
         if w == "prefetch" {
             findings
-                .fault(0..w.len(), "not-supported", "read_mode=prefetch is a SCSI command")
+                .fault(0..w.len(), ProblemCode::NotSupported, "read_mode=prefetch is a SCSI command")
                 .note("fio has it with cmd_type=bsg only")
-                .remedy("leave it out: NVMe commands read with read_mode=read");
+                .help("leave it out: NVMe commands read with read_mode=read");
         }
     })
     .default("read")

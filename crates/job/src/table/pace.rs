@@ -1,6 +1,6 @@
 //! Options of rates, idle time and syncing.
 
-use units::{Nanos, PerKind, Rate};
+use units::{Nanos, PerKind, ProblemCode, Rate};
 
 use super::spec::OptionKind::{Floats, Int, Long, Micros, Word};
 use super::spec::{ANY, OptionSpec, Setter, accepted, int, special, switch, word};
@@ -141,7 +141,9 @@ fn sync_file_range(draft: &mut JobDraft, text: &str, findings: &mut Findings) {
     if let Some(count) = count {
         let Ok(writes) = count.parse() else {
             let message = format!("`{count}` is not a number of writes");
-            findings.fault(phases.len() + 1..text.len(), "bad-number", message).remedy("write a number such as `8`");
+            findings
+                .fault(phases.len() + 1..text.len(), ProblemCode::NotANumber, message)
+                .help("write a number such as `8`");
             return;
         };
         range.writes = writes;

@@ -1,7 +1,7 @@
 //! Options of names, clones, groups and processors.
 
 use super::spec::OptionKind::{Int, Long, Text, Word};
-use units::{Bytes, Nanos};
+use units::{Bytes, Nanos, ProblemCode};
 
 use super::spec::{ANY, OptionSpec, Setter, Status, accepted, flag, int, special, switch, text, word};
 use crate::draft::JobDraft;
@@ -150,7 +150,7 @@ fn ranks(draft: &mut JobDraft, text: &str, findings: &mut Findings) {
     match crate::model::RankRanges::parse(text) {
         Ok(ranges) => draft.job.ranks.ranks = ranges,
         Err(problem) => {
-            findings.fault(0..text.len(), "rank-list", problem).remedy("write for example `ranks=0-3,5`");
+            findings.fault(0..text.len(), ProblemCode::Ranks, problem).help("write for example `ranks=0-3,5`");
         }
     }
 }
@@ -159,9 +159,9 @@ fn cpus_allowed(draft: &mut JobDraft, text: &str, findings: &mut Findings) {
     if let Some(cpus) = lists::processors(text, findings) {
         if cpus.is_empty() && findings.items.is_empty() {
             findings
-                .quirk(0..text.len(), "cpu-list", "no processor is named")
+                .quirk(0..text.len(), ProblemCode::ListElement, "no processor is named")
                 .note("fio fails when the job starts")
-                .remedy("write for example `cpus_allowed=0-3,5`");
+                .help("write for example `cpus_allowed=0-3,5`");
         }
         draft.job.grouping.cpus_allowed = Some(cpus);
     }
@@ -176,8 +176,8 @@ fn cpumask(draft: &mut JobDraft, text: &str, findings: &mut Findings) {
     };
     let Ok(mask) = mask else {
         findings
-            .fault(0..text.len(), "cpu-mask", format!("`{text}` is no mask of 32 bits"))
-            .remedy("write for example `cpumask=0x5` for CPUs 0 and 2, or `cpus_allowed=0,2`");
+            .fault(0..text.len(), ProblemCode::ListElement, format!("`{text}` is no mask of 32 bits"))
+            .help("write for example `cpumask=0x5` for CPUs 0 and 2, or `cpus_allowed=0,2`");
         return;
     };
     draft.job.grouping.cpus_allowed = Some((0..32).filter(|cpu| mask >> cpu & 1 == 1).collect());
@@ -201,15 +201,15 @@ fn numa_mem_policy(draft: &mut JobDraft, text: &str, findings: &mut Findings) {
             None => None,
             Some(_) => {
                 findings
-                    .fault(0..text.len(), "numa-policy", "`prefer` takes one node")
-                    .remedy("write for example `prefer:0`, or `interleave:0-1`");
+                    .fault(0..text.len(), ProblemCode::UnknownValue, "`prefer` takes one node")
+                    .help("write for example `prefer:0`, or `interleave:0-1`");
                 None
             }
         },
         _ => {
             findings
-                .fault(0..mode.len(), "numa-policy", format!("`{mode}` is no memory policy"))
-                .remedy("write `default`, `local`, `prefer:NODE`, `bind:NODES` or `interleave:NODES`");
+                .fault(0..mode.len(), ProblemCode::UnknownValue, format!("`{mode}` is no memory policy"))
+                .help("write `default`, `local`, `prefer:NODE`, `bind:NODES` or `interleave:NODES`");
             None
         }
     };

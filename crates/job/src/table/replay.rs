@@ -3,6 +3,8 @@
 use super::Status;
 use super::spec::OptionKind::{Bool, Floats, Int, Seconds, Text};
 use super::spec::{ANY, OptionSpec, Setter, accepted, int, special, switch, text, word};
+use units::ProblemCode;
+
 use crate::draft::JobDraft;
 use crate::model::{ReplayFit, ReplayLoop, ReplayOptions, ReplaySkip};
 use crate::read::Findings;
@@ -112,8 +114,8 @@ fn speed(draft: &mut JobDraft, text: &str, findings: &mut Findings) {
         Some(ppm) => draft.replay.speed_ppm = Some(ppm),
         None => {
             findings
-                .fault(0..text.len(), "not-a-speed", format!("`{text}` is not a speed"))
-                .remedy("write a positive factor such as `2x` or `0.5`, or `max`");
+                .fault(0..text.len(), ProblemCode::NotANumber, format!("`{text}` is not a speed"))
+                .help("write a positive factor such as `2x` or `0.5`, or `max`");
         }
     }
 }
@@ -140,8 +142,8 @@ fn align(draft: &mut JobDraft, text: &str, findings: &mut Findings) {
         Ok(bytes) if bytes == 0 || (bytes.is_power_of_two() && bytes <= ALIGN_MAX_BYTES) => draft.replay.align = bytes,
         _ => {
             findings
-                .fault(0..text.len(), "not-an-alignment", format!("`{text}` is no power of two up to 1 MiB"))
-                .remedy("write, for example, `replay_align=4k`");
+                .fault(0..text.len(), ProblemCode::OutOfRange, format!("`{text}` is no power of two up to 1 MiB"))
+                .help("write, for example, `replay_align=4k`");
         }
     }
 }
@@ -159,8 +161,8 @@ fn skip(draft: &mut JobDraft, text: &str, findings: &mut Findings) {
             "sync" => skip.sync = true,
             word => {
                 findings
-                    .fault(0..text.len(), "unknown-value", format!("`{word}` is no kind of request"))
-                    .remedy("write one or more of read, write, trim and sync, separated by `,`");
+                    .fault(0..text.len(), ProblemCode::UnknownValue, format!("`{word}` is no kind of request"))
+                    .help("write one or more of read, write, trim and sync, separated by `,`");
             }
         }
     }

@@ -4,7 +4,8 @@
 
 use std::collections::BTreeMap;
 
-use job::{Diagnostic, Dialect, HostSource, Job, Parsed, Plan, parse_file_text};
+use job::{Dialect, HostSource, Job, Parsed, Plan, parse_file_text};
+use units::Problem;
 
 /// Files and variables in memory, on a host with 4 KiB pages, 1000 MiB and 4 processors.
 #[derive(Default)]
@@ -62,11 +63,11 @@ pub fn fio_job(text: &str) -> Job {
 
 /// Returns the codes of all diagnostics.
 pub fn codes(text: &str, dialect: Dialect) -> Vec<&'static str> {
-    parse(text, dialect).diagnostics.iter().map(|d| d.code).collect()
+    parse(text, dialect).diagnostics.iter().map(|d| d.code.name()).collect()
 }
 
 /// Formats each diagnostic as a line.
-pub fn lines(diagnostics: &[Diagnostic]) -> Vec<String> {
+pub fn lines(diagnostics: &[Problem]) -> Vec<String> {
     diagnostics.iter().map(ToString::to_string).collect()
 }
 

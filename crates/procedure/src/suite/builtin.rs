@@ -1,7 +1,6 @@
 //! The built-in suites, and suite files.
 
-use job::Diagnostic;
-use units::suggestion;
+use units::{Problem, ProblemCode, suggestion};
 
 use super::read::read;
 use super::schema::{Suite, SuiteText};
@@ -28,9 +27,9 @@ pub fn names() -> Vec<&'static str> {
 }
 
 /// Returns the built-in suite of this name, or parses the file.
-pub fn find(name: &str, read_suite: fn(&str) -> Result<String, String>) -> Result<Suite, Vec<Diagnostic>> {
+pub fn find(name: &str, read_suite: fn(&str) -> Result<String, String>) -> Result<Suite, Vec<Problem>> {
     if name.contains('/') || name.ends_with(".toml") {
-        let text = read_suite(name).map_err(|why| vec![Diagnostic::error("suite", why)])?;
+        let text = read_suite(name).map_err(|why| vec![Problem::error(ProblemCode::Suite, why)])?;
         return read(&SuiteText::new(name, &text));
     }
     match TEXTS.iter().find(|(known, _)| *known == name) {
@@ -39,7 +38,7 @@ pub fn find(name: &str, read_suite: fn(&str) -> Result<String, String>) -> Resul
             let listed =
                 || format!("there are {}; a file of your own has a slash or .toml in its name", names().join(", "));
             let remedy = suggestion(name, names().into_iter(), listed);
-            Err(vec![Diagnostic::error("suite", format!("there is no suite `{name}`")).remedy(remedy)])
+            Err(vec![Problem::error(ProblemCode::Suite, format!("there is no suite `{name}`")).help(remedy)])
         }
     }
 }

@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use job::Diagnostic;
 use toml::Spanned;
 use toml::de::DeValue;
+use units::{Problem, ProblemCode};
 use volume::toml_fields::{FieldErrors, Fields, kind};
 
 use super::schema::SuiteText;
@@ -12,13 +12,13 @@ use super::schema::SuiteText;
 /// Problems of a file, as they are found.
 pub(crate) struct SuiteErrors {
     pub(crate) text: SuiteText,
-    pub(crate) problems: Vec<Diagnostic>,
+    pub(crate) problems: Vec<Problem>,
 }
 
 impl SuiteErrors {
     pub(crate) fn add(&mut self, at: &Range<usize>, message: impl Into<String>, remedy: impl Into<String>) {
-        let problem = Diagnostic::error("suite", message.into()).at(self.text.place(at));
-        self.problems.push(problem.remedy(remedy.into()));
+        let problem = Problem::error(ProblemCode::Suite, message.into()).at(self.text.place(at));
+        self.problems.push(problem.help(remedy.into()));
     }
 }
 

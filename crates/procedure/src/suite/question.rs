@@ -1,9 +1,9 @@
 //! The request for a suite run: target, size, scale.
 
-use job::{Diagnostic, Dialect, InjectedOptions, Plan, Size};
+use job::{Dialect, InjectedOptions, Plan, Size};
 use report::suite::SuiteTargets;
 use runner::{RunPlace, Runner, problems};
-use units::{Bytes, Nanos};
+use units::{Bytes, Nanos, Problem, ProblemCode};
 use volume::catalogue;
 
 use super::read::fill_placeholders;
@@ -76,7 +76,7 @@ impl<'a> SuiteQuestion<'a> {
         })?;
         let published = bytes_of(&suite.size).map_err(|message| {
             let place = suite.text.place(&suite.size_at);
-            Refusal::Jobs(vec![Diagnostic::error("suite", message).at(place).remedy("write, for example, 100g")])
+            Refusal::Jobs(vec![Problem::error(ProblemCode::Suite, message).at(place).help("write, for example, 100g")])
         })?;
         let given = options.size.as_deref().map(bytes_of).transpose();
         let given = given.map_err(|message| Refusal::Words(vec![format!("--size: {message}")]))?;
@@ -151,7 +151,7 @@ impl<'a> SuiteQuestion<'a> {
     }
 
     /// Returns the jobs of a step, with scaled times and sizes.
-    pub(crate) fn plan(&self, step: &StepSpec, place: SuitePlace) -> Result<Plan, Vec<Diagnostic>> {
+    pub(crate) fn plan(&self, step: &StepSpec, place: SuitePlace) -> Result<Plan, Vec<Problem>> {
         let words = self.words(step, place);
         let volume = if place == SuitePlace::Model { self.on.as_deref() } else { None };
         let mut around: InjectedOptions = around(volume);
@@ -207,7 +207,7 @@ impl<'a> SuiteQuestion<'a> {
     }
 
     /// Moves problems of a step's arguments to the options in the suite.
-    pub(crate) fn located(&self, step: &StepSpec, place: SuitePlace, problems: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    pub(crate) fn located(&self, step: &StepSpec, place: SuitePlace, problems: Vec<Problem>) -> Vec<Problem> {
         let words = self.words(step, place);
         let setting = |column: usize| {
             let mut begin = 1;
@@ -247,7 +247,7 @@ fn bytes_of(text: &str) -> Result<u64, String> {
     let parsed = job::parse_job_arguments(&words, &[], &InjectedOptions::default(), Dialect::Strict, &job::EmptySource);
     let remedy = "write, for example, 100g";
     let (plan, _) = parsed.into_result().map_err(|problems| {
-        let said = problems.first().map_or(String::new(), |problem| problem.message.clone());
+        let said = problems.first().map_or(String::new(), |problem| problem.what.clone());
         format!("`{text}` is not a size: {said}\nhelp: {remedy}")
     })?;
     match plan.jobs.first().and_then(|job| job.extent.size) {
@@ -263,7 +263,7 @@ fn volume_size(words: &str, read_volume: fn(&str) -> Result<String, String>) -> 
             let told = |problem| {
                 let there = problems::place_in_volume(problem);
                 let source = if there.source.as_ref() == "volume" { "--on".into() } else { there.source.clone() };
-                problems::of_volume(problem, job::Place { source, ..there })
+                problems::of_volume(problem, units::Place { source, ..there })
             };
             Err(Refusal::Jobs(problems.iter().map(told).collect()))
         }

@@ -2,11 +2,10 @@
 
 use std::ops::Range;
 
-use job::Diagnostic;
 use record::Figure;
 use report::suite::{MeasureUnit, Published};
 use toml::de::DeTable;
-use units::suggestion;
+use units::{Problem, suggestion};
 use volume::toml_fields::{Fields, kind};
 
 use super::fields::{SuiteErrors, number, whole, word};
@@ -18,7 +17,7 @@ const ROUNDS: usize = 25;
 const STEPS: usize = 4096;
 
 /// Parses a suite, or returns all problems of its text.
-pub(crate) fn read(text: &SuiteText) -> Result<Suite, Vec<Diagnostic>> {
+pub(crate) fn read(text: &SuiteText) -> Result<Suite, Vec<Problem>> {
     let (root, syntax_errors) = DeTable::parse_recoverable(&text.text);
     let mut errors = SuiteErrors { text: text.clone(), problems: Vec::new() };
     for error in &syntax_errors {
@@ -284,9 +283,9 @@ figure = [{ measure = "read.iops", when = { bs = "8k" }, value = 5, unit = "IOPS
         let problems =
             read(&SuiteText::new("mine.toml", &SMALL.replacen(from, &to.replace("LIST", &"1,".repeat(100)), 1)))
                 .expect_err("it is wrong");
-        let told = |problem: Diagnostic| {
+        let told = |problem: Problem| {
             let place = problem.place.expect("every problem has a place");
-            (place.line, place.column, format!("{} ({})", problem.message, problem.remedy.unwrap_or_default()))
+            (place.line, place.column, format!("{} ({})", problem.what, problem.help.unwrap_or_default()))
         };
         problems.into_iter().map(told).collect()
     }

@@ -3,9 +3,9 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use job::Place;
 use record::Figure;
 use report::suite::{ProcedureStep, Published, SuiteProcedure};
+use units::Place;
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SuiteText {

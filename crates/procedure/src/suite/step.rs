@@ -1,6 +1,5 @@
 //! One step of a suite, on a device or on a model.
 
-use job::Diagnostic;
 use record::{Figure, Run, RunOutcome as Ending};
 use report::preview;
 use report::suite::SuiteOutcome;
@@ -12,6 +11,7 @@ use super::schema::StepSpec;
 use super::state::StepCredits;
 use crate::host::ProcedureObserver;
 use runner::Refusal;
+use units::{Problem, ProblemCode};
 
 #[derive(Clone, Copy)]
 pub(crate) struct StepRunner<'a> {
@@ -118,9 +118,9 @@ impl StepRunner<'_> {
         if place == SuitePlace::Host && used(&plan) != Use::Nowhere {
             let message =
                 format!("the step `{}` names a modelled volume, but is to be measured on a target", step.name);
-            let problem = Diagnostic::error("suite", message).at(question.suite.text.place(&step.at));
+            let problem = Problem::error(ProblemCode::Suite, message).at(question.suite.text.place(&step.at));
             let remedy = "leave `volume` and ioengine=model out of the suite, and give the volume with --on";
-            return Err(Refusal::Jobs(vec![problem.remedy(remedy)]));
+            return Err(Refusal::Jobs(vec![problem.help(remedy)]));
         }
         let prepared = if later { runner.prepare_later(&plan, seeds) } else { runner.prepare(&plan, seeds) };
         prepared.map_err(|problems| Refusal::Jobs(question.located(step, place, problems)))

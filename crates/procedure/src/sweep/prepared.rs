@@ -4,7 +4,7 @@
 use analyse::knee::search::{KneeProbe, KneeSearch, KneeSettings, ProbeReading};
 use analyse::knee::{Curve, Fit, steady};
 use analyse::{Code, Finding, Severity};
-use job::{Diagnostic, Job, Plan};
+use job::{Job, Plan};
 use meter::IntervalWidths;
 use record::{IntervalRecord, Run};
 use report::preview;
@@ -12,7 +12,7 @@ use report::sweep::{Sweep, SweepBurst};
 use runner::{
     CreditPolicy, NullObserver, Observer, PreparedRun, Preview, Refusal, RunControl, RunOptions, RunPlace, Runner,
 };
-use units::{Bytes, Nanos};
+use units::{Bytes, Nanos, Problem};
 
 use super::advice;
 use super::question::{self, SweepQuestion};
@@ -115,7 +115,7 @@ impl<'q> PreparedSweep<'q> {
         plan
     }
 
-    fn prepare(&self, plan: &Plan) -> Result<Box<dyn PreparedRun + '_>, Vec<Diagnostic>> {
+    fn prepare(&self, plan: &Plan) -> Result<Box<dyn PreparedRun + '_>, Vec<Problem>> {
         self.runner.prepare(plan, self.question.request.seeds)
     }
 

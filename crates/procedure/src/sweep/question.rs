@@ -1,10 +1,10 @@
 //! The request for a sweep: jobs, range, time limit.
 
 use analyse::knee::search::KneeSettings;
-use job::{Diagnostic, InjectedOptions, Job, Plan};
+use job::{InjectedOptions, Job, Plan};
 use runner::{Refusal, Seeds};
 use sim::model::{Use, used};
-use units::Nanos;
+use units::{Nanos, Problem, ProblemCode};
 
 use crate::grid::{self, GridAxis};
 use crate::host::ProcedureHost;
@@ -103,7 +103,7 @@ impl<'a> SweepQuestion<'a> {
     }
 
     fn ensure_job_name(&mut self) {
-        let unnamed = |problems: Vec<Diagnostic>| problems.iter().all(|problem| problem.code == job::NO_JOBS);
+        let unnamed = |problems: Vec<Problem>| problems.iter().all(|problem| problem.code == ProblemCode::NoJobs);
         if self.plan(&[]).err().is_some_and(unnamed) {
             self.request.jobs.push(format!("--name={UNNAMED}"));
         }
@@ -116,7 +116,7 @@ impl<'a> SweepQuestion<'a> {
     }
 
     /// Parses the jobs with some settings changed.
-    pub(crate) fn plan(&self, settings: &[(String, String)]) -> Result<Plan, Vec<Diagnostic>> {
+    pub(crate) fn plan(&self, settings: &[(String, String)]) -> Result<Plan, Vec<Problem>> {
         let SweepRequest { jobs, sections, .. } = &self.request;
         VariedJobs {
             jobs,
@@ -196,13 +196,13 @@ pub(crate) fn only_job(plan: &Plan) -> Result<&Job, Refusal> {
         ("startdelay", extent.startdelay.1 > Nanos::ZERO, "delays every probe"),
         ("verify", verifies, "reads back between probes"),
     ];
-    let problems: Vec<Diagnostic> = wrong
+    let problems: Vec<Problem> = wrong
         .iter()
         .filter(|(_, given, _)| *given)
         .map(|(option, _, why)| {
-            Diagnostic::error("unsweepable", format!("job `{}`: `{option}` {why}", job.name))
+            Problem::error(ProblemCode::Unsweepable, format!("job `{}`: `{option}` {why}", job.name))
                 .at(job.origin.of(option).cloned())
-                .remedy(match *option {
+                .help(match *option {
                     "verify" => "a sweep checks no data: verify the job with `fathom run`",
                     _ => "leave it out: a sweep sets depth and time by itself",
                 })

@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use job::{Diagnostic, EmptySource, HostSource, JobArguments, Plan};
+use job::{EmptySource, HostSource, JobArguments, Plan};
 use record::{LatencyStats, Run};
 use runner::{NullObserver, RunControl, RunOptions, Runner, Seeds};
 use sim::model::{ModelRunner, SharedRecorder};
 use trace::{Backlog, LoadLatency, TraceProfile};
+use units::Problem;
 
 use super::recorder::ProfileRecorder;
 
@@ -18,7 +19,7 @@ const JOB_FILE: &str = "job.fio";
 #[derive(Debug)]
 pub enum SynthesisRunError {
     /// The job, or the volume for it, has problems.
-    Problems(Vec<Diagnostic>),
+    Problems(Vec<Problem>),
     /// The run failed.
     Failed(String),
 }
@@ -27,7 +28,7 @@ impl std::fmt::Display for SynthesisRunError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Problems(problems) => {
-                let first = problems.first().map_or("it has problems", |problem| &problem.message);
+                let first = problems.first().map_or("it has problems", |problem| &problem.what);
                 f.write_str(first)
             }
             Self::Failed(why) => f.write_str(why.lines().next().unwrap_or_default()),
@@ -65,7 +66,7 @@ impl HostSource for OneFile<'_> {
 /// # Errors
 ///
 /// Returns the problems of the job.
-pub(super) fn plan_on(job_file: &str, volume: &str) -> Result<Plan, Vec<Diagnostic>> {
+pub(super) fn plan_on(job_file: &str, volume: &str) -> Result<Plan, Vec<Problem>> {
     let (words, around) = ([JOB_FILE.to_owned()], crate::jobs::around(Some(volume)));
     let source = &OneFile(job_file);
     let arguments = JobArguments { words: &words, sections: &[], around: &around, source };

@@ -1,9 +1,10 @@
 //! Rate and latency of a trace and of its job on modelled volumes.
 
-use job::{Diagnostic, EmptySource, JobArguments, Plan, ReplayFacts};
+use job::{EmptySource, JobArguments, Plan, ReplayFacts};
 use record::Run;
 use runner::{NullObserver, RunControl, RunOptions, Runner, Seeds};
 use trace::{JobLoop, LoadLatency, SynthesizedJob, TraceProfile, TraceWindow, VolumeComparison};
+use units::Problem;
 
 use super::measure::{SynthesisRunError, load_latency, plan_on, run_plan};
 
@@ -81,7 +82,7 @@ impl ComparedTrace<'_> {
         Ok(load_latency(&run))
     }
 
-    fn replay_plan(&self, volume: &str) -> Result<Plan, Vec<Diagnostic>> {
+    fn replay_plan(&self, volume: &str) -> Result<Plan, Vec<Problem>> {
         let job_loop = match self.job.job_loop {
             JobLoop::Open => "open",
             JobLoop::Closed => "closed",

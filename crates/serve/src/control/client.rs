@@ -3,8 +3,7 @@
 use std::io::{BufRead, BufReader, Error, ErrorKind, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
-
-use job::{Diagnostic, Place};
+use units::{Place, Problem, ProblemCode};
 
 use super::answer::Located;
 use crate::addresses::TIMEOUT;
@@ -37,8 +36,8 @@ pub fn send_command(socket: &Path, line: &str) -> std::io::Result<String> {
 impl Located {
     /// Returns the problem as a diagnostic for the command `line`.
     #[must_use]
-    pub fn diagnostic(&self, line: &str) -> Diagnostic {
-        let diagnostic = Diagnostic::error("serve", self.message.clone());
+    pub fn diagnostic(&self, line: &str) -> Problem {
+        let diagnostic = Problem::error(ProblemCode::Serve, self.message.clone());
         let diagnostic = match self.column {
             Some(column) => {
                 let text = line.into();
@@ -47,7 +46,7 @@ impl Located {
             None => diagnostic,
         };
         match &self.remedy {
-            Some(remedy) => diagnostic.remedy(remedy.clone()),
+            Some(remedy) => diagnostic.help(remedy.clone()),
             None => diagnostic,
         }
     }

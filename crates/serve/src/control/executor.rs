@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use nbd::server::{ControlChange, Controller, Snapshot};
 use nbd::store::faults::FaultRates;
-use volume::catalogue::{self, Problem};
+use volume::catalogue::{self, CatalogueProblem};
 use volume::{Attachment, Behaviour};
 
 use super::answer::{CommandError, ControlReply, ExportState, ServerState};
@@ -190,8 +190,8 @@ fn resolve(
 }
 
 /// Converts a problem of a volume, located at the pair that has caused it.
-fn located(problem: Problem, edited: Option<&EditedVolume>, keys: &Keys, at: &Range<usize>) -> CommandError {
-    let Problem { message, place, at: within, remedy } = problem;
+fn located(problem: CatalogueProblem, edited: Option<&EditedVolume>, keys: &Keys, at: &Range<usize>) -> CommandError {
+    let CatalogueProblem { message, place, at: within, remedy } = problem;
     let pairs = if let Keys::Set(pairs) = keys { pairs.as_slice() } else { &[] };
     let edited = edited.filter(|edited| edited.text == *place.text);
     let of_key = edited.and_then(|edited| {

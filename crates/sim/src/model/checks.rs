@@ -1,8 +1,8 @@
 //! Checks of jobs that no simulation can run.
 
-use job::{Diagnostic, FileLocking, Job, Plan};
+use job::{FileLocking, Job, Plan};
 use runner::WorkerPlan;
-use units::Nanos;
+use units::{Nanos, Problem, ProblemCode};
 use volume::closed::{Load, predict};
 use volume::{RequestKind, Spec, System};
 
@@ -10,7 +10,7 @@ use super::page_cache::buffered;
 use super::volumes::Volumes;
 
 /// Reports problems of jobs and volumes that are each well formed.
-pub(super) fn check(plan: &Plan, workers: &[WorkerPlan], volumes: &Volumes) -> Vec<Diagnostic> {
+pub(super) fn check(plan: &Plan, workers: &[WorkerPlan], volumes: &Volumes) -> Vec<Problem> {
     let endless = plan.jobs.iter().filter_map(|job| endless_loop(job, volumes.of(job)?));
     plan.jobs
         .iter()
@@ -22,27 +22,27 @@ pub(super) fn check(plan: &Plan, workers: &[WorkerPlan], volumes: &Volumes) -> V
 }
 
 /// Reports jobs that spend cycles of a processor, which models do not have.
-fn spins(job: &Job) -> Option<Diagnostic> {
+fn spins(job: &Job) -> Option<Problem> {
     (job.pace.thinkcycles > 0).then(|| {
         let message = format!("job `{}`: a model has no processor whose cycles could be spent", job.name);
-        Diagnostic::error("thinkcycles", message)
+        Problem::error(ProblemCode::NotSupported, message)
             .at(job.origin.of("thinkcycles").cloned())
-            .remedy("give the time instead, such as `thinktime=10us`")
+            .help("give the time instead, such as `thinktime=10us`")
     })
 }
 
 /// Reports jobs that lock files between workers: those of models have none in common.
-fn locks(job: &Job) -> Option<Diagnostic> {
+fn locks(job: &Job) -> Option<Problem> {
     (job.files.locking != FileLocking::None).then(|| {
         let message = format!("job `{}`: modelled workers share volumes, not files that they could lock", job.name);
-        Diagnostic::error("lockfile", message)
+        Problem::error(ProblemCode::NotSupported, message)
             .at(job.origin.of("lockfile").cloned())
-            .remedy("leave `lockfile` out, or run the job on files")
+            .help("leave `lockfile` out, or run the job on files")
     })
 }
 
 /// Reports closed loops whose operations take no time and would never end.
-fn endless_loop(job: &Job, spec: &Spec) -> Option<Diagnostic> {
+fn endless_loop(job: &Job, spec: &Spec) -> Option<Problem> {
     let paces_itself = job.is_scheduled() || job.pace.thinktime > Nanos::ZERO;
     // A replay ends with its trace.
     if paces_itself || job.replay.is_some() || buffered(job).is_some() {
@@ -59,26 +59,26 @@ fn endless_loop(job: &Job, spec: &Spec) -> Option<Diagnostic> {
     };
     let (.., name, _) = kinds.into_iter().find(|(done, kind, _, sizes)| *done && takes_no_time(*kind, sizes.min()))?;
     let message = format!("job `{}`: {name} on {} take no time, and nothing limits them", job.name, spec.name);
-    let diagnostic = Diagnostic::error("volume", message)
+    let diagnostic = Problem::error(ProblemCode::Volume, message)
         .at(job.origin.of("volume").cloned())
-        .remedy("give the volume a `latency=`, `iops=` or `throughput=`, or the job a `rate_iops=`");
+        .help("give the volume a `latency=`, `iops=` or `throughput=`, or the job a `rate_iops=`");
     Some(diagnostic)
 }
 
 /// Reports stages with more operations in flight than there are request IDs.
-fn too_deep(plan: &Plan, workers: &[WorkerPlan]) -> Option<Diagnostic> {
+fn too_deep(plan: &Plan, workers: &[WorkerPlan]) -> Option<Problem> {
     let in_flight =
         |stage: &[WorkerPlan]| -> u64 { stage.iter().map(|worker| u64::from(plan.jobs[worker.job].depth())).sum() };
     let stage = workers.chunk_by(|a, b| a.stage == b.stage).find(|stage| in_flight(stage) > IN_FLIGHT_MAX)?;
     let deepest = stage.iter().map(|worker| &plan.jobs[worker.job]).max_by_key(|job| job.depth())?;
     let found = in_flight(stage);
     let message = format!("{found} operations in flight are more than a simulation holds, which is {IN_FLIGHT_MAX}");
-    let diagnostic = Diagnostic::error("too-many-in-flight", message).at(deepest.origin.of("iodepth").cloned()).remedy(
-        match plan.hosts {
+    let diagnostic = Problem::error(ProblemCode::TooManyInFlight, message)
+        .at(deepest.origin.of("iodepth").cloned())
+        .help(match plan.hosts {
             None => "take a smaller `iodepth` or `numjobs`, or let jobs wait for one another (`stonewall`)",
             Some(_) => "simulate fewer hosts, or take a smaller `iodepth` or `numjobs`",
-        },
-    );
+        });
     Some(diagnostic)
 }
 

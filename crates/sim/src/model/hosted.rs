@@ -3,12 +3,13 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use job::{Diagnostic, Dialect, Job, Plan, PlanHosts, RankPart, RankTable, limits};
+use job::{Dialect, Job, Plan, PlanHosts, RankPart, RankTable, limits};
 use meter::Summary;
 use record::{FleetRecord, RankFailure, RankRecord, Run};
 use runner::{
     Environment, RunContext, RunCounters, RunState, Seeds, WorkerFailure, WorkerPlan, WorkerResult, assemble,
 };
+use units::Problem;
 
 /// Maximum number of intervals in the series of all hosts together.
 const INTERVALS_MAX: usize = 30_000;
@@ -53,7 +54,7 @@ pub(super) struct HostedWorkers {
 
 impl HostedWorkers {
     /// Expands the jobs of each host into workers, with random numbers of its own.
-    pub(super) fn new(plan: &Plan, seeds: Seeds, environment: &dyn Environment) -> Result<Self, Vec<Diagnostic>> {
+    pub(super) fn new(plan: &Plan, seeds: Seeds, environment: &dyn Environment) -> Result<Self, Vec<Problem>> {
         let mut ranks = plan.hosts.as_ref().unwrap_or(&ONE_HOST).ranks();
         let exceeded = exceeded_together(plan, &mut ranks, environment)?;
         if !exceeded.is_empty() {
@@ -188,7 +189,7 @@ fn exceeded_together(
     plan: &Plan,
     ranks: &mut RankTable,
     environment: &dyn Environment,
-) -> Result<Vec<Diagnostic>, Vec<Diagnostic>> {
+) -> Result<Vec<Problem>, Vec<Problem>> {
     let Some(hosts) = &plan.hosts else { return Ok(Vec::new()) };
     let running = |job: &Job, ranks: &mut RankTable| ranks.ranks_of(job).map_err(|problem| vec![*problem]);
     let mut all = Cow::Borrowed(plan);
@@ -212,9 +213,9 @@ fn exceeded_together(
     }
     let exceeded = limits::check(&all, &environment.capacity());
     let described = exceeded.into_iter().map(|excess| {
-        let remedy = excess.diagnostic.remedy.clone().unwrap_or_default();
+        let remedy = excess.diagnostic.help.clone().unwrap_or_default();
         let note = format!("numjobs is that of all {} simulated hosts", hosts.count);
-        excess.diagnostic.note(note).remedy(format!("simulate fewer hosts, or {remedy}"))
+        excess.diagnostic.note(note).help(format!("simulate fewer hosts, or {remedy}"))
     });
     Ok(described.collect())
 }

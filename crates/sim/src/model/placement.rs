@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use job::{Diagnostic, Plan, PlanHosts, limits};
-use units::Bytes;
-use volume::catalogue::{DEFAULT_HOST, Problem};
+use job::{Plan, PlanHosts, limits};
+use units::{Bytes, Problem, ProblemCode};
+use volume::catalogue::{CatalogueProblem, DEFAULT_HOST};
 use volume::pagecache::PageCacheSettings;
 use volume::{Attachment, Limit, Scope, Spec};
 use workload::PlannedFile;
@@ -55,7 +55,7 @@ impl Placement {
         workers: &HostedWorkers,
         volumes: &Volumes,
         read_file: ReadFile,
-    ) -> Result<Self, Vec<Diagnostic>> {
+    ) -> Result<Self, Vec<Problem>> {
         let (mut placement, mut problems) = (Self::default(), Vec::new());
         let sizes = file_sizes(plan, workers);
         for (worker, hosted) in workers.plans.iter().zip(&workers.hosted) {
@@ -81,9 +81,9 @@ impl Placement {
             placement.places.push(places.iter().filter_map(|place| place.as_ref().ok().copied()).collect());
             for problem in places.into_iter().filter_map(Result::err) {
                 problems.push(
-                    Diagnostic::error("volume-full", format!("job `{}`: {problem}", job.name))
+                    Problem::error(ProblemCode::VolumeFull, format!("job `{}`: {problem}", job.name))
                         .at(job.origin.of("size").cloned())
-                        .remedy("give the volume a larger `size=`, or the job a smaller one"),
+                        .help("give the volume a larger `size=`, or the job a smaller one"),
                 );
             }
             if problems.len() > limits::PROBLEMS_MAX {
@@ -99,7 +99,7 @@ impl Placement {
     }
 
     /// Resolves all volumes of each host together: some limits depend on the other volumes of the machine.
-    fn resolve_together(&mut self, plan: &Plan, read_file: ReadFile) -> Vec<Diagnostic> {
+    fn resolve_together(&mut self, plan: &Plan, read_file: ReadFile) -> Vec<Problem> {
         let mut routes: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
         for (route, origin) in self.origins.iter().enumerate() {
             routes.entry(origin.host).or_default().push(route);
@@ -125,8 +125,8 @@ impl Placement {
         }
     }
 
-    fn described(&self, plan: &Plan, problems: &[Problem]) -> Vec<Diagnostic> {
-        let job = |problem: &Problem| {
+    fn described(&self, plan: &Plan, problems: &[CatalogueProblem]) -> Vec<Problem> {
+        let job = |problem: &CatalogueProblem| {
             let known = self.origins.iter().find(|origin| *origin.words == *problem.place.text);
             &plan.jobs[known.map_or(0, |origin| origin.job)]
         };
@@ -134,7 +134,7 @@ impl Placement {
     }
 
     /// Reports volumes that differ from host to host although they have one path.
-    fn differences(&self, plan: &Plan) -> Vec<Diagnostic> {
+    fn differences(&self, plan: &Plan) -> Vec<Problem> {
         let mut first: BTreeMap<&str, usize> = BTreeMap::new();
         let mut problems = Vec::new();
         for (route, attachment) in self.attachments.iter().enumerate() {
@@ -154,7 +154,7 @@ impl Placement {
                 let place = job.origin.of("volume").or(job.origin.title.as_ref()).cloned();
                 let remedy =
                     "give each host a path of its own, as in filename=/dev/data${RANK}, or all the same volume";
-                problems.push(Diagnostic::error("volume", message).at(place).remedy(remedy));
+                problems.push(Problem::error(ProblemCode::Volume, message).at(place).help(remedy));
             }
         }
         problems
@@ -239,14 +239,14 @@ fn is_same_volume(a: &Spec, b: &Spec) -> bool {
 }
 
 /// Reports a device of one machine that is used as two volumes.
-fn conflicting_volumes(plan: &Plan, path: &str, other: &RouteOrigin, job: usize) -> Diagnostic {
+fn conflicting_volumes(plan: &Plan, path: &str, other: &RouteOrigin, job: usize) -> Problem {
     let (job, known) = (&plan.jobs[job], &plan.jobs[other.job]);
     let here = job.engine.volume.as_deref().unwrap_or_default();
     let message = format!(
         "job `{}`: {path} is {here} here and {} for job `{}` on the same machine",
         job.name, other.words, known.name
     );
-    Diagnostic::error("volume", message)
+    Problem::error(ProblemCode::Volume, message)
         .at(job.origin.of("volume").or(job.origin.title.as_ref()).cloned())
-        .remedy("give the jobs different files, volumes of the same words, or different machines (host=)")
+        .help("give the jobs different files, volumes of the same words, or different machines (host=)")
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use drive::{DriveObserver, Stop};
 use job::limits::Capacity;
-use job::{Diagnostic, Dialect, Job, Plan, PlanHosts};
+use job::{Dialect, Job, Plan, PlanHosts};
 use meter::Meter;
 use record::{DiskUse, HostRecord, ModelRecord, Run};
 use runner::policy::{self, Storage};
@@ -18,7 +18,7 @@ use runner::{
     RunState, Runner, Seeds, SteadyStates, TraceFiles, WorkerError, WorkerPlan, WorkerResult, assemble,
 };
 use target::{OpRecorder, RecordingTarget, Target};
-use units::Nanos;
+use units::{Nanos, Problem};
 use volume::{Attachment, Burst, System};
 
 use super::hosted::{HostedWorker, HostedWorkers};
@@ -90,7 +90,7 @@ impl ModelRunner {
 }
 
 impl Runner for ModelRunner {
-    fn prepare(&self, plan: &Plan, seeds: Seeds) -> Result<Box<dyn PreparedRun + '_>, Vec<Diagnostic>> {
+    fn prepare(&self, plan: &Plan, seeds: Seeds) -> Result<Box<dyn PreparedRun + '_>, Vec<Problem>> {
         let mut plan = plan.clone();
         let problems = runner::resolve_replays(&mut plan, Dialect::Strict, &*self.traces);
         if !problems.is_empty() {

@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use job::limits::{self, Capacity};
-use job::{Diagnostic, EngineKind, Job, Place, Plan};
+use job::{EngineKind, Job, Plan};
 use runner::{Environment, problems};
+use units::{Place, Problem, ProblemCode};
 use volume::Spec;
-use volume::catalogue::{self, Problem};
+use volume::catalogue::{self, CatalogueProblem};
 use workload::{FileFact, FilePlan, WorkloadError};
 
 /// Path of the volume itself, for jobs without a file.
@@ -47,7 +48,7 @@ pub type ReadFile = fn(&str) -> Result<String, String>;
 
 impl Volumes {
     /// Resolves all volumes. Jobs without a file and a size get the whole volume.
-    pub(super) fn resolve(plan: &mut Plan, capacity: Capacity, read_file: ReadFile) -> Result<Self, Vec<Diagnostic>> {
+    pub(super) fn resolve(plan: &mut Plan, capacity: Capacity, read_file: ReadFile) -> Result<Self, Vec<Problem>> {
         let (mut specs, mut problems) = (BTreeMap::new(), Vec::new());
         for job in &mut plan.jobs {
             use_whole_volume(job);
@@ -63,7 +64,7 @@ impl Volumes {
                 Err(found) => {
                     let found = found.iter().map(|problem| diagnostic(job, problem));
                     // Jobs of many hosts have the same problems.
-                    let is_new = |problem: &Diagnostic| plan.hosts.is_none() || !problems.contains(problem);
+                    let is_new = |problem: &Problem| plan.hosts.is_none() || !problems.contains(problem);
                     problems.extend(found.filter(is_new).collect::<Vec<_>>());
                 }
             }
@@ -80,7 +81,7 @@ impl Volumes {
 }
 
 /// Resolves the volumes of one run together.
-pub(super) fn look_up_all(words: &[&str], read_file: ReadFile) -> Result<Vec<Spec>, Vec<Problem>> {
+pub(super) fn look_up_all(words: &[&str], read_file: ReadFile) -> Result<Vec<Spec>, Vec<CatalogueProblem>> {
     let resolved = catalogue::resolve_all(words, &read_file)?;
     Ok(resolved.into_iter().map(|volume| volume.spec).collect())
 }
@@ -165,18 +166,18 @@ fn use_whole_volume(job: &mut Job) {
     }
 }
 
-fn no_volume(job: &Job) -> Diagnostic {
-    Diagnostic::error("no-volume", format!("job `{}` names no volume", job.name))
+fn no_volume(job: &Job) -> Problem {
+    Problem::error(ProblemCode::Volume, format!("job `{}` names no volume", job.name))
         .at(job.origin.title.clone())
-        .remedy("write `--on VOLUME`, or `volume=VOLUME` in the job; `fathom catalog` lists them")
+        .help("write `--on VOLUME`, or `volume=VOLUME` in the job; `fathom catalog` lists them")
 }
 
 /// Converts a catalogue problem, with its place in the job file or on the command line.
-pub(super) fn diagnostic(job: &Job, problem: &Problem) -> Diagnostic {
+pub(super) fn diagnostic(job: &Job, problem: &CatalogueProblem) -> Problem {
     problems::of_volume(problem, place(job, problem))
 }
 
-fn place(job: &Job, problem: &Problem) -> Place {
+fn place(job: &Job, problem: &CatalogueProblem) -> Place {
     let there = problems::place_in_volume(problem);
     if job.engine.volume.as_deref() != Some(&*problem.place.text) {
         return there;

@@ -6,7 +6,7 @@ use units::{Bytes, Nanos};
 
 use super::about::{About, RegionalPrice, about};
 use super::fields::evaluate;
-use super::problem::Problem;
+use super::problem::CatalogueProblem;
 use super::quantity::whole;
 use super::rule::{Names, RuleValue, Variable, eval, number, show, split};
 use super::schema::{
@@ -52,12 +52,12 @@ const SERVERS_MAX: u32 = 1 << 16;
 
 struct VolumeBuilder<'a> {
     found: &'a FoundVolume,
-    problems: Vec<Problem>,
+    problems: Vec<CatalogueProblem>,
     notes: Vec<String>,
     unknown: Vec<UnknownLimit>,
 }
 
-pub(super) fn build(found: &FoundVolume) -> Result<ResolvedVolume, Vec<Problem>> {
+pub(super) fn build(found: &FoundVolume) -> Result<ResolvedVolume, Vec<CatalogueProblem>> {
     let volume = found.volume();
     let (problems, notes) = (Vec::new(), found.values.notes.clone());
     let mut builder = VolumeBuilder { found, problems, notes, unknown: Vec::new() };
@@ -150,7 +150,7 @@ impl VolumeBuilder<'_> {
         self.report(self.found.provider.text.problem(rule.at.clone(), message).remedy(remedy));
     }
 
-    fn report(&mut self, problem: Problem) {
+    fn report(&mut self, problem: CatalogueProblem) {
         // One rule may apply to both reads and writes.
         if !self.problems.contains(&problem) {
             self.problems.push(problem);

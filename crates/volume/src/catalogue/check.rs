@@ -166,11 +166,11 @@ pub(super) fn counting(fields: &Fields, errors: &mut CatalogueErrors) {
 }
 
 /// Sorts problems in the order of the file, without duplicates, up to a maximum.
-pub(super) fn sorted(text: &CatalogueText, mut problems: Vec<super::Problem>) -> Vec<super::Problem> {
+pub(super) fn sorted(text: &CatalogueText, mut problems: Vec<super::CatalogueProblem>) -> Vec<super::CatalogueProblem> {
     problems.sort_by_key(|problem| (problem.place != *text, problem.at.start));
-    let mut known: Vec<super::Problem> = Vec::new();
+    let mut known: Vec<super::CatalogueProblem> = Vec::new();
     for problem in problems {
-        let same = |other: &super::Problem| other.at == problem.at && other.message == problem.message;
+        let same = |other: &super::CatalogueProblem| other.at == problem.at && other.message == problem.message;
         if !known.iter().rev().any(same) {
             known.push(problem);
         }

@@ -5,7 +5,7 @@ use std::ops::Range;
 use toml::Spanned;
 use toml::de::DeValue;
 
-use super::problem::{CatalogueText, Problem};
+use super::problem::{CatalogueProblem, CatalogueText};
 use super::rule;
 use super::schema::SchemaRule;
 use crate::toml_fields::{FieldErrors, Fields, kind, number};
@@ -13,7 +13,7 @@ use crate::toml_fields::{FieldErrors, Fields, kind, number};
 /// Problems of a file, as they are found.
 pub(super) struct CatalogueErrors {
     pub text: CatalogueText,
-    pub problems: Vec<Problem>,
+    pub problems: Vec<CatalogueProblem>,
     /// IDs and places of cited sources.
     pub cited: Vec<(String, Range<usize>)>,
     /// IDs and places of used tables.
@@ -99,7 +99,7 @@ pub(super) fn evaluate(
     rule: &SchemaRule,
     names: &rule::Names,
     text: &CatalogueText,
-) -> Result<Option<rule::RuleValue>, Problem> {
+) -> Result<Option<rule::RuleValue>, CatalogueProblem> {
     match rule::eval(&rule.expr, names) {
         Ok(Some(rule::RuleValue::Number(number))) if !number.is_finite() => {
             let remedy = "divide by nothing that comes near 0, and take smaller numbers";

@@ -37,7 +37,7 @@ pub use bounds::{Bounds, FigureOrigin};
 pub use build::ResolvedVolume;
 pub use builtin::{BuiltinVolume, list};
 pub use latency_basis::LatencyBasis;
-pub use problem::{CatalogueText, Problem};
+pub use problem::{CatalogueProblem, CatalogueText};
 pub use quantity::{QuantityKind, read as quantity};
 pub use request::file;
 pub use values::COMMON_KEYS;
@@ -61,7 +61,7 @@ pub fn no_files(path: &str) -> Result<String, String> {
 /// # Errors
 ///
 /// Returns all problems of the name.
-pub fn resolve(text: &str) -> Result<Spec, Vec<Problem>> {
+pub fn resolve(text: &str) -> Result<Spec, Vec<CatalogueProblem>> {
     let mut resolved = resolve_all(&[text], &no_files)?;
     Ok(resolved.remove(0).spec)
 }
@@ -71,7 +71,7 @@ pub fn resolve(text: &str) -> Result<Spec, Vec<Problem>> {
 /// # Errors
 ///
 /// Returns all problems of their names and files.
-pub fn resolve_all(texts: &[&str], read_file: &ReadFile) -> Result<Vec<ResolvedVolume>, Vec<Problem>> {
+pub fn resolve_all(texts: &[&str], read_file: &ReadFile) -> Result<Vec<ResolvedVolume>, Vec<CatalogueProblem>> {
     let mut found = Vec::new();
     let mut problems = Vec::new();
     for text in texts {
@@ -116,7 +116,7 @@ pub struct Machine {
 /// # Errors
 ///
 /// Returns all problems of the volume's name.
-pub fn machines(text: &str) -> Result<Vec<Machine>, Vec<Problem>> {
+pub fn machines(text: &str) -> Result<Vec<Machine>, Vec<CatalogueProblem>> {
     let found = find(text, &no_files)?;
     let tables = &found.provider.tables;
     let key = attachment::machine_key(found.volume());
@@ -174,7 +174,7 @@ impl FoundVolume {
     }
 }
 
-fn find(text: &str, read_file: &ReadFile) -> Result<FoundVolume, Vec<Problem>> {
+fn find(text: &str, read_file: &ReadFile) -> Result<FoundVolume, Vec<CatalogueProblem>> {
     let request = request::parse(text)?;
     let (provider, index, tier) = match &request.head {
         VolumeName::File { path, kind } => {
@@ -201,7 +201,11 @@ fn find(text: &str, read_file: &ReadFile) -> Result<FoundVolume, Vec<Problem>> {
     Ok(FoundVolume { request, provider, index, values })
 }
 
-fn from_file(request: &VolumeRequest, path: &RequestPart, read_file: &ReadFile) -> Result<Arc<Provider>, Vec<Problem>> {
+fn from_file(
+    request: &VolumeRequest,
+    path: &RequestPart,
+    read_file: &ReadFile,
+) -> Result<Arc<Provider>, Vec<CatalogueProblem>> {
     let text = read_file(&path.text).map_err(|message| {
         let remedy = "give the path of a file as docs/volumes.md describes it, like ./mydisk.toml";
         vec![request.text.problem(path.at.clone(), message).remedy(remedy)]
@@ -210,7 +214,7 @@ fn from_file(request: &VolumeRequest, path: &RequestPart, read_file: &ReadFile) 
 }
 
 /// Parses a catalogue file. Checks the rules of all its volumes at their defaults, whichever volume is requested.
-fn from_text(text: &CatalogueText) -> Result<Arc<Provider>, Vec<Problem>> {
+fn from_text(text: &CatalogueText) -> Result<Arc<Provider>, Vec<CatalogueProblem>> {
     let (provider, mut problems) = read::read(text);
     let provider = provider.map(Arc::new);
     for found in provider.iter().flat_map(with_defaults) {
@@ -226,7 +230,7 @@ fn from_text(text: &CatalogueText) -> Result<Arc<Provider>, Vec<Problem>> {
 }
 
 /// Resolves every volume of a file with default keys.
-fn with_defaults(provider: &Arc<Provider>) -> Vec<Result<FoundVolume, Vec<Problem>>> {
+fn with_defaults(provider: &Arc<Provider>) -> Vec<Result<FoundVolume, Vec<CatalogueProblem>>> {
     let resolved = provider.types.iter().enumerate().map(|(index, volume)| {
         let request = VolumeRequest::plain(&volume.full_id());
         let (values, problems) = values::values(&request, provider, volume, None);
@@ -243,7 +247,7 @@ fn find_in_file(
     request: &VolumeRequest,
     provider: &Provider,
     kind: Option<&RequestPart>,
-) -> Result<usize, Vec<Problem>> {
+) -> Result<usize, Vec<CatalogueProblem>> {
     let names: Vec<String> = provider.types.iter().map(VolumeType::full_id).collect();
     let Some(kind) = kind else {
         let several = || {
@@ -262,7 +266,7 @@ fn builtin_provider(
     request: &VolumeRequest,
     provider: &RequestPart,
     kind: &RequestPart,
-) -> Result<Arc<Provider>, Vec<Problem>> {
+) -> Result<Arc<Provider>, Vec<CatalogueProblem>> {
     if let Some(provider) = builtin::provider(&provider.text) {
         return Ok(provider);
     }
@@ -292,7 +296,7 @@ fn find_type(
     provider: &Provider,
     kind: &RequestPart,
     edition: Option<&RequestPart>,
-) -> Result<(usize, Option<f64>), Vec<Problem>> {
+) -> Result<(usize, Option<f64>), Vec<CatalogueProblem>> {
     let wanted = edition.map(|edition| edition.text.as_str());
     let of = |id: &str| provider.types.iter().position(|known| known.id == id && known.edition.as_deref() == wanted);
     if let Some(index) = of(&kind.text) {
@@ -322,7 +326,7 @@ fn unknown_edition(
     kind: &RequestPart,
     edition: Option<&RequestPart>,
     editions: &[&str],
-) -> Problem {
+) -> CatalogueProblem {
     let known: Vec<String> = editions
         .iter()
         .map(|edition| {
@@ -337,7 +341,7 @@ fn unknown_edition(
     request.text.problem(at, message).remedy(format!("there is {}", known.join(" and ")))
 }
 
-fn unknown(request: &VolumeRequest, part: &RequestPart, what: &str, names: &[String]) -> Problem {
+fn unknown(request: &VolumeRequest, part: &RequestPart, what: &str, names: &[String]) -> CatalogueProblem {
     let mut known: Vec<&str> = names.iter().map(String::as_str).collect();
     known.dedup();
     let remedy = suggestion(&part.text, known.iter().copied(), || format!("there are {}", known.join(", ")));
@@ -345,7 +349,7 @@ fn unknown(request: &VolumeRequest, part: &RequestPart, what: &str, names: &[Str
 }
 
 /// Reports volumes on one machine that disagree about its properties: two machines cannot be one host.
-fn machine_conflicts(found: &[FoundVolume]) -> Vec<Problem> {
+fn machine_conflicts(found: &[FoundVolume]) -> Vec<CatalogueProblem> {
     let mut known: BTreeMap<(&str, &str), &values::KeyValue> = BTreeMap::new();
     let mut problems = Vec::new();
     for volume in found {
@@ -377,7 +381,7 @@ fn value_conflicts<'a>(
     found: impl IntoIterator<Item = &'a FoundVolume>,
     name: &str,
     value: impl Fn(&FoundVolume) -> Option<f64>,
-) -> Vec<Problem> {
+) -> Vec<CatalogueProblem> {
     let mut known: BTreeMap<&str, (f64, &str)> = BTreeMap::new();
     let mut problems = Vec::new();
     for volume in found {

@@ -19,15 +19,15 @@ impl CatalogueText {
     }
 
     /// Creates a problem at a place in this text.
-    pub(super) fn problem(&self, at: Range<usize>, message: impl Into<String>) -> Problem {
-        Problem { message: message.into(), place: self.clone(), at, remedy: None }
+    pub(super) fn problem(&self, at: Range<usize>, message: impl Into<String>) -> CatalogueProblem {
+        CatalogueProblem { message: message.into(), place: self.clone(), at, remedy: None }
     }
 }
 
 /// A problem of a text. All problems of a text are reported at once.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Problem {
-    /// Problem in one sentence, without a full stop.
+pub struct CatalogueProblem {
+    /// CatalogueProblem in one sentence, without a full stop.
     pub message: String,
     /// Text with the problem.
     pub place: CatalogueText,
@@ -37,7 +37,7 @@ pub struct Problem {
     pub remedy: Option<String>,
 }
 
-impl Problem {
+impl CatalogueProblem {
     pub(super) fn remedy(mut self, remedy: impl Into<String>) -> Self {
         self.remedy = Some(remedy.into());
         self
@@ -72,7 +72,7 @@ impl Problem {
     }
 }
 
-impl fmt::Display for Problem {
+impl fmt::Display for CatalogueProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (line, column, _) = self.line();
         write!(f, "{}:{line}:{column}: {}", self.place.name, self.message)?;

@@ -7,7 +7,7 @@ use toml::de::DeTable;
 use super::check;
 use super::fields::{CatalogueErrors, read_rule};
 use super::latency_basis::LatencyBasis;
-use super::problem::{CatalogueText, Problem};
+use super::problem::{CatalogueProblem, CatalogueText};
 use super::quantity::{self, QuantityKind, QuantityUnit};
 use super::schema::{
     BehaviourRule, BurstRule, CountedRule, JitterRule, KeyKind, LatencyRule, LawRule, LimitRule, MergingRule, NoteRule,
@@ -18,7 +18,7 @@ use crate::spec::{LimitSource, Scope};
 use crate::toml_fields::{Fields, kind, number};
 
 /// Parses a catalogue file. Returns the provider as far as it can be read, and all problems found.
-pub(super) fn read(text: &CatalogueText) -> (Option<Provider>, Vec<Problem>) {
+pub(super) fn read(text: &CatalogueText) -> (Option<Provider>, Vec<CatalogueProblem>) {
     let (root, errors) = DeTable::parse_recoverable(&text.text);
     if !errors.is_empty() {
         let end = text.text.len();

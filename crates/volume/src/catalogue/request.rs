@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::problem::{CatalogueText, Problem};
+use super::problem::{CatalogueProblem, CatalogueText};
 
 /// A part of the text with its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,7 +46,7 @@ impl VolumeRequest {
 const LENGTH_MAX: usize = 4096;
 
 /// Parses the text. Only pairs without `=` and duplicate keys are problems here.
-pub(super) fn parse(text: &str) -> Result<VolumeRequest, Vec<Problem>> {
+pub(super) fn parse(text: &str) -> Result<VolumeRequest, Vec<CatalogueProblem>> {
     let source = CatalogueText::new("volume", text);
     if text.len() > LENGTH_MAX {
         let problem = source.problem(0..0, format!("a volume in {} bytes: that is no name", text.len()));

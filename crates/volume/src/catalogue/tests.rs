@@ -328,7 +328,7 @@ fn impossible_volumes_are_reported_at_their_place() {
         let at = marked.find('@').expect("a mark");
         let toml = marked.replace('@', "");
         let problems = resolve_all(&["a.toml#volume"], &|_| Ok(toml.clone())).expect_err(&marked);
-        let found = |problem: &Problem| problem.at.start == at && problem.to_string().contains(message);
+        let found = |problem: &CatalogueProblem| problem.at.start == at && problem.to_string().contains(message);
         assert!(problems.iter().any(found), "{marked}: {problems:#?}");
     }
 }

@@ -5,7 +5,7 @@ use units::suggestion;
 use super::attachment;
 use super::bounds::{Bounds, FigureOrigin};
 use super::fields::evaluate;
-use super::problem::Problem;
+use super::problem::CatalogueProblem;
 use super::quantity::{self, QuantityKind, QuantityUnit};
 use super::request::{RequestPart, VolumeRequest};
 use super::rule::{Names, RuleValue, Variable, number};
@@ -84,7 +84,7 @@ struct ValueFinder<'a> {
     provider: &'a Provider,
     volume: &'a VolumeType,
     found: Values,
-    problems: Vec<Problem>,
+    problems: Vec<CatalogueProblem>,
 }
 
 /// Resolves the values of all keys, and returns them with all problems. `tier` is the size of a tier requested by name.
@@ -93,7 +93,7 @@ pub(super) fn values(
     provider: &Provider,
     volume: &VolumeType,
     tier: Option<f64>,
-) -> (Values, Vec<Problem>) {
+) -> (Values, Vec<CatalogueProblem>) {
     let names = names(volume, &provider.tables);
     let found = Values { names, ..Values::default() };
     let mut finder = ValueFinder { request, provider, volume, found, problems: Vec::new() };

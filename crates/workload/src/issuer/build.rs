@@ -215,7 +215,7 @@ fn verifier(
         VerifyFormat::Fio => job.fio_verify_interval(),
     };
     if let Some(small) = job.small_block(false) {
-        return Err(WorkloadError::new(small.option, format!("{}: {}", small.message(), small.remedy())));
+        return Err(WorkloadError::new(small.option, format!("{}: {}", small.message(), small.help())));
     }
     let writes = job.pattern.direction.writes();
     if writes && rules.may_overlap() && !rules.keeps_to(interval, used) {

@@ -30,8 +30,8 @@ fn problem(text: &str, capacity: &Capacity) -> String {
     let found = check(&plan(text), capacity);
     assert_eq!(found.len(), 1, "{text}: {found:?}");
     let reported = &found[0].diagnostic;
-    assert!(reported.remedy.is_some());
-    format!("{} {}: {}", reported.place.as_ref().map_or(0, |place| place.line), reported.code, reported.message)
+    assert!(reported.help.is_some());
+    format!("{} {}: {}", reported.place.as_ref().map_or(0, |place| place.line), reported.code, reported.what)
 }
 
 #[test]
@@ -52,9 +52,9 @@ fn an_exceeded_limit_is_reported_at_its_option() {
         ("numjobs=2000", "4 too-many-files: the jobs need 6,012 open files, but there are 4,096"),
         ("iomem_align=1g\niodepth=16", "4 too-much-memory: the jobs need 16.0 GiB of memory, but there is 8 GiB"),
         ("bs=1g\niodepth=9", "4 too-much-memory: the jobs need 9.00 GiB of memory, but there is 8 GiB (MemAvailable)"),
-        ("startdelay=1000000d", "4 too-long: job `a`: startdelay is "),
-        ("thinktime=1000000d", "4 too-long: job `a`: thinktime is "),
-        ("thinktime=1s\nthinktime_iotime=1000000d", "5 too-long: job `a`: thinktime_iotime is "),
+        ("startdelay=1000000d", "4 out-of-range: job `a`: startdelay is "),
+        ("thinktime=1000000d", "4 out-of-range: job `a`: thinktime is "),
+        ("thinktime=1s\nthinktime_iotime=1000000d", "5 out-of-range: job `a`: thinktime_iotime is "),
     ];
     for (option, expected) in cases {
         let reported = problem(&format!("{on_file}{option}\n"), &host());

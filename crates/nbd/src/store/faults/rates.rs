@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 use units::Nanos;
-use volume::catalogue::{CatalogueText, Problem, QuantityKind, quantity};
+use volume::catalogue::{CatalogueProblem, CatalogueText, QuantityKind, quantity};
 
 use super::FaultKind;
 
@@ -49,7 +49,7 @@ impl FaultRates {
     ///
     /// # Errors
     /// Every problem, each with its position in a text called `name`.
-    pub fn parse(name: &str, text: &str) -> Result<Self, Vec<Problem>> {
+    pub fn parse(name: &str, text: &str) -> Result<Self, Vec<CatalogueProblem>> {
         let mut rates = Self::default();
         let mut problems = Vec::new();
         let mut seen: Vec<&str> = Vec::new();
@@ -57,7 +57,7 @@ impl FaultRates {
         for part in text.split(',') {
             if let Err(wrong) = rates.set(part, &mut seen) {
                 let start = at + wrong.skip;
-                problems.push(Problem {
+                problems.push(CatalogueProblem {
                     message: wrong.message,
                     place: CatalogueText::new(name, text),
                     at: start..at + part.len(),

@@ -1,0 +1,275 @@
+//! Every refusal, warning and failure of Fathom as data: what, where, notes, and what to do.
+//!
+//! All crates return [`Problem`]s and `cli` alone prints them. A problem's [`ProblemCode`] says what kind it is, which
+//! decides the exit code and which `docs/errors.md` lists.
+
+use std::fmt;
+use std::sync::Arc;
+
+/// Severity of a problem.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ProblemLevel {
+    /// Information; the jobs run as written.
+    Note,
+    /// Probably not what the user meant; the jobs run nevertheless.
+    Warning,
+    /// Prevents or ends the run.
+    Error,
+}
+
+/// Cause of an error, which decides the exit code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ProblemClass {
+    /// The arguments or a file of the user are wrong.
+    Request,
+    /// The host or the device failed.
+    Host,
+}
+
+macro_rules! problem_codes {
+    ($($class:ident { $($code:ident $name:literal $meaning:literal)* })*) => {
+        /// Kind of a problem.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum ProblemCode {
+            $($(#[doc = $meaning] $code,)*)*
+        }
+
+        impl ProblemCode {
+            /// All codes, by class.
+            pub const ALL: &[Self] = &[$($(Self::$code,)*)*];
+
+            const fn row(self) -> (&'static str, &'static str, ProblemClass) {
+                match self {
+                    $($(Self::$code => ($name, $meaning, ProblemClass::$class),)*)*
+                }
+            }
+        }
+    };
+}
+
+problem_codes! {
+    Request {
+        Arguments "arguments" "The arguments are not valid."
+        UnknownCommand "unknown-command" "There is no such command."
+        UnknownArgument "unknown-argument" "The command has no such option."
+        MissingArgument "missing-argument" "A required argument is missing."
+        ArgumentConflict "argument-conflict" "Two arguments exclude each other."
+        UnknownOption "unknown-option" "There is no such job option."
+        UnknownValue "unknown-value" "The option does not take this value."
+        MissingValue "missing-value" "The option has no value."
+        UnusedArgument "unused-argument" "The option takes no value, or less than was given."
+        NotANumber "not-a-number" "The value is not a number, or fio reads another number."
+        OutOfRange "out-of-range" "The value is too small or too large."
+        Percent "percent" "The value is not a valid percentage, or percentages have a wrong sum."
+        NotASwitch "not-a-switch" "The option takes 0 or 1 only."
+        TimeUnit "time-unit" "The value has an unknown unit of time, which fio ignores."
+        IecUnit "iec-unit" "The unit means decimal units in fio, but IEC units elsewhere."
+        TrailingText "trailing-text" "Text after the value has no meaning."
+        LeadingBlank "leading-blank" "A space precedes the value, which fio reads differently."
+        ListElement "list-element" "An element of the list is not a number, range, CPU or node."
+        ListLength "list-length" "The list has too many values."
+        ListSeparator "list-separator" "A separator of the list separates nothing."
+        Pattern "pattern" "The value is not a data pattern."
+        Distribution "distribution" "The random distribution is not valid."
+        BlockSize "block-size" "The block sizes are not valid or unusually small."
+        SteadyState "steady-state" "The steady state is not defined correctly."
+        Zones "zones" "The options of zones contradict each other or the device."
+        Placement "placement" "The data placement is not valid."
+        Network "network" "The options of the network engine are not valid."
+        ObjectStore "object-store" "The options of the object store are not valid."
+        Offload "offload" "The job has options that asynchronous threads cannot keep."
+        EngineOption "engine-option" "The option belongs to another engine."
+        IgnoredOption "ignored-option" "The option has no effect in this job."
+        ConflictingOptions "conflicting-options" "Two options of the job contradict each other."
+        MissingOption "missing-option" "The job lacks an option that another one requires."
+        NotSupported "not-supported" "The option exists in fio, but is not supported in this place."
+        Deprecated "deprecated" "The option no longer has an effect in fio."
+        Removed "removed" "The option was removed from fio."
+        Replaced "replaced" "The option replaces an earlier value of the same job."
+        TimeBased "time-based" "The job would run without end, or has no time to run for."
+        VerifyOverlap "verify-overlap" "Writes overlap blocks that are verified."
+        WaitFor "wait-for" "The job waits for a job that does not precede it."
+        QuotedArguments "quoted-arguments" "The arguments of a program contain quotes, which are not interpreted."
+        Replay "replay" "The options of a trace replay are not valid."
+        Merge "merge" "The options that merge traces are not valid."
+        Profile "profile" "The options of the profile are not valid."
+        NoJobs "no-jobs" "No job is defined."
+        Section "section" "The structure of the job file is not valid."
+        Include "include" "A file cannot be included."
+        CommentInValue "comment-in-value" "A comment starts within a value."
+        UnsetVariable "unset-variable" "An environment variable is not set or unusable."
+        Calculation "calculation" "An expression cannot be calculated."
+        Encoding "encoding" "The text is not plain UTF-8."
+        TooMuchText "too-much-text" "A file or line is too long."
+        TooManyOptions "too-many-options" "The jobs have too many options."
+        TooManyJobs "too-many-jobs" "There are too many jobs."
+        TooManyWorkers "too-many-workers" "The jobs need more processes or threads than this host permits."
+        TooManyFiles "too-many-files" "The jobs need more open files than this host permits."
+        TooManyInFlight "too-many-in-flight" "The jobs keep more operations in flight than is possible."
+        TooMuchMemory "too-much-memory" "The jobs need more memory than this host has."
+        MoreProblems "more-problems" "Further problems are not shown."
+        Hosts "hosts" "The number of simulated hosts, or their division, is not valid."
+        Ranks "ranks" "No rank, or an unknown one, is selected."
+        Fleet "fleet" "The ranks do not agree, or one of them refused."
+        Volume "volume" "The text does not describe a volume of the catalogue."
+        VolumeFull "volume-full" "The files do not fit on the modelled volume."
+        Catalog "catalog" "The load or filter for the catalogue is not valid."
+        Plan "plan" "The requirement of a plan is not valid."
+        Claim "claim" "The claim is not valid."
+        Expectation "expectation" "The expectation is not valid."
+        NoBaseline "no-baseline" "A relative expectation has no baseline."
+        Suite "suite" "The suite is not valid."
+        Serve "serve" "The options of the server, or its reply, are not valid."
+        Trace "trace" "The trace cannot be read or replayed."
+        Unfit "unfit" "The job does not fit its files or device."
+        Unsweepable "unsweepable" "A sweep cannot vary this job."
+        NotComparable "not-comparable" "The runs measured different things."
+        NoResults "no-results" "The input has no results."
+        NoSuchDevice "no-such-device" "There is no such device or mount."
+        UnreadableInput "unreadable-input" "A file cannot be read, or has another format."
+    }
+}
+
+impl ProblemCode {
+    /// Returns the name that users see: words joined by `-`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        self.row().0
+    }
+
+    /// Returns the meaning, as a sentence.
+    #[must_use]
+    pub const fn meaning(self) -> &'static str {
+        self.row().1
+    }
+
+    /// Returns the class, which decides the exit code.
+    #[must_use]
+    pub const fn class(self) -> ProblemClass {
+        self.row().2
+    }
+}
+
+impl fmt::Display for ProblemCode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// A range of characters in one line of a file or of the command line.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Place {
+    /// The file's name as given, or `command line`.
+    pub source: Arc<str>,
+    /// The line, counted from 1.
+    pub line: usize,
+    /// The first character, counted from 1 in characters, not bytes.
+    pub column: usize,
+    /// Number of characters; 0 is possible at the end of a line.
+    pub length: usize,
+    /// Text of the whole line.
+    pub text: Arc<str>,
+}
+
+impl Place {
+    /// Returns the text of this range.
+    #[must_use]
+    pub fn marked(&self) -> String {
+        self.text.chars().skip(self.column.saturating_sub(1)).take(self.length).collect()
+    }
+
+    /// Returns the part of this range that begins `start` characters into it and has at most `length` characters.
+    #[must_use]
+    pub fn part(&self, start: usize, length: usize) -> Self {
+        let start = start.min(self.length);
+        Self { column: self.column + start, length: length.min(self.length - start), ..self.clone() }
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}:{}", self.source, self.line, self.column)
+    }
+}
+
+/// One problem of a request, or one failure of the host or a device.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    pub level: ProblemLevel,
+    pub code: ProblemCode,
+    /// What failed and why, in one sentence without a full stop.
+    pub what: String,
+    /// Location; `None` if the problem concerns a whole file or none.
+    pub place: Option<Place>,
+    /// Text shown beside the caret; may be empty.
+    pub label: String,
+    /// fio's behaviour and other explanations.
+    pub notes: Vec<String>,
+    /// What to do instead.
+    pub help: Option<String>,
+}
+
+impl Problem {
+    #[must_use]
+    pub fn error(code: ProblemCode, what: impl Into<String>) -> Self {
+        Self::new(ProblemLevel::Error, code, what.into())
+    }
+
+    #[must_use]
+    pub fn warning(code: ProblemCode, what: impl Into<String>) -> Self {
+        Self::new(ProblemLevel::Warning, code, what.into())
+    }
+
+    /// Returns a problem of the level `Note`.
+    #[must_use]
+    pub fn remark(code: ProblemCode, what: impl Into<String>) -> Self {
+        Self::new(ProblemLevel::Note, code, what.into())
+    }
+
+    const fn new(level: ProblemLevel, code: ProblemCode, what: String) -> Self {
+        Self { level, code, what, place: None, label: String::new(), notes: Vec::new(), help: None }
+    }
+
+    /// Sets the place, if one is known.
+    #[must_use]
+    pub fn at(mut self, place: impl Into<Option<Place>>) -> Self {
+        self.place = place.into();
+        self
+    }
+
+    /// Sets the text shown beside the caret.
+    #[must_use]
+    pub fn label(mut self, label: impl Into<String>) -> Self {
+        self.label = label.into();
+        self
+    }
+
+    /// Adds an explanation.
+    #[must_use]
+    pub fn note(mut self, note: impl Into<String>) -> Self {
+        self.notes.push(note.into());
+        self
+    }
+
+    /// Sets what to do instead.
+    #[must_use]
+    pub fn help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+}
+
+/// One line, for logs and tests: `job.fio:3:4: error: … [code]`.
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(place) = &self.place {
+            write!(f, "{place}: ")?;
+        }
+        let level = match self.level {
+            ProblemLevel::Note => "note",
+            ProblemLevel::Warning => "warning",
+            ProblemLevel::Error => "error",
+        };
+        write!(f, "{level}: {} [{}]", self.what, self.code)
+    }
+}
