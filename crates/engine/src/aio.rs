@@ -4,21 +4,18 @@
 //! the process, so existing ones cost no system call.
 
 use std::io;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use target::{Completion, Op, Tag, Target, WriteBackSource};
-use units::{Nanos, OpKind, ZoneCommand};
+use target::{Completion, Op, Tag};
+use units::{Nanos, OpKind};
 
-use crate::buffers::Buffers;
-use crate::clock::{self, MonotonicClock, timespec};
+use crate::clock::timespec;
 use crate::error::{Error, ErrorKind, last_errno};
 use crate::files::File;
-use crate::in_call::{BlockedCall, CallKind, InCall};
+use crate::in_call::{BlockedCall, CallKind};
 use crate::opening::{Opening, PerTransfer};
-use crate::queue::{self, SubmissionQueue};
-use crate::slots::EngineSlots;
-use crate::{inline, settle, thread, zones};
+use crate::queue::{self, Backend, QueueState, QueueTarget, Submission};
+use crate::thread;
 
 const COMMAND_READ: u16 = 0;
 const COMMAND_WRITE: u16 = 1;
@@ -67,8 +64,6 @@ impl AioRequest {
 
 /// `IOCB_FLAG_IOPRIO` of `linux/aio_abi.h`.
 const FLAG_PRIORITY: u32 = 1 << 1;
-
-const EMPTY_VECTOR: libc::iovec = libc::iovec { iov_base: std::ptr::null_mut(), iov_len: 0 };
 
 /// `struct io_event` of `linux/aio_abi.h`.
 #[repr(C)]
@@ -136,60 +131,41 @@ impl Drop for AioContext {
     }
 }
 
-/// A target on one context.
+/// The backend on one context. Dropping it waits for the requests in flight.
 pub(crate) struct Aio {
-    /// Declared before the buffers, because dropping it waits for the requests that use them.
     context: AioContext,
-    files: Vec<File>,
     /// One request per tag, which the kernel reads on submission.
     requests: Vec<AioRequest>,
     /// A vector per tag, if reads and writes are vectored.
     vectors: Option<Vec<libc::iovec>>,
     /// Flags of reads and writes.
     flags: PerTransfer,
-    /// I/O priority of the next operation; 0 for that of the process.
-    next_priority: u16,
-    /// Tags queued for submission.
-    queued: Vec<Tag>,
-    /// Pointers to the requests of `queued`, as the kernel takes them.
+    /// Pointers to the requests of the queued operations, as the kernel takes them.
     pointers: Vec<*mut AioRequest>,
-    slots: EngineSlots,
-    /// Completions to be collected besides those in the kernel's ring.
-    ready: Vec<Completion>,
     /// Events returned by the kernel when it is waited for, as many as one call may return.
     events: Vec<AioEvent>,
-    in_call: Arc<InCall>,
-    buffers: Buffers,
-    clock: MonotonicClock,
 }
 
 impl Aio {
-    pub(crate) fn new(setup: &Opening, files: Vec<File>) -> Result<Self, Error> {
-        let context = AioContext::new(setup.depth).map_err(|error| refused(&error))?;
+    pub(crate) fn target(setup: &Opening, files: Vec<File>) -> Result<QueueTarget<Self>, Error> {
         let depth = setup.depth as usize;
-        Ok(Self {
-            context,
-            files,
+        let vector = libc::iovec { iov_base: std::ptr::null_mut(), iov_len: 0 };
+        let backend = Self {
+            context: AioContext::new(setup.depth).map_err(|error| refused(&error))?,
             requests: vec![AioRequest::default(); depth],
-            vectors: setup.spec.vectored.then(|| vec![EMPTY_VECTOR; depth]),
+            vectors: setup.spec.vectored.then(|| vec![vector; depth]),
             flags: PerTransfer::new(&setup.spec),
-            next_priority: 0,
-            queued: Vec::with_capacity(depth),
             pointers: Vec::with_capacity(depth),
-            slots: EngineSlots::of_calls(setup),
-            ready: Vec::with_capacity(depth),
             events: vec![AioEvent::default(); depth.min(setup.complete_max.max(1) as usize)],
-            in_call: setup.in_call.clone().unwrap_or_default(),
-            buffers: Buffers::new(setup)?,
-            clock: setup.clock,
-        })
+        };
+        Ok(QueueTarget::new(backend, QueueState::new(setup, files)?))
     }
 
     /// Returns the request of a read or write, or the negated error number with which it fails.
     #[inline]
-    fn request(&self, op: &Op) -> Result<AioRequest, i32> {
-        let file = self.files.get(op.file as usize).ok_or(-libc::EBADF)?;
-        let start = self.buffers.span(op.tag, op.skip, op.length).ok_or(-libc::EINVAL)?;
+    fn request(&self, state: &QueueState, op: &Op) -> Result<AioRequest, i32> {
+        let file = state.files.get(op.file as usize).ok_or(-libc::EBADF)?;
+        let start = state.buffers.span(op.tag, op.skip, op.length).ok_or(-libc::EINVAL)?;
         Ok(AioRequest {
             data: u64::from(op.tag.0) | u64::from(op.file) << 32,
             transfer_flags: self.flags.of(op.kind == OpKind::Write) as u32,
@@ -202,28 +178,20 @@ impl Aio {
         })
     }
 
-    /// Executes a trim or sync, after submitting all operations before it.
-    #[cold]
-    fn perform(&mut self, op: &Op) {
-        self.flush();
-        self.ready.push(inline::complete(&self.files, op, &self.in_call, &self.clock));
-    }
-
     /// Completes the oldest queued operation with the error with which the kernel rejected it.
     #[cold]
-    fn reject_first(&mut self, errno: i32) {
-        let tag = self.queued.remove(0);
-        self.slots.release(tag);
-        let now = self.clock.now();
-        self.ready.push(Completion { tag, submitted: now, completed: now, result: -errno });
+    fn reject_first(state: &mut QueueState, errno: i32) {
+        let tag = state.queued.remove(0);
+        state.slots.release(tag);
+        state.complete_now(tag, -errno);
     }
 
     /// Tries once to submit all queued operations. Returns how many the kernel took.
-    fn submit_queued(&mut self) -> Result<usize, i32> {
+    fn submit_queued(&mut self, queued: &[Tag]) -> Result<usize, i32> {
         self.pointers.clear();
         let base = self.requests.as_mut_ptr();
         // SAFETY: every queued tag has a request.
-        self.pointers.extend(self.queued.iter().map(|tag| unsafe { base.add(tag.index()) }));
+        self.pointers.extend(queued.iter().map(|tag| unsafe { base.add(tag.index()) }));
         // SAFETY: the pointers refer to requests that live as long as `self`. Their buffers stay until the context is
         // destroyed, and `request` has checked that each range lies within the buffer of its own tag.
         let taken = unsafe {
@@ -233,56 +201,65 @@ impl Aio {
         if taken < 0 { Err(last_errno()) } else { Ok(taken as usize) }
     }
 
-    fn submit_all(&mut self) {
-        while let Some(first) = self.queued.first() {
+    fn submit_all(&mut self, state: &mut QueueState) {
+        while let Some(first) = state.queued.first() {
             // On buffered files the call itself does the I/O, one operation after the other.
-            let call = self.requests[first.index()].as_call(self.slots.latest());
+            let call = self.requests[first.index()].as_call(state.slots.latest());
             let length = self.vectors.as_ref().map(|vectors| vectors[first.index()].iov_len as u32);
-            self.in_call.enter(BlockedCall { length: length.unwrap_or(call.length), ..call });
-            let submitted_count = self.submit_queued();
-            self.in_call.leave();
+            state.in_call.enter(BlockedCall { length: length.unwrap_or(call.length), ..call });
+            let submitted_count = self.submit_queued(&state.queued);
+            state.in_call.leave();
             match submitted_count {
-                // As in fio, the call is part of the submission.
-                Ok(taken) => {
-                    self.slots.stamp_call(&self.queued[..taken], self.clock.now());
-                    if taken == self.queued.len() {
-                        return self.queued.clear();
-                    }
-                    self.queued.drain(..taken);
-                }
+                Ok(taken) => state.hand_over(taken),
                 Err(libc::EINTR) if thread::is_abandoned() => return,
                 Err(libc::EINTR) => {}
                 // The kernel's queue is full and accepts more after a completion. With nothing else in flight there
                 // would be none, and waiting would never end.
-                Err(libc::EAGAIN) if self.slots.in_flight() as usize > self.queued.len() => return,
-                Err(errno) => self.reject_first(errno),
+                Err(libc::EAGAIN) if state.slots.in_flight() as usize > state.queued.len() => return,
+                Err(errno) => Self::reject_first(state, errno),
             }
         }
     }
-
-    fn finish(&mut self, event: AioEvent, completed: Nanos) -> Completion {
-        let tag = Tag(event.data as u32);
-        Completion { tag, submitted: self.slots.release(tag), completed, result: event.result as i32 }
-    }
 }
 
-impl SubmissionQueue for Aio {
+#[inline]
+fn finish(state: &mut QueueState, event: AioEvent, completed: Nanos) -> Completion {
+    let tag = Tag(event.data as u32);
+    Completion { tag, submitted: state.slots.release(tag), completed, result: event.result as i32 }
+}
+
+impl Backend for Aio {
     #[inline]
-    fn in_flight(&self) -> u32 {
-        self.slots.in_flight()
+    fn submit(&mut self, state: &mut QueueState, op: &Op) -> Submission {
+        if !matches!(op.kind, OpKind::Read | OpKind::Write) {
+            return Submission::Inline;
+        }
+        let priority = std::mem::take(&mut state.next_priority);
+        let mut request = match self.request(state, op) {
+            Ok(request) => request,
+            Err(result) => return Submission::Done(result),
+        };
+        if let Some(vectors) = &mut self.vectors {
+            request.use_vector(&mut vectors[op.tag.index()]);
+        }
+        if priority > 0 {
+            request.request_flags = FLAG_PRIORITY;
+            request.priority = priority as i16;
+        }
+        self.requests[op.tag.index()] = request;
+        state.queue(op.tag);
+        Submission::Taken
     }
 
     #[inline(always)]
-    fn collect(&mut self, done: &mut Vec<Completion>) {
-        done.append(&mut self.ready);
+    fn collect(&mut self, state: &mut QueueState, done: &mut Vec<Completion>) {
         let Some(mut event) = self.context.pop() else {
             return;
         };
-        let completed = self.slots.tell(self.clock.now());
+        let completed = state.now();
         let mut room = self.events.len();
         loop {
-            let completion = self.finish(event, completed);
-            done.push(completion);
+            done.push(finish(state, event, completed));
             room -= 1;
             if room == 0 {
                 return;
@@ -295,23 +272,23 @@ impl SubmissionQueue for Aio {
     }
 
     #[inline]
-    fn poll(&mut self) {
-        self.flush();
+    fn poll(&mut self, state: &mut QueueState) {
+        self.flush(state);
     }
 
     #[inline(always)]
-    fn flush(&mut self) {
-        if !self.queued.is_empty() {
-            self.submit_all();
+    fn flush(&mut self, state: &mut QueueState) {
+        if !state.queued.is_empty() {
+            self.submit_all(state);
         }
     }
 
-    fn block(&mut self, want: u32, limit: Option<Nanos>) -> bool {
-        self.flush();
-        if !self.ready.is_empty() {
+    fn block(&mut self, state: &mut QueueState, want: u32, limit: Option<Nanos>) -> bool {
+        self.flush(state);
+        if !state.ready.is_empty() {
             return false;
         }
-        let want = want.min(self.slots.in_flight() - self.queued.len() as u32).min(self.events.len() as u32);
+        let want = want.min(state.slots.in_flight() - state.queued.len() as u32).min(self.events.len() as u32);
         let time = limit.map(timespec);
         let time = time.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
         // SAFETY: `events` has space for one event per tag, and `time` is null or outlives the call.
@@ -319,95 +296,21 @@ impl SubmissionQueue for Aio {
             let (want, room) = (libc::c_long::from(want), self.events.len() as libc::c_long);
             libc::syscall(libc::SYS_io_getevents, self.context.0, want, room, self.events.as_mut_ptr(), time)
         };
-        let completed = self.slots.tell(self.clock.now());
-        for index in 0..count.max(0) as usize {
-            let completion = self.finish(self.events[index], completed);
-            self.ready.push(completion);
+        let completed = state.now();
+        for event in &self.events[..count.max(0) as usize] {
+            let completion = finish(state, *event, completed);
+            state.ready.push(completion);
         }
         count < 0
     }
-}
 
-impl Target for Aio {
-    #[inline]
-    fn now(&mut self) -> Nanos {
-        self.slots.tell(self.clock.now())
-    }
-
-    fn prioritize(&mut self, priority: u16) {
-        self.next_priority = priority;
-    }
-
-    #[inline]
-    fn submit(&mut self, op: Op) {
-        if !matches!(op.kind, OpKind::Read | OpKind::Write) {
-            return self.perform(&op);
+    fn let_close(&mut self, state: &mut QueueState, _: u32) -> bool {
+        self.flush(state);
+        while !state.queued.is_empty() {
+            queue::collect_early(self, state);
+            self.flush(state);
         }
-        match self.request(&op) {
-            Ok(mut request) => {
-                if let Some(vectors) = &mut self.vectors {
-                    request.use_vector(&mut vectors[op.tag.index()]);
-                }
-                if self.next_priority > 0 {
-                    request.request_flags = FLAG_PRIORITY;
-                    request.priority = std::mem::take(&mut self.next_priority) as i16;
-                }
-                self.requests[op.tag.index()] = request;
-                self.slots.take(op.tag);
-                self.queued.push(op.tag);
-            }
-            Err(result) => {
-                self.next_priority = 0;
-                let now = self.clock.now();
-                self.ready.push(Completion { tag: op.tag, submitted: now, completed: now, result });
-            }
-        }
-    }
-
-    #[inline]
-    fn wait(&mut self, min: u32, until: Nanos, done: &mut Vec<Completion>) {
-        let clock = self.clock;
-        queue::wait(self, &clock, min, until, done);
-    }
-
-    fn invalidate(&mut self, file: u32, offset: u64, length: u64) {
-        inline::invalidate(self.files.get(file as usize), offset, length);
-    }
-
-    fn settle(&mut self, file: u32, offset: u64, length: u64) -> Result<WriteBackSource, i32> {
-        let file_at = self.files.get(file as usize);
-        self.in_call.settle(file, offset, self.clock.now(), || settle::settle(file_at, offset, length))
-    }
-
-    fn command_zone(&mut self, file: u32, command: ZoneCommand, offset: u64, length: u64) -> Result<u64, i32> {
-        zones::command(&self.files, (file, command), (offset, length), &self.in_call, self.clock.now())
-    }
-
-    fn close(&mut self, file: u32) {
-        // Requests refer to descriptors by number until they are submitted.
-        self.flush();
-        while !self.queued.is_empty() {
-            let mut done = std::mem::take(&mut self.ready);
-            self.collect(&mut done);
-            self.ready = done;
-            self.flush();
-        }
-        if let Some(file) = self.files.get(file as usize) {
-            file.close();
-        }
-    }
-
-    fn spin(&mut self, cycles: u32) {
-        clock::spin(cycles);
-    }
-
-    fn renew(&mut self, file: u32) -> Result<(), i32> {
-        self.close(file);
-        self.files.get(file as usize).map_or(Ok(()), File::renew)
-    }
-
-    fn buffer(&mut self, tag: Tag) -> Option<&mut [u8]> {
-        self.buffers.slice(tag).filter(|_| !self.slots.is_taken(tag))
+        true
     }
 }
 

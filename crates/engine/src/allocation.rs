@@ -2,13 +2,12 @@
 
 use std::os::fd::RawFd;
 
-use target::{Op, WriteBackSource};
+use target::Op;
 use units::OpKind;
 
 use crate::buffers::Buffers;
 use crate::files::File;
 use crate::inline::{self, PUNCH, retried};
-use crate::settle;
 use crate::sync_target::Perform;
 
 /// Calls that change the size or the allocation of a file.
@@ -49,22 +48,8 @@ impl Allocation {
 }
 
 impl Perform for Allocation {
-    fn invalidate(&self, file: u32, offset: u64, length: u64) {
-        inline::invalidate(self.files.get(file as usize), offset, length);
-    }
-
-    fn settle(&self, file: u32, offset: u64, length: u64) -> Result<WriteBackSource, i32> {
-        settle::settle(self.files.get(file as usize), offset, length)
-    }
-
     fn files(&self) -> &[File] {
         &self.files
-    }
-
-    fn close(&mut self, file: u32) {
-        if let Some(file) = self.files.get(file as usize) {
-            file.close();
-        }
     }
 
     fn perform(&mut self, op: &Op, _: &Buffers) -> i32 {

@@ -3,14 +3,14 @@
 use std::cell::Cell;
 use std::os::fd::RawFd;
 
-use target::{Op, WriteBackSource};
+use target::Op;
 use units::OpKind;
 
 use crate::buffers::Buffers;
 use crate::files::File;
+use crate::inline;
 use crate::opening::{Opening, PerTransfer};
 use crate::sync_target::Perform;
-use crate::{inline, settle};
 
 /// A pair of system calls that read and write.
 pub(crate) trait Call {
@@ -160,22 +160,8 @@ pub(crate) struct Blocking<C> {
 }
 
 impl<C: Call> Perform for Blocking<C> {
-    fn invalidate(&self, file: u32, offset: u64, length: u64) {
-        inline::invalidate(self.files.get(file as usize), offset, length);
-    }
-
-    fn settle(&self, file: u32, offset: u64, length: u64) -> Result<WriteBackSource, i32> {
-        settle::settle(self.files.get(file as usize), offset, length)
-    }
-
     fn files(&self) -> &[File] {
         &self.files
-    }
-
-    fn close(&mut self, file: u32) {
-        if let Some(file) = self.files.get(file as usize) {
-            file.close();
-        }
     }
 
     fn perform(&mut self, op: &Op, buffers: &Buffers) -> i32 {

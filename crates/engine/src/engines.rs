@@ -19,6 +19,7 @@ use crate::more::sg::Scsi;
 use crate::names::Names;
 use crate::null::Null;
 use crate::nvme::Passthrough;
+use crate::offload::Offload;
 use crate::opening::Opening;
 use crate::splice::Splice;
 use crate::sync_target::{Perform, SyncTarget};
@@ -33,12 +34,29 @@ pub trait Visitor {
     fn visit<T: Target>(self, target: T) -> Self::Output;
 }
 
-/// Creates the target of the engine itself; see [`crate::with_target`].
+/// Creates the target that `setup` describes over `files` and passes it to `visitor`. Operations refer to files by
+/// index. `mmap` needs files open for reading even if it only writes. `null`, `net`, `http` and engines of names use no
+/// files, and file 0 of `nbd` is the export.
+///
+/// The target belongs to the calling thread, so each worker calls this on its own thread.
+///
+/// # Errors
+/// Fails, without calling the visitor, if the engine is unavailable, its buffers cannot be allocated or its helper threads
+/// cannot be started.
+pub fn with_target<V: Visitor>(setup: &Opening, files: Vec<File>, visitor: V) -> Result<V::Output, Error> {
+    if setup.spec.offloads {
+        Offload::target(setup, files).map(|target| visitor.visit(target))
+    } else {
+        with_engine(setup, files, visitor)
+    }
+}
+
+/// Creates the target of the engine itself; see [`with_target`].
 pub(crate) fn with_engine<V: Visitor>(setup: &Opening, files: Vec<File>, visitor: V) -> Result<V::Output, Error> {
     match setup.spec.kind {
-        EngineKind::IoUring | EngineKind::Posixaio => Uring::new(setup, files).map(|target| visitor.visit(target)),
-        EngineKind::IoUringCmd => Passthrough::new(setup, files).map(|target| visitor.visit(target)),
-        EngineKind::Libaio => Aio::new(setup, files).map(|target| visitor.visit(target)),
+        EngineKind::IoUring | EngineKind::Posixaio => Uring::target(setup, files).map(|target| visitor.visit(target)),
+        EngineKind::IoUringCmd => Passthrough::target(setup, files).map(|target| visitor.visit(target)),
+        EngineKind::Libaio => Aio::target(setup, files).map(|target| visitor.visit(target)),
         EngineKind::Mmap => synchronous(Mmap::new(files, setup.spec.thp)?, setup, visitor),
         EngineKind::Psync => blocking(Pread, setup, files, visitor),
         EngineKind::Sync => blocking(SeekIo, setup, files, visitor),
@@ -46,8 +64,8 @@ pub(crate) fn with_engine<V: Visitor>(setup: &Opening, files: Vec<File>, visitor
         EngineKind::Pvsync => blocking(Preadv, setup, files, visitor),
         EngineKind::Pvsync2 => blocking(Preadv2::new(setup), setup, files, visitor),
         EngineKind::Splice => blocking(Splice::new()?, setup, files, visitor),
-        EngineKind::Sg => Scsi::new(setup).map(|target| visitor.visit(target)),
-        EngineKind::Nbd => Nbd::new(setup).map(|target| visitor.visit(target)),
+        EngineKind::Sg => Scsi::target(setup).map(|target| visitor.visit(target)),
+        EngineKind::Nbd => Nbd::target(setup).map(|target| visitor.visit(target)),
         EngineKind::Net | EngineKind::Netsplice => synchronous(Network::new(setup)?, setup, visitor),
         EngineKind::Http => synchronous(Objects::new(setup)?, setup, visitor),
         EngineKind::Cpuio => synchronous(Processor::new(setup), setup, visitor),
@@ -59,7 +77,7 @@ pub(crate) fn with_engine<V: Visitor>(setup: &Opening, files: Vec<File>, visitor
         | EngineKind::Filedelete
         | EngineKind::Dircreate
         | EngineKind::Dirstat
-        | EngineKind::Dirdelete => Ok(visitor.visit(Names::new(setup))),
+        | EngineKind::Dirdelete => synchronous(Names::new(setup), &setup.without_buffers(), visitor),
         EngineKind::Ftruncate => synchronous(Allocation { call: AllocationCall::Truncate, files }, setup, visitor),
         EngineKind::Falloc => synchronous(Allocation { call: AllocationCall::Allocate, files }, setup, visitor),
         EngineKind::E4defrag => synchronous(Defragment::new(files, setup.spec.defragment.in_place)?, setup, visitor),

@@ -41,7 +41,6 @@ mod namespace;
 mod null;
 mod nvme;
 mod offload;
-mod open;
 mod opening;
 mod queue;
 mod ring;
@@ -56,7 +55,7 @@ mod usage;
 pub mod zones;
 
 pub use clock::{MonotonicClock, clock_ns};
-pub use engines::Visitor;
+pub use engines::{Visitor, with_target};
 pub use error::{Error, ErrorKind, describe, remedy};
 pub use idleness::{IdleProfiler, Idleness, WorkUnit};
 pub use in_call::{BlockedCall, CallKind, InCall};
@@ -64,7 +63,6 @@ pub use more::sg as scsi;
 pub use named_target::NamedTarget;
 pub use namespace::{Namespace, identify_namespace, zones_of_namespace};
 pub use nvme::parse_placement_scheme;
-pub use open::with_target;
 pub use opening::{
     FailedRequest, NetworkPeer, NvmeUse, ObjectPermit, ObjectsOfWorker, Opening, PlacementRange, ProgramUse,
     RequestJournal, ScsiDisk, StoredObjects, TargetFailure,

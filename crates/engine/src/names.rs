@@ -3,22 +3,22 @@
 use std::ffi::CString;
 use std::io;
 use std::mem::MaybeUninit;
+use std::os::fd::{FromRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use target::spec::{EngineKind, NameAction, NameCall, StatCall};
-use target::{Completion, Op, Tag, Target};
-use units::{Nanos, OpKind};
+use target::{Completion, Op};
 
-use crate::clock::{self, MonotonicClock};
+use crate::buffers::Buffers;
 use crate::error::Error;
 use crate::file_facts::make_parents;
 use crate::gate::WriteGate;
-use crate::in_call::InCall;
 use crate::inline::repeated;
 use crate::named_target::{NamedTarget, NodeIdentity};
 use crate::opening::Opening;
+use crate::sync_target::Perform;
 
 impl NamedTarget {
     /// Prepares a call on `path`, to be made once per pass over a region of `bytes` bytes in blocks of at least
@@ -53,19 +53,17 @@ fn to_path(name: &CString) -> PathBuf {
     PathBuf::from(std::ffi::OsStr::from_bytes(name.as_bytes()))
 }
 
-/// A target that makes one call on a name per pass over its region, as in fio, and counts the other operations without
-/// a call.
+/// Makes one call on a name per pass over its region, as in fio, and counts the other operations without a call.
 pub(crate) struct Names {
     call: Option<NameCall>,
     /// Whether the call returns a descriptor.
     opens: bool,
+    /// The last of these descriptors. The time to close it is not measured.
+    opened: Option<OwnedFd>,
     stat_call: StatCall,
     targets: Vec<NamedTarget>,
     /// Bytes left in the current pass over each target; zero before the first.
     left: Vec<u64>,
-    ready: Vec<Completion>,
-    in_call: Arc<InCall>,
-    clock: MonotonicClock,
 }
 
 impl Names {
@@ -73,12 +71,10 @@ impl Names {
         Self {
             call: setup.spec.kind.name_call(),
             opens: setup.spec.kind == EngineKind::Filecreate,
+            opened: None,
             stat_call: setup.spec.stat_call,
             left: vec![0; setup.names.len()],
             targets: setup.names.clone(),
-            ready: Vec::with_capacity(setup.depth as usize),
-            in_call: setup.in_call.clone().unwrap_or_default(),
-            clock: setup.clock,
         }
     }
 
@@ -94,8 +90,7 @@ impl Names {
         begins
     }
 
-    /// Checks that a name still refers to the inode that the gate has admitted for deletion. This is done before the
-    /// measured call, and its time is not counted.
+    /// Checks that a name still refers to the inode that the gate has admitted for deletion.
     fn check(&self, op: &Op) -> Result<(), i32> {
         if self.call.is_none_or(|call| call.action != NameAction::Delete) {
             return Ok(());
@@ -133,53 +128,28 @@ impl Names {
     }
 }
 
-impl Target for Names {
-    #[inline]
-    fn now(&mut self) -> Nanos {
-        self.clock.now()
+impl Perform for Names {
+    fn without_call(&mut self, op: &Op) -> Option<i32> {
+        self.opened = None;
+        if !op.kind.moves_data() {
+            return Some(0);
+        }
+        if !self.begins_pass(op) {
+            return Some(Completion::WITHOUT_CALL);
+        }
+        self.check(op).err()
     }
 
-    fn submit(&mut self, op: Op) {
-        let done = |submitted, completed, result| Completion { tag: op.tag, submitted, completed, result };
-        let without_call = |now, result| done(now, now, result);
-        if !matches!(op.kind, OpKind::Read | OpKind::Write | OpKind::Trim) {
-            let now = self.clock.now();
-            return self.ready.push(without_call(now, 0));
+    fn perform(&mut self, op: &Op, _: &Buffers) -> i32 {
+        let result = self.call(op);
+        if result < 0 {
+            return result;
         }
-        if !self.begins_pass(&op) {
-            let now = self.clock.now();
-            return self.ready.push(without_call(now, Completion::WITHOUT_CALL));
-        }
-        if let Err(errno) = self.check(&op) {
-            let now = self.clock.now();
-            return self.ready.push(without_call(now, errno));
-        }
-        let submitted = self.clock.now();
-        self.in_call.operate(&op, submitted);
-        let result = self.call(&op);
-        self.in_call.leave();
-        let completed = self.clock.now();
-        if result >= 0 && self.opens {
+        if self.opens {
             // SAFETY: `open` has just returned the descriptor, and nothing else uses it.
-            unsafe { libc::close(result) };
+            self.opened = Some(unsafe { OwnedFd::from_raw_fd(result) });
         }
-        let result = if result < 0 { result } else { i32::try_from(op.length).unwrap_or(i32::MAX) };
-        self.ready.push(done(submitted, completed, result));
-    }
-
-    fn wait(&mut self, min: u32, until: Nanos, done: &mut Vec<Completion>) {
-        let short = self.ready.len() < min as usize;
-        done.append(&mut self.ready);
-        if short {
-            self.clock.sleep_until(until);
-        }
-    }
-
-    /// Looking a name up again is the measured operation, so that nothing is dropped.
-    fn invalidate(&mut self, _: u32, _: u64, _: u64) {}
-
-    fn spin(&mut self, cycles: u32) {
-        clock::spin(cycles);
+        i32::try_from(op.length).unwrap_or(i32::MAX)
     }
 
     fn renew(&mut self, file: u32) -> Result<(), i32> {
@@ -191,9 +161,5 @@ impl Target for Names {
             Some(NamedTarget { path, renewed_by: Some(gate), .. }) => gate.remove_name(&to_path(path)),
             _ => Ok(()),
         }
-    }
-
-    fn buffer(&mut self, _: Tag) -> Option<&mut [u8]> {
-        None
     }
 }

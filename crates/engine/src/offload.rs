@@ -11,18 +11,15 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use target::{Completion, Op, Tag, Target, WriteBackSource};
-use units::{Nanos, ZoneCommand};
+use target::{Completion, Op, Tag, Target};
+use units::Nanos;
 
-use crate::clock::{self, MonotonicClock};
 use crate::engines::{self, Visitor};
 use crate::error::{Error, ErrorKind};
 use crate::files::File;
-use crate::in_call::InCall;
 use crate::opening::Opening;
-use crate::queue::{self, SubmissionQueue};
-use crate::slots::EngineSlots;
-use crate::{inline, settle, thread, usage, zones};
+use crate::queue::{Backend, QueueState, QueueTarget, Submission};
+use crate::{thread, usage};
 
 /// Stack of a helper thread in bytes. It makes system calls and no recursion.
 const STACK_BYTES: usize = 256 << 10;
@@ -160,20 +157,9 @@ impl Visitor for HelperWork<'_> {
     }
 }
 
-/// A target whose operations are executed by helper threads.
+/// The backend whose operations helper threads execute, each on files of its own.
 pub(crate) struct Offload {
-    queue: OffloadQueue,
-    /// Files for what the worker does itself. Each helper has its own.
-    files: Vec<File>,
-    /// I/O priority of the next operation; zero for that of the process.
-    priority: u16,
-    in_call: Arc<InCall>,
-    clock: MonotonicClock,
-}
-
-struct OffloadQueue {
     helpers: Vec<Helper>,
-    slots: EngineSlots,
     outbox: Arc<Outbox>,
 }
 
@@ -182,20 +168,19 @@ impl Offload {
     ///
     /// # Errors
     /// Fails if a thread cannot be started, a file cannot be opened again, or the engine is unavailable.
-    pub(crate) fn new(setup: &Opening, files: Vec<File>) -> Result<Self, Error> {
-        let mut queue =
-            OffloadQueue { helpers: Vec::new(), slots: EngineSlots::new(setup.depth), outbox: Arc::default() };
+    pub(crate) fn target(setup: &Opening, files: Vec<File>) -> Result<QueueTarget<Self>, Error> {
+        let mut backend = Self { helpers: Vec::new(), outbox: Arc::default() };
         for tag in (0..setup.depth).map(Tag) {
             let own = files.iter().map(File::reopened).collect::<Result<_, _>>()?;
             let setup = Opening { depth: 1, in_call: None, ..setup.clone() }.with(|spec| spec.offloads = false);
-            queue.helpers.push(Helper::start(tag, setup, own, &queue.outbox)?);
+            backend.helpers.push(Helper::start(tag, setup, own, &backend.outbox)?);
         }
-        let in_call = setup.in_call.clone().unwrap_or_default();
-        Ok(Self { queue, files, priority: 0, in_call, clock: setup.clock })
+        // The buffers are those of the helpers.
+        Ok(QueueTarget::new(backend, QueueState::new(&setup.without_buffers(), files)?))
     }
 }
 
-impl Drop for OffloadQueue {
+impl Drop for Offload {
     /// Waits for the operations in flight.
     fn drop(&mut self) {
         self.helpers.iter().for_each(|helper| helper.mailbox.put(HelperTask::End));
@@ -206,30 +191,33 @@ impl Drop for OffloadQueue {
     }
 }
 
-impl SubmissionQueue for OffloadQueue {
-    fn in_flight(&self) -> u32 {
-        self.slots.in_flight()
+impl Backend for Offload {
+    fn submit(&mut self, state: &mut QueueState, op: &Op) -> Submission {
+        state.slots.take(op.tag);
+        let task = HelperTask::Execute { op: *op, priority: std::mem::take(&mut state.next_priority) };
+        self.helpers[op.tag.index()].mailbox.put(task);
+        Submission::Taken
     }
 
-    fn collect(&mut self, done: &mut Vec<Completion>) {
+    fn collect(&mut self, state: &mut QueueState, done: &mut Vec<Completion>) {
         if self.outbox.count.load(Ordering::Acquire) == 0 {
             return;
         }
         let mut completed = locked(&self.outbox.done);
         for completion in completed.drain(..) {
-            self.slots.release(completion.tag);
+            state.slots.release(completion.tag);
             done.push(completion);
         }
         self.outbox.count.store(0, Ordering::Relaxed);
     }
 
-    fn poll(&mut self) {
+    fn poll(&mut self, _: &mut QueueState) {
         std::hint::spin_loop();
     }
 
-    fn flush(&mut self) {}
+    fn flush(&mut self, _: &mut QueueState) {}
 
-    fn block(&mut self, want: u32, limit: Option<Nanos>) -> bool {
+    fn block(&mut self, _: &mut QueueState, want: u32, limit: Option<Nanos>) -> bool {
         let done = locked(&self.outbox.done);
         self.outbox.wanted.store(want, Ordering::Relaxed);
         let too_few = |done: &mut Vec<Completion>| done.len() < want as usize;
@@ -238,62 +226,15 @@ impl SubmissionQueue for OffloadQueue {
         drop(waited);
         false
     }
-}
 
-impl Target for Offload {
-    fn now(&mut self) -> Nanos {
-        self.clock.now()
+    fn let_close(&mut self, _: &mut QueueState, file: u32) -> bool {
+        self.helpers.iter().for_each(|helper| helper.mailbox.put(HelperTask::Close(file)));
+        true
     }
 
-    fn prioritize(&mut self, priority: u16) {
-        self.priority = priority;
-    }
-
-    fn submit(&mut self, op: Op) {
-        self.queue.slots.take(op.tag);
-        let task = HelperTask::Execute { op, priority: std::mem::take(&mut self.priority) };
-        self.queue.helpers[op.tag.index()].mailbox.put(task);
-    }
-
-    fn wait(&mut self, min: u32, until: Nanos, done: &mut Vec<Completion>) {
-        queue::wait(&mut self.queue, &self.clock, min, until, done);
-    }
-
-    fn invalidate(&mut self, file: u32, offset: u64, length: u64) {
-        inline::invalidate(self.files.get(file as usize), offset, length);
-    }
-
-    fn settle(&mut self, file: u32, offset: u64, length: u64) -> Result<WriteBackSource, i32> {
-        let settle = || settle::settle(self.files.get(file as usize), offset, length);
-        self.in_call.settle(file, offset, self.clock.now(), settle)
-    }
-
-    fn command_zone(&mut self, file: u32, command: ZoneCommand, offset: u64, length: u64) -> Result<u64, i32> {
-        zones::command(&self.files, (file, command), (offset, length), &self.in_call, self.clock.now())
-    }
-
-    fn close(&mut self, file: u32) {
-        if let Some(own) = self.files.get(file as usize) {
-            own.close();
-        }
-        self.queue.helpers.iter().for_each(|helper| helper.mailbox.put(HelperTask::Close(file)));
-    }
-
-    fn spin(&mut self, cycles: u32) {
-        clock::spin(cycles);
-    }
-
-    fn renew(&mut self, file: u32) -> Result<(), i32> {
-        self.close(file);
-        self.files.get(file as usize).map_or(Ok(()), File::renew)
-    }
-
-    fn buffer(&mut self, tag: Tag) -> Option<&mut [u8]> {
-        let buffer = self.queue.helpers.get(tag.index())?.buffer.as_ref()?;
-        if self.queue.slots.is_taken(tag) {
-            return None;
-        }
-        // SAFETY: the helper's target has these bytes until the helper ends with this target, and does not use them while
+    fn buffer<'a>(&'a mut self, _: &'a mut QueueState, tag: Tag) -> Option<&'a mut [u8]> {
+        let buffer = self.helpers.get(tag.index())?.buffer.as_ref()?;
+        // SAFETY: the helper's target has these bytes until the helper ends with this backend, and does not use them while
         // the tag is not in flight; the exclusive borrow prevents an operation meanwhile.
         Some(unsafe { std::slice::from_raw_parts_mut(buffer.start.as_ptr(), buffer.bytes) })
     }

@@ -8,16 +8,17 @@ use std::io;
 use std::os::fd::{AsRawFd, RawFd};
 use std::path::Path;
 
-use io_uring::{Builder, IoUring, cqueue, squeue};
-use target::{Completion, Tag};
+use io_uring::squeue::Flags;
+use io_uring::{Builder, IoUring, cqueue, squeue, types};
+use target::{Completion, Op, Tag};
 use units::Nanos;
 
 use crate::buffers::Buffers;
-use crate::clock::{MonotonicClock, timespec};
+use crate::clock::timespec;
 use crate::error::{Error, ErrorKind, last_errno};
 use crate::files::File;
 use crate::opening::Opening;
-use crate::slots::EngineSlots;
+use crate::queue::{QueueState, Submission};
 
 pub(crate) const ENTER_GETEVENTS: u32 = 1 << 0;
 const ENTER_SQ_WAKEUP: u32 = 1 << 1;
@@ -61,10 +62,18 @@ pub(crate) struct KernelRing<S: squeue::EntryMarker, C: RingCompletion> {
     ring: IoUring<S, C>,
     sqpoll: bool,
     iopoll: bool,
-    /// Tags of the operations in the ring that the kernel has not been told of, oldest first.
-    queued: Vec<Tag>,
-    slots: EngineSlots,
-    clock: MonotonicClock,
+    /// Whether the kernel knows the files by their indexes.
+    registered_files: bool,
+    registered_buffers: bool,
+    /// A vector per tag, if reads and writes are vectored.
+    vectors: Option<Vec<libc::iovec>>,
+    /// Number of operations of which one is executed asynchronously; 0 for none.
+    force_async: u32,
+    /// Operations since the last of these.
+    since_async: u32,
+    /// Whether operations were submitted that the kernel passes to its own threads at once. These look up a descriptor
+    /// only when they start.
+    deferred: bool,
 }
 
 /// Returns the tag of an operation from its user data.
@@ -90,20 +99,18 @@ impl<S: squeue::EntryMarker, C: RingCompletion> KernelRing<S, C> {
     }
 
     pub(crate) fn of(ring: IoUring<S, C>, setup: &Opening) -> Self {
+        let vector = libc::iovec { iov_base: std::ptr::null_mut(), iov_len: 0 };
         Self {
             ring,
             sqpoll: setup.spec.sqthread_poll,
             iopoll: setup.spec.hipri,
-            queued: Vec::with_capacity(setup.depth as usize),
-            slots: EngineSlots::of_calls(setup),
-            clock: setup.clock,
+            registered_files: false,
+            registered_buffers: false,
+            vectors: (setup.spec.vectored && !setup.spec.fixedbufs).then(|| vec![vector; setup.depth as usize]),
+            force_async: setup.spec.force_async,
+            since_async: 0,
+            deferred: false,
         }
-    }
-
-    /// Returns the time. The submission of the operations that follow counts from it.
-    #[inline]
-    pub(crate) fn now(&mut self) -> Nanos {
-        self.slots.tell(self.clock.now())
     }
 
     /// Reports whether the ring polls for completions.
@@ -112,15 +119,53 @@ impl<S: squeue::EntryMarker, C: RingCompletion> KernelRing<S, C> {
         self.iopoll
     }
 
-    /// Returns the number of operations in flight.
+    /// Returns how an entry refers to the file of an operation. The error is a negated error number.
     #[inline]
-    pub(crate) fn in_flight(&self) -> u32 {
-        self.slots.in_flight()
+    pub(crate) fn descriptor(&self, file: &File, op: &Op) -> Result<types::Fd, i32> {
+        if self.registered_files { Ok(types::Fd(op.file as RawFd)) } else { file.live_fd().map(types::Fd) }
     }
 
-    /// Reports whether the kernel may be using the tag's buffer.
-    pub(crate) fn is_taken(&self, tag: Tag) -> bool {
-        self.slots.is_taken(tag)
+    /// Returns the index of the registered buffer of a tag.
+    #[inline]
+    pub(crate) fn registered_buffer(&self, tag: Tag) -> Option<u16> {
+        // A tag's buffer is registered under the tag's number.
+        self.registered_buffers.then_some(tag.0 as u16)
+    }
+
+    /// Returns the vector of an operation whose bytes begin at `start`, if reads and writes are vectored. It stays in its place
+    /// until the operation completes.
+    #[inline]
+    pub(crate) fn vector(&mut self, op: &Op, start: *mut u8) -> Option<*const libc::iovec> {
+        let vector = &mut self.vectors.as_mut()?[op.tag.index()];
+        *vector = libc::iovec { iov_base: start.cast(), iov_len: op.length as usize };
+        Some(vector)
+    }
+
+    /// Returns the flags of the next entry.
+    #[inline]
+    pub(crate) fn flags(&mut self) -> Flags {
+        let mut flags = if self.registered_files { Flags::FIXED_FILE } else { Flags::empty() };
+        if self.force_async > 0 {
+            self.force(&mut flags);
+        }
+        flags
+    }
+
+    /// Makes the kernel execute every operation whose turn it is asynchronously.
+    #[cold]
+    fn force(&mut self, flags: &mut Flags) {
+        self.since_async += 1;
+        if self.since_async >= self.force_async {
+            self.since_async = 0;
+            self.deferred = true;
+            *flags |= Flags::ASYNC;
+        }
+    }
+
+    /// Records that the next operation is one that the kernel passes to its own threads at once.
+    #[inline]
+    pub(crate) fn defer(&mut self) {
+        self.deferred = true;
     }
 
     /// Queues an operation.
@@ -128,12 +173,11 @@ impl<S: squeue::EntryMarker, C: RingCompletion> KernelRing<S, C> {
     /// # Safety
     /// The memory that the entry refers to must stay valid, and unused elsewhere, until the operation completes.
     #[inline]
-    pub(crate) unsafe fn queue(&mut self, tag: Tag, entry: &S) {
-        self.slots.take(tag);
-        self.queued.push(tag);
+    pub(crate) unsafe fn queue(&mut self, state: &mut QueueState, tag: Tag, entry: &S) -> Submission {
+        state.queue(tag);
         if self.sqpoll {
             // The kernel's thread may take it at once.
-            self.slots.stamp(tag, self.clock.now());
+            state.slots.stamp(tag, state.clock.now());
         }
         // SAFETY: the caller guarantees the memory of the entry.
         while unsafe { self.ring.submission().push(entry) }.is_err() {
@@ -141,28 +185,16 @@ impl<S: squeue::EntryMarker, C: RingCompletion> KernelRing<S, C> {
             // has taken their entries. It reports that soon, so an error here only means to try again.
             let _ = self.ring.submitter().squeue_wait();
         }
-    }
-
-    /// Stamps the oldest operations, which the kernel has taken, with one reading of the clock.
-    #[inline]
-    fn take(&mut self, count: usize) {
-        if self.queued.is_empty() {
-            return;
-        }
-        self.slots.stamp_call(&self.queued[..count], self.clock.now());
-        if count == self.queued.len() {
-            return self.queued.clear();
-        }
-        self.queued.drain(..count);
+        Submission::Taken
     }
 
     /// Makes one system call, which submits the queued operations and waits for `want` completions, at most for
     /// `limit`. Returns whether a signal interrupted it.
     #[inline(always)]
-    pub(crate) fn enter(&mut self, want: u32, limit: Option<Nanos>) -> bool {
+    fn enter(&mut self, state: &mut QueueState, want: u32, limit: Option<Nanos>) -> bool {
         let mut wakeup = false;
         if self.sqpoll {
-            self.queued.clear();
+            state.queued.clear();
             wakeup = self.ring.submission().need_wakeup();
             if want == 0 && !wakeup {
                 return false;
@@ -179,83 +211,103 @@ impl<S: squeue::EntryMarker, C: RingCompletion> KernelRing<S, C> {
         // SAFETY: `argument` and the time it points to outlive the call and have the layout that the kernel expects
         // with `ENTER_EXT_ARG`.
         let taken = unsafe {
-            let (fd, queued, bytes) = (self.ring.as_raw_fd(), self.queued.len() as u32, size_of::<WaitArgument>());
+            let (fd, queued, bytes) = (self.ring.as_raw_fd(), state.queued.len() as u32, size_of::<WaitArgument>());
             libc::syscall(libc::SYS_io_uring_enter, fd, queued, want, flags, &raw const argument, bytes)
         };
         if taken < 0 {
             // After a timeout or with a full completion queue, the caller only reads the queue again.
             return !matches!(last_errno(), libc::ETIME | libc::EAGAIN | libc::EBUSY);
         }
-        // As in fio, the call is part of the submission.
-        self.take(taken as usize);
+        if !state.queued.is_empty() {
+            state.hand_over(taken as usize);
+        }
         false
     }
 
     /// Appends the known completions to `done`, with the result that `convert` makes of an operation's user data and of
     /// what the kernel reports.
     #[inline]
-    pub(crate) fn collect(&mut self, done: &mut Vec<Completion>, mut convert: impl FnMut(u64, i32) -> i32) {
+    pub(crate) fn collect(
+        &mut self,
+        state: &mut QueueState,
+        done: &mut Vec<Completion>,
+        mut convert: impl FnMut(&QueueState, u64, i32) -> i32,
+    ) {
         let queue = self.ring.completion();
         if queue.is_empty() {
             return;
         }
-        let completed = self.slots.tell(self.clock.now());
+        let completed = state.now();
         for entry in queue {
             let user_data = entry.user_data();
             let tag = tag_of(user_data);
-            let submitted = self.slots.release(tag);
-            let result = convert(user_data, entry.reported());
+            let submitted = state.slots.release(tag);
+            let result = convert(state, user_data, entry.reported());
             done.push(Completion { tag, submitted, completed, result });
         }
     }
 
     /// Submits all queued operations and lets the kernel report completions, without waiting.
     #[inline]
-    pub(crate) fn poll(&mut self) {
-        let pending = !self.queued.is_empty() || self.iopoll || {
+    pub(crate) fn poll(&mut self, state: &mut QueueState) {
+        let pending = !state.queued.is_empty() || self.iopoll || {
             let queue = self.ring.submission();
             queue.taskrun() || queue.cq_overflow() || !queue.is_empty()
         };
         if pending {
-            self.enter(0, None);
+            self.enter(state, 0, None);
         }
     }
 
     /// Submits all queued operations.
     #[inline]
-    pub(crate) fn flush(&mut self) {
-        if !self.queued.is_empty() {
-            self.enter(0, None);
+    pub(crate) fn flush(&mut self, state: &mut QueueState) {
+        if !state.queued.is_empty() {
+            self.enter(state, 0, None);
         }
     }
 
     /// Submits all queued operations, then waits as [`KernelRing::enter`] does.
     #[inline]
-    pub(crate) fn block(&mut self, want: u32, limit: Option<Nanos>) -> bool {
+    pub(crate) fn block(&mut self, state: &mut QueueState, want: u32, limit: Option<Nanos>) -> bool {
         if self.iopoll && limit.is_some() {
             // A polled ring polls the device for as long as it waits and supports no deadline.
-            return self.enter(0, None);
+            return self.enter(state, 0, None);
         }
         // A call that also waits would not tell how long the submission took.
-        if !self.queued.is_empty() && !self.sqpoll {
-            let interrupted = self.enter(0, None);
+        if !state.queued.is_empty() && !self.sqpoll {
+            let interrupted = self.enter(state, 0, None);
             if interrupted || !self.ring.completion().is_empty() {
                 return interrupted;
             }
         }
-        self.enter(want, limit)
+        self.enter(state, want, limit)
     }
 
-    /// Submits all queued operations and waits until the kernel, or its thread, has taken them.
-    pub(crate) fn hand_over(&mut self) {
-        self.flush();
+    /// Submits all queued operations and waits until the kernel, or its thread, has taken them, so that no entry refers to a
+    /// descriptor by number. Returns whether the kernel's threads still do.
+    pub(crate) fn hand_over(&mut self, state: &mut QueueState) -> bool {
+        self.flush(state);
         while !self.ring.submission().is_empty() {
-            self.enter(0, None);
+            self.enter(state, 0, None);
         }
+        std::mem::take(&mut self.deferred)
+    }
+
+    /// Reports whether the kernel knows the files by their indexes.
+    pub(crate) fn has_registered_files(&self) -> bool {
+        self.registered_files
+    }
+
+    /// Registers files and buffers as far as requested or possible.
+    pub(crate) fn register(&mut self, setup: &Opening, state: &QueueState) -> Result<(), Error> {
+        self.registered_files = self.register_files(setup, &state.files)?;
+        self.registered_buffers = self.register_buffers_if_possible(setup, &state.buffers)?;
+        Ok(())
     }
 
     /// Registers the files if that is possible. Returns whether they are registered.
-    pub(crate) fn register_files(&self, setup: &Opening, files: &[File]) -> Result<bool, Error> {
+    fn register_files(&self, setup: &Opening, files: &[File]) -> Result<bool, Error> {
         if files.iter().any(File::is_closed) {
             return if setup.spec.registerfiles { Err(not_all_open()) } else { Ok(false) };
         }
@@ -270,15 +322,17 @@ impl<S: squeue::EntryMarker, C: RingCompletion> KernelRing<S, C> {
         }
     }
 
-    /// Undoes [`Ring::register_files`]. Nothing is in flight.
-    pub(crate) fn unregister_files(&self) {
-        // It fails only if no files are registered.
-        let _ = self.ring.submitter().unregister_files();
+    /// Makes closed files possible. Nothing is in flight.
+    pub(crate) fn unregister_files(&mut self) {
+        if std::mem::take(&mut self.registered_files) {
+            // It fails only if no files are registered.
+            let _ = self.ring.submitter().unregister_files();
+        }
     }
 
     /// Registers the buffers if requested, or if that is cheap and permitted: the kernel then need not look up their
     /// pages for every operation. Returns whether they are registered.
-    pub(crate) fn register_buffers_if_possible(&self, setup: &Opening, buffers: &Buffers) -> Result<bool, Error> {
+    fn register_buffers_if_possible(&self, setup: &Opening, buffers: &Buffers) -> Result<bool, Error> {
         if setup.spec.fixedbufs {
             return self.register_buffers(buffers).map(|()| true);
         }

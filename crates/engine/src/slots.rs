@@ -22,14 +22,10 @@ struct EngineSlot {
 }
 
 impl EngineSlots {
-    pub(crate) fn new(depth: u32) -> Self {
+    pub(crate) fn new(setup: &Opening) -> Self {
         let free = EngineSlot { taken: false, submitted: Nanos::ZERO };
-        Self { entries: vec![free; depth as usize], in_flight: 0, divides_calls: false, latest: Nanos::ZERO }
-    }
-
-    /// Returns the slots of an engine that submits several operations in one call.
-    pub(crate) fn of_calls(setup: &Opening) -> Self {
-        Self { divides_calls: setup.divides_calls, ..Self::new(setup.depth) }
+        let entries = vec![free; setup.depth as usize];
+        Self { entries, in_flight: 0, divides_calls: setup.divides_calls, latest: Nanos::ZERO }
     }
 
     /// Records and returns a time that the worker is told.
@@ -104,7 +100,7 @@ mod tests {
     /// Returns when operations count as submitted that a call from 100 to 140 ns passed to the kernel.
     fn submitted(divides_calls: bool, operations: u32) -> Vec<u64> {
         let setup = Opening { divides_calls, ..Opening::new(EngineKind::IoUring, 4, 4096, MonotonicClock::start()) };
-        let mut slots = EngineSlots::of_calls(&setup);
+        let mut slots = EngineSlots::new(&setup);
         let tags: Vec<Tag> = (0..operations).map(Tag).collect();
         slots.tell(Nanos::new(100));
         tags.iter().for_each(|tag| slots.take(*tag));

@@ -11,31 +11,45 @@ use crate::error::Error;
 use crate::files::File;
 use crate::in_call::InCall;
 use crate::opening::Opening;
-use crate::zones;
+use crate::{inline, settle, zones};
 
 /// Executes one operation at a time and returns when it is done.
 pub(crate) trait Perform {
+    /// Returns the result of an operation that needs no call. What this takes is not measured.
+    #[inline]
+    fn without_call(&mut self, _: &Op) -> Option<i32> {
+        None
+    }
+
     /// Returns the result as in a completion: bytes, or a negated error number.
     fn perform(&mut self, op: &Op, buffers: &Buffers) -> i32;
 
-    /// Implements [`Target::invalidate`].
-    fn invalidate(&self, file: u32, offset: u64, length: u64);
-
-    /// Implements [`Target::settle`].
-    fn settle(&self, file: u32, offset: u64, length: u64) -> Result<WriteBackSource, i32>;
-
-    /// Returns the files on whose zones commands can be executed.
+    /// Returns the open files; none if operations work on something else.
     fn files(&self) -> &[File] {
         &[]
+    }
+
+    /// Implements [`Target::invalidate`].
+    fn invalidate(&self, file: u32, offset: u64, length: u64) {
+        inline::invalidate(self.files().get(file as usize), offset, length);
+    }
+
+    /// Implements [`Target::settle`].
+    fn settle(&self, file: u32, offset: u64, length: u64) -> Result<WriteBackSource, i32> {
+        settle::settle(self.files().get(file as usize), offset, length)
+    }
+
+    /// Releases the resources of a file until the next operation on it.
+    fn close(&mut self, file: u32) {
+        if let Some(file) = self.files().get(file as usize) {
+            file.close();
+        }
     }
 
     /// Implements [`Target::renew`] for a closed file.
     fn renew(&mut self, file: u32) -> Result<(), i32> {
         self.files().get(file as usize).map_or(Ok(()), File::renew)
     }
-
-    /// Releases the resources of a file until the next operation on it.
-    fn close(&mut self, file: u32);
 }
 
 /// A target that executes each operation in [`Target::submit`] and returns its completion at the next wait.
@@ -67,6 +81,10 @@ impl<P: Perform> Target for SyncTarget<P> {
 
     #[inline]
     fn submit(&mut self, op: Op) {
+        if let Some(result) = self.performer.without_call(&op) {
+            let now = self.clock.now();
+            return self.ready.push(Completion { tag: op.tag, submitted: now, completed: now, result });
+        }
         let submitted = self.clock.now();
         self.in_call.operate(&op, submitted);
         let result = self.performer.perform(&op, &self.buffers);
@@ -111,6 +129,6 @@ impl<P: Perform> Target for SyncTarget<P> {
     }
 
     fn buffer(&mut self, tag: Tag) -> Option<&mut [u8]> {
-        self.buffers.slice(tag)
+        self.buffers.slice(tag).filter(|buffer| !buffer.is_empty())
     }
 }

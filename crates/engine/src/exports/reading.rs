@@ -9,6 +9,7 @@ use super::{HANDSHAKE_TIMEOUT, Nbd};
 use crate::clock::MonotonicClock;
 use crate::error::{Error, ErrorKind};
 use crate::opening::Opening;
+use crate::queue::QueueTarget;
 use probe::Examination;
 use target::spec::EngineKind;
 
@@ -26,7 +27,7 @@ pub fn examine(uri: &str) -> Result<Examination, Error> {
     let export = super::look(uri)?;
     let piece = PIECE_BYTES.min(export.max_request_bytes / export.min_block_bytes * export.min_block_bytes);
     let setup = Opening::new(EngineKind::Nbd, 1, piece, MonotonicClock::start());
-    let mut target = Nbd::new(&setup.with(|spec| spec.uri = Some(uri.to_owned())))?;
+    let mut target = Nbd::target(&setup.with(|spec| spec.uri = Some(uri.to_owned())))?;
     let until = target.now() + READING_TIMEOUT;
     let read = probe::examine(&mut ExportReader { target, piece, bytes: export.bytes, at: 0, until }, export.bytes);
     read.map_err(|error| Error::system(ErrorKind::Export, "read", uri, &error).with_remedy("see the server's log"))
@@ -34,7 +35,7 @@ pub fn examine(uri: &str) -> Result<Examination, Error> {
 
 /// A seekable reader of an export.
 struct ExportReader {
-    target: Nbd,
+    target: QueueTarget<Nbd>,
     /// Bytes read at a time.
     piece: u32,
     bytes: u64,

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use nbd::wire::client::ServerReply;
 use nbd::wire::{CommandFlags, NbdCommand, NbdRequest};
-use target::{Completion, Op, Tag, Target};
+use target::{Completion, Op, Tag};
 use units::{Nanos, OpKind};
 
 use super::pending::{PendingContent, PendingRequests};
@@ -17,12 +17,9 @@ use super::receive_buffer::ReceiveBuffer;
 use super::send_queue::SendQueue;
 use super::socket::{ExportSocket, SocketWait, lost};
 use super::{HANDSHAKE_TIMEOUT, RemoteExport, dial, parse, refused};
-use crate::buffers::Buffers;
-use crate::clock::{self, MonotonicClock};
 use crate::error::Error;
 use crate::opening::Opening;
-use crate::queue::{self, SubmissionQueue};
-use crate::slots::EngineSlots;
+use crate::queue::{Backend, QueueState, QueueTarget, Submission};
 
 /// Timeout of a receive call. The kernel rounds it up to its own ticks, 10 ms at most.
 const RECEIVE_TIMEOUT: Duration = Duration::from_millis(20);
@@ -39,7 +36,7 @@ struct ExportPayload {
     last: bool,
 }
 
-/// A target on one export.
+/// The backend on one export.
 pub(crate) struct Nbd {
     socket: ExportSocket,
     export: RemoteExport,
@@ -52,15 +49,8 @@ pub(crate) struct Nbd {
     receive_buffer: ReceiveBuffer,
     payload: Option<ExportPayload>,
     pending: PendingRequests,
-    /// Queued tags that have no submission time yet.
-    queued: Vec<Tag>,
-    slots: EngineSlots,
-    /// Completions to be collected.
-    ready: Vec<Completion>,
     /// Error number of the broken connection.
     broken: Option<i32>,
-    buffers: Buffers,
-    clock: MonotonicClock,
 }
 
 impl Nbd {
@@ -69,14 +59,14 @@ impl Nbd {
     /// # Errors
     /// Fails if the export is unavailable or does not accept blocks of this size, or memory for the buffers cannot be
     /// allocated.
-    pub(crate) fn new(setup: &Opening) -> Result<Self, Error> {
+    pub(crate) fn target(setup: &Opening) -> Result<QueueTarget<Self>, Error> {
         let name = setup.spec.uri.as_deref().unwrap_or_default();
         let connection = dial::open(&parse(name)?, true, HANDSHAKE_TIMEOUT)?;
         let export = RemoteExport::of(&connection.served);
         export.check(setup, name)?;
         connection.socket.limit(RECEIVE_TIMEOUT).map_err(|error| refused(name, error.to_string()))?;
         let (depth, structured) = (setup.depth, connection.served.structured);
-        Ok(Self {
+        let backend = Self {
             socket: connection.socket,
             export,
             structured,
@@ -86,19 +76,15 @@ impl Nbd {
             receive_buffer: ReceiveBuffer::new(),
             payload: None,
             pending: PendingRequests::new(depth, structured),
-            queued: Vec::with_capacity(depth as usize),
-            slots: EngineSlots::new(depth),
-            ready: Vec::with_capacity(depth as usize),
             broken: None,
-            buffers: Buffers::new(setup)?,
-            clock: setup.clock,
-        })
+        };
+        Ok(QueueTarget::new(backend, QueueState::new(setup, Vec::new())?))
     }
 
     /// Returns the request for an operation and the address of its bytes, or the result of an operation that is not
     /// sent.
     #[inline]
-    fn request(&self, op: &Op) -> Result<(NbdRequest, Option<*mut u8>), i32> {
+    fn request(&self, state: &QueueState, op: &Op) -> Result<(NbdRequest, Option<*mut u8>), i32> {
         if op.file != 0 {
             return Err(-libc::EBADF);
         }
@@ -109,7 +95,7 @@ impl Nbd {
         let length = self.length_within(op)?;
         let start = match command {
             NbdCommand::Read | NbdCommand::Write => {
-                Some(self.buffers.span(op.tag, op.skip, length).ok_or(-libc::EFAULT)?)
+                Some(state.buffers.span(op.tag, op.skip, length).ok_or(-libc::EFAULT)?)
             }
             _ => None,
         };
@@ -149,32 +135,32 @@ impl Nbd {
 
     /// Receives and processes what is available. Returns whether a signal interrupted it.
     #[inline]
-    fn receive(&mut self, wait: SocketWait) -> bool {
-        let first = self.ready.len();
-        let interrupted = match self.fill(wait).and_then(|()| self.process_replies()) {
+    fn receive(&mut self, state: &mut QueueState, wait: SocketWait) -> bool {
+        let first = state.ready.len();
+        let interrupted = match self.fill(state, wait).and_then(|()| self.process_replies(state)) {
             Ok(()) => false,
             Err(errno @ (libc::EAGAIN | libc::EINTR)) => errno == libc::EINTR,
             Err(errno) => {
-                self.fail_all(errno);
+                self.fail_all(state, errno);
                 return false;
             }
         };
-        if self.ready.len() > first {
-            let completed = self.clock.now();
-            self.ready[first..].iter_mut().for_each(|done| done.completed = completed);
+        if state.ready.len() > first {
+            let completed = state.clock.now();
+            state.ready[first..].iter_mut().for_each(|done| done.completed = completed);
         }
         interrupted
     }
 
     /// Receives once: the rest of a payload goes into its buffer, everything else into the receive buffer.
     #[inline]
-    fn fill(&mut self, wait: SocketWait) -> Result<(), i32> {
+    fn fill(&mut self, state: &mut QueueState, wait: SocketWait) -> Result<(), i32> {
         let free_space = self.receive_buffer.free_space();
         let free_space = libc::iovec { iov_base: free_space.as_mut_ptr().cast(), iov_len: free_space.len() };
         let (left, place) = match &self.payload {
             None => (0, std::ptr::null_mut()),
             Some(payload) => {
-                let place = self.buffers.span(payload.tag, payload.at, payload.left).ok_or(libc::EPROTO)?;
+                let place = state.buffers.span(payload.tag, payload.at, payload.left).ok_or(libc::EPROTO)?;
                 (payload.left as usize, place)
             }
         };
@@ -190,7 +176,7 @@ impl Nbd {
         };
         let straight = received.min(left);
         if straight > 0 {
-            self.payload_received(straight as u32);
+            self.payload_received(state, straight as u32);
         }
         self.receive_buffer.add_received(received - straight);
         Ok(())
@@ -198,9 +184,9 @@ impl Nbd {
 
     /// Processes the replies in the receive buffer.
     #[inline]
-    fn process_replies(&mut self) -> Result<(), i32> {
+    fn process_replies(&mut self, state: &mut QueueState) -> Result<(), i32> {
         loop {
-            if !self.copy_payload() {
+            if !self.copy_payload(state) {
                 return Ok(());
             }
             let Some((bytes, reply)) =
@@ -216,160 +202,125 @@ impl Nbd {
                     self.payload = Some(ExportPayload { tag, at, left: length, last });
                 }
                 PendingContent::Zeroes { at, length } => {
-                    self.buffers.slice(tag).ok_or(libc::EPROTO)?[at as usize..][..length as usize].fill(0);
-                    self.finish_if_last(tag, last);
+                    state.buffers.slice(tag).ok_or(libc::EPROTO)?[at as usize..][..length as usize].fill(0);
+                    self.finish_if_last(state, tag, last);
                 }
-                PendingContent::Nothing => self.finish_if_last(tag, last),
+                PendingContent::Nothing => self.finish_if_last(state, tag, last),
             }
         }
     }
 
     /// Moves the payload's bytes from the receive buffer into their buffer. Returns whether the payload is complete.
     #[inline]
-    fn copy_payload(&mut self) -> bool {
+    fn copy_payload(&mut self, state: &mut QueueState) -> bool {
         let Some(payload) = self.payload else { return true };
         let unread = self.receive_buffer.unread();
         let some = unread.len().min(payload.left as usize);
-        if let Some(buffer) = self.buffers.slice(payload.tag) {
+        if let Some(buffer) = state.buffers.slice(payload.tag) {
             buffer[payload.at as usize..][..some].copy_from_slice(&unread[..some]);
         }
         self.receive_buffer.consume(some);
-        self.payload_received(some as u32);
+        self.payload_received(state, some as u32);
         self.payload.is_none()
     }
 
     /// Records that `bytes` bytes of the payload are in their buffer.
     #[inline]
-    fn payload_received(&mut self, bytes: u32) {
+    fn payload_received(&mut self, state: &mut QueueState, bytes: u32) {
         let Some(mut payload) = self.payload.take() else { return };
         payload.at += bytes;
         payload.left -= bytes;
         match payload.left {
-            0 => self.finish_if_last(payload.tag, payload.last),
+            0 => self.finish_if_last(state, payload.tag, payload.last),
             _ => self.payload = Some(payload),
         }
     }
 
     /// Completes a request if this was the last part of its answer.
     #[inline]
-    fn finish_if_last(&mut self, tag: Tag, last: bool) {
+    fn finish_if_last(&mut self, state: &mut QueueState, tag: Tag, last: bool) {
         if last {
             let result = self.pending.finish(tag);
-            let submitted = self.slots.release(tag);
-            self.ready.push(Completion { tag, submitted, completed: submitted, result });
+            let submitted = state.slots.release(tag);
+            state.ready.push(Completion { tag, submitted, completed: submitted, result });
         }
     }
 
     /// Fails everything in flight and everything submitted later, because the connection is broken.
     #[cold]
-    fn fail_all(&mut self, errno: i32) {
+    fn fail_all(&mut self, state: &mut QueueState, errno: i32) {
         self.broken = Some(errno);
         self.send_queue.clear();
         self.payload = None;
-        let completed = self.clock.now();
-        self.stamp(completed);
-        for tag in (0..self.slots.count()).map(Tag) {
-            if self.slots.is_taken(tag) {
-                let submitted = self.slots.release(tag);
-                self.ready.push(Completion { tag, submitted, completed, result: -errno });
+        let completed = state.clock.now();
+        stamp(state, completed);
+        for tag in (0..state.slots.count()).map(Tag) {
+            if state.slots.is_taken(tag) {
+                let submitted = state.slots.release(tag);
+                state.ready.push(Completion { tag, submitted, completed, result: -errno });
             }
-        }
-    }
-
-    #[inline]
-    fn stamp(&mut self, now: Nanos) {
-        for tag in self.queued.drain(..) {
-            self.slots.stamp(tag, now);
         }
     }
 }
 
-impl SubmissionQueue for Nbd {
+#[inline]
+fn stamp(state: &mut QueueState, now: Nanos) {
+    for tag in state.queued.drain(..) {
+        state.slots.stamp(tag, now);
+    }
+}
+
+impl Backend for Nbd {
     #[inline]
-    fn in_flight(&self) -> u32 {
-        self.slots.in_flight()
+    fn submit(&mut self, state: &mut QueueState, op: &Op) -> Submission {
+        let (mut request, start) = match self.request(state, op) {
+            Ok(request) => request,
+            Err(result) => return Submission::Done(result),
+        };
+        self.pending.add(op.tag, &mut request, op.skip);
+        let payload = start.filter(|_| request.command == NbdCommand::Write);
+        // SAFETY: the payload is in the buffer of a tag that is in flight from now on.
+        unsafe { self.send_queue.push(op.tag, &request, payload.map(|start| (start, request.length as u32))) };
+        state.queue(op.tag);
+        Submission::Taken
     }
 
     #[inline]
-    fn collect(&mut self, done: &mut Vec<Completion>) {
-        done.append(&mut self.ready);
-    }
+    fn collect(&mut self, _: &mut QueueState, _: &mut Vec<Completion>) {}
 
     #[inline]
-    fn poll(&mut self) {
-        self.flush();
-        if self.slots.in_flight() > 0 {
-            self.receive(SocketWait::No);
+    fn poll(&mut self, state: &mut QueueState) {
+        self.flush(state);
+        if state.slots.in_flight() > 0 {
+            self.receive(state, SocketWait::No);
         }
     }
 
     #[inline]
-    fn flush(&mut self) {
+    fn flush(&mut self, state: &mut QueueState) {
         if self.send_queue.is_empty() {
             return;
         }
-        let now = self.clock.now();
-        self.stamp(now);
+        let now = state.clock.now();
+        stamp(state, now);
         if let Err(error) = self.send_queue.send(&self.socket) {
-            self.fail_all(lost(&error));
+            self.fail_all(state, lost(&error));
         }
     }
 
     #[inline]
-    fn block(&mut self, _: u32, limit: Option<Nanos>) -> bool {
-        self.flush();
-        if !self.ready.is_empty() {
+    fn block(&mut self, state: &mut QueueState, _: u32, limit: Option<Nanos>) -> bool {
+        self.flush(state);
+        if !state.ready.is_empty() {
             return false;
         }
         if self.send_queue.is_empty() && limit.is_none_or(|limit| limit > BLOCKING_DISTANCE) {
-            return self.receive(SocketWait::Yes);
+            return self.receive(state, SocketWait::Yes);
         }
         match self.socket.sleep(!self.send_queue.is_empty(), limit) {
-            Ok(()) => self.receive(SocketWait::No),
+            Ok(()) => self.receive(state, SocketWait::No),
             Err(error) => error.kind() == io::ErrorKind::Interrupted,
         }
-    }
-}
-
-impl Target for Nbd {
-    #[inline]
-    fn now(&mut self) -> Nanos {
-        self.clock.now()
-    }
-
-    #[inline]
-    fn submit(&mut self, op: Op) {
-        match self.request(&op) {
-            Ok((mut request, start)) => {
-                self.pending.add(op.tag, &mut request, op.skip);
-                let payload = start.filter(|_| request.command == NbdCommand::Write);
-                // SAFETY: the payload is in the buffer of a tag that is in flight from now on.
-                unsafe { self.send_queue.push(op.tag, &request, payload.map(|start| (start, request.length as u32))) };
-                self.slots.take(op.tag);
-                self.queued.push(op.tag);
-            }
-            Err(result) => {
-                let now = self.clock.now();
-                self.ready.push(Completion { tag: op.tag, submitted: now, completed: now, result });
-            }
-        }
-    }
-
-    #[inline]
-    fn wait(&mut self, min: u32, until: Nanos, done: &mut Vec<Completion>) {
-        let clock = self.clock;
-        queue::wait(self, &clock, min, until, done);
-    }
-
-    /// The client side has no cache.
-    fn invalidate(&mut self, _: u32, _: u64, _: u64) {}
-
-    fn spin(&mut self, cycles: u32) {
-        clock::spin(cycles);
-    }
-
-    fn buffer(&mut self, tag: Tag) -> Option<&mut [u8]> {
-        self.buffers.slice(tag).filter(|_| !self.slots.is_taken(tag))
     }
 }
 

@@ -4,7 +4,7 @@ use std::hint::black_box;
 use std::sync::Arc;
 
 use target::spec::{ProcessorLoad, ProcessorWork};
-use target::{Completion, Op, WriteBackSource};
+use target::{Completion, Op};
 
 use crate::buffers::Buffers;
 use crate::clock::MonotonicClock;
@@ -61,14 +61,6 @@ impl Perform for Processor {
         }
         Completion::WITHOUT_DATA
     }
-
-    fn invalidate(&self, _: u32, _: u64, _: u64) {}
-
-    fn settle(&self, _: u32, _: u64, _: u64) -> Result<WriteBackSource, i32> {
-        Ok(WriteBackSource::Stored)
-    }
-
-    fn close(&mut self, _: u32) {}
 }
 
 #[cfg(test)]

@@ -4,14 +4,13 @@
 use std::os::fd::{BorrowedFd, RawFd};
 
 use rustix::fs::{fstat, fstatfs};
-use target::{Op, WriteBackSource};
+use target::Op;
 use units::OpKind;
 
 use crate::buffers::Buffers;
 use crate::error::{Error, ErrorKind};
 use crate::files::File;
 use crate::inline::{self, retried};
-use crate::settle;
 use crate::sync_target::Perform;
 
 /// `EXT4_SUPER_MAGIC` of `linux/magic.h`.
@@ -138,6 +137,10 @@ fn check(files: &[File], donor: &File) -> Result<u64, Error> {
 }
 
 impl Perform for Defragment {
+    fn files(&self) -> &[File] {
+        &self.files
+    }
+
     fn perform(&mut self, op: &Op, _: &Buffers) -> i32 {
         let Some(file) = self.files.get(op.file as usize) else { return -libc::EBADF };
         if !op.kind.moves_data() {
@@ -147,20 +150,6 @@ impl Perform for Defragment {
             Ok(fd) if op.kind == OpKind::Write => self.exchange(fd, op),
             Ok(_) => -libc::EINVAL,
             Err(errno) => errno,
-        }
-    }
-
-    fn invalidate(&self, file: u32, offset: u64, length: u64) {
-        inline::invalidate(self.files.get(file as usize), offset, length);
-    }
-
-    fn settle(&self, file: u32, offset: u64, length: u64) -> Result<WriteBackSource, i32> {
-        settle::settle(self.files.get(file as usize), offset, length)
-    }
-
-    fn close(&mut self, file: u32) {
-        if let Some(file) = self.files.get(file as usize) {
-            file.close();
         }
     }
 }

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use target::spec::ProgramOptions;
-use target::{Completion, Op, WriteBackSource};
+use target::{Completion, Op};
 use units::Nanos;
 
 use crate::buffers::Buffers;
@@ -122,14 +122,6 @@ impl Perform for Program {
         }
         Completion::WITHOUT_DATA
     }
-
-    fn invalidate(&self, _: u32, _: u64, _: u64) {}
-
-    fn settle(&self, _: u32, _: u64, _: u64) -> Result<WriteBackSource, i32> {
-        Ok(WriteBackSource::Stored)
-    }
-
-    fn close(&mut self, _: u32) {}
 }
 
 impl Drop for Program {

@@ -1,11 +1,10 @@
 //! The target that sends NVMe commands.
 
 use std::os::fd::RawFd;
-use std::sync::Arc;
 
-use io_uring::squeue::{Entry128, Flags};
+use io_uring::squeue::Entry128;
 use io_uring::{cqueue, opcode, types};
-use target::{Completion, Op, Tag, Target, WriteBackSource};
+use target::{Completion, Op, Tag, WriteBackSource};
 use units::random::Random;
 use units::{Nanos, OpKind, ZoneCommand};
 
@@ -15,22 +14,19 @@ use super::placement::NamespacePlacement;
 use super::protection::ProtectedBlocks;
 use super::ranges::TrimRanges;
 use crate::buffers::Buffers;
-use crate::clock::{self, MonotonicClock};
 use crate::error::Error;
 use crate::files::{File, ZoneTrim};
-use crate::in_call::InCall;
 use crate::namespace::{self, GuardFormat, Namespace, NvmeCommand};
 use target::spec::{EngineSpec, NvmeOptions, NvmeWrite, PlacementKind};
 
 use crate::opening::{Opening, PlacementRange};
-use crate::queue::{self, SubmissionQueue};
+use crate::queue::{self, Backend, QueueState, QueueTarget, Submission};
 use crate::ring::{self, KernelRing};
 
 /// `NVME_URING_CMD_IO`: `_IOWR('N', 0x80, struct nvme_uring_cmd)`.
 const NVME_URING_CMD_IO: u32 = 0xc048_4e80;
 /// `NVME_URING_CMD_IO_VEC`: `_IOWR('N', 0x81, struct nvme_uring_cmd)`.
 const NVME_URING_CMD_IO_VEC: u32 = 0xc048_4e81;
-const EMPTY_VECTOR: libc::iovec = libc::iovec { iov_base: std::ptr::null_mut(), iov_len: 0 };
 
 /// What is in flight under a tag.
 #[derive(Clone, Copy)]
@@ -41,10 +37,9 @@ struct CommandInFlight {
     checked: Option<(u32, u64)>,
 }
 
-/// A target on the character devices of NVMe namespaces.
+/// The backend on the character devices of NVMe namespaces.
 pub(crate) struct Passthrough {
     ring: KernelRing<Entry128, cqueue::Entry32>,
-    files: Vec<File>,
     namespaces: Vec<Namespace>,
     /// Size in bytes of the zones of each file whose trims reset them; zero for others.
     zone_bytes: Vec<u64>,
@@ -53,30 +48,16 @@ pub(crate) struct Passthrough {
     /// Placements per file, if data are placed.
     placements: Vec<NamespacePlacement>,
     spec: EngineSpec,
-    /// Whether the kernel knows the files by their indexes.
-    registered_files: bool,
-    registered_buffers: bool,
-    /// A vector per tag, if reads and writes are vectored.
-    vectors: Option<Vec<libc::iovec>>,
     /// Ranges to deallocate, per tag.
     ranges: TrimRanges,
     /// Separate metadata, per tag.
     metadata: Option<Buffers>,
     in_flight: Vec<CommandInFlight>,
-    /// Number of operations of which one is executed asynchronously; 0 for none.
-    force_async: u32,
-    /// Operations since the last of these.
-    since_async: u32,
     random: Random,
-    /// Completions of operations that the ring did not execute.
-    ready: Vec<Completion>,
-    buffers: Buffers,
-    in_call: Arc<InCall>,
-    clock: MonotonicClock,
 }
 
 impl Passthrough {
-    pub(crate) fn new(setup: &Opening, files: Vec<File>) -> Result<Self, Error> {
+    pub(crate) fn target(setup: &Opening, files: Vec<File>) -> Result<QueueTarget<Self>, Error> {
         let (spec, used) = (setup.spec.clone(), setup.nvme.clone().unwrap_or_default());
         let nvme = &spec.nvme;
         if setup.spec.hipri {
@@ -95,72 +76,63 @@ impl Passthrough {
             .map(|(file, namespace)| zone_bytes(file, namespace, nvme))
             .collect::<Result<_, _>>()?;
         let placements = placements(&files, &namespaces, nvme, used.scheme.as_deref())?;
-        let ring = KernelRing::new(setup).map_err(|error| match error.errno {
+        let mut ring = KernelRing::new(setup).map_err(|error| match error.errno {
             Some(libc::EINVAL) => error.with_remedy("use Linux 5.19 or later, which has commands in rings"),
             _ => error,
         })?;
-        let buffers = Buffers::new(setup)?;
+        let state = QueueState::new(setup, files)?;
         let has_metadata = namespaces.iter().any(|namespace| namespace.separate_bytes(nvme.pi_act) > 0);
         let metadata =
             Opening { buffer_bytes: nvme.metadata_bytes, ..Opening::new(setup.spec.kind, setup.depth, 0, setup.clock) };
         let mut metadata = if has_metadata { Some(Buffers::new(&metadata)?) } else { None };
         metadata.iter_mut().for_each(Buffers::write_all);
+        ring.register(setup, &state)?;
         let depth = setup.depth as usize;
-        Ok(Self {
-            registered_files: ring.register_files(setup, &files)?,
-            registered_buffers: ring.register_buffers_if_possible(setup, &buffers)?,
+        let backend = Self {
             ring,
-            files,
             namespaces,
             zone_bytes,
             placements,
             compares: false,
             random: Random::new(used.seed, 0),
-            vectors: (setup.spec.vectored && !setup.spec.fixedbufs).then(|| vec![EMPTY_VECTOR; depth]),
             ranges: TrimRanges::new(depth, nvme.ranges as usize),
             spec,
             metadata,
             in_flight: vec![CommandInFlight { length: 0, checked: None }; depth],
-            force_async: setup.spec.force_async,
-            since_async: 0,
-            ready: Vec::with_capacity(depth),
-            buffers,
-            in_call: setup.in_call.clone().unwrap_or_default(),
-            clock: setup.clock,
-        })
+        };
+        Ok(QueueTarget::new(backend, state))
     }
 
     /// Returns the entry of an operation, or its result if that is known without a command: a negated error number, or
     /// the bytes of a trim of zones that the device does not have.
     #[inline]
-    fn entry(&mut self, op: &Op) -> Result<Entry128, i32> {
-        let file = self.files.get(op.file as usize).ok_or(-libc::EINVAL)?;
+    fn entry(&mut self, state: &mut QueueState, op: &Op) -> Result<Entry128, i32> {
+        let file = state.files.get(op.file as usize).ok_or(-libc::EINVAL)?;
         let namespace = self.namespaces[op.file as usize];
         if self.in_flight.len() <= op.tag.index() {
             return Err(-libc::EINVAL);
         }
-        let fd = if self.registered_files { op.file as RawFd } else { file.live_fd()? };
-        let may_write = file.access().write;
+        let fd = self.ring.descriptor(file, op)?;
+        let access = file.access();
         let (command, data) = match op.kind {
-            OpKind::Read if std::mem::take(&mut self.compares) => self.transfer(COMPARE, namespace, op)?,
-            OpKind::Read => self.transfer(READ, namespace, op)?,
+            OpKind::Read if std::mem::take(&mut self.compares) => self.transfer(state, COMPARE, namespace, op)?,
+            OpKind::Read => self.transfer(state, READ, namespace, op)?,
             OpKind::Write => {
                 let write = self.next_write();
-                if write.changes() && !may_write {
+                if write.changes() && !access.write {
                     return Err(-libc::EBADF);
                 }
-                self.transfer(command::opcode_of(write), namespace, op)?
+                self.transfer(state, command::opcode_of(write), namespace, op)?
             }
-            OpKind::Trim if !may_write => return Err(-libc::EBADF),
-            OpKind::Trim if file.access().zone_trim == ZoneTrim::Nothing => return Err(op.length as i32),
+            OpKind::Trim if !access.write => return Err(-libc::EBADF),
+            OpKind::Trim if access.zone_trim == ZoneTrim::Nothing => return Err(op.length as i32),
             // A reset has no length, so any other trim would change more than it says.
             OpKind::Trim
-                if file.access().zone_trim == ZoneTrim::Reset
-                    && u64::from(op.length) != self.zone_bytes[op.file as usize] =>
+                if access.zone_trim == ZoneTrim::Reset && u64::from(op.length) != self.zone_bytes[op.file as usize] =>
             {
                 return Err(-libc::EINVAL);
             }
-            OpKind::Trim if file.access().zone_trim == ZoneTrim::Reset => {
+            OpKind::Trim if access.zone_trim == ZoneTrim::Reset => {
                 let unit = namespace.block_bytes(self.spec.nvme.pi_act);
                 (namespace.reset_zone(op.offset / u64::from(unit)), Data::None)
             }
@@ -168,7 +140,7 @@ impl Passthrough {
             _ => (NvmeCommand::flush(namespace.nsid), Data::None),
         };
         self.in_flight[op.tag.index()].length = op.length as i32;
-        Ok(self.finish(types::Fd(fd), op, command, data))
+        Ok(self.finish(fd, op, command, data))
     }
 
     /// Returns the submission entry of a command.
@@ -177,29 +149,18 @@ impl Passthrough {
         let mut call = NVME_URING_CMD_IO;
         let mut buffer = None;
         if let Data::Buffer(start) = data {
-            match &mut self.vectors {
-                Some(vectors) => {
-                    let vector = &mut vectors[op.tag.index()];
-                    *vector = libc::iovec { iov_base: start.cast(), iov_len: op.length as usize };
-                    (call, command.addr, command.data_len) =
-                        (NVME_URING_CMD_IO_VEC, std::ptr::from_ref(vector) as u64, 1);
+            match self.ring.vector(op, start) {
+                Some(vector) => {
+                    (call, command.addr, command.data_len) = (NVME_URING_CMD_IO_VEC, vector as u64, 1);
                 }
                 None => {
                     (command.addr, command.data_len) = (start as u64, op.length);
-                    buffer = self.registered_buffers.then_some(op.tag.0 as u16);
+                    buffer = self.ring.registered_buffer(op.tag);
                 }
             }
         }
-        let mut flags = if self.registered_files { Flags::FIXED_FILE } else { Flags::empty() };
-        if self.force_async > 0 {
-            self.since_async += 1;
-            if self.since_async >= self.force_async {
-                self.since_async = 0;
-                flags |= Flags::ASYNC;
-            }
-        }
         let entry = opcode::UringCmd80::new(fd, call).cmd(command.bytes()).buf_index(buffer).build();
-        entry.flags(flags).user_data(u64::from(op.tag.0))
+        entry.flags(self.ring.flags()).user_data(u64::from(op.tag.0))
     }
 
     /// Returns the command of the next write.
@@ -221,8 +182,14 @@ impl Passthrough {
 
     /// Returns the command for the blocks of a read or write, and the data it transfers.
     #[inline]
-    fn transfer(&mut self, opcode: u8, namespace: Namespace, op: &Op) -> Result<(NvmeCommand, Data), i32> {
-        let start = self.buffers.span(op.tag, op.skip, op.length).ok_or(-libc::EINVAL)?;
+    fn transfer(
+        &mut self,
+        state: &mut QueueState,
+        opcode: u8,
+        namespace: Namespace,
+        op: &Op,
+    ) -> Result<(NvmeCommand, Data), i32> {
+        let start = state.buffers.span(op.tag, op.skip, op.length).ok_or(-libc::EINVAL)?;
         let (first, blocks) = blocks_of(namespace, self.spec.nvme.pi_act, op)?;
         let mut command = NvmeCommand::on_blocks(opcode, namespace.nsid, first, blocks).with_flags(&self.spec);
         self.in_flight[op.tag.index()].checked = None;
@@ -240,7 +207,7 @@ impl Passthrough {
             command = command.with_directive(kind, specific);
         }
         if has_data {
-            self.add_metadata(&mut command, namespace, op, first, blocks)?;
+            self.add_metadata(state, &mut command, namespace, op, first, blocks)?;
         }
         Ok((command, if has_data { Data::Buffer(start) } else { Data::None }))
     }
@@ -249,6 +216,7 @@ impl Passthrough {
     #[inline]
     fn add_metadata(
         &mut self,
+        state: &mut QueueState,
         command: &mut NvmeCommand,
         namespace: Namespace,
         op: &Op,
@@ -268,7 +236,7 @@ impl Passthrough {
         }
         let blocks = ProtectedBlocks { namespace: &namespace, options: &self.spec.nvme, protection, start: first };
         let range = op.skip as usize..op.skip as usize + op.length as usize;
-        let data = self.buffers.slice(op.tag).and_then(|buffer| buffer.get_mut(range)).ok_or(-libc::EINVAL)?;
+        let data = state.buffers.slice(op.tag).and_then(|buffer| buffer.get_mut(range)).ok_or(-libc::EINVAL)?;
         let separate = match &mut self.metadata {
             Some(metadata) if separate > 0 => metadata.slice(op.tag),
             _ => None,
@@ -281,15 +249,6 @@ impl Passthrough {
         let unit = namespace.block_bytes(self.spec.nvme.pi_act);
         let (addr, count) = self.ranges.command(op, unit).ok_or(-libc::EINVAL)?;
         Ok(NvmeCommand::deallocate(namespace.nsid, addr, count))
-    }
-
-    fn drain(&mut self) {
-        while self.ring.in_flight() > 0 {
-            self.ring.enter(self.ring.in_flight(), None);
-            let mut done = std::mem::take(&mut self.ready);
-            self.collect(&mut done);
-            self.ready = done;
-        }
     }
 }
 
@@ -356,18 +315,22 @@ fn with_descriptor<T>(file: &File, ask: impl FnOnce(RawFd) -> Result<T, Error>) 
     answer
 }
 
-impl SubmissionQueue for Passthrough {
+impl Backend for Passthrough {
     #[inline]
-    fn in_flight(&self) -> u32 {
-        self.ring.in_flight()
+    fn submit(&mut self, state: &mut QueueState, op: &Op) -> Submission {
+        match self.entry(state, op) {
+            // SAFETY: an entry points into buffers, `metadata`, vectors or `ranges` at the place of its tag. They stay until
+            // nothing is in flight (see `end`), and `entry` has checked that each range lies within them.
+            Ok(entry) => unsafe { self.ring.queue(state, op.tag, &entry) },
+            Err(result) => Submission::Done(result),
+        }
     }
 
     #[inline]
-    fn collect(&mut self, done: &mut Vec<Completion>) {
-        done.append(&mut self.ready);
-        let Self { ring, in_flight, namespaces, spec, buffers, metadata, .. } = self;
+    fn collect(&mut self, state: &mut QueueState, done: &mut Vec<Completion>) {
+        let Self { ring, in_flight, namespaces, spec, metadata, .. } = self;
         let options = &spec.nvme;
-        ring.collect(done, |user_data, reported| {
+        ring.collect(state, done, |state, user_data, reported| {
             let tag = ring::tag_of(user_data);
             let CommandInFlight { length, checked } = in_flight[tag.index()];
             match reported {
@@ -377,7 +340,7 @@ impl SubmissionQueue for Passthrough {
             }
             match checked {
                 Some((file, first))
-                    if !is_sound(tag, length, (file, first), namespaces, options, (buffers, metadata)) =>
+                    if !is_sound(tag, length, (file, first), namespaces, options, (&state.buffers, metadata)) =>
                 {
                     -libc::EILSEQ
                 }
@@ -387,18 +350,67 @@ impl SubmissionQueue for Passthrough {
     }
 
     #[inline]
-    fn poll(&mut self) {
-        self.ring.poll();
+    fn poll(&mut self, state: &mut QueueState) {
+        self.ring.poll(state);
     }
 
     #[inline]
-    fn flush(&mut self) {
-        self.ring.flush();
+    fn flush(&mut self, state: &mut QueueState) {
+        self.ring.flush(state);
     }
 
     #[inline]
-    fn block(&mut self, want: u32, limit: Option<Nanos>) -> bool {
-        self.ring.block(want, limit)
+    fn block(&mut self, state: &mut QueueState, want: u32, limit: Option<Nanos>) -> bool {
+        self.ring.block(state, want, limit)
+    }
+
+    fn compare(&mut self) {
+        self.compares = true;
+    }
+
+    fn divide(&mut self, tag: Tag, ranges: &[(u64, u32)]) {
+        self.ranges.divide(tag, ranges);
+    }
+
+    /// Writes the device's cache back.
+    fn settle(&mut self, state: &QueueState, file: u32, _: u64, _: u64) -> Result<WriteBackSource, i32> {
+        if let (Some(file), Some(namespace)) = (state.files.get(file as usize), self.namespaces.get(file as usize)) {
+            let fd = file.live_fd().map_err(|errno| -errno)?;
+            let flushed = namespace::execute(fd, NvmeCommand::flush(namespace.nsid));
+            flushed.map_err(|error| namespace::errno_of(&error))?;
+        }
+        Ok(WriteBackSource::Stored)
+    }
+
+    fn command_zone(
+        &mut self,
+        state: &QueueState,
+        file: u32,
+        command: ZoneCommand,
+        range: (u64, u64),
+    ) -> Result<u64, i32> {
+        let (Some(at), Some(namespace)) = (state.files.get(file as usize), self.namespaces.get(file as usize)) else {
+            return Err(libc::EBADF);
+        };
+        if command != ZoneCommand::Report && !at.access().write {
+            return Err(libc::EBADF);
+        }
+        let unit = namespace.block_bytes(self.spec.nvme.pi_act);
+        let fd = at.live_fd().map_err(|errno| -errno)?;
+        let execute = || namespace.command_zone(fd, unit, command, range);
+        state.in_call.command_zone(file, range, state.clock.now(), execute)
+    }
+
+    fn let_close(&mut self, state: &mut QueueState, _: u32) -> bool {
+        if !self.ring.has_registered_files() && self.ring.hand_over(state) {
+            queue::drain(self, state);
+        }
+        !self.ring.has_registered_files()
+    }
+
+    /// Waits for all operations in flight, because the kernel uses the buffers until then.
+    fn end(&mut self, state: &mut QueueState) {
+        queue::drain(self, state);
     }
 }
 
@@ -419,93 +431,4 @@ fn is_sound(
     let has_separate = namespace.separate_bytes(options.pi_act) > 0;
     let separate = metadata.as_ref().filter(|_| has_separate).and_then(|metadata| metadata.peek(tag));
     blocks.check(data, separate).is_ok()
-}
-
-impl Target for Passthrough {
-    #[inline]
-    fn now(&mut self) -> Nanos {
-        self.ring.now()
-    }
-
-    fn compare(&mut self) {
-        self.compares = true;
-    }
-
-    fn divide(&mut self, tag: Tag, ranges: &[(u64, u32)]) {
-        self.ranges.divide(tag, ranges);
-    }
-
-    #[inline]
-    fn submit(&mut self, op: Op) {
-        match self.entry(&op) {
-            // SAFETY: an entry points into `buffers`, `metadata`, `vectors` or `ranges` at the place of its tag. They
-            // stay until nothing is in flight (see `drop`), and `entry` has checked that each range lies within them.
-            Ok(entry) => unsafe { self.ring.queue(op.tag, &entry) },
-            Err(result) => {
-                let now = self.clock.now();
-                self.ready.push(Completion { tag: op.tag, submitted: now, completed: now, result });
-            }
-        }
-    }
-
-    #[inline]
-    fn wait(&mut self, min: u32, until: Nanos, done: &mut Vec<Completion>) {
-        let clock = self.clock;
-        queue::wait(self, &clock, min, until, done);
-    }
-
-    /// Does nothing: commands use no page cache.
-    fn invalidate(&mut self, _: u32, _: u64, _: u64) {}
-
-    /// Writes the device's cache back.
-    fn settle(&mut self, file: u32, _: u64, _: u64) -> Result<WriteBackSource, i32> {
-        if let (Some(file), Some(namespace)) = (self.files.get(file as usize), self.namespaces.get(file as usize)) {
-            let fd = file.live_fd().map_err(|errno| -errno)?;
-            let flushed = namespace::execute(fd, NvmeCommand::flush(namespace.nsid));
-            flushed.map_err(|error| namespace::errno_of(&error))?;
-        }
-        Ok(WriteBackSource::Stored)
-    }
-
-    fn command_zone(&mut self, file: u32, command: ZoneCommand, offset: u64, length: u64) -> Result<u64, i32> {
-        let (Some(at), Some(namespace)) = (self.files.get(file as usize), self.namespaces.get(file as usize)) else {
-            return Err(libc::EBADF);
-        };
-        if command != ZoneCommand::Report && !at.access().write {
-            return Err(libc::EBADF);
-        }
-        let unit = namespace.block_bytes(self.spec.nvme.pi_act);
-        let fd = at.live_fd().map_err(|errno| -errno)?;
-        self.in_call.command_zone(file, (offset, length), self.clock.now(), || {
-            namespace.command_zone(fd, unit, command, (offset, length))
-        })
-    }
-
-    fn close(&mut self, file: u32) {
-        if self.registered_files {
-            return;
-        }
-        self.ring.hand_over();
-        if self.force_async > 0 {
-            self.drain();
-        }
-        if let Some(file) = self.files.get(file as usize) {
-            file.close();
-        }
-    }
-
-    fn spin(&mut self, cycles: u32) {
-        clock::spin(cycles);
-    }
-
-    fn buffer(&mut self, tag: Tag) -> Option<&mut [u8]> {
-        self.buffers.slice(tag).filter(|_| !self.ring.is_taken(tag))
-    }
-}
-
-impl Drop for Passthrough {
-    /// Waits for all operations in flight, because the kernel uses the buffers until then.
-    fn drop(&mut self) {
-        self.drain();
-    }
 }

@@ -12,7 +12,7 @@ use std::fmt;
 use std::fs::File;
 use std::sync::{Arc, OnceLock};
 
-use target::spec::{EngineKind, EngineSpec};
+use target::spec::{BufferMemory, EngineKind, EngineSpec};
 
 use crate::clock::MonotonicClock;
 use crate::error::Error;
@@ -80,6 +80,11 @@ impl Opening {
             clock,
             in_call: None,
         }
+    }
+
+    /// Returns the opening of a target that has no bytes to transfer of its own.
+    pub(crate) fn without_buffers(&self) -> Self {
+        Self { buffer_bytes: 0, ..self.clone() }.with(|spec| spec.mem = BufferMemory::Malloc)
     }
 
     /// Changes settings of the engine.

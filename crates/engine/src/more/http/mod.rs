@@ -6,7 +6,7 @@ mod exchange;
 mod failure;
 mod tls;
 
-use target::{Completion, Op, WriteBackSource};
+use target::{Completion, Op};
 use units::OpKind;
 
 use crate::buffers::Buffers;
@@ -132,12 +132,4 @@ impl Perform for Objects {
             OpKind::Sync | OpKind::DataSync | OpKind::SyncRange | OpKind::SyncFilesystem => -libc::EOPNOTSUPP,
         }
     }
-
-    fn invalidate(&self, _: u32, _: u64, _: u64) {}
-
-    fn settle(&self, _: u32, _: u64, _: u64) -> Result<WriteBackSource, i32> {
-        Ok(WriteBackSource::Stored)
-    }
-
-    fn close(&mut self, _: u32) {}
 }

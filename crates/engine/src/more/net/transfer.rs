@@ -2,7 +2,7 @@
 
 use std::os::fd::{AsRawFd, RawFd};
 
-use target::{Completion, Op, WriteBackSource};
+use target::{Completion, Op};
 use units::OpKind;
 
 use super::connect::Connection;
@@ -181,14 +181,6 @@ impl Perform for Network {
             None => -libc::EFAULT,
         }
     }
-
-    fn invalidate(&self, _: u32, _: u64, _: u64) {}
-
-    fn settle(&self, _: u32, _: u64, _: u64) -> Result<WriteBackSource, i32> {
-        Ok(WriteBackSource::Stored)
-    }
-
-    fn close(&mut self, _: u32) {}
 }
 
 /// Tells the peer that no more follows.

@@ -5,19 +5,15 @@ use std::os::fd::{AsRawFd, RawFd};
 use std::sync::Arc;
 
 use target::spec::ScsiWriteCommand;
-use target::{Completion, Op, Tag, Target, WriteBackSource};
+use target::{Completion, Op, WriteBackSource};
 use units::{Nanos, OpKind};
 
 use super::command::{Cdb, unmap_parameters};
 use super::sg_io::{CommandOutcome, DataDirection, ScsiRequest, system_error, take_completion};
-use crate::buffers::Buffers;
-use crate::clock::{self, MonotonicClock};
+use crate::clock::timespec;
 use crate::error::{Error, ErrorKind};
-use crate::in_call::InCall;
-use crate::opening::Opening;
-use crate::opening::{ScsiDisk, TargetFailure};
-use crate::slots::EngineSlots;
-use crate::thread;
+use crate::opening::{Opening, ScsiDisk, TargetFailure};
+use crate::queue::{Backend, QueueState, QueueTarget, Submission};
 
 /// Commands that the kernel takes of a generic device at a time (`SG_MAX_QUEUE`); others wait here.
 const QUEUE: u32 = 16;
@@ -30,7 +26,7 @@ struct DeviceQueue {
     in_kernel: u32,
 }
 
-/// A target of SCSI disks.
+/// The backend of SCSI disks.
 pub(crate) struct Scsi {
     write_command: ScsiWriteCommand,
     read_fua: bool,
@@ -41,27 +37,20 @@ pub(crate) struct Scsi {
     /// One for each tag. They do not move while the kernel uses them.
     requests: Box<[ScsiRequest]>,
     operations: Vec<Option<Op>>,
-    slots: EngineSlots,
-    buffers: Buffers,
-    ready: Vec<Completion>,
     events: Vec<libc::pollfd>,
-    in_call: Arc<InCall>,
-    clock: MonotonicClock,
 }
 
 impl Scsi {
-    /// Creates the target of a setup.
-    ///
     /// # Errors
     /// Fails if memory for the buffers cannot be allocated.
-    pub(crate) fn new(setup: &Opening) -> Result<Self, Error> {
+    pub(crate) fn target(setup: &Opening) -> Result<QueueTarget<Self>, Error> {
         if setup.disks.is_empty() {
             return Err(Error::found(ErrorKind::Engine, "set up", "sg", "there are no disks"));
         }
         let depth = setup.depth as usize;
         let queue =
             |disk: &ScsiDisk| DeviceQueue { disk: disk.clone(), waiting: VecDeque::with_capacity(depth), in_kernel: 0 };
-        Ok(Self {
+        let backend = Self {
             queues: setup.disks.iter().map(queue).collect(),
             events: Vec::with_capacity(setup.disks.len()),
             write_command: setup.spec.scsi.write_command,
@@ -71,16 +60,12 @@ impl Scsi {
             polls: setup.spec.hipri,
             requests: (0..depth).map(|_| ScsiRequest::new()).collect(),
             operations: vec![None; depth],
-            slots: EngineSlots::new(setup.depth),
-            buffers: Buffers::new(setup)?,
-            ready: Vec::with_capacity(depth),
-            in_call: setup.in_call.clone().unwrap_or_default(),
-            clock: setup.clock,
-        })
+        };
+        Ok(QueueTarget::new(backend, QueueState::new(setup, Vec::new())?))
     }
 
     /// Prepares the command of an operation in the request of its tag. The error is a negated error number.
-    fn prepare(&mut self, op: &Op) -> Result<(), i32> {
+    fn prepare(&mut self, state: &QueueState, op: &Op) -> Result<(), i32> {
         let queue = self.queues.get(op.file as usize).ok_or(-libc::EBADF)?;
         let disk = &queue.disk;
         let request = self.requests.get_mut(op.tag.index()).ok_or(-libc::EBADF)?;
@@ -93,7 +78,7 @@ impl Scsi {
             return Err(-libc::EINVAL);
         }
         let (address, blocks) = (op.offset / u64::from(unit), op.length / unit);
-        let start = self.buffers.span(op.tag, op.skip, op.length).ok_or(-libc::EINVAL);
+        let start = state.buffers.span(op.tag, op.skip, op.length).ok_or(-libc::EINVAL);
         match op.kind {
             OpKind::Read => {
                 request.prepare(Cdb::read(self.read_fua, address, blocks));
@@ -155,34 +140,26 @@ impl Scsi {
         let _ = self.failure.reason.set(reason);
     }
 
-    fn finish(&mut self, op: &Op, result: i32) {
-        if self.slots.is_taken(op.tag) {
-            let submitted = self.slots.release(op.tag);
-            self.ready.push(Completion { tag: op.tag, submitted, completed: self.clock.now(), result });
-        }
-    }
-
     /// Carries out an operation on a block device.
-    fn execute(&mut self, op: &Op, fd: RawFd) {
-        let now = self.clock.now();
-        self.slots.stamp(op.tag, now);
-        self.in_call.operate(op, now);
+    fn execute(&mut self, state: &mut QueueState, op: &Op, fd: RawFd) {
+        let now = state.clock.now();
+        state.slots.stamp(op.tag, now);
+        state.in_call.operate(op, now);
         let outcome = self.requests[op.tag.index()].execute(fd);
-        self.in_call.leave();
-        let result = self.result(op, outcome);
-        self.finish(op, result);
+        state.in_call.leave();
+        finish(state, op, self.result(op, outcome));
     }
 
     /// Hands waiting operations to the kernel, as many as it takes.
-    fn fill(&mut self, index: usize) {
+    fn fill(&mut self, state: &mut QueueState, index: usize) {
         while self.queues[index].in_kernel < QUEUE {
             let Some(op) = self.queues[index].waiting.pop_front() else { return };
-            let now = self.clock.now();
-            self.slots.stamp(op.tag, now);
-            self.in_call.operate(&op, now);
+            let now = state.clock.now();
+            state.slots.stamp(op.tag, now);
+            state.in_call.operate(&op, now);
             let fd = self.queues[index].disk.file.as_raw_fd();
             let submitted = self.requests[op.tag.index()].submit(fd, op.tag.0 as i32);
-            self.in_call.leave();
+            state.in_call.leave();
             match submitted {
                 Ok(()) => self.queues[index].in_kernel += 1,
                 // The queue of the kernel is full, perhaps because of another limit.
@@ -190,16 +167,13 @@ impl Scsi {
                     self.queues[index].waiting.push_front(op);
                     return;
                 }
-                Err(errno) => {
-                    let result = self.result(&op, Err(errno));
-                    self.finish(&op, result);
-                }
+                Err(errno) => finish(state, &op, self.result(&op, Err(errno))),
             }
         }
     }
 
     /// Takes all completions that have arrived.
-    fn reap(&mut self) {
+    fn reap(&mut self, state: &mut QueueState) {
         for index in 0..self.queues.len() {
             while self.queues[index].in_kernel > 0 {
                 match take_completion(self.queues[index].disk.file.as_raw_fd()) {
@@ -209,32 +183,65 @@ impl Scsi {
                         let place = tag as usize;
                         let Some(op) = self.operations.get_mut(place).and_then(Option::take) else { continue };
                         let outcome = header.outcome(&self.requests[place].sense);
-                        let result = self.result(&op, Ok(outcome));
-                        self.finish(&op, result);
+                        finish(state, &op, self.result(&op, Ok(outcome)));
                     }
                     Ok(None) => break,
-                    Err(errno) => self.lose(index, errno),
+                    Err(errno) => self.lose(state, index, errno),
                 }
             }
-            self.fill(index);
+            self.fill(state, index);
         }
     }
 
     /// Ends all operations of a disk that does not tell their completions any more, as after its removal.
     #[cold]
-    fn lose(&mut self, index: usize, errno: i32) {
+    fn lose(&mut self, state: &mut QueueState, index: usize, errno: i32) {
         self.queues[index].in_kernel = 0;
         let mut lost: Vec<Op> = self.queues[index].waiting.drain(..).collect();
         let is_lost = |op: &Option<Op>| op.is_some_and(|op| op.file as usize == index);
         lost.extend(self.operations.iter_mut().filter(|op| is_lost(op)).filter_map(Option::take));
         for op in lost {
-            let result = self.result(&op, Err(errno));
-            self.finish(&op, result);
+            finish(state, &op, self.result(&op, Err(errno)));
         }
     }
+}
 
-    /// Waits until a completion has arrived, a signal arrives, or `until`. Reports whether it was not a signal.
-    fn poll(&mut self, until: Nanos) -> bool {
+fn finish(state: &mut QueueState, op: &Op, result: i32) {
+    if state.slots.is_taken(op.tag) {
+        let submitted = state.slots.release(op.tag);
+        state.ready.push(Completion { tag: op.tag, submitted, completed: state.clock.now(), result });
+    }
+}
+
+impl Backend for Scsi {
+    fn submit(&mut self, state: &mut QueueState, op: &Op) -> Submission {
+        if let Err(errno) = self.prepare(state, op) {
+            return Submission::Done(errno);
+        }
+        state.slots.take(op.tag);
+        let index = op.file as usize;
+        if self.queues[index].disk.is_generic {
+            self.operations[op.tag.index()] = Some(*op);
+            self.queues[index].waiting.push_back(*op);
+            self.fill(state, index);
+        } else {
+            let fd = self.queues[index].disk.file.as_raw_fd();
+            self.execute(state, op, fd);
+        }
+        Submission::Taken
+    }
+
+    fn collect(&mut self, state: &mut QueueState, done: &mut Vec<Completion>) {
+        self.reap(state);
+        done.append(&mut state.ready);
+    }
+
+    fn poll(&mut self, _: &mut QueueState) {}
+
+    fn flush(&mut self, _: &mut QueueState) {}
+
+    /// Waits for any completion, because the kernel cannot wait for several.
+    fn block(&mut self, _: &mut QueueState, _: u32, limit: Option<Nanos>) -> bool {
         let used = self.queues.iter().filter(|queue| queue.in_kernel > 0);
         self.events.clear();
         self.events.extend(used.map(|queue| libc::pollfd {
@@ -242,80 +249,22 @@ impl Scsi {
             events: libc::POLLIN,
             revents: 0,
         }));
-        let left = (until - self.clock.now()).get();
-        let time = libc::timespec {
-            tv_sec: i64::try_from(left / 1_000_000_000).unwrap_or(i64::MAX),
-            tv_nsec: (left % 1_000_000_000) as i64,
-        };
-        let time = if until == Nanos::MAX { std::ptr::null() } else { &raw const time };
+        let time = limit.map(timespec);
+        let time = time.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
         let (start, count) = (self.events.as_mut_ptr(), self.events.len() as libc::nfds_t);
         // SAFETY: the array and the time outlive the call, and no signal mask is given.
-        unsafe { libc::ppoll(start, count, time, std::ptr::null()) >= 0 }
+        unsafe { libc::ppoll(start, count, time, std::ptr::null()) < 0 }
     }
-}
-
-impl Target for Scsi {
-    #[inline]
-    fn now(&mut self) -> Nanos {
-        self.clock.now()
-    }
-
-    fn submit(&mut self, op: Op) {
-        self.slots.take(op.tag);
-        self.slots.stamp(op.tag, self.clock.now());
-        if let Err(errno) = self.prepare(&op) {
-            return self.finish(&op, errno);
-        }
-        let index = op.file as usize;
-        if !self.queues[index].disk.is_generic {
-            let fd = self.queues[index].disk.file.as_raw_fd();
-            return self.execute(&op, fd);
-        }
-        self.operations[op.tag.index()] = Some(op);
-        self.queues[index].waiting.push_back(op);
-        self.fill(index);
-    }
-
-    fn wait(&mut self, min: u32, until: Nanos, done: &mut Vec<Completion>) {
-        loop {
-            self.reap();
-            let is_enough = self.ready.len() >= min as usize;
-            if is_enough || self.slots.in_flight() == 0 || self.clock.now() >= until || thread::is_abandoned() {
-                let is_idle = !is_enough && self.slots.in_flight() == 0;
-                done.append(&mut self.ready);
-                if is_idle {
-                    self.clock.sleep_until(until);
-                }
-                return;
-            }
-            if !self.poll(until) {
-                self.reap();
-                done.append(&mut self.ready);
-                return;
-            }
-        }
-    }
-
-    /// Commands bypass the page cache.
-    fn invalidate(&mut self, _: u32, _: u64, _: u64) {}
 
     /// Writes the cache of the device back.
-    fn settle(&mut self, file: u32, offset: u64, _: u64) -> Result<WriteBackSource, i32> {
+    fn settle(&mut self, state: &QueueState, file: u32, offset: u64, _: u64) -> Result<WriteBackSource, i32> {
         let fd = self.queues.get(file as usize).ok_or(libc::EBADF)?.disk.file.as_raw_fd();
         let mut request = Box::new(ScsiRequest::new());
         request.prepare(Cdb::synchronize());
-        match self.in_call.settle(file, offset, self.clock.now(), || request.execute(fd)) {
+        match state.in_call.settle(file, offset, state.clock.now(), || request.execute(fd)) {
             Ok(CommandOutcome::Failed { .. }) => Err(libc::EIO),
             Ok(_) => Ok(WriteBackSource::Stored),
             Err(errno) => Err(-errno),
         }
-    }
-
-    fn spin(&mut self, cycles: u32) {
-        clock::spin(cycles);
-    }
-
-    fn buffer(&mut self, tag: Tag) -> Option<&mut [u8]> {
-        self.buffers.slice(tag)
     }
 }
