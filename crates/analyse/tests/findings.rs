@@ -4,9 +4,10 @@ use analyse::{
     Code, EvidenceSource, Finding, Observation, Quantity, Remedy, Severity, Verdict, analyse, distrusted, explain_job,
 };
 use record::{
-    DataKind, DeclaredPerKind, DepthSearchRecord, DirectionResult, DiskUse, EstimatedLoad, LatencyStats, Quote, Quoted,
-    ReplayRecord, Run, RunOutcome, TargetKind,
+    DataKind, DepthSearchRecord, DirectionResult, DiskUse, EstimatedLoad, LatencyStats, Quote, Quoted, ReplayRecord,
+    Run, RunOutcome, TargetKind,
 };
+use units::PerKind;
 
 use crate::loads;
 use crate::loads::{SECOND_NS, file, latency, queue_full};
@@ -250,7 +251,7 @@ fn run_without_device_measures_the_generator() {
 #[test]
 fn rate_is_reached_or_needs_a_deeper_queue() {
     let mut run = queue_full(8, 1_000_000);
-    run.jobs[0].declared.rate_iops = DeclaredPerKind { read: Some(8_000), ..DeclaredPerKind::default() };
+    run.jobs[0].declared.rate_iops = PerKind { read: Some(8_000), ..PerKind::default() };
     assert_eq!(verdict(&run).headline.code, Code::RateKept);
     run.jobs[0].declared.rate_iops.read = Some(20_000);
     let headline = verdict(&run).headline;
@@ -263,7 +264,7 @@ fn rate_is_reached_or_needs_a_deeper_queue() {
 #[test]
 fn rate_in_bytes_is_checked_in_bytes() {
     let mut run = queue_full(8, 1_000_000);
-    run.jobs[0].declared.rate_bytes = DeclaredPerKind { read: Some(8_000 * 4096), ..DeclaredPerKind::default() };
+    run.jobs[0].declared.rate_bytes = PerKind { read: Some(8_000 * 4096), ..PerKind::default() };
     assert_eq!(verdict(&run).headline.code, Code::RateKept);
     run.jobs[0].declared.in_flight_possible = Some(64);
     run.jobs[0].declared.rate_bytes.read = Some(9_000 * 4096);
@@ -281,7 +282,7 @@ fn replay_is_compared_with_what_was_due() {
             ReplayRecord { requests: 1_000_000, issued: 9, last_ns: 1, due_last_ns, ..ReplayRecord::default() };
         job.replay = Some(replay);
         // The means of the whole trace.
-        job.declared.rate_iops = DeclaredPerKind { read: Some(90_000), write: Some(1), ..DeclaredPerKind::default() };
+        job.declared.rate_iops = PerKind { read: Some(90_000), write: Some(1), ..PerKind::default() };
         verdict(&run).headline
     };
     let wall_ns = queue_full(8, 1_000_000).jobs[0].result.elapsed_ns();
@@ -300,7 +301,7 @@ fn replay_is_compared_with_what_was_due() {
 #[test]
 fn late_generator_is_distrusted() {
     let mut run = queue_full(8, 1_000_000);
-    run.jobs[0].declared.rate_iops = DeclaredPerKind { read: Some(8_000), ..DeclaredPerKind::default() };
+    run.jobs[0].declared.rate_iops = PerKind { read: Some(8_000), ..PerKind::default() };
     run.jobs[0].result.read.response = latency(1000, 1_000_000, 0);
     for (late_ns, severity) in [(5_000, None), (200_000, Some(Severity::Warning)), (600_000, Some(Severity::Distrust))]
     {
@@ -550,7 +551,7 @@ fn rates_of_reads_and_writes_are_judged_together() {
     let mix = |asked: [u64; 2], done: [u64; 2], latency_ns: [u64; 2]| {
         let mut run = queue_full(512, 1_000_000);
         let job = &mut run.jobs[0];
-        job.declared.rate_iops = DeclaredPerKind { read: Some(asked[0]), write: Some(asked[1]), trim: None };
+        job.declared.rate_iops = PerKind { read: Some(asked[0]), write: Some(asked[1]), trim: None };
         let kind = |at: usize| DirectionResult {
             ios: done[at] * SECONDS,
             bytes: done[at] * SECONDS * 4096,

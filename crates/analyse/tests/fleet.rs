@@ -1,9 +1,8 @@
 //! Findings about the ranks of a run on many hosts, each with runs that do not raise it.
 
 use analyse::{Code, Finding, Quantity, Remedy, Severity, analyse, explain_job};
-use record::{
-    DeclaredPerKind, DiskUse, FleetRecord, IntervalRecord, LostRank, RankRecord, Run, SeriesRecord, Verified,
-};
+use record::{DiskUse, FleetRecord, IntervalRecord, LostRank, RankRecord, Run, SeriesRecord, Verified};
+use units::PerKind;
 use units::random::Random;
 
 use crate::loads;
@@ -21,7 +20,7 @@ const OF_RANKS: [Code; 6] = [
 
 fn paced(members: Vec<RankRecord>, rate_iops: u64) -> Run {
     let mut run = run(members);
-    run.jobs[0].declared.rate_iops = DeclaredPerKind { read: Some(rate_iops), ..DeclaredPerKind::default() };
+    run.jobs[0].declared.rate_iops = PerKind { read: Some(rate_iops), ..PerKind::default() };
     run
 }
 

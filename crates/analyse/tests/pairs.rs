@@ -5,9 +5,10 @@ use analyse::{
     LargerFigure, LargerVolume, Observation, Remedy, explain_job, explain_observation, explain_together,
 };
 use record::{
-    DataKind, DeclaredPerKind, DepthSearchRecord, DiskUse, LatencyStats, ModelRecord, ModelStage, Quote, Quoted,
-    RankRecord, Run, RunOutcome, Unchecked, Verified,
+    DataKind, DepthSearchRecord, DiskUse, LatencyStats, ModelRecord, ModelStage, Quote, Quoted, RankRecord, Run,
+    RunOutcome, Unchecked, Verified,
 };
+use units::PerKind;
 
 use crate::loads;
 use crate::loads::{SECOND_NS, file, latency, of_ranks, queue_full, rank};
@@ -110,7 +111,7 @@ fn seconds(ios: impl Fn(u64) -> u64) -> Vec<Code> {
 /// Returns the findings about a run at a rate.
 fn paced(rate: u64, possible: u64) -> Vec<Code> {
     changed(|run| {
-        run.jobs[0].declared.rate_iops = DeclaredPerKind { read: Some(rate), ..DeclaredPerKind::default() };
+        run.jobs[0].declared.rate_iops = PerKind { read: Some(rate), ..PerKind::default() };
         run.jobs[0].declared.in_flight_possible = Some(possible);
     })
 }
@@ -148,7 +149,7 @@ fn written(bytes: u64) -> Vec<Code> {
 
 fn late(late_ns: u64) -> Vec<Code> {
     changed(|run| {
-        run.jobs[0].declared.rate_iops = DeclaredPerKind { read: Some(32_000), ..DeclaredPerKind::default() };
+        run.jobs[0].declared.rate_iops = PerKind { read: Some(32_000), ..PerKind::default() };
         run.jobs[0].result.read.response = latency(1000, 1_000_000, 0);
         run.jobs[0].result.lateness = latency(1000, late_ns, 0);
     })
@@ -232,7 +233,7 @@ fn ranks(code: Code) -> Pair {
         Code::RanksMissedRate => {
             let asked = |rate: u64| {
                 let mut run = of_ranks((0..4).map(|number| rank(number, &[700; 30])).collect());
-                run.jobs[0].declared.rate_iops = DeclaredPerKind { read: Some(rate), ..DeclaredPerKind::default() };
+                run.jobs[0].declared.rate_iops = PerKind { read: Some(rate), ..PerKind::default() };
                 of(&run)
             };
             (asked(4_000), asked(2_900))

@@ -3,7 +3,8 @@
 #![allow(clippy::disallowed_macros, reason = "calibrations print what they found")]
 
 use analyse::compare::{Basis, ComparisonSettings, FigureComparison, Judgement, More, compare};
-use record::{DeclaredPerKind, LatencyBlock, LatencyStats, Run};
+use record::{LatencyBlock, LatencyStats, Run};
+use units::PerKind;
 use units::random::Random;
 
 use crate::cases::{at_night, cases};
@@ -48,7 +49,7 @@ fn run(seconds: Seconds, shape: &[(f64, f64, bool)], random: &mut Random) -> Run
             }
         }
         buckets.sort_unstable();
-        let latency = DeclaredPerKind { read: buckets, ..DeclaredPerKind::default() };
+        let latency = PerKind { read: buckets, ..PerKind::default() };
         LatencyBlock { end_ns: (second as u64 + 1) * SECOND_NS, latency }
     };
     let blocks: Vec<LatencyBlock> = (0..seconds.count).map(&mut block).collect();

@@ -9,14 +9,15 @@ use engine::files::{self, Access, CacheAdvice, SyncRangeFlags};
 use engine::gate::{Existing, WriteGate, create_output};
 use engine::scsi::ScsiDevice;
 use engine::{
-    BlockedCall, CallKind, NamedTarget, NetworkPeer, NvmeUse, ObjectsOfWorker, Opening, PlacementRange, ProgramUse,
-    ScsiDisk, StoredObjects, parse_placement_scheme,
+    BlockedCall, NamedTarget, NetworkPeer, NvmeUse, ObjectsOfWorker, Opening, PlacementRange, ProgramUse, ScsiDisk,
+    StoredObjects, parse_placement_scheme,
 };
 use job::{
     BlockSizes, CacheHint, Dialect, Direction, EngineKind, Job, PlacementKind, PlacementSelect, Plan, ScsiWriteCommand,
     SyncRangeOptions, WriteHint,
 };
 use runner::{WorkerError, WorkerPlan, policy};
+use units::CallKind;
 use workload::{FileExtent, Issuer, Operations, PlannedFile};
 
 use crate::attributes::stream_path;

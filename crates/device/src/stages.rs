@@ -14,11 +14,10 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use drive::{Ending, Stop};
-use engine::{CallKind, MonotonicClock};
+use engine::MonotonicClock;
 use job::{EngineKind, Job, Plan};
-use record::StuckKind;
 use runner::{EndedJobs, PendingOperation, StageStart, WorkerError, WorkerPlan, WorkerResult, policy};
-use units::Nanos;
+use units::{CallKind, Nanos};
 
 use crate::shared_run::SharedRun;
 use crate::stall::{DeviceActivity, Devices, StalledWorker};
@@ -492,11 +491,7 @@ impl RunStage {
         let worker = counters.worker(one.number);
         worker.set_running(false);
         // If the call is unknown, the thread has been silent since its last progress.
-        let silent = PendingOperation {
-            kind: StuckKind::Unknown,
-            waited: nanos(one.progressed.elapsed()),
-            ..PendingOperation::default()
-        };
+        let silent = PendingOperation { waited: nanos(one.progressed.elapsed()), ..PendingOperation::default() };
         WorkerResult {
             number: one.number,
             summary: counters.summary(one.number).unwrap_or_default(),

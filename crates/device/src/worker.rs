@@ -3,14 +3,13 @@
 use std::path::Path;
 
 use drive::{DriveObserver, Ending, FailureCause, Stop};
-use engine::{BlockedCall, CallKind, ErrorKind, InCall, Opening, Visitor};
+use engine::{BlockedCall, ErrorKind, InCall, Opening, Visitor};
 use job::{Dialect, Job};
 use meter::{Meter, WorkerLog};
-use record::StuckKind;
 use runner::policy::{self, Storage};
 use runner::{LogPlan, PendingOperation, RunCounters, WorkerCounters, WorkerError, WorkerPlan, WorkerResult};
 use target::Target;
-use units::{Nanos, OpKind};
+use units::{CallKind, Nanos};
 
 use crate::attributes::{self, CommandTime};
 use crate::failure;
@@ -26,19 +25,8 @@ const PUBLISH_EVERY: Nanos = Nanos::from_millis(200);
 
 /// Converts a system call that has not returned by `now` into a pending operation.
 pub(crate) fn pending_call(call: &BlockedCall, now: Nanos) -> PendingOperation {
-    let kind = match call.kind {
-        CallKind::Open | CallKind::Await => StuckKind::Open,
-        CallKind::Close => StuckKind::Close,
-        CallKind::Operation(OpKind::Read) => StuckKind::Read,
-        CallKind::Operation(OpKind::Write) => StuckKind::Write,
-        CallKind::Operation(OpKind::Trim) => StuckKind::Trim,
-        CallKind::Operation(OpKind::Sync) => StuckKind::Fsync,
-        CallKind::Operation(OpKind::DataSync) => StuckKind::Fdatasync,
-        CallKind::Operation(OpKind::SyncRange) => StuckKind::SyncFileRange,
-        CallKind::Operation(OpKind::SyncFilesystem) => StuckKind::Syncfs,
-    };
-    let (file, offset, length) = (call.file, call.offset, call.length);
-    PendingOperation { kind, file, offset, length, waited: now.since(call.since) }
+    let BlockedCall { kind, file, offset, length, since } = *call;
+    PendingOperation { kind, file, offset, length, waited: now.since(since) }
 }
 
 /// Runs one worker to its end. Calls `start` when it is ready, which returns when its stage begins, with the delay from

@@ -9,7 +9,7 @@ mod restraint;
 mod retry;
 mod zones;
 
-use meter::{Meter, Sample, SummaryDirection};
+use meter::{Meter, Sample};
 use target::{Completion, Op, Tag, Target, WriteBackSource};
 use units::{Nanos, OpKind};
 use workload::{Decision, Issuer, Next};
@@ -503,7 +503,7 @@ impl DriveWorker {
             self.record_completion(&flight, completion);
         }
         if completion.result == Completion::WITHOUT_CALL {
-            self.meter.record_without_latency(direction(decision.kind), decision.length, completion.completed);
+            self.meter.record_without_latency(decision.kind.data_kind(), decision.length, completion.completed);
         } else if completion.result == Completion::WITHOUT_DATA {
             self.meter.record(&Sample { bytes: 0, ..sample(&flight, completion, self.policy.queues) });
             self.check_latency(&flight, completion);
@@ -515,7 +515,7 @@ impl DriveWorker {
                 return;
             }
             self.meter.record(&sample(&flight, completion, self.policy.queues));
-            self.meter.record_blocks(direction(decision.kind), decision.offset, decision.length, true);
+            self.meter.record_blocks(decision.kind.data_kind(), decision.offset, decision.length, true);
             if let Some(recent) = self.recent.as_mut().filter(|_| decision.kind == OpKind::Write) {
                 recent.record(&decision);
             }
@@ -597,7 +597,7 @@ fn op(tag: Tag, decision: &Decision, moved: u32) -> Op {
 fn sample(flight: &Flight, completion: &Completion, queues: bool) -> Sample {
     let submitted = flight.submitted.min(completion.submitted);
     Sample {
-        direction: direction(flight.decision.kind),
+        direction: flight.decision.kind.data_kind(),
         priority: flight.decision.priority,
         bytes: flight.decision.length,
         offset: flight.decision.offset,
@@ -605,17 +605,5 @@ fn sample(flight: &Flight, completion: &Completion, queues: bool) -> Sample {
         started: if queues { flight.started } else { submitted },
         submitted,
         completed: completion.completed,
-    }
-}
-
-/// Returns the direction of a kind. Syncs map to writes but are counted separately.
-#[inline]
-fn direction(kind: OpKind) -> SummaryDirection {
-    match kind {
-        OpKind::Read => SummaryDirection::Read,
-        OpKind::Trim => SummaryDirection::Trim,
-        OpKind::Write | OpKind::Sync | OpKind::DataSync | OpKind::SyncRange | OpKind::SyncFilesystem => {
-            SummaryDirection::Write
-        }
     }
 }

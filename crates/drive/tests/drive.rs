@@ -2,11 +2,11 @@
 
 use drive::{DriveObserver, DriveWorker, Ending, FailureCause, NoObserver, OnError, Stop, Verification, drive};
 use job::Job;
-use meter::{Meter, Summary, SummaryDirection};
+use meter::{Meter, Summary};
 use target::testing::{FaultPlan, FaultyTarget, Invalidated, MemoryModel, MemoryTarget};
 use target::{Target, WriteBackSource};
 use units::random::Random;
-use units::{Nanos, OpKind};
+use units::{DataKind, Nanos, OpKind};
 
 use crate::common::{FILE_BYTES, LATENCY, job, memory, worker_of};
 
@@ -30,7 +30,7 @@ fn assert_close(value: f64, expected: f64, share: f64) {
 fn a_closed_loop_keeps_its_depth_as_littles_law_requires() {
     for depth in [1, 2, 7, 32, 128] {
         let (summary, worker) = run_job(&format!("rw=randread time_based runtime=1 iodepth={depth}"));
-        let read = summary.direction(SummaryDirection::Read);
+        let read = summary.direction(DataKind::Read);
         // Each operation takes 100 µs, so `depth` of them complete every 100 µs.
         assert_close(read.iops_mean(), f64::from(depth) * 1e4, 0.001);
         assert_close(read.iops_mean() * read.latency.moments.mean_ns() / 1e9, f64::from(depth), 0.001);
@@ -58,7 +58,7 @@ fn the_requested_rate_is_achieved() {
                 "rw=randread time_based runtime={seconds} iodepth=1024 rate_iops={rate} rate_process={process}"
             );
             let (summary, _) = run_job(&options);
-            let read = summary.direction(SummaryDirection::Read);
+            let read = summary.direction(DataKind::Read);
             assert_close(read.ios as f64 / seconds as f64, rate as f64, 0.005);
             assert_eq!(summary.lateness.moments.max(), Nanos::ZERO, "no operation is late in virtual time");
         }
@@ -107,7 +107,7 @@ fn a_stall_is_visible_in_the_responses_of_all_delayed_operations() {
     let (from, until) = (Nanos::from_secs(4), Nanos::from_secs(5));
     let mut target = Stalling { inner: memory(4), from, until, held: Vec::new() };
     let summary = run(&mut worker, &mut target);
-    let read = summary.direction(SummaryDirection::Read);
+    let read = summary.direction(DataKind::Read);
     // The stall takes one second in ten: a tenth of all operations were due in it, and waited up to a second.
     let response = read.response.histogram.percentile(95.0).expect("responses");
     assert!(response > Nanos::from_millis(400), "{response}");
@@ -120,7 +120,7 @@ fn a_stall_is_visible_in_the_responses_of_all_delayed_operations() {
 #[test]
 fn operations_of_the_ramp_are_not_counted() {
     let (summary, _) = run_job("rw=randread time_based runtime=1 ramp_time=2 iodepth=4");
-    let read = summary.direction(SummaryDirection::Read);
+    let read = summary.direction(DataKind::Read);
     assert_close(read.ios as f64, 40_000.0, 0.001);
     assert_close(read.runtime.secs_f64(), 1.0, 0.001);
 }
@@ -196,7 +196,7 @@ fn short_transfers_and_eagain_are_completed_and_counted_once() {
     let mut worker = worker_of(&job, 0, |_| ());
     let mut target = FaultyTarget::new(memory(8), faults);
     let summary = run(&mut worker, &mut target);
-    let write = summary.direction(SummaryDirection::Write);
+    let write = summary.direction(DataKind::Write);
     assert_eq!((write.ios, write.bytes, summary.errors), (64, FILE_BYTES, 0));
     assert!(write.short_ios > 0 && target.injected().eagain > 0);
 }
@@ -207,10 +207,7 @@ fn written_data_are_read_back_and_a_flipped_bit_is_found() {
     let mut target = memory(4);
     let mut worker = worker_of(&job, 0, |_| ());
     let summary = run(&mut worker, &mut target);
-    assert_eq!(
-        (summary.direction(SummaryDirection::Write).ios, summary.direction(SummaryDirection::Read).ios),
-        (256, 256)
-    );
+    assert_eq!((summary.direction(DataKind::Write).ios, summary.direction(DataKind::Read).ios), (256, 256));
     assert_eq!(worker.ending(), Some(Ending::Complete));
 
     // The same job verifies what the first one wrote, after one bit was flipped.
@@ -221,7 +218,7 @@ fn written_data_are_read_back_and_a_flipped_bit_is_found() {
     assert_eq!((summary.errors, summary.first_error), (1, 84));
     let FailureCause::Mismatch(mismatch) = &checker.failures()[0].cause else { panic!("a mismatch") };
     assert_eq!((mismatch.block, mismatch.offset), (5 * 4096, 5 * 4096 + 777));
-    assert_eq!(summary.direction(SummaryDirection::Read).ios, 256, "the other blocks are verified");
+    assert_eq!(summary.direction(DataKind::Read).ios, 256, "the other blocks are verified");
 }
 
 #[test]
@@ -456,11 +453,8 @@ fn invalidation_is_not_part_of_the_next_operations_latency() {
         }
     }
     let summary = run(&mut worker_of(&job("rw=read loops=3"), 0, |_| ()), &mut Slow(memory(1)));
-    assert_eq!(summary.direction(SummaryDirection::Read).latency.moments.max(), LATENCY);
-    assert_eq!(
-        summary.direction(SummaryDirection::Read).runtime,
-        Nanos::from_micros(768 * 100) + Nanos::from_millis(10)
-    );
+    assert_eq!(summary.direction(DataKind::Read).latency.moments.max(), LATENCY);
+    assert_eq!(summary.direction(DataKind::Read).runtime, Nanos::from_micros(768 * 100) + Nanos::from_millis(10));
 }
 
 /// Counts waits.

@@ -7,12 +7,12 @@ use std::io;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use target::{Completion, Op, Tag};
-use units::{Nanos, OpKind};
+use units::{CallKind, Nanos, OpKind};
 
 use crate::clock::timespec;
 use crate::error::{Error, ErrorKind, last_errno};
 use crate::files::File;
-use crate::in_call::{BlockedCall, CallKind};
+use crate::in_call::BlockedCall;
 use crate::opening::{Opening, PerTransfer};
 use crate::queue::{self, Backend, QueueState, QueueTarget, Submission};
 use crate::thread;

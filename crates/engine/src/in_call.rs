@@ -7,20 +7,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
 
 use target::Op;
-use units::{Nanos, OpKind};
-
-/// Kinds of calls that may block.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CallKind {
-    /// Opening a file.
-    Open,
-    /// Waiting for a peer, which may take as long as the peer takes.
-    Await,
-    /// Closing files.
-    Close,
-    /// A transfer, trim or sync.
-    Operation(OpKind),
-}
+use units::{CallKind, Nanos, OpKind};
 
 /// A system call that has not returned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,34 +37,6 @@ pub struct InCall {
     peer_deadline: OnceLock<Nanos>,
 }
 
-const KINDS: [CallKind; 10] = [
-    CallKind::Open,
-    CallKind::Close,
-    CallKind::Operation(OpKind::Read),
-    CallKind::Operation(OpKind::Write),
-    CallKind::Operation(OpKind::Trim),
-    CallKind::Operation(OpKind::Sync),
-    CallKind::Operation(OpKind::DataSync),
-    CallKind::Operation(OpKind::SyncRange),
-    CallKind::Operation(OpKind::SyncFilesystem),
-    CallKind::Await,
-];
-
-const fn code(kind: CallKind) -> u8 {
-    match kind {
-        CallKind::Open => 1,
-        CallKind::Close => 2,
-        CallKind::Operation(OpKind::Read) => 3,
-        CallKind::Operation(OpKind::Write) => 4,
-        CallKind::Operation(OpKind::Trim) => 5,
-        CallKind::Operation(OpKind::Sync) => 6,
-        CallKind::Operation(OpKind::DataSync) => 7,
-        CallKind::Operation(OpKind::SyncRange) => 8,
-        CallKind::Operation(OpKind::SyncFilesystem) => 9,
-        CallKind::Await => 10,
-    }
-}
-
 impl InCall {
     /// Records a call that is about to be made. Only the thread that makes the call may use this.
     #[inline]
@@ -86,7 +45,7 @@ impl InCall {
         self.offset.store(call.offset, Ordering::Relaxed);
         self.length.store(call.length, Ordering::Relaxed);
         self.since.store(call.since.get(), Ordering::Relaxed);
-        self.kind.store(code(call.kind), Ordering::Release);
+        self.kind.store(call.kind.code(), Ordering::Release);
     }
 
     /// Records an operation that is about to be executed.
@@ -149,8 +108,8 @@ impl InCall {
     /// different calls, which is harmless because callers only care about threads that are stuck.
     #[must_use]
     pub fn current(&self) -> Option<BlockedCall> {
-        let kind = *KINDS.get(usize::from(self.kind.load(Ordering::Acquire)).checked_sub(1)?)?;
-        Some(BlockedCall {
+        let kind = *CallKind::ALL.get(usize::from(self.kind.load(Ordering::Acquire)))?;
+        (kind != CallKind::Unknown).then(|| BlockedCall {
             kind,
             file: self.file.load(Ordering::Relaxed),
             offset: self.offset.load(Ordering::Relaxed),
@@ -179,7 +138,7 @@ mod tests {
     fn every_kind_is_read_back_as_recorded() {
         let seen = InCall::default();
         assert_eq!(seen.current(), None);
-        for kind in KINDS {
+        for kind in CallKind::ALL.into_iter().skip(1) {
             let call = BlockedCall { kind, file: 3, offset: 1 << 40, length: 4096, since: Nanos::from_secs(2) };
             seen.enter(call);
             assert_eq!(seen.current(), Some(call));

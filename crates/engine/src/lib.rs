@@ -58,7 +58,7 @@ pub use clock::{MonotonicClock, clock_ns};
 pub use engines::{Visitor, with_target};
 pub use error::{Error, ErrorKind, describe, remedy};
 pub use idleness::{IdleProfiler, Idleness, WorkUnit};
-pub use in_call::{BlockedCall, CallKind, InCall};
+pub use in_call::{BlockedCall, InCall};
 pub use more::sg as scsi;
 pub use named_target::NamedTarget;
 pub use namespace::{Namespace, identify_namespace, zones_of_namespace};

@@ -1,11 +1,11 @@
 //! The metrics of a running run, as OpenMetrics. `-o x.prom` writes the same figures of a finished run under the same
 //! names; docs/metrics.md lists them.
 
-use meter::{Histogram, Latency, MeterSnapshot, SummaryDirection, bucket_of};
+use meter::{Histogram, Latency, MeterSnapshot, bucket_of};
 use report::MetricKind::{Counter, Gauge, Histogram as Buckets, Info, Summary};
 use report::of_runs::{BANDWIDTH, BYTES, ERRORS, IOPS, OPERATIONS, PERCENTILES, RESPONSE, SERVICE};
 use report::{Metric, OpenMetrics, label};
-use units::Nanos;
+use units::{DataKind, Nanos};
 use volume::{ServiceStage, StageKind};
 
 use crate::view::{JobFacts, ViewState, WatchedRun};
@@ -26,7 +26,7 @@ impl<'a> JobMetrics<'a> {
 
     /// Returns the kinds of operation that the job has done, with their labels.
     fn kinds(&self) -> impl Iterator<Item = (usize, String)> {
-        let used = SummaryDirection::ALL.into_iter().filter(|kind| self.sum.ios[*kind as usize] > 0);
+        let used = DataKind::ALL.into_iter().filter(|kind| self.sum.ios[*kind as usize] > 0);
         used.map(|kind| (kind as usize, self.labels_of(kind.name())))
     }
 

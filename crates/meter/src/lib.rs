@@ -11,7 +11,6 @@
 //! What is *not* here: a clock, an engine, a model, a name, or any formatting.
 
 mod blocks;
-mod direction;
 mod glance;
 mod histogram;
 mod latency;
@@ -27,7 +26,6 @@ mod summary;
 mod trimmed_blocks;
 
 pub use blocks::{BLOCK_BYTES_MAX, Block, Blocks};
-pub use direction::SummaryDirection;
 pub use glance::MeterSnapshot;
 pub use histogram::{BUCKETS, Histogram, bucket_of, range_of, value_of};
 pub use latency::Latency;

@@ -2,9 +2,7 @@
 
 use std::fmt::Debug;
 
-use units::Nanos;
-
-use crate::SummaryDirection;
+use units::{DataKind, Nanos};
 
 /// The log of an entry, by fio's file names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -37,7 +35,7 @@ pub struct LoggedOperation {
     /// Size in bytes.
     pub block_size: u32,
     /// Kind of operation.
-    pub direction: SummaryDirection,
+    pub direction: DataKind,
     /// Index of its I/O priority, as in [`Sample`](crate::Sample).
     pub priority: u8,
 }
@@ -50,7 +48,7 @@ pub struct LogAverage {
     /// End of the window, since the start of measurement.
     pub at: Nanos,
     /// Kind of operation.
-    pub direction: SummaryDirection,
+    pub direction: DataKind,
     /// Mean latency in nanoseconds, KiB/s or operations per second, depending on the log.
     pub mean: u64,
     /// Maximum latency in nanoseconds if maxima are enabled; the mean for other logs.
@@ -63,7 +61,7 @@ pub struct LoggedHistogram {
     /// End of the window, since the start of measurement.
     pub at: Nanos,
     /// Kind of operation.
-    pub direction: SummaryDirection,
+    pub direction: DataKind,
     /// Size of the last operation in bytes.
     pub block_size: u32,
     /// Non-empty buckets in ascending order, with their counts.

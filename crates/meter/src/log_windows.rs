@@ -1,9 +1,9 @@
 //! Windows of averaged logs.
 
-use units::Nanos;
+use units::{DataKind, Nanos};
 
 use crate::log_entries::{LogAverage, LogKind};
-use crate::{DirectionSummary, Latency, SummaryDirection};
+use crate::{DirectionSummary, Latency};
 
 /// The counters from which windows are derived, of reads, writes and trims.
 #[derive(Clone, Copy)]
@@ -103,7 +103,7 @@ impl EndedWindow {
     ) -> impl Iterator<Item = LogAverage> {
         let per_second = u128::from(self.length.get().max(1)) * u128::from(unit);
         let at = self.end;
-        let counted = SummaryDirection::ALL.into_iter().zip(&self.counted).filter(|(_, counted)| counted.ios > 0);
+        let counted = DataKind::ALL.into_iter().zip(&self.counted).filter(|(_, counted)| counted.ios > 0);
         counted.map(move |(direction, counted)| {
             let mean = (u128::from(count(counted)) * 1_000_000_000 / per_second) as u64;
             LogAverage { kind, at, direction, mean, max: mean }

@@ -1,11 +1,11 @@
 //! Collects the entries of a worker's logs.
 
-use units::Nanos;
+use units::{DataKind, Nanos};
 
+use crate::Sample;
 use crate::blocks::CountedBlock;
 use crate::log_entries::{LogAverage, LogChunk, LogKind, LogOptions, LoggedHistogram, LoggedOperation, WorkerLog};
 use crate::log_windows::{Counted, LogCounters, LogWindow};
-use crate::{Sample, SummaryDirection};
 
 /// Collects entries and hands them over in chunks.
 ///
@@ -155,7 +155,7 @@ impl Logs {
         let Some(ended) = self.latency.take(at, Counted::of(counters)) else { return };
         let maxima = std::mem::take(&mut self.maxima);
         let wanted = [self.options.submission, self.options.service, self.options.latency];
-        for (direction, counted) in SummaryDirection::ALL.into_iter().zip(&ended.counted) {
+        for (direction, counted) in DataKind::ALL.into_iter().zip(&ended.counted) {
             let kinds = LATENCIES.into_iter().zip(wanted).zip(counted.latency_ns).zip(maxima[direction as usize]);
             for (((kind, _), sum), max) in kinds.filter(|(((_, wanted), _), _)| *wanted && counted.ios > 0) {
                 let mean = (sum / u128::from(counted.ios)) as u64;
@@ -176,7 +176,7 @@ impl Logs {
 
     fn close_histogram(&mut self, at: Nanos, counters: LogCounters<'_>) {
         let Some(ended) = self.histogram.take(at, Counted::of(counters)) else { return };
-        for direction in SummaryDirection::ALL {
+        for direction in DataKind::ALL {
             let kind = direction as usize;
             let running = [Some(&counters.prompt[kind]), Some(&counters.directions[kind].service)];
             let counted = CountedBlock::of(&running);
@@ -245,7 +245,7 @@ mod tests {
         let submitted = started + Nanos::new(submission_ns);
         Sample {
             priority: 0,
-            direction: SummaryDirection::Write,
+            direction: DataKind::Write,
             bytes: 4096,
             offset: at_us,
             intended: started,

@@ -1,9 +1,8 @@
 //! The meter of one worker.
 
-use units::{CpuUse, Nanos};
+use units::{CpuUse, DataKind, Nanos};
 
 use crate::blocks::{BLOCK_BYTES_MAX, BlockRecorder, Blocks, RunningHistograms};
-use crate::direction::SummaryDirection;
 use crate::glance::MeterSnapshot;
 use crate::latency::Latency;
 use crate::log_entries::{LogOptions, WorkerLog};
@@ -234,7 +233,7 @@ impl Meter {
 
     /// Counts an operation without a latency.
     #[cold]
-    pub fn record_without_latency(&mut self, direction: SummaryDirection, bytes: u32, completed: Nanos) {
+    pub fn record_without_latency(&mut self, direction: DataKind, bytes: u32, completed: Nanos) {
         self.flush();
         if completed >= self.due {
             self.close(completed);
@@ -250,7 +249,7 @@ impl Meter {
 
     /// Counts a trim or write for its blocks, if trims of blocks are counted.
     #[inline]
-    pub fn record_blocks(&mut self, direction: SummaryDirection, offset: u64, bytes: u32, succeeded: bool) {
+    pub fn record_blocks(&mut self, direction: DataKind, offset: u64, bytes: u32, succeeded: bool) {
         if let Some(trimmed) = &mut self.trimmed {
             trimmed.record(direction, offset, bytes, succeeded);
         }
@@ -262,7 +261,7 @@ impl Meter {
     }
 
     /// Counts an operation whose first transfer was short.
-    pub fn record_short(&mut self, direction: SummaryDirection) {
+    pub fn record_short(&mut self, direction: DataKind) {
         self.summary.directions[direction as usize].short_ios += 1;
     }
 
@@ -589,7 +588,7 @@ mod tests {
 
     fn sample(started: u64, submitted: u64, completed: u64) -> Sample {
         Sample {
-            direction: SummaryDirection::Read,
+            direction: DataKind::Read,
             priority: 0,
             bytes: 4096,
             offset: 0,
@@ -623,13 +622,13 @@ mod tests {
         meter.record(&sample(0, 10, 110));
         meter.record(&sample(100, 130, 330));
         let summary = meter.summary(Nanos::from_secs(1));
-        let read = summary.direction(SummaryDirection::Read);
+        let read = summary.direction(DataKind::Read);
         assert_eq!((read.ios, read.bytes, read.runtime), (2, 8192, Nanos::from_secs(1)));
         assert_eq!(read.submission.moments.mean_ns(), 20.0);
         assert_eq!(read.service.moments.mean_ns(), 150.0);
         assert_eq!(read.latency.moments.mean_ns(), 170.0);
         assert_eq!(read.response.moments.count(), 0);
-        assert_eq!(summary.direction(SummaryDirection::Write).runtime, Nanos::ZERO);
+        assert_eq!(summary.direction(DataKind::Write).runtime, Nanos::ZERO);
     }
 
     #[test]
@@ -674,7 +673,7 @@ mod tests {
         meter.begin(Nanos::ZERO);
         meter.record(&Sample { intended: Nanos::new(5), ..sample(100, 110, 200) });
         let summary = meter.summary(Nanos::new(300));
-        let read = summary.direction(SummaryDirection::Read);
+        let read = summary.direction(DataKind::Read);
         assert_eq!(read.response.moments.max(), Nanos::new(195));
         assert_eq!(read.latency.moments.max(), Nanos::new(100));
     }
@@ -686,7 +685,7 @@ mod tests {
         meter.record(&sample(0, 0, 1));
         meter.record(&sample(0, 0, 1_600_000_000));
         let summary = meter.summary(Nanos::from_secs(2));
-        let iops = summary.direction(SummaryDirection::Read).iops;
+        let iops = summary.direction(DataKind::Read).iops;
         assert_eq!((iops.count, iops.min, iops.max), (3, 0.0, 2.0));
     }
 
@@ -699,7 +698,7 @@ mod tests {
             meter.begin(Nanos::ZERO);
             meter.record(&sample(0, 0, 1));
             meter.record(&sample(0, 0, 1 + seconds * 1_000_000_000 + 100_000_000));
-            meter.summary(Nanos::from_secs(seconds + 1)).direction(SummaryDirection::Read).iops
+            meter.summary(Nanos::from_secs(seconds + 1)).direction(DataKind::Read).iops
         };
         let two = of(2);
         assert_eq!((two.count, two.min, two.max, two.mean), (4, 0.0, 2.0, 0.5));
@@ -762,12 +761,12 @@ mod tests {
     fn phases_count_for_the_directions_they_use() {
         let mut meter = Meter::new(MeterOptions::default());
         meter.begin(Nanos::ZERO);
-        meter.record(&Sample { direction: SummaryDirection::Write, ..sample(0, 1, 2) });
+        meter.record(&Sample { direction: DataKind::Write, ..sample(0, 1, 2) });
         meter.begin_phase(Nanos::from_secs(3));
         meter.record(&sample(3_000_000_000, 3_000_000_001, 3_000_000_002));
         let summary = meter.summary(Nanos::from_secs(4));
-        assert_eq!(summary.direction(SummaryDirection::Write).runtime, Nanos::from_secs(3));
-        assert_eq!(summary.direction(SummaryDirection::Read).runtime, Nanos::from_secs(1));
+        assert_eq!(summary.direction(DataKind::Write).runtime, Nanos::from_secs(3));
+        assert_eq!(summary.direction(DataKind::Read).runtime, Nanos::from_secs(1));
         assert_eq!(summary.runtime, Nanos::from_secs(4));
     }
 
@@ -793,7 +792,7 @@ mod tests {
         meter.record_error(5);
         meter.glance(Nanos::from_secs(1), &mut glance);
         let summary = meter.summary(Nanos::from_secs(1));
-        let read = summary.direction(SummaryDirection::Read);
+        let read = summary.direction(DataKind::Read);
         assert_eq!((glance.ios[0], glance.bytes[0], glance.runtime[0]), (read.ios, read.bytes, read.runtime));
         assert_eq!((&glance.service[0], &glance.response[0]), (&read.service, &read.response));
         assert_eq!((glance.begun, glance.errors), (Nanos::new(50), 1));

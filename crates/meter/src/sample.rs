@@ -1,14 +1,12 @@
 //! A completed operation, as the loop reports it.
 
-use units::Nanos;
-
-use crate::SummaryDirection;
+use units::{DataKind, Nanos};
 
 /// A completed operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sample {
     /// Kind of operation.
-    pub direction: SummaryDirection,
+    pub direction: DataKind,
     /// Index of its I/O priority; zero for that of the process.
     pub priority: u8,
     /// Bytes transferred.

@@ -1,8 +1,8 @@
 //! The statistics of a worker, or of several together.
 
-use units::{CpuUse, Nanos};
+use units::{CpuUse, DataKind, Nanos};
 
-use crate::{Blocks, Latency, Samples, Series, SummaryDirection, TrimmedBlockCounts};
+use crate::{Blocks, Latency, Samples, Series, TrimmedBlockCounts};
 
 /// Statistics of reads, writes or trims.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -117,7 +117,7 @@ impl DepthMap {
 /// All statistics of a worker, or of several together.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Summary {
-    /// Reads, writes and trims, indexed by [`SummaryDirection`].
+    /// Reads, writes and trims, indexed by [`DataKind`].
     pub directions: [DirectionSummary; 3],
     /// Times of `fsync` and `fdatasync`.
     pub sync: Latency,
@@ -171,7 +171,7 @@ impl Summary {
 
     /// Returns the statistics of one direction.
     #[must_use]
-    pub const fn direction(&self, direction: SummaryDirection) -> &DirectionSummary {
+    pub const fn direction(&self, direction: DataKind) -> &DirectionSummary {
         &self.directions[direction as usize]
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::SummaryDirection;
+use units::DataKind;
 
 /// Blocks whose trims are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,14 +54,14 @@ impl TrimmedBlocks {
     }
 
     /// Counts a trim or write of whole blocks. Parts of blocks at its ends do not count.
-    pub(crate) fn record(&mut self, direction: SummaryDirection, offset: u64, bytes: u32, succeeded: bool) {
+    pub(crate) fn record(&mut self, direction: DataKind, offset: u64, bytes: u32, succeeded: bool) {
         use TrimmedBlockState::{TrimFailed, Trimmed, WriteFailed, Written};
         let (is_trim, state) = match (direction, succeeded) {
-            (SummaryDirection::Read, _) => return,
-            (SummaryDirection::Trim, true) => (true, Trimmed),
-            (SummaryDirection::Trim, false) => (true, TrimFailed),
-            (SummaryDirection::Write, true) => (false, Written),
-            (SummaryDirection::Write, false) => (false, WriteFailed),
+            (DataKind::Read, _) => return,
+            (DataKind::Trim, true) => (true, Trimmed),
+            (DataKind::Trim, false) => (true, TrimFailed),
+            (DataKind::Write, true) => (false, Written),
+            (DataKind::Write, false) => (false, WriteFailed),
         };
         let block_bytes = u64::from(self.range.block_bytes);
         let from = offset.saturating_sub(self.range.start);
@@ -128,7 +128,7 @@ impl TrimmedBlockCounts {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use SummaryDirection::{Read, Trim, Write};
+    use DataKind::{Read, Trim, Write};
 
     fn blocks(blocks: u32) -> TrimmedBlocks {
         TrimmedBlocks::new(TrimmedRange { start: 1 << 20, block_bytes: 4096, blocks })

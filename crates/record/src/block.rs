@@ -4,7 +4,8 @@ use std::fmt::Write;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{DataKind, DeclaredPerKind};
+use crate::DataKind;
+use units::PerKind;
 
 /// Non-empty buckets in ascending order: index (of [`meter::bucket_of`]) and count.
 pub type Buckets = Vec<(u32, u64)>;
@@ -25,25 +26,21 @@ pub struct LatencyBlock {
     /// End of the block in nanoseconds from the start of measurement.
     pub end_ns: u64,
     /// Buckets of each kind: response times under a rate, otherwise service times.
-    pub latency: DeclaredPerKind<Buckets>,
+    pub latency: PerKind<Buckets>,
 }
 
 impl LatencyBlock {
     /// Returns the buckets of one kind.
     #[must_use]
     pub fn of(&self, kind: DataKind) -> &[(u32, u64)] {
-        match kind {
-            DataKind::Read => &self.latency.read,
-            DataKind::Write => &self.latency.write,
-            DataKind::Trim => &self.latency.trim,
-        }
+        self.latency.get(kind)
     }
 }
 
 impl From<meter::Block> for LatencyBlock {
     fn from(block: meter::Block) -> Self {
         let [read, write, trim] = block.latency.map(|kind| kind.into_iter().map(|(at, n)| (at as u32, n)).collect());
-        Self { end_ns: block.end.get(), latency: DeclaredPerKind { read, write, trim } }
+        Self { end_ns: block.end.get(), latency: PerKind { read, write, trim } }
     }
 }
 
@@ -77,7 +74,7 @@ impl TryFrom<StoredLatencyBlock> for LatencyBlock {
         let [read, write, trim] = [&text.read, &text.write, &text.trim].map(|text| {
             parse_buckets(text).ok_or_else(|| format!("`{text}` are no buckets: they rise, as in `228:5,7,9 240:1`"))
         });
-        Ok(Self { end_ns: text.end_ns, latency: DeclaredPerKind { read: read?, write: write?, trim: trim? } })
+        Ok(Self { end_ns: text.end_ns, latency: PerKind { read: read?, write: write?, trim: trim? } })
     }
 }
 
@@ -116,7 +113,7 @@ mod tests {
 
     fn block() -> LatencyBlock {
         let latency =
-            DeclaredPerKind { read: vec![(0, 1), (228, 5), (229, 7), (231, 9)], write: vec![(1855, 2)], trim: vec![] };
+            PerKind { read: vec![(0, 1), (228, 5), (229, 7), (231, 9)], write: vec![(1855, 2)], trim: vec![] };
         LatencyBlock { end_ns: 1_000_000_000, latency }
     }
 

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use job::{Direction, Job, OpenSync, Paced, Size};
 use serde::{Deserialize, Deserializer, Serialize};
-use units::{Bytes, Nanos, Rate};
+use units::{Bytes, Nanos, PerKind, Rate};
 
 use crate::DataKind;
 
@@ -34,7 +34,7 @@ pub struct Declared {
     pub numjobs: u32,
     /// `rw`, as fio prints it: `randread`, `rw`, …
     pub rw: String,
-    pub block_sizes: DeclaredPerKind<DeclaredSizes>,
+    pub block_sizes: PerKind<DeclaredSizes>,
     /// Whether operations bypass the page cache.
     pub direct: bool,
     /// Whether completions are polled for, which keeps a CPU busy.
@@ -47,9 +47,9 @@ pub struct Declared {
     pub runtime_ns: u64,
     /// Requested operations per second, summed over the workers in this result. With varying block sizes, `rate_iops`
     /// limits bytes, at that many times the smallest block.
-    pub rate_iops: DeclaredPerKind<Option<u64>>,
+    pub rate_iops: PerKind<Option<u64>>,
     /// Requested bytes per second, summed over the workers in this result.
-    pub rate_bytes: DeclaredPerKind<Option<u64>>,
+    pub rate_bytes: PerKind<Option<u64>>,
     /// Whether arrivals follow a Poisson process.
     pub poisson: bool,
     /// Idle time after each block of operations, in nanoseconds.
@@ -139,7 +139,7 @@ pub struct Mixed {
     pub rw: String,
     /// Requested operations in flight for each worker.
     pub iodepth: u32,
-    pub block_sizes: DeclaredPerKind<DeclaredSizes>,
+    pub block_sizes: PerKind<DeclaredSizes>,
     /// Whether operations bypass the page cache.
     pub direct: bool,
 }
@@ -177,39 +177,12 @@ impl Mixed {
     }
 }
 
-/// One value each for reads, writes and trims.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct DeclaredPerKind<T> {
-    pub read: T,
-    pub write: T,
-    pub trim: T,
-}
-
-impl<T: Copy> DeclaredPerKind<T> {
-    pub const fn of(&self, kind: DataKind) -> T {
-        match kind {
-            DataKind::Read => self.read,
-            DataKind::Write => self.write,
-            DataKind::Trim => self.trim,
-        }
-    }
-}
-
-impl DeclaredPerKind<Option<u64>> {
-    /// Returns the sum over kinds; `None` if none is set.
-    #[must_use]
-    pub fn sum(&self) -> Option<u64> {
-        let set = [self.read, self.write, self.trim];
-        set.iter().any(Option::is_some).then(|| set.iter().flatten().sum())
-    }
-
-    /// Adds other values kind by kind.
-    pub(crate) fn add(&mut self, other: &Self) {
-        let sum = |a: Option<u64>, b: Option<u64>| a.map_or(b, |a| Some(a.saturating_add(b.unwrap_or(0))));
-        self.read = sum(self.read, other.read);
-        self.write = sum(self.write, other.write);
-        self.trim = sum(self.trim, other.trim);
-    }
+/// Adds other values kind by kind.
+fn add(sums: &mut PerKind<Option<u64>>, others: PerKind<Option<u64>>) {
+    let sum = |a: Option<u64>, b: Option<u64>| a.map_or(b, |a| Some(a.saturating_add(b.unwrap_or(0))));
+    sums.read = sum(sums.read, others.read);
+    sums.write = sum(sums.write, others.write);
+    sums.trim = sum(sums.trim, others.trim);
 }
 
 /// A range of sizes in bytes.
@@ -320,7 +293,7 @@ impl Declared {
     /// Returns the block sizes of one kind.
     #[must_use]
     pub const fn sizes(&self, kind: DataKind) -> DeclaredSizes {
-        self.block_sizes.of(kind)
+        *self.block_sizes.get(kind)
     }
 
     /// Reports whether operations bypass the page cache; `None` if the source does not say.
@@ -340,8 +313,8 @@ impl Declared {
         let sum = |a: Option<u64>, b: Option<u64>| Some(a?.saturating_add(b?));
         self.in_flight_asked = sum(self.in_flight_asked, other.in_flight_asked);
         self.in_flight_possible = sum(self.in_flight_possible, other.in_flight_possible);
-        self.rate_iops.add(&other.rate_iops);
-        self.rate_bytes.add(&other.rate_bytes);
+        add(&mut self.rate_iops, other.rate_iops);
+        add(&mut self.rate_bytes, other.rate_bytes);
         self.syncs &= other.syncs;
         self.direct &= other.direct;
         self.continue_on_error |= other.continue_on_error;
@@ -381,23 +354,19 @@ fn rw_name(direction: Direction, random: bool) -> &'static str {
     }
 }
 
-fn per_kind<T, U>(values: &units::PerKind<T>, convert: impl Fn(&T) -> U) -> DeclaredPerKind<U> {
-    DeclaredPerKind { read: convert(&values.read), write: convert(&values.write), trim: convert(&values.trim) }
-}
-
 /// Returns the rates of the kinds that the job issues, because one value in a job file sets all kinds.
-fn rates(job: &Job, pick: impl Fn(Paced) -> Option<Rate>) -> DeclaredPerKind<Option<u64>> {
+fn rates(job: &Job, pick: impl Fn(Paced) -> Option<Rate>) -> PerKind<Option<u64>> {
     let (direction, paced) = (job.pattern.direction, job.paced());
     let rate = |used: bool, paced: Option<Paced>| paced.filter(|_| used).and_then(&pick).map(Rate::get);
-    DeclaredPerKind {
+    PerKind {
         read: rate(direction.reads(), paced.read),
         write: rate(direction.writes(), paced.write),
         trim: rate(direction.trims(), paced.trim),
     }
 }
 
-fn block_sizes(job: &Job) -> DeclaredPerKind<DeclaredSizes> {
-    per_kind(&job.pattern.block_sizes, |sizes| DeclaredSizes { min: sizes.min(), max: sizes.max() })
+fn block_sizes(job: &Job) -> PerKind<DeclaredSizes> {
+    job.pattern.block_sizes.map(|sizes| DeclaredSizes { min: sizes.min(), max: sizes.max() })
 }
 
 fn region_bytes(job: &Job) -> Option<u64> {

@@ -33,7 +33,6 @@ pub mod host;
 mod idleness;
 mod input;
 mod job_result;
-mod kind;
 mod known;
 mod latency;
 mod measurable;
@@ -62,7 +61,7 @@ pub use block::{Buckets, LatencyBlock, bucket_range_ns};
 pub use claim::{Claim, Claimed, ClaimedKind};
 pub use collect::{WorkerRecord, collect};
 pub use course::{Flow, Level, SeriesSegment};
-pub use declared::{Declared, DeclaredPerKind, DeclaredSizes, EstimatedLoad, KeptLatencies, Mixed, UnifiedKinds};
+pub use declared::{Declared, DeclaredSizes, EstimatedLoad, KeptLatencies, Mixed, UnifiedKinds};
 pub use disk_counters::{DiskCounters, KindCounters};
 pub use environment::{DeviceRecord, EnvironmentRecord, FilesystemRecord, TargetEnvironment};
 pub use etcd::EtcdSyncs;
@@ -77,7 +76,6 @@ pub use input::{
     IostatReport, StackedDisk, read_input, read_inputs,
 };
 pub use job_result::{DepthSearchRecord, JobEvidence, JobResult, ProbeRecord, TargetFacts, TargetKind, Throttle};
-pub use kind::DataKind;
 pub use known::{KnownLatency, KnownTransfers};
 pub use latency::{LatencyStats, Percentile};
 pub use measured::{
@@ -99,6 +97,7 @@ pub use shard::{MissingItems, Shard, ShardRecord};
 pub use shares::{LatencyShares, Shares};
 pub use steady::SteadyRecord;
 pub use store::{ReadError, SCHEMA, from_json, to_json};
-pub use stuck::{StuckKind, StuckOperation};
+pub use stuck::StuckOperation;
 pub use trimmed_blocks::TrimmedBlocksRecord;
+pub use units::DataKind;
 pub use verified::{Unchecked, Verified};

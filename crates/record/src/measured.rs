@@ -6,16 +6,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::{DataKind, LatencyBlock, LatencyShares, LatencyStats, Shares, TrimmedBlocksRecord};
 
-impl From<meter::SummaryDirection> for DataKind {
-    fn from(direction: meter::SummaryDirection) -> Self {
-        match direction {
-            meter::SummaryDirection::Read => Self::Read,
-            meter::SummaryDirection::Write => Self::Write,
-            meter::SummaryDirection::Trim => Self::Trim,
-        }
-    }
-}
-
 /// Everything measured for one job, or for several that report together.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Measured {

@@ -107,7 +107,8 @@ fn blocks(records: &[LatencyBlock], series_width_ns: u64, pace_ns: u64) -> Block
 
 #[cfg(test)]
 mod tests {
-    use meter::{IntervalWidths, Meter, MeterOptions, Sample, SummaryDirection};
+    use meter::{IntervalWidths, Meter, MeterOptions, Sample};
+    use units::DataKind;
 
     use super::*;
 
@@ -120,7 +121,7 @@ mod tests {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             let started = Nanos::from_micros(step * 200);
             meter.record(&Sample {
-                direction: SummaryDirection::ALL[(state >> 60) as usize % 3],
+                direction: DataKind::ALL[(state >> 60) as usize % 3],
                 priority: 0,
                 bytes: 4096,
                 offset: 0,

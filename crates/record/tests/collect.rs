@@ -1,9 +1,9 @@
 //! Results collected from workers.
 
 use job::{Dialect, EmptySource, Job, parse_file_text};
-use meter::{Meter, MeterOptions, Sample, Summary, SummaryDirection};
+use meter::{Meter, MeterOptions, Sample, Summary};
 use record::{Declared, JobEvidence, JobResult, TargetFacts, TargetKind, WorkerRecord, collect};
-use units::Nanos;
+use units::{DataKind, Nanos};
 
 fn jobs(text: &str) -> Vec<Job> {
     let parsed = parse_file_text("test", text.as_bytes(), Dialect::Fio, &EmptySource);
@@ -135,7 +135,7 @@ fn scattered(seconds: u64) -> Summary {
     for operation in 0..seconds * 200 {
         let (started, latency) = (operation * 5_000_000, 50_000 + operation % 200 * 10_000);
         meter.record(&Sample {
-            direction: SummaryDirection::Read,
+            direction: DataKind::Read,
             priority: 0,
             bytes: 4096,
             offset: 0,

@@ -1,16 +1,16 @@
 //! Descriptions of operations that never completed.
 
-use record::{StuckKind, StuckOperation};
-use units::Nanos;
+use record::StuckOperation;
+use units::{CallKind, Nanos};
 
 /// Returns `read of 4096 bytes at 8192 of /dev/sdx has not completed after 12.3 s`.
 fn stuck_line(stuck: &StuckOperation) -> String {
     let file = if stuck.file.is_empty() { "its target" } else { &stuck.file };
     let what = match stuck.kind {
-        StuckKind::Read | StuckKind::Write | StuckKind::Trim => {
+        CallKind::Operation(kind) if kind.moves_data() => {
             format!("{} of {} bytes at {} of {file}", stuck.kind.name(), stuck.length, stuck.offset)
         }
-        StuckKind::Unknown => format!("a system call on {file}"),
+        CallKind::Unknown => format!("a system call on {file}"),
         kind => format!("{} of {file}", kind.name()),
     };
     format!("{what} has not completed after {}", Nanos::new(stuck.waited_ns))
@@ -30,10 +30,12 @@ pub(crate) const LISTED_MOST: usize = 8;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use units::OpKind;
 
     #[test]
     fn descriptions_depend_on_the_kind() {
         let stuck = StuckOperation {
+            kind: CallKind::Operation(OpKind::Read),
             file: "/dev/sdx".to_owned(),
             offset: 8192,
             length: 4096,
@@ -41,9 +43,9 @@ mod tests {
             ..StuckOperation::default()
         };
         assert_eq!(stuck_line(&stuck), "read of 4096 bytes at 8192 of /dev/sdx has not completed after 12.3 s");
-        let open = StuckOperation { kind: StuckKind::Open, ..stuck.clone() };
+        let open = StuckOperation { kind: CallKind::Open, ..stuck.clone() };
         assert_eq!(stuck_line(&open), "open of /dev/sdx has not completed after 12.3 s");
-        let unknown = StuckOperation { kind: StuckKind::Unknown, file: String::new(), ..stuck };
+        let unknown = StuckOperation { kind: CallKind::Unknown, file: String::new(), ..stuck };
         assert_eq!(stuck_line(&unknown), "a system call on its target has not completed after 12.3 s");
     }
 

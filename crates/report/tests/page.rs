@@ -2,10 +2,11 @@
 
 use analyse::analyse;
 use record::{
-    CpuUseRecord, Declared, DeclaredPerKind, DeclaredSizes, DirectionResult, DiskUse, EstimatedLoad, HostRecord,
-    JobResult, LatencyStats, Measured, Note, Run, RunOutcome, SCHEMA, Tool, from_json,
+    CpuUseRecord, Declared, DeclaredSizes, DirectionResult, DiskUse, EstimatedLoad, HostRecord, JobResult,
+    LatencyStats, Measured, Note, Run, RunOutcome, SCHEMA, Tool, from_json,
 };
 use report::{ResultDocument, ResultFormat, SheetStyle, csv, json, markdown, open_metrics, text};
+use units::PerKind;
 
 /// Returns latencies around 1.3 ms with a tail.
 fn latency(count: u64, mean_ns: f64) -> LatencyStats {
@@ -45,7 +46,7 @@ fn direct_random_read() -> JobResult {
         in_flight_asked: Some(32),
         in_flight_possible: Some(32),
         rw: "randread".to_owned(),
-        block_sizes: DeclaredPerKind { read: size, write: size, trim: size },
+        block_sizes: PerKind { read: size, write: size, trim: size },
         direct: true,
         ..Declared::default()
     };
@@ -119,7 +120,7 @@ fn a_paced_mix_with_all_problems() {
     job.name = "mix".to_owned();
     job.workers = 2;
     job.declared.rw = "randrw".to_owned();
-    job.declared.rate_iops = DeclaredPerKind { read: Some(40_000), ..DeclaredPerKind::default() };
+    job.declared.rate_iops = PerKind { read: Some(40_000), ..PerKind::default() };
     job.declared.poisson = true;
     (job.declared.in_flight_asked, job.declared.in_flight_possible) = (Some(64), Some(64));
     job.result.workers = 2;

@@ -3,8 +3,8 @@
 use drive::{Abandoned, Ending, FoundDepth, OperationFailure, Verification, WriteProgress};
 use job::Job;
 use meter::Summary;
-use record::{SteadyRecord, StuckKind};
-use units::{Nanos, OpKind};
+use record::SteadyRecord;
+use units::{CallKind, Nanos};
 use workload::ReplayOutcome;
 
 #[derive(Debug, Default)]
@@ -47,7 +47,7 @@ pub struct WorkerResult {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PendingOperation {
     /// Kind of operation.
-    pub kind: StuckKind,
+    pub kind: CallKind,
     /// Index among the worker's files.
     pub file: u32,
     /// Offset in bytes.
@@ -60,17 +60,8 @@ pub struct PendingOperation {
 
 impl From<&Abandoned> for PendingOperation {
     fn from(Abandoned { decision, waited }: &Abandoned) -> Self {
-        let kind = match decision.kind {
-            OpKind::Read => StuckKind::Read,
-            OpKind::Write => StuckKind::Write,
-            OpKind::Trim => StuckKind::Trim,
-            OpKind::Sync => StuckKind::Fsync,
-            OpKind::DataSync => StuckKind::Fdatasync,
-            OpKind::SyncRange => StuckKind::SyncFileRange,
-            OpKind::SyncFilesystem => StuckKind::Syncfs,
-        };
         let (file, offset, length) = (decision.file, decision.offset, decision.length);
-        Self { kind, file, offset, length, waited: *waited }
+        Self { kind: CallKind::Operation(decision.kind), file, offset, length, waited: *waited }
     }
 }
 

@@ -26,7 +26,7 @@ pub use cpu_use::CpuUse;
 pub use in_flight::requests_in_flight;
 pub use nanos::Nanos;
 pub use nearest::{closest, suggestion};
-pub use operation::{OpKind, PerKind};
+pub use operation::{CallKind, DataKind, OpKind, PerKind};
 pub use printable::{is_hidden, printable, push_printable};
 pub use problem::{Place, Problem, ProblemClass, ProblemCode, ProblemLevel};
 pub use rate::{Rate, Schedule};

@@ -151,8 +151,8 @@ fn paces(facts: Facts<'_>) -> impl Iterator<Item = ReachedRate> {
             let asked = asked? as f64;
             Some(ReachedRate { asked, reached, in_bytes, kind: Some(kind), in_flight, chance })
         };
-        rate(declared.rate_iops.of(kind), done.iops(), false)
-            .or_else(|| rate(declared.rate_bytes.of(kind), done.bytes_per_second(), true))
+        rate(*declared.rate_iops.get(kind), done.iops(), false)
+            .or_else(|| rate(*declared.rate_bytes.get(kind), done.bytes_per_second(), true))
             .filter(|pace| pace.asked > 0.0)
     })
 }

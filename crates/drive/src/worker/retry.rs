@@ -4,7 +4,7 @@ use target::{Completion, Target};
 use units::{Nanos, OpKind};
 use workload::{Checked, Decision};
 
-use super::{DriveWorker, direction, op};
+use super::{DriveWorker, op};
 use crate::outcome::{Damaged, EIO, Ending, FailureCause, OperationFailure};
 use crate::slots::Flight;
 
@@ -96,7 +96,7 @@ impl DriveWorker {
         let cause = match completion.result {
             result if result > 0 => {
                 if flight.moved == 0 {
-                    self.meter.record_short(direction(decision.kind));
+                    self.meter.record_short(decision.kind.data_kind());
                 }
                 flight.moved += (result as u32).min(decision.length - flight.moved);
                 self.retries.push(completion.tag);
@@ -131,7 +131,7 @@ impl DriveWorker {
             _ => false,
         };
         if is_of_blocks {
-            self.meter.record_blocks(direction(decision.kind), decision.offset, decision.length, false);
+            self.meter.record_blocks(decision.kind.data_kind(), decision.offset, decision.length, false);
         }
         let on_error = &self.policy.on_error;
         let ignored = match (&cause, decision.kind) {

@@ -7,11 +7,11 @@ use std::io::{ErrorKind, Read, Write};
 
 use engine::describe;
 use job::{IoPriority, WindowValues};
-use meter::SummaryDirection;
 use miniz_oxide::deflate::compress_to_vec_zlib;
 use miniz_oxide::inflate::stream::{InflateState, inflate as inflate_some};
 use miniz_oxide::{DataFormat, MZFlush, MZStatus};
 use runner::LogColumns;
+use units::DataKind;
 
 use super::lines::{LineFormat, LogFields, is_real_time};
 
@@ -154,7 +154,7 @@ fn number(bytes: &[u8], index: usize) -> Option<u64> {
 /// values have flags where the other layout has the block size.
 fn layout_of(bytes: &[u8]) -> EntryLayout {
     let flags = number(bytes, 3).unwrap_or(0) as u32;
-    let is_kind = flags & 0xff_ffff <= SummaryDirection::Trim as u32;
+    let is_kind = flags & 0xff_ffff <= DataKind::Trim as u32;
     let is_two = is_kind && (flags & HAS_MAX != 0 || flags & HAS_OFFSET != 0 && flags & HAS_ISSUE_TIME != 0);
     match bytes[7] {
         0 if is_two => EntryLayout::Two,
@@ -174,7 +174,7 @@ fn sample(bytes: &[u8], two: bool) -> Result<Option<(LogColumns, LogFields, usiz
     let Some(max) = (if two { next() } else { Some(0) }) else { return Ok(None) };
     let (Some(kind), Some(block_size)) = (next(), next()) else { return Ok(None) };
     let (priority, flags, kind) = ((kind >> 32) as u16, kind as u32, kind as u32 & 0xff);
-    let Some(direction) = SummaryDirection::ALL.into_iter().find(|direction| *direction as u32 == kind) else {
+    let Some(direction) = DataKind::ALL.into_iter().find(|direction| *direction as u32 == kind) else {
         return Err(format!(
             "an entry is of the unknown kind {kind}\nhelp: fio of another version wrote it; inflate it with that fio"
         ));
@@ -205,7 +205,7 @@ mod tests {
             time_ms: number * 3,
             value: number * 1_000_007,
             max: 0,
-            direction: SummaryDirection::ALL[number as usize % 3],
+            direction: DataKind::ALL[number as usize % 3],
             block_size: 4096,
             offset: number << 33,
             issue_ns: 0,

@@ -1,9 +1,9 @@
 //! Lines of log files in fio's format.
 
 use job::{IoPriority, WindowValues};
-use meter::{BUCKETS, LogAverage, LogKind, LoggedHistogram, LoggedOperation, SummaryDirection};
+use meter::{BUCKETS, LogAverage, LogKind, LoggedHistogram, LoggedOperation};
 use runner::LogColumns;
-use units::Nanos;
+use units::{DataKind, Nanos};
 
 /// Formats entries as lines: time in milliseconds, value, kind (0 for a read, 1 for a write, 2 for a trim), block size in
 /// bytes, and the columns of [`LogColumns`].
@@ -23,7 +23,7 @@ pub(super) struct LogFields {
     pub(super) time_ms: u64,
     pub(super) value: u64,
     pub(super) max: u64,
-    pub(super) direction: SummaryDirection,
+    pub(super) direction: DataKind,
     pub(super) block_size: u32,
     pub(super) offset: u64,
     pub(super) issue_ns: u64,
@@ -239,7 +239,7 @@ mod tests {
         time_ms: 7,
         value: 1234,
         max: 5678,
-        direction: SummaryDirection::Write,
+        direction: DataKind::Write,
         block_size: 4096,
         offset: 8192,
         issue_ns: 99,
@@ -261,7 +261,7 @@ mod tests {
 
     #[test]
     fn the_longest_line_fits() {
-        let (most, direction) = (u64::MAX, SummaryDirection::Trim);
+        let (most, direction) = (u64::MAX, DataKind::Trim);
         let entry = LogFields {
             time_ms: most,
             value: most,
@@ -290,7 +290,7 @@ mod tests {
     fn histograms_have_a_column_for_each_merged_bucket() {
         let histogram = LoggedHistogram {
             at: Nanos::from_millis(500),
-            direction: SummaryDirection::Read,
+            direction: DataKind::Read,
             block_size: 4096,
             buckets: vec![(0, 1), (63, 2), (64, 3), (BUCKETS - 1, 4)],
         };
@@ -308,13 +308,8 @@ mod tests {
 
     #[test]
     fn times_follow_an_epoch() {
-        let average = LogAverage {
-            kind: LogKind::Iops,
-            at: Nanos::from_millis(500),
-            direction: SummaryDirection::Read,
-            mean: 3,
-            max: 9,
-        };
+        let average =
+            LogAverage { kind: LogKind::Iops, at: Nanos::from_millis(500), direction: DataKind::Read, mean: 3, max: 9 };
         // A clock that is two seconds behind that of the target.
         let epoch = Some(2_000_000_000_u64.wrapping_neg());
         let columns = LogColumns { values: WindowValues::Max, ..LogColumns::default() };

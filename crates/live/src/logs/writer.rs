@@ -158,9 +158,9 @@ mod tests {
     use std::process::Command;
     use std::time::Duration;
 
-    use meter::{LogKind, LoggedOperation, SummaryDirection};
+    use meter::{LogKind, LoggedOperation};
     use runner::{LogColumns, LogPlan, LogSink, PlannedLog};
-    use units::Nanos;
+    use units::{DataKind, Nanos};
 
     use super::*;
     use crate::LogFiles;
@@ -194,7 +194,7 @@ mod tests {
                 service: Nanos::ZERO,
                 offset: 0,
                 block_size: 512,
-                direction: SummaryDirection::Read,
+                direction: DataKind::Read,
                 priority: 0,
             });
             if chunk.operations.len() == LogChunk::ENTRIES_MAX {
@@ -233,7 +233,7 @@ mod tests {
         let path = scratch("soon");
         let mut log = log(&path);
         let at = Nanos::from_millis(7);
-        let (direction, zero) = (SummaryDirection::Trim, Nanos::ZERO);
+        let (direction, zero) = (DataKind::Trim, Nanos::ZERO);
         let (submission, service, offset, block_size) = (zero, zero, 0, 4096);
         let operation = LoggedOperation { at, submission, service, offset, block_size, direction, priority: 0 };
         log.exchange(LogChunk { operations: vec![operation], ..LogChunk::default() });

@@ -8,10 +8,11 @@ use super::depth::Depth;
 use super::document::{FioDiskUtil, FioDocument, FioFigures, FioPairs, FioSteady, JobEntry, Transfers};
 use super::servers::{self, FioServers};
 use crate::{
-    CpuUseRecord, DataKind, Declared, DeclaredPerKind, DeclaredSizes, DepthSearchRecord, DirectionResult, DiskUse,
-    EstimatedLoad, JobResult, KeptLatencies, LatencyShares, LatencyStats, Measured, Note, ReadError, RequestedRun, Run,
-    SCHEMA, SampleRecord, Shares, SteadyRecord, Tool, UnifiedKinds,
+    CpuUseRecord, DataKind, Declared, DeclaredSizes, DepthSearchRecord, DirectionResult, DiskUse, EstimatedLoad,
+    JobResult, KeptLatencies, LatencyShares, LatencyStats, Measured, Note, ReadError, RequestedRun, Run, SCHEMA,
+    SampleRecord, Shares, SteadyRecord, Tool, UnifiedKinds,
 };
+use units::PerKind;
 
 /// fio's default percentiles.
 const PERCENTILES: [f64; 17] =
@@ -400,11 +401,11 @@ fn of_sections(declared: Declared) -> Declared {
         in_flight_asked: None,
         in_flight_possible: None,
         rw: String::new(),
-        block_sizes: DeclaredPerKind::default(),
+        block_sizes: PerKind::default(),
         size: None,
         thinktime_ns: 0,
-        rate_iops: DeclaredPerKind::default(),
-        rate_bytes: DeclaredPerKind::default(),
+        rate_iops: PerKind::default(),
+        rate_bytes: PerKind::default(),
         header_only: true,
         ..declared
     }
@@ -427,7 +428,7 @@ fn without_options(entry: &JobEntry, declared: &mut Declared) -> u32 {
         in_flight_asked: depth.in_flight_possible,
         in_flight_possible: depth.in_flight_possible,
         rw: String::new(),
-        block_sizes: DeclaredPerKind::default(),
+        block_sizes: PerKind::default(),
         header_only: true,
         estimated: EstimatedLoad::DepthAndWorkers,
         ..std::mem::take(declared)
@@ -453,9 +454,9 @@ fn declared(entry: &JobEntry, options: &TypedOptions<'_>, workers: u32) -> Decla
         };
         if entry.is_unified {
             let read = of_used(&entry.read, unified_rate(&pattern, rates));
-            return DeclaredPerKind { read, ..DeclaredPerKind::default() };
+            return PerKind { read, ..PerKind::default() };
         }
-        DeclaredPerKind {
+        PerKind {
             read: of_used(&entry.read, rates.read),
             write: of_used(&entry.write, rates.write),
             trim: of_used(&entry.trim, rates.trim),
@@ -499,10 +500,10 @@ fn declared(entry: &JobEntry, options: &TypedOptions<'_>, workers: u32) -> Decla
 }
 
 /// Returns the requested rate of all kinds that a pattern issues, for one worker.
-fn unified_rate(rw: &str, rates: DeclaredPerKind<Option<u64>>) -> Option<u64> {
+fn unified_rate(rw: &str, rates: PerKind<Option<u64>>) -> Option<u64> {
     match rw.strip_prefix("rand").unwrap_or(rw) {
-        "rw" => DeclaredPerKind { trim: None, ..rates }.sum(),
-        "trimwrite" => DeclaredPerKind { read: None, ..rates }.sum(),
+        "rw" => PerKind { trim: None, ..rates }.sum(),
+        "trimwrite" => PerKind { read: None, ..rates }.sum(),
         _ => None,
     }
 }
@@ -570,7 +571,7 @@ fn kept(entry: &JobEntry, options: &TypedOptions<'_>) -> KeptLatencies {
 
 /// Parses block sizes. `bssplit` gives sizes with percentages, `bsrange` ranges; in `bs`, a comma, colon or hyphen
 /// separates kinds.
-fn block_sizes(options: &TypedOptions<'_>) -> DeclaredPerKind<DeclaredSizes> {
+fn block_sizes(options: &TypedOptions<'_>) -> PerKind<DeclaredSizes> {
     let bytes = |text: &str| parse_size(text).and_then(|bytes| u32::try_from(bytes).ok());
     let range = |part: &str| {
         let (min, max) = part.split_once('-')?;
@@ -587,7 +588,7 @@ fn block_sizes(options: &TypedOptions<'_>) -> DeclaredPerKind<DeclaredSizes> {
         (None, Some(ranges)) => per_kind(Some(ranges), range),
         (None, None) => per_kind(Some(&options.get("bs").unwrap_or("4096").replace([':', '-'], ",")), fixed),
     };
-    DeclaredPerKind {
+    PerKind {
         read: sizes.read.unwrap_or_default(),
         write: sizes.write.unwrap_or_default(),
         trim: sizes.trim.unwrap_or_default(),
@@ -595,11 +596,11 @@ fn block_sizes(options: &TypedOptions<'_>) -> DeclaredPerKind<DeclaredSizes> {
 }
 
 /// Parses a list for reads, writes and trims, whose last value applies to missing ones.
-pub(crate) fn per_kind<T: Copy>(text: Option<&str>, parse: impl Fn(&str) -> Option<T>) -> DeclaredPerKind<Option<T>> {
+pub(crate) fn per_kind<T: Copy>(text: Option<&str>, parse: impl Fn(&str) -> Option<T>) -> PerKind<Option<T>> {
     let mut parts = text.into_iter().flat_map(|text| text.split(',')).map(parse);
     let read = parts.next().flatten();
     let write = parts.next().unwrap_or(read);
-    DeclaredPerKind { read, write, trim: parts.next().unwrap_or(write) }
+    PerKind { read, write, trim: parts.next().unwrap_or(write) }
 }
 
 /// Parses a number whose suffix maps to a factor.

@@ -8,7 +8,8 @@ use std::ops::Range;
 
 use super::fio_lines::{is_header, is_result};
 use super::text::InputText;
-use crate::{DataKind, DeclaredPerKind, Run, fio};
+use crate::{DataKind, Run, fio};
+use units::PerKind;
 
 /// Completes the jobs of a run by options found on some lines of its text.
 pub(super) fn add_options(text: &InputText, lines: Range<usize>, mut run: Run) -> Run {
@@ -27,19 +28,16 @@ pub(super) fn add_options(text: &InputText, lines: Range<usize>, mut run: Run) -
         let rate = rates.iter().find(|(name, _)| *name == job.name).and_then(|(_, rate)| *rate);
         let Some(rate) = rate.filter(|_| !job.declared.is_paced()) else { continue };
         let of_used = |kind: DataKind| {
-            rate.of(kind).filter(|_| job.result.kind(kind).ios > 0).map(|rate| rate * u64::from(job.workers.max(1)))
+            rate.get(kind).filter(|_| job.result.kind(kind).ios > 0).map(|rate| rate * u64::from(job.workers.max(1)))
         };
-        job.declared.rate_iops = DeclaredPerKind {
-            read: of_used(DataKind::Read),
-            write: of_used(DataKind::Write),
-            trim: of_used(DataKind::Trim),
-        };
+        job.declared.rate_iops =
+            PerKind { read: of_used(DataKind::Read), write: of_used(DataKind::Write), trim: of_used(DataKind::Trim) };
     }
     run
 }
 
 /// Returns `rate_iops` of the last options that name the job, if there are some.
-fn rate_of(found: &[CommandOptions], name: &str) -> Option<DeclaredPerKind<Option<u64>>> {
+fn rate_of(found: &[CommandOptions], name: &str) -> Option<PerKind<Option<u64>>> {
     let options = found.iter().rev().find(|options| options.jobs.iter().any(|job| job.name == name))?;
     let job = options.jobs.iter().find(|job| job.name == name)?;
     let text = job.rate_iops.as_deref().or(options.rate_iops.as_deref())?;

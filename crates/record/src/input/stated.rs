@@ -3,9 +3,10 @@
 use super::Input;
 use super::iostat::disks_among;
 use crate::{
-    DataKind, Declared, DeclaredPerKind, DeclaredSizes, DirectionResult, DiskCounters, JobResult, KindCounters,
-    LatencyStats, Measured, Note, Run, SCHEMA, Tool,
+    DataKind, Declared, DeclaredSizes, DirectionResult, DiskCounters, JobResult, KindCounters, LatencyStats, Measured,
+    Note, Run, SCHEMA, Tool,
 };
+use units::PerKind;
 
 /// Time in nanoseconds for which rates are counted if it is not known how long they were measured.
 const NOMINAL_NS: u64 = 1_000_000_000_000;
@@ -43,7 +44,7 @@ pub(super) fn result(name: &str, group: u32, number: usize, load: &StatedLoad) -
         in_flight_possible: load.depth.map(u64::from),
         numjobs: 1,
         rw: load.rw.clone(),
-        block_sizes: DeclaredPerKind { read: size, write: size, trim: size },
+        block_sizes: PerKind { read: size, write: size, trim: size },
         kb_base: 1024,
         header_only: true,
         ..Declared::default()

@@ -182,7 +182,8 @@ fn capitalized(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use analyse::analyse;
-    use record::{DeclaredPerKind, FleetRecord, IntervalRecord, JobResult, RankRecord, Run, SeriesRecord};
+    use record::{FleetRecord, IntervalRecord, JobResult, RankRecord, Run, SeriesRecord};
+    use units::PerKind;
 
     use super::*;
     use crate::words;
@@ -212,7 +213,7 @@ mod tests {
 
     fn sentence(members: Vec<RankRecord>, rate_iops: Option<u64>, code: Code) -> String {
         let mut job = JobResult { workers: 2 * members.len() as u32, ..JobResult::default() };
-        job.declared.rate_iops = DeclaredPerKind { read: rate_iops, ..DeclaredPerKind::default() };
+        job.declared.rate_iops = PerKind { read: rate_iops, ..PerKind::default() };
         let fleet = FleetRecord { ranks: members.len() as u32, members, ..FleetRecord::default() };
         let run = Run { jobs: vec![job], fleet: Some(fleet), ..Run::default() };
         let verdict = analyse(&run).remove(0);

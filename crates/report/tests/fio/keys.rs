@@ -3,10 +3,10 @@
 
 use crate::fio::installed::installed_fio;
 use job::{Dialect, EmptySource, Job, parse_command_line};
-use meter::{Latency, Samples, Summary, SummaryDirection};
+use meter::{Latency, Samples, Summary};
 use record::{DiskUse, JobEvidence, Run, RunOutcome, SCHEMA, Tool, WorkerRecord, collect};
 use report::fio::{FioFormat, FioOptions, document};
-use units::{CpuUse, Nanos};
+use units::{CpuUse, DataKind, Nanos};
 
 const JOBS: &[(&str, &[&str])] = &[
     ("mix", &["--name=a", "--ioengine=null", "--size=1m", "--rw=randrw", "--iodepth=4", "--description=d"]),
@@ -139,7 +139,7 @@ fn summary(job: &Job) -> Summary {
     let used = [direction.reads(), direction.writes(), direction.trims()];
     let (stats, second) = (&job.stats, Nanos::from_secs(1));
     let mut summary = Summary { workers: 1, runtime: second, ..Summary::default() };
-    for kind in SummaryDirection::ALL.into_iter().filter(|&kind| used[kind as usize]) {
+    for kind in DataKind::ALL.into_iter().filter(|&kind| used[kind as usize]) {
         let counted = &mut summary.directions[kind as usize];
         (counted.ios, counted.bytes, counted.runtime) = (3, 12_288, second);
         counted.service = latency(!stats.disable_clat && !stats.gtod_reduce);

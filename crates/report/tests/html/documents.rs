@@ -2,11 +2,12 @@
 
 use analyse::analyse;
 use record::{
-    Declared, DeclaredPerKind, DeclaredSizes, DirectionResult, HostRecord, IntervalRecord, JobResult, LatencyStats,
-    Measured, Run, SCHEMA, SeriesRecord, Tool,
+    Declared, DeclaredSizes, DirectionResult, HostRecord, IntervalRecord, JobResult, LatencyStats, Measured, Run,
+    SCHEMA, SeriesRecord, Tool,
 };
 use report::ReportedRun;
 use report::html::{PageSubject, page};
+use units::PerKind;
 
 /// Returns latencies around 1.3 ms with a tail.
 pub(crate) fn latency(count: u64) -> LatencyStats {
@@ -54,7 +55,7 @@ pub(crate) fn job(name: &str, seconds: u64) -> JobResult {
         in_flight_asked: Some(32),
         in_flight_possible: Some(32),
         rw: "randread".to_owned(),
-        block_sizes: DeclaredPerKind { read: size, write: size, trim: size },
+        block_sizes: PerKind { read: size, write: size, trim: size },
         direct: true,
         ..Declared::default()
     };

@@ -7,13 +7,13 @@ use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use units::Nanos;
+use units::{CallKind, Nanos};
 
 use super::OPEN_MARK;
 use super::address::{RawAddress, checked};
 use crate::clock::MonotonicClock;
 use crate::error::{Error, ErrorKind};
-use crate::in_call::{BlockedCall, CallKind, InCall};
+use crate::in_call::{BlockedCall, InCall};
 use crate::opening::Opening;
 use crate::opening::{NetworkPeer, resolve};
 use crate::thread;

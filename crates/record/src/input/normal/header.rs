@@ -2,7 +2,8 @@
 
 use super::figures::{NormalLine, rounded, size};
 use crate::input::InputError;
-use crate::{DataKind, Declared, DeclaredPerKind, DeclaredSizes, Measured, fio};
+use crate::{DataKind, Declared, DeclaredSizes, Measured, fio};
+use units::PerKind;
 
 /// A job as announced.
 #[derive(Clone, Debug, PartialEq)]
@@ -43,7 +44,7 @@ pub(super) fn read(line: NormalLine<'_>) -> Result<NormalHeader, InputError> {
 }
 
 /// Parses `bs=(R) 4096B-4096B, (W) 16.0KiB-16.0KiB, (T) …`, or of version 2 `bs=4K-4K/4K-4K/4K-4K`.
-fn block_sizes(line: NormalLine<'_>) -> Result<DeclaredPerKind<DeclaredSizes>, InputError> {
+fn block_sizes(line: NormalLine<'_>) -> Result<PerKind<DeclaredSizes>, InputError> {
     let mut sizes = [DeclaredSizes::default(); 3];
     if line.text.contains("bs=(") {
         for (sizes, mark) in sizes.iter_mut().zip(["(R)", "(W)", "(T)"]) {
@@ -61,7 +62,7 @@ fn block_sizes(line: NormalLine<'_>) -> Result<DeclaredPerKind<DeclaredSizes>, I
         }
     }
     let [read, write, trim] = sizes;
-    Ok(DeclaredPerKind { read, write, trim })
+    Ok(PerKind { read, write, trim })
 }
 
 fn range(line: NormalLine<'_>, part: &str, version_2: bool) -> Result<DeclaredSizes, InputError> {
@@ -79,7 +80,7 @@ impl NormalHeader {
         /// Tolerance for short operations and those in flight at the end.
         const APART: f64 = 2.0;
         result.kinds().filter(|(_, result)| result.ios > 0 && result.bytes > 0).all(|(kind, result)| {
-            let sizes = || headers.iter().map(|header| header.declared.block_sizes.of(kind));
+            let sizes = || headers.iter().map(|header| *header.declared.block_sizes.get(kind));
             let (min, max) = (sizes().map(|of| of.min).min().unwrap_or(0), sizes().map(|of| of.max).max().unwrap_or(0));
             let mean = result.bytes as f64 / result.ios as f64;
             max == 0 || (f64::from(min) / APART..=f64::from(max) * APART).contains(&mean)
