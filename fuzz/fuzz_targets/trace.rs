@@ -5,7 +5,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use trace::{Characterizer, TraceExport, TraceFormat, TraceInput, TraceInputStep, TraceRequest, trace_findings};
+use trace::{Characterizer, TraceExport, TraceFormat, TraceInput, TraceRequest, TraceStep, trace_findings};
 
 fuzz_target!(|bytes: &[u8]| {
     let Some((choice, bytes)) = bytes.split_first() else { return };
@@ -52,12 +52,12 @@ fn read(mut input: TraceInput, bytes: &[u8], files: usize) -> (Vec<TraceRequest>
     // Blocks may stand for very many requests: enough of them is enough.
     while all.len() < 1 << 20 {
         match input.next(&mut all) {
-            Ok(TraceInputStep::End(_)) => break,
-            Ok(TraceInputStep::NeedsInput(file)) => match pieces.next() {
+            Ok(TraceStep::End(_)) => break,
+            Ok(TraceStep::NeedsInput(file)) => match pieces.next() {
                 Some(piece) => input.feed(file, piece),
                 None => (0..files).for_each(|file| input.end_input(file)),
             },
-            Ok(TraceInputStep::Requests) => {}
+            Ok(TraceStep::Requests) => {}
             Err(error) => assert!(!error.to_string().is_empty()),
         }
     }

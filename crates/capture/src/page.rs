@@ -29,12 +29,10 @@ pub(crate) struct RingPage<'a> {
     is_damaged: bool,
 }
 
-/// An event of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct RingEvent<'a> {
     /// Time on the clock of the buffer.
     pub(crate) time_ns: u64,
-    /// Its bytes.
     pub(crate) bytes: &'a [u8],
 }
 

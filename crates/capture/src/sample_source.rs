@@ -91,7 +91,6 @@ impl CounterSource {
         Ok(CounterSample { at, counters, line })
     }
 
-    /// Returns the path of the counters.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }

@@ -43,7 +43,6 @@ pub struct CaptureOptions {
 
 /// What a capture needs from the program around it.
 pub trait CaptureHost {
-    /// Reports whether the capture is to end.
     fn is_ended(&self) -> bool;
 
     /// Shows the progress, once per second.

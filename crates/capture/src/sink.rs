@@ -260,25 +260,27 @@ fn characterize(path: &Path) -> io::Result<TraceProfile> {
     let (mut piece, mut requests) = (vec![0; PIECE], Vec::new());
     loop {
         match reader.next(&mut requests) {
-            TraceStep::NeedsInput => match file.read(&mut piece)? {
+            Ok(TraceStep::NeedsInput(_)) => match file.read(&mut piece)? {
                 0 => reader.end_input(),
                 count => reader.feed(&piece[..count]),
             },
-            TraceStep::Requests(_) => {
+            Ok(TraceStep::Requests) => {
                 for request in &mut requests {
                     waiting.set(request, &reader.info().processes);
                     characterizer.add(request);
                 }
                 requests.clear();
             }
-            TraceStep::Damage(damage) => return Err(io::Error::other(damage.what)),
-            TraceStep::End(_) => return Ok(characterizer.finish()),
+            Err(damage) => return Err(io::Error::other(damage.what)),
+            Ok(TraceStep::End(_)) => return Ok(characterizer.finish()),
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use trace::TraceDamage;
+
     use super::*;
 
     fn info() -> TraceInfo {
@@ -299,14 +301,14 @@ mod tests {
         }
     }
 
-    fn read(path: &Path) -> (Vec<TraceRequest>, TraceInfo, Vec<TraceStep>) {
+    fn read(path: &Path) -> (Vec<TraceRequest>, TraceInfo, Vec<Result<TraceStep, TraceDamage>>) {
         let mut reader = TraceReader::new();
         reader.feed(&std::fs::read(path).unwrap());
         reader.end_input();
         let (mut requests, mut steps) = (Vec::new(), Vec::new());
         loop {
             let step = reader.next(&mut requests);
-            let is_end = matches!(step, TraceStep::End(_));
+            let is_end = matches!(step, Ok(TraceStep::End(_)));
             steps.push(step);
             if is_end {
                 return (requests, reader.info().clone(), steps);
@@ -331,7 +333,7 @@ mod tests {
             assert_eq!(told.bytes, std::fs::metadata(&path).unwrap().len());
             assert_eq!(told.requests, requests.len() as u64);
             assert_eq!(known, info());
-            assert!(!steps.iter().any(|step| matches!(step, TraceStep::Damage(_))));
+            assert!(steps.iter().all(Result::is_ok));
             assert_eq!(requests.last().unwrap().offset, 99_999 * 4096);
             assert!(requests.windows(2).all(|pair| pair[1].offset == pair[0].offset + 4096), "none is missing inside");
             match kept {

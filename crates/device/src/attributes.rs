@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use engine::attributes::{LockedMemory, MemoryPolicy};
+use engine::attributes::LockedMemory;
 use engine::gate::{Existing, create_output};
 use job::{Job, NumaMemory, NumaNodes};
 use runner::{WorkerError, WorkerPlan};
@@ -98,12 +98,10 @@ fn set_memory_policy(policy: &NumaMemory) -> Result<(), WorkerError> {
         let nodes = nodes_of(nodes).map_err(WorkerError::new)?;
         Ok(nodes.into_iter().map(|(number, _)| number).collect())
     };
-    let (policy, nodes) = match policy {
-        NumaMemory::Default => (MemoryPolicy::Default, Vec::new()),
-        NumaMemory::Local => (MemoryPolicy::Local, Vec::new()),
-        NumaMemory::Prefer(node) => (MemoryPolicy::Preferred, vec![*node]),
-        NumaMemory::Bind(nodes) => (MemoryPolicy::Bind, numbers(nodes)?),
-        NumaMemory::Interleave(nodes) => (MemoryPolicy::Interleave, numbers(nodes)?),
+    let nodes = match policy {
+        NumaMemory::Default | NumaMemory::Local => Vec::new(),
+        NumaMemory::Prefer(node) => vec![*node],
+        NumaMemory::Bind(nodes) | NumaMemory::Interleave(nodes) => numbers(nodes)?,
     };
     engine::attributes::set_memory_policy(policy, &nodes).map_err(|error| worker_error(&error))
 }

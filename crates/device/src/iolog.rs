@@ -8,8 +8,8 @@ use drive::OperationRecorder;
 use engine::gate::{Existing, create_output};
 use job::Job;
 use runner::WorkerPlan;
-use trace::{TraceExport, TraceFormat, TraceInfo, TraceOperation, TraceRequest};
-use units::{Nanos, OpKind};
+use trace::{TraceExport, TraceFormat, TraceInfo, TraceRequest};
+use units::Nanos;
 use workload::Decision;
 
 /// Bytes that are collected before they are written.
@@ -70,12 +70,7 @@ impl OperationRecorder for OperationLog {
             issued_ns: now.since(first).get(),
             offset: decision.offset,
             length: decision.length,
-            operation: match decision.kind {
-                OpKind::Read => TraceOperation::Read,
-                OpKind::Write => TraceOperation::Write,
-                OpKind::Trim => TraceOperation::Discard,
-                OpKind::Sync | OpKind::DataSync | OpKind::SyncRange | OpKind::SyncFilesystem => TraceOperation::Flush,
-            },
+            operation: decision.kind.into(),
             device: u16::try_from(decision.file).unwrap_or(u16::MAX),
             ..TraceRequest::default()
         };

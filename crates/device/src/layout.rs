@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-use engine::files::{FallocateMode, FileLayout, Laid, LayoutContent, LayoutProgress, lay_out};
+use engine::files::{FileLayout, Laid, LayoutContent, LayoutProgress, lay_out};
 use engine::gate::WriteGate;
-use job::{EngineKind, Job, NameAction, NameCall, Plan};
+use job::{EngineKind, Fallocate, Job, NameAction, NameCall, Plan};
 use runner::{Seeds, WorkerPlan};
 use workload::{FilePlan, Operations, PlannedFile};
 
@@ -170,16 +170,12 @@ pub fn of_each(plan: &Plan, workers: &[WorkerPlan]) -> Vec<(usize, usize, u64)> 
     made
 }
 
-fn fallocate(job: &Job) -> FallocateMode {
+fn fallocate(job: &Job) -> Fallocate {
     match job.files.fallocate {
         // Files are created empty, but only after checking that there is space for what the run will write.
-        _ if job.files.create_on_open => FallocateMode::None,
+        _ if job.files.create_on_open => Fallocate::None,
         // A mapping cannot extend its file.
-        job::Fallocate::None | job::Fallocate::Keep if job.engine.kind == EngineKind::Mmap => FallocateMode::Truncate,
-        job::Fallocate::None => FallocateMode::None,
-        job::Fallocate::Native => FallocateMode::Native,
-        job::Fallocate::Posix => FallocateMode::Posix,
-        job::Fallocate::Keep => FallocateMode::Keep,
-        job::Fallocate::Truncate => FallocateMode::Truncate,
+        Fallocate::None | Fallocate::Keep if job.engine.kind == EngineKind::Mmap => Fallocate::Truncate,
+        asked => asked,
     }
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use drive::Stop;
-use engine::files::{self, Access, CacheAdvice, SyncRangeFlags};
+use engine::files::{self, Access};
 use engine::gate::{Existing, WriteGate, create_output};
 use engine::scsi::ScsiDevice;
 use engine::{
@@ -13,8 +13,8 @@ use engine::{
     StoredObjects, parse_placement_scheme,
 };
 use job::{
-    BlockSizes, CacheHint, Dialect, Direction, EngineKind, Job, PlacementKind, PlacementSelect, Plan, ScsiWriteCommand,
-    SyncRangeOptions, WriteHint,
+    BlockSizes, CacheAdvice, CacheHint, Dialect, Direction, EngineKind, Job, PlacementKind, PlacementSelect, Plan,
+    ScsiWriteCommand, WriteHint,
 };
 use runner::{WorkerError, WorkerPlan, policy};
 use units::CallKind;
@@ -43,13 +43,9 @@ pub(crate) fn open(
             || matches!(job.engine.kind, EngineKind::Mmap | EngineKind::E4defrag),
         write: writes,
         direct: job.engine.direct && !matches!(job.engine.kind, EngineKind::Mmap | EngineKind::IoUringCmd),
-        sync: match job.files.open_sync {
-            job::OpenSync::None => files::SyncFlags::None,
-            job::OpenSync::Sync => files::SyncFlags::Sync,
-            job::OpenSync::Dsync => files::SyncFlags::Dsync,
-        },
+        sync: job.files.open_sync,
         punch_holes: shared.dialect == Dialect::Strict,
-        sync_range: sync_range(job),
+        sync_range: job.sync.range.flags,
         ..Access::default()
     };
     let mut filesystems = Filesystems::default();
@@ -108,11 +104,6 @@ impl Filesystems {
     }
 }
 
-fn sync_range(job: &Job) -> SyncRangeFlags {
-    let SyncRangeOptions { wait_before, write, wait_after, .. } = job.sync.range;
-    SyncRangeFlags { wait_before, write, wait_after }
-}
-
 /// Sets the state of a file's page cache and what the kernel may expect of the job.
 fn prepare_cache(file: &files::File, extent: FileExtent, job: &Job, stop: &Stop) -> Result<(), engine::Error> {
     if job.files.pre_read {
@@ -125,9 +116,8 @@ fn prepare_cache(file: &files::File, extent: FileExtent, job: &Job, stop: &Stop)
     let advice = match job.files.advice {
         CacheHint::None => None,
         CacheHint::OfPattern if job.pattern.random => Some(CacheAdvice::Random),
-        CacheHint::OfPattern | CacheHint::Sequential => Some(CacheAdvice::Sequential),
-        CacheHint::Random => Some(CacheAdvice::Random),
-        CacheHint::NoReuse => Some(CacheAdvice::NoReuse),
+        CacheHint::OfPattern => Some(CacheAdvice::Sequential),
+        CacheHint::Given(advice) => Some(advice),
     };
     if let Some(advice) = advice {
         files::advise(file, advice);

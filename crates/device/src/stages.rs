@@ -511,7 +511,6 @@ struct StageProgress {
     waiting: Vec<usize>,
     /// Sends messages to the main thread; each thread has a copy.
     sender: Sender<Message>,
-    /// Whether the run ends with this stage.
     ends_run: bool,
 }
 

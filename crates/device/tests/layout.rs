@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 
 use device::DeviceRunner;
 use engine::ErrorKind;
-use engine::files::{FallocateMode, FileLayout, LayoutContent};
+use engine::files::{FileLayout, LayoutContent};
 use engine::gate::{Permissions, Sharing, WriteGate};
-use job::{Dialect, EmptySource, InjectedOptions, Plan, RankTable};
+use job::{Dialect, EmptySource, Fallocate, InjectedOptions, Plan, RankTable};
 use runner::{
     CompletedRun, LogPlan, LogSink, NullObserver, PreparedRun, RunControl, RunError, RunOptions, Runner, Seeds,
     StageStart, WorkerLog,
@@ -131,7 +131,7 @@ impl OtherRank {
             bytes: 2 * MIB,
             content: LayoutContent::Filled,
             writes: 0,
-            fallocate: FallocateMode::Native,
+            fallocate: Fallocate::Native,
             fsync: true,
             seed: 1,
         };

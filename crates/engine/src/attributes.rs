@@ -6,6 +6,7 @@
 use std::{io, ptr};
 
 use crate::error::{Error, ErrorKind};
+use target::spec::NumaMemory;
 
 /// Adds to the nice value of the calling thread, as `nice(2)` does: a program started by `nice` keeps what it was given.
 ///
@@ -32,35 +33,20 @@ pub fn set_io_priority(value: u16) -> Result<(), Error> {
     check(result, place, "run as root, or with prioclass=2 (best effort)")
 }
 
-/// Policies of memory allocation (`set_mempolicy(2)`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MemoryPolicy {
-    /// The host's default.
-    Default,
-    /// Preferably on one node.
-    Preferred,
-    /// On these nodes only.
-    Bind,
-    /// Spread over these nodes.
-    Interleave,
-    /// On the node of the processor.
-    Local,
-}
-
 /// Bits of a mask of nodes.
 const NODE_BITS: usize = 1024;
 
-/// Sets the memory policy of the calling thread, for these NUMA nodes.
+/// Sets the memory policy of the calling thread. `nodes` are the NUMA nodes that it names.
 ///
 /// # Errors
 /// Fails if a node does not exist or has no memory.
-pub fn set_memory_policy(policy: MemoryPolicy, nodes: &[u32]) -> Result<(), Error> {
+pub fn set_memory_policy(policy: &NumaMemory, nodes: &[u32]) -> Result<(), Error> {
     let mode = match policy {
-        MemoryPolicy::Default => libc::MPOL_DEFAULT,
-        MemoryPolicy::Preferred => libc::MPOL_PREFERRED,
-        MemoryPolicy::Bind => libc::MPOL_BIND,
-        MemoryPolicy::Interleave => libc::MPOL_INTERLEAVE,
-        MemoryPolicy::Local => libc::MPOL_LOCAL,
+        NumaMemory::Default => libc::MPOL_DEFAULT,
+        NumaMemory::Prefer(_) => libc::MPOL_PREFERRED,
+        NumaMemory::Bind(_) => libc::MPOL_BIND,
+        NumaMemory::Interleave(_) => libc::MPOL_INTERLEAVE,
+        NumaMemory::Local => libc::MPOL_LOCAL,
     };
     const WORDS: usize = NODE_BITS / u64::BITS as usize;
     let mut mask = [0_u64; WORDS];

@@ -29,7 +29,8 @@ pub(crate) fn perform(file: &File, op: &Op) -> i32 {
         // SAFETY: the call takes no memory.
         OpKind::DataSync => retried(0, || unsafe { libc::fdatasync(fd) }),
         OpKind::SyncRange => {
-            let (start, bytes, flags) = (op.offset as i64, i64::from(op.length), file.access().sync_range.as_bits());
+            let (start, bytes, flags) =
+                (op.offset as i64, i64::from(op.length), files::sync_range_bits(file.access().sync_range));
             // SAFETY: the call takes no memory.
             retried(0, || unsafe { libc::sync_file_range(fd, start, bytes, flags) })
         }

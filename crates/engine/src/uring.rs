@@ -6,7 +6,7 @@ use target::{Completion, Op};
 use units::{Nanos, OpKind};
 
 use crate::error::Error;
-use crate::files::File;
+use crate::files::{File, sync_range_bits};
 use crate::inline::{self, PUNCH};
 use crate::opening::{Opening, PerTransfer};
 use crate::queue::{self, Backend, QueueState, QueueTarget, Submission};
@@ -103,7 +103,7 @@ impl Uring {
             OpKind::Sync => opcode::Fsync::new(fd).build(),
             OpKind::DataSync => opcode::Fsync::new(fd).flags(types::FsyncFlags::DATASYNC).build(),
             OpKind::SyncRange => {
-                let flags = file.access().sync_range.as_bits();
+                let flags = sync_range_bits(file.access().sync_range);
                 opcode::SyncFileRange::new(fd, op.length).offset(op.offset).flags(flags).build()
             }
         };

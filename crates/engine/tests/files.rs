@@ -10,18 +10,16 @@ use crate::gate::gate_of_any_content;
 use crate::loops::Loop;
 use crate::scratch::Scratch;
 use engine::files::ZoneTrim;
-use engine::files::{
-    self, Access, FallocateMode, FileKind, FileLayout, Laid, LayoutContent, LayoutProgress, SyncFlags, SyncRangeFlags,
-};
+use engine::files::{self, Access, FileKind, FileLayout, Laid, LayoutContent, LayoutProgress};
 use engine::gate::{Permissions, Sharing, WriteGate};
 use engine::{Error, ErrorKind, MonotonicClock, Opening, Visitor, with_target};
 use target::Target;
-use target::spec::EngineKind;
+use target::spec::{EngineKind, Fallocate, OpenSync, SyncRangeFlags};
 
 const MIB: u64 = 1 << 20;
 
 fn layout(path: PathBuf, bytes: u64, content: LayoutContent) -> FileLayout {
-    FileLayout { path, bytes, content, writes: 0, fallocate: FallocateMode::Native, fsync: true, seed: 1 }
+    FileLayout { path, bytes, content, writes: 0, fallocate: Fallocate::Native, fsync: true, seed: 1 }
 }
 
 fn lay(layout: &FileLayout) -> Result<Laid, Error> {
@@ -33,7 +31,7 @@ const READ: Access = Access {
     read: true,
     write: false,
     direct: false,
-    sync: SyncFlags::None,
+    sync: OpenSync::None,
     punch_holes: false,
     zone_trim: ZoneTrim::Discard,
     sync_range: SyncRangeFlags { wait_before: false, write: false, wait_after: false },
@@ -254,11 +252,11 @@ fn a_short_file_is_extended_and_keeps_its_content() {
 fn space_is_reserved_as_requested() {
     let scratch = Scratch::new("reserved");
     let cases = [
-        (FallocateMode::None, 0, false),
-        (FallocateMode::Native, MIB, true),
-        (FallocateMode::Posix, MIB, true),
-        (FallocateMode::Keep, 0, true),
-        (FallocateMode::Truncate, MIB, false),
+        (Fallocate::None, 0, false),
+        (Fallocate::Native, MIB, true),
+        (Fallocate::Posix, MIB, true),
+        (Fallocate::Keep, 0, true),
+        (Fallocate::Truncate, MIB, false),
     ];
     for (fallocate, bytes, allocated) in cases {
         let path = scratch.path(&format!("{fallocate:?}"));

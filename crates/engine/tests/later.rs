@@ -8,7 +8,7 @@ use crate::scratch::Scratch;
 use engine::files::{self, Access, FileKind};
 use engine::gate::{Permissions, WriteGate};
 use engine::{MonotonicClock, Opening, Visitor, with_target};
-use target::spec::EngineKind;
+use target::spec::{CacheAdvice, EngineKind};
 use target::{Op, Tag, Target};
 use units::{Nanos, OpKind};
 
@@ -59,7 +59,7 @@ fn files_are_opened_and_leave_the_page_cache_with_the_first_operation() {
         let file = files::open_later(&path, Access::default()).unwrap();
         assert_eq!((file.kind(), file.bytes(), descriptors_of(&path)), (FileKind::Regular, 16 * MIB, 0));
         let cached = || files::resident_bytes(&files::open(&path, Access::default()).unwrap()).unwrap();
-        files::advise(&file, files::CacheAdvice::Random);
+        files::advise(&file, CacheAdvice::Random);
         files::invalidate(&file, 4 * MIB, 4 * MIB).unwrap();
         assert_eq!(cached(), 16 * MIB);
         assert_eq!(one(&setup, file, OpKind::Read, 12 * MIB), 4096, "{setup:?}");
@@ -74,7 +74,7 @@ fn different_ranges_to_be_dropped_are_all_dropped() {
     fs::write(&path, vec![1; 8 << 20]).unwrap();
     fs::File::open(&path).unwrap().sync_all().unwrap();
     let file = files::open_later(&path, Access::default()).unwrap();
-    files::advise(&file, files::CacheAdvice::Random);
+    files::advise(&file, CacheAdvice::Random);
     for offset in [0, 4 * MIB] {
         files::invalidate(&file, offset, 4 * MIB).unwrap();
     }

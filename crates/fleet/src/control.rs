@@ -70,7 +70,7 @@ impl<'a> FleetControl<'a> {
     }
 
     fn ended_part(&self, jobs: EndedJobs) -> EndedPart {
-        EndedPart { run: self.run.to_owned(), jobs: jobs.into() }
+        EndedPart { run: self.run.to_owned(), jobs }
     }
 
     /// Converts an instant of rank 0's monotonic clock to one of this process: now, if the clocks were never compared.

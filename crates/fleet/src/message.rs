@@ -30,25 +30,7 @@ pub(crate) enum Header {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) struct EndedPart {
     pub(crate) run: String,
-    pub(crate) jobs: EndedScope,
-}
-
-/// `runner::EndedJobs`, as messages have them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub(crate) enum EndedScope {
-    Group(u32),
-    Stage(usize),
-    All,
-}
-
-impl From<EndedJobs> for EndedScope {
-    fn from(jobs: EndedJobs) -> Self {
-        match jobs {
-            EndedJobs::Group(group) => Self::Group(group),
-            EndedJobs::Stage(stage) => Self::Stage(stage),
-            EndedJobs::All => Self::All,
-        }
-    }
+    pub(crate) jobs: EndedJobs,
 }
 
 /// Which ranks take part in an agreement.

@@ -259,7 +259,6 @@ fn written_value(place: &Place) -> Place {
     place.part(key + 1, place.length)
 }
 
-/// A line of a job file.
 struct JobLine {
     /// The line without credentials.
     place: Place,

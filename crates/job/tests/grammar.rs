@@ -70,7 +70,12 @@ const QUIRKS: &[Quirk] = &[
     quirk("G10 no octal", "[a]\nsize=010", |j| bytes(j) == Some(10), &[]),
     quirk("G10 no fractions of sizes", "[a]\nsize=1.5m", |j| bytes(j) == Some(1), &["not-a-number"]),
     quirk("G10 no exponents", "[a]\nbs=4e3", |j| sizes(j) == [4; 3], &["trailing-text"]),
-    quirk("G10 no fractions of times", "[a]\nruntime=1.5s", |j| j.extent.runtime == Nanos::from_secs(1), &["not-a-number"]),
+    quirk(
+        "G10 no fractions of times",
+        "[a]\nruntime=1.5s",
+        |j| j.extent.runtime == Nanos::from_secs(1),
+        &["not-a-number"],
+    ),
     quirk("G10 no fractions of shares", "[a]\nsize=12.5%", |j| bytes(j) == Some(12), &["not-a-number"]),
     quirk("G10 text behind a number", "[a]\nrwmixread=8foo", |j| j.pattern.read_ppm == 80_000, &["trailing-text"]),
     quirk("G10 a share behind a size", "[a]\nbs=4k/50", |j| sizes(j) == [4096; 3], &["trailing-text"]),

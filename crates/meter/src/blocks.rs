@@ -5,7 +5,7 @@ use std::iter::Peekable;
 use units::Nanos;
 
 use crate::histogram::{BUCKETS, bucket_of};
-use crate::latency::Latency;
+use crate::moments::Latency;
 use crate::series::IntervalWidths;
 
 /// Maximum number of blocks. Beyond it, adjacent blocks are merged and the width doubles.

@@ -116,7 +116,6 @@ pub trait WorkerLog: Debug + Send {
 /// Enabled logs. Windows of length zero are disabled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LogOptions {
-    /// Log each operation.
     pub operations: bool,
     /// Windows of average latencies.
     pub latency_window: Nanos,

@@ -51,7 +51,6 @@ pub(crate) struct LogWindow {
     before: [Counted; 3],
 }
 
-/// A window that has ended.
 pub(crate) struct EndedWindow {
     pub(crate) end: Nanos,
     length: Nanos,

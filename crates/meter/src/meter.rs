@@ -4,10 +4,10 @@ use units::{CpuUse, DataKind, Nanos};
 
 use crate::blocks::{BLOCK_BYTES_MAX, BlockRecorder, Blocks, RunningHistograms};
 use crate::glance::MeterSnapshot;
-use crate::latency::Latency;
 use crate::log_entries::{LogOptions, WorkerLog};
 use crate::log_windows::LogCounters;
 use crate::logs::Logs;
+use crate::moments::Latency;
 use crate::sample::Sample;
 use crate::sample_window::SampleWindow;
 use crate::series::{IntervalWidths, Series};

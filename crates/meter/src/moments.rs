@@ -1,5 +1,6 @@
 //! Minimum, maximum, mean and standard deviation in one pass.
 
+use crate::Histogram;
 use units::Nanos;
 
 /// Count, extremes, sum and sum of squares of latencies in nanoseconds.
@@ -151,6 +152,30 @@ impl Samples {
         self.max += other.max;
         self.mean += other.mean;
         self.spread += other.spread;
+    }
+}
+
+/// One kind of latency: exact moments and, if percentiles are enabled, a histogram.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Latency {
+    /// Count, extremes, mean and deviation.
+    pub moments: Moments,
+    /// Histogram; empty if percentiles are disabled.
+    pub histogram: Histogram,
+}
+
+impl Latency {
+    /// Adds `n` occurrences of `value` nanoseconds to moments and histogram.
+    #[inline]
+    pub fn add(&mut self, value: u64, n: u64) {
+        self.moments.add(value, n);
+        self.histogram.add(value, n);
+    }
+
+    /// Adds the statistics of `other`.
+    pub fn merge(&mut self, other: &Self) {
+        self.moments.merge(&other.moments);
+        self.histogram.merge(&other.histogram);
     }
 }
 

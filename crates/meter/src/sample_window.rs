@@ -12,7 +12,6 @@ pub(crate) struct SampleWindow {
     before: [u64; 3],
 }
 
-/// Windows that have ended.
 pub(crate) struct EndedSamples {
     /// Length of each in seconds.
     pub(crate) seconds: f64,

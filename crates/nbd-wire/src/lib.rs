@@ -10,7 +10,6 @@ pub mod client;
 mod command;
 mod errno;
 mod export;
-mod extent;
 mod flags;
 pub mod handshake;
 mod number;
@@ -19,8 +18,7 @@ pub mod uri;
 
 pub use command::{CommandFlags, NbdCommand, NbdRequest, NotARequest};
 pub use errno::Errno;
-pub use export::{Export, ExportBlockSizes};
-pub use extent::Extent;
+pub use export::{Export, ExportBlockSizes, Extent};
 pub use flags::TransmissionFlags;
 pub use reply::ReplyStyle;
 pub use uri::Uri;

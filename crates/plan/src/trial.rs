@@ -27,6 +27,8 @@ pub struct PlanTrial {
     pub sequential: bool,
     /// Operations in flight per machine, enough to keep the volume busy.
     pub in_flight: f64,
+    /// Operations per second that these bring at least in a closed loop, by the closed form: the rate or a multiple of it.
+    pub closed_rate: f64,
     /// Requested percentile if latency matters: arrivals are then random at the rate. `None` for a closed loop.
     pub timed: Option<f64>,
     /// Factor on the usual settling time.
@@ -51,6 +53,8 @@ type Simulate<'a> = dyn FnMut(&PlanTrial) -> Option<TrialOutcome> + 'a;
 const RATE_SLACK: f64 = 0.985;
 const MEAN_SLACK: f64 = 1.01;
 const PERCENTILE_SLACK: f64 = 1.02;
+/// How far the closed form may overestimate what a closed loop brings.
+const CLOSED_CAUTION: f64 = 4.0;
 /// Factors by which a candidate is enlarged step by step while simulations fall short.
 const MARGINS: [f64; 6] = [1.05, 1.15, 1.3, 1.6, 2.5, 4.0];
 
@@ -188,6 +192,9 @@ pub fn simulate_jitter(need: &Need, candidate: &mut Candidate, simulate: &mut Si
 
 fn trial(need: &Need, demand: &Demand, rate: f64, candidate: &Candidate) -> PlanTrial {
     let is_drive = matches!(candidate.spec.behaviour, volume::Behaviour::Drive(_));
+    let alone_secs = candidate.alone_secs.unwrap_or(0.001);
+    let in_flight = (2.0 * rate * alone_secs).max(if is_drive { 32.0 } else { 4.0 });
+    let attainable = (in_flight / alone_secs).min(rate * (1.0 + candidate.headroom));
     PlanTrial {
         volume: candidate.spec.name.clone(),
         machines: need.readers() as u32,
@@ -195,7 +202,8 @@ fn trial(need: &Need, demand: &Demand, rate: f64, candidate: &Candidate) -> Plan
         block: demand.load.bytes.read,
         read_share: need.read_share,
         sequential: demand.load.sequential,
-        in_flight: (2.0 * rate * candidate.alone_secs.unwrap_or(0.001)).max(if is_drive { 32.0 } else { 4.0 }),
+        in_flight,
+        closed_rate: rate.max(attainable / CLOSED_CAUTION),
         timed: None,
         longer: 1.0,
     }

@@ -218,6 +218,7 @@ fn meets(point: &Point, need: &Need, laws: &mut LatencyCache) -> bool {
         read_share: need.read_share,
         sequential: need.sequential,
         in_flight: (2.0 * rate * factor * alone).max(4.0),
+        closed_rate: rate * factor,
         timed: None,
         longer: 1.0,
     };

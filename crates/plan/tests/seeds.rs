@@ -1,6 +1,6 @@
 //! Sizing answers of the seed documents, computed by a plan.
 
-use plan::{Candidate, LatencyCache, Need, Requirement, candidates, rank};
+use plan::{Candidate, LatencyCache, Need, Requirement, TrialOutcome, candidates, plan, rank};
 use units::Nanos;
 
 const MB: f64 = 1e6;
@@ -181,4 +181,18 @@ fn required_latency_is_checked_against_the_distribution() {
     let fast = only(&wish(1.0));
     assert_eq!(fast.failures[0].requirement, Requirement::Mean);
     assert!((fast.failures[0].reached - 1.321e-3).abs() < 5e-6, "{:?}", fast.failures);
+}
+
+/// `plan --iops 1` simulated each volume for hours of its full speed.
+#[test]
+fn rates_far_below_a_volume_are_not_simulated_for_hours() {
+    let need = iops("gcp/pd-ssd", 1.0, 1.0);
+    let mut simulated = 0;
+    plan(&need, &mut LatencyCache::default(), &mut |trial| {
+        simulated += 1;
+        // Four in flight for about 0.8 ms each, and up to a quarter of that for caution.
+        assert!(trial.closed_rate > 500.0 && trial.closed_rate < 5_000.0, "{trial:?}");
+        Some(TrialOutcome { iops: 300.0, mean_secs: 0.001, percentile_secs: 0.001 })
+    });
+    assert_eq!(simulated, 1);
 }

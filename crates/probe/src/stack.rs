@@ -25,7 +25,6 @@ pub struct DeviceStack {
     pub bottom: Option<StackBottom>,
 }
 
-/// A device of a stack.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StackLayer {
     /// Name in `/dev`.

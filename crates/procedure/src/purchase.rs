@@ -40,7 +40,12 @@ pub fn simulate(runner: &dyn Runner, trial: &PlanTrial, seed: u64, control: &dyn
 fn plan(trial: &PlanTrial) -> Plan {
     let machines = trial.machines.clamp(1, MACHINES_MAX);
     let of_one = f64::from(trial.machines.max(1)) / f64::from(machines);
-    let one = job(&PlanTrial { rate: trial.rate * of_one, in_flight: trial.in_flight * of_one, ..trial.clone() });
+    let one = job(&PlanTrial {
+        rate: trial.rate * of_one,
+        closed_rate: trial.closed_rate * of_one,
+        in_flight: trial.in_flight * of_one,
+        ..trial.clone()
+    });
     // A machine limit would bound the machine that represents several; the closed form has checked it.
     let is_kept = |pair: &&str| of_one <= 1.0 || !pair.starts_with("machine=");
     let volume = trial.volume.split(',').filter(is_kept).collect::<Vec<_>>().join(",");
@@ -57,15 +62,16 @@ fn plan(trial: &PlanTrial) -> Plan {
 }
 
 fn job(trial: &PlanTrial) -> Job {
-    let seconds = (trial.longer * OPERATIONS / (trial.rate * f64::from(trial.machines.clamp(1, MACHINES_MAX))))
-        .max(DURATION_MIN_S);
+    let rate = if trial.timed.is_some() { trial.rate } else { trial.closed_rate };
+    let seconds =
+        (trial.longer * OPERATIONS / (rate * f64::from(trial.machines.clamp(1, MACHINES_MAX)))).max(DURATION_MIN_S);
     let depth = match trial.timed {
         // Enough that random arrivals never wait for a free slot.
         Some(_) => (8.0 * trial.in_flight).max(256.0),
         None => requests_in_flight(trial.in_flight) as f64,
     };
     let workers = (depth / DEPTH_MAX).ceil().max(1.0);
-    let warm_up_s = trial.longer * (4.0 * trial.in_flight / trial.rate).max(0.02);
+    let warm_up_s = trial.longer * (4.0 * trial.in_flight / rate).max(0.02);
     let mut job = Job { name: "plan".to_owned(), ..Job::default() };
     (job.engine.kind, job.engine.direct) = (EngineKind::Model, true);
     job.pattern.random = !trial.sequential;

@@ -24,6 +24,7 @@ fn each(volume: &str, machines: u32, rate: f64, block: u32) -> f64 {
         read_share: 1.0,
         sequential: false,
         in_flight: rate * 2e-3,
+        closed_rate: rate,
         timed: None,
         longer: 1.0,
     };

@@ -11,7 +11,6 @@
 
 mod assemble;
 mod counters;
-mod ended_jobs;
 mod logs;
 pub mod policy;
 pub mod problems;
@@ -28,9 +27,9 @@ mod workers;
 
 pub use assemble::{RunContext, RunFacts, RunState, assemble, pending_operations, requested};
 pub use counters::{RunCounters, Totals, WorkerCounters};
-pub use ended_jobs::EndedJobs;
 pub use logs::{LogColumns, LogPlan, LogSink, PlannedLog};
 pub use meter::WorkerLog;
+pub use policy::EndedJobs;
 pub use progress::{ProgressTracker, RunProgress};
 pub use ramps::SizedRamps;
 pub use refusal::Refusal;

@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use job::{BlockSizes, Dialect, EngineKind, ExitScope, Job, Plan, RateFloors, ReplayOptions, VerifyMethod};
 use meter::IntervalWidths;
+use serde::{Deserialize, Serialize};
 use units::{Bytes, Nanos};
 
+use crate::WorkerPlan;
 use crate::logs::{self, MeasuredLatencies};
-use crate::{EndedJobs, WorkerPlan};
 
 /// Returns the policy by which a worker keeps its queue filled.
 #[must_use]
@@ -61,6 +62,17 @@ fn ends_others(job: &Job) -> drive::EndOthers {
             ExitScope::Stonewall | ExitScope::All => drive::EndScope::All,
         },
     }
+}
+
+/// Jobs that end with another one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum EndedJobs {
+    /// Those of a reporting group.
+    Group(u32),
+    /// Those of a stage.
+    Stage(usize),
+    /// All of the run.
+    All,
 }
 
 /// Returns the jobs that end with a worker's, if any do.

@@ -12,7 +12,7 @@ use meter::IntervalWidths;
 use record::Run;
 use units::{Bytes, Problem};
 
-use crate::ended_jobs::EndedJobs;
+use crate::policy::EndedJobs;
 use crate::{RunCounters, RunProgress, Seeds, WorkerFailure, WorkerPlan, WorkerResult};
 
 /// Runs plans on devices or on modelled volumes.

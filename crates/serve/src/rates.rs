@@ -1,13 +1,13 @@
-use nbd::server::{CountedKind, Snapshot};
+use nbd::server::Snapshot;
 
-/// Operations and bytes per second in the last second, by export and kind.
+/// Operations and bytes per second in the last second, by export and kind, in the order of the counters.
 #[derive(Clone, Debug, Default)]
 pub struct RecentRates(Vec<[(f64, f64); 5]>);
 
 impl RecentRates {
     /// Returns the rates of one kind of one export.
-    pub(crate) fn of(&self, export: usize, kind: CountedKind) -> (f64, f64) {
-        self.0.get(export).map_or((0.0, 0.0), |kinds| kinds[kind as usize])
+    pub(crate) fn of(&self, export: usize, kind: usize) -> (f64, f64) {
+        self.0.get(export).map_or((0.0, 0.0), |kinds| kinds[kind])
     }
 
     /// Returns the total rates.

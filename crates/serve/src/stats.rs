@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use meter::Histogram;
-use nbd::server::{CountedKind, Done, ExportCounters, Punctuality, Snapshot};
+use nbd::server::{Done, ExportCounters, Punctuality, Snapshot};
 use nbd::store::{FaultKind, InjectedFaults};
 use report::ResultDocument;
 use report::serve::{
     ExportStats, PunctualityStats, RequestLatency, RequestStats, ServedExport, ServerStats, StageStats,
 };
 use units::Nanos;
-use volume::{Limit, ServiceStage, StageKind};
+use volume::{Limit, RequestKind, ServiceStage, StageKind};
 
 use crate::rates::RecentRates;
 
@@ -78,7 +78,7 @@ fn export(
     notes: Vec<String>,
 ) -> ExportStats {
     let injected = if facts.faulty { by_name(&tally.injected) } else { BTreeMap::new() };
-    let kinds = CountedKind::ALL.into_iter().zip(&tally.kinds).filter(|(_, done)| done.operations + done.errors > 0);
+    let kinds = tally.kinds.iter().enumerate().filter(|(_, done)| done.operations + done.errors > 0);
     ExportStats {
         name: facts.name.clone(),
         uris: facts.uris.clone(),
@@ -89,7 +89,7 @@ fn export(
         connections: tally.connections,
         connected: tally.connected,
         in_flight: tally.in_flight,
-        kinds: kinds.map(|(kind, done)| self::kind(kind, done, recent.of(index, kind))).collect(),
+        kinds: kinds.map(|(kind, done)| self::kind(KINDS[kind], done, recent.of(index, kind))).collect(),
         notes,
         injected,
     }
@@ -105,21 +105,14 @@ fn notes(facts: &ExportFacts, snapshot: &Snapshot) -> Vec<String> {
     facts.unknown.iter().cloned().chain(sim::model::merging_notes(merging)).collect()
 }
 
-const fn name(kind: CountedKind) -> &'static str {
-    match kind {
-        CountedKind::Read => "read",
-        CountedKind::Write => "write",
-        CountedKind::Trim => "trim",
-        CountedKind::Flush => "flush",
-        CountedKind::Other => "other",
-    }
-}
+/// Names of the kinds in [`ExportCounters::kinds`].
+const KINDS: [&str; 5] = ["read", "write", "trim", "flush", "other"];
 
-fn kind(kind: CountedKind, done: &Done, (recent_iops, recent_bytes_per_sec): (f64, f64)) -> RequestStats {
+fn kind(name: &str, done: &Done, (recent_iops, recent_bytes_per_sec): (f64, f64)) -> RequestStats {
     let secs = done.span.map_or(0.0, |(first, last)| last.since(first).secs_f64());
     let per_sec = |figure: u64| if secs > 0.0 { figure as f64 / secs } else { 0.0 };
     RequestStats {
-        kind: name(kind).to_owned(),
+        kind: name.to_owned(),
         operations: done.operations,
         errors: done.errors,
         bytes: done.bytes,
@@ -176,7 +169,7 @@ fn punctuality(seen: &Punctuality, facts: &[ExportFacts], snapshot: &Snapshot) -
     let mean_ns = seen.sum_ns as f64 / seen.replies as f64;
     let modelled = facts.iter().zip(&snapshot.exports).filter(|(facts, _)| facts.route.is_some());
     // Requests other than reads, writes, trims and flushes take no modelled time.
-    let done = || modelled.clone().flat_map(|(_, (_, tally))| &tally.kinds[..CountedKind::Other as usize]);
+    let done = || modelled.clone().flat_map(|(_, (_, tally))| &tally.kinds[..RequestKind::ALL.len()]);
     let operations: u64 = done().map(|done| done.operations).sum();
     let taken_ns: u64 = done().map(|done| done.latency_sum_ns).sum();
     Some(PunctualityStats {

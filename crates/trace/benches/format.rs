@@ -42,16 +42,16 @@ fn read(bytes: &[u8]) -> usize {
     let mut pieces = bytes.chunks(1 << 16);
     loop {
         match reader.next(&mut requests) {
-            TraceStep::NeedsInput => match pieces.next() {
+            Ok(TraceStep::NeedsInput(_)) => match pieces.next() {
                 Some(piece) => reader.feed(piece),
                 None => reader.end_input(),
             },
-            TraceStep::Requests(_) => {
+            Ok(TraceStep::Requests) => {
                 count += black_box(&requests).len();
                 requests.clear();
             }
-            TraceStep::Damage(damage) => panic!("{damage:?}"),
-            TraceStep::End(_) => return count,
+            Err(damage) => panic!("{damage:?}"),
+            Ok(TraceStep::End(_)) => return count,
         }
     }
 }

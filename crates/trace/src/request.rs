@@ -1,5 +1,7 @@
 //! Requests.
 
+use units::OpKind;
+
 /// One request of a block device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TraceRequest {
@@ -58,6 +60,17 @@ pub enum TraceOperation {
     WriteZeroes,
     /// Something else, such as an operation on zones.
     Other,
+}
+
+impl From<OpKind> for TraceOperation {
+    fn from(kind: OpKind) -> Self {
+        match kind {
+            OpKind::Read => Self::Read,
+            OpKind::Write => Self::Write,
+            OpKind::Trim => Self::Discard,
+            OpKind::Sync | OpKind::DataSync | OpKind::SyncRange | OpKind::SyncFilesystem => Self::Flush,
+        }
+    }
 }
 
 impl TraceOperation {

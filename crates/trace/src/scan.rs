@@ -1,6 +1,6 @@
 //! Reading of a whole trace from its first to its last request.
 
-use crate::{TraceEnd, TraceError, TraceFormat, TraceInfo, TraceInput, TraceInputStep, TraceRequest, WaitingProcesses};
+use crate::{TraceEnd, TraceError, TraceFormat, TraceInfo, TraceInput, TraceRequest, TraceStep, WaitingProcesses};
 
 /// Number of requests that are held to be sorted: traces of completions are not in the order of issue.
 const HELD: usize = 32_768;
@@ -69,9 +69,9 @@ pub fn scan_trace<E>(
     let end = loop {
         let before = scan.held.len();
         match input.next(&mut scan.held) {
-            Ok(TraceInputStep::Requests) => requests += (scan.held.len() - before) as u64,
-            Ok(TraceInputStep::NeedsInput(file)) => feed(&mut input, file)?,
-            Ok(TraceInputStep::End(end)) => break end,
+            Ok(TraceStep::Requests) => requests += (scan.held.len() - before) as u64,
+            Ok(TraceStep::NeedsInput(file)) => feed(&mut input, file)?,
+            Ok(TraceStep::End(end)) => break end,
             Err(error) => {
                 error_count += 1;
                 if errors.len() < ERRORS_KEPT {

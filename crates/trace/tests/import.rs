@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 use trace::{
-    TraceEnd, TraceError, TraceExport, TraceFormat, TraceInfo, TraceInput, TraceInputStep, TraceOperation, TraceRequest,
+    TraceEnd, TraceError, TraceExport, TraceFormat, TraceInfo, TraceInput, TraceOperation, TraceRequest, TraceStep,
 };
 use units::random::Random;
 
@@ -25,12 +25,12 @@ fn read_files(mut input: TraceInput, files: &[&[u8]], piece: usize) -> Read {
     let mut pieces: Vec<_> = files.iter().map(|bytes| bytes.chunks(piece)).collect();
     let end = loop {
         match input.next(&mut requests) {
-            Ok(TraceInputStep::Requests) => {}
-            Ok(TraceInputStep::NeedsInput(file)) => match pieces[file].next() {
+            Ok(TraceStep::Requests) => {}
+            Ok(TraceStep::NeedsInput(file)) => match pieces[file].next() {
                 Some(piece) => input.feed(file, piece),
                 None => input.end_input(file),
             },
-            Ok(TraceInputStep::End(end)) => break end,
+            Ok(TraceStep::End(end)) => break end,
             Err(error) => errors.push(error),
         }
     };

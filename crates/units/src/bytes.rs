@@ -9,7 +9,6 @@ use crate::text::significant;
 pub struct Bytes(u64);
 
 impl Bytes {
-    /// Zero bytes.
     pub const ZERO: Self = Self(0);
     /// 1024 bytes.
     pub const KIB: u64 = 1 << 10;
@@ -57,6 +56,22 @@ fn scaled(n: u64, step: f64, units: [&str; 7]) -> String {
     }
 }
 
+/// Parses a block size from 512 bytes to 1 GiB in the syntax of job options: `4k`, `128k`, `1m`, `4096`.
+#[must_use]
+pub fn block_bytes(text: &str) -> Option<u32> {
+    let text = text.trim().to_ascii_lowercase();
+    let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let factor = match text[end..].trim_end_matches("ib").trim_end_matches('b') {
+        "" => 1,
+        "k" => 1 << 10,
+        "m" => 1 << 20,
+        "g" => 1 << 30,
+        _ => return None,
+    };
+    let bytes = text[..end].parse::<u32>().ok()?.checked_mul(factor)?;
+    (512..=1 << 30).contains(&bytes).then_some(bytes)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -68,5 +83,13 @@ mod tests {
         assert_eq!(Bytes::new(98_700_000).decimal(), "98.7 MB");
         assert_eq!(Bytes::new(1023).to_string(), "1023 B");
         assert_eq!(Bytes::new(u64::MAX).to_string(), "16 EiB");
+    }
+
+    #[test]
+    fn sizes_have_the_syntax_of_job_options() {
+        let sizes = [("4k", Some(4096)), ("1M", Some(1 << 20)), ("128KiB", Some(131_072)), ("4q", None), ("1", None)];
+        for (text, size) in sizes.into_iter().chain([("", None), ("4294967295g", None)]) {
+            assert_eq!(block_bytes(text), size, "{text}");
+        }
     }
 }

@@ -6,10 +6,8 @@
 //!
 //! Out of scope: clocks, and parsing of fio's units, which are specific to the job language (`job`).
 
-mod block_size;
 mod bytes;
 mod cpu_use;
-mod in_flight;
 mod nanos;
 mod nearest;
 mod operation;
@@ -20,15 +18,13 @@ mod rate;
 mod text;
 mod zone;
 
-pub use block_size::block_bytes;
-pub use bytes::Bytes;
+pub use bytes::{Bytes, block_bytes};
 pub use cpu_use::CpuUse;
-pub use in_flight::requests_in_flight;
 pub use nanos::Nanos;
 pub use nearest::{closest, suggestion};
 pub use operation::{CallKind, DataKind, OpKind, PerKind};
 pub use printable::{is_hidden, printable, push_printable};
 pub use problem::{Place, Problem, ProblemClass, ProblemCode, ProblemLevel};
 pub use rate::{Rate, Schedule};
-pub use text::{count, grouped, percent, significant};
+pub use text::{count, grouped, percent, requests_in_flight, significant};
 pub use zone::{Zone, ZoneCommand, ZoneCondition, ZoneKind, ZoneReport};

@@ -10,7 +10,6 @@
 //!
 //! Out of scope: clocks, stored data, jobs, and the identity of callers.
 
-mod burst_credits;
 pub mod catalogue;
 mod citation;
 pub mod closed;
@@ -31,11 +30,11 @@ mod tally;
 pub mod toml_fields;
 mod written;
 
-pub use burst_credits::BurstCredits;
 pub use citation::{cited, cited_jitter, cited_merging, joined_by_text};
 pub use hard_disk::HardDisk;
 pub use law::Law;
 pub use lead::Early;
+pub use limiter::BurstCredits;
 pub use request::{PerRequestKind, Request, RequestKind, Share};
 pub use spec::{
     Behaviour, Buffering, Burst, CountedUnit, IoUnit, Jitter, JitterBasis, LatencySpec, Limit, LimitSource, Merging,

@@ -2,7 +2,6 @@
 
 use units::Nanos;
 
-use crate::burst_credits::BurstCredits;
 use crate::lead::LeadHistogram;
 use crate::request::{PerRequestKind, RequestKind, Share};
 use crate::spec::{Burst, CountedUnit, IoUnit, Limit};
@@ -306,6 +305,21 @@ pub(crate) fn limiters_by_kind(limits: &[(usize, &Limit)]) -> PerRequestKind<Vec
     PerRequestKind::from_fn(|kind| {
         limits.iter().filter(|(_, limit)| limit.rate.get(kind).is_some()).map(|(index, _)| *index).collect()
     })
+}
+
+/// State of burst credits, in units of their limit.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BurstCredits {
+    /// Whether the unit is bytes; otherwise operations.
+    pub bytes: bool,
+    /// Capacity.
+    pub most: f64,
+    /// Level; negative after a request larger than the remaining credits.
+    pub left: f64,
+    /// Mean net consumption per second, from the start to now.
+    pub spent_per_sec: f64,
+    /// When a request first found too few credits.
+    pub empty_at: Option<Nanos>,
 }
 
 #[cfg(test)]

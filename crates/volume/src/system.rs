@@ -6,13 +6,12 @@ use std::collections::{BTreeMap, VecDeque};
 
 use units::{Bytes, Nanos, random::Random};
 
-use crate::burst_credits::BurstCredits;
 use crate::disk::Mechanics;
 use crate::event_heap::EventHeap;
 use crate::events::{ADMITTED, DONE, DriveEvents, ID_BITS, MOVED};
 use crate::law::LawSampler;
 use crate::lead::Early;
-use crate::limiter::{Limiter, LimiterCounts, limiters_by_kind};
+use crate::limiter::{BurstCredits, Limiter, LimiterCounts, limiters_by_kind};
 use crate::request::{PerRequestKind, Request, Share};
 use crate::spec::{Behaviour, Buffering, Burst, Jitter, LatencySpec, Limit, Scope, Spec, Station};
 use crate::spells::SlowPeriodState;

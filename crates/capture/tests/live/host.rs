@@ -215,8 +215,8 @@ pub(crate) fn read_trace(path: &Path) -> (Vec<TraceRequest>, TraceInfo, bool) {
     let mut requests = Vec::new();
     loop {
         match reader.next(&mut requests) {
-            TraceStep::End(end) => return (requests, reader.info().clone(), end == TraceEnd::Complete),
-            TraceStep::Requests(_) => {}
+            Ok(TraceStep::End(end)) => return (requests, reader.info().clone(), end == TraceEnd::Complete),
+            Ok(TraceStep::Requests) => {}
             step => panic!("{step:?}"),
         }
     }

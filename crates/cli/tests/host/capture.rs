@@ -107,8 +107,8 @@ fn read(path: &Path) -> (usize, TraceEnd) {
     let mut requests = Vec::new();
     loop {
         match reader.next(&mut requests) {
-            TraceStep::End(end) => return (requests.len(), end),
-            TraceStep::Requests(_) => {}
+            Ok(TraceStep::End(end)) => return (requests.len(), end),
+            Ok(TraceStep::Requests) => {}
             step => panic!("{step:?}"),
         }
     }

@@ -1,6 +1,7 @@
-//! Drops files from the page cache.
+//! Prepares the page cache and the filesystem for what a job will do.
 
 use std::io;
+use std::os::unix::fs::FileExt;
 
 use super::open::File;
 use crate::error::{Error, last_errno};
@@ -33,4 +34,41 @@ pub fn invalidate(file: &File, offset: u64, length: u64) -> Result<(), Error> {
     }
     Err(Error::file("drop the page cache of", file.path(), &io::Error::from_raw_os_error(errno))
         .with_remedy("run as root, or set invalidate=0 and expect cached reads"))
+}
+
+/// `F_SET_RW_HINT` (`include/uapi/linux/fcntl.h`).
+const F_SET_RW_HINT: libc::c_int = 1036;
+
+/// Sets the expected lifetime of written data, from 1 for none known to 5 (`F_SET_RW_HINT` of `fcntl(2)`).
+///
+/// # Errors
+/// Fails if the filesystem or the kernel knows no such hints.
+pub fn set_write_hint(file: &File, hint: u64) -> Result<(), Error> {
+    // SAFETY: the kernel reads the number, which outlives the call.
+    if unsafe { libc::fcntl(file.fd(), F_SET_RW_HINT, &raw const hint) } < 0 {
+        let error = io::Error::last_os_error();
+        return Err(Error::file("set a write hint for", file.path(), &error).with_remedy("leave write_hint out"));
+    }
+    Ok(())
+}
+
+/// Reads a range of a file into the page cache, until `ends` says to stop.
+///
+/// # Errors
+/// Fails if the file cannot be opened or read.
+pub fn read_into_cache(file: &File, start: u64, length: u64, ends: &dyn Fn() -> bool) -> Result<(), Error> {
+    let failed = |error: io::Error| Error::file("read", file.path(), &error);
+    // Its own description, because that of the job may bypass the cache.
+    let cached = std::fs::File::open(format!("/proc/self/fd/{}", file.fd())).map_err(failed)?;
+    let mut chunk = vec![0; 1 << 20];
+    let mut at = start;
+    let end = start.saturating_add(length);
+    while at < end && !ends() {
+        let most = chunk.len().min(usize::try_from(end - at).unwrap_or(usize::MAX));
+        match cached.read_at(&mut chunk[..most], at).map_err(failed)? {
+            0 => break,
+            read => at += read as u64,
+        }
+    }
+    Ok(())
 }

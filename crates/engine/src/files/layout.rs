@@ -15,6 +15,7 @@ use crate::file_facts::{FileKind, Seen, look};
 use crate::gate::{OpenMode, WriteGate, remove_same};
 use crate::space::{SpaceNeed, check_space};
 use crate::thread::on_all_processors;
+use target::spec::Fallocate;
 
 /// Bytes written between two checks of the cancel flag.
 const CHUNK_BYTES: usize = 1 << 20;
@@ -22,7 +23,6 @@ const CHUNK_BYTES: usize = 1 << 20;
 /// The state of one file required before the run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileLayout {
-    /// Path of the file.
     pub path: PathBuf,
     /// Minimum size in bytes. A longer file is not truncated.
     pub bytes: u64,
@@ -32,7 +32,7 @@ pub struct FileLayout {
     /// those of them that are not allocated yet.
     pub writes: u64,
     /// How space is reserved.
-    pub fallocate: FallocateMode,
+    pub fallocate: Fallocate,
     /// Whether to call `fsync` if data were written (`create_fsync`). Otherwise they are written back during the run.
     pub fsync: bool,
     /// Seed of the data. Equal seeds and start offsets give equal data.
@@ -44,25 +44,9 @@ pub struct FileLayout {
 pub enum LayoutContent {
     /// Random bytes from the old end to the required size, as reads and overwrites need them.
     Filled,
-    /// None: the run will write it. Space is reserved according to [`FallocateMode`].
+    /// None: the run will write it. Space is reserved according to [`Fallocate`].
     Reserved,
     Directory,
-}
-
-/// Preallocation modes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum FallocateMode {
-    /// No preallocation.
-    None,
-    /// `fallocate`, skipped on filesystems without it.
-    #[default]
-    Native,
-    /// `posix_fallocate`, which writes zeroes if the filesystem cannot reserve space.
-    Posix,
-    /// `fallocate` without changing the file's size.
-    Keep,
-    /// `ftruncate`, which only sets the file's size.
-    Truncate,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -277,7 +261,7 @@ impl LayoutWriter<'_> {
 
     fn make(&self, file: &std::fs::File, layout: &FileLayout, from: u64, filler: &mut Filler<'_>) -> Result<(), Error> {
         let failed = |operation| move |error: io::Error| Error::file(operation, &layout.path, &error);
-        if self.reserves || layout.fallocate == FallocateMode::Truncate {
+        if self.reserves || layout.fallocate == Fallocate::Truncate {
             reserve(file, layout, from).map_err(failed("reserve space for"))?;
         }
         if layout.content == LayoutContent::Filled {
@@ -336,11 +320,11 @@ fn reserve(file: &std::fs::File, layout: &FileLayout, from: u64) -> io::Result<(
         result => result.map_err(io::Error::from),
     };
     match layout.fallocate {
-        FallocateMode::None => Ok(()),
-        FallocateMode::Native => native(FallocateFlags::empty()),
-        FallocateMode::Keep => native(FallocateFlags::KEEP_SIZE),
-        FallocateMode::Truncate => file.set_len(layout.bytes),
-        FallocateMode::Posix => {
+        Fallocate::None => Ok(()),
+        Fallocate::Native => native(FallocateFlags::empty()),
+        Fallocate::Keep => native(FallocateFlags::KEEP_SIZE),
+        Fallocate::Truncate => file.set_len(layout.bytes),
+        Fallocate::Posix => {
             // SAFETY: the call takes no memory. It returns its error number.
             match unsafe { libc::posix_fallocate64(file.as_raw_fd(), from as i64, length as i64) } {
                 0 => Ok(()),

@@ -14,17 +14,7 @@ use crate::error::{Error, ErrorKind};
 use crate::file_facts::{FileKind, Seen, device_bytes, kind_of, look};
 use crate::gate::{self, Denied, FileIdentity, OpenMode, Permit, WriteGate, WriteRefusal};
 use crate::named_target::RemoveName;
-
-/// Order in which a file will be read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CacheAdvice {
-    /// Sequential: the kernel reads far ahead.
-    Sequential,
-    /// Random: the kernel reads nothing ahead.
-    Random,
-    /// Data are used once.
-    NoReuse,
-}
+use target::spec::{CacheAdvice, OpenSync, SyncRangeFlags};
 
 /// Access mode of a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -36,7 +26,7 @@ pub struct Access {
     /// Whether to bypass the page cache (`O_DIRECT`).
     pub direct: bool,
     /// Synchronous write mode.
-    pub sync: SyncFlags,
+    pub sync: OpenSync,
     /// Whether trims of a regular file punch holes. Otherwise they fail, as a device discard does on a file.
     pub punch_holes: bool,
     /// Effect of trims, if the file is used in zones.
@@ -59,45 +49,18 @@ pub enum ZoneTrim {
     Nothing,
 }
 
-/// Phases of `sync_file_range`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct SyncRangeFlags {
-    /// Wait for write-back that has already begun.
-    pub wait_before: bool,
-    /// Begin to write back.
-    pub write: bool,
-    /// Wait for write-back.
-    pub wait_after: bool,
+pub(crate) const fn sync_range_bits(flags: SyncRangeFlags) -> u32 {
+    let before = if flags.wait_before { libc::SYNC_FILE_RANGE_WAIT_BEFORE } else { 0 };
+    let write = if flags.write { libc::SYNC_FILE_RANGE_WRITE } else { 0 };
+    let after = if flags.wait_after { libc::SYNC_FILE_RANGE_WAIT_AFTER } else { 0 };
+    before | write | after
 }
 
-impl SyncRangeFlags {
-    pub(crate) const fn as_bits(self) -> u32 {
-        let before = if self.wait_before { libc::SYNC_FILE_RANGE_WAIT_BEFORE } else { 0 };
-        let write = if self.write { libc::SYNC_FILE_RANGE_WRITE } else { 0 };
-        let after = if self.wait_after { libc::SYNC_FILE_RANGE_WAIT_AFTER } else { 0 };
-        before | write | after
-    }
-}
-
-/// Synchronous write modes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum SyncFlags {
-    /// Asynchronous writes.
-    #[default]
-    None,
-    /// `O_SYNC`: data and metadata.
-    Sync,
-    /// `O_DSYNC`: data.
-    Dsync,
-}
-
-impl SyncFlags {
-    const fn flag(self) -> i32 {
-        match self {
-            Self::None => 0,
-            Self::Sync => libc::O_SYNC,
-            Self::Dsync => libc::O_DSYNC,
-        }
+const fn sync_flag(sync: OpenSync) -> i32 {
+    match sync {
+        OpenSync::None => 0,
+        OpenSync::Sync => libc::O_SYNC,
+        OpenSync::Dsync => libc::O_DSYNC,
     }
 }
 
@@ -271,7 +234,6 @@ impl File {
         }
     }
 
-    /// Reports whether the file is closed.
     pub(crate) fn is_closed(&self) -> bool {
         self.fd.get() < 0
     }
@@ -393,7 +355,7 @@ fn open_checked(path: &Path, access: Access, permit: Option<&Permit>) -> Result<
 
 fn open_raw(path: &Path, access: Access, permit: Option<&Permit>) -> io::Result<std::fs::File> {
     let direct = if access.direct { libc::O_DIRECT } else { 0 };
-    let flags = direct | access.sync.flag();
+    let flags = direct | sync_flag(access.sync);
     let open = |flags| match permit {
         Some(permit) => permit.open(OpenMode { read: access.read || !access.write, write: access.write, flags }),
         None => OpenOptions::new().read(true).custom_flags(flags).open(path),

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use target::spec::{CacheAdvice, Fallocate, OpenSync};
 use units::Bytes;
 
 /// The files of a job and how they are created.
@@ -94,45 +95,14 @@ pub enum FileOrder {
     Normal(f64),
 }
 
-/// Preallocation of files (`fallocate`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fallocate {
-    /// No preallocation.
-    None,
-    /// The system's own call where there is one.
-    Native,
-    /// `posix_fallocate`.
-    Posix,
-    /// Preallocation that keeps the file's size.
-    Keep,
-    /// Extension with `ftruncate`.
-    Truncate,
-}
-
-/// Synchronous writes (`sync`).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum OpenSync {
-    /// Neither.
-    #[default]
-    None,
-    /// `O_SYNC`.
-    Sync,
-    /// `O_DSYNC`.
-    Dsync,
-}
-
 /// Advice to the page cache (`fadvise_hint`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CacheHint {
-    /// None.
     None,
     /// Random or sequential, as the job is.
     #[default]
     OfPattern,
-    Random,
-    Sequential,
-    /// Data are used once.
-    NoReuse,
+    Given(CacheAdvice),
 }
 
 /// Expected lifetime of written data (`write_hint`).
@@ -150,7 +120,6 @@ pub enum WriteHint {
 /// Locks of files between workers (`lockfile`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FileLocking {
-    /// None.
     #[default]
     None,
     /// One worker at a time uses a file.

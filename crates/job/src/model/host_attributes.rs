@@ -1,5 +1,6 @@
 //! What a job asks of the host for its workers: priorities, memory policy, user, and commands around it.
 
+use target::spec::{NumaMemory, NumaNodes};
 use units::Bytes;
 
 use super::priority::IoPriority;
@@ -54,26 +55,3 @@ impl HostAttributes {
 
 /// I/O class of priorities without a class.
 const BEST_EFFORT: u8 = 2;
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum NumaNodes {
-    /// All nodes of the host.
-    All,
-    /// These, ascending.
-    Only(Vec<u32>),
-}
-
-/// Policies of memory allocation (`set_mempolicy(2)`).
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum NumaMemory {
-    /// The host's default.
-    Default,
-    /// Preferably on this node.
-    Prefer(u32),
-    /// On these nodes only.
-    Bind(NumaNodes),
-    /// Spread over these nodes.
-    Interleave(NumaNodes),
-    /// On the node of the processor.
-    Local,
-}

@@ -27,7 +27,6 @@ impl PlanHosts {
         format!("host{host}")
     }
 
-    /// Returns the hosts as ranks.
     #[must_use]
     pub fn ranks(&self) -> RankTable {
         RankTable::simulated((0..self.count).map(Self::name).collect(), self.split)

@@ -12,9 +12,9 @@ mod ranks;
 mod replay;
 mod verify;
 
-pub use files::{CacheHint, Fallocate, FileLocking, FileOptions, FileOrder, FileService, OpenSync, WriteHint};
+pub use files::{CacheHint, FileLocking, FileOptions, FileOrder, FileService, WriteHint};
 pub use goals::{FlowOptions, LatencyTarget, RateFloors, SteadyMeasure, SteadyState};
-pub use host_attributes::{ControlGroupOptions, HostAttributes, NumaMemory, NumaNodes};
+pub use host_attributes::{ControlGroupOptions, HostAttributes};
 pub use hosts::PlanHosts;
 pub use pattern::{
     BlockSizes, Direction, Distribution, Generator, Pattern, Preconditioning, StridedZones, ZonedOptions,
@@ -423,12 +423,7 @@ impl SyncOptions {
 pub struct SyncRangeOptions {
     /// Writes between two calls; 0 for never.
     pub writes: u32,
-    /// Wait for write-back that has already begun.
-    pub wait_before: bool,
-    /// Begin to write back.
-    pub write: bool,
-    /// Wait for write-back.
-    pub wait_after: bool,
+    pub flags: SyncRangeFlags,
 }
 
 /// Content of writes.

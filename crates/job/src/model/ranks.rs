@@ -90,7 +90,6 @@ impl JobRanks {
 /// The ranks that run a plan together: processes of `fathom-fleet`, or simulated hosts.
 #[derive(Clone, Debug)]
 pub struct RankTable {
-    /// Host of each rank.
     hosts: Vec<String>,
     /// What is divided among the ranks that run a job, if anything is.
     split: Option<SplitKind>,

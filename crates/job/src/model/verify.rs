@@ -133,7 +133,6 @@ pub enum VerifyMethod {
     Crc16,
     /// CRC-7.
     Crc7,
-    /// MD5.
     Md5,
     /// SHA-1.
     Sha1,
@@ -141,13 +140,9 @@ pub enum VerifyMethod {
     Sha256,
     /// SHA-512.
     Sha512,
-    /// SHA3-224.
     Sha3_224,
-    /// SHA3-256.
     Sha3_256,
-    /// SHA3-384.
     Sha3_384,
-    /// SHA3-512.
     Sha3_512,
     /// xxHash, 32 bits.
     Xxhash,

@@ -6,7 +6,9 @@ use super::spec::OptionKind::{Bool, Long, Text, Word};
 use super::spec::{ANY, OptionSpec, accepted, int, special, switch, text, word};
 use crate::draft::JobDraft;
 use crate::limits::FILENAMES_MAX;
-use crate::model::{CacheHint, Fallocate, FileLocking, FileOptions, FileOrder, FileService, OpenSync, WriteHint};
+use crate::model::{
+    CacheAdvice, CacheHint, Fallocate, FileLocking, FileOptions, FileOrder, FileService, OpenSync, WriteHint,
+};
 use crate::names;
 use crate::read::number::NumberUnit;
 use crate::read::{Findings, distribution, lists};
@@ -93,9 +95,9 @@ pub(super) static OPTIONS: &[OptionSpec] = &[
         |d, w, _, _| {
             d.job.files.advice = match w {
                 "0" => CacheHint::None,
-                "random" => CacheHint::Random,
-                "sequential" => CacheHint::Sequential,
-                "noreuse" => CacheHint::NoReuse,
+                "random" => CacheHint::Given(CacheAdvice::Random),
+                "sequential" => CacheHint::Given(CacheAdvice::Sequential),
+                "noreuse" => CacheHint::Given(CacheAdvice::NoReuse),
                 _ => CacheHint::OfPattern,
             };
         },

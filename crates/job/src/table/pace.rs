@@ -131,9 +131,9 @@ fn sync_file_range(draft: &mut JobDraft, text: &str, findings: &mut Findings) {
     let mut at = 0;
     for phase in phases.split(',') {
         match findings.within(at, |findings| read::word::read(phase, SYNC_PHASES, findings)) {
-            Some(("wait_before", _)) => range.wait_before = true,
-            Some(("write", _)) => range.write = true,
-            Some(_) => range.wait_after = true,
+            Some(("wait_before", _)) => range.flags.wait_before = true,
+            Some(("write", _)) => range.flags.write = true,
+            Some(_) => range.flags.wait_after = true,
             None => return,
         }
         at += phase.len() + 1;

@@ -4,9 +4,8 @@
 //! `NBD_OPT_GO` or, with old servers, `NBD_OPT_EXPORT_NAME`.
 
 use super::refusal::{ClientError, ServerRefusal};
-use super::sending;
 use super::terms::{ClientOptions, ClientStep, ListedExport, Served};
-use crate::bytes::{ByteReader, string};
+use crate::bytes::{ByteReader, append_message, string};
 use crate::number::{self, ALLOCATION, err, info, opt, rep};
 use crate::{ExportBlockSizes, TransmissionFlags};
 
@@ -163,15 +162,15 @@ impl ClientHandshake {
         self.phase = ClientPhase::Option(option);
         self.replies = 0;
         match option {
-            opt::GO => sending::go(out, &self.wishes),
-            opt::SET_META_CONTEXT => sending::allocation(out, &self.wishes),
-            _ => sending::option(out, option, &[]),
+            opt::GO => send_go(out, &self.wishes),
+            opt::SET_META_CONTEXT => send_allocation(out, &self.wishes),
+            _ => send_option(out, option, &[]),
         }
     }
 
     fn send_export_name(&mut self, out: &mut Vec<u8>) {
         self.phase = ClientPhase::ExportName;
-        sending::option(out, opt::EXPORT_NAME, &[self.wishes.export.as_bytes()]);
+        send_option(out, opt::EXPORT_NAME, &[self.wishes.export.as_bytes()]);
     }
 
     /// Processes the reply to `NBD_OPT_EXPORT_NAME`; a server that refuses closes the connection.
@@ -261,7 +260,7 @@ impl ClientHandshake {
             }
             opt::SET_META_CONTEXT => self.send_option(opt::GO, out),
             opt::LIST => {
-                sending::option(out, opt::ABORT, &[]);
+                send_option(out, opt::ABORT, &[]);
                 self.phase = ClientPhase::Ended;
                 return Ok(ClientStep::Listed(std::mem::take(&mut self.list)));
             }
@@ -307,7 +306,7 @@ impl ClientHandshake {
     /// Terminates the session with `NBD_OPT_ABORT` if the server supports it ("Termination of the session").
     fn abort(&mut self, error: &ClientError, out: &mut Vec<u8>) {
         if matches!(error, ClientError::Refused { .. }) {
-            sending::option(out, opt::ABORT, &[]);
+            send_option(out, opt::ABORT, &[]);
         }
         self.phase = ClientPhase::Ended;
     }
@@ -342,4 +341,29 @@ fn block_sizes(reader: &mut ByteReader<'_>) -> ClientResult<ExportBlockSizes> {
 /// Decodes a server's message, without control characters.
 fn message(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).chars().filter(|letter| !letter.is_control()).collect()
+}
+
+fn send_option(out: &mut Vec<u8>, option: u32, parts: &[&[u8]]) {
+    append_message(out, number::OPTION, &[option], parts);
+}
+
+/// Appends `NBD_OPT_GO`, promising to respect the block sizes.
+fn send_go(out: &mut Vec<u8>, wishes: &ClientOptions) {
+    let requests = [1u16.to_be_bytes(), info::BLOCK_SIZE.to_be_bytes()];
+    send_option(out, opt::GO, &[&count(&wishes.export), wishes.export.as_bytes(), requests.as_flattened()]);
+}
+
+/// Appends `NBD_OPT_SET_META_CONTEXT` for `base:allocation`.
+fn send_allocation(out: &mut Vec<u8>, wishes: &ClientOptions) {
+    let export = wishes.export.as_bytes();
+    let queries = 1u32.to_be_bytes();
+    send_option(
+        out,
+        opt::SET_META_CONTEXT,
+        &[&count(&wishes.export), export, &queries, &count(ALLOCATION), ALLOCATION.as_bytes()],
+    );
+}
+
+fn count(text: &str) -> [u8; 4] {
+    (text.len() as u32).to_be_bytes()
 }

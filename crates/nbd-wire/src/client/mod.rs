@@ -3,7 +3,6 @@
 mod handshake;
 mod refusal;
 mod replies;
-mod sending;
 mod terms;
 #[cfg(test)]
 mod tests;

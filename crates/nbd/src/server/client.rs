@@ -9,7 +9,7 @@ use super::connection::Connection;
 use super::dispatcher::Dispatcher;
 use super::mounted::Mounted;
 use super::poll::Interest;
-use super::socket_error::ClientEnded;
+use super::socket::ClientEnded;
 
 pub(super) enum Client {
     /// A client connected through a listener.

@@ -9,8 +9,7 @@ use super::dispatcher::{DispatchResult, Dispatcher, INPUT_BYTES, ReplyMode};
 use super::outbox::ReplyOutbox;
 use super::poll::Interest;
 use super::slots::ConnectionTicket;
-use super::socket::ClientSocket;
-use super::socket_error::{ClientEnded, SocketError};
+use super::socket::{ClientEnded, ClientSocket, SocketError};
 use nbd_wire::handshake::{Handshake, HandshakeSettings, HandshakeStep};
 use nbd_wire::{NbdCommand, NbdRequest, ReplyStyle};
 

@@ -8,7 +8,7 @@ use super::active_clients::ActiveClients;
 use super::budget::{MemoryBudget, REQUEST_BYTES};
 use super::outbox::Loan;
 use super::slots::{ConnectionTicket, Pending, ServerSlots, SlotError};
-use super::socket_error::ClientEnded;
+use super::socket::ClientEnded;
 use super::tallies::ExportCounters;
 use super::timeline::Timeline;
 use super::tls::TlsIdentity;

@@ -9,7 +9,7 @@ use super::budget::{Account, MemoryBudget, REQUEST_BYTES};
 use super::dispatcher::{DispatchResult, Dispatcher, ReplyMode};
 use super::poll::Interest;
 use super::slots::ConnectionTicket;
-use super::socket_error::ClientEnded;
+use super::socket::ClientEnded;
 use crate::fuse::{self, Ask, BUFFER_BYTES, Channel, FuseReply, MOST_BYTES, Node, Received, SeekFilesystem};
 use crate::store::{Operation, Pieces};
 use nbd_wire::{CommandFlags, NbdCommand, NbdRequest, ReplyStyle};

@@ -4,9 +4,9 @@ use std::io::IoSlice;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use rustix::buffer::spare_capacity;
+use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendAncillaryBuffer, SendFlags, sockopt};
 
-use super::socket_error::SocketError;
 use super::tls::{self, TlsIdentity, TlsSession};
 
 /// Receive buffer of the other end of a TCP connection (`tcp_rmem`, its second value).
@@ -107,3 +107,22 @@ impl ClientSocket {
         self.session.as_ref().is_some_and(TlsSession::has_unsent)
     }
 }
+
+/// Outcome of a socket call that transferred nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum SocketError {
+    /// The call would block; [`super::poll::Poll`] reports when to retry.
+    WouldBlock,
+    Closed,
+}
+
+impl From<Errno> for SocketError {
+    fn from(errno: Errno) -> Self {
+        // Any other error means that the socket cannot be used any longer.
+        if errno == Errno::AGAIN || errno == Errno::INTR { Self::WouldBlock } else { Self::Closed }
+    }
+}
+
+/// The client has disconnected or violates the protocol.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct ClientEnded;

@@ -2,36 +2,20 @@
 
 use meter::Histogram;
 use units::Nanos;
-use volume::ServiceStage;
+use volume::{RequestKind, ServiceStage};
 
 use super::timeline::Punctuality;
 use crate::store::InjectedFaults;
 use nbd_wire::NbdCommand;
 
-/// Kinds of requests in statistics.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CountedKind {
-    Read,
-    Write,
-    /// Trims and zeroes.
-    Trim,
-    Flush,
-    /// Everything else.
-    Other,
-}
-
-impl CountedKind {
-    /// All kinds, in the order of [`ExportCounters::kinds`].
-    pub const ALL: [Self; 5] = [Self::Read, Self::Write, Self::Trim, Self::Flush, Self::Other];
-
-    pub(super) const fn of(command: NbdCommand) -> Self {
-        match command {
-            NbdCommand::Read => Self::Read,
-            NbdCommand::Write => Self::Write,
-            NbdCommand::Trim | NbdCommand::WriteZeroes => Self::Trim,
-            NbdCommand::Flush => Self::Flush,
-            _ => Self::Other,
-        }
+/// Returns the index of a request in [`ExportCounters::kinds`].
+const fn index(command: NbdCommand) -> usize {
+    match command {
+        NbdCommand::Read => RequestKind::Read.index(),
+        NbdCommand::Write => RequestKind::Write.index(),
+        NbdCommand::Trim | NbdCommand::WriteZeroes => RequestKind::Trim.index(),
+        NbdCommand::Flush => RequestKind::Flush.index(),
+        _ => RequestKind::ALL.len(),
     }
 }
 
@@ -54,7 +38,7 @@ pub struct Done {
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ExportCounters {
-    /// Counters in the order of [`CountedKind::ALL`].
+    /// Counters in the order of [`RequestKind::ALL`], with zeroes as trims; then of all other requests.
     pub kinds: [Done; 5],
     /// Number of connections so far.
     pub connections: u64,
@@ -73,7 +57,7 @@ impl ExportCounters {
 
     #[inline]
     pub(super) fn answered(&mut self, command: NbdCommand, bytes: u64, arrived: Nanos, now: Nanos, good: bool) {
-        let done = &mut self.kinds[CountedKind::of(command) as usize];
+        let done = &mut self.kinds[index(command)];
         if !good {
             done.errors += 1;
             return;

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use target::{ExecutedOp, Op, OpRecorder};
 use trace::{Backlog, BacklogCounts, Characterizer, TraceOperation, TraceProfile, TraceRequest};
-use units::{Nanos, OpKind};
+use units::Nanos;
 
 /// Characterizes operations in the order of their submission, although they complete in any order.
 #[derive(Debug, Default)]
@@ -38,12 +38,7 @@ impl OpRecorder for ProfileRecorder {
             issued_ns: at.get(),
             offset: op.offset,
             length: op.length,
-            operation: match op.kind {
-                OpKind::Read => TraceOperation::Read,
-                OpKind::Write => TraceOperation::Write,
-                OpKind::Trim => TraceOperation::Discard,
-                OpKind::Sync | OpKind::DataSync | OpKind::SyncRange | OpKind::SyncFilesystem => TraceOperation::Flush,
-            },
+            operation: op.kind.into(),
             device: u16::try_from(op.file).unwrap_or(u16::MAX),
             ..TraceRequest::default()
         };

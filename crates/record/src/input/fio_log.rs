@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use meter::LogKind;
 use units::Nanos;
 
 use super::stated::{StatedLoad, input, result};
@@ -13,39 +14,23 @@ use crate::{DataKind, DirectionResult, LatencyStats};
 
 const MS: u64 = 1_000_000;
 
-/// What a log has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum FioLogKind {
-    Latency,
-    Service,
-    Submission,
-    Iops,
-    Bandwidth,
-    Histogram,
-}
+/// Endings of the names of logs, the longer of those that end alike first.
+const ENDINGS: [(&str, LogKind); 6] = [
+    ("_clat_hist", LogKind::Histogram),
+    ("_clat", LogKind::Service),
+    ("_slat", LogKind::Submission),
+    ("_lat", LogKind::Latency),
+    ("_iops", LogKind::Iops),
+    ("_bw", LogKind::Bandwidth),
+];
 
-impl FioLogKind {
-    const ALL: [(&str, Self); 6] = [
-        ("_clat_hist", Self::Histogram),
-        ("_clat", Self::Service),
-        ("_slat", Self::Submission),
-        ("_lat", Self::Latency),
-        ("_iops", Self::Iops),
-        ("_bw", Self::Bandwidth),
-    ];
-
-    /// Returns the kind by the name of a file, `db_clat.1.log`, and the part of the name before it.
-    fn of_name(name: &str) -> Option<(&str, Self)> {
-        let file = name.rsplit('/').next().unwrap_or(name);
-        Self::ALL.into_iter().find_map(|(suffix, kind)| {
-            let (job, rest) = file.rsplit_once(suffix)?;
-            rest.bytes().next().is_none_or(|byte| byte == b'.').then_some((job, kind))
-        })
-    }
-
-    const fn is_of_time(self) -> bool {
-        matches!(self, Self::Latency | Self::Service | Self::Submission)
-    }
+/// Returns the kind of log by the name of a file, `db_clat.1.log`, and the part of the name before it.
+fn of_name(name: &str) -> Option<(&str, LogKind)> {
+    let file = name.rsplit('/').next().unwrap_or(name);
+    ENDINGS.into_iter().find_map(|(suffix, kind)| {
+        let (job, rest) = file.rsplit_once(suffix)?;
+        rest.bytes().next().is_none_or(|byte| byte == b'.').then_some((job, kind))
+    })
 }
 
 /// A line: time, value, kind of operation, and its size, which is zero in averages.
@@ -85,9 +70,9 @@ impl FioLogLine {
 pub(super) fn is_in(text: &InputText) -> bool {
     const LOOKED_AT: usize = 20;
     let lines = || text.lines().map(str::trim).filter(|line| !line.is_empty()).take(LOOKED_AT);
-    let is_named = FioLogKind::of_name(text.name()).is_some();
+    let is_named = of_name(text.name()).is_some();
     let all = |is: &dyn Fn(&str) -> bool| lines().next().is_some() && lines().all(is);
-    if FioLogKind::of_name(text.name()).is_some_and(|(_, kind)| kind == FioLogKind::Histogram) {
+    if of_name(text.name()).is_some_and(|(_, kind)| kind == LogKind::Histogram) {
         return all(&|line| fields(line).is_some_and(|fields| fields.len() > 8));
     }
     // fio writes a blank behind each comma.
@@ -98,13 +83,13 @@ pub(super) fn is_in(text: &InputText) -> bool {
 }
 
 pub(super) fn read(text: &InputText) -> Result<Input, InputError> {
-    let Some((job, kind)) = FioLogKind::of_name(text.name()) else {
+    let Some((job, kind)) = of_name(text.name()) else {
         let what = "this is a log of fio over time, and only the name of its file tells of what";
         let remedy =
             "give it the name that fio gave it: `NAME_lat.1.log`, `_clat`, `_slat`, `_iops`, `_bw` or `_clat_hist`";
         return Err(text.error(0, text.line(0).trim(), what, remedy));
     };
-    if kind == FioLogKind::Histogram {
+    if kind == LogKind::Histogram {
         return histogram(text, job);
     }
     let first = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
@@ -138,12 +123,16 @@ pub(super) fn read(text: &InputText) -> Result<Input, InputError> {
 }
 
 struct FioLog {
-    kind: FioLogKind,
+    kind: LogKind,
     lines: Vec<FioLogLine>,
     notes: Vec<String>,
 }
 
 impl FioLog {
+    const fn is_of_time(&self) -> bool {
+        matches!(self.kind, LogKind::Latency | LogKind::Service | LogKind::Submission)
+    }
+
     /// Returns the time of a kind's lines, from the first to the last, with one more window in front.
     fn span_ms(&self, window_ms: u64) -> u64 {
         let (first, last) =
@@ -182,14 +171,14 @@ impl FioLog {
         values.sort_unstable();
         // Up to four columns are of fio 2 too, which counts microseconds; no device answers within two microseconds.
         let median = values.get(values.len() / 2).copied().unwrap_or(0);
-        let in_us = self.kind.is_of_time() && columns <= 4 && median < 2_000;
+        let in_us = self.is_of_time() && columns <= 4 && median < 2_000;
         let scale = if in_us { 1_000 } else { 1 };
         let mut times: BTreeMap<DataKind, Times> = BTreeMap::new();
         let mut counts: BTreeMap<DataKind, (u64, u64)> = BTreeMap::new();
         for line in &self.lines {
             let count = counts.entry(line.kind).or_default();
             *count = (count.0 + 1, count.1.saturating_add(line.bytes));
-            if self.kind.is_of_time() {
+            if self.is_of_time() {
                 times.entry(line.kind).or_default().add(line.value.saturating_mul(scale), 1);
             }
         }
@@ -198,8 +187,8 @@ impl FioLog {
             let of = made.result.kind_mut(kind);
             *of = DirectionResult { ios, bytes, runtime_ns, ..DirectionResult::default() };
             match self.kind {
-                FioLogKind::Service => of.service = latency,
-                FioLogKind::Submission => of.submission = latency,
+                LogKind::Service => of.service = latency,
+                LogKind::Submission => of.submission = latency,
                 _ => of.latency = latency,
             }
         }
@@ -240,11 +229,11 @@ impl FioLog {
             let share = (lines.len() as f64 * window_ms as f64 / runtime_ms as f64).min(1.0);
             let seconds = Some(runtime_ms as f64 / 1e3);
             match self.kind {
-                FioLogKind::Iops => made.set_rate(kind, mean * share, 0.0, seconds, LatencyStats::default()),
-                FioLogKind::Bandwidth => {
+                LogKind::Iops => made.set_rate(kind, mean * share, 0.0, seconds, LatencyStats::default()),
+                LogKind::Bandwidth => {
                     made.set_rate(kind, 0.0, mean * share * 1024.0, seconds, LatencyStats::default());
                 }
-                FioLogKind::Submission => {
+                LogKind::Submission => {
                     made.set_count(kind, 1, 0, LatencyStats::default());
                     made.result.kind_mut(kind).submission = stats;
                     let mean = Nanos::new(mean.round() as u64);
@@ -261,18 +250,18 @@ impl FioLog {
                 let interval = &mut intervals[at.min(windows - 1)];
                 let amount = line.value.saturating_mul(window_ms) / 1_000;
                 match self.kind {
-                    FioLogKind::Iops => interval.ios[kind as usize] += amount,
-                    FioLogKind::Bandwidth => interval.bytes[kind as usize] += amount.saturating_mul(1024),
+                    LogKind::Iops => interval.ios[kind as usize] += amount,
+                    LogKind::Bandwidth => interval.bytes[kind as usize] += amount.saturating_mul(1024),
                     _ => {}
                 }
             }
         }
-        if self.kind == FioLogKind::Iops {
+        if self.kind == LogKind::Iops {
             made.result.series = SeriesRecord { width_ns: window_ms.max(1) * MS, pace_ns: 0, intervals };
         }
         let what = match self.kind {
-            FioLogKind::Iops => "latencies and sizes are not in it",
-            FioLogKind::Bandwidth => "operations and latencies are not in it",
+            LogKind::Iops => "latencies and sizes are not in it",
+            LogKind::Bandwidth => "operations and latencies are not in it",
             _ => "only means are in it: rates, percentiles and the longest are not known",
         };
         self.notes.push(format!("a log of means over {window_ms} ms (`log_avg_msec`): {what}"));
@@ -369,7 +358,7 @@ fn histogram(text: &InputText, job: &str) -> Result<Input, InputError> {
             *moved = moved.saturating_add(bytes.saturating_mul(*count));
         }
     }
-    let log = FioLog { kind: FioLogKind::Histogram, lines, notes };
+    let log = FioLog { kind: LogKind::Histogram, lines, notes };
     let (runtime_ns, mut notes) = (log.counted_ms().saturating_mul(MS), log.notes);
     for (kind, (of, bytes)) in times {
         let service = of.stats();

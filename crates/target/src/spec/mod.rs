@@ -5,6 +5,7 @@
 //! and [`EngineKind`] chooses.
 
 mod defragment;
+mod host;
 mod network;
 mod nvme;
 mod object_store;
@@ -13,6 +14,7 @@ mod program;
 mod scsi;
 
 pub use defragment::DefragmentOptions;
+pub use host::{CacheAdvice, Fallocate, NumaMemory, NumaNodes, OpenSync, SyncRangeFlags};
 pub use network::{NetworkOptions, NetworkProtocol};
 pub use nvme::{NvmeOptions, NvmeWrite, PlacementKind, PlacementOptions, PlacementSelect, ProtectionFields};
 pub use object_store::{ObjectStoreMode, ObjectStoreOptions, Secret, StoreEncryption};

@@ -98,9 +98,7 @@ pub enum PlacementSelect {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NvmeWrite {
     Write,
-    /// Write Uncorrectable.
     Uncorrectable,
-    /// Write Zeroes.
     Zeroes,
     Verify,
 }

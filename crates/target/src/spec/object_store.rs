@@ -109,7 +109,6 @@ pub enum ObjectStoreMode {
     /// Plain HTTP methods.
     #[default]
     WebDav,
-    /// S3.
     S3,
     Swift,
 }

@@ -79,7 +79,6 @@ impl<T: Target> FaultyTarget<T> {
         self.injected
     }
 
-    /// Returns the inner target.
     pub fn inner(&mut self) -> &mut T {
         &mut self.inner
     }

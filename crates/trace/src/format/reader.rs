@@ -2,20 +2,7 @@
 
 use super::frame::{TRACE_HEADER_BYTES, TRACE_MARK, TRACE_VERSION, TraceBlockHeader, TraceBlockKind};
 use super::{block, facts};
-use crate::{TraceInfo, TraceRequest};
-
-/// What [`TraceReader::next`] found.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum TraceStep {
-    /// The requests of a block were appended.
-    Requests(TraceBlockHeader),
-    /// More bytes are needed.
-    NeedsInput,
-    /// Bytes that are not valid were skipped. Reading can go on.
-    Damage(TraceDamage),
-    /// Nothing follows.
-    End(TraceEnd),
-}
+use crate::{TraceInfo, TraceRequest, TraceStep};
 
 /// Bytes of a trace that cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -96,7 +83,10 @@ impl TraceReader {
     }
 
     /// Reads up to the end of the next block of requests, which are appended to `requests`.
-    pub fn next(&mut self, requests: &mut Vec<TraceRequest>) -> TraceStep {
+    ///
+    /// # Errors
+    /// Returns the bytes that are not valid and were skipped. Reading can go on.
+    pub fn next(&mut self, requests: &mut Vec<TraceRequest>) -> Result<TraceStep, TraceDamage> {
         loop {
             if let Some(step) = self.block(requests) {
                 return step;
@@ -105,7 +95,7 @@ impl TraceReader {
     }
 
     /// Reads a block; `None` to go on with the next.
-    fn block(&mut self, requests: &mut Vec<TraceRequest>) -> Option<TraceStep> {
+    fn block(&mut self, requests: &mut Vec<TraceRequest>) -> Option<Result<TraceStep, TraceDamage>> {
         let unread = &self.buffer[self.start..];
         let Some(header) = TraceBlockHeader::parse(unread) else {
             if unread.len() < TRACE_HEADER_BYTES {
@@ -115,7 +105,7 @@ impl TraceReader {
             return None;
         };
         if let Some((position, what)) = self.damage.take() {
-            return Some(TraceStep::Damage(TraceDamage { position, bytes: self.position - position, what }));
+            return Some(Err(TraceDamage { position, bytes: self.position - position, what }));
         }
         let Some(content) = unread.get(TRACE_HEADER_BYTES..header.bytes() as usize) else {
             return self.at_end();
@@ -132,14 +122,18 @@ impl TraceReader {
     }
 
     /// Takes the content of a block, whose checksum is right.
-    fn content(&mut self, header: TraceBlockHeader, requests: &mut Vec<TraceRequest>) -> Option<TraceStep> {
+    fn content(
+        &mut self,
+        header: TraceBlockHeader,
+        requests: &mut Vec<TraceRequest>,
+    ) -> Option<Result<TraceStep, TraceDamage>> {
         let content = &self.buffer[self.start + TRACE_HEADER_BYTES..self.start + header.bytes() as usize];
         let before = requests.len();
         let step = match header.kind {
             TraceBlockKind::Facts => facts::apply(content, &mut self.info).map(|()| None),
             TraceBlockKind::Requests => {
                 block::decode(content, header.requests as usize, header.tick_ns.into(), header.first_tick, requests)
-                    .map(|()| Some(TraceStep::Requests(header)))
+                    .map(|()| Some(Ok(TraceStep::Requests)))
             }
             TraceBlockKind::End | TraceBlockKind::Unknown => Some(None),
         };
@@ -169,9 +163,9 @@ impl TraceReader {
     }
 
     /// Returns the step for an incomplete block; `None` to go on.
-    fn at_end(&mut self) -> Option<TraceStep> {
+    fn at_end(&mut self) -> Option<Result<TraceStep, TraceDamage>> {
         if !self.has_ended {
-            return Some(TraceStep::NeedsInput);
+            return Some(Ok(TraceStep::NeedsInput(0)));
         }
         let unread = &self.buffer[self.start..];
         // A block that seems to be longer than the rest may have lost bytes, with complete blocks behind it.
@@ -184,12 +178,12 @@ impl TraceReader {
         let (position, bytes) = (self.position, unread.len() as u64);
         if let Some((position, what)) = self.damage.take() {
             self.skip(bytes as usize);
-            return Some(TraceStep::Damage(TraceDamage { position, bytes: self.position - position, what }));
+            return Some(Err(TraceDamage { position, bytes: self.position - position, what }));
         }
-        Some(TraceStep::End(match () {
+        Some(Ok(TraceStep::End(match () {
             () if bytes > 0 => TraceEnd::Truncated { position, bytes },
             () if self.is_complete => TraceEnd::Complete,
             () => TraceEnd::Unfinished,
-        }))
+        })))
     }
 }

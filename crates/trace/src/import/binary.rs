@@ -1,6 +1,6 @@
 //! Binary traces of blktrace, with a file for each processor.
 
-use super::TraceInputStep;
+use super::TraceStep;
 use super::blktrace::{EventReader, RawEvent, RawNext, next_event};
 use super::error::TraceError;
 use super::events::EventPairing;
@@ -76,13 +76,13 @@ impl Binary {
         name: &str,
         info: &mut TraceInfo,
         requests: &mut Vec<TraceRequest>,
-    ) -> Result<TraceInputStep, TraceError> {
+    ) -> Result<TraceStep, TraceError> {
         let before = requests.len();
         while requests.len() - before < REQUESTS_AT_ONCE {
             for index in 0..self.files.len() {
                 if self.files[index].next.is_none() && self.read(index, name)? {
                     let has_some = requests.len() > before;
-                    return Ok(if has_some { TraceInputStep::Requests } else { TraceInputStep::NeedsInput(index) });
+                    return Ok(if has_some { TraceStep::Requests } else { TraceStep::NeedsInput(index) });
                 }
             }
             let times =
@@ -96,7 +96,7 @@ impl Binary {
                 self.set_start(info);
             }
         }
-        Ok(TraceInputStep::Requests)
+        Ok(TraceStep::Requests)
     }
 
     /// Reads the next event of a file; returns whether it needs input for that.
@@ -135,16 +135,16 @@ impl Binary {
         })
     }
 
-    fn end(&mut self, info: &mut TraceInfo, requests: &mut Vec<TraceRequest>) -> TraceInputStep {
+    fn end(&mut self, info: &mut TraceInfo, requests: &mut Vec<TraceRequest>) -> TraceStep {
         let before = requests.len();
         self.pairing.finish(&mut self.paired);
         self.take_paired(requests);
         self.rebase.release(requests);
         self.set_start(info);
         if requests.len() > before {
-            return TraceInputStep::Requests;
+            return TraceStep::Requests;
         }
-        TraceInputStep::End(self.is_truncated.unwrap_or(TraceEnd::Complete))
+        TraceStep::End(self.is_truncated.unwrap_or(TraceEnd::Complete))
     }
 
     fn take_paired(&mut self, requests: &mut Vec<TraceRequest>) {

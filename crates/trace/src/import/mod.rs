@@ -14,7 +14,7 @@ mod rebase;
 mod text;
 
 use crate::trace_format::TraceFormat;
-use crate::{TraceEnd, TraceInfo, TraceReader, TraceRequest, TraceStep};
+use crate::{TraceEnd, TraceInfo, TraceReader, TraceRequest};
 use binary::Binary;
 pub(crate) use blktrace::{EVENT_BYTES, MAGIC, category};
 pub use error::TraceError;
@@ -22,9 +22,9 @@ use error::excerpt;
 pub use events::set_letters;
 use text::Text;
 
-/// What [`TraceInput::next`] did.
+/// What [`TraceInput::next`] or [`TraceReader::next`] did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TraceInputStep {
+pub enum TraceStep {
     /// Requests were appended.
     Requests,
     /// More bytes of a file are needed: the index of the file.
@@ -137,23 +137,18 @@ impl TraceInput {
     /// # Errors
     ///
     /// Fails if a part of the trace is not valid.
-    pub fn next(&mut self, requests: &mut Vec<TraceRequest>) -> Result<TraceInputStep, TraceError> {
+    pub fn next(&mut self, requests: &mut Vec<TraceRequest>) -> Result<TraceStep, TraceError> {
         match &mut self.source {
             Source::Text(text) => text.next(&self.name, &mut self.info, requests),
             Source::Binary(binary) => binary.next(&self.name, &mut self.info, requests),
-            Source::Own(reader) => match reader.next(requests) {
-                TraceStep::Requests(_) => Ok(TraceInputStep::Requests),
-                TraceStep::NeedsInput => Ok(TraceInputStep::NeedsInput(0)),
-                TraceStep::End(end) => Ok(TraceInputStep::End(end)),
-                TraceStep::Damage(damage) => Err(TraceError {
-                    name: self.name.clone(),
-                    byte: damage.position,
-                    line: None,
-                    text: Box::default(),
-                    what: format!("{}, {} bytes are skipped", damage.what, damage.bytes),
-                    remedy: "use an undamaged copy, or go on without the requests in them".into(),
-                }),
-            },
+            Source::Own(reader) => reader.next(requests).map_err(|damage| TraceError {
+                name: self.name.clone(),
+                byte: damage.position,
+                line: None,
+                text: Box::default(),
+                what: format!("{}, {} bytes are skipped", damage.what, damage.bytes),
+                remedy: "use an undamaged copy, or go on without the requests in them".into(),
+            }),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Traces with a request or an event in each line.
 
-use super::TraceInputStep;
+use super::TraceStep;
 use super::blkparse::Blkparse;
 use super::csv;
 use super::error::{FieldError, TraceError};
@@ -69,7 +69,7 @@ impl Text {
         name: &str,
         info: &mut TraceInfo,
         requests: &mut Vec<TraceRequest>,
-    ) -> Result<TraceInputStep, TraceError> {
+    ) -> Result<TraceStep, TraceError> {
         let before = requests.len();
         while requests.len() - before < REQUESTS_AT_ONCE {
             match self.lines.next() {
@@ -84,21 +84,21 @@ impl Text {
                     return Err(self.lines.place(name, &[], error, self.remedy()));
                 }
                 LineStep::NeedsInput if requests.len() > before => break,
-                LineStep::NeedsInput => return Ok(TraceInputStep::NeedsInput(0)),
+                LineStep::NeedsInput => return Ok(TraceStep::NeedsInput(0)),
                 LineStep::End => return Ok(self.end(info, requests)),
             }
         }
-        Ok(TraceInputStep::Requests)
+        Ok(TraceStep::Requests)
     }
 
     /// Returns the last requests, then the end.
-    fn end(&mut self, info: &mut TraceInfo, requests: &mut Vec<TraceRequest>) -> TraceInputStep {
+    fn end(&mut self, info: &mut TraceInfo, requests: &mut Vec<TraceRequest>) -> TraceStep {
         let before = requests.len();
         self.pairing.finish(&mut self.paired);
         self.take_paired(requests);
         self.rebase.release(requests);
         self.set_start(info);
-        if requests.len() > before { TraceInputStep::Requests } else { TraceInputStep::End(TraceEnd::Complete) }
+        if requests.len() > before { TraceStep::Requests } else { TraceStep::End(TraceEnd::Complete) }
     }
 
     fn line(

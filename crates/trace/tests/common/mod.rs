@@ -201,13 +201,13 @@ pub(crate) fn read(bytes: &[u8], piece: usize) -> Whole {
     let mut pieces = bytes.chunks(piece);
     let end = loop {
         match reader.next(&mut requests) {
-            TraceStep::Requests(_) => {}
-            TraceStep::NeedsInput => match pieces.next() {
+            Ok(TraceStep::Requests) => {}
+            Ok(TraceStep::NeedsInput(_)) => match pieces.next() {
                 Some(piece) => reader.feed(piece),
                 None => reader.end_input(),
             },
-            TraceStep::Damage(found) => damage.push(found),
-            TraceStep::End(end) => break end,
+            Err(found) => damage.push(found),
+            Ok(TraceStep::End(end)) => break end,
         }
     };
     Whole { requests, info: reader.info().clone(), damage, end, missing: reader.missing() }

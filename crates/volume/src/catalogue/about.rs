@@ -52,7 +52,6 @@ impl RegionalPrice {
 /// A key of a volume.
 #[derive(Clone, Debug, PartialEq)]
 pub struct KeyFacts {
-    /// Name of the key.
     pub name: String,
     /// Value with its unit; empty if there is none.
     pub value: String,

@@ -219,7 +219,6 @@ impl PageCache {
         Bytes::new((self.dirty_pages + self.writeback_pages) * PAGE_BYTES)
     }
 
-    /// Returns the bytes in the cache.
     #[must_use]
     pub fn held_bytes(&self) -> Bytes {
         Bytes::new(self.pages.len() as u64 * PAGE_BYTES)
@@ -385,7 +384,6 @@ impl PageCache {
 /// Size and history of a read, counted when it completes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Read {
-    /// Bytes of the read.
     pub bytes: u32,
     /// Whether the read has waited for a volume.
     pub waited: bool,

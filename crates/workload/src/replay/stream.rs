@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use trace::{TraceEnd, TraceFormat, TraceInfo, TraceInput, TraceInputStep, TraceRequest};
+use trace::{TraceEnd, TraceFormat, TraceInfo, TraceInput, TraceRequest, TraceStep};
 
 /// The bytes of a trace.
 pub trait TraceBytes: fmt::Debug + Send {
@@ -109,12 +109,12 @@ impl TraceStream {
                 continue;
             };
             match input.next(requests) {
-                Ok(TraceInputStep::Requests) => return Ok(StreamStep::Requests),
-                Ok(TraceInputStep::End(end)) => return Ok(StreamStep::End(end)),
-                Ok(TraceInputStep::NeedsInput(_)) if self.has_ended => {
+                Ok(TraceStep::Requests) => return Ok(StreamStep::Requests),
+                Ok(TraceStep::End(end)) => return Ok(StreamStep::End(end)),
+                Ok(TraceStep::NeedsInput(_)) if self.has_ended => {
                     return Ok(StreamStep::End(TraceEnd::Unfinished));
                 }
-                Ok(TraceInputStep::NeedsInput(file)) => match self.read(0)? {
+                Ok(TraceStep::NeedsInput(file)) => match self.read(0)? {
                     0 => {
                         self.has_ended = true;
                         self.input.iter_mut().for_each(|input| input.end_input(file));

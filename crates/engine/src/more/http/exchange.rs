@@ -33,24 +33,11 @@ const MESSAGE_BYTES: usize = 8 << 10;
 /// Bytes of a body that are skipped to keep a connection.
 const SKIPPED_BYTES_MAX: u64 = 64 << 10;
 
-/// What a request transfers.
-pub(super) enum Transfer<'a> {
-    /// Reads an object, or a range of it, which has the length of the block.
-    Get(&'a mut [u8]),
-    /// Writes an object.
-    Put(&'a [u8]),
-    /// Deletes an object.
-    Delete,
-}
-
-impl Transfer<'_> {
-    pub(super) const fn method(&self) -> ObjectMethod {
-        match self {
-            Self::Get(_) => ObjectMethod::Get,
-            Self::Put(_) => ObjectMethod::Put,
-            Self::Delete => ObjectMethod::Delete,
-        }
-    }
+/// A request for an object.
+pub(super) struct Transfer<'a> {
+    pub(super) method: ObjectMethod,
+    /// What is written, or the place of what is read: an object, or a range of it, which has the length of the block.
+    pub(super) block: &'a mut [u8],
 }
 
 /// Requests over one connection after another.
@@ -155,9 +142,9 @@ impl StoreExchange {
         range: Option<(u64, u64)>,
     ) -> Result<u16, FailedAttempt> {
         let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs());
-        let body = if let Transfer::Put(block) = transfer { block } else { &[][..] };
+        let body = if transfer.method == ObjectMethod::Put { &*transfer.block } else { &[] };
         self.head.clear();
-        let request = ObjectRequest { method: transfer.method(), path, range, body };
+        let request = ObjectRequest { method: transfer.method, path, range, body };
         self.encoder.encode(&request, RequestDate::of_unix_seconds(seconds), &mut self.head);
         let now = self.clock.now();
         let mut progress = RequestProgress { begun: now, moved_at: now, answer_at: None };
@@ -290,26 +277,25 @@ struct Answer {
 
 impl Answer {
     fn is_success(&self, transfer: &Transfer<'_>) -> bool {
-        match transfer {
-            Transfer::Get(_) => matches!(self.head.status, 200 | 206),
-            Transfer::Put(_) => (200..300).contains(&self.head.status),
+        match transfer.method {
+            ObjectMethod::Get => matches!(self.head.status, 200 | 206),
+            ObjectMethod::Put => (200..300).contains(&self.head.status),
             // An object that does not exist need not be deleted.
-            Transfer::Delete => (200..300).contains(&self.head.status) || self.head.status == 404,
+            ObjectMethod::Delete => (200..300).contains(&self.head.status) || self.head.status == 404,
         }
     }
 
     /// Reports whether the rest of the body has no meaning.
     fn is_known(&self, transfer: &Transfer<'_>) -> bool {
-        self.head.status != 0 && !(self.is_success(transfer) && matches!(transfer, Transfer::Get(_)))
+        self.head.status != 0 && !(self.is_success(transfer) && transfer.method == ObjectMethod::Get)
     }
 
     fn begin(&mut self, head: ResponseHead, transfer: &Transfer<'_>) -> Result<(), RequestFailure> {
         self.head = head;
-        let Transfer::Get(block) = transfer else { return Ok(()) };
-        if !self.is_success(transfer) {
+        if transfer.method != ObjectMethod::Get || !self.is_success(transfer) {
             return Ok(());
         }
-        let expected = block.len() as u64;
+        let expected = transfer.block.len() as u64;
         if self.range.is_some() && head.status == 200 && head.length != Some(expected)
             || self.range.is_some_and(|(start, _)| start > 0) && head.status == 200
         {
@@ -322,16 +308,14 @@ impl Answer {
     }
 
     fn add(&mut self, bytes: &[u8], transfer: &mut Transfer<'_>, message: &mut Vec<u8>) -> Result<(), RequestFailure> {
-        let is_success = self.is_success(transfer);
-        match transfer {
-            Transfer::Get(block) if is_success => {
-                let start = self.received as usize;
-                let Some(part) = block.get_mut(start..start + bytes.len()) else {
-                    return Err(RequestFailure::Length { found: None, expected: block.len() as u64 });
-                };
-                part.copy_from_slice(bytes);
-            }
-            _ => message.extend_from_slice(&bytes[..bytes.len().min(MESSAGE_BYTES - message.len())]),
+        if transfer.method == ObjectMethod::Get && self.is_success(transfer) {
+            let (start, expected) = (self.received as usize, transfer.block.len() as u64);
+            let Some(part) = transfer.block.get_mut(start..start + bytes.len()) else {
+                return Err(RequestFailure::Length { found: None, expected });
+            };
+            part.copy_from_slice(bytes);
+        } else {
+            message.extend_from_slice(&bytes[..bytes.len().min(MESSAGE_BYTES - message.len())]);
         }
         self.received += bytes.len() as u64;
         Ok(())
@@ -345,11 +329,10 @@ impl Answer {
                 other_scheme: self.head.demands_other_scheme,
             });
         }
-        match transfer {
-            Transfer::Get(block) if self.received != block.len() as u64 => {
-                Err(RequestFailure::Length { found: Some(self.received), expected: block.len() as u64 })
-            }
-            _ => Ok(self.head.status),
+        let expected = transfer.block.len() as u64;
+        if transfer.method == ObjectMethod::Get && self.received != expected {
+            return Err(RequestFailure::Length { found: Some(self.received), expected });
         }
+        Ok(self.head.status)
     }
 }

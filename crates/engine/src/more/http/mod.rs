@@ -1,6 +1,5 @@
 //! The engine `http`: objects of a store, one request at a time over a connection that is kept.
 
-mod access;
 mod connection;
 mod exchange;
 mod failure;
@@ -16,7 +15,8 @@ use crate::opening::{FailedRequest, ObjectsOfWorker, Opening};
 use crate::sync_target::Perform;
 use exchange::{StoreExchange, Transfer};
 use failure::RequestFailure;
-use object_wire::{ObjectMethod, StoreAccess};
+use object_wire::{CustomerKey, ObjectMethod, S3Access, StoreAccess, StoreProtocol};
+use target::spec::{ObjectStoreMode, ObjectStoreOptions};
 
 /// Objects of a store.
 pub(crate) struct Objects {
@@ -42,7 +42,7 @@ impl Objects {
         };
         let in_call = setup.in_call.clone().unwrap_or_default();
         let options = &setup.spec.objects;
-        let access = access::of(options);
+        let access = access_of(options);
         Ok(Self {
             worker: worker.clone(),
             exchange: StoreExchange::new(options, access.clone(), in_call, setup.clock)?,
@@ -57,7 +57,7 @@ impl Objects {
     /// Executes an operation on an object. Returns the result as in a completion.
     fn execute(&mut self, op: &Op, transfer: Transfer<'_>) -> i32 {
         let Some(objects) = self.worker.objects.get(op.file as usize) else { return -libc::EBADF };
-        if transfer.method() != ObjectMethod::Get && !objects.is_writable() {
+        if transfer.method != ObjectMethod::Get && !objects.is_writable() {
             return -libc::EPERM;
         }
         self.path.clear();
@@ -67,8 +67,8 @@ impl Objects {
             // Writing to a string cannot fail.
             let _ = write!(self.path, "_{}_{}", op.offset, op.length);
         }
-        let range = (self.ranged && transfer.method() == ObjectMethod::Get).then_some((op.offset, op.length));
-        let (method, begun) = (transfer.method(), self.clock.now());
+        let range = (self.ranged && transfer.method == ObjectMethod::Get).then_some((op.offset, op.length));
+        let (method, begun) = (transfer.method, self.clock.now());
         let outcome = self.exchange.execute(&self.path, transfer, range);
         if self.verbosity > 0 {
             self.report(method, op, &outcome, self.clock.now().since(begun));
@@ -120,16 +120,38 @@ impl Perform for Objects {
     fn perform(&mut self, op: &Op, buffers: &Buffers) -> i32 {
         let length = op.length as usize;
         match op.kind {
-            OpKind::Trim => self.execute(op, Transfer::Delete),
+            OpKind::Trim => self.execute(op, Transfer { method: ObjectMethod::Delete, block: &mut [] }),
             OpKind::Read | OpKind::Write => {
                 let Some(start) = buffers.span(op.tag, op.skip, op.length) else { return -libc::EFAULT };
                 // SAFETY: the span has `length` initialized bytes, and only this thread uses them until the operation has
                 // completed.
                 let block = unsafe { std::slice::from_raw_parts_mut(start, length) };
-                let transfer = if op.kind == OpKind::Read { Transfer::Get(block) } else { Transfer::Put(block) };
-                self.execute(op, transfer)
+                let method = if op.kind == OpKind::Read { ObjectMethod::Get } else { ObjectMethod::Put };
+                self.execute(op, Transfer { method, block })
             }
             OpKind::Sync | OpKind::DataSync | OpKind::SyncRange | OpKind::SyncFilesystem => -libc::EOPNOTSUPP,
         }
     }
+}
+
+/// Returns the host header, the protocol and the credentials.
+fn access_of(options: &ObjectStoreOptions) -> StoreAccess {
+    let given = |text: &String| (!text.is_empty()).then(|| text.clone());
+    let protocol = match options.mode {
+        ObjectStoreMode::WebDav => {
+            let user = given(&options.user).or_else(|| given(&options.password.0).map(|_| String::new()));
+            StoreProtocol::WebDav { user: user.map(|user| (user, options.password.0.clone())) }
+        }
+        ObjectStoreMode::Swift => StoreProtocol::Swift { token: options.swift_token.0.clone() },
+        ObjectStoreMode::S3 => StoreProtocol::S3(S3Access {
+            key_id: options.s3_key_id.0.clone(),
+            secret: options.s3_key.0.clone(),
+            security_token: given(&options.s3_token.0),
+            region: options.s3_region.clone(),
+            storage_class: options.s3_storage_class.clone(),
+            customer_key: given(&options.s3_customer_key.0)
+                .map(|key| CustomerKey { key, algorithm: options.s3_customer_algorithm.clone() }),
+        }),
+    };
+    StoreAccess { host: options.host.clone(), protocol }
 }
